@@ -19,12 +19,7 @@ __device__ __forceinline__ void bulk_store(void *to, const void *from, unsigned 
   asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(__cvta_generic_to_global(to)),
                "r"(shared_address(from)), "r"(bytes)
                : "memory");
-  asm volatile("cp.async.bulk.commit_group;" ::: "memory");
-}
-
-// Waits until all but the thread's newest stores have read their shared memory, which may then be overwritten.
-template <int Newest> __device__ __forceinline__ void bulk_wait_read() {
-  asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(Newest) : "memory");
+  bulk_commit();
 }
 
 // Waits until all of the thread's stores are complete: shared memory ends with the block.

@@ -1,10 +1,6 @@
-// What every variant's y is compared with: one thread for one element, by its three coordinates. The element is
-// samples[t], or t itself when samples is null.
-
+// One element of y, by its three coordinates.
 __global__ void copy_reference(${params}) {
-  const long long t = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (t >= sample_count) return;
-  const long long element = samples ? samples[t] : t;
+//@ include "lib/sampled_element.cuh"
   const long long i = element / width / height;
   const long long j = element / width % height;
   const long long k = element % width;

@@ -69,12 +69,12 @@ __global__ void __launch_bounds__(threads) copy_vector(${params}) {
     index_t left[loads]; // elements from here to the end of the row, 0 behind the last row
 #pragma unroll
     for (int i = 0; i < loads; ++i) {
-      const index_t pack = first + i * threads;
-      const index_t row = pack / packs_per_row;
-      const index_t col = pack % packs_per_row * vec;
+      const index_t number = first + i * threads;
+      const index_t row = number / packs_per_row;
+      const index_t col = number % packs_per_row * vec;
       from[i] = row * x_pitch + col;
       to[i] = row * y_pitch + col;
-      left[i] = pack < packs ? width - col : 0;
+      left[i] = number < packs ? width - col : 0;
       if (aligned && left[i] >= vec) held[i] = load_bits(reinterpret_cast<const bits *>(x + from[i]));
     }
 #pragma unroll

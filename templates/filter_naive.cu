@@ -8,12 +8,5 @@ __global__ void __launch_bounds__(block_x * block_y) filter_naive(${params}) {
   const index_t row = static_cast<index_t>(blockIdx.y) * block_y + threadIdx.y;
   const image_view view = ${view()};
   if (row >= rows || col >= cols) return;
-
-  weights_t sum = 0;
-#pragma unroll
-  for (int i = 0; i < size; ++i) {
-#pragma unroll
-    for (int j = 0; j < size; ++j) sum += ${weight}[i * size + j] * view.at(row + i - radius, col + j - radius);
-  }
-  result[row * result_stride0 + col] = static_cast<result_t>(sum);
+//@ store_sum("view.at(row + i - radius, col + j - radius)")
 }

@@ -16,9 +16,7 @@ __device__ long long place(long long i, long long count) {
 }
 
 __global__ void filter_reference(${params}) {
-  const long long t = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (t >= sample_count) return;
-  const long long element = samples ? samples[t] : t;
+//@ include "lib/sampled_element.cuh"
   const long long row = element / cols;
   const long long col = element % cols;
 

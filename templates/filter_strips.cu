@@ -12,29 +12,23 @@ enum strip_place { packed, loose, edge };
 
 // What a thread needs of one row of the image: its own columns and `radius` more on each side.
 struct row_window {
-  static constexpr int halo = ${halo};
-  static constexpr int halos = ${halos};
+  static constexpr int halo = ${halo}, halos = ${halos};
   static constexpr int reach = halo * halos; // columns from the first one that is loaded to the thread's own
   image_t at[vec + 2 * reach];
 
   __device__ __forceinline__ weights_t get(int col) const { return static_cast<weights_t>(at[reach - radius + col]); }
 
-  // from: the thread's first column in the row.
-  __device__ __forceinline__ void load_packs(const image_t *from) {
-#pragma unroll
-    for (int p = 0; p < halos; ++p) {
-      load_elements<halo>(at + p * halo, from - reach + p * halo);
-      load_elements<halo>(at + reach + vec + p * halo, from + vec + p * halo);
-    }
-    load_elements<vec>(at + reach, from);
-  }
-
   template <strip_place place>
   __device__ __forceinline__ void load(const image_view &view, index_t row, index_t col) {
+    const image_t *from = view.base + row * view.stride + col; // the thread's first column
     if constexpr (place == packed) {
-      load_packs(view.base + row * view.stride + col);
+#pragma unroll
+      for (int p = 0; p < halos; ++p) {
+        load_elements<halo>(at + p * halo, from - reach + p * halo);
+        load_elements<halo>(at + reach + vec + p * halo, from + vec + p * halo);
+      }
+      load_elements<vec>(at + reach, from);
     } else {
-      const image_t *from = view.base + row * view.stride + col;
 #pragma unroll
       for (int e = reach - radius; e < reach + vec + radius; ++e)
         at[e] = place == loose ? from[e - reach] : static_cast<image_t>(view.at(row, col + e - reach));
@@ -47,13 +41,7 @@ template <strip_place place>
 __device__ __forceinline__ void filter_strip(const image_view &view, result_t *to, index_t row0, index_t col,
                                              ${weights_in == "constant" and "" or weights_parameter}index_t stride) {
   // sums[k] is for the row of results to which the next row of the image adds its products with row k of the weights.
-  weights_t sums[size][vec];
-#pragma unroll
-  for (int k = 0; k < size; ++k) {
-#pragma unroll
-    for (int v = 0; v < vec; ++v) sums[k][v] = 0;
-  }
-
+  weights_t sums[size][vec] = {};
 //@ if ahead then
   row_window coming; // the row after the one that is being used
   if constexpr (place != edge) coming.template load<place>(view, row0 - radius, col);

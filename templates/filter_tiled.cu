@@ -25,12 +25,6 @@ __global__ void __launch_bounds__(block_x * block_y) filter_tiled(${params}) {
   for (int k = 0; k < rows_per_thread; ++k) {
     const index_t row = row0 + y + k * block_y;
     if (row >= rows) return;
-    weights_t sum = 0;
-#pragma unroll
-    for (int i = 0; i < size; ++i) {
-#pragma unroll
-      for (int j = 0; j < size; ++j) sum += ${weight}[i * size + j] * tile(y + k * block_y + i, x + j);
-    }
-    result[row * result_stride0 + col] = static_cast<result_t>(sum);
+//@ store_sum("tile(y + k * block_y + i, x + j)")
   }
 }

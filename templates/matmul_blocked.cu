@@ -27,11 +27,7 @@ using tile_b = staged_tile<dtype, BN, BK, BN + pad, vec, threads, ${b_along_k}>;
 template <int count, int step>
 __device__ __forceinline__ void load_fragment(dtype (&fragment)[count], const dtype *from) {
 #pragma unroll
-  for (int s = 0; s < count / slice; ++s) {
-    const pack<dtype, slice> part = load_pack<slice>(from + s * step);
-#pragma unroll
-    for (int e = 0; e < slice; ++e) fragment[s * slice + e] = part.at[e];
-  }
+  for (int s = 0; s < count / slice; ++s) load_elements<slice>(fragment + s * slice, from + s * step);
 }
 
 __device__ __forceinline__ void multiply_add(dtype (&sum)[TM][TN], const dtype (&a)[TM], const dtype (&b)[TN]) {

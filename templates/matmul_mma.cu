@@ -9,6 +9,8 @@
 //@ include "lib/swizzled_tile.cuh"
 //@ include "lib/mma.cuh"
 //@ include "lib/batch.cuh"
+//@ include "lib/tile_by_elements.cuh"
+//@ include "lib/tile_copies.cuh"
 
 //@ -- An operand: its stride from line to line in memory, and those along its own dimension and along k.
 //@ local function operand_of(name, extent, along_k, along, k, from, tile, warp, vec, tile0)
@@ -56,56 +58,19 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_mma(${params}) {
   C_t *const c = ${of_batch("C", C_layout, "M", "N")};
 
 //@ if vec_a > 1 or vec_b > 1 then
-  // An application's operand is not aligned for wide copies: slow, but right.
-  if (!packs_fit<${X.vec}>(${X.name}, stride_x) || !packs_fit<${Y.vec}>(${Y.name}, stride_y)) {
-#pragma unroll 1
-    for (int e = threadIdx.x; e < BM * BN; e += threads) {
-      const index_t x = e / ${Y.tile};
-      const index_t y = e % ${Y.tile};
-      if (x >= ${X.extent} - ${X.tile0} || y >= ${Y.extent} - ${Y.tile0}) continue;
-      const A_t *const left = from_x + x * ${X.along};
-      const A_t *const right = from_y + y * ${Y.along};
-      accumulator sum = 0;
-#pragma unroll 1
-      for (index_t k = 0; k < K; ++k) {
-        sum += static_cast<accumulator>(left[k * step_x]) * static_cast<accumulator>(right[k * step_y]);
-      }
-      c[(${X.tile0} + x) * ${line_c} + ${Y.tile0} + y] =
-          static_cast<C_t>(${element("sum", X.tile0 .. " + x", Y.tile0 .. " + y")});
-    }
-    return;
-  }
+//@ local m, n = "e / BN", "e % BN"
+//@ if C_layout == "col" then m, n = "e % BM", "e / BM" end
+//@ tile_by_elements("!packs_fit<" .. X.vec .. ">(" .. X.name .. ", stride_x) || !packs_fit<" .. Y.vec .. ">(" .. Y.name .. ", stride_y)",
+//@                  "int e = threadIdx.x; e < BM * BN; e += threads", m, n)
 //@ end
 
   tile_x next_x(from_x, stride_x, ${X.extent} - ${X.tile0});
   tile_y next_y(from_y, stride_y, ${Y.extent} - ${Y.tile0});
-  constexpr int copies = tile_x::copies + tile_y::copies;
-
-  // Starts some of the next tiles' copies, from the first of them up to the last; the end of the copies also ends the group.
-  const auto copy_tiles = [&](int at, bool wanted, int first, int last) {
-#pragma unroll
-    for (int p = 0; p < copies; ++p) {
-      if (p < first || p >= last) continue;
-      if (p < tile_x::copies) {
-        next_x.start(p, shared + at, wanted);
-      } else {
-        next_y.start(p - tile_x::copies, shared + at + tile_x::size, wanted);
-      }
-    }
-    if (last < copies) return;
-    copy_commit();
-    next_x.advance(BK * step_x);
-    next_y.advance(BK * step_y);
-  };
-
   // The first tiles are the ones that may be short along k, so that the loop below knows only whole ones.
   index_t left = (K + (BK - 1)) / BK;
   const index_t first_k = K - (left - 1) * BK;
-  next_x.start_short(shared, first_k);
-  next_y.start_short(shared + tile_x::size, first_k);
-  copy_commit();
-  next_x.advance(first_k * step_x);
-  next_y.advance(first_k * step_y);
+//@ local tile_x, tile_y = { "x", "0" }, { "y", "tile_x::size" }
+//@ tile_copies(tile_x, tile_y, tile_x, tile_y)
 #pragma unroll 1
   for (int s = 1; s < stages - 1; ++s) copy_tiles(s * stage, s < left, 0, copies);
 

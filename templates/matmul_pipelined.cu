@@ -15,6 +15,8 @@
 //@ include "lib/pack.cuh"
 //@ include "lib/async_tile.cuh"
 //@ include "lib/batch.cuh"
+//@ include "lib/tile_by_elements.cuh"
+//@ include "lib/tile_copies.cuh"
 
 //@ local lead_a = BM + pad_a
 //@ local lead_b = BN + pad_b
@@ -23,13 +25,6 @@ using tile_b = async_tile<dtype, BN, BK, ${lead_b}, ${width_b}, threads, ${trans
 //@ if packed then
 //@   include "lib/pack_operands.cuh"
 //@ end
-
-// Loads a slice of a thread's elements of one k.
-__device__ __forceinline__ void load_slice(dtype *fragment, const dtype *from) {
-  const pack<dtype, slice> part = load_pack<slice>(from);
-#pragma unroll
-  for (int e = 0; e < slice; ++e) fragment[e] = part.at[e];
-}
 
 __global__ void __launch_bounds__(threads, 1) matmul_pipelined(${params}) {
   dtype *const shared = ring.at(0, 0); // stages of a tile of A and one of B, so that one offset serves both
@@ -45,54 +40,28 @@ __global__ void __launch_bounds__(threads, 1) matmul_pipelined(${params}) {
   const int row = warp / warps_n * WM + (lane / (2 * lanes_n) * 2 + lane % 2) * slice;
   const int col = warp % warps_n * WN + lane / 2 % lanes_n * slice;
 
+//@ -- Of each operand: the tile's first element, the stride from line to line, and how many elements stand side by side.
+//@ local a = { from = of_batch("A", A_layout, "M", "K") .. " + row0 * A_stride0", line = A_layout == "row" and "A_stride0" or "A_stride1", across = "M" }
+//@ local b = { from = of_batch("B", B_layout, "K", "N") .. " + col0 * B_stride1", line = B_layout == "row" and "B_stride0" or "B_stride1", across = "N" }
+//@ local unfit = {} -- conditions under which wide copies cannot be made
 //@ if packed and packs_a then
-  const index_t line_a = line_pa;
-  const index_t across_a = line_pa; // elements side by side
-  const dtype *from_a = ${packed_operand("a")} + row0;
-//@ else
-  const index_t line_a = ${A_layout == "row" and "A_stride0" or "A_stride1"};
-  const index_t across_a = M;
-  const dtype *from_a = ${of_batch("A", A_layout, "M", "K")} + row0 * A_stride0;
+//@   a = { from = packed_operand("a") .. " + row0", line = "line_pa", across = "line_pa" }
+//@ elseif width_a > 1 then
+//@   unfit[#unfit + 1] = "!packs_fit<" .. width_a .. ">(A, line_a)"
 //@ end
 //@ if packed and packs_b then
-  const index_t line_b = line_pb;
-  const index_t across_b = line_pb;
-  const dtype *from_b = ${packed_operand("b")} + col0;
-//@ else
-  const index_t line_b = ${B_layout == "row" and "B_stride0" or "B_stride1"};
-  const index_t across_b = N;
-  const dtype *from_b = ${of_batch("B", B_layout, "K", "N")} + col0 * B_stride1;
+//@   b = { from = packed_operand("b") .. " + col0", line = "line_pb", across = "line_pb" }
+//@ elseif width_b > 1 then
+//@   unfit[#unfit + 1] = "!packs_fit<" .. width_b .. ">(B, line_b)"
 //@ end
-  const index_t step_a = ${transposed_a and "1" or "line_a"};
-  const index_t step_b = ${transposed_b and "1" or "line_b"};
-
-//@ local wide = {}
-//@ if width_a > 1 and not (packed and packs_a) then wide[#wide + 1] = "!packs_fit<" .. width_a .. ">(A, line_a)" end
-//@ if width_b > 1 and not (packed and packs_b) then wide[#wide + 1] = "!packs_fit<" .. width_b .. ">(B, line_b)" end
-//@ if packed or split > 1 then wide[#wide + 1] = "!packs_fit<slice>(workspace, 0)" end
-//@ if #wide > 0 then
-  // An application's operand is not aligned for wide copies: slow, but right.
-  if (${table.concat(wide, " || ")}) {
-//@ if split > 1 then
-    if (blockIdx.y > 0) return;
-//@ end
-    const dtype *const all_a = ${of_batch("A", A_layout, "M", "K")};
-    const dtype *const all_b = ${of_batch("B", B_layout, "K", "N")};
-    dtype *const c = ${of_batch("C", C_layout, "M", "N")};
-#pragma unroll 1
-    for (int e = 0; e < TM * TN; ++e) {
-      const index_t m = row0 + row + e / TN / slice * (lanes_m * slice) + e / TN % slice;
-      const index_t n = col0 + col + e % TN / slice * (lanes_n * slice) + e % TN % slice;
-      if (m >= M || n >= N) continue;
-      const dtype *a = all_a + m * A_stride0;
-      const dtype *b = all_b + n * B_stride1;
-      dtype sum = 0;
-#pragma unroll 1
-      for (index_t k = 0; k < K; ++k) sum += a[k * A_stride1] * b[k * B_stride0];
-      c[m * C_stride0 + n * C_stride1] = ${stored("sum", "m", "n")};
-    }
-    return;
-  }
+//@ if packed or split > 1 then unfit[#unfit + 1] = "!packs_fit<slice>(workspace, 0)" end
+  const index_t line_a = ${a.line}, step_a = ${transposed_a and "1" or "line_a"};
+  const index_t line_b = ${b.line}, step_b = ${transposed_b and "1" or "line_b"};
+  const dtype *from_a = ${a.from}, *from_b = ${b.from};
+//@ if #unfit > 0 then
+//@   local part = split > 1 and "blockIdx.y == 0 ? 0 : TM * TN" or "0" -- the first block of a tile does it
+//@   tile_by_elements(table.concat(unfit, " || "), "int e = " .. part .. "; e < TM * TN; ++e",
+//@                    "row + e / TN / slice * (lanes_m * slice) + e / TN % slice", "col + e % TN / slice * (lanes_n * slice) + e % TN % slice")
 //@ end
 
   // The first tile is the one that may be short along k, so that the loop below knows only whole ones.
@@ -113,32 +82,10 @@ __global__ void __launch_bounds__(threads, 1) matmul_pipelined(${params}) {
   const index_t first_k = K - (left - 1) * BK;
 //@ end
 
-  tile_a next_a(from_a, line_a, across_a - row0);
-  tile_b next_b(from_b, line_b, across_b - col0);
-
-  constexpr int copies = tile_a::copies + tile_b::copies;
-  // Starts some of the next tiles' copies, from the first of them up to the last; the end of the copies also ends the group.
-  const auto copy_tiles = [&](int at, bool wanted, int first, int last) {
-#pragma unroll
-    for (int p = 0; p < copies; ++p) {
-      if (p < first || p >= last) continue;
-      if (p < tile_b::copies) {
-        next_b.start(p, shared + at + stage_a, wanted);
-      } else {
-        next_a.start(p - tile_b::copies, shared + at, wanted);
-      }
-    }
-    if (last < copies) return;
-    copy_commit();
-    next_a.advance(BK * step_a);
-    next_b.advance(BK * step_b);
-  };
-
-  next_a.start_short(shared, first_k);
-  next_b.start_short(shared + stage_a, first_k);
-  copy_commit();
-  next_a.advance(first_k * step_a);
-  next_b.advance(first_k * step_b);
+  tile_a next_a(from_a, line_a, ${a.across} - row0);
+  tile_b next_b(from_b, line_b, ${b.across} - col0);
+//@ local tile_a, tile_b = { "a", "0" }, { "b", "stage_a" }
+//@ tile_copies(tile_a, tile_b, tile_b, tile_a)
 #pragma unroll
   for (int s = 1; s < stages - 1; ++s) copy_tiles(s * stage, s < left, 0, copies);
 
@@ -149,10 +96,10 @@ __global__ void __launch_bounds__(threads, 1) matmul_pipelined(${params}) {
   const dtype *const own_a = shared + row;
   const dtype *const own_b = shared + stage_a + col;
   const auto load_a = [&](int at, int k, int s) {
-    load_slice(a[k % 2] + s * slice, own_a + at + k * ${lead_a} + s * (lanes_m * slice));
+    load_elements<slice>(a[k % 2] + s * slice, own_a + at + k * ${lead_a} + s * (lanes_m * slice));
   };
   const auto load_b = [&](int at, int k, int s) {
-    load_slice(b[k % 2] + s * slice, own_b + at + k * ${lead_b} + s * (lanes_n * slice));
+    load_elements<slice>(b[k % 2] + s * slice, own_b + at + k * ${lead_b} + s * (lanes_n * slice));
   };
   // Computes the products of one k, and loads the fragments of the next k between them. The products go to and fro along the
   // ${order}, so that each shares an operand with the product before it, and reads that operand from the registers only once.
@@ -227,10 +174,7 @@ __global__ void __launch_bounds__(threads, 1) matmul_pipelined(${params}) {
   dtype *const parts = workspace + batch * (packed_a + packed_b) + tile * (split * BM * BN) + threadIdx.x * slice;
 #pragma unroll
   for (int e = 0; e < TM * TN; e += slice) {
-    pack<dtype, slice> own;
-#pragma unroll
-    for (int i = 0; i < slice; ++i) own.at[i] = sum[e / TN][e % TN + i];
-    store_pack(parts + part * (BM * BN) + e * threads, own);
+    store_elements<slice>(parts + part * (BM * BN) + e * threads, sum[e / TN] + e % TN);
   }
   __threadfence(); // the sums before the ticket
   __syncthreads();

@@ -1,11 +1,7 @@
-// What every variant's C is compared with: the definition itself, in double precision, one thread for one element.
-// The element is samples[t], or t itself when samples is null, counted row by row. The matrices of a batch that are
-// stored by rows stand below each other, the others side by side.
-
+// One element of C by its definition, in double precision. The matrices of a batch that are stored by rows stand below
+// each other, the others side by side.
 __global__ void matmul_reference(${params}) {
-  const long long t = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (t >= sample_count) return;
-  const long long element = samples ? samples[t] : t;
+//@ include "lib/sampled_element.cuh"
 //@ local columns = layout_c == "row" and "N" or "(N * static_cast<long long>(batch))"
   const long long m = element / ${columns};
   const long long n = element % ${columns};

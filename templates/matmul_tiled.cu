@@ -4,6 +4,10 @@
 
 //@ include "lib/batch.cuh"
 
+//@ -- x runs along the contiguous index of each matrix: neighbouring threads have neighbouring addresses.
+//@ local a_row, a_k = A_layout == "row" and "y" or "x", A_layout == "row" and "x" or "y"
+//@ local b_k, b_col = B_layout == "row" and "y" or "x", B_layout == "row" and "x" or "y"
+//@ local c_row, c_col = C_layout == "row" and "y" or "x", C_layout == "row" and "x" or "y"
 __global__ void __launch_bounds__(tile * tile) matmul_tiled(${params}) {
   const int x = threadIdx.x;
   const int y = threadIdx.y;
@@ -16,10 +20,7 @@ __global__ void __launch_bounds__(tile * tile) matmul_tiled(${params}) {
 
   accumulator sum = 0;
   for (index_t k0 = 0; k0 < K; k0 += tile) {
-    // Neighbouring threads read neighbouring addresses, so x runs along the operand's contiguous index. Outside
-    // the matrix a zero adds nothing.
-//@ local a_row, a_k = A_layout == "row" and "y" or "x", A_layout == "row" and "x" or "y"
-//@ local b_k, b_col = B_layout == "row" and "y" or "x", B_layout == "row" and "x" or "y"
+    // Outside the matrix a zero adds nothing.
     const bool inside_a = ${a_row} < M - block_row && ${a_k} < K - k0;
     tile_a(${a_row}, ${a_k}) = inside_a ? a[(block_row + ${a_row}) * A_stride0 + (k0 + ${a_k}) * A_stride1] : A_t(0);
     const bool inside_b = ${b_k} < K - k0 && ${b_col} < N - block_col;
@@ -28,20 +29,12 @@ __global__ void __launch_bounds__(tile * tile) matmul_tiled(${params}) {
 
 #pragma unroll
     for (int k = 0; k < tile; ++k) {
-      sum += static_cast<accumulator>(tile_a(${C_layout == "row" and "y" or "x"}, k)) *
-             static_cast<accumulator>(tile_b(k, ${C_layout == "row" and "x" or "y"}));
+      sum += static_cast<accumulator>(tile_a(${c_row}, k)) * static_cast<accumulator>(tile_b(k, ${c_col}));
     }
     __syncthreads(); // write after read: everyone is done with the tiles before the next phase overwrites them
   }
 
-  // x runs along C's contiguous index too.
-//@ if C_layout == "row" then
-  const int row = y;
-  const int col = x;
-//@ else
-  const int row = x;
-  const int col = y;
-//@ end
+  const int row = ${c_row}, col = ${c_col};
   if (row < M - block_row && col < N - block_col) {
     c[(block_row + row) * C_stride0 + (block_col + col) * C_stride1] =
         static_cast<C_t>(${stored("sum", "block_row + row", "block_col + col")});

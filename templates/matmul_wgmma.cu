@@ -31,6 +31,7 @@
 //@   return "stage, " .. (operand.along_k and line .. ", " .. k or k .. ", " .. line)
 //@ end
 //@ C_lines, C_columns = by_rows and "M" or "N", by_rows and "N" or "M"
+//@ include "lib/batch.cuh"
 //@ include "lib/tma.cuh"
 //@ include "lib/wgmma.cuh"
 
@@ -123,13 +124,13 @@ __global__ void __launch_bounds__(threads, 1) ${cluster_size > 1 and "__cluster_
 //@ for _, part in ipairs { { X, "BM", "cluster_y", "in_y", "x0", "mask_x" }, { Y, "BN", "cluster_x", "in_x", "y0", "mask_y" } } do
 //@ local operand, extent, sharing, own, first, mask = table.unpack(part)
 //@ if operand.along_k then
-          load_box<${sharing}>(${operand.tile}.at(stage, ${own} * (${extent} / ${sharing}), 0), ${operand.map}, barrier, step * BK,
-                   ${first} + ${own} * (${extent} / ${sharing}), ${z}${mask});
+          tensor_load<${sharing}>(${operand.tile}.at(stage, ${own} * (${extent} / ${sharing}), 0), ${operand.map}, barrier, step * BK,
+                      ${first} + ${own} * (${extent} / ${sharing}), ${z}${mask});
 //@ else
 #pragma unroll
           for (int i = 0; i < ${extent}; i += 64) {
-            load_box<${sharing}>(${operand.tile}.at(stage, ${own} * (BK / ${sharing}), i), ${operand.map}, barrier, ${first} + i,
-                     step * BK + ${own} * (BK / ${sharing}), ${z}${mask});
+            tensor_load<${sharing}>(${operand.tile}.at(stage, ${own} * (BK / ${sharing}), i), ${operand.map}, barrier, ${first} + i,
+                        step * BK + ${own} * (BK / ${sharing}), ${z}${mask});
           }
 //@ end
 //@ end
@@ -334,7 +335,7 @@ __global__ void __launch_bounds__(threads, 1) ${cluster_size > 1 and "__cluster_
       for (int s = 0; s < stores; ++s) store_waiting(s);
     }
 //@ end
-    if (thread == 0) tensor_store_wait<0>();
+    if (thread == 0) bulk_wait_read<0>();
   }
 //@ if cluster_size > 1 then
   cluster_sync(); // no block leaves while others arrive at its barriers or read its shared memory
@@ -372,7 +373,7 @@ __global__ void __launch_bounds__(store_n * 8, 1) matmul_wgmma_sum(${params}) {
   const auto result_of = [&](int e) {
     const int line = x0 + warp * 16 + lane / 4 + e / 2 % 2 * 8;
     const int column = y0 + own * 16 + e / 4 * 8 + lane % 4 * 2 + e % 2;
-    return static_cast<float>(${stored("sum[e]", "line", "column")});
+    return static_cast<float>(${stored_in_line("sum[e]", "line", "column")});
   };
 //@ if result == "f32" then
 #pragma unroll
@@ -387,7 +388,7 @@ __global__ void __launch_bounds__(store_n * 8, 1) matmul_wgmma_sum(${params}) {
   __syncthreads();
   if (threadIdx.x == 0) {
     tensor_store(${C_map}, shared_address(summed.at(0, 0)), y0, x0);
-    tensor_store_wait<0>();
+    bulk_wait_read<0>();
   }
 }
 //@ end

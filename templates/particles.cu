@@ -9,9 +9,9 @@ constexpr dtype stiffness = static_cast<dtype>(8);
 constexpr dtype drag = static_cast<dtype>(0.25);
 constexpr dtype gravity = static_cast<dtype>(0.5);
 
-// x y z, vx vy vz, one over the mass.
+// x y z, vx vy vz, one over the mass, and a number that makes whole packs.
 struct particle {
-  dtype at[7];
+  dtype at[8];
 
   __device__ __forceinline__ void move(dtype dt) {
 #pragma unroll
@@ -28,24 +28,13 @@ struct particle {
 
 template <int width> __device__ __forceinline__ void step(${params}, index_t p) {
 //@ if along_record then
-  constexpr int packs = (7 + width - 1) / width;
   constexpr int out_width = width > 1 ? 2 : 1; // six numbers have no larger whole packs
   particle one;
 #pragma unroll
-  for (int f = 0; f < packs; ++f) {
-    const pack<dtype, width> some = load_pack<width>(&state(p, f * width));
-#pragma unroll
-    for (int e = 0; e < width; ++e)
-      if (f * width + e < 7) one.at[f * width + e] = some.at[e];
-  }
+  for (int f = 0; f < 7; f += width) load_elements<width>(one.at + f, &state(p, f));
   one.move(dt);
 #pragma unroll
-  for (int f = 0; f < 6; f += out_width) {
-    pack<dtype, out_width> some;
-#pragma unroll
-    for (int e = 0; e < out_width; ++e) some.at[e] = one.at[f + e];
-    store_pack<out_width>(&moved(p, f), some);
-  }
+  for (int f = 0; f < 6; f += out_width) store_elements<out_width>(&moved(p, f), one.at + f);
 //@ else
   particle some[width];
 #pragma unroll

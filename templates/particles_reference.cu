@@ -1,8 +1,6 @@
 // One number of one particle, in double precision.
 __global__ void particles_reference(${params}) {
-  const long long t = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (t >= sample_count) return;
-  const long long element = samples ? samples[t] : t;
+//@ include "lib/sampled_element.cuh"
   const long long p = element / 6, field = element % 6;
   const double x = state(p, field % 3);
   const double v = state(p, 3 + field % 3);

@@ -1,6 +1,5 @@
-// y = x, one element a thread.
-
+// One element of y = x.
 __global__ void peak_copy_reference(${params}) {
-  const long long t = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (t < sample_count) y[t] = x[samples ? samples[t] : t];
+//@ include "lib/sampled_element.cuh"
+  y[t] = x[element];
 }

@@ -2,16 +2,11 @@
 
 // Each thread walks down `vec` columns, every `high`-th row of every `parts`-th group of rows; then the block's rows of
 // threads combine in shared memory, and the last block of a group of columns what the others have left.
-struct columns_held {
-  result at[vec];
-};
 
 // Adds a row to the sums of the thread's columns. whole: packs fit, and all of the columns exist.
-__device__ __forceinline__ void take(columns_held &sums, const x_t *from, long long columns_left, bool whole) {
+__device__ __forceinline__ void take(pack_sums<vec> &sums, const x_t *from, long long columns_left, bool whole) {
   if (whole) {
-    const pack<x_t, vec> held = load_pack<vec>(from);
-#pragma unroll
-    for (int e = 0; e < vec; ++e) sums.at[e] = merge(sums.at[e], static_cast<result>(held.at[e]));
+    sums.take(load_pack<vec>(from));
   } else {
 #pragma unroll
     for (int e = 0; e < vec; ++e)
@@ -20,17 +15,12 @@ __device__ __forceinline__ void take(columns_held &sums, const x_t *from, long l
 }
 
 // Threads (x, 0) have the result of their columns.
-__device__ __forceinline__ void merge_rows(columns_held &sums) {
-  __shared__ columns_held tree[high][wide];
+__device__ __forceinline__ void merge_rows(pack_sums<vec> &sums) {
+  __shared__ pack_sums<vec> tree[high][wide];
   tree[threadIdx.y][threadIdx.x] = sums;
   __syncthreads();
   for (int reach = high / 2; reach > 0; reach /= 2) {
-    if (threadIdx.y < reach) {
-#pragma unroll
-      for (int e = 0; e < vec; ++e)
-        tree[threadIdx.y][threadIdx.x].at[e] =
-            merge(tree[threadIdx.y][threadIdx.x].at[e], tree[threadIdx.y + reach][threadIdx.x].at[e]);
-    }
+    if (threadIdx.y < reach) tree[threadIdx.y][threadIdx.x].take(tree[threadIdx.y + reach][threadIdx.x]);
     __syncthreads();
   }
   sums = tree[0][threadIdx.x];
@@ -41,7 +31,7 @@ __global__ void __launch_bounds__(wide * high) reduce(${params}) {
   const long long column = (static_cast<long long>(blockIdx.x) * wide + threadIdx.x) * vec;
   const long long columns_left = cols - column;
   const bool whole = columns_left >= vec && packs_fit<vec>(x, static_cast<index_t>(cols % vec));
-  columns_held sums, starts;
+  pack_sums<vec> sums, starts;
 #pragma unroll
   for (int e = 0; e < vec; ++e)
     starts.at[e] = sums.at[e] = nothing(e < columns_left ? static_cast<result>(x[column + e]) : result(0));
@@ -53,10 +43,7 @@ __global__ void __launch_bounds__(wide * high) reduce(${params}) {
 #pragma unroll
       for (int i = 0; i < items; ++i) held[i] = load_pack<vec>(x + (row + i * stride) * cols + column);
 #pragma unroll
-      for (int i = 0; i < items; ++i) {
-#pragma unroll
-        for (int e = 0; e < vec; ++e) sums.at[e] = merge(sums.at[e], static_cast<result>(held[i].at[e]));
-      }
+      for (int i = 0; i < items; ++i) sums.take(held[i]);
     }
   }
   for (; row < rows; row += stride) take(sums, x + row * cols + column, columns_left, whole);

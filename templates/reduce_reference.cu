@@ -5,24 +5,14 @@ __global__ void reduce_reference(${params}) {
   constexpr long long plain = 8192, piece = 1024;
   __shared__ y_t sums[256];
   const long long first = static_cast<long long>(blockIdx.x) * blockDim.x;
+//@ local counts = { all = "rows * cols", row = "cols", col = "rows" }
+  const long long count = ${counts[axis]}, stride = ${axis == "col" and "cols" or 1};
 //@ local function result_of(target)
-//@   if axis ~= "all" then
-  const long long element = samples ? samples[${target}] : ${target};
-//@   end
-//@   if axis == "all" then
-  const x_t *from = x;
-  const long long count = rows * cols, stride = 1;
-//@   elseif axis == "row" then
-  const x_t *from = x + element * cols;
-  const long long count = cols, stride = 1;
-//@   else
-  const x_t *from = x + element;
-  const long long count = rows, stride = cols;
-//@   end
+//@   local element = "(samples ? samples[" .. target .. "] : " .. target .. ")"
+  const x_t *from = x${axis == "all" and "" or " + " .. element .. (axis == "row" and " * cols" or "")};
   const y_t start = ${identity("y_t(from[0])")};
 //@ end
-//@ local lengths = { all = "rows * cols", row = "cols", col = "rows" }
-  if (${lengths[axis]} <= plain) {
+  if (count <= plain) {
     const long long t = first + threadIdx.x;
     if (t >= sample_count) return;
 //@ result_of("t")

@@ -7,26 +7,15 @@ __global__ void __launch_bounds__(threads) reduce(${params}) {
   // All lanes of a warp take part in its exchanges: threads without a row work on the last one again.
   const long long row = group < rows ? group : rows - 1;
   const x_t *from = x + row * cols;
-  const result start = nothing(static_cast<result>(from[0]));
   const int past = static_cast<int>(reinterpret_cast<size_t>(from) / sizeof(x_t) % vec);
   const long long head = past == 0 ? 0 : vec - past < cols ? vec - past : cols;
   const long long packs = (cols - head) / vec;
-  result sums[vec];
-#pragma unroll
-  for (int e = 0; e < vec; ++e) sums[e] = start;
+  pack_sums<vec> sums;
+  sums.begin(nothing(static_cast<result>(from[0])));
 #pragma unroll ${vec > 4 and 2 or 4}
-  for (long long p = lane; p < packs; p += lanes) {
-    const pack<x_t, vec> held = load_pack<vec>(from + head + p * vec);
-#pragma unroll
-    for (int e = 0; e < vec; ++e) sums[e] = merge(sums[e], static_cast<result>(held.at[e]));
-  }
+  for (long long p = lane; p < packs; p += lanes) sums.take(load_pack<vec>(from + head + p * vec));
   for (long long i = lane; i < cols - packs * vec; i += lanes)
-    sums[0] = merge(sums[0], static_cast<result>(from[i < head ? i : i + packs * vec]));
-#pragma unroll
-  for (int reach = vec / 2; reach > 0; reach /= 2) {
-#pragma unroll
-    for (int e = 0; e < reach; ++e) sums[e] = merge(sums[e], sums[e + reach]);
-  }
-  const result sum = merge_lanes<lanes>(sums[0]);
+    sums.at[0] = merge(sums.at[0], static_cast<result>(from[i < head ? i : i + packs * vec]));
+  const result sum = merge_lanes<lanes>(sums.all());
   if (lane == 0 && group < rows) y[row] = sum;
 }

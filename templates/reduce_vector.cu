@@ -14,37 +14,28 @@ __device__ __forceinline__ pack<x_t, vec> fetch(const x_t *from) {
 //@ end
 }
 
-// The thread's share of a segment of `count` elements, as block `part` of `of`. Tiles of `items` packs a thread go round the blocks. What lies before the first
-// element that a wide load may begin at, and what is left behind the last whole tile, is taken one by one.
+// The thread's share of a segment of `count` elements, as block `part` of `of`. Tiles of `items` packs a thread go round the
+// blocks. What lies before the first element that a wide load may begin at, and what is left behind the last whole tile,
+// is taken one by one.
 __device__ __forceinline__ result walk(const x_t *from, long long count, int part, int of) {
   constexpr int tile = threads * vec * items;
   const int past = static_cast<int>(reinterpret_cast<size_t>(from) / sizeof(x_t) % vec);
   const long long head = past == 0 ? 0 : vec - past < count ? vec - past : count;
   const long long tiles = (count - head) / tile;
-  const result start = nothing(static_cast<result>(from[0]));
-  result sums[vec];
-#pragma unroll
-  for (int e = 0; e < vec; ++e) sums[e] = start;
+  pack_sums<vec> sums;
+  sums.begin(nothing(static_cast<result>(from[0])));
   for (long long t = part; t < tiles; t += of) {
     const x_t *at = from + head + t * tile + threadIdx.x * vec;
     pack<x_t, vec> held[items];
 #pragma unroll
     for (int i = 0; i < items; ++i) held[i] = fetch(at + i * threads * vec);
 #pragma unroll
-    for (int i = 0; i < items; ++i) {
-#pragma unroll
-      for (int e = 0; e < vec; ++e) sums[e] = merge(sums[e], static_cast<result>(held[i].at[e]));
-    }
+    for (int i = 0; i < items; ++i) sums.take(held[i]);
   }
   const long long rest = count - tiles * tile;
   for (long long i = static_cast<long long>(part) * threads + threadIdx.x; i < rest; i += static_cast<long long>(of) * threads)
-    sums[0] = merge(sums[0], static_cast<result>(from[i < head ? i : i + tiles * tile]));
-#pragma unroll
-  for (int reach = vec / 2; reach > 0; reach /= 2) {
-#pragma unroll
-    for (int e = 0; e < reach; ++e) sums[e] = merge(sums[e], sums[e + reach]);
-  }
-  return sums[0];
+    sums.at[0] = merge(sums.at[0], static_cast<result>(from[i < head ? i : i + tiles * tile]));
+  return sums.all();
 }
 
 // Combines what the blocks of a segment have left, in the order of their numbers. Other blocks wrote it: loads pass the L1.

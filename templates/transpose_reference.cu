@@ -1,10 +1,6 @@
-// What every variant's B is compared with: one thread for one element of B, counted batch by batch and row by row.
-// The element is samples[t], or t itself when samples is null.
-
+// One element of B, counted batch by batch and row by row.
 __global__ void transpose_reference(${params}) {
-  const long long t = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (t >= sample_count) return;
-  const long long element = samples ? samples[t] : t;
+//@ include "lib/sampled_element.cuh"
   const long long batch_index = element / rows / cols;
   const long long i = element / rows % cols;
   const long long j = element % rows;

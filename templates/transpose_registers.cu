@@ -21,12 +21,12 @@ __global__ void __launch_bounds__(threads) transpose_registers(${params}) {
 
   if (rows - row >= vec && cols - col >= vec && accesses_fit<access>(A, (A_stride0 * size) | (A_stride1 * size)) &&
       accesses_fit<access>(B, (B_stride0 * size) | (B_stride1 * size))) {
-    pack held[vec], turned[vec];
+    bits held[vec], turned[vec];
 #pragma unroll
-    for (int i = 0; i < vec; ++i) held[i] = load_bits(reinterpret_cast<const pack *>(from + i * A_stride1));
+    for (int i = 0; i < vec; ++i) held[i] = load_bits(reinterpret_cast<const bits *>(from + i * A_stride1));
     turn_block(held, turned);
 #pragma unroll
-    for (int i = 0; i < vec; ++i) store_bits(reinterpret_cast<pack *>(to + i * B_stride1), turned[i]);
+    for (int i = 0; i < vec; ++i) store_bits(reinterpret_cast<bits *>(to + i * B_stride1), turned[i]);
     return;
   }
   for (int i = 0; i < vec && i < rows - row; ++i) {

@@ -23,24 +23,24 @@ __global__ void __launch_bounds__(threads) transpose_vector(${params}) {
   const long long size = sizeof(dtype);
 
   if (whole && accesses_fit<access>(A, (A_stride0 * size) | (A_stride1 * size))) {
-    pack held[blocks][vec];
+    bits held[blocks][vec];
 #pragma unroll
     for (int b = 0; b < blocks; ++b) {
       const int row = (threadIdx.x + b * threads) / (tile_cols / vec) * vec;
       const int col = (threadIdx.x + b * threads) % (tile_cols / vec) * vec;
       if (inside || (row < rows_left && col < cols_left)) {
 #pragma unroll
-        for (int i = 0; i < vec; ++i) held[b][i] = load_bits(reinterpret_cast<const pack *>(from + (row + i) * A_stride1 + col));
+        for (int i = 0; i < vec; ++i) held[b][i] = load_bits(reinterpret_cast<const bits *>(from + (row + i) * A_stride1 + col));
       }
     }
 #pragma unroll
     for (int b = 0; b < blocks; ++b) {
       const int row = (threadIdx.x + b * threads) / (tile_cols / vec) * vec;
       const int col = (threadIdx.x + b * threads) % (tile_cols / vec) * vec;
-      pack turned[vec];
+      bits turned[vec];
       turn_block(held[b], turned);
 #pragma unroll
-      for (int i = 0; i < vec; ++i) part.as<pack>(col + i, row) = turned[i];
+      for (int i = 0; i < vec; ++i) part.as<bits>(col + i, row) = turned[i];
     }
   } else {
     for (int e = threadIdx.x; e < tile_rows * tile_cols; e += threads) {
@@ -56,7 +56,7 @@ __global__ void __launch_bounds__(threads) transpose_vector(${params}) {
       const int col = (threadIdx.x + p * threads) / (tile_rows / vec);
       const int row = (threadIdx.x + p * threads) % (tile_rows / vec) * vec;
       if (inside || (row < rows_left && col < cols_left)) {
-        store_bits(reinterpret_cast<pack *>(to + col * B_stride1 + row), part.as<pack>(col, row));
+        store_bits(reinterpret_cast<bits *>(to + col * B_stride1 + row), part.as<bits>(col, row));
       }
     }
   } else {

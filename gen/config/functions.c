@@ -5,10 +5,9 @@
 #include "base/access.h"
 #include "build.h"
 
-enum function { FUNCTION_conflicts, FUNCTION_copy_width, FUNCTION_least_pad, FUNCTION_sectors };
+enum function { FUNCTION_conflicts, FUNCTION_least_pad, FUNCTION_sectors };
 
-static const char *const function_names[] = {"conflicts", "copy_width", "least_pad", "sectors",
-                                             NULL};
+static const char *const function_names[] = {"conflicts", "least_pad", "sectors", NULL};
 
 /* The cost of an evaluation, in simple operations: a count of 32 lanes takes about 1 us. A padding
    is mostly among the first ten. */
@@ -24,7 +23,7 @@ struct question {
   const struct config_shared *shared;     /* NULL: the argument is asked about */
   const struct config_argument *argument; /* NULL: the shared array */
   const struct config *config;
-  struct access access;     /* not of copy_width */
+  struct access access;
   const struct expr *bytes; /* of each lane's access; NULL: as the access has them */
 };
 
@@ -79,23 +78,6 @@ static int ask_shared(const struct question *q, const struct value *slots, int64
                                            : ask_count(q, &accessed, bytes, out, err);
 }
 
-/* Returns the most elements that an access of at most 16 bytes may have everywhere in an array:
-   lines of the contiguous index begin and end at multiples of them. */
-static int64_t copy_width(const struct access_array *array) {
-  const struct layout_map *map = array->map;
-  const int last = map->count - 1;
-  int64_t width = 1;
-  if (last < 0 || map->modes[last].stride != 1) return width;
-  while (2 * width * array->element_bytes <= 16) {
-    bool fits = map->modes[last].extent % (2 * width) == 0 &&
-                (!map->bits || 2 * width <= (int64_t)1 << map->base);
-    for (int i = 0; i < last; i++) fits &= map->modes[i].stride % (2 * width) == 0;
-    if (!fits) break;
-    width *= 2;
-  }
-  return width;
-}
-
 static int ask_argument(const struct question *q, const struct value *slots, int64_t bytes,
                         int64_t *out, cugen_error *err) {
   struct kernel_argument argument;
@@ -105,7 +87,6 @@ static int ask_argument(const struct question *q, const struct value *slots, int
   struct access_array accessed = {
       .map = &map, .rank = argument.rank, .element_bytes = argument.dtype->bytes};
   memcpy(accessed.shape, argument.shape, sizeof accessed.shape);
-  if (q->function == FUNCTION_copy_width) return *out = copy_width(&accessed), CUGEN_OK;
   return ask_count(q, &accessed, bytes, out, err);
 }
 
@@ -140,8 +121,7 @@ static bool find_shared(const struct build *build, const char *name, struct ques
     if (strcmp(implementation->shared[i].name, name) == 0) q->shared = &implementation->shared[i];
   if (!q->shared) {
     if (named_argument(build, name))
-      return text_addf(why, "\"%s\" is an argument: sectors and copy_width ask about those", name),
-             false;
+      return text_addf(why, "\"%s\" is an argument: sectors asks about those", name), false;
     text_addf(why, "no shared array \"%.64s\" is declared", name);
     if (implementation->shared_count) text_add(why, " so far; there are");
     for (size_t i = 0; i < implementation->shared_count; i++)
@@ -185,18 +165,13 @@ static bool question_read(struct build *build, struct question *q, struct expr *
                           size_t count, struct text *why) {
   const char *name = count > 0 ? constant_word(arguments[0]) : NULL,
              *access = count > 1 ? constant_word(arguments[1]) : NULL;
-  const bool width = q->function == FUNCTION_copy_width;
-  const bool argument = q->function == FUNCTION_sectors || width;
+  const bool argument = q->function == FUNCTION_sectors;
   cugen_error err = {0};
   if (!build->implementation) {
     text_add(why, "arrays are asked about in expressions of an implementation");
     return false;
   }
-  if (width && (!name || count > 1)) {
-    text_add(why, "copy_width needs an argument in quotes: copy_width('A')");
-    return false;
-  }
-  if (!width && (!name || !access || count > 3)) {
+  if (!name || !access || count > 3) {
     text_addf(why,
               "%s needs %s and an access in quotes, and may have the bytes of a lane: "
               "%s('%s', 'col', 16)",
@@ -205,7 +180,6 @@ static bool question_read(struct build *build, struct question *q, struct expr *
     return false;
   }
   if (!(argument ? find_argument : find_shared)(build, name, q, why)) return false;
-  if (width) return true;
   const int rank = argument ? q->argument->rank : q->shared->rank;
   if (access_read(access, name, rank, &q->access, &err)) return text_add(why, err.message), false;
   q->bytes = count > 2 ? arguments[2] : NULL;

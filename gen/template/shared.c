@@ -163,11 +163,10 @@ static void add_offset(const struct dimensions *d, bool staged, struct text *out
   }
 }
 
-/* Adds the sizes of `data`, the statement that an element needs before it, the element and its
-   offset in a stage. Where a swizzle exchanges bits of more than one index, data is a single
-   line. */
+/* Adds the sizes of `data`, the statement that an element needs before it, and the element. Where a
+   swizzle exchanges bits of more than one index, data is a single line. */
 static void add_element(const struct layout_array *array, struct text *sizes, struct text *before,
-                        struct text *element, struct text *offset) {
+                        struct text *element) {
   const struct layout_map *map = &array->map;
   const int64_t mask = (((int64_t)1 << map->bits) - 1) << map->base;
   struct text exchanged = {0};
@@ -184,10 +183,8 @@ static void add_element(const struct layout_array *array, struct text *sizes, st
     text_add(before, "; ");
     text_add(element, "[");
     if (array->staged) text_addf(element, "%" PRId64 " * stage + ", array->stage_stride);
-    text_addf(offset, "o ^ (o >> %d & %" PRId64 ")", map->shift, mask);
-    text_addf(element, "(%s)]", text_get(offset));
+    text_addf(element, "(o ^ (o >> %d & %" PRId64 "))]", map->shift, mask);
   } else {
-    add_offset(&dimensions, array->staged, offset);
     add_dimensions(&dimensions, true, sizes);
     add_dimensions(&dimensions, false, element);
   }
@@ -220,10 +217,9 @@ static int64_t bytes_together(const struct layout_array *array) {
 
 /* ---- The declaration ------------------------------------------------------------------------ */
 
-static void add_parameters(const struct layout_array *array, bool stage, bool types,
-                           struct text *out) {
+static void add_parameters(const struct layout_array *array, bool types, struct text *out) {
   const char *type = types ? (is_divided(&array->map) ? "unsigned " : "int ") : "";
-  if (stage && array->staged) text_addf(out, "%sstage, ", type);
+  if (array->staged) text_addf(out, "%sstage, ", type);
   for (int i = 0; i < array->rank; i++) text_addf(out, "%s%s%s", i ? ", " : "", type, letters[i]);
 }
 
@@ -257,22 +253,18 @@ static void add_descriptor(const struct layout_array *array, const char *with, s
 
 static void add_type(const struct layout_array *array, struct text *out) {
   struct text declared = {0}, passed = {0}, word = {0}, sizes = {0}, before = {0}, element = {0};
-  struct text within = {0}, offset = {0};
   const char *type = array->dtype->cuda_name;
   const int64_t together = bytes_together(array);
-  add_parameters(array, true, true, &declared);
-  add_parameters(array, true, false, &passed);
-  add_parameters(array, false, true, &within);
+  add_parameters(array, true, &declared);
+  add_parameters(array, false, &passed);
   layout_print(&array->layout, &word);
-  add_element(array, &sizes, &before, &element, &offset);
+  add_element(array, &sizes, &before, &element);
   text_addf(out, "struct alignas(%" PRId64 ") %s_array { // %s\n  %s data%s;\n", array->align,
             array->name, text_get(&word), type, text_get(&sizes));
   const char *with = text_get(&declared), *as = text_get(&passed);
   const char *first = text_get(&before), *one = text_get(&element);
   text_addf(out, "  __device__ %s *at(%s) { %sreturn &%s; }\n", type, with, first, one);
   text_addf(out, "  __device__ %s &operator()(%s) { %sreturn %s; }\n", type, with, first, one);
-  text_addf(out, "  __device__ int offset(%s) { %sreturn %s; }\n", text_get(&within), first,
-            text_get(&offset));
   text_addf(out,
             "  template <class T> __device__ T &as(%s) {\n"
             "    static_assert(sizeof(T) <= %" PRId64 ", \"the layout %s of %s keeps %" PRId64
@@ -281,16 +273,14 @@ static void add_type(const struct layout_array *array, struct text *out) {
             with, together, text_get(&word), array->name, together, as);
   add_descriptor(array, with, out);
   text_add(out, "};\n");
-  out->failed |= declared.failed | passed.failed | word.failed | sizes.failed | before.failed |
-                 element.failed | within.failed | offset.failed;
+  out->failed |=
+      declared.failed | passed.failed | word.failed | sizes.failed | before.failed | element.failed;
   text_free(&declared);
   text_free(&passed);
   text_free(&word);
   text_free(&sizes);
   text_free(&before);
   text_free(&element);
-  text_free(&within);
-  text_free(&offset);
 }
 
 void shared_array_define(const struct layout_array *array, int64_t block_align, struct text *out) {

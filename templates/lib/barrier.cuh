@@ -1,6 +1,6 @@
 #pragma once
-// Barriers in shared memory that copies complete (mbarrier, compute capability 9.0), by their address. PTX ISA, "Parallel
-// Synchronization: mbarrier".
+// Bulk copies between global and shared memory (compute capability 9.0): those to shared memory complete on a barrier there
+// (mbarrier), which is named by its address, those to global memory in groups. PTX ISA, "Parallel Synchronization: mbarrier".
 
 __device__ __forceinline__ unsigned shared_address(const void *at) {
   return static_cast<unsigned>(__cvta_generic_to_shared(at));
@@ -24,13 +24,19 @@ __device__ __forceinline__ void barrier_expect(unsigned barrier, unsigned bytes)
 __device__ __forceinline__ void barrier_wait(unsigned barrier, unsigned parity) {
   unsigned done;
   do {
-    asm volatile("{\n"
-                 ".reg .pred p;\n"
-                 "mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
-                 "selp.u32 %0, 1, 0, p;\n"
-                 "}"
+    asm volatile("{.reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p;}"
                  : "=r"(done)
                  : "r"(barrier), "r"(parity)
                  : "memory");
   } while (!done);
+}
+
+// Ends a group of the thread's stores, of which the next function counts.
+__device__ __forceinline__ void bulk_commit() {
+  asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+}
+
+// Waits until all but the thread's newest stores have read their shared memory, which may then be overwritten.
+template <int Newest> __device__ __forceinline__ void bulk_wait_read() {
+  asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(Newest) : "memory");
 }

@@ -5,10 +5,25 @@
 //@   local distance = layout == "row" and rows .. " * " .. name .. "_stride0" or columns .. " * " .. name .. "_stride1"
 //@   return name .. " + static_cast<index_t>(blockIdx.z) * " .. distance
 //@ end
-//@ -- The value to store for a sum at a row and column of this product's C; the formula takes those of the whole batch.
-//@ function stored(sum, row, col)
+//@ -- The value to store for a sum at a row and column of a product's C, by default the block's; the formula takes those of the
+//@ -- whole batch.
+//@ function stored(sum, row, col, product)
+//@   product = "static_cast<index_t>(" .. (product or "blockIdx.z") .. ")"
 //@   if accumulator == "i32" and result ~= "i32" then sum = "static_cast<float>(" .. sum .. ")" end
-//@   if batch > 1 and C_layout == "row" then row = "static_cast<index_t>(blockIdx.z) * M + " .. row end
-//@   if batch > 1 and C_layout == "col" then col = "static_cast<index_t>(blockIdx.z) * N + " .. col end
+//@   if batch > 1 and C_layout == "row" then row = product .. " * M + " .. row end
+//@   if batch > 1 and C_layout == "col" then col = product .. " * N + " .. col end
 //@   return epilogue(sum, row, col)
+//@ end
+//@ -- In a launch that prepares A and B: the first `before` blocks run the statement `on_a`, those after them `on_b`. Where only one
+//@ -- is there, all blocks run it.
+//@ function prepare(on_a, before, on_b)
+//@   if on_a and on_b then
+  if (blockIdx.x < ${before}) {
+    ${on_a}
+  } else {
+    ${on_b}
+  }
+//@   else
+  ${on_a or on_b}
+//@   end
 //@ end

@@ -57,19 +57,16 @@ __device__ __forceinline__ void multiply_add(accumulator (&sum)[4], const mma_wo
 //@ end
 }
 
-// Each lane says where one line of 16 bytes lies, and gets the word l % 4 of the line l / 4 of four times 8 lines.
-__device__ __forceinline__ void load_matrices(unsigned (&to)[4], const void *line) {
-  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+// Each lane says where one line of 16 bytes lies, and gets the word l % 4 of the line l / 4 of four times 8 lines; transposed
+// the element l / 4 of the lines 2 (l % 4) and the next, of 2 bytes each.
+//@ for _, way in ipairs { { "load_matrices", "" }, { "load_matrices_transposed", ".trans" } } do
+//@ local name, transposed = table.unpack(way)
+__device__ __forceinline__ void ${name}(unsigned (&to)[4], const void *line) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4${transposed}.shared.b16 {%0, %1, %2, %3}, [%4];"
                : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
                : "r"(static_cast<unsigned>(__cvta_generic_to_shared(line))));
 }
-
-// The element l / 4 of the lines 2 (l % 4) and the next, of 2 bytes each.
-__device__ __forceinline__ void load_matrices_transposed(unsigned (&to)[4], const void *line) {
-  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
-               : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
-               : "r"(static_cast<unsigned>(__cvta_generic_to_shared(line))));
-}
+//@ end
 
 // A warp's part of an operand's tile in shared memory, as fragments of 16 lines. Matrices: they are loaded by
 // ldmatrix, which can transpose elements of 2 bytes; otherwise by words of one element. Left: as A's fragments, else as B's.

@@ -1,3 +1,4 @@
+#pragma once
 // `Width` neighbouring elements that move in one access. Memory instructions move at most 16 bytes a thread, and an
 // access of Width elements needs an address that is a multiple of their size.
 template <typename T, int Width> struct alignas(Width * sizeof(T)) pack {
@@ -15,16 +16,23 @@ template <int Width, typename T> __device__ __forceinline__ pack<T, Width> load_
   return *reinterpret_cast<const pack<T, Width> *>(from);
 }
 
-// Loads a pack into an array, whose elements may stand in separate registers.
+template <int Width, typename T> __device__ __forceinline__ void store_pack(T *to, const pack<T, Width> &values) {
+  check_pack<Width>(to);
+  *reinterpret_cast<pack<T, Width> *>(to) = values;
+}
+
+// Load a pack into an array, or store one from there. The array's elements may stand in separate registers.
 template <int Width, typename T> __device__ __forceinline__ void load_elements(T *to, const T *from) {
   const pack<T, Width> elements = load_pack<Width>(from);
 #pragma unroll
   for (int e = 0; e < Width; ++e) to[e] = elements.at[e];
 }
 
-template <int Width, typename T> __device__ __forceinline__ void store_pack(T *to, const pack<T, Width> &values) {
-  check_pack<Width>(to);
-  *reinterpret_cast<pack<T, Width> *>(to) = values;
+template <int Width, typename T> __device__ __forceinline__ void store_elements(T *to, const T *from) {
+  pack<T, Width> elements;
+#pragma unroll
+  for (int e = 0; e < Width; ++e) elements.at[e] = from[e];
+  store_pack(to, elements);
 }
 
 // Returns whether packs may start at base and at base plus any multiple of stride. Packs of one element always may.

@@ -38,23 +38,11 @@ __device__ __forceinline__ void pack_part(const dtype *from, index_t next_i, ind
   }
 }
 
-// The first blocks pack A, and those after them B, as far as these operands are packed.
+//@ local on_a = packs_a and "pack_part(" .. of_batch("A", A_layout, "M", "K") .. ", A_stride0, A_stride1, " ..
+//@              (A_layout == "row" and 1 or 0) .. ", " .. packed_operand("a") .. ", line_pa, M, K, blockIdx.x);"
+//@ local on_b = packs_b and "pack_part(" .. of_batch("B", B_layout, "K", "N") .. ", B_stride1, B_stride0, " ..
+//@              (B_layout == "col" and 1 or 0) .. ", " .. packed_operand("b") .. ", line_pb, N, K, blockIdx.x" ..
+//@              (packs_a and " - blocks_a" or "") .. ");"
 __global__ void __launch_bounds__(256) pack_operands(${params}) {
-//@ if packs_a then
-//@ if packs_b then
-  if (blockIdx.x < blocks_a)
-//@ end
-  {
-    pack_part(${of_batch("A", A_layout, "M", "K")}, A_stride0, A_stride1, ${A_layout == "row"}, ${packed_operand("a")}, line_pa, M, K,
-              blockIdx.x);
-  }
-//@ end
-//@ if packs_b then
-//@ local before = packs_a and "blocks_a" or 0
-//@ if packs_a then
-  if (blockIdx.x < blocks_a) return;
-//@ end
-  pack_part(${of_batch("B", B_layout, "K", "N")}, B_stride1, B_stride0, ${B_layout == "col"}, ${packed_operand("b")}, line_pb, N, K,
-            blockIdx.x - ${before});
-//@ end
+//@ prepare(on_a, "blocks_a", on_b)
 }

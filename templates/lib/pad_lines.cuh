@@ -37,7 +37,7 @@ __device__ __forceinline__ void pad_box(const A_t *from, index_t distance, index
   __syncthreads();
   if (threadIdx.x == 0) {
     tensor_store(to, shared_address(pad_tile.at(0, 0)), static_cast<int>(at.x), static_cast<int>(at.y)${and_z});
-    tensor_store_wait<0>();
+    bulk_wait_read<0>();
   }
 }
 
@@ -46,26 +46,14 @@ __device__ __forceinline__ void pad_box(const A_t *from, index_t distance, index
 //@ local function lines_of(name, layout, rows, columns)
 //@   return name .. (layout == "row" and "_stride0, " or "_stride1, ") .. extent(layout, rows, columns)
 //@ end
+//@ local before = "boxes<BK, pad_lines_a>(" .. extent(A_layout, "M", "K") .. ").count()"
+//@ local on_a = "pad_box<pad_lines_a>(A, " .. lines_of("A", A_layout, "M", "K") .. ", padded_a, blockIdx.x);"
+//@ local on_b = "pad_box<pad_lines_b>(B, " .. lines_of("B", B_layout, "K", "N") .. ", padded_b, blockIdx.x" ..
+//@              (pads_a and " - " .. before or "") .. ");"
 __global__ void __launch_bounds__(256) pad_operands(${params}) {
   launch_next();
   wait_for_launch();
-  index_t number = blockIdx.x;
-//@ if pads_a then
-//@ if pads_b then
-  const index_t before = boxes<BK, pad_lines_a>(${extent(A_layout, "M", "K")}).count();
-  if (number < before)
-//@ end
-  {
-    pad_box<pad_lines_a>(A, ${lines_of("A", A_layout, "M", "K")}, padded_a, number);
-    return;
-  }
-//@ if pads_b then
-  number -= before;
-//@ end
-//@ end
-//@ if pads_b then
-  pad_box<pad_lines_b>(B, ${lines_of("B", B_layout, "K", "N")}, padded_b, number);
-//@ end
+//@ prepare(pads_a and on_a, before, pads_b and on_b)
 }
 //@ end
 //@ if pads_c then
@@ -85,7 +73,7 @@ __global__ void __launch_bounds__(256) unpad_result(${params}) {
   wait_for_launch();
   if (threadIdx.x == 0) {
     barrier_expect(barrier, store_lines * store_line * sizeof(C_t));
-    tensor_load(shared_address(unpad_tile.at(0, 0)), padded_c, barrier, static_cast<int>(at.x), static_cast<int>(at.y)${and_z});
+    tensor_load<1>(unpad_tile.at(0, 0), padded_c, barrier, static_cast<int>(at.x), static_cast<int>(at.y)${and_z}, 0);
   }
   barrier_wait(barrier, 0);
   C_t *const to = C + (at.z * lines + at.y) * distance + at.x;

@@ -6,6 +6,28 @@ __device__ __forceinline__ result merge(result a, result b) { return ${combine("
 // The neutral element, which a reduction begins with. first: the segment's first element.
 __device__ __forceinline__ result nothing(result first) { return ${identity("first")}; }
 
+// What a thread has combined: a number for each element of the packs that it has taken.
+template <int Width> struct pack_sums {
+  result at[Width];
+
+  __device__ __forceinline__ void begin(result start) {
+#pragma unroll
+    for (int e = 0; e < Width; ++e) at[e] = start;
+  }
+  template <typename Held> __device__ __forceinline__ void take(const Held &held) {
+#pragma unroll
+    for (int e = 0; e < Width; ++e) at[e] = merge(at[e], static_cast<result>(held.at[e]));
+  }
+  __device__ __forceinline__ result all() {
+#pragma unroll
+    for (int reach = Width / 2; reach > 0; reach /= 2) {
+#pragma unroll
+      for (int e = 0; e < reach; ++e) at[e] = merge(at[e], at[e + reach]);
+    }
+    return at[0];
+  }
+};
+
 // Lane 0 has the result of the lowest `count` lanes, a power of two; the whole warp takes part.
 template <int count> __device__ __forceinline__ result merge_lanes(result value) {
 #pragma unroll

@@ -4,15 +4,12 @@
 // mbarrier, by the bytes that have arrived. PTX ISA, "cp.async.bulk.tensor", "Parallel Synchronization: mbarrier" and
 // "barrier.cluster".
 //
-// cluster_size, of the template, is the number of blocks in a cluster.
-
-// For a batch a tensor map has one more dimension, which counts the matrices: coordinates are then x, y and z.
+// cluster_size, of the template, is the number of blocks in a cluster. For a batch a tensor map has one more dimension, which
+// counts the matrices: coordinates are then x, y and z.
 
 //@ include "lib/barrier.cuh"
-//@ local dimensions, and_z, int_z, z_mask = "2d", "", "", ""
-//@ if batch > 1 then dimensions, and_z, int_z, z_mask = "3d", ", z", ", int z", "int z, " end
-
-// ---- Clusters ----
+//@ local dimensions, int_z, z_operand = "2d", "", ""
+//@ if batch > 1 then dimensions, int_z, z_operand = "3d", ", int z", ', "r"(z)' end
 
 __device__ __forceinline__ int cluster_rank() {
   if (cluster_size == 1) return 0;
@@ -44,8 +41,6 @@ __device__ __forceinline__ unsigned address_in(int rank, unsigned address) {
   return there;
 }
 
-// ---- The launch before ----
-
 // Allows the stream's next launch to start on free multiprocessors; it runs up to its own wait_for_launch.
 __device__ __forceinline__ void launch_next() {
   asm volatile("griddepcontrol.launch_dependents;");
@@ -55,8 +50,6 @@ __device__ __forceinline__ void launch_next() {
 __device__ __forceinline__ void wait_for_launch() {
   asm volatile("griddepcontrol.wait;" ::: "memory");
 }
-
-// ---- Barriers, by their address ----
 
 // Arrives at the barrier of the cluster's block `rank`. With .release.cluster the compiler would put a fence of the whole GPU
 // in front. There is nothing to release: wgmma read the stage, and has been waited for.
@@ -77,27 +70,27 @@ __device__ __forceinline__ void named_arrive(int number, int threads_of_it) {
   asm volatile("bar.arrive %0, %1;" ::"r"(number), "r"(threads_of_it) : "memory");
 }
 
-// ---- Copies ----
-
 __device__ __forceinline__ void tensor_prefetch(const tensor_map &map) {
   asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory");
 }
 
-// Loads the box that begins at (x, y); x is along the contiguous dimension. The barrier counts its bytes.
-__device__ __forceinline__ void tensor_load(unsigned to, const tensor_map &map, unsigned barrier, int x, int y${int_z}) {
-  asm volatile("cp.async.bulk.tensor.${dimensions}.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
-               "[%0], [%1, {%3, %4${batch > 1 and ", %5" or ""}}], [%2];" ::"r"(to),
-               "l"(&map), "r"(barrier), "r"(x), "r"(y)${batch > 1 and ', "r"(z)' or ""}
-               : "memory");
-}
-
-// Loads a box to the same place in all blocks of the mask; each block's barrier counts the bytes.
-__device__ __forceinline__ void tensor_multicast(unsigned to, const tensor_map &map, unsigned barrier, int x, int y,
-                                                 ${z_mask}unsigned short mask) {
-  asm volatile("cp.async.bulk.tensor.${dimensions}.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster "
-               "[%0], [%1, {%3, %4${batch > 1 and ", %6" or ""}}], [%2], %5;" ::"r"(to),
-               "l"(&map), "r"(barrier), "r"(x), "r"(y), "h"(mask)${batch > 1 and ', "r"(z)' or ""}
-               : "memory");
+// Loads the box that begins at (x, y); x is along the contiguous dimension. The barrier counts its bytes. With several
+// Shares it is this block's share of what all blocks of the mask need: it goes to the same place in each of them, and each
+// one's barrier counts its bytes.
+//@ local load = "cp.async.bulk.tensor." .. dimensions .. ".shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+template <int Shares>
+__device__ __forceinline__ void tensor_load(const void *to, const tensor_map &map, unsigned barrier, int x, int y${int_z},
+                                            unsigned short mask) {
+  if (Shares == 1) {
+    asm volatile("${load} [%0], [%1, {%3, %4${batch > 1 and ", %5" or ""}}], [%2];" ::"r"(shared_address(to)), "l"(&map),
+                 "r"(barrier), "r"(x), "r"(y)${z_operand}
+                 : "memory");
+  } else {
+    asm volatile("${load}.multicast::cluster [%0], [%1, {%3, %4${batch > 1 and ", %6" or ""}}], [%2], %5;" ::"r"(
+                     shared_address(to)),
+                 "l"(&map), "r"(barrier), "r"(x), "r"(y), "h"(mask)${z_operand}
+                 : "memory");
+  }
 }
 
 // Makes the thread's stores to shared memory visible to the copy engine, for copies that begin after a barrier.
@@ -107,12 +100,7 @@ __device__ __forceinline__ void tensor_fence() {
 
 __device__ __forceinline__ void tensor_store(const tensor_map &map, unsigned from, int x, int y${int_z}) {
   asm volatile("cp.async.bulk.tensor.${dimensions}.global.shared::cta.tile.bulk_group [%0, {%2, %3${batch > 1 and ", %4" or ""}}], [%1];" ::"l"(&map),
-               "r"(from), "r"(x), "r"(y)${batch > 1 and ', "r"(z)' or ""}
+               "r"(from), "r"(x), "r"(y)${z_operand}
                : "memory");
-  asm volatile("cp.async.bulk.commit_group;" ::: "memory");
-}
-
-// Waits until all but the thread's newest stores have read their shared memory, which may then be overwritten.
-template <int Newest> __device__ __forceinline__ void tensor_store_wait() {
-  asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(Newest) : "memory");
+  bulk_commit();
 }

@@ -4,9 +4,9 @@
 // Transposes a square block of elements in a thread's registers. Line i of the block is a pack of `vec` elements, held as
 // 32-bit words; afterwards it holds column i. For elements of four and eight bytes that only renames registers, which
 // costs nothing; smaller ones are picked out of the words by byte permutations (__byte_perm).
-using pack = bits_of<access>::type;
+using bits = bits_of<access>::type;
 
-__device__ __forceinline__ void turn_block(const pack (&lines)[vec], pack (&columns)[vec]) {
+__device__ __forceinline__ void turn_block(const bits (&lines)[vec], bits (&columns)[vec]) {
   const auto from = reinterpret_cast<const unsigned int (*)[words]>(lines);
   const auto to = reinterpret_cast<unsigned int (*)[words]>(columns);
 //@ local steps = sizeof(dtype) == 8 and "vec" or "words"

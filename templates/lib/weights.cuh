@@ -1,6 +1,7 @@
 #pragma once
 // The filter's weights where weights_in says, by rows. `weight` is the name to read them by; stage_weights, for the whole
-// block, brings them to shared memory.
+// block, brings them to shared memory. store_sum computes and stores the result
+// at (row, col), where `element` is the image's under row i and column j of the filter.
 //@ weight = weights_in == "shared" and "staged_weights" or "weights"
 //@ if weights_in == "constant" then
 __constant__ weights_t weights[size * size];
@@ -13,4 +14,13 @@ __device__ weights_t weights[size * size];
   for (int i = threadIdx.y * block_x + threadIdx.x; i < size * size; i += ${threads}) staged_weights[i] = weights[i];
   __syncthreads();
 //@   end
+//@ end
+//@ function store_sum(element)
+  weights_t sum = 0;
+#pragma unroll
+  for (int i = 0; i < size; ++i) {
+#pragma unroll
+    for (int j = 0; j < size; ++j) sum += ${weight}[i * size + j] * ${element};
+  }
+  result[row * result_stride0 + col] = static_cast<result_t>(sum);
 //@ end

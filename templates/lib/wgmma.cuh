@@ -32,13 +32,8 @@ template <int Groups> __device__ __forceinline__ void wgmma_wait() {
 
 // Adds the product to the sums, or sets the sums to it.
 __device__ __forceinline__ void wgmma(${wgmma_sum} (&sum)[BN / 2], unsigned long long x, unsigned long long y, bool add) {
-  asm volatile("{\n"
-               ".reg .pred p;\n"
-               "setp.ne.b32 p, %${n + 2}, 0;\n"
-               "wgmma.mma_async.sync.aligned.m64n${BN}${kinds[dtype]} "
-               "{${table.concat(registers, ", ")}}, "
-               "%${n}, %${n + 1}, p${modes};\n"
-               "}"
+  asm volatile("{.reg .pred p; setp.ne.b32 p, %${n + 2}, 0; wgmma.mma_async.sync.aligned.m64n${BN}${kinds[dtype]} "
+               "{${table.concat(registers, ", ")}}, %${n}, %${n + 1}, p${modes};}"
                : ${table.concat(sums, ", ")}
                : "l"(x), "l"(y), "r"(static_cast<int>(add)));
 }

@@ -10,14 +10,10 @@
 //@          "[" .. part .. "][2 * (" .. w .. ") + 1]" .. one .. " + 1))"
 //@ end
 //@ -- The value to store for a sum at a line and a column of C. Those outside of C, which are not stored, become the last ones.
-//@ function stored(acc, line, column)
-//@   if accumulator == "i32" and result ~= "i32" then acc = "static_cast<float>(" .. acc .. ")" end
+//@ function stored_in_line(acc, line, column)
 //@   line = "min(" .. line .. ", static_cast<int>(" .. C_lines .. ") - 1)"
 //@   column = "min(" .. column .. ", static_cast<int>(" .. C_columns .. ") - 1)"
-//@   local row, col = by_rows and line or column, by_rows and column or line
-//@   if batch > 1 and C_layout == "row" then row = "static_cast<index_t>(z) * M + " .. row end
-//@   if batch > 1 and C_layout == "col" then col = "static_cast<index_t>(z) * N + " .. col end
-//@   return epilogue(acc, row, col)
+//@   return stored(acc, by_rows and line or column, by_rows and column or line, "z")
 //@ end
 //@ if batch > 1 then
     int z = 0; // of the product that is stored
@@ -26,29 +22,23 @@
     const auto result_of = [&](${wgmma_sum} acc, int line, int column, int e) {
       line += warp * 16 + lane / 4 + e / 2 * 8;
       column += lane % 4 * 2 + e % 2;
-      return static_cast<${result == "i32" and "int" or "float"}>(${stored("acc", "line", "column")});
+      return static_cast<${result == "i32" and "int" or "float"}>(${stored_in_line("acc", "line", "column")});
     };
     // Stores store_n columns of 64 lines, from (line, column) on; word(w) is the thread's w-th, two results or one.
     const auto store = [&](int line, int column, auto word) {
       const int slot = consumer * store_buffers + buffer;
-      if (thread == 0) tensor_store_wait<store_buffers - 1>();
+      if (thread == 0) bulk_wait_read<store_buffers - 1>();
       named_sync(6 + consumer, 128);
-//@ if swap then
-#pragma unroll
-      for (int w = 0; w < store_n / 4; w += 4) {
-        store_matrices(shared_address(staged.at(slot, w * 4 + lane / 16 * 8 + lane % 8, warp * 16 + lane / 8 % 2 * 8)),
-                       word(w), word(w + 1), word(w + 2), word(w + 3));
-      }
-//@ elseif sizeof(result) == 4 then
+//@ if sizeof(result) == 4 then
 #pragma unroll
       for (int w = 0; w < store_n / 2; w += 2) {
         staged.as<uint2>(slot, warp * 16 + lane / 4 + w / 2 % 2 * 8, w / 4 * 8 + lane % 4 * 2) = {word(w), word(w + 1)};
       }
 //@ else
+//@ local at = swap and "w * 4 + lane / 16 * 8 + lane % 8, warp * 16 + lane / 8 % 2 * 8" or "warp * 16 + lane % 16, w * 4 + lane / 16 * 8"
 #pragma unroll
       for (int w = 0; w < store_n / 4; w += 4) {
-        store_matrices(shared_address(staged.at(slot, warp * 16 + lane % 16, w * 4 + lane / 16 * 8)), word(w), word(w + 1),
-                       word(w + 2), word(w + 3));
+        store_matrices(shared_address(staged.at(slot, ${at})), word(w), word(w + 1), word(w + 2), word(w + 3));
       }
 //@ end
       tensor_fence();

@@ -37,17 +37,6 @@ __device__ __forceinline__ place tile_at(int index, int tiles_x, int tiles_y, in
   return {first + within % lines, within / lines${batch > 1 and ", product" or ""}};
 }
 
-// Loads a box; with several shares it is this block's share, for all blocks of the mask.
-template <int Shares>
-__device__ __forceinline__ void load_box(const void *to, const tensor_map &map, unsigned barrier, int x, int y,
-                                         ${batch > 1 and "int z, " or ""}unsigned short mask) {
-  if (Shares == 1) {
-    tensor_load(shared_address(to), map, barrier, x, y${batch > 1 and ", z" or ""});
-  } else {
-    tensor_multicast(shared_address(to), map, barrier, x, y, ${batch > 1 and "z, " or ""}mask);
-  }
-}
-
 //@ if sizeof(result) == 2 then
 __device__ __forceinline__ unsigned pack(float low, float high) {
   unsigned both;

@@ -1,4 +1,6 @@
 #pragma once
+//@ include "lib/pack.cuh"
+
 // Memory moved as bits, whatever the elements are: an access of 1 to 16 bytes has one unsigned type, so that a NaN or
 // an infinity is moved like any other value, and a modifier for the cache can be named on each access.
 template <int Bytes> struct bits_of;
@@ -20,18 +22,12 @@ template <int Bytes> __device__ __forceinline__ bool accesses_fit(const void *ba
 //@   streaming = "__ldcs(from)",  -- read once: the first to leave the caches
 //@ }
 //@ local stores = { plain = "*to = value", streaming = "__stcs(to, value)" }
-template <typename Bits> __device__ __forceinline__ void check_aligned(const Bits *at) {
-#ifdef __CUGEN_CPU__
-  if (reinterpret_cast<size_t>(at) % sizeof(Bits)) __trap(); // as a GPU does; other processors forgive it
-#endif
-}
-
 template <typename Bits> __device__ __forceinline__ Bits load_bits(const Bits *from) {
-  check_aligned(from);
+  check_pack<1>(from);
   return ${loads[load_through]};
 }
 
 template <typename Bits> __device__ __forceinline__ void store_bits(Bits *to, Bits value) {
-  check_aligned(to);
+  check_pack<1>(to);
   ${stores[store_as]};
 }

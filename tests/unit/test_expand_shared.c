@@ -20,7 +20,6 @@ static void an_array_has_accessors(void **state) {
       "  float data[4][17];\n"
       "  __device__ float *at(int i, int j) { return &data[i][j]; }\n"
       "  __device__ float &operator()(int i, int j) { return data[i][j]; }\n"
-      "  __device__ int offset(int i, int j) { return 17 * i + j; }\n"
       "  template <class T> __device__ T &as(int i, int j) {\n"
       "    static_assert(sizeof(T) <= 4, \"the layout row+1 of s keeps 4 bytes together "
       "along the last index, and this type has more\");\n"
@@ -96,13 +95,6 @@ static void arrays_are_readable(void **state) {
        "float data[4][3][2];\n  __device__ float *at(int i, int j, int k) { return "
        "&data[k][j][i]; }"},
       {"{ 5 }", "row", "float data[5];\n  __device__ float *at(int i) { return &data[i]; }"},
-      {"{ 8, 64 }", "row^3,3,3",
-       "int offset(int i, int j) { return 64 * i + (j ^ (i << 3 & 56)); }"},
-      {"{ 8, 16 }", "row^2,1,2",
-       "int offset(int i, int j) { const int o = 16 * i + j; return o ^ (o >> 2 & 6); }"},
-      {"{ 12, 20 }", "row/4x8:col+1",
-       "int offset(unsigned i, unsigned j) { return 99 * (i / 4) + 33 * (j / 8) + i % 4 + 4 * (j % "
-       "8); }"},
       {"{ 5, 1 }", "row+1",
        "float data[5][2];\n  __device__ float *at(int i, int j) { return &data[i][0]; }"},
   };

@@ -46,12 +46,13 @@ struct image_view {
 #line 1 "templates/lib/weights.cuh"
 
 // The filter's weights where weights_in says, by rows. `weight` is the name to read them by; stage_weights, for the whole
-// block, brings them to shared memory.
+// block, brings them to shared memory. store_sum computes and stores the result
+// at (row, col), where `element` is the image's under row i and column j of the filter.
 #line 3 "templates/filter_naive.cu"
 
 // One thread an element. Neighbouring threads read neighbouring columns, and what one has read the next finds in the cache.
 __global__ void __launch_bounds__(block_x * block_y) filter_naive(cudaTextureObject_t image, const weights_t *__restrict__ weights, result_t *__restrict__ result, index_t rows, index_t cols) {
-#line 12 "templates/lib/weights.cuh"
+#line 13 "templates/lib/weights.cuh"
   __shared__ weights_t staged_weights[size * size];
   for (int i = threadIdx.y * block_x + threadIdx.x; i < size * size; i += block_x * block_y) staged_weights[i] = weights[i];
   __syncthreads();
@@ -60,7 +61,7 @@ __global__ void __launch_bounds__(block_x * block_y) filter_naive(cudaTextureObj
   const index_t row = static_cast<index_t>(blockIdx.y) * block_y + threadIdx.y;
   const image_view view = {image, rows, cols};
   if (row >= rows || col >= cols) return;
-
+#line 19 "templates/lib/weights.cuh"
   weights_t sum = 0;
 #pragma unroll
   for (int i = 0; i < size; ++i) {
@@ -68,4 +69,5 @@ __global__ void __launch_bounds__(block_x * block_y) filter_naive(cudaTextureObj
     for (int j = 0; j < size; ++j) sum += staged_weights[i * size + j] * view.at(row + i - radius, col + j - radius);
   }
   result[row * result_stride0 + col] = static_cast<result_t>(sum);
+#line 12 "templates/filter_naive.cu"
 }

@@ -12,15 +12,14 @@ using workspace_t = float;
 using tickets_t = unsigned int;
 
 #line 1 "templates/matmul_reference.cu"
-// What every variant's C is compared with: the definition itself, in double precision, one thread for one element.
-// The element is samples[t], or t itself when samples is null, counted row by row. The matrices of a batch that are
-// stored by rows stand below each other, the others side by side.
-
+// One element of C by its definition, in double precision. The matrices of a batch that are stored by rows stand below
+// each other, the others side by side.
 __global__ void matmul_reference(const A_t *__restrict__ A, const B_t *__restrict__ B, C_t *__restrict__ C, index_t M, index_t N, index_t K, workspace_t *__restrict__ workspace, tickets_t *__restrict__ tickets, const long long *samples, long long sample_count) {
+#line 2 "templates/lib/sampled_element.cuh"
   const long long t = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (t >= sample_count) return;
   const long long element = samples ? samples[t] : t;
-
+#line 6 "templates/matmul_reference.cu"
   const long long m = element / N;
   const long long n = element % N;
   const long long row = m % M;

@@ -4,7 +4,6 @@ struct alignas(16) tile_a_array { // row+1
   double data[16][17];
   __device__ double *at(int i, int j) { return &data[i][j]; }
   __device__ double &operator()(int i, int j) { return data[i][j]; }
-  __device__ int offset(int i, int j) { return 17 * i + j; }
   template <class T> __device__ T &as(int i, int j) {
     static_assert(sizeof(T) <= 8, "the layout row+1 of tile_a keeps 8 bytes together along the last index, and this type has more");
     return *reinterpret_cast<T *>(at(i, j));
@@ -15,7 +14,6 @@ struct alignas(16) tile_b_array { // row+1
   double data[16][17];
   __device__ double *at(int i, int j) { return &data[i][j]; }
   __device__ double &operator()(int i, int j) { return data[i][j]; }
-  __device__ int offset(int i, int j) { return 17 * i + j; }
   template <class T> __device__ T &as(int i, int j) {
     static_assert(sizeof(T) <= 8, "the layout row+1 of tile_b keeps 8 bytes together along the last index, and this type has more");
     return *reinterpret_cast<T *>(at(i, j));
@@ -47,6 +45,10 @@ using tickets_t = unsigned int;
 
 
 
+
+
+
+
 __global__ void __launch_bounds__(tile * tile) matmul_tiled(const A_t *__restrict__ A, const B_t *__restrict__ B, C_t *__restrict__ C, workspace_t *__restrict__ workspace, tickets_t *__restrict__ tickets) {
   const int x = threadIdx.x;
   const int y = threadIdx.y;
@@ -59,10 +61,7 @@ __global__ void __launch_bounds__(tile * tile) matmul_tiled(const A_t *__restric
 
   accumulator sum = 0;
   for (index_t k0 = 0; k0 < K; k0 += tile) {
-    // Neighbouring threads read neighbouring addresses, so x runs along the operand's contiguous index. Outside
-    // the matrix a zero adds nothing.
-
-
+    // Outside the matrix a zero adds nothing.
     const bool inside_a = x < M - block_row && y < K - k0;
     tile_a(x, y) = inside_a ? a[(block_row + x) * A_stride0 + (k0 + y) * A_stride1] : A_t(0);
     const bool inside_b = y < K - k0 && x < N - block_col;
@@ -71,20 +70,12 @@ __global__ void __launch_bounds__(tile * tile) matmul_tiled(const A_t *__restric
 
 #pragma unroll
     for (int k = 0; k < tile; ++k) {
-      sum += static_cast<accumulator>(tile_a(y, k)) *
-             static_cast<accumulator>(tile_b(k, x));
+      sum += static_cast<accumulator>(tile_a(y, k)) * static_cast<accumulator>(tile_b(k, x));
     }
     __syncthreads(); // write after read: everyone is done with the tiles before the next phase overwrites them
   }
 
-  // x runs along C's contiguous index too.
-
-  const int row = y;
-  const int col = x;
-
-
-
-
+  const int row = y, col = x;
   if (row < M - block_row && col < N - block_col) {
     c[(block_row + row) * C_stride0 + (block_col + col) * C_stride1] =
         static_cast<C_t>(([&](auto __v_acc, decltype(__v_acc) __v_m, decltype(__v_acc) __v_n) -> decltype(__v_acc) { return __v_acc; }((sum), (block_row + row), (block_col + col))));

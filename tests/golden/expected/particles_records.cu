@@ -13,6 +13,7 @@ using moved_t = float;
 #define moved(i_, j_) moved[(index_t)(i_) * moved_stride0 + (j_)]
 
 #line 1 "templates/lib/pack.cuh"
+
 // `Width` neighbouring elements that move in one access. Memory instructions move at most 16 bytes a thread, and an
 // access of Width elements needs an address that is a multiple of their size.
 template <typename T, int Width> struct alignas(Width * sizeof(T)) pack {
@@ -30,16 +31,23 @@ template <int Width, typename T> __device__ __forceinline__ pack<T, Width> load_
   return *reinterpret_cast<const pack<T, Width> *>(from);
 }
 
-// Loads a pack into an array, whose elements may stand in separate registers.
+template <int Width, typename T> __device__ __forceinline__ void store_pack(T *to, const pack<T, Width> &values) {
+  check_pack<Width>(to);
+  *reinterpret_cast<pack<T, Width> *>(to) = values;
+}
+
+// Load a pack into an array, or store one from there. The array's elements may stand in separate registers.
 template <int Width, typename T> __device__ __forceinline__ void load_elements(T *to, const T *from) {
   const pack<T, Width> elements = load_pack<Width>(from);
 #pragma unroll
   for (int e = 0; e < Width; ++e) to[e] = elements.at[e];
 }
 
-template <int Width, typename T> __device__ __forceinline__ void store_pack(T *to, const pack<T, Width> &values) {
-  check_pack<Width>(to);
-  *reinterpret_cast<pack<T, Width> *>(to) = values;
+template <int Width, typename T> __device__ __forceinline__ void store_elements(T *to, const T *from) {
+  pack<T, Width> elements;
+#pragma unroll
+  for (int e = 0; e < Width; ++e) elements.at[e] = from[e];
+  store_pack(to, elements);
 }
 
 // Returns whether packs may start at base and at base plus any multiple of stride. Packs of one element always may.
@@ -53,9 +61,9 @@ constexpr dtype stiffness = static_cast<dtype>(8);
 constexpr dtype drag = static_cast<dtype>(0.25);
 constexpr dtype gravity = static_cast<dtype>(0.5);
 
-// x y z, vx vy vz, one over the mass.
+// x y z, vx vy vz, one over the mass, and a number that makes whole packs.
 struct particle {
-  dtype at[7];
+  dtype at[8];
 
   __device__ __forceinline__ void move(dtype dt) {
 #pragma unroll
@@ -72,25 +80,14 @@ struct particle {
 
 template <int width> __device__ __forceinline__ void step(const state_t *__restrict__ state, moved_t *__restrict__ moved, index_t n, float dt, index_t p) {
 
-  constexpr int packs = (7 + width - 1) / width;
   constexpr int out_width = width > 1 ? 2 : 1; // six numbers have no larger whole packs
   particle one;
 #pragma unroll
-  for (int f = 0; f < packs; ++f) {
-    const pack<dtype, width> some = load_pack<width>(&state(p, f * width));
-#pragma unroll
-    for (int e = 0; e < width; ++e)
-      if (f * width + e < 7) one.at[f * width + e] = some.at[e];
-  }
+  for (int f = 0; f < 7; f += width) load_elements<width>(one.at + f, &state(p, f));
   one.move(dt);
 #pragma unroll
-  for (int f = 0; f < 6; f += out_width) {
-    pack<dtype, out_width> some;
-#pragma unroll
-    for (int e = 0; e < out_width; ++e) some.at[e] = one.at[f + e];
-    store_pack<out_width>(&moved(p, f), some);
-  }
-#line 67 "templates/particles.cu"
+  for (int f = 0; f < 6; f += out_width) store_elements<out_width>(&moved(p, f), one.at + f);
+#line 56 "templates/particles.cu"
 }
 
 __global__ void __launch_bounds__(block) particles(const state_t *__restrict__ state, moved_t *__restrict__ moved, index_t n, float dt) {

@@ -15,6 +15,7 @@ using partials_t = float;
 using tickets_t = unsigned int;
 
 #line 1 "templates/lib/pack.cuh"
+
 // `Width` neighbouring elements that move in one access. Memory instructions move at most 16 bytes a thread, and an
 // access of Width elements needs an address that is a multiple of their size.
 template <typename T, int Width> struct alignas(Width * sizeof(T)) pack {
@@ -32,16 +33,23 @@ template <int Width, typename T> __device__ __forceinline__ pack<T, Width> load_
   return *reinterpret_cast<const pack<T, Width> *>(from);
 }
 
-// Loads a pack into an array, whose elements may stand in separate registers.
+template <int Width, typename T> __device__ __forceinline__ void store_pack(T *to, const pack<T, Width> &values) {
+  check_pack<Width>(to);
+  *reinterpret_cast<pack<T, Width> *>(to) = values;
+}
+
+// Load a pack into an array, or store one from there. The array's elements may stand in separate registers.
 template <int Width, typename T> __device__ __forceinline__ void load_elements(T *to, const T *from) {
   const pack<T, Width> elements = load_pack<Width>(from);
 #pragma unroll
   for (int e = 0; e < Width; ++e) to[e] = elements.at[e];
 }
 
-template <int Width, typename T> __device__ __forceinline__ void store_pack(T *to, const pack<T, Width> &values) {
-  check_pack<Width>(to);
-  *reinterpret_cast<pack<T, Width> *>(to) = values;
+template <int Width, typename T> __device__ __forceinline__ void store_elements(T *to, const T *from) {
+  pack<T, Width> elements;
+#pragma unroll
+  for (int e = 0; e < Width; ++e) elements.at[e] = from[e];
+  store_pack(to, elements);
 }
 
 // Returns whether packs may start at base and at base plus any multiple of stride. Packs of one element always may.
@@ -55,6 +63,28 @@ __device__ __forceinline__ result merge(result a, result b) { return ([&](auto _
 
 // The neutral element, which a reduction begins with. first: the segment's first element.
 __device__ __forceinline__ result nothing(result first) { return ([&](auto __v_first) -> decltype(__v_first) { using __t = decltype(__v_first); return __t(0LL); }((first))); }
+
+// What a thread has combined: a number for each element of the packs that it has taken.
+template <int Width> struct pack_sums {
+  result at[Width];
+
+  __device__ __forceinline__ void begin(result start) {
+#pragma unroll
+    for (int e = 0; e < Width; ++e) at[e] = start;
+  }
+  template <typename Held> __device__ __forceinline__ void take(const Held &held) {
+#pragma unroll
+    for (int e = 0; e < Width; ++e) at[e] = merge(at[e], static_cast<result>(held.at[e]));
+  }
+  __device__ __forceinline__ result all() {
+#pragma unroll
+    for (int reach = Width / 2; reach > 0; reach /= 2) {
+#pragma unroll
+      for (int e = 0; e < reach; ++e) at[e] = merge(at[e], at[e + reach]);
+    }
+    return at[0];
+  }
+};
 
 // Lane 0 has the result of the lowest `count` lanes, a power of two; the whole warp takes part.
 template <int count> __device__ __forceinline__ result merge_lanes(result value) {

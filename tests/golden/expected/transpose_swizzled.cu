@@ -4,7 +4,6 @@ struct alignas(16) part_array { // row^5,0,5
   unsigned short data[32][32];
   __device__ unsigned short *at(int i, int j) { return &data[i][j ^ (i & 31)]; }
   __device__ unsigned short &operator()(int i, int j) { return data[i][j ^ (i & 31)]; }
-  __device__ int offset(int i, int j) { return 32 * i + (j ^ (i & 31)); }
   template <class T> __device__ T &as(int i, int j) {
     static_assert(sizeof(T) <= 2, "the layout row^5,0,5 of part keeps 2 bytes together along the last index, and this type has more");
     return *reinterpret_cast<T *>(at(i, j));
