@@ -288,6 +288,10 @@ static void add_found(const cugen *lib, enum toolkit_part part, struct text *out
   text_add(out, text_get(found[part]));
 }
 
+bool api_has_compiler(const cugen *lib) {
+  return lib->toolkit->compiler.length > 0;
+}
+
 /* Appends the value of a line of cugen_where; nothing: there is no such line. */
 static void add_place(cugen *lib, enum api_place place, struct text *out) {
   cugen_error err;

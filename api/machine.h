@@ -3,6 +3,8 @@
 #ifndef API_MACHINE_H
 #define API_MACHINE_H
 
+#include <stdbool.h>
+
 #include "base/results.h"
 
 /* The configs that ship with cugen, such as "matmul.lua". Returns how many exist; fills at most
@@ -27,6 +29,9 @@ enum api_place {
 /* Returns what cugen_where says in that line; "": the line is left out. Valid until the next call
    of either function. */
 const char *api_where(cugen *lib, enum api_place place);
+
+/* Returns whether there is a C++ compiler for the cpu device. */
+bool api_has_compiler(const cugen *lib);
 
 /* Parses the text of options.cache. Whether such a cache exists is not checked. NULL is the
    default, a file. */

@@ -25,15 +25,16 @@ const char *cli_fallback_model(const struct cli *cli) {
   return found;
 }
 
-/* Returns true if there is no GPU and none was asked for. Without NVRTC nothing could be predicted
-   either. */
+/* Returns true if there is no GPU and none was asked for. The cpu device needs a C++ compiler and
+   a prediction NVRTC; where both are missing, a message about NVRTC helps more. */
 static bool needs_fallback(const struct cli *cli) {
   cugen_device_info first;
   const char *device = getenv("CUGEN_DEVICE"); /* read as the library reads it */
   if (cli->values[OPTION_DEVICE] || cli->values[OPTION_DEVICES] || (device && *device))
     return false;
   return cugen_devices(cli->lib, &first, 1, NULL) &&
-         device_parse(first.id).kind == CUGEN_DEVICE_CPU && first.nvrtc_version;
+         device_parse(first.id).kind == CUGEN_DEVICE_CPU &&
+         (first.nvrtc_version || !api_has_compiler(cli->lib));
 }
 
 static int fall_back(struct cli *cli) {

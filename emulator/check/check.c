@@ -708,11 +708,8 @@ static void report_progress(struct check *c) {
 static void check_wait_for_all(struct check *c) {
   pthread_mutex_lock(&c->mutex);
   while (c->running) {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += 100000000;
-    if (until.tv_nsec >= 1000000000) until.tv_sec++, until.tv_nsec -= 1000000000;
-    pthread_cond_clockwait(&c->changed, &c->mutex, CLOCK_MONOTONIC, &until);
+    const struct timespec until = clock_after(0.1);
+    pthread_cond_timedwait(&c->changed, &c->mutex, &until);
     report_progress(c);
   }
   pthread_mutex_unlock(&c->mutex);
@@ -807,7 +804,7 @@ int check_run(const struct tune_target *target, const struct check_options *opti
   c->options = options;
   c->result = out;
   pthread_mutex_init(&c->mutex, NULL);
-  pthread_cond_init(&c->changed, NULL);
+  condition_open(&c->changed);
   int status = check_select(target, options, &c->list, err);
   const bool listed = !status;
   if (!status) status = check_make_tables(c, err);

@@ -10,8 +10,8 @@ from ._library import CHECKOUT, FILES, Error, load
 
 
 def program() -> str:
-    """Finds the program cugen: beside the library of an installed package, or in the checkout's build."""
-    for path in (os.path.join(FILES, "cugen"), os.path.join(CHECKOUT, "build", "cugen")):
+    """Finds the program cugen: an installed package's worker, which is the same program, or the one in the checkout's build."""
+    for path in (os.path.join(FILES, "cugen-worker"), os.path.join(CHECKOUT, "build", "cugen")):
         if os.access(path, os.X_OK):
             return path
     load()  # the exception of load() says what is missing

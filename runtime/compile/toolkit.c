@@ -40,6 +40,7 @@ static const char *const core_folders[] = {"include/cccl",
                                            "targets/sbsa-linux/include/cccl",
                                            "nvidia/cu13/include/cccl",
                                            "nvidia/cuda_cccl/include",
+                                           "../cuda_cccl/include",
                                            "cccl",
                                            NULL};
 
@@ -100,10 +101,12 @@ static void toolkit_look_at(struct toolkit *toolkit, const char *root) {
 }
 
 /* Looks in the folders beside one of cugen's files: those of an installation (seen from bin, lib
-   or lib/ARCH), then those of a build folder. */
+   or lib/ARCH), then those of a build folder or of cugen's Python package, then NVIDIA's Python
+   packages of CUDA 13 and 12 beside cugen's (seen from cugen/files). */
 static void look_beside(struct toolkit *toolkit, const char *file) {
-  static const char *const beside[] = {"../lib/cugen/toolkit", "cugen/toolkit", "../cugen/toolkit",
-                                       "toolkit", NULL};
+  static const char *const beside[] = {
+      "../lib/cugen/toolkit", "cugen/toolkit",           "../cugen/toolkit",          "toolkit",
+      "../../nvidia/cu13",    "../../nvidia/cuda_nvrtc", "../../nvidia/cuda_runtime", NULL};
   struct text folder = {0}, root = {0};
   path_folder(file, &folder);
   for (size_t i = 0; beside[i] && !folder.failed; i++) {
@@ -257,21 +260,15 @@ void toolkit_close(struct toolkit *toolkit) {
 
 /* ---- Missing parts -------------------------------------------------------------------------- */
 
+#define INSTALL_CUDA                                                                               \
+  "Beside cugen's Python package: pip install 'cuda-toolkit[cccl,crt,cudart,nvrtc]'. Otherwise "   \
+  "install a CUDA toolkit, or name its folder with cugen_options.toolkit or $CUGEN_TOOLKIT."
+
 static const struct {
   const char *name, *how;
 } parts[TOOLKIT_PARTS] = {
-    [TOOLKIT_PART_NVRTC] = {"NVRTC (libnvrtc.so.13 or .12)",
-                            "It comes with a CUDA toolkit, or with the Python wheel "
-                            "nvidia-cuda-nvrtc: name the folder "
-                            "with "
-                            "cugen_options.toolkit or "
-                            "$CUGEN_TOOLKIT, or build cugen again and let it fetch the wheels."},
-    [TOOLKIT_PART_HEADERS] = {"the CUDA headers (cuda_fp16.h)",
-                              "They come with a CUDA toolkit, or with the Python wheel "
-                              "nvidia-cuda-runtime: name the folder "
-                              "with "
-                              "cugen_options.toolkit or "
-                              "$CUGEN_TOOLKIT, or build cugen again and let it fetch the wheels."},
+    [TOOLKIT_PART_NVRTC] = {"NVRTC (libnvrtc.so.13 or .12)", INSTALL_CUDA},
+    [TOOLKIT_PART_HEADERS] = {"the CUDA headers (cuda_fp16.h)", INSTALL_CUDA},
     [TOOLKIT_PART_COMPILER] =
         {"a C++ compiler, which the cpu device needs,",
          "Install g++ (Debian and Ubuntu: apt-get install g++), or name one with "

@@ -24,7 +24,8 @@ struct kept_images;       /* see kept.h */
 
 /* Search order for NVRTC and headers: the option, else $CUGEN_TOOLKIT (if a folder is named in
    either way, no other is searched), beside the program or library (../lib/cugen/toolkit of an
-   installation, then toolkit/ in a build folder), $CUDA_HOME, $CUDA_PATH, /usr/local/cuda,
+   installation, toolkit/ in a build folder, NVIDIA's packages beside cugen's in Python's
+   site-packages), $CUDA_HOME, $CUDA_PATH, /usr/local/cuda,
    /opt/cuda, /usr, the loader (NVRTC only). A path that was not found is "". */
 struct toolkit {
   struct text nvrtc;   /* path or soname of libnvrtc.so.13 / .12 */

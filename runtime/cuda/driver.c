@@ -74,9 +74,11 @@ int driver_check_version(const struct driver *driver, const struct toolkit *tool
                    "the CUDA driver is too old: it supports CUDA %d.%d, but NVRTC is of CUDA %d "
                    "(%s), whose kernels "
                    "need an NVIDIA driver %d or newer.\nUpdate the driver, or name a CUDA %d "
-                   "toolkit with cugen_options.toolkit.",
+                   "toolkit with cugen_options.toolkit (one from PyPI: pip install --target cuda "
+                   "'cuda-toolkit[cccl,cudart,nvrtc]==%d.*').",
                    driver->version / 1000, driver->version % 1000 / 10, major,
-                   text_get(&toolkit->nvrtc), driver_needed(major), driver->version / 1000);
+                   text_get(&toolkit->nvrtc), driver_needed(major), driver->version / 1000,
+                   driver->version / 1000);
 }
 
 /* ---- Opening -------------------------------------------------------------------------------- */

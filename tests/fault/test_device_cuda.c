@@ -379,6 +379,7 @@ static void test_old_driver(void **state) {
   fake->version = 12020;
   assert_no_devices(open_toolkit(), CUGEN_ERROR_DEVICE,
                     "too old: it supports CUDA 12.2, but NVRTC is of CUDA 13");
+  assert_no_devices(open_toolkit(), CUGEN_ERROR_DEVICE, "cuda-toolkit[cccl,cudart,nvrtc]==12.*'");
 }
 
 static void test_newer_driver(void **state) {

@@ -253,6 +253,7 @@ static void test_missing_says_where(void **state) {
   text_addf(&want, "\n  looked at: %s: not there", path_of("nowhere"));
   assert_non_null(strstr(err.message, "NVRTC (libnvrtc.so.13 or .12) was not found."));
   assert_non_null(strstr(err.message, "cugen_options.toolkit"));
+  assert_non_null(strstr(err.message, "pip install 'cuda-toolkit["));
   assert_non_null(strstr(err.message, text_get(&want)));
   assert_int_equal(toolkit_missing(toolkit, TOOLKIT_PART_HEADERS, &err), CUGEN_ERROR_MISSING);
   assert_non_null(strstr(err.message, "cuda_fp16.h"));
