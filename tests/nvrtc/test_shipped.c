@@ -86,7 +86,7 @@ static void add_counts(const struct fixture *fixture, const struct kernel_launch
 
 /* Compiles the case and appends its counts, as the table has them. */
 static void count(const struct fixture *fixture, const struct kernel_spec *spec, struct text *out) {
-  const struct kernel_launch *launches[KERNEL_MAX_ENTRIES];
+  const struct kernel_launch *launches[KERNEL_MAX_ENTRIES] = {NULL};
   const size_t number = distinct_launches(spec, launches);
   struct compiled compiled;
   compile(fixture, spec, spec->options, launches, number, &compiled);

@@ -4,7 +4,7 @@ kernel "aos_to_soa" {
   output "fields" { dtype = "f32", shape = { "n", 4 }, layout = "lies" },
   input "particles" { dtype = "f32", shape = { "n", 4 } },   -- x, y, z and mass of each
   scalar "n" { dtype = "i32" },
-  reference "particles_soa_reference.cu", bytes "8 * n * sizeof('f32')",
+  reference { fields = "particles[i0, i1]" }, bytes "8 * n * sizeof('f32')",
   implementation "vector" {
     template "particles_soa.cu",
     tunable "block_size" { 256, 128, 512 }, tunable "each" { 1, 2, 4 },

@@ -1,4 +1,4 @@
-// A scan reads its neighbours, which a reference of an inout cannot: x_before has what they were.
+// Allowed is a millionth of what was added up; x_before has what x was.
 __global__ void verify(${params}) {
   const long long t = (long long)blockIdx.x * blockDim.x + threadIdx.x;
   if (t >= count) return;
