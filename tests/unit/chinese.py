@@ -33,14 +33,14 @@ def check(change):
 
 CASES = (
     ("as it is", lambda folder: None, 0, "in step"),
-    ("another command in a block", edited(README, "--budget 22s", "--budget 20s"), 1, "the blocks of code are others"),
+    ("another command in a block", edited(README, "--top 3", "--top 2"), 1, "the blocks of code are others"),
     ("another comment in a block", edited(README, "# 编译并运行测试.*", "# 运行测试"), 0, "in step"),
     ("another command in a table", edited(MEMORY, "copy --variant bulk`", "copy --variant element`"), 1, "code: lacks"),
-    ("another command in a sentence", edited(README, "`pip install .`", "`pip install cugen`"), 1, "code: lacks"),
+    ("another command in a sentence", edited(README, "`cugen check` 在", "`cugen run` 在"), 1, "code: lacks"),
     ("a heading too few", edited(MEMORY, "^## .*\n", ""), 1, "headings, the English page has"),
     ("a heading of another level", edited(MEMORY, "^### ", "## "), 1, "they part at"),
     ("a heading that is new in English", edited("docs/memory.md", "^## Occupancy", "## More\n\n## Occupancy"), 1, "headings, the English page has 22"),
-    ("a figure in a sentence", edited(README, "37.97 ms", "39.77 ms"), 1, "numbers: lacks ['37.97']; has ['39.77']"),
+    ("a figure in a sentence", edited(README, "1.004 倍", "1.005 倍"), 1, "numbers: lacks ['1.004']; has ['1.005']"),
     ("a figure in a table", edited(MEMORY, r"(copy --variant bulk` \| )\d", r"\g<1>9"), 1, "numbers: lacks"),
     ("a figure that changed in English", edited("docs/memory.md", "2,048 threads", "1,024 threads"), 1, "numbers: lacks ['1024']"),
     ("a figure in 万", edited(MEMORY, "1680 万", "168 万"), 1, "numbers: lacks ['1.68e+07']"),
