@@ -6,7 +6,7 @@ kernel "transpose" {
   reference { B = "A[i1, i0]" }, bytes "8 * rows * cols",
   implementation "tiled" {
     template "transpose.cu",
-    tunable "lies" { "row^5,0,5", "row+1", "row" },   -- swizzled, padded, as it comes
+    tunable "lies" { "row^5,0,5", "row+1", "row" },   -- swizzled, padded, plain
     shared "part" { dtype = "f32", shape = { 32, 32 }, layout = "lies" },
     tunable "threads_y" { 8, 4, 16 },
     grid { "ceil_div(cols, 32)", "ceil_div(rows, 32)" }, block { 32, "threads_y" },
