@@ -42,6 +42,10 @@ static void draft_copy(char *out, size_t size, struct source_token word) {
   snprintf(out, size, "%.*s", (int)word.length, word.at ? word.at : "");
 }
 
+static bool same_word(struct source_token a, struct source_token b) {
+  return a.length && a.length == b.length && memcmp(a.at, b.at, a.length) == 0;
+}
+
 /* Returns whether the word contains the part, in capitals or not. */
 static bool has_part(struct source_token word, const char *part) {
   const size_t length = strlen(part);
@@ -186,7 +190,7 @@ static void add_buffer(struct draft *d, size_t i, size_t buffer) {
   add_shape(d, buffer);
   text_addf(&d->text, elements > 1 ? ", %d }" : " }", elements);
   if (result && dtype_find(name)->floating)
-    text_addf(&d->text, ", tolerance = \"16 * eps('%s')\"", name);
+    text_addf(&d->text, ", tolerance = \"16 * eps('%s')\", norm = \"16 * eps('%s')\"", name, name);
   text_add(&d->text, " },");
   guess(d, dtype      ? strcmp(p->kind, "inout") == 0 ? "read and written; shape" : "shape"
            : *p->type ? "type and shape; the kernel's type is not one of cugen's"
@@ -249,7 +253,9 @@ static void read_tunables(struct draft *d) {
 }
 
 /* Returns whether the value may be a number of threads, or an edge of a tile. */
-static bool is_large(const struct tunable_guess *t) {
+static bool is_large(const struct draft *d, const struct tunable_guess *t) {
+  for (int axis = 0; axis < 3; axis++)
+    if (same_word(d->in->block_extents[axis], t->name)) return true;
   static const char *const parts[] = {"block", "thread", "tile", "bs", "wg", "dim"};
   if (has_part(t->name, "per")) return false;
   for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
@@ -259,8 +265,10 @@ static bool is_large(const struct tunable_guess *t) {
 
 /* The value of the text comes first, then its half, its double and four times it. */
 static void add_values(struct draft *d, const struct tunable_guess *t) {
-  const long first = t->value ? t->value : is_large(t) ? d->in->block_dimensions > 1 ? 16 : 128 : 1;
-  const long most = is_large(t) ? d->in->block_dimensions > 1 ? 64 : 1024 : 16;
+  const long first = t->value         ? t->value
+                     : is_large(d, t) ? d->in->block_dimensions > 1 ? 16 : 128
+                                      : 1;
+  const long most = is_large(d, t) ? d->in->block_dimensions > 1 ? 32 : 1024 : 16;
   text_addf(&d->text, "%ld", first);
   if (first & (first - 1)) return;
   if (first > 1) text_addf(&d->text, ", %ld", first / 2);
@@ -274,6 +282,8 @@ static void add_tunables(struct draft *d) {
     text_addf(&d->text, "    tunable \"%.*s\" { ", (int)t->name.length, t->name.at);
     if (t->truth)
       text_add(&d->text, "false, true");
+    else if (has_part(t->name, "pad") && t->value < 2)
+      text_add(&d->text, "0, 1");
     else
       add_values(d, t);
     text_add(&d->text, " },");
@@ -320,13 +330,21 @@ static void add_entry(struct draft *d) {
 
 /* ---- The launch ----------------------------------------------------------------------------- */
 
-/* Returns the tunable that a block's extent seems to be; NULL: none. */
+/* Returns the tunable of that name; NULL: none. */
+static const struct tunable_guess *find_tunable(const struct draft *d, struct source_token name) {
+  for (size_t i = 0; i < d->tunable_count; i++)
+    if (same_word(d->tunables[i].name, name)) return &d->tunables[i];
+  return NULL;
+}
+
+/* Returns the tunable that a block's extent is or seems to be; NULL: none. */
 static const struct tunable_guess *extent_of(const struct draft *d, int dimension) {
-  const struct tunable_guess *found = NULL;
+  const struct tunable_guess *found = find_tunable(d, d->in->block_extents[dimension]);
+  if (found) return found;
   for (size_t i = 0; i < d->tunable_count; i++) {
     const struct tunable_guess *t = &d->tunables[i];
     const char last = t->name.at[t->name.length - 1], axis = "xyz"[dimension];
-    if (t->truth || !is_large(t)) continue;
+    if (t->truth || !is_large(d, t)) continue;
     if (tolower(last) == axis) return t;
     if (!found && !strchr("xyzXYZ", last)) found = t;
   }
@@ -352,28 +370,62 @@ static void add_factors(struct draft *d) {
       }
 }
 
+/* Adds how many elements a block takes along a dimension. */
+static void add_step(struct draft *d, int dimension) {
+  const struct tunable_guess *step = find_tunable(d, d->in->grid_steps[dimension]),
+                             *factor = find_tunable(d, d->in->grid_factors[dimension]);
+  if (!step) {
+    add_extent(d, dimension);
+    add_factors(d);
+    return;
+  }
+  text_addf(&d->text, "%.*s", (int)step->name.length, step->name.at);
+  if (factor) text_addf(&d->text, " * %.*s", (int)factor->name.length, factor->name.at);
+}
+
+/* Returns the size whose name has a word for the axis, or begins or ends with its letter. */
+static const char *size_of_axis(const struct draft *d, int dimension) {
+  static const char *const words[3][2] = {{"col", "width"}, {"row", "height"}, {"depth", "depth"}};
+  for (size_t i = 0; i < d->size_count; i++) {
+    const char *name = size_name(d, i), letter = "xyz"[dimension];
+    const struct source_token word = {.at = name, .length = strlen(name)};
+    if (has_part(word, words[dimension][0]) || has_part(word, words[dimension][1]) ||
+        tolower(*name) == letter || tolower(name[word.length - 1]) == letter)
+      return name;
+  }
+  return NULL;
+}
+
 /* Returns the size that a dimension of the grid runs along: x along the last one. */
 static const char *grid_size(const struct draft *d, int dimension) {
   const size_t count = d->size_count ? d->size_count : 1, back = (size_t)dimension + 1;
+  const char *of_axis = draft_rank(d) > 1 ? size_of_axis(d, dimension) : NULL;
   if (is_product(d) && dimension < 2)
     return size_name(d, (size_t)find_size(d, dimension ? "m" : "n"));
-  return size_name(d, back < count ? count - back : 0);
+  return of_axis ? of_axis : size_name(d, back < count ? count - back : 0);
+}
+
+/* Returns whether a block takes one row or one element along the dimension: the text has blockIdx
+   there alone, or times a size. */
+static bool is_plain(const struct draft *d, int dimension) {
+  const struct source_token step = d->in->grid_steps[dimension];
+  char name[64];
+  draft_copy(name, sizeof name, step);
+  return !d->in->grid_by_threads[dimension] && (!step.length || find_size(d, name) >= 0);
 }
 
 static void add_launch(struct draft *d) {
   const int blocks = d->in->grid_dimensions, threads = d->in->block_dimensions;
   text_add(&d->text, "    grid { ");
   for (int i = 0; i < (blocks ? blocks : 1); i++) {
-    const char *const size = grid_size(d, i);
     text_add(&d->text, i ? ", " : "");
     if (!blocks) {
       text_add_char(&d->text, '1');
-    } else if (i >= (threads ? threads : 1)) {
-      text_addf(&d->text, "\"%s\"", size);
+    } else if (i >= (threads ? threads : 1) || is_plain(d, i)) {
+      text_addf(&d->text, "\"%s\"", i == 0 && d->size_count ? size_name(d, 0) : grid_size(d, i));
     } else {
-      text_addf(&d->text, "\"ceil_div(%s, ", size);
-      add_extent(d, i);
-      add_factors(d);
+      text_addf(&d->text, "\"ceil_div(%s, ", grid_size(d, i));
+      add_step(d, i);
       text_add(&d->text, ")\"");
     }
   }

@@ -59,8 +59,12 @@ static struct expr_symbol data_find_symbol(void *context, const char *name) {
   struct reading *r = context;
   struct expr_symbol own = find_coordinate(r, name);
   if (own.kind == SYMBOL_UNKNOWN) {
-    bool buffer = find_readable(r, name) && scope_symbol(r->build, name).kind == SYMBOL_UNKNOWN;
-    return buffer ? (struct expr_symbol){.kind = SYMBOL_BUFFER} : scope_symbol(r->build, name);
+    const struct config_argument *argument = find_readable(r, name);
+    const struct expr_symbol known = scope_symbol(r->build, name);
+    if (!argument || known.kind != SYMBOL_UNKNOWN) return known;
+    if (argument->kind == CUGEN_ARGUMENT_SCALAR && argument->value)
+      return (struct expr_symbol){.kind = SYMBOL_EXPR, .expr = argument->value};
+    return (struct expr_symbol){.kind = SYMBOL_BUFFER};
   }
   const struct scope_name *clash = scope_find(r->build, name);
   if (clash) r->clash = *clash;

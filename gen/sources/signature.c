@@ -256,28 +256,66 @@ static void note_use(struct signature *out, struct source_token word, struct sou
       out->uses[i] = both(out->uses[i], use_of(behind, addressed));
 }
 
-/* Notes the dimension behind threadIdx or blockIdx. */
-static void note_dimension(struct source_reader behind, int *dimensions) {
-  const struct source_token point = source_next_solid(&behind), name = source_next_solid(&behind);
+/* The last tokens of a body, the newest first. */
+enum { WINDOW = 9 };
+
+/* Returns 0 to 2 for the words x, y and z; -1: another token. */
+static int axis_of(struct source_token token) {
   static const char names[] = "xyz";
-  const char *const at = name.length == 1 ? strchr(names, *name.at) : NULL;
-  const int dimension = at && is_mark(point, ".") ? (int)(at - names) + 1 : 1;
-  if (dimension > *dimensions) *dimensions = dimension;
+  const char *const at = token.length == 1 ? strchr(names, *token.at) : NULL;
+  return at ? (int)(at - names) : -1;
+}
+
+/* Returns the axis if the window has WORD.x from `at` on, backwards; else -1. */
+static int axis_at(const struct source_token *window, int at, const char *word) {
+  return is_mark(window[at + 1], ".") && source_is(window[at + 2], word) ? axis_of(window[at]) : -1;
+}
+
+static void note_word(struct source_token *place, struct source_token word) {
+  if (!place->length && word.kind == SOURCE_WORD && !source_is(word, "blockDim")) *place = word;
+}
+
+/* Notes what the newest tokens say of grid and block. *loop: the axis of a loop from threadIdx on,
+   whose step has not come yet; -1: none. */
+static void note_extents(const struct source_token *window, int *loop, struct signature *out) {
+  const int thread = axis_at(window, 0, "threadIdx"), block = axis_at(window, 0, "blockIdx");
+  if (thread >= out->block_dimensions) out->block_dimensions = thread + 1;
+  if (block >= out->grid_dimensions) out->grid_dimensions = block + 1;
+  int axis = is_mark(window[1], "*") ? axis_at(window, 2, "blockIdx") : -1;
+  if (axis >= 0) note_word(&out->grid_steps[axis], window[0]);
+  if (axis >= 0 && (window[0].kind != SOURCE_WORD || source_is(window[0], "blockDim")))
+    out->grid_by_threads[axis] = true;
+  if (block >= 0 && is_mark(window[3], "*")) { /* W * blockIdx.x */
+    if (axis_of(window[4]) < 0) note_word(&out->grid_steps[block], window[4]);
+    out->grid_by_threads[block] |= axis_of(window[4]) >= 0 || window[4].kind != SOURCE_WORD;
+  }
+  if (thread >= 0 && is_mark(window[3], "+") && is_mark(window[5], "*") &&
+      axis_at(window, 6, "blockIdx") == thread)
+    note_word(&out->block_extents[thread], window[4]);
+  axis = is_mark(window[1], "*") && is_mark(window[2], ")") ? axis_at(window, 3, "threadIdx") : -1;
+  if (axis >= 0 && out->grid_steps[axis].length) note_word(&out->grid_factors[axis], window[0]);
+  axis = is_mark(window[0], ";") ? axis_at(window, 1, "threadIdx") : -1;
+  if (axis >= 0) *loop = axis;
+  if (*loop >= 0 && is_mark(window[1], "=") && is_mark(window[2], "+"))
+    note_word(&out->block_extents[*loop], window[0]);
+  if (is_mark(window[0], "{)")) *loop = -1;
 }
 
 /* Reads the body of the kernel, from the list's closing bracket on. */
 static void read_body(struct source_reader text, struct signature *out) {
-  struct source_token before = {0};
-  int depth = 0;
+  struct source_token window[WINDOW] = {{0}};
+  int depth = 0, loop = -1;
   for (struct source_token token = source_next_solid(&text); token.kind != SOURCE_END;
-       before = token, token = source_next_solid(&text)) {
+       token = source_next_solid(&text)) {
+    memmove(window + 1, window, sizeof window - sizeof *window);
+    window[0] = token;
     depth += is_mark(token, "{") - is_mark(token, "}");
     if (depth == 0 && is_mark(token, "};")) return;
+    note_extents(window, &loop, out);
     if (token.kind != SOURCE_WORD) continue;
-    if (source_is(token, "__shared__") && source_is(before, "extern")) out->dynamic_shared = true;
-    if (source_is(token, "threadIdx")) note_dimension(text, &out->block_dimensions);
-    if (source_is(token, "blockIdx")) note_dimension(text, &out->grid_dimensions);
-    note_use(out, token, text, is_mark(before, "&"));
+    if (source_is(token, "__shared__") && source_is(window[1], "extern"))
+      out->dynamic_shared = true;
+    note_use(out, token, text, is_mark(window[1], "&"));
   }
 }
 

@@ -53,6 +53,11 @@ struct signature {
   } macros[SIGNATURE_MACROS];
   size_t macro_count;
   bool dynamic_shared; /* the text declares an extern __shared__ array */
+  /* For x, y and z, as far as the text tells: W of blockIdx.x * W, V of (blockIdx.x * W +
+     threadIdx.x) * V, and the threads of a block, W of blockIdx.x * W + threadIdx.x or of a loop
+     from threadIdx.x by += W. length 0: not told. */
+  struct source_token grid_steps[3], grid_factors[3], block_extents[3];
+  bool grid_by_threads[3]; /* blockIdx.x * blockDim.x, or by a number */
   /* 0 to 3, by the threadIdx.x and blockIdx.x that the kernel names. */
   int block_dimensions, grid_dimensions;
 };

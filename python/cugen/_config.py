@@ -100,7 +100,8 @@ class Config:
     or template parameter. grid, block: numbers or expressions of tunables and whole-number arguments, ``"ceil_div(n, BLOCK)"``;
     without a block ``block_size_x``, ``_y`` and ``_z`` are taken. restrictions: expressions that every variant meets. answer: what
     is right, an array, a list or dict of arrays for several results, or a function of the arguments that returns it; without it
-    results are not compared. tolerance: an expression, or one for each result; ``0`` for equality. kinds: "input", "output" or
+    results are not compared. tolerance: an expression, or one for each result; ``0`` for equality; by default 64 roundings, for an
+    element (absolute below 1) and for the norm of all. kinds: "input", "output" or
     "inout" of a pointer, where the source does not tell it. derive, shared, flops, bytes: as in a config."""
 
     def __init__(self, source: Path, kernel: str | None = None, arguments: Sequence[Any] = (), *, tunables: Mapping[str, Sequence[Any]],
@@ -180,6 +181,8 @@ class Config:
             if parameter.dtype is None:
                 raise Error(f"argument '{parameter.name}': its type {parameter.type!r} is none of cugen's: write a config (docs/config.md)")
             if parameter.dtype[0] in "iu":
+                if value != int(value):
+                    raise Error(f"argument '{parameter.name}': {value!r} is no whole number, and the kernel takes one")
                 problems.append(f"  problem {_quoted(parameter.name)} ({int(value)}),")
                 lines.append(f"  scalar {_quoted(parameter.name)} {{ dtype = {_quoted(parameter.dtype)} }},")
             else:
@@ -195,14 +198,15 @@ class Config:
             attributes.append(f'file = "{self.name}.{name}.npy"')
         if kind != "input":
             self._results[name] = stored
-            attributes += [f"tolerance = {_quoted(given)}" for given in (self._tolerance_of(name, stored.dtype),) if given is not None]
+            attributes += self._tolerance_of(name, stored.dtype)
         return f"  {kind} {_quoted(name)} {{ {', '.join(attributes)} }},"
 
-    def _tolerance_of(self, name: str, dtype: str) -> Expression | float | None:
+    def _tolerance_of(self, name: str, dtype: str) -> list[str]:
+        """A tolerance is absolute below 1; the norm of all errors tells where results are small."""
         given = self._tolerance.get(name) if isinstance(self._tolerance, Mapping) else self._tolerance
         if given is None and dtype[0] in "fbe":
-            return f"64 * eps('{dtype}')"
-        return given
+            return [f"{word} = \"64 * eps('{dtype}')\"" for word in ("tolerance", "norm")]
+        return [] if given is None else [f"tolerance = {_quoted(given)}"]
 
     def _right(self, answer: Any) -> list[str]:
         """The line of the reference; stores the answers."""

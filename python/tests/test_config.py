@@ -61,6 +61,14 @@ class Described(unittest.TestCase):
         with self.assertRaisesRegex(cugen.Error, "not one of 2 variants came out right.*out.0. is .*should be"):
             cugen.kernel(self.axpy(answer=2 * self.x + self.y), device="cpu").tune("20s")
 
+    def test_small_results(self):
+        small = np.full(1000, 1e-7, np.float32)
+        nothing = AXPY.replace("alpha * x[i] + y[i]", "0")
+        config = cugen.Config(nothing, "axpy", [self.out, small, small, 1.0, 1000], tunables={"BLOCK": [64]}, grid="ceil_div(n, BLOCK)",
+                              block="BLOCK", answer=lambda out, x, y, a, n: x + y)
+        with self.assertRaisesRegex(cugen.Error, "off as a whole"):
+            cugen.kernel(config, device="cpu").tune("20s")
+
     def test_without_a_gpu(self):
         kernel = cugen.kernel(self.axpy(answer=2.5 * self.x + self.y))
         if kernel.fallback is None:
@@ -127,6 +135,7 @@ class Described(unittest.TestCase):
             ("kinds: 'z': 'input'", lambda: self.axpy(kinds={"z": "input"})),
             ("a line end", lambda: self.axpy(restrictions=["BLOCK\n< 3"])),
             ("no array", lambda: cugen.Config(AXPY, "axpy", [self.out, "x", self.y, 1.0, 1000], tunables={"BLOCK": [64]}, grid=1, block=64)),
+            ("1000.5 is no whole number", lambda: cugen.Config(AXPY, "axpy", [self.out, self.x, self.y, 2.5, 1000.5], tunables={"BLOCK": [64]}, grid=1, block=64)),
             ("the kernel takes a number", lambda: cugen.Config(AXPY, "axpy", [self.out, self.x, self.y, self.y, 1000], tunables={"BLOCK": [64]}, grid=1, block=64)),
         ):
             with self.subTest(pattern), self.assertRaisesRegex(cugen.Error, pattern):
