@@ -506,7 +506,7 @@ static int list_kernels(const char *path, const struct source_token *names, size
 
 static int find_kernel(const char *path, const char *text, const char *wanted,
                        struct source_token *out, cugen_error *err) {
-  struct source_token names[SIGNATURE_KERNELS];
+  struct source_token names[SIGNATURE_KERNELS] = {{0}};
   const size_t count = signature_kernels(text, names);
   for (size_t i = 0; i < count && i < SIGNATURE_KERNELS; i++) {
     if (wanted ? !source_is(names[i], wanted) : count > 1) continue;
@@ -538,7 +538,7 @@ static int draft_read(const char *path, const char *wanted, api_draft *out, cuge
   struct input input;
   struct text text = {0};
   struct signature in;
-  struct source_token name, names[SIGNATURE_KERNELS];
+  struct source_token name = {0}, names[SIGNATURE_KERNELS];
   int status = input_open(&input, path, &limits, err);
   if (status) return status;
   status = input_rest(&input, &text, err);

@@ -12,7 +12,7 @@ static bool is_mark(struct source_token token, const char *marks) {
 }
 
 static bool signature_same(struct source_token a, struct source_token b) {
-  return a.kind == b.kind && a.length == b.length && memcmp(a.at, b.at, a.length) == 0;
+  return a.kind == b.kind && a.length && a.length == b.length && memcmp(a.at, b.at, a.length) == 0;
 }
 
 /* ---- Parameter lists ------------------------------------------------------------------------ */
@@ -112,10 +112,11 @@ size_t signature_kernels(const char *text, struct source_token *names) {
        token = source_next_solid(&reader)) {
     if (!source_is(token, "__global__")) continue;
     const struct source_token name = signature_kernel_name(&reader);
+    if (name.kind != SOURCE_WORD) continue;
     size_t known = 0;
     while (known < count && known < SIGNATURE_KERNELS && !signature_same(names[known], name))
       known++;
-    if (name.kind != SOURCE_WORD || known < count) continue;
+    if (known < count) continue;
     if (count < SIGNATURE_KERNELS) names[count] = name;
     count++;
   }
