@@ -1,0 +1,33 @@
+/* Fuzz target: any bytes as the text of a .cu, whose kernels are read without a compiler. What is
+   stored must point into the text. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "gen/sources/signature.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void check_inside(const char *text, struct source_token token) {
+  if (token.length && (token.at < text || token.at + token.length > text + strlen(text))) abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  char *text = malloc(size + 1);
+  struct source_token names[SIGNATURE_KERNELS];
+  struct signature signature;
+  if (!text) return 0;
+  memcpy(text, data, size);
+  text[size] = '\0';
+  const size_t count = signature_kernels(text, names);
+  for (size_t i = 0; i < count && i < SIGNATURE_KERNELS; i++) {
+    check_inside(text, names[i]);
+    signature_read(text, names[i], &signature);
+    for (size_t m = 0; m < signature.macro_count; m++) check_inside(text, signature.macros[m].name);
+    for (int axis = 0; axis < 3; axis++) {
+      check_inside(text, signature.grid_steps[axis]);
+      check_inside(text, signature.block_extents[axis]);
+    }
+  }
+  free(text);
+  return 0;
+}
