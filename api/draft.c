@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 #include "base/dtype.h"
 #include "base/input.h"
@@ -14,7 +15,7 @@
 
 static const size_t MOST_BYTES = (size_t)16 << 20;
 
-enum { SIZES_MOST = 8, TUNABLES_MOST = SIGNATURE_MACROS + SIGNATURE_TEMPLATES };
+enum { SIZES_MOST = KERNEL_MAX_ARGUMENTS, TUNABLES_MOST = SIGNATURE_MACROS + SIGNATURE_TEMPLATES };
 
 struct tunable_guess {
   struct source_token name;
@@ -99,6 +100,12 @@ static void draft_name(struct draft *d, size_t i) {
     snprintf(out, size, "my_%.*s", (int)name.length, name.at);
 }
 
+/* Whole numbers of 4 and 8 bytes are taken for sizes. */
+static bool is_size(const struct draft *d, size_t i) {
+  const struct dtype *dtype = dtype_find(d->out->parameters[i].dtype);
+  return !d->out->parameters[i].pointer && dtype && !dtype->floating && dtype->bytes >= 4;
+}
+
 static void read_parameters(struct draft *d) {
   d->out->parameter_count = (size_t)d->in->parameter_count;
   for (size_t i = 0; i < d->out->parameter_count; i++) {
@@ -111,8 +118,7 @@ static void read_parameters(struct draft *d) {
     snprintf(out->dtype, sizeof out->dtype, "%s", dtype ? dtype->name : "");
     out->kind = kind_of(d, i);
     out->pointer = p->pointer;
-    if (!p->pointer && dtype && !dtype->floating && d->size_count < SIZES_MOST)
-      d->sizes[d->size_count++] = i;
+    if (is_size(d, i)) d->sizes[d->size_count++] = i;
   }
 }
 
@@ -169,14 +175,11 @@ static void add_shape(struct draft *d, size_t buffer) {
       text_addf(&d->text, "%s \"%s\"", i ? "," : "", size_name(d, (size_t)find_size(d, letter)));
     }
   } else {
-    const size_t count = d->size_count ? d->size_count : 1;
+    const size_t most = 3, count = !d->size_count ? 1 : d->size_count < most ? d->size_count : most;
     if (count < draft_rank(d)) text_addf(&d->text, " \"%s\",", size_name(d, 0));
     for (size_t i = 0; i < count; i++)
-      text_addf(&d->text, "%s%s%s",
-                i == 0      ? " \""
-                : count > 3 ? " * "
-                            : "\", \"",
-                size_name(d, i), i + 1 == count ? "\"" : "");
+      text_addf(&d->text, "%s%s%s", i ? "\", \"" : " \"", size_name(d, i),
+                i + 1 == count ? "\"" : "");
   }
 }
 
@@ -206,9 +209,9 @@ static void add_scalar(struct draft *d, size_t i) {
               "language\n",
               p->name, *p->type ? p->type : "?");
     d->out->guess_count++;
-  } else if (dtype->floating) {
-    text_addf(&d->text, "  scalar \"%s\" { dtype = \"%s\", value = \"1.5\" },", p->name,
-              dtype->name);
+  } else if (!is_size(d, i)) {
+    text_addf(&d->text, "  scalar \"%s\" { dtype = \"%s\", value = \"%s\" },", p->name, dtype->name,
+              dtype->floating ? "1.5" : "1");
     guess(d, "value");
   } else {
     text_addf(&d->text, "  scalar \"%s\" { dtype = \"%s\" },\n", p->name, dtype->name);
@@ -270,7 +273,7 @@ static void add_values(struct draft *d, const struct tunable_guess *t) {
                                       : 1;
   const long most = is_large(d, t) ? d->in->block_dimensions > 1 ? 32 : 1024 : 16;
   text_addf(&d->text, "%ld", first);
-  if (first & (first - 1)) return;
+  if (first < 1 || first > 1 << 20 || (first & (first - 1))) return;
   if (first > 1) text_addf(&d->text, ", %ld", first / 2);
   for (long value = 2 * first; value <= 4 * first && value <= most; value *= 2)
     text_addf(&d->text, ", %ld", value);
@@ -297,6 +300,15 @@ static void add_tunables(struct draft *d) {
         d->out->guess_count++;
 }
 
+/* Returns a buffer whose elements have that type, so that the type is NAME_t; NULL: none. */
+static const char *argument_of_type(const struct draft *d, struct source_token type) {
+  for (size_t i = 0; i < d->out->parameter_count; i++)
+    if (d->out->parameters[i].pointer && strlen(d->in->parameters[i].type) == type.length &&
+        memcmp(d->in->parameters[i].type, type.at, type.length) == 0)
+      return d->out->parameters[i].name;
+  return NULL;
+}
+
 /* Names the kernel where the file has several, and the instance of a template. Returns whether a
    type was guessed. */
 static bool write_entry(const struct draft *d, struct text *out) {
@@ -307,8 +319,13 @@ static bool write_entry(const struct draft *d, struct text *out) {
   for (size_t i = 0; i < d->in->template_count; i++) {
     const struct signature_template *t = &d->in->templates[i];
     const bool type = strcmp(t->type, "typename") == 0 || strcmp(t->type, "class") == 0;
-    guessed |= type;
-    text_addf(out, "%s%.*s", between, type ? 5 : (int)t->name.length, type ? "float" : t->name.at);
+    const char *argument = type ? argument_of_type(d, t->name) : NULL;
+    guessed |= type && !argument;
+    if (argument)
+      text_addf(out, "%s%s_t", between, argument);
+    else
+      text_addf(out, "%s%.*s", between, type ? 5 : (int)t->name.length,
+                type ? "float" : t->name.at);
     between = ", ";
   }
   if (d->in->template_count) text_add_char(out, '>');
@@ -449,17 +466,29 @@ static void add_launch(struct draft *d) {
 
 /* ---- The files ------------------------------------------------------------------------------ */
 
+/* Adds a file's name as a string of Lua. */
+static void add_file(struct draft *d, const char *file, const char *end) {
+  text_add_char(&d->text, '"');
+  for (const char *at = file; *at; at++)
+    text_addf(&d->text, strchr("\"\\", *at) ? "\\%c" : *at == '\n' ? "\\n" : "%c", *at);
+  text_addf(&d->text, "%s\"", end);
+}
+
 static void write_config(struct draft *d) {
+  const char *title = d->out->kernel + strspn(d->out->kernel, "_0123456789");
+  if (!*title) title = "kernel";
   text_addf(&d->text,
-            "-- The kernel %s of %s. Written by 'cugen new': look at each line that says guess.\n"
+            "-- The kernel %s. Written by 'cugen new': look at each line that says guess.\n"
             "kernel \"%s\" {\n",
-            d->out->kernel, d->file, d->out->kernel);
+            d->out->kernel, title);
   add_problems(d);
   text_add_char(&d->text, '\n');
   add_arguments(d);
-  text_addf(&d->text, "\n  reference \"%s_reference.cu\",\n", d->out->stem);
-  text_addf(&d->text, "\n  implementation \"%s\" {\n    template \"%s\",\n", d->out->kernel,
-            d->file);
+  text_add(&d->text, "\n  reference ");
+  add_file(d, d->out->stem, "_reference.cu");
+  text_addf(&d->text, ",\n\n  implementation \"%s\" {\n    template ", title);
+  add_file(d, d->file, "");
+  text_add(&d->text, ",\n");
   add_entry(d);
   add_tunables(d);
   add_launch(d);
@@ -543,8 +572,10 @@ static int draft_read(const char *path, const char *wanted, api_draft *out, cuge
   if (status) return status;
   status = input_rest(&input, &text, err);
   input_close(&input);
-  if (!status) status = find_kernel(path, text_get(&text), wanted, &name, err);
-  if (!status) signature_read(text_get(&text), name, &in);
+  const char *source = text_get(&text);
+  if (strncmp(source, "\xef\xbb\xbf", 3) == 0) source += 3; /* a byte order mark */
+  if (!status) status = find_kernel(path, source, wanted, &name, err);
+  if (!status) signature_read(source, name, &in);
   if (!status && in.parameter_count > KERNEL_MAX_ARGUMENTS)
     status = error_set(err, CUGEN_ERROR_USAGE, "%s: kernel '%.*s' has more than %d parameters",
                        path, (int)name.length, name.at, KERNEL_MAX_ARGUMENTS);
@@ -554,14 +585,13 @@ static int draft_read(const char *path, const char *wanted, api_draft *out, cuge
                        "stands among them, or there are none; docs/first-kernel.md writes a config "
                        "by hand",
                        path, (int)name.length, name.at);
-  if (!status)
-    status = draft_write(path, &in, signature_kernels(text_get(&text), names) > 1, out, err);
+  if (!status) status = draft_write(path, &in, signature_kernels(source, names) > 1, out, err);
   text_free(&text);
   return status;
 }
 
 int api_draft_open(const char *kernel, api_draft *out, cugen_error *error) {
-  const char *colon = strrchr(kernel, ':');
+  const char *colon = access(kernel, F_OK) == 0 ? NULL : strrchr(kernel, ':');
   *out = (api_draft){.parameter_count = 0};
   char *path = colon ? strndup(kernel, (size_t)(colon - kernel)) : strdup(kernel);
   int status = path ? draft_read(path, colon ? colon + 1 : NULL, out, error) : error_memory(error);

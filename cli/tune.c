@@ -175,10 +175,12 @@ static void tune_print_numbers(struct cli *cli, const cugen_tune_result *result)
     printf("%s neither in time.\n", print_count(result->unsettled).text);
   }
   if (result->began) printf("It began with %s.\n", result->began);
-  if (result->settled)
-    printf("It ended after %zu variants that brought nothing (--patience); as many variants again "
-           "would gain about %.1f%%.\n",
-           result->settled, 100 * result->gain);
+  if (result->settled) {
+    printf("It ended after %zu variants that brought nothing (--patience)", result->settled);
+    if (isfinite(result->gain))
+      printf("; as many variants again would gain about %.1f%%", 100 * result->gain);
+    puts(".");
+  }
 }
 
 /* With a filter, the best is not the one that a look-up without the filter finds. */

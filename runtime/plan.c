@@ -473,6 +473,9 @@ static int runtime_plan_refuse_count(const struct passing *p, int takes, cugen_e
   struct text names = {0};
   list_passed(p->spec, p->parameters, p->count, &names);
   /* the `extra` parameters of call_bind, which a reference takes */
+  for (size_t i = 0; i < p->spec->argument_count && p->extra > 2; i++)
+    if (p->spec->arguments[i].kind == CUGEN_ARGUMENT_INOUT && !p->spec->arguments[i].absent)
+      text_addf(&names, ", %s_before", p->spec->arguments[i].name);
   if (p->extra) text_add(&names, ", samples, sample_count");
   error_set(err, CUGEN_ERROR_CONFIG,
             "%s takes %d parameters but is passed %zu (%s): its parameter list and the config's %s "

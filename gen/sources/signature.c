@@ -213,16 +213,20 @@ static void skip_other(struct source_reader *reader, const struct signature *out
   *reader = ahead;
 }
 
+enum { WORDS_MOST = 256 };
+
 static void read_free_words(const char *text, struct signature *out) {
   struct source_reader reader = {text, text + strlen(text)};
   struct source_token before = {0};
-  for (struct source_token token = source_next_solid(&reader); token.kind != SOURCE_END;
+  int looked = 0; /* words that were looked for in the whole text */
+  for (struct source_token token = source_next_solid(&reader);
+       token.kind != SOURCE_END && looked < WORDS_MOST;
        before = token, token = source_next_solid(&reader)) {
     if (source_is(token, "__global__")) skip_other(&reader, out);
     struct source_reader ahead = reader;
     if (token.kind != SOURCE_WORD || out->macro_count == SIGNATURE_MACROS ||
         is_mark(before, ".:") || is_mark(source_next_solid(&ahead), "(:") ||
-        !looks_defined(token) || is_noted(out, token) || is_declared(text, token))
+        !looks_defined(token) || is_noted(out, token) || (looked++, is_declared(text, token)))
       continue;
     out->macros[out->macro_count++] = (struct signature_macro){token, 0};
   }

@@ -78,13 +78,20 @@ def _quoted(text: object) -> str:
     return '"' + written.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-def _value(value: object) -> str:
+def _plain(value: Any) -> Any:
+    """A number of NumPy as one of Python."""
+    return value.item() if hasattr(value, "item") and not isinstance(value, (bool, int, float)) else value
+
+
+def _value(given: object) -> str:
+    value = _plain(given)
     if isinstance(value, bool):
         return "true" if value else "false"
     return _quoted(value) if isinstance(value, str) else str(value)
 
 
 def _extents(given: Extents) -> str:
+    given = _plain(given)
     listed = [given] if isinstance(given, (str, int)) else list(given)
     return "{ " + ", ".join(_quoted(extent) for extent in listed) + " }"
 
@@ -123,10 +130,13 @@ class Config:
         base = re.match(r"[^<]*", kernel or "")
         with Library("cpu", cache="none") as library:
             self._signature = library.command("new", f"{path}:{base.group()}" if kernel and base else path)
-        self.name = self._signature.kernel
+        self.name = self._signature.kernel.lstrip("_0123456789") or "kernel"
         entry = kernel if kernel and "<" in kernel else self._signature.entry
         if not tunables:
             raise Error("tunables: give the values of at least one macro or template parameter of the kernel")
+        for name, values in tunables.items():
+            if isinstance(values, str) or not hasattr(values, "__iter__"):
+                raise Error(f"tunables: '{name}' takes a list of values")
         block = block or [name for name in ("block_size_x", "block_size_y", "block_size_z") if name in tunables]
         if not block:
             raise Error("block: say how many threads a block has")
@@ -137,7 +147,7 @@ class Config:
         lines += [f"    entry {_quoted(entry)},"] if entry else []
         lines += [f"    tunable {_quoted(name)} {{ {', '.join(map(_value, values))} }}," for name, values in tunables.items()]
         lines += [f"    derive {_quoted(name)} {_quoted(made)}," for name, made in (derive or {}).items()]
-        lines += [f"    where {_quoted(rule)}," for rule in restrictions]
+        lines += [f"    where {_quoted(rule)}," for rule in ([restrictions] if isinstance(restrictions, str) else restrictions)]
         lines += [f"    shared {_quoted(shared)},"] if shared is not None else []
         lines += [f"    grid {_extents(grid)},", f"    block {_extents(block)},", "  },", "}"]
         self.lua = "\n".join(lines) + "\n"
@@ -151,12 +161,14 @@ class Config:
         return f"<cugen.Config {self.name}>"
 
     def write(self, folder: Path) -> str:
-        """Writes the config, its source and its data into a folder, which is made; the config's path."""
+        """Writes the config, its data, its source and the headers beside that into a folder, which is made; the config's path."""
         os.makedirs(folder, exist_ok=True)
         for name in sorted(os.listdir(self._folder)):
             shutil.copy(os.path.join(self._folder, name), folder)
-        if self.template_dir is not None:
-            shutil.copy(os.path.join(self.template_dir, self._file), folder)
+        beside = self.template_dir
+        for name in [] if beside is None else sorted(os.listdir(beside)):
+            if name == self._file or name.endswith((".h", ".cuh", ".hpp")):
+                shutil.copy(os.path.join(str(beside), name), folder)
         return os.path.join(folder, os.path.basename(self.__fspath__()))
 
     # ---- Parts of the text ----
@@ -180,6 +192,9 @@ class Config:
                 raise Error(f"argument '{parameter.name}': the kernel takes a number")
             if parameter.dtype is None:
                 raise Error(f"argument '{parameter.name}': its type {parameter.type!r} is none of cugen's: write a config (docs/config.md)")
+            value = _plain(value)
+            if value != value or value in (float("inf"), -float("inf")):
+                raise Error(f"argument '{parameter.name}': {value!r} is no number that a config can hold")
             if parameter.dtype[0] in "iu":
                 if value != int(value):
                     raise Error(f"argument '{parameter.name}': {value!r} is no whole number, and the kernel takes one")

@@ -117,6 +117,19 @@ class Described(unittest.TestCase):
         with self.assertRaisesRegex(cugen.Error, r"count\[0\] is 1, should be 0"):
             cugen.kernel(wrong, device="cpu").tune("20s")
 
+    def test_types_of_templates(self):
+        source = """template <int BLOCK, typename T> __global__ void twice(T *out, const T *x, int n) {
+                      const int i = blockIdx.x * BLOCK + threadIdx.x;
+                      if (i < n) out[i] = 2 * x[i];
+                    }"""
+        for dtype in (np.float64, np.int16):
+            x, out = np.arange(100).astype(dtype), np.zeros(100, dtype)
+            kernel = cugen.kernel(cugen.Config(source, None, [out, x, 100], tunables={"BLOCK": [np.int64(32)]}, grid=np.int64(4), block="BLOCK",
+                                               answer=lambda out, x, n: 2 * x), device="cpu")
+            self.assertEqual(kernel.run().outcome, "ok")
+            kernel(out, x)
+            np.testing.assert_array_equal(out, 2 * x)
+
     def test_strided(self):
         wide = np.arange(2000, dtype=np.float32).reshape(1000, 2)
         config = cugen.Config(AXPY, "axpy", [self.out, wide[:, 0], self.y, 1.0, 1000], tunables={"BLOCK": [64]}, grid="ceil_div(n, BLOCK)",
@@ -129,6 +142,7 @@ class Described(unittest.TestCase):
             ("has no kernel 'apxy'; it has axpy", lambda: cugen.Config(AXPY, "apxy", [], tunables={"BLOCK": [64]}, grid=1, block=64)),
             ("block: say how many threads", lambda: self.axpy(block=None)),
             ("tunables: give the values", lambda: self.axpy(tunables={})),
+            ("tunables: 'BLOCK' takes a list", lambda: self.axpy(tunables={"BLOCK": 64})),
             ("the results are out, and 2 were given", lambda: self.axpy(answer={"out": self.x, "x": self.x})),
             (r"'out' has the shape \(999,\), and its argument \(1000,\)", lambda: self.axpy(answer=self.x[1:])),
             ("'out' is i32: give f32, or f64", lambda: self.axpy(answer=self.x.astype(np.int32))),

@@ -120,13 +120,16 @@ static int data_refuse_element(struct part *part, int64_t flat, int status) {
 /* Stores a value. A number that the type cannot hold is an error, because it would become another
    number or infinity. */
 static int store_value(struct part *part, int64_t flat, int64_t offset, const struct value *value) {
-  const struct kernel_argument *a = part->making->argument;
+  const struct making *m = part->making;
+  /* A result is stored in the wide type, and has to be a number of the output's. */
+  const struct dtype *own = m->request->spec->arguments[m->i].dtype;
   struct text text = {0};
-  bool number = value->type == VALUE_INT || value->type == VALUE_FLOAT;
-  if (number && element_put(a->dtype, part->making->to, offset, value)) return CUGEN_OK;
+  const bool number = value->type == VALUE_INT || value->type == VALUE_FLOAT,
+             fits = own->floating || value->type != VALUE_INT || dtype_fits(own, value->integer);
+  if (number && fits && element_put(m->argument->dtype, m->to, offset, value)) return CUGEN_OK;
   value_print(*value, &text);
   error_set(&part->error, CUGEN_ERROR_CONFIG, "the value %s is no number of dtype %s",
-            text_get(&text), a->dtype->name);
+            text_get(&text), own->name);
   text_free(&text);
   return data_refuse_element(part, flat, CUGEN_ERROR_CONFIG);
 }
@@ -241,8 +244,9 @@ static int open_mapped(struct making *m, size_t k) {
 static int open_buffer(struct making *m, size_t k, const char *shared) {
   const struct kernel_argument *a = &m->request->spec->arguments[k];
   struct expr_buffer *buffer = &m->buffers[k];
-  if (a->absent)
-    return error_set(m->err, CUGEN_ERROR_CONFIG, "\"%s\" is no argument of this problem", a->name);
+  buffer->load = element_load_of(a->dtype);
+  buffer->get = element_get_of(a->dtype);
+  if (a->absent) return CUGEN_OK; /* it has no element; reading one fails with its index */
   buffer->data = shared + dataset_data_offset(m->request->spec, k);
   if (!a->data) {
     m->made[k] = malloc((size_t)kernel_argument_bytes(a));
@@ -250,8 +254,6 @@ static int open_buffer(struct making *m, size_t k, const char *shared) {
     element_fill(a, m->request->seed, k, m->made[k]);
     buffer->data = m->made[k];
   }
-  buffer->load = element_load_of(a->dtype);
-  buffer->get = element_get_of(a->dtype);
   memcpy(buffer->shape, a->shape, sizeof buffer->shape);
   memcpy(buffer->stride, a->stride, sizeof buffer->stride);
   return a->map.count ? open_mapped(m, k) : CUGEN_OK;

@@ -69,6 +69,8 @@ bool best_is_settled(const struct best *best, const struct tuner_run *run) {
   return run->patience && best->variant && run->result->tried - best->beaten_at >= run->patience;
 }
 
+enum { GAIN_LEAST = 8 }; /* costs, below which nothing can be told */
+
 static int compare_costs(const void *a, const void *b) {
   const double x = *(const double *)a, y = *(const double *)b;
   return (x > y) - (x < y);
@@ -78,7 +80,7 @@ static int compare_costs(const void *a, const void *b) {
    C(n - 1 - i, half - 1) / C(n, half). */
 double best_gain(struct best *best) {
   const size_t n = best->cost_count, half = n / 2;
-  if (half < 1 || !(best->cost > 0)) return 0;
+  if (n < GAIN_LEAST || !(best->cost > 0)) return (double)NAN;
   qsort(best->costs, n, sizeof *best->costs, compare_costs);
   double chance = (double)half / (double)n, expected = 0;
   for (size_t i = 0; i + half <= n; i++) {
