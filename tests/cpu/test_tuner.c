@@ -247,14 +247,16 @@ static void a_stop_keeps_what_was_measured_and_resumes(void **state) {
   options.context = &calls;
   assert_int_equal(api_kernel_tune(kernel, &options, &result, &error), CUGEN_ERROR_INTERRUPTED);
   assert_true(result.interrupted);
-  assert_int_equal(result.tried, 3);
-  assert_int_equal(result.left, 1);
+  /* On a busy machine the last one may end before the callback is asked again. */
+  const size_t tried = result.tried;
+  assert_in_range(tried, 3, 4);
+  assert_int_equal(result.left, 4 - tried);
   assert_true(calls >= 3);
-  assert_int_equal(api_kernel_records(kernel), 3);
+  assert_int_equal(api_kernel_records(kernel), tried);
   options.progress = NULL;
   assert_int_equal(api_kernel_tune(kernel, &options, &result, &error), CUGEN_OK);
-  assert_int_equal(result.remembered, 3);
-  assert_int_equal(result.tried, 1);
+  assert_int_equal(result.remembered, tried);
+  assert_int_equal(result.tried, 4 - tried);
   assert_int_equal(api_kernel_records(kernel), 4);
   cugen_kernel_close(kernel);
   cugen_close(lib);
