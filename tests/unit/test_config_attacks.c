@@ -95,7 +95,8 @@ static void questions_are_bounded(void **state) {
        "t[i + 5] = shared('S' .. i) { dtype = 'f32', shape = { 'a', 8 },\n"
        "layout = 'row+${' .. (i > 1 and pad or '') .. '1}' } end",
        "this asks about arrays that ask about others too often"},
-      {"for i = 1, 400 do t[i + 5] = where(rep('sectors(\"y\", \"row\") + ', 300) .. '1 > 0') end",
+      {"local rule = rep('sectors(\"y\", \"row\") + ', 300) .. '1 > 0'\n"
+       "for i = 1, 400 do t[i + 5] = where(rule) end",
        "the config asks about arrays too often"},
       {"t[6] = where(rep('sectors(\"y\", \"row\", ', 300) .. '1' .. rep(')', 300))",
        "nested too deeply"},
