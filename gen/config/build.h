@@ -72,9 +72,9 @@ struct build {
 /* Fails with "path:line: message" and CUGEN_ERROR_CONFIG. */
 int build_fail(struct build *build, struct config_line line, const char *format, ...)
     PRINTF_LIKE(3, 4);
-/* Notes the error of a declaration, whose name may be NULL, and returns CUGEN_OK so that reading goes
-   on with the next declaration. Any status but CUGEN_ERROR_CONFIG is returned as it is; so is the
-   error after which no more are noted. top: where the Lua stack was before the declaration. */
+/* Notes the error of a declaration, whose name may be NULL, and returns CUGEN_OK so that reading
+   goes on with the next declaration. Any status but CUGEN_ERROR_CONFIG is returned as it is; so is
+   the error after which no more are noted. top: where the Lua stack was before the declaration. */
 int build_note(struct build *build, const char *name, int top, int status);
 /* Returns the status of the whole reading. If errors were noted, they become its message. */
 int build_report(struct build *build, int status);

@@ -183,8 +183,8 @@ static bool looks_defined(struct source_token word) {
   return letters && *word.at != '_' && word.length > 1;
 }
 
-/* Returns whether the text defines or declares the word: it stands behind #define, or behind another
-   word, as in const int N. */
+/* Returns whether the text defines or declares the word: it stands behind #define, or behind
+   another word, as in const int N. */
 static bool is_declared(const char *text, struct source_token word) {
   struct source_reader reader = {text, text + strlen(text)};
   struct source_token before = {0};

@@ -1,6 +1,6 @@
-/* Makes the data of inputs and right results; see data.h. Each kind of data is one function that makes the elements
-   of a range of logical indices in order. Several threads each make one range, and store the
-   elements by the argument's layout and row pitch. */
+/* Makes the data of inputs and right results; see data.h. Each kind of data is one function that
+   makes the elements of a range of logical indices in order. Several threads each make one range,
+   and store the elements by the argument's layout and row pitch. */
 #include "data.h"
 
 #include <pthread.h>

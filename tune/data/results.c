@@ -287,9 +287,9 @@ static int check_order(struct computation *c, const char *results, cugen_error *
   free(again);
   if (!a) return status;
   return error_set(err, CUGEN_ERROR_CONFIG,
-                   "its result for '%s' depends on the order of its threads: a thread writes its own "
-                   "element alone, %s[e] with e = samples ? samples[t] : t, and reads others from "
-                   "%s_before, which holds what was there before",
+                   "its result for '%s' depends on the order of its threads: a thread writes its "
+                   "own element alone, %s[e] with e = samples ? samples[t] : t, and reads others "
+                   "from %s_before, which holds what was there before",
                    a->name, a->name, a->name);
 }
 

@@ -30,8 +30,8 @@ void best_note(struct best *best, const struct tuner_run *run, uint64_t index,
 /* Returns true if so many variants in a row were no better than the best before them that the run
    ends. */
 bool best_is_settled(const struct best *best, const struct tuner_run *run);
-/* Estimates the gain of as many variants again, 0.02 for 2 % (NaN where too few are known): what the second half of those that
-   are known gained over the first, on average over all orders. */
+/* Estimates the gain of as many variants again, 0.02 for 2 % (NaN where too few are known): what
+   the second half of those that are known gained over the first, on average over all orders. */
 double best_gain(struct best *best);
 /* Returns true if the variant's implementation is so much slower than the best that its variants
    wait until no others are left. */
