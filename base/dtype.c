@@ -44,7 +44,7 @@ const char *dtype_meant(const char *spelling) {
       {"int8", "i8"},     {"short", "i16"},    {"int16", "i16"},     {"int", "i32"},
       {"int32", "i32"},   {"long", "i64"},     {"int64", "i64"},     {"uint8", "u8"},
       {"uint16", "u16"},  {"unsigned", "u32"}, {"uint", "u32"},      {"uint32", "u32"},
-      {"uint64", "u64"},   {"size_t", "u64"}};
+      {"uint64", "u64"},  {"size_t", "u64"}};
   for (size_t i = 0; i < sizeof spellings / sizeof *spellings; i++)
     if (strcmp(spellings[i][0], spelling) == 0) return spellings[i][1];
   return NULL;
