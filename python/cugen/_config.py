@@ -108,8 +108,8 @@ class Config:
     without a block ``block_size_x``, ``_y`` and ``_z`` are taken. restrictions: expressions that every variant meets. answer: what
     is right, an array, a list or dict of arrays for several results, or a function of the arguments that returns it; without it
     results are not compared. tolerance: an expression, or one for each result; ``0`` for equality; by default 64 roundings, for an
-    element (absolute below 1) and for the norm of all. kinds: "input", "output" or
-    "inout" of a pointer, where the source does not tell it. derive, shared, flops, bytes: as in a config."""
+    element (absolute below 1) and for the norm of all. kinds: "input", "output" or "inout" of a pointer, where the source does not
+    tell it. derive, shared, flops, bytes: as in a config."""
 
     def __init__(self, source: Path, kernel: str | None = None, arguments: Sequence[Any] = (), *, tunables: Mapping[str, Sequence[Any]],
                  grid: Extents, block: Extents | None = None, restrictions: Sequence[str] = (), answer: Any = None,
