@@ -39,6 +39,17 @@ static void guess(struct draft *d, const char *what) {
   d->out->guess_count++;
 }
 
+/* Adds a comment that says what the user has to write. */
+static void add_to_do(struct draft *d, const char *what) {
+  text_addf(&d->text, "-- to do: %s\n", what);
+  d->out->guess_count++;
+}
+
+/* Returns whether the parameter of a template is a type. */
+static bool is_type(const struct signature_template *parameter) {
+  return strcmp(parameter->type, "typename") == 0 || strcmp(parameter->type, "class") == 0;
+}
+
 static void draft_copy(char *out, size_t size, struct source_token word) {
   snprintf(out, size, "%.*s", (int)word.length, word.at ? word.at : "");
 }
@@ -204,11 +215,10 @@ static void add_scalar(struct draft *d, size_t i) {
   const api_draft_parameter *p = &d->out->parameters[i];
   const struct dtype *dtype = *p->dtype ? dtype_find(p->dtype) : NULL;
   if (!dtype) {
-    text_addf(&d->text,
-              "  -- to do: parameter '%s' of type '%s': \"Structs by value\" in the config "
-              "language\n",
-              p->name, *p->type ? p->type : "?");
-    d->out->guess_count++;
+    text_addf(&d->text, "  -- %s %s\n",
+              *p->type ? p->type : "of a type that is not plain:", p->name);
+    text_add(&d->text, "  ");
+    add_to_do(d, "the parameter above: \"Structs by value\" in docs/config.md");
   } else if (!is_size(d, i)) {
     text_addf(&d->text, "  scalar \"%s\" { dtype = \"%s\", value = \"%s\" },", p->name, dtype->name,
               dtype->floating ? "1.5" : "1");
@@ -234,10 +244,8 @@ static void add_arguments(struct draft *d) {
     seen++;
   }
   if (results) return;
-  text_add(&d->text,
-           "  -- to do: the output, which no parameter is: access = \"symbol\" in the config "
-           "language\n");
-  d->out->guess_count++;
+  text_add(&d->text, "  ");
+  add_to_do(d, "the output, since no parameter is one: access = \"symbol\" in docs/config.md");
 }
 
 /* ---- Tunables ------------------------------------------------------------------------------- */
@@ -249,7 +257,7 @@ static void read_tunables(struct draft *d) {
   }
   for (size_t i = 0; i < d->in->template_count; i++) {
     const struct signature_template *t = &d->in->templates[i];
-    if (strcmp(t->type, "typename") == 0 || strcmp(t->type, "class") == 0) continue;
+    if (is_type(t)) continue;
     d->tunables[d->tunable_count++] =
         (struct tunable_guess){t->name, strcmp(t->type, "bool") == 0, 0};
   }
@@ -292,12 +300,10 @@ static void add_tunables(struct draft *d) {
     text_add(&d->text, " },");
     guess(d, "values");
   }
-  if (!d->tunable_count)
-    text_add(&d->text,
-             "    -- to do: a tunable for each number that the kernel may have: put "
-             "#ifndef X, #define X 16, #endif\n    -- into it, and here tunable \"X\" { 16, "
-             "32 },\n"),
-        d->out->guess_count++;
+  if (d->tunable_count) return;
+  text_add(&d->text, "    ");
+  add_to_do(d, "for each number X that may vary put #ifndef X, #define X 16, #endif into the");
+  text_add(&d->text, "    -- kernel, and here tunable \"X\" { 16, 32 },\n");
 }
 
 /* Returns a buffer whose elements have that type, so that the type is NAME_t; NULL: none. */
@@ -318,7 +324,7 @@ static bool write_entry(const struct draft *d, struct text *out) {
   text_add(out, d->out->kernel);
   for (size_t i = 0; i < d->in->template_count; i++) {
     const struct signature_template *t = &d->in->templates[i];
-    const bool type = strcmp(t->type, "typename") == 0 || strcmp(t->type, "class") == 0;
+    const bool type = is_type(t);
     const char *argument = type ? argument_of_type(d, t->name) : NULL;
     guessed |= type && !argument;
     if (argument)

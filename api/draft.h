@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 
+#include "base/kernel.h"
 #include "cugen.h"
 
 typedef struct api_draft_parameter {
@@ -16,7 +17,7 @@ typedef struct api_draft_parameter {
 typedef struct api_draft {
   char kernel[64];
   char stem[64]; /* of the file's name: "wild" of dir/wild.cu */
-  api_draft_parameter parameters[32];
+  api_draft_parameter parameters[KERNEL_MAX_ARGUMENTS];
   size_t parameter_count;
   char entry[256];    /* what the config names as the entry: "product<TILE>"; "": nothing */
   char *config;       /* the text of a config; its guesses are marked by comments */

@@ -51,9 +51,10 @@ static int new_write_files(struct cli *cli, const api_draft *draft, const char *
                            const char *reference) {
   int status = new_refuse(cli, config);
   if (!status) status = new_refuse(cli, reference);
-  if (!status) status = file_write(config, draft->config, strlen(draft->config), &cli->error);
+  /* The reference first, so that no config names a file that is missing. */
   if (!status)
     status = file_write(reference, draft->reference, strlen(draft->reference), &cli->error);
+  if (!status) status = file_write(config, draft->config, strlen(draft->config), &cli->error);
   if (status) return status;
   printf("%s: %zu guesses to look at\n", config, draft->guess_count);
   printf("%s: compute the results there, or write reference { ... } into the config\n", reference);

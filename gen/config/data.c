@@ -88,10 +88,9 @@ static bool data_find_buffer(void *context, const char *name, int *buffer, int *
   const struct config *config = r->build->config;
   const struct config_argument *argument = find_readable(r, name);
   if (!argument || !data_has_data(argument)) {
-    const bool all = r->readable == config->argument_count;
-    text_addf(why, "\"%.100s\" is no input, inout or constant%s%s%s", name,
-              all ? "" : " that is declared before \"", all ? "" : r->argument->name,
-              all ? "" : "\"");
+    text_addf(why, "\"%.100s\" is no input, inout or constant", name);
+    if (r->readable < config->argument_count)
+      text_addf(why, " that is declared before \"%s\"", r->argument->name);
     return false;
   }
   if (argument->data.kind == DATA_GENERATOR) {

@@ -29,7 +29,7 @@ int signature_read_list(struct source_reader text, struct signature_parameter *s
 
 /* How a kernel's text uses a pointer. */
 enum signature_use {
-  SIGNATURE_UNUSED, /* its elements are not named, as where it is only handed on */
+  SIGNATURE_UNUSED, /* the text names none of its elements; another function may */
   SIGNATURE_READ,
   SIGNATURE_WRITTEN,
   SIGNATURE_CHANGED /* read and written */

@@ -246,7 +246,7 @@ static int open_buffer(struct making *m, size_t k, const char *shared) {
   struct expr_buffer *buffer = &m->buffers[k];
   buffer->load = element_load_of(a->dtype);
   buffer->get = element_get_of(a->dtype);
-  if (a->absent) return CUGEN_OK; /* it has no element; reading one fails with its index */
+  if (a->absent) return CUGEN_OK; /* an absent argument has no elements; reading one is an error */
   buffer->data = shared + dataset_data_offset(m->request->spec, k);
   if (!a->data) {
     m->made[k] = malloc((size_t)kernel_argument_bytes(a));

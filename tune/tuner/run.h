@@ -5,8 +5,8 @@
 
 #include "tune/candidate.h"
 
-/* Defaults in seconds, used if the options leave them out. */
 enum { RUN_PATIENCE = 24 }; /* default of cugen_tune_options.patience without a budget */
+/* Defaults in seconds, used if the options leave them out. */
 static const double run_gpu_budget = 60, run_cpu_budget = 30, run_variant_timeout = 10,
                     run_compile_timeout = 60;
 
