@@ -65,6 +65,13 @@ kernel "matmul" {
   derive "slice" "16 // sizeof(operand)",
   derive "aligned_a" "pitch_a % slice == 0 and contiguous_a % slice == 0",
   derive "aligned_b" "pitch_b % slice == 0 and contiguous_b % slice == 0",
+  -- As many elements as rows and their ends are aligned for: 16 bytes, a half or a quarter of that, or one element.
+  derive "half_slice" "max(slice // 2, 1)",
+  derive "quarter_slice" "max(slice // 4, 1)",
+  derive "vec_a" "select(aligned_a, slice, pitch_a % half_slice == 0 and contiguous_a % half_slice == 0, half_slice, \
+                         pitch_a % quarter_slice == 0 and contiguous_a % quarter_slice == 0, quarter_slice, 1)",
+  derive "vec_b" "select(aligned_b, slice, pitch_b % half_slice == 0 and contiguous_b % half_slice == 0, half_slice, \
+                         pitch_b % quarter_slice == 0 and contiguous_b % quarter_slice == 0, quarter_slice, 1)",
 
   -- Whether the device has Hopper's tensor cores. The cpu device takes part as a Hopper with few multiprocessors, so that blocks
   -- have several tiles each.
@@ -144,6 +151,7 @@ kernel "matmul" {
   where "batch <= 65535",
 
   include "matmul/naive.lua",        -- one thread an element
+  include "matmul/skinny.lua",       -- one operand of few lines: the other one is streamed through registers
   include "matmul/tiled.lua",        -- tiles of both operands in shared memory
   include "matmul/blocked.lua",      -- a part of C in each thread's registers
   include "matmul/pipelined.lua",    -- tiles are copied while others are multiplied

@@ -28,16 +28,6 @@ implementation "mma" {
 
   derive "BK"      "k_bytes // sizeof(operand)",
   derive "threads" "BM // WM * (BN // WN) * 32",
-  -- Elements in one copy: as many of 16 bytes as rows and bases are aligned for.
-  derive "copy_16" "16 // sizeof(operand)",
-  derive "copy_8"  "max(copy_16 // 2, 1)",
-  derive "copy_4"  "max(copy_16 // 4, 1)",
-  derive "vec_a"   "select(pitch_a % copy_16 == 0 and contiguous_a % copy_16 == 0, copy_16, \
-                           pitch_a % copy_8 == 0 and contiguous_a % copy_8 == 0, copy_8, \
-                           pitch_a % copy_4 == 0 and contiguous_a % copy_4 == 0, copy_4, 1)",
-  derive "vec_b"   "select(pitch_b % copy_16 == 0 and contiguous_b % copy_16 == 0, copy_16, \
-                           pitch_b % copy_8 == 0 and contiguous_b % copy_8 == 0, copy_8, \
-                           pitch_b % copy_4 == 0 and contiguous_b % copy_4 == 0, copy_4, 1)",
   derive "store_width" "min(4, 16 // sizeof(result))",
   derive "copies_a" "BM * BK // (threads * vec_a)",
   derive "copies_b" "BN * BK // (threads * vec_b)",

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstring>
 #include <deque>
+#include <random>
 
 const char *const peer_names[PEER_KINDS] = {"cudaMemcpyAsync", "cugen's copy",    "cuBLAS geam",       "CUB",
                                             "cuBLASLt",        "cuBLASLt, fused", "cuBLASLt + kernel", "layouts"};
@@ -56,6 +57,7 @@ static const struct Product {
 } products[] = {
     {"f32", "f32", 2e-7, 0},       {"f64", "f64", 4e-16, 0}, {"bf16", "bf16", 2e-7, 0x1p-7},
     {"f16", "f16", 2e-7, 0x1p-10}, {"tf32", "f32", 0, 0.1},  {"e4m3", "e4m3", 4e-4, 0.1},
+    {"i8", "u8", 0, 0},
 };
 
 static Case matmul(const char *family, const Product &p, double m, double n, double k) {
@@ -118,6 +120,62 @@ static void add_odd_sizes(std::vector<Case> &cases, const Product &bf16, const P
   }
 }
 
+// A product of any shape and layouts, "row" or "col" each.
+static Case drawn(const char *family, const Product &p, const double (&mnk)[3], const char *const (&layouts)[3]) {
+  static const char *const names[] = {"layout_a", "layout_b", "layout_c"};
+  Case c = matmul(family, p, mnk[0], mnk[1], mnk[2]);
+  for (int i = 0; i < 3; i++)
+    if (!std::strcmp(layouts[i], "col")) c.settings.push_back(set(names[i], "col"));
+  c.lender = {};
+  c.burst = true;
+  c.seconds = 6;
+  c.inexact_peer = true;
+  return c;
+}
+
+// Products with one small dimension, or few tiles: B by rows or by columns, A and C by rows.
+static std::vector<Case> skinny_cases() {
+  static const struct {
+    int product;
+    double mnk[3];
+    const char *layout_b;
+  } table[] = {
+      {4, {92, 1428, 12388}, "row"}, {4, {56, 1428, 8248}, "row"},   {4, {2812, 592, 796}, "row"},
+      {0, {1, 16384, 4096}, "col"},  {0, {11956, 18, 11707}, "col"}, {0, {103, 546, 3510}, "col"},
+      {0, {138, 2602, 6450}, "row"}, {0, {11667, 62, 1084}, "col"},  {1, {497, 467, 481}, "col"},
+      {1, {224, 5129, 1029}, "row"}, {2, {8888, 8, 5408}, "row"},    {2, {6000, 80, 4208}, "row"},
+      {2, {3848, 40, 5160}, "row"},  {2, {240, 1760, 2472}, "col"},  {2, {1896, 16, 5384}, "col"},
+      {2, {1, 14336, 4096}, "col"},  {3, {88, 4760, 1224}, "col"},   {3, {5952, 232, 6528}, "col"},
+      {5, {10944, 400, 240}, "col"}, {2, {1, 4096, 4096}, "col"},    {2, {16, 4096, 4096}, "col"},
+      {5, {1, 8192, 8192}, "col"},   {6, {1, 8192, 8192}, "col"},    {3, {1, 8192, 8192}, "row"},
+      {0, {16, 4096, 4096}, "row"},  {0, {1, 8192, 8192}, "row"},
+  };
+  std::vector<Case> cases;
+  for (const auto &row : table) cases.push_back(drawn("skinny", products[row.product], row.mnk, {"row", row.layout_b, "row"}));
+  return cases;
+}
+
+// `count` products by a seed: M, N and K log-uniform from 1 to 16384, every type and layout. Where cuBLASLt has a type only with lines along
+// k and of whole 16 bytes, so are they here; products that the reference would take long for are drawn again.
+std::vector<Case> drawn_cases(unsigned seed, int count) {
+  std::mt19937 random(seed);
+  std::vector<Case> cases;
+  while ((int)cases.size() < count) {
+    const Product &p = products[random() % 7];
+    const bool bytes = !std::strcmp(p.dtype, "e4m3") || !std::strcmp(p.dtype, "i8");
+    double mnk[3];
+    for (double &size : mnk) {
+      size = std::floor(std::exp2(14.0 * random() / std::mt19937::max()));
+      if (bytes) size = 16 * std::ceil(size / 16);
+    }
+    const char *layouts[3];
+    for (const char *&layout : layouts) layout = random() % 2 ? "row" : "col";
+    if (bytes) layouts[0] = "row", layouts[1] = "col";
+    if (mnk[0] * mnk[1] * mnk[2] < 0x1p36) cases.push_back(drawn("drawn", p, mnk, layouts));
+  }
+  return cases;
+}
+
 // What a run that ends early should have comes first.
 std::vector<Case> hopper_cases() {
   const Product &f64 = products[1], &bf16 = products[2], &f16 = products[3], &tf32 = products[4], &e4m3 = products[5];
@@ -139,6 +197,7 @@ std::vector<Case> hopper_cases() {
   for (Peer peer : {LT_FUSED, LT_AFTER}) cases.push_back(fused(f16, peer, 4096, 4096, 4096));
   add_sizes(cases, f16, 0);
   add_odd_sizes(cases, bf16, e4m3);
+  for (const Case &c : skinny_cases()) cases.push_back(c);
   return cases;
 }
 

@@ -30,11 +30,13 @@ struct Case {
   Settings lender = {}; // the problem that lends its best variant; empty: this one
   bool burst = false;   // batches after a rest, at full clocks, decide
   double sustained = 0; // seconds of load before they are raced once more without rests
+  bool inexact_peer = false; // results that differ from the peer's are said, and it is raced all the same
 };
 
 std::vector<Case> all_cases();
 std::vector<Case>
-hopper_cases(); // the families "hopper", "fused" and "odd", for compute capability 9.0 alone
+hopper_cases(); // the families "hopper", "fused", "odd" and "skinny", for compute capability 9.0 alone
+std::vector<Case> drawn_cases(unsigned seed, int count); // the family "drawn"
 
 // "name=value", kept until the program ends.
 const char *set(const char *name, double value);

@@ -116,12 +116,12 @@ static int run(Program &program, cugen_options &options, const std::vector<Case>
 static int usage(const char *program) {
   std::fprintf(
       stderr,
-      "use: %s [--only FAMILY,...] [--limit SECONDS] [--budget SECONDS] [--rounds N] [--cache FILE] [--device "
+      "use: %s [--only FAMILY,...] [--seed N] [--limit SECONDS] [--budget SECONDS] [--rounds N] [--cache FILE] [--device "
       "model:GPU] [-o FILE]\n"
-      "families: copy transpose reduce matmul tensor hopper fused odd filter particles (tensor: products in bf16, f16, "
+      "families: copy transpose reduce matmul tensor hopper fused odd skinny drawn filter particles (tensor: products in bf16, f16, "
       "tf32; "
       "fused: with a bias and GELU; "
-      "odd: of sizes that no 16 bytes divide; "
+      "odd: of sizes that no 16 bytes divide; skinny: with one small dimension; drawn: 40 by --seed; "
       "hopper: those of "
       "compute capability 9.0, only when asked for); "
       "--limit: of all; --budget: of tuning a case at\n"
@@ -131,9 +131,10 @@ static int usage(const char *program) {
 }
 
 // The cases of the families in a list "copy,reduce".
-static std::vector<Case> cases_of(const char *list) {
-  std::vector<Case> cases = all_cases(), more = hopper_cases(), chosen;
+static std::vector<Case> cases_of(const char *list, unsigned seed) {
+  std::vector<Case> cases = all_cases(), more = hopper_cases(), drawn = drawn_cases(seed, 40), chosen;
   cases.insert(cases.end(), more.begin(), more.end());
+  cases.insert(cases.end(), drawn.begin(), drawn.end());
   std::string within = std::string(",") + list + ",";
   for (const Case &c : cases)
     if (within.find(std::string(",") + c.family + ",") != std::string::npos) chosen.push_back(c);
@@ -144,13 +145,16 @@ int main(int argc, char **argv) {
   if (argc > 1 && !std::strcmp(argv[1], "worker")) return cugen_worker_main(argc, argv);
   Program program;
   cugen_options options = CUGEN_OPTIONS_INIT;
-  std::vector<Case> cases = all_cases();
+  const char *only = nullptr;
+  unsigned seed = 1;
   for (int i = 1; i < argc; i += 2) {
     const char *value = i + 1 < argc ? argv[i + 1] : nullptr;
     std::string name = argv[i];
     if (!value) return usage(argv[0]);
     if (name == "--only")
-      cases = cases_of(value);
+      only = value;
+    else if (name == "--seed")
+      seed = (unsigned)std::atoi(value);
     else if (name == "--budget")
       program.budget = std::atof(value);
     else if (name == "--limit")
@@ -168,7 +172,7 @@ int main(int argc, char **argv) {
   }
   int status = 1;
   try {
-    status = run(program, options, cases);
+    status = run(program, options, only ? cases_of(only, seed) : all_cases());
   } catch (const std::string &why) {
     std::fprintf(stderr, "families: %s\n", why.c_str());
   }

@@ -68,7 +68,7 @@ template <class F> static auto with_type(const char *dtype, F f) {
   if (name == "e4m3") return f((__nv_fp8_e4m3 *)nullptr);
   if (name == "i32") return f((int *)nullptr);
   if (name == "i64") return f((long long *)nullptr);
-  if (name == "u8") return f((unsigned char *)nullptr);
+  if (name == "u8" || name == "i8") return f((unsigned char *)nullptr);
   throw "no data of type " + name;
 }
 

@@ -21,6 +21,7 @@ static const struct LtType {
     {"bf16", CUDA_R_16BF, CUDA_R_16BF, CUBLAS_COMPUTE_32F},
     {"tf32", CUDA_R_32F, CUDA_R_32F, CUBLAS_COMPUTE_32F_FAST_TF32},
     {"e4m3", CUDA_R_8F_E4M3, CUDA_R_16BF, CUBLAS_COMPUTE_32F},
+    {"i8", CUDA_R_8I, CUDA_R_32I, CUBLAS_COMPUTE_32I},
 };
 
 static bool has(const Case &c, const char *wanted) {
@@ -55,29 +56,37 @@ __global__ void __launch_bounds__(256) bias_gelu(T *c, const T *bias, size_t pac
 struct BestOfLt : Rival {
   Ours &ours;
   const LtType &type;
-  bool wide;
+  bool wide, whole, swapped; // scaled by f64, by i32; computes the transpose
   Peer peer;
   int columns; // of C
   cublasLtHandle_t lt;
   cublasLtMatmulDesc_t desc;
   cublasLtMatrixLayout_t a, b, c;
   std::vector<Buffer> to;
-  Buffer workspace{64u << 20};
-  cublasLtMatmulHeuristicResult_t found[64];
+  Buffer workspace{32u << 20};
+  cublasLtMatmulHeuristicResult_t found[200]; // more than its heuristics return
   int offered = 0, best = -1;
 
   BestOfLt(const Case &of, Ours &o, Stopwatch &watch)
-      : ours(o), type(lt_type(of)), wide(type.operand == CUDA_R_64F), peer(of.peer) {
+      : ours(o), type(lt_type(of)), wide(type.operand == CUDA_R_64F),
+        whole(type.operand == CUDA_R_8I), swapped(!has(of, "layout_c=col")), peer(of.peer) {
     cugen_argument_info left = ours.input(0), out = ours.argument(ours.output);
     uint64_t m = out.shape[out.rank - 2], n = out.shape[out.rank - 1], k = left.shape[left.rank - 1];
     for (size_t s = 0; s < ours.sets.size(); s++) to.emplace_back((size_t)out.bytes);
     columns = (int)n;
     CHECK(cublasLtCreate(&lt));
-    CHECK(cublasLtMatmulDescCreate(&desc, type.compute, wide ? CUDA_R_64F : CUDA_R_32F));
+    CHECK(cublasLtMatmulDescCreate(&desc, type.compute, wide ? CUDA_R_64F : whole ? CUDA_R_32I : CUDA_R_32F));
     // Row-major C = A B is column-major C' = B' A'.
-    make_layout(&a, CUBLASLT_MATMUL_DESC_TRANSA, n, k, has(of, "layout_b=col"));
-    make_layout(&b, CUBLASLT_MATMUL_DESC_TRANSB, k, m, has(of, "layout_a=col"));
-    CHECK(cublasLtMatrixLayoutCreate(&c, type.result, n, m, n));
+    const bool col_a = has(of, "layout_a=col"), col_b = has(of, "layout_b=col");
+    if (swapped) {
+      make_layout(&a, CUBLASLT_MATMUL_DESC_TRANSA, n, k, col_b);
+      make_layout(&b, CUBLASLT_MATMUL_DESC_TRANSB, k, m, col_a);
+      CHECK(cublasLtMatrixLayoutCreate(&c, type.result, n, m, (int64_t)n));
+    } else {
+      make_layout(&a, CUBLASLT_MATMUL_DESC_TRANSA, m, k, !col_a);
+      make_layout(&b, CUBLASLT_MATMUL_DESC_TRANSB, k, n, !col_b);
+      CHECK(cublasLtMatrixLayoutCreate(&c, type.result, m, n, (int64_t)m));
+    }
     const int8_t fast = 1; // sums as the tensor cores make them
     if (type.operand == CUDA_R_8F_E4M3)
       CHECK(cublasLtMatmulDescSetAttribute(desc, CUBLASLT_MATMUL_DESC_FAST_ACCUM, &fast, sizeof fast));
@@ -123,7 +132,7 @@ struct BestOfLt : Rival {
     CHECK(cublasLtMatmulPreferenceCreate(&preference));
     CHECK(cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace.bytes,
                                                sizeof workspace.bytes));
-    CHECK(cublasLtMatmulAlgoGetHeuristic(lt, desc, a, b, c, c, preference, 64, found, &offered));
+    CHECK(cublasLtMatmulAlgoGetHeuristic(lt, desc, a, b, c, c, preference, 200, found, &offered));
     cublasLtMatmulPreferenceDestroy(preference);
   }
   void choose(Stopwatch &watch) {
@@ -147,11 +156,14 @@ struct BestOfLt : Rival {
   void run_with(int algorithm, size_t s, cudaStream_t stream) {
     const double one64 = 1, zero64 = 0;
     const float one32 = 1, zero32 = 0;
-    const void *one = wide ? (const void *)&one64 : &one32, *zero = wide ? (const void *)&zero64 : &zero32;
+    const int one_whole = 1; // 0 has the same bits in i32 and f32
+    const void *one = wide ? (const void *)&one64 : whole ? (const void *)&one_whole : &one32;
+    const void *zero = wide ? (const void *)&zero64 : &zero32;
+    const void *left = ours.sets[s][ours.inputs[swapped]].at, *right = ours.sets[s][ours.inputs[!swapped]].at;
     void *out = to[s].at;
     if (peer == LT_FUSED) set_bias(s);
-    CHECK(cublasLtMatmul(lt, desc, one, ours.sets[s][ours.inputs[1]].at, a, ours.sets[s][ours.inputs[0]].at, b, zero,
-                         out, c, out, c, &found[algorithm].algo, workspace.at, workspace.bytes, stream));
+    CHECK(cublasLtMatmul(lt, desc, one, left, a, right, b, zero, out, c, out, c, &found[algorithm].algo, workspace.at,
+                         workspace.bytes, stream));
     if (peer == LT_AFTER) run_after(s, stream);
   }
   void run(size_t s, cudaStream_t stream) override {
@@ -160,8 +172,18 @@ struct BestOfLt : Rival {
   const Buffer *result() const override {
     return &to[0];
   }
+  int config(cublasLtMatmulAlgoConfigAttributes_t which) const {
+    int value = 0;
+    size_t written;
+    CHECK(cublasLtMatmulAlgoConfigGetAttribute(&found[best].algo, which, &value, sizeof value, &written));
+    return value;
+  }
   std::string remark() const override {
-    return "number " + std::to_string(best + 1) + " of " + std::to_string(offered) + " algorithms";
+    return "algorithm " + std::to_string(config(CUBLASLT_ALGO_CONFIG_ID)) + " tile " +
+           std::to_string(config(CUBLASLT_ALGO_CONFIG_TILE_ID)) + " split " +
+           std::to_string(config(CUBLASLT_ALGO_CONFIG_SPLITK_NUM)) + ", number " + std::to_string(best + 1) + " of " +
+           std::to_string(offered) + " that the heuristics gave for 32 MiB; uses " +
+           std::to_string(found[best].workspaceSize) + " bytes";
   }
 };
 
