@@ -2,8 +2,9 @@
 // multiplied by few others, so that the speed of memory decides. X goes from memory to registers, unroll loads ahead of their products.
 //
 // Four lanes (t) share a line's k, eight (g) stand beside each other along the lines. A unit of an X whose lines lie along k is 16 lines of
-// 64 bytes: a lane has 16 bytes of the lines g and g + 8. Otherwise a unit is 128 bytes of each of some k: a lane has 16 bytes, neighbouring
-// lines, for each of its lane_k. Which k a lane has does not matter to the product, as long as it has the same of both operands.
+// 128 bytes, which memory gives faster than halves of that: a lane has 32 bytes of the lines g and g + 8. Otherwise a unit is 128 bytes of
+// each of some k: a lane has 16 bytes, neighbouring lines, for each of its k. Which k a lane has does not matter to the product, as long as
+// it has the same of both operands.
 //@ if tensor then
 // Tensor cores multiply 16 lines of X by 8 of Y; what a lane loads are its words of the fragments.
 //@ end
@@ -15,6 +16,9 @@
 //@ include "lib/pack.cuh"
 //@ include "lib/batch.cuh"
 //@ include "lib/tile_by_elements.cuh"
+//@ if overlaps then
+//@   include "lib/next_launch.cuh"
+//@ end
 //@ if tensor then
 //@   include "lib/mma.cuh"
 //@ end
@@ -23,10 +27,10 @@
 //@ local b = { name = "B", from = of_batch("B", B_layout, "K", "N"), line = "B_stride1", k = "B_stride0", count = "N" }
 //@ local X, Y = a, b
 //@ if not x_is_a then X, Y = b, a end
-// A lane's elements of a unit along k, and its packs; the unit; Y's lines, and the steps in which they are multiplied; a block's lines of X.
-constexpr int own_depth = ${lane_k}, own_packs = ${packs}, unit_depth = ${unit_k}, unit_lines = ${unit_x};
+// A lane's elements of a unit along k, and its parts, of a line or a k each; the unit; Y's lines, and the steps in which they are multiplied; a block's lines of X.
+constexpr int own_depth = ${lane_k}, own_parts = ${x_along_k and 2 or lane_k}, unit_depth = ${unit_k}, unit_lines = ${unit_x};
 constexpr int y_lines = ${count_y}, y_tiles = ${tiles_y}, block_lines = ${block_x};
-using x_pack = pack<A_t, slice>;
+using x_pack = pack<A_t, ${x_along_k and lane_k or slice}>;
 using y_pack = pack<A_t, own_depth>;
 
 // Loads elements that stand `step` apart, Width at a time; zeros (guarded) for those behind the first `left`.
@@ -52,6 +56,10 @@ template <int Count> __device__ __forceinline__ mma_word word_of(const pack<A_t,
 //@ end
 
 __global__ void __launch_bounds__(threads) matmul_skinny(${params}) {
+//@ if overlaps then
+  launch_next();
+  wait_for_launch();
+//@ end
   const index_t x0 = static_cast<index_t>(blockIdx.x) * block_lines;
   const index_t count = ${X.count}, left_x = count - x0;
   const index_t line_x = ${X.line}, step_x = ${X.k};
@@ -83,11 +91,11 @@ __global__ void __launch_bounds__(threads) matmul_skinny(${params}) {
   // The last line stands in for those behind it, whose sums are not stored.
   const A_t *const y = ${Y.from};
 //@ if x_along_k then
-  const A_t *x[units][own_packs];
+  const A_t *x[units][own_parts];
 #pragma unroll
   for (int i = 0; i < units; ++i) {
 #pragma unroll
-    for (int h = 0; h < own_packs; ++h) {
+    for (int h = 0; h < own_parts; ++h) {
       x[i][h] = ${X.from} + min(x0 + own_x + i * unit_lines + h * 8 + g, static_cast<index_t>(count - 1)) * line_x;
     }
   }
@@ -103,16 +111,16 @@ __global__ void __launch_bounds__(threads) matmul_skinny(${params}) {
   accumulator sum[units][${lines_x}][y_tiles] = {};
 //@ end
   const auto multiply_chunk = [&](index_t k0, bool guarded) {
-    x_pack held[unroll][units][own_packs];
+    x_pack held[unroll][units][own_parts];
 #pragma unroll
     for (int u = 0; u < unroll; ++u) {
       const index_t k = k0 + u * unit_depth;
 #pragma unroll
       for (int i = 0; i < units; ++i) {
 #pragma unroll
-        for (int p = 0; p < own_packs; ++p) {
+        for (int p = 0; p < own_parts; ++p) {
 //@ if x_along_k then
-          held[u][i][p] = load_line<${width_x}, slice>(x[i][p] + k, 1, guarded, K - k);
+          held[u][i][p] = load_line<${width_x}, own_depth>(x[i][p] + k, 1, guarded, K - k);
 //@ else
           held[u][i][p] = load_line<${width_x}, slice>(x + (k + p) * step_x + i * unit_lines, 1, guarded,
                                                     k + p < K ? left_x - own_x - i * unit_lines - g * slice : 0);
@@ -134,27 +142,39 @@ __global__ void __launch_bounds__(threads) matmul_skinny(${params}) {
 #pragma unroll
           for (int e = 0; e < ${x_along_k and "own_depth" or "slice"}; ++e) {
 #pragma unroll
-            for (int p = 0; p < own_packs; ++p) ${x_along_k and "sum[i][p][j] += own[p].at[e] * by.at[e]" or "sum[i][e][j] += own[p].at[e] * by.at[p]"};
+            for (int p = 0; p < own_parts; ++p) ${x_along_k and "sum[i][p][j] += own[p].at[e] * by.at[e]" or "sum[i][e][j] += own[p].at[e] * by.at[p]"};
           }
 //@ else
           mma_word left[2 * mma_words], right[2 * mma_words];
 #pragma unroll
-          for (int s = 0; s < ${x_along_k and "16 / (mma_words * static_cast<int>(sizeof(mma_word)))" or tiles_x}; ++s) {
+          for (int step = 0; step < own_depth * 4 / mma_depth; ++step) {
+#pragma unroll
+            for (int q = 0; q < mma_words; ++q) right[q] = word_of(by, step * mma_words + q);
+//@   if x_along_k then
 #pragma unroll
             for (int q = 0; q < mma_words; ++q) {
-              right[q] = word_of(by, ${x_along_k and "s * mma_words + q" or "q"});
 #pragma unroll
-              for (int h = 0; h < 2; ++h) {
-//@   if x_along_k then
-                left[2 * q + h] = word_of(own[h], s * mma_words + q);
-//@   elseif sizeof(operand) == 2 then
-                left[2 * q + h] = __byte_perm(word_of(own[2 * q], s), word_of(own[2 * q + 1], s), h == 0 ? 0x5410 : 0x7632);
-//@   else
-                left[2 * q + h] = word_of(own[q], 2 * s + h);
-//@   end
-              }
+              for (int h = 0; h < 2; ++h) left[2 * q + h] = word_of(own[h], step * mma_words + q);
             }
-            multiply_add<0>(sum[i][${x_along_k and "0" or "s"}][j], left, right);
+            multiply_add<0>(sum[i][0][j], left, right);
+//@   else
+#pragma unroll
+            for (int s = 0; s < ${slice // 2}; ++s) {
+#pragma unroll
+              for (int q = 0; q < mma_words; ++q) {
+                const int part = step * mma_words + q;
+#pragma unroll
+                for (int h = 0; h < 2; ++h) {
+//@     if sizeof(operand) == 2 then
+                  left[2 * q + h] = __byte_perm(word_of(own[2 * part], s), word_of(own[2 * part + 1], s), h == 0 ? 0x5410 : 0x7632);
+//@     else
+                  left[2 * q + h] = word_of(own[part], 2 * s + h);
+//@     end
+                }
+              }
+              multiply_add<0>(sum[i][s][j], left, right);
+            }
+//@   end
           }
 //@ end
         }

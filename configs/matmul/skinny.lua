@@ -9,13 +9,13 @@ implementation "skinny" {
   -- Nothing turns bytes between memory and the tensor cores.
   requires "sizeof(operand) > 1 or layout_a == 'row' and layout_b == 'col'",
 
-  try { units = 1, warps_k = 4, unroll = 4 },
   try { units = 1, warps_k = 8, unroll = 2 },
+  try { units = 2, warps_k = 8, unroll = 1, split = 2 },
 
   tunable "units"   { 1, 2, 4 },                 -- of lines of the long operand that a warp has
   tunable "warps_k" { 4, 2, 8, 1, 16 },          -- warps of a block that share lines, each with its part of k
   tunable "warps_x" { 1, 2, 4 },                 -- warps of a block beside each other along the lines
-  tunable "unroll"  { 4, 2, 1, 8 },              -- units along k that are loaded before the first is multiplied
+  tunable "unroll"  { 2, 1, 4, 8 },              -- units along k that are loaded before the first is multiplied
   tunable "split"   { 1, 2, 3, 4, 6, 8, 12, 16, 24, 32 }, -- blocks that share lines, each with its part of k
 
   -- X is the operand of many lines, Y the one of few. A line may lie along k in memory, or across it.
@@ -26,14 +26,15 @@ implementation "skinny" {
   derive "y_along_k" "select(x_is_a, layout_b == 'col', layout_a == 'row')",
   derive "width_x" "select(x_is_a, vec_a, vec_b)", -- elements in a load
   derive "tensor"  "dtype ~= 'f32'",             -- tensor cores multiply
+  derive "overlaps" "device.compute_capability >= 90",
   derive "f64_rows" "select(device.compute_capability >= 90, 16, 8)",
   derive "f64_k"    "f64_rows // 2",
-  -- A lane's elements of a unit along k, and the unit: 64 bytes of 16 lines, or 128 bytes of some lines across.
-  derive "lane_k"  "select(x_along_k, slice, dtype == 'f64', f64_k // 4, dtype == 'tf32', 2, 4)",
-  derive "width_y" "select(not y_along_k, 1, min(lane_k, select(x_is_a, vec_b, vec_a)))",
+  -- A lane's elements of a unit along k, the packs of 16 bytes that they are for all of its lines, and the unit.
+  derive "lane_k"  "select(x_along_k, 2 * slice, slice)",
+  derive "packs"   "select(x_along_k, 4, slice)",
+  derive "width_y" "select(not y_along_k, 1, x_is_a, vec_b, vec_a)",
   derive "unit_k"  "4 * lane_k",
   derive "unit_x"  "select(x_along_k, 16, 8 * slice)",
-  derive "packs"   "select(x_along_k, 2, lane_k)", -- of 16 bytes that a lane has of a unit
   derive "tiles_y" "select(tensor, ceil_div(count_y, 8), count_y)",
   derive "columns" "select(tensor, 8 * tiles_y, count_y)",
   derive "block_x" "unit_x * units * warps_x",
@@ -42,9 +43,9 @@ implementation "skinny" {
   derive "chunks"  "ceil_div(K, unit_k * unroll)",
   derive "words"   "sizeof(accumulator) // 4",
   derive "sums"    "units * tiles_y * select(tensor, 4, 1) * select(x_along_k, select(tensor, 1, 2), select(tensor, slice // 2, slice))",
-  derive "registers" "words * sums + 4 * units * unroll * packs + 40",
+  derive "registers" "words * sums + 4 * units * unroll * packs + 44",
 
-  where "count_y <= 64",
+  where "count_y <= 128",
   where "registers <= 220",
   where "threads <= 512 and registers * threads <= device.registers_per_sm",
   -- Every warp has work.
@@ -57,5 +58,6 @@ implementation "skinny" {
 
   grid  { "blocks", "split", "batch" },
   block { "threads" },
+  overlap "overlaps",
   shared "parts" { dtype = "accumulator", shape = { "warps_k", "block_x", "columns" } },
 }

@@ -8,6 +8,7 @@
 // counts the matrices: coordinates are then x, y and z.
 
 //@ include "lib/barrier.cuh"
+//@ include "lib/next_launch.cuh"
 //@ local dimensions, int_z, z_operand = "2d", "", ""
 //@ if batch > 1 then dimensions, int_z, z_operand = "3d", ", int z", ', "r"(z)' end
 
@@ -39,16 +40,6 @@ __device__ __forceinline__ unsigned address_in(int rank, unsigned address) {
   unsigned there;
   asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(address), "r"(rank));
   return there;
-}
-
-// Allows the stream's next launch to start on free multiprocessors; it runs up to its own wait_for_launch.
-__device__ __forceinline__ void launch_next() {
-  asm volatile("griddepcontrol.launch_dependents;");
-}
-
-// Waits until the launch before has ended, whose results are then visible. Returns at once if it ended before this one began.
-__device__ __forceinline__ void wait_for_launch() {
-  asm volatile("griddepcontrol.wait;" ::: "memory");
 }
 
 // Arrives at the barrier of the cluster's block `rank`. With .release.cluster the compiler would put a fence of the whole GPU

@@ -116,7 +116,7 @@ static int run(Program &program, cugen_options &options, const std::vector<Case>
 static int usage(const char *program) {
   std::fprintf(
       stderr,
-      "use: %s [--only FAMILY,...] [--seed N] [--limit SECONDS] [--budget SECONDS] [--rounds N] [--cache FILE] [--device "
+      "use: %s [--only FAMILY,...] [--seed N] [--implementation LIST] [--limit SECONDS] [--budget SECONDS] [--rounds N] [--cache FILE] [--device "
       "model:GPU] [-o FILE]\n"
       "families: copy transpose reduce matmul tensor hopper fused odd skinny drawn filter particles (tensor: products in bf16, f16, "
       "tf32; "
@@ -145,7 +145,7 @@ int main(int argc, char **argv) {
   if (argc > 1 && !std::strcmp(argv[1], "worker")) return cugen_worker_main(argc, argv);
   Program program;
   cugen_options options = CUGEN_OPTIONS_INIT;
-  const char *only = nullptr;
+  const char *only = nullptr, *implementation = nullptr;
   unsigned seed = 1;
   for (int i = 1; i < argc; i += 2) {
     const char *value = i + 1 < argc ? argv[i + 1] : nullptr;
@@ -153,6 +153,8 @@ int main(int argc, char **argv) {
     if (!value) return usage(argv[0]);
     if (name == "--only")
       only = value;
+    else if (name == "--implementation")
+      implementation = value;
     else if (name == "--seed")
       seed = (unsigned)std::atoi(value);
     else if (name == "--budget")
@@ -172,7 +174,10 @@ int main(int argc, char **argv) {
   }
   int status = 1;
   try {
-    status = run(program, options, only ? cases_of(only, seed) : all_cases());
+    std::vector<Case> cases = only ? cases_of(only, seed) : all_cases();
+    if (implementation)
+      for (Case &c : cases) c.implementations = {implementation};
+    status = run(program, options, cases);
   } catch (const std::string &why) {
     std::fprintf(stderr, "families: %s\n", why.c_str());
   }

@@ -1,0 +1,12 @@
+#pragma once
+// For launches that overlap (compute capability 9.0 and later): one may begin before the one in front of it has ended.
+
+// Allows the stream's next launch to start on free multiprocessors; it runs up to its own wait_for_launch.
+__device__ __forceinline__ void launch_next() {
+  asm volatile("griddepcontrol.launch_dependents;");
+}
+
+// Waits until the launch before has ended, whose results are then visible. Returns at once if it ended before this one began.
+__device__ __forceinline__ void wait_for_launch() {
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+}
