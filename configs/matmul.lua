@@ -131,7 +131,7 @@ kernel "matmul" {
   scalar "alpha" { dtype = "select(dtype == 'f64', 'f64', 'f32')", value = "0.5", when = "scaled" },
   scalar "beta"  { dtype = "select(dtype == 'f64', 'f64', 'f32')", value = "0.25", when = "scaled" },
   scratch "workspace" { dtype = "accumulator", shape = { "batch * (packed_a + packed_b) + partials" } },
-  scratch "tickets" { dtype = "u32", shape = { 264 }, fill = "zero" },
+  scratch "tickets" { dtype = "u32", shape = { 2048 }, fill = "zero" },
   scratch "padded_a" { dtype = "operand", shape = shape_a, layout = "layout_a", pitch = "round_up(contiguous_a, slice)", when = "pads_a" },
   scratch "padded_b" { dtype = "operand", shape = shape_b, layout = "layout_b", pitch = "round_up(contiguous_b, slice)", when = "pads_b" },
   scratch "padded_c" {

@@ -11,6 +11,9 @@
 //@ include "lib/batch.cuh"
 //@ include "lib/tile_by_elements.cuh"
 //@ include "lib/tile_copies.cuh"
+//@ if split > 1 then
+//@   include "lib/last_part.cuh"
+//@ end
 
 //@ -- An operand: its stride from line to line in memory, and those along its own dimension and along k.
 //@ local function operand_of(name, extent, along_k, along, k, from, tile, warp, vec, tile0)
@@ -60,15 +63,26 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_mma(${params}) {
 //@ if vec_a > 1 or vec_b > 1 then
 //@ local m, n = "e / BN", "e % BN"
 //@ if C_layout == "col" then m, n = "e % BM", "e / BM" end
+//@ local loop = "int e = " .. (split > 1 and "blockIdx.y == 0 ? threadIdx.x : BM * BN" or "threadIdx.x") .. "; e < BM * BN; e += threads"
 //@ tile_by_elements("!packs_fit<" .. X.vec .. ">(" .. X.name .. ", stride_x) || !packs_fit<" .. Y.vec .. ">(" .. Y.name .. ", stride_y)",
-//@                  "int e = threadIdx.x; e < BM * BN; e += threads", m, n)
+//@                  loop, m, n)
 //@ end
 
-  tile_x next_x(from_x, stride_x, ${X.extent} - ${X.tile0});
-  tile_y next_y(from_y, stride_y, ${Y.extent} - ${Y.tile0});
   // The first tiles are the ones that may be short along k, so that the loop below knows only whole ones.
+//@ if split > 1 then
+  const index_t part = blockIdx.y, all = (K + (BK - 1)) / BK;
+  index_t left = all / split + (part < all % split);
+  const index_t first_k = part == 0 ? K - (all - 1) * BK : BK;
+  const index_t behind = all / split * part + min(all % split, part); // tiles of the parts before
+  const index_t skip = part == 0 ? 0 : K - (all - behind) * BK;
+  tile_x next_x(from_x + skip * step_x, stride_x, ${X.extent} - ${X.tile0});
+  tile_y next_y(from_y + skip * step_y, stride_y, ${Y.extent} - ${Y.tile0});
+//@ else
   index_t left = (K + (BK - 1)) / BK;
   const index_t first_k = K - (left - 1) * BK;
+  tile_x next_x(from_x, stride_x, ${X.extent} - ${X.tile0});
+  tile_y next_y(from_y, stride_y, ${Y.extent} - ${Y.tile0});
+//@ end
 //@ local tile_x, tile_y = { "x", "0" }, { "y", "tile_x::size" }
 //@ tile_copies(tile_x, tile_y, tile_x, tile_y)
 #pragma unroll 1
@@ -124,6 +138,36 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_mma(${params}) {
     }
   }
 
+//@ if split > 1 then
+  // A thread's sums lie where the thread of the same number in the last block reads them, four by four beside its neighbours'.
+  const index_t tile = static_cast<index_t>(blockIdx.z) * gridDim.x + blockIdx.x;
+  accumulator *const parts = workspace + batch * (packed_a + packed_b) + tile * (split * BM * BN) + threadIdx.x * 4;
+  constexpr int columns = 2 * fragments_y::count;
+#pragma unroll
+  for (int i = 0; i < fragments_x::count; ++i) {
+#pragma unroll
+    for (int j = 0; j < columns; ++j) {
+#pragma unroll
+      for (int e = 0; e < 4; e += ${16 // sizeof(accumulator)}) store_elements<${16 // sizeof(accumulator)}>(parts + part * (BM * BN) + (i * columns + j) * threads * 4 + e, sum[i][j] + e);
+    }
+  }
+  if (!is_last(split, tickets + tile)) return;
+#pragma unroll 1
+  for (int p = 0; p < split; ++p) {
+#pragma unroll
+    for (int i = 0; i < fragments_x::count; ++i) {
+#pragma unroll
+      for (int j = 0; j < columns; ++j) {
+        accumulator one[4];
+#pragma unroll
+        for (int e = 0; e < 4; e += ${16 // sizeof(accumulator)}) load_elements<${16 // sizeof(accumulator)}>(one + e, parts + p * (BM * BN) + (i * columns + j) * threads * 4 + e);
+#pragma unroll
+        for (int e = 0; e < 4; ++e) sum[i][j][e] = (p == 0 ? 0 : sum[i][j][e]) + one[e];
+      }
+    }
+  }
+
+//@ end
 //@ if early then
   // The epilogue takes the last line or column instead of those past the end, which are not stored.
 #pragma unroll

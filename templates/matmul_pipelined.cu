@@ -17,6 +17,9 @@
 //@ include "lib/batch.cuh"
 //@ include "lib/tile_by_elements.cuh"
 //@ include "lib/tile_copies.cuh"
+//@ if split > 1 then
+//@   include "lib/last_part.cuh"
+//@ end
 
 //@ local lead_a = BM + pad_a
 //@ local lead_b = BN + pad_b
@@ -169,20 +172,13 @@ __global__ void __launch_bounds__(threads, 1) matmul_pipelined(${params}) {
 //@ if split > 1 then
   // The order of the parts, and so the result, is the same every time. A thread's sums lie where the thread of
   // the same number in the last block reads them, slice by slice beside those of its neighbours.
-  __shared__ bool last;
   const index_t tile = static_cast<index_t>(blockIdx.z) * gridDim.x + blockIdx.x;
   dtype *const parts = workspace + batch * (packed_a + packed_b) + tile * (split * BM * BN) + threadIdx.x * slice;
 #pragma unroll
   for (int e = 0; e < TM * TN; e += slice) {
     store_elements<slice>(parts + part * (BM * BN) + e * threads, sum[e / TN] + e % TN);
   }
-  __threadfence(); // the sums before the ticket
-  __syncthreads();
-  if (threadIdx.x == 0) last = atomicAdd(tickets + tile, 1u) == split - 1;
-  __syncthreads();
-  if (!last) return;
-  if (threadIdx.x == 0) tickets[tile] = 0; // for the next launch
-  __threadfence(); // the ticket before the sums
+  if (!is_last(split, tickets + tile)) return;
 #pragma unroll 1
   for (int p = 0; p < split; ++p) {
 #pragma unroll

@@ -22,6 +22,9 @@
 //@ if tensor then
 //@   include "lib/mma.cuh"
 //@ end
+//@ if split > 1 then
+//@   include "lib/last_part.cuh"
+//@ end
 
 //@ local a = { name = "A", from = of_batch("A", A_layout, "M", "K"), line = "A_stride0", k = "A_stride1", count = "M" }
 //@ local b = { name = "B", from = of_batch("B", B_layout, "K", "N"), line = "B_stride1", k = "B_stride0", count = "N" }
@@ -228,17 +231,10 @@ __global__ void __launch_bounds__(threads) matmul_skinny(${params}) {
     return total;
   };
 //@ if split > 1 then
-  __shared__ bool last;
   const index_t tile = static_cast<index_t>(blockIdx.z) * gridDim.x + blockIdx.x;
   accumulator *const shares = workspace + batch * (packed_a + packed_b) + tile * (split * results);
   for (int e = threadIdx.x; e < results; e += threads) shares[part * results + e] = total_of(e);
-  __threadfence(); // the sums before the ticket
-  __syncthreads();
-  if (threadIdx.x == 0) last = atomicAdd(tickets + tile, 1u) == split - 1;
-  __syncthreads();
-  if (!last) return;
-  if (threadIdx.x == 0) tickets[tile] = 0; // for the next launch
-  __threadfence(); // the ticket before the sums
+  if (!is_last(split, tickets + tile)) return;
 //@ end
   C_t *const c = ${of_batch("C", C_layout, "M", "N")};
   for (int e = threadIdx.x; e < results; e += threads) {

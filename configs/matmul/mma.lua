@@ -12,6 +12,8 @@ implementation "mma" {
   try { BM = 256, BN = 128, WM = 64, WN = 64, k_bytes = 64, stages = 5 },
   try { BM = 64, BN = 128, WM = 64, WN = 32, k_bytes = 128, stages = 3, f64_rows = 16 },
   try { BM = 128, BN = 64, WM = 64, WN = 32, k_bytes = 128, stages = 3, group = 16, f64_rows = 16 },
+  -- Few tiles, and a long k.
+  try { BM = 64, BN = 64, WM = 32, WN = 32, k_bytes = 128, split = 4, f64_rows = 16 },
   -- Where shared memory is too small for the others.
   try { BM = 128, BN = 128, WM = 64, WN = 32, k_bytes = 64, stages = 4 },
 
@@ -23,6 +25,7 @@ implementation "mma" {
   tunable "stages" { 4, 3, 5 },                -- tiles in shared memory: one is multiplied, the others on their way
   tunable "group"  { 8, 1, 16 },               -- rows of tiles that the blocks' order goes down together
   tunable "min_blocks" { 1, 2 },               -- blocks that must fit a multiprocessor: bounds the registers
+  tunable "split"  { 1, 2, 3, 4, 6, 8, 12, 16 }, -- blocks that share a tile of C, each with its part of K
   tunable "f64_rows" { 8, 16 },                -- the instruction's rows and its k in f64
   tunable "f64_k"    { 4, 8, 16 },
 
@@ -59,7 +62,12 @@ implementation "mma" {
   -- The multiprocessor's shared memory for all of its blocks.
   where "min_blocks * (shared_bytes + device.shared_reserved_per_block) <= device.shared_per_sm",
 
-  grid   { "ceil_div(M, BM) * ceil_div(N, BN)", 1, "batch" },
+  -- Blocks that share a tile have tiles of their own along k, and their sums fit the workspace. More blocks than run at once share none.
+  derive "shared_c" "ceil_div(M, BM) * ceil_div(N, BN) * batch",
+  where "split == 1 or shared_c * split <= 528 and 4 * split <= ceil_div(K, BK)",
+  where "split == 1 or shared_c * split * BM * BN <= partials",
+
+  grid   { "ceil_div(M, BM) * ceil_div(N, BN)", "split", "batch" },
   block  { "threads" },
   shared "tiles" { dtype = "operand", shape = { "BK * (BM + BN)" }, stages = "stages" },
 }

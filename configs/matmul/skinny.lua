@@ -53,7 +53,7 @@ implementation "skinny" {
   where "units == 1 or block_x < 2 * count_x",
   where "warps_x == 1 or block_x < 2 * count_x",
   -- Blocks that share lines have a ticket, and their sums fit the workspace.
-  where "split == 1 or blocks * batch <= 264",
+  where "split == 1 or blocks * batch <= 2048",
   where "split == 1 or blocks * batch * split * block_x * columns <= partials",
 
   grid  { "blocks", "split", "batch" },

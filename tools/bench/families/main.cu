@@ -116,7 +116,7 @@ static int run(Program &program, cugen_options &options, const std::vector<Case>
 static int usage(const char *program) {
   std::fprintf(
       stderr,
-      "use: %s [--only FAMILY,...] [--seed N] [--implementation LIST] [--limit SECONDS] [--budget SECONDS] [--rounds N] [--cache FILE] [--device "
+      "use: %s [--only FAMILY,...] [--seed N] [--implementation LIST] [--problem SETTING,...] [--limit SECONDS] [--budget SECONDS] [--rounds N] [--cache FILE] [--device "
       "model:GPU] [-o FILE]\n"
       "families: copy transpose reduce matmul tensor hopper fused odd skinny drawn filter particles (tensor: products in bf16, f16, "
       "tf32; "
@@ -141,11 +141,19 @@ static std::vector<Case> cases_of(const char *list, unsigned seed) {
   return chosen;
 }
 
+// Whether the case has one of the settings in a list "dtype=f32,M=1"; an empty list takes all.
+static bool matches(const Case &c, const char *list) {
+  const std::string within = std::string(",") + list + ",";
+  for (const char *setting : c.settings)
+    if (within.find(std::string(",") + setting + ",") != std::string::npos) return true;
+  return !*list;
+}
+
 int main(int argc, char **argv) {
   if (argc > 1 && !std::strcmp(argv[1], "worker")) return cugen_worker_main(argc, argv);
   Program program;
   cugen_options options = CUGEN_OPTIONS_INIT;
-  const char *only = nullptr, *implementation = nullptr;
+  const char *only = nullptr, *implementation = nullptr, *problem = "";
   unsigned seed = 1;
   for (int i = 1; i < argc; i += 2) {
     const char *value = i + 1 < argc ? argv[i + 1] : nullptr;
@@ -155,6 +163,8 @@ int main(int argc, char **argv) {
       only = value;
     else if (name == "--implementation")
       implementation = value;
+    else if (name == "--problem")
+      problem = value;
     else if (name == "--seed")
       seed = (unsigned)std::atoi(value);
     else if (name == "--budget")
@@ -175,6 +185,7 @@ int main(int argc, char **argv) {
   int status = 1;
   try {
     std::vector<Case> cases = only ? cases_of(only, seed) : all_cases();
+    cases.erase(std::remove_if(cases.begin(), cases.end(), [&](const Case &c) { return !matches(c, problem); }), cases.end());
     if (implementation)
       for (Case &c : cases) c.implementations = {implementation};
     status = run(program, options, cases);

@@ -1,0 +1,18 @@
+#pragma once
+// Blocks that share a tile, each with its part of k, leave their sums in the workspace; the last of them adds up those of all, always in the
+// same order.
+
+// Returns whether this block is the last of `count` blocks to come here. What the others stored before is then visible, and the ticket
+// is 0 again, for the next launch.
+__device__ __forceinline__ bool is_last(unsigned count, tickets_t *ticket) {
+  __shared__ bool last;
+  __threadfence(); // the sums before the ticket
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    last = atomicAdd(ticket, 1u) == count - 1;
+    if (last) *ticket = 0;
+  }
+  __syncthreads();
+  __threadfence(); // the ticket before the sums
+  return last;
+}
