@@ -51,8 +51,11 @@ static int flags_of(const struct iptx_run *run, const struct iptx_instruction *i
   for (unsigned sign = NEGATE_X; sign <= NEGATE_Y && sign < i->count; sign++)
     if ((int32_t)iptx_get(run, i, sign, IPTX_S32) != 1)
       iptx_trap(run, "a wgmma with a negated operand");
-  if (i->count > ACROSS_X && iptx_get(run, i, ACROSS_X, IPTX_U32)) flags |= WARPGROUP_X_ACROSS;
-  if (i->count > ACROSS_Y && iptx_get(run, i, ACROSS_Y, IPTX_U32)) flags |= WARPGROUP_Y_ACROSS;
+  const bool registers = i->arguments[DESCRIPTOR_X].count > 1; /* they have no flag for X */
+  const unsigned across_y = registers ? ACROSS_X : ACROSS_Y;
+  if (!registers && i->count > ACROSS_X && iptx_get(run, i, ACROSS_X, IPTX_U32))
+    flags |= WARPGROUP_X_ACROSS;
+  if (i->count > across_y && iptx_get(run, i, across_y, IPTX_U32)) flags |= WARPGROUP_Y_ACROSS;
   return flags;
 }
 
@@ -66,16 +69,28 @@ static uint64_t descriptor_of(const struct iptx_run *run, const struct iptx_inst
   return descriptor;
 }
 
+/* Reads the thread's words of an X in registers; false: X has a descriptor. */
+static bool words_of(const struct iptx_run *run, const struct iptx_argument *x, uint32_t *words) {
+  if (x->count == 1) return false;
+  if (x->count != WARPGROUP_X_WORDS)
+    iptx_trap(run, "a wgmma with other than four registers for an operand");
+  for (int r = 0; r < WARPGROUP_X_WORDS; r++)
+    words[r] = (uint32_t)iptx_bits_of(run, &x->terms[r]);
+  return true;
+}
+
 static void cpu_warpgroup_multiply(struct iptx_run *run, const struct iptx_instruction *i) {
   const int number = warpgroup_number_of(i), n = 2 * i->arguments[0].count;
   if (number < 0) iptx_trap(run, "a wgmma of types that the cpu device does not have");
-  if (i->arguments[DESCRIPTOR_X].count > 1) iptx_trap(run, "a wgmma with an operand in registers");
   if (n != i->columns) iptx_trap(run, "a wgmma with other registers than its shape has");
   void *sums = sums_of(run, i);
-  const uint64_t x = descriptor_of(run, i, DESCRIPTOR_X), y = descriptor_of(run, i, DESCRIPTOR_Y);
+  uint32_t words[WARPGROUP_X_WORDS];
+  const bool registers = words_of(run, &i->arguments[DESCRIPTOR_X], words);
+  const uint64_t x = registers ? 0 : descriptor_of(run, i, DESCRIPTOR_X);
+  const uint64_t y = descriptor_of(run, i, DESCRIPTOR_Y);
   const int flags = flags_of(run, i);
   fibers_async()->site = run->site;
-  warpgroup_multiply(number, n, sums, x, y, flags);
+  warpgroup_multiply(number, n, sums, registers ? words : NULL, x, y, flags);
 }
 
 static void cpu_warpgroup_fence(struct iptx_run *run, const struct iptx_instruction *i) {

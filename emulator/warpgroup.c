@@ -21,6 +21,7 @@ struct product {
   unsigned long long x, y;
   int number, n, flags;
   unsigned accumulator, group; /* index of the accumulator */
+  uint32_t (*x_words)[WARPGROUP_X_WORDS]; /* of an X in registers, thread by thread; else NULL */
   const void *site;
 };
 
@@ -62,8 +63,15 @@ struct warpgroup {
   struct wait_queue queue; /* threads that wait for products that not all threads have committed */
 };
 
+static void warpgroup_forget_products(struct warpgroup *w, unsigned count) {
+  for (unsigned i = 0; i < count; i++) free(w->products[i].x_words);
+  w->count -= count;
+  if (count) memmove(w->products, w->products + count, w->count * sizeof *w->products);
+}
+
 void warpgroup_close(struct warpgroup *w) {
   if (!w) return;
+  warpgroup_forget_products(w, w->count);
   for (int i = 0; i < MOST_ACCUMULATORS; i++) free(w->accumulators[i]);
   free(w->products);
   free(w);
@@ -71,7 +79,8 @@ void warpgroup_close(struct warpgroup *w) {
 
 void warpgroup_begin(struct warpgroup *w) {
   memset(w->members, 0, sizeof w->members);
-  w->done = w->count = 0;
+  warpgroup_forget_products(w, w->count);
+  w->done = 0;
   w->queue = (struct wait_queue){0};
 }
 
@@ -205,7 +214,7 @@ static struct pair operands_of(const struct warpgroup *w, const struct product *
 static void touch_operands(struct warpgroup *w, const struct product *p, bool begins) {
   const struct pair pair = operands_of(w, p);
   if (!fibers_observer()) return;
-  touch_operand(&pair.x, ROWS, w->leader, p->site, begins);
+  if (!p->x_words) touch_operand(&pair.x, ROWS, w->leader, p->site, begins);
   w->epoch = touch_operand(&pair.y, p->n, w->leader, p->site, begins);
 }
 
@@ -215,7 +224,7 @@ static void follow_operands(const struct warpgroup *w, const struct product *p) 
   const struct pair pair = operands_of(w, p);
   const struct observed_access x = touch_of(&pair.x, 0, 0, fibers_current()->slot, p->site);
   const struct observed_access y = touch_of(&pair.y, 0, 0, fibers_current()->slot, p->site);
-  observe_use(fibers_observer(), &x);
+  if (!p->x_words) observe_use(fibers_observer(), &x);
   observe_use(fibers_observer(), &y);
 }
 
@@ -243,6 +252,16 @@ static void multiply_row(float *accumulators, const float *x, const struct opera
   }
 }
 
+/* In registers, thread t has in word 2 q + h of row t / 32 * 16 + t % 32 / 4 + 8 h the t % 4-th word
+   of the q-th 16 bytes along k. */
+static const unsigned char *x_at(const struct product *p, const struct operand *x, unsigned line,
+                                 unsigned k) {
+  if (!p->x_words) return element_at(x, line, k);
+  const unsigned byte = k * (unsigned)x->element,
+                 thread = line / 16 * 32 + line % 8 * 4 + byte / 4 % 4;
+  return (unsigned char *)&p->x_words[thread][byte / 16 * 2 + line % 16 / 8] + byte % 4;
+}
+
 static void multiply_reals(const struct product *p, const struct operand *x,
                            const struct operand *y, struct operands *all,
                            union accumulators *accumulators) {
@@ -250,7 +269,7 @@ static void multiply_reals(const struct product *p, const struct operand *x,
   for (int k = 0; k < depth; k++) {
     float *row = (float *)(void *)all->y[k];
     for (int line = 0; line < ROWS; line++)
-      all->x[line][k] = real_at(element_at(x, (unsigned)line, (unsigned)k), p->number);
+      all->x[line][k] = real_at(x_at(p, x, (unsigned)line, (unsigned)k), p->number);
     for (int column = 0; column < p->n; column++)
       row[column] = real_at(element_at(y, (unsigned)column, (unsigned)k), p->number);
   }
@@ -258,18 +277,18 @@ static void multiply_reals(const struct product *p, const struct operand *x,
     multiply_row(accumulators->real[line], all->x[line], all, p->n, depth);
 }
 
-static int whole_at(const struct operand *o, int number, int line, int k) {
-  const unsigned char value = *element_at(o, (unsigned)line, (unsigned)k);
-  return number == WARPGROUP_S8 ? (signed char)value : value;
+static int whole_of(int number, const unsigned char *at) {
+  return number == WARPGROUP_S8 ? (signed char)*at : *at;
 }
 
 static void multiply_wholes(const struct product *p, const struct operand *x,
                             const struct operand *y, union accumulators *accumulators) {
   for (int k = 0; k < K_BYTES; k++) {
     int row[MOST_N];
-    for (int column = 0; column < p->n; column++) row[column] = whole_at(y, p->number, column, k);
+    for (int column = 0; column < p->n; column++)
+      row[column] = whole_of(p->number, element_at(y, (unsigned)column, (unsigned)k));
     for (int line = 0; line < ROWS; line++) {
-      const int factor = whole_at(x, p->number, line, k);
+      const int factor = whole_of(p->number, x_at(p, x, (unsigned)line, (unsigned)k));
       for (int column = 0; column < p->n; column++)
         accumulators->whole[line][column] += factor * row[column];
     }
@@ -359,8 +378,15 @@ static void observe_product(struct warpgroup *w, const struct member *self, cons
     follow_operands(w, p);
 }
 
-void warpgroup_multiply(int number, int n, void *accumulators, unsigned long long x,
-                        unsigned long long y, int flags) {
+/* Keeps the thread's words of an X in registers. */
+static void keep_words(struct product *p, unsigned thread, const uint32_t *words) {
+  if (!p->x_words) p->x_words = calloc(THREADS, sizeof *p->x_words);
+  if (!p->x_words) fibers_trap("no memory for a warpgroup's operand");
+  memcpy(p->x_words[thread], words, sizeof *p->x_words);
+}
+
+void warpgroup_multiply(int number, int n, void *accumulators, const uint32_t *x_words,
+                        unsigned long long x, unsigned long long y, int flags) {
   struct warpgroup *w = own_warpgroup();
   struct member *self = own_member(w);
   if (n < 8 || n > MOST_N || n % 8) fibers_trap("wgmma of other than 8, 16 ... 256 columns");
@@ -380,6 +406,7 @@ void warpgroup_multiply(int number, int n, void *accumulators, unsigned long lon
       p->group != wanted.group)
     async_trap(wanted.site,
                "threads of a warpgroup come to different products, or with different operands");
+  if (x_words) keep_words(p, (unsigned)(self - w->members), x_words);
   if (fibers_observer()) observe_product(w, self, p, accumulators);
 }
 
@@ -412,8 +439,7 @@ static void warpgroup_finish(struct warpgroup *w, unsigned end) {
   for (unsigned i = 0; i < wanted; i++) warpgroup_run(w, &w->products[i]);
   if (!wanted) return;
   w->done += wanted;
-  w->count -= wanted;
-  memmove(w->products, w->products + wanted, w->count * sizeof *w->products);
+  warpgroup_forget_products(w, wanted);
 }
 
 void warpgroup_wait(unsigned newest) {

@@ -18,6 +18,10 @@
 // one tile's after the other's or (aligned) to as many clusters of each. A cluster's part of a tile goes to the workspace, and a second
 // launch adds up each tile's parts, always in the same order.
 //@ end
+//@ if from_registers then
+// Tensor cores take 4-byte elements only with lines along k. X's lines run across k: consumers load its tiles to registers, where any order
+// can be had, and multiply from there.
+//@ end
 // Where the copy engine does not take an operand or C as it is, lib/pad_lines.cuh has the launches before and after.
 
 //@ -- A_map, B_map and C_map are the tensor maps of A, B and C, or of their padded copies. X is the operand whose
@@ -82,7 +86,7 @@ __global__ void __launch_bounds__(threads, 1) ${cluster_size > 1 and "__cluster_
   if (threadIdx.x == 0) {
     for (int i = 0; i < stages; ++i) {
       barrier_init(full_0 + i * 8, 1);
-      barrier_init(empty_0 + i * 8, sharers * cluster_x * cluster_y);
+      barrier_init(empty_0 + i * 8, ${from_registers and "4 * " or ""}sharers * cluster_x * cluster_y);
     }
     barrier_fence_init();
     tensor_prefetch(${A_map});
@@ -128,7 +132,7 @@ __global__ void __launch_bounds__(threads, 1) ${cluster_size > 1 and "__cluster_
                       ${first} + ${own} * (${extent} / ${sharing}), ${z}${mask});
 //@ else
 #pragma unroll
-          for (int i = 0; i < ${extent}; i += 64) {
+          for (int i = 0; i < ${extent}; i += BK) {
             tensor_load<${sharing}>(${operand.tile}.at(stage, ${own} * (BK / ${sharing}), i), ${operand.map}, barrier, ${first} + i,
                         step * BK + ${own} * (BK / ${sharing}), ${z}${mask});
           }
@@ -151,13 +155,68 @@ __global__ void __launch_bounds__(threads, 1) ${cluster_size > 1 and "__cluster_
     const int consumer = warpgroup - 1;
     const int thread = threadIdx.x % 128, warp = thread / 32, lane = thread % 32;
     const int own_rows = pingpong ? 0 : consumer * (parts * 64);
+//@ if from_registers then
+    // Each warp has read the stage for itself; lane i releases it in the i-th of the blocks that loaded parts of it.
+    const auto release = [&](int at) {
+      __syncwarp();
+      if (lane < cluster_x * cluster_y) barrier_arrive(empty_0 + at * 8, lane + cluster_x * cluster_y * in_k);
+    };
+//@ else
     // Thread i releases a stage in the i-th of the blocks that loaded parts of it.
     const auto release = [&](int at) {
       if (thread < cluster_x * cluster_y) barrier_arrive(empty_0 + at * 8, thread + cluster_x * cluster_y * in_k);
     };
-    int stage = 0, buffer = 0, last = 0;
+//@ end
+    int stage = 0, buffer = 0${from_registers and "" or ", last = 0"};
     unsigned phase = 0;
     ${wgmma_sum} sum[parts][BN / 2];
+//@ -- Waits for the last products, and releases their stage.
+//@ local finish = from_registers and "" or "wgmma_wait<0>(), release(last);"
+//@ if from_registers then
+    // The thread's words of X's first tile, by k and line: odd threads load those of a product in another order than even ones, or their
+    // banks would conflict. From here to the words 8 k or 64 lines on it is the same distance everywhere.
+    const bool odd = lane % 2;
+    const A_t *own_x[2][2];
+#pragma unroll
+    for (int w = 0; w < 2; ++w) {
+#pragma unroll
+      for (int h = 0; h < 2; ++h) {
+        own_x[w][h] = ${X.tile}.at(0, lane % 4 + (odd == (w == 0) ? 4 : 0), own_rows + warp * 16 + lane / 4 + 8 * h);
+      }
+    }
+    // Multiplies a step along k.
+    const auto multiply = [&](bool first) {
+      barrier_wait(full_0 + stage * 8, phase);
+      unsigned x[4][parts][4];
+#pragma unroll
+      for (int k = 0; k < 4; ++k) {
+#pragma unroll
+        for (int i = 0; i < parts; ++i) {
+#pragma unroll
+          for (int h = 0; h < 2; ++h) {
+            const int at = stage * (BM * BK) + i * (64 * BK) + k * (8 * BK);
+            const unsigned one = __float_as_uint(own_x[0][h][at]), other = __float_as_uint(own_x[1][h][at]);
+            x[k][i][h] = odd ? other : one;
+            x[k][i][2 + h] = odd ? one : other;
+          }
+        }
+      }
+      wgmma_fence();
+#pragma unroll
+      for (int k = 0; k < 4; ++k) {
+        const unsigned long long y = ${Y.tile}.descriptor(${tile_indices(Y, "0", "k * 8")});
+#pragma unroll
+        for (int i = 0; i < parts; ++i) wgmma(sum[i], x[k][i], y, !first || k > 0);
+      }
+      wgmma_commit();
+      wgmma_wait<0>();
+      release(stage);
+      if (++stage == stages) {
+        stage = 0;
+        phase ^= 1;
+      }
+    };
+//@ else
     // Issues the products of a step along k; those of the step before are then done, and its stage may be loaded anew.
     const auto multiply = [&](bool first) {
       barrier_wait(full_0 + stage * 8, phase);
@@ -179,6 +238,7 @@ __global__ void __launch_bounds__(threads, 1) ${cluster_size > 1 and "__cluster_
         phase ^= 1;
       }
     };
+//@ end
 //@ include "lib/wgmma_store.cuh"
 
 //@ if pingpong then
@@ -210,8 +270,7 @@ __global__ void __launch_bounds__(threads, 1) ${cluster_size > 1 and "__cluster_
          next = next_work(next, shares, first_tile)) {
 #pragma unroll 1
       for (int step = 0; step < next.steps; ++step) multiply(step == 0);
-      wgmma_wait<0>();
-      release(last);
+      ${finish}
       keep_part(next.tile);
     }
 //@ end
@@ -257,8 +316,7 @@ __global__ void __launch_bounds__(threads, 1) ${cluster_size > 1 and "__cluster_
         multiply(true);
 #pragma unroll 1
         for (int next = step + 1; next < steps && next < step + promote; ++next) multiply(false);
-        wgmma_wait<0>();
-        release(last);
+        ${finish}
 #pragma unroll
         for (int i = 0; i < parts * (BN / 2); ++i) promoted[i / (BN / 2)][i % (BN / 2)] += sum[i / (BN / 2)][i % (BN / 2)];
       }
@@ -274,8 +332,7 @@ __global__ void __launch_bounds__(threads, 1) ${cluster_size > 1 and "__cluster_
 #pragma unroll
       for (int i = 0; i < parts * (BN / 2); ++i) sum[i / (BN / 2)][i % (BN / 2)] = promoted[i / (BN / 2)][i % (BN / 2)];
 //@ else
-      wgmma_wait<0>();
-      release(last);
+      ${finish}
 //@ end
 //@ if stream and not deferred then
       if (index < shares.tiles) {

@@ -10,8 +10,8 @@ implementation "pipelined" {
   -- kind is copied 16 bytes at a time if it is aligned.
   derive "transposed_a" "layout_a == 'row'",
   derive "transposed_b" "layout_b == 'col'",
-  derive "width_a" "select(transposed_a, 1, aligned_a, slice, 1)",
-  derive "width_b" "select(transposed_b, 1, aligned_b, slice, 1)",
+  derive "width_a" "select(transposed_a, 1, vec_a)",
+  derive "width_b" "select(transposed_b, 1, vec_b)",
   grid   { "tiles", "split", "batch" },
   block  { "threads" },
   include "pipeline.lua",

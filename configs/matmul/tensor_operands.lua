@@ -6,14 +6,16 @@ requires "wgmma_multiplies"
 requires "max(M, N, K) < 2147483648"
 
 -- Tiles of A and B in shared memory have lines of 128 bytes: BK elements along k, or, where k runs across the lines, 64 of the other
--- dimension. Each block of a cluster brings its share of the lines to all that need them.
+-- dimension (32 of tf32). Each block of a cluster brings its share of the lines to all that need them.
 derive "BK"        "128 // sizeof(operand)"
+derive "from_registers" "dtype == 'tf32' and not x_along_k"
+where "y_along_k or sizeof(operand) == 2"
 derive "extent_a"  "select(by_rows, BM, BN)"
 derive "extent_b"  "select(by_rows, BN, BM)"
 derive "sharing_a" "select(by_rows, cluster_y, cluster_x)"
 derive "sharing_b" "select(by_rows, cluster_x, cluster_y)"
 -- A store moves 64 rows, swapped store_n columns, in lines that are as wide as the swizzle.
-derive "store_line"  "select(swap, 64, store_n)"
+derive "store_line"  "select(swap, 128 // max(2, sizeof(result)), store_n)"
 derive "store_lines" "select(swap, store_n, 64)"
 
 tensor "A" { into = "tile_a", shared_by = "sharing_a", parts = "batch", when = "not pads_a" }

@@ -31,7 +31,7 @@ implementation "wgmma" {
   tunable "cluster_x" { 2, 1 },
   tunable "cluster_y" { 1, 2 },
   tunable "split_k"   { 1, 2, 3, 4, 5, 6, 7 },
-  tunable "swap"      { false, true },           -- C's lines are the tile's columns, for a C of few lines
+  tunable "swap"      { false, true },           -- C's lines are the tile's columns
   tunable "group"     { 8, 16, 4, 1 },           -- lines of tiles that the clusters' order goes along together
   tunable "order"     { "down", "right", "hilbert" }, -- of tiles in a group; hilbert: squares of tiles along a Hilbert curve
   tunable "store_buffers" { 1, 2 },              -- parts of a consumer's tile that are on their way to C
@@ -54,7 +54,7 @@ implementation "wgmma" {
   -- A store moves 64 rows of store_bytes, the widest swizzle that divides a row; with split_k each block has at least one.
   derive "row_bytes"    "BN * sizeof(result)",
   derive "part_most"    "row_bytes * (rows // 64) // split_k",
-  derive "store_bytes"  "select(swap, row_bytes, row_bytes % 128 == 0 and part_most >= 128, 128, \
+  derive "store_bytes"  "select(swap and sizeof(result) == 2, row_bytes, row_bytes % 128 == 0 and part_most >= 128, 128, \
                                 row_bytes % 64 == 0 and part_most >= 64, 64, 32)",
   derive "store_n"      "store_bytes // sizeof(result)",
   -- As many stages, of 128 bytes of k each, as fit beside the barriers and the results.
@@ -89,9 +89,9 @@ implementation "wgmma" {
   where "not deferred or sizeof(result) == 2 and sums + sums // 2 <= select(consumers == 3, 120, 200)",
   where "not deferred or k_steps >= rows // 64 * BN // store_n",
   where "promote == 0 or float_8 and not deferred and sums <= select(consumers == 3, 60, 100) and k_steps > promote",
-  -- Only 2-byte elements can be transposed on their way to C, and the tile is hardly wider than C has lines.
-  where "not swap or sizeof(result) == 2 and BN % 16 == 0 and cluster_columns <= 128 and BN < cluster_columns + 16",
-  where "not swap or cluster_y == 1 and cluster_x == 1 and not pingpong and not deferred and store_buffers == 1",
+  -- Swapped for a C of few lines, the tile is hardly wider than those, and results have 2 bytes; or for an operand in registers.
+  where "not swap or from_registers or sizeof(result) == 2 and BN % 16 == 0 and cluster_columns <= 128 and BN < cluster_columns + 16",
+  where "not swap or from_registers or cluster_y == 1 and cluster_x == 1 and not pingpong and not deferred and store_buffers == 1",
   -- With fewer tiles than a group has lines, all of these give the same order.
   where "group == 8 or cluster_tiles > 16",
   where "order == 'down' or cluster_tiles > 16",

@@ -38,6 +38,16 @@ __device__ __forceinline__ void wgmma(${wgmma_sum} (&sum)[BN / 2], unsigned long
                : "l"(x), "l"(y), "r"(static_cast<int>(add)));
 }
 
+//@ if from_registers then
+// The same with the tile of X in registers: thread t has of row t / 32 * 16 + t % 32 / 4 + 8 h the word t % 4 + 4 q along k, in x[2 q + h].
+__device__ __forceinline__ void wgmma(${wgmma_sum} (&sum)[BN / 2], const unsigned (&x)[4], unsigned long long y, bool add) {
+  asm volatile("{.reg .pred p; setp.ne.b32 p, %${n + 5}, 0; wgmma.mma_async.sync.aligned.m64n${BN}${kinds[dtype]} "
+               "{${table.concat(registers, ", ")}}, {%${n}, %${n + 1}, %${n + 2}, %${n + 3}}, %${n + 4}, p, 1, 1;}"
+               : ${table.concat(sums, ", ")}
+               : "r"(x[0]), "r"(x[1]), "r"(x[2]), "r"(x[3]), "l"(y), "r"(static_cast<int>(add)));
+}
+//@ end
+
 // Stores four 8 x 8 matrices of 2-byte elements. Eight lanes give the addresses of each matrix's lines; word w of a lane
 // belongs to matrix w. Swapped, each is transposed.
 __device__ __forceinline__ void store_matrices(unsigned line, unsigned a, unsigned b, unsigned c, unsigned d) {

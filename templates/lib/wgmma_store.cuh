@@ -29,7 +29,13 @@
       const int slot = consumer * store_buffers + buffer;
       if (thread == 0) bulk_wait_read<store_buffers - 1>();
       named_sync(6 + consumer, 128);
-//@ if sizeof(result) == 4 then
+//@ if sizeof(result) == 4 and swap then
+      // Transposed, in two parts of 32 lines.
+#pragma unroll
+      for (int w = 0; w < store_n / 2; ++w) {
+        staged.as<unsigned>(2 * slot + warp / 2, w / 4 * 8 + lane % 4 * 2 + w % 2, warp % 2 * 16 + lane / 4 + w / 2 % 2 * 8) = word(w);
+      }
+//@ elseif sizeof(result) == 4 then
 #pragma unroll
       for (int w = 0; w < store_n / 2; w += 2) {
         staged.as<uint2>(slot, warp * 16 + lane / 4 + w / 2 % 2 * 8, w / 4 * 8 + lane % 4 * 2) = {word(w), word(w + 1)};
@@ -44,7 +50,15 @@
       tensor_fence();
       named_sync(6 + consumer, 128);
 //@ local across, down = swap and "line" or "column", swap and "column" or "line"
-      if (thread == 0) tensor_store(${C_map}, shared_address(staged.at(slot, 0, 0)), ${across}, ${down}${batch > 1 and ", z" or ""});
+//@ local z = batch > 1 and ", z" or ""
+//@ if sizeof(result) == 4 and swap then
+      if (thread == 0) {
+        tensor_store(${C_map}, shared_address(staged.at(2 * slot, 0, 0)), ${across}, ${down}${z});
+        tensor_store(${C_map}, shared_address(staged.at(2 * slot + 1, 0, 0)), ${across} + 32, ${down}${z});
+      }
+//@ else
+      if (thread == 0) tensor_store(${C_map}, shared_address(staged.at(slot, 0, 0)), ${across}, ${down}${z});
+//@ end
       if (++buffer == store_buffers) buffer = 0;
     };
 //@ if split_k == 1 then
