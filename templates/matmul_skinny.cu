@@ -36,14 +36,14 @@ constexpr int y_lines = ${count_y}, y_tiles = ${tiles_y}, block_lines = ${block_
 using x_pack = pack<A_t, ${x_along_k and lane_k or slice}>;
 using y_pack = pack<A_t, own_depth>;
 
-// Loads elements that stand `step` apart, Width at a time; zeros (guarded) for those behind the first `left`.
+// Loads elements that stand `step` apart, Width at a time; zeros for those behind the first `left`.
 template <int Width, int Count>
-__device__ __forceinline__ pack<A_t, Count> load_line(const A_t *from, index_t step, bool guarded, index_t left) {
+__device__ __forceinline__ pack<A_t, Count> load_line(const A_t *from, index_t step, index_t left) {
   pack<A_t, Count> to;
 #pragma unroll
   for (int e = 0; e < Count; e += Width) {
     pack<A_t, Width> part = {};
-    if (!guarded || e < left) part = load_pack<Width>(from + e * step);
+    if (e < left) part = load_pack<Width>(from + e * step);
 #pragma unroll
     for (int i = 0; i < Width; ++i) to.at[e + i] = part.at[i];
   }
@@ -113,34 +113,48 @@ __global__ void __launch_bounds__(threads) matmul_skinny(${params}) {
 //@ else
   accumulator sum[units][${lines_x}][y_tiles] = {};
 //@ end
-  const auto multiply_chunk = [&](index_t k0, bool guarded) {
-    x_pack held[unroll][units][own_parts];
+  // What is on its way: a chunk of X, and of Y where that is small.
+  struct chunk_of {
+    x_pack x[unroll][units][own_parts];
+//@ if early then
+    y_pack y[unroll][y_tiles];
+//@ end
+  };
+  const auto load_y = [&](int j, index_t k) {
+    const index_t line = ${tensor and "min(j * 8 + g, y_lines - 1)" or "j"};
+    return load_line<${width_y}, own_depth>(y + line * line_y + k * step_y, step_y, K - k);
+  };
+  const auto load_chunk = [&](chunk_of &to, index_t c) {
 #pragma unroll
     for (int u = 0; u < unroll; ++u) {
-      const index_t k = k0 + u * unit_depth;
+      const index_t k = c * chunk + u * unit_depth + t * own_depth;
 #pragma unroll
       for (int i = 0; i < units; ++i) {
 #pragma unroll
         for (int p = 0; p < own_parts; ++p) {
 //@ if x_along_k then
-          held[u][i][p] = load_line<${width_x}, own_depth>(x[i][p] + k, 1, guarded, K - k);
+          to.x[u][i][p] = load_line<${width_x}, own_depth>(x[i][p] + k, 1, K - k);
 //@ else
-          held[u][i][p] = load_line<${width_x}, slice>(x + (k + p) * step_x + i * unit_lines, 1, guarded,
+          to.x[u][i][p] = load_line<${width_x}, slice>(x + (k + p) * step_x + i * unit_lines, 1,
                                                     k + p < K ? left_x - own_x - i * unit_lines - g * slice : 0);
 //@ end
         }
       }
+//@ if early then
+#pragma unroll
+      for (int j = 0; j < y_tiles; ++j) to.y[u][j] = load_y(j, k);
+//@ end
     }
+  };
+  const auto multiply_chunk = [&](const chunk_of &held, index_t c) {
 #pragma unroll
     for (int u = 0; u < unroll; ++u) {
-      const index_t k = k0 + u * unit_depth;
 #pragma unroll
       for (int j = 0; j < y_tiles; ++j) {
-        const index_t line = ${tensor and "min(j * 8 + g, y_lines - 1)" or "j"};
-        const y_pack by = load_line<${width_y}, own_depth>(y + line * line_y + k * step_y, step_y, guarded, K - k);
+        const y_pack by = ${early and "held.y[u][j]" or "load_y(j, c * chunk + u * unit_depth + t * own_depth)"};
 #pragma unroll
         for (int i = 0; i < units; ++i) {
-          const x_pack *const own = held[u][i];
+          const x_pack *const own = held.x[u][i];
 //@ if not tensor then
 #pragma unroll
           for (int e = 0; e < ${x_along_k and "own_depth" or "slice"}; ++e) {
@@ -184,14 +198,24 @@ __global__ void __launch_bounds__(threads) matmul_skinny(${params}) {
       }
     }
   };
+//@ if ahead then
+  // The next chunk is on its way while one is multiplied.
+  chunk_of held;
+  if (first + warp_k < end) load_chunk(held, first + warp_k);
+#pragma unroll 2
   for (index_t c = first + warp_k; c < end; c += warps_k) {
-    const index_t k0 = c * chunk + t * own_depth;
-    if ((c + 1) * chunk <= K${x_along_k and "" or " && left_x >= block_lines"}) {
-      multiply_chunk(k0, false);
-    } else {
-      multiply_chunk(k0, true);
-    }
+    chunk_of next;
+    if (c + warps_k < end) load_chunk(next, c + warps_k);
+    multiply_chunk(held, c);
+    held = next;
   }
+//@ else
+  for (index_t c = first + warp_k; c < end; c += warps_k) {
+    chunk_of held;
+    load_chunk(held, c);
+    multiply_chunk(held, c);
+  }
+//@ end
 
 #pragma unroll
   for (int i = 0; i < units; ++i) {

@@ -15,7 +15,8 @@ implementation "skinny" {
   tunable "units"   { 1, 2, 4 },                 -- of lines of the long operand that a warp has
   tunable "warps_k" { 4, 2, 8, 1, 16 },          -- warps of a block that share lines, each with its part of k
   tunable "warps_x" { 1, 2, 4 },                 -- warps of a block beside each other along the lines
-  tunable "unroll"  { 2, 1, 4, 8 },              -- units along k that are loaded before the first is multiplied
+  tunable "unroll"  { 2, 1, 4, 8 },              -- units along k that are loaded together
+  tunable "ahead"   { false, true },             -- the next chunk, of `unroll` units along k, is loaded while one is multiplied
   tunable "split"   { 1, 2, 3, 4, 6, 8, 12, 16, 24, 32 }, -- blocks that share lines, each with its part of k
 
   -- X is the operand of many lines, Y the one of few. A line may lie along k in memory, or across it.
@@ -43,7 +44,11 @@ implementation "skinny" {
   derive "chunks"  "ceil_div(K, unit_k * unroll)",
   derive "words"   "sizeof(accumulator) // 4",
   derive "sums"    "units * tiles_y * select(tensor, 4, 1) * select(x_along_k, select(tensor, 1, 2), select(tensor, slice // 2, slice))",
-  derive "registers" "words * sums + 4 * units * unroll * packs + 44",
+  -- Y is loaded with X where it takes few registers.
+  derive "own_y"   "tiles_y * lane_k * sizeof(operand) // 4",
+  derive "early"   "own_y * unroll <= 32",
+  derive "loaded"  "4 * units * unroll * packs + select(early, own_y * unroll, 0)",
+  derive "registers" "words * sums + select(ahead, 2, 1) * loaded + 44",
 
   where "count_y <= 128",
   where "registers <= 220",
