@@ -74,8 +74,7 @@ static bool words_of(const struct iptx_run *run, const struct iptx_argument *x, 
   if (x->count == 1) return false;
   if (x->count != WARPGROUP_X_WORDS)
     iptx_trap(run, "a wgmma with other than four registers for an operand");
-  for (int r = 0; r < WARPGROUP_X_WORDS; r++)
-    words[r] = (uint32_t)iptx_bits_of(run, &x->terms[r]);
+  for (int r = 0; r < WARPGROUP_X_WORDS; r++) words[r] = (uint32_t)iptx_bits_of(run, &x->terms[r]);
   return true;
 }
 

@@ -20,7 +20,7 @@ enum {
 struct product {
   unsigned long long x, y;
   int number, n, flags;
-  unsigned accumulator, group; /* index of the accumulator */
+  unsigned accumulator, group;            /* index of the accumulator */
   uint32_t (*x_words)[WARPGROUP_X_WORDS]; /* of an X in registers, thread by thread; else NULL */
   const void *site;
 };

@@ -16,9 +16,7 @@
 //@ include "lib/pack.cuh"
 //@ include "lib/batch.cuh"
 //@ include "lib/tile_by_elements.cuh"
-//@ if overlaps then
-//@   include "lib/next_launch.cuh"
-//@ end
+//@ include "lib/next_launch.cuh"
 //@ if tensor then
 //@   include "lib/mma.cuh"
 //@ end
@@ -30,8 +28,9 @@
 //@ local b = { name = "B", from = of_batch("B", B_layout, "K", "N"), line = "B_stride1", k = "B_stride0", count = "N" }
 //@ local X, Y = a, b
 //@ if not x_is_a then X, Y = b, a end
-// A lane's elements of a unit along k, and its parts, of a line or a k each; the unit; Y's lines, and the steps in which they are multiplied; a block's lines of X.
+// A lane's elements of a unit along k, and its parts, of a line or a k each; the unit.
 constexpr int own_depth = ${lane_k}, own_parts = ${x_along_k and 2 or lane_k}, unit_depth = ${unit_k}, unit_lines = ${unit_x};
+// Y's lines, and the steps in which they are multiplied; a block's lines of X.
 constexpr int y_lines = ${count_y}, y_tiles = ${tiles_y}, block_lines = ${block_x};
 using x_pack = pack<A_t, ${x_along_k and lane_k or slice}>;
 using y_pack = pack<A_t, own_depth>;
@@ -59,13 +58,11 @@ template <int Count> __device__ __forceinline__ mma_word word_of(const pack<A_t,
 //@ end
 
 __global__ void __launch_bounds__(threads) matmul_skinny(${params}) {
-//@ if overlaps then
   launch_next();
   wait_for_launch();
-//@ end
   const index_t x0 = static_cast<index_t>(blockIdx.x) * block_lines;
   const index_t count = ${X.count}, left_x = count - x0;
-  const index_t line_x = ${X.line}, step_x = ${X.k};
+  const index_t ${x_along_k and "line_x = " .. X.line or "step_x = " .. X.k};
   const index_t line_y = ${Y.line}, step_y = ${Y.k};
 //@ local unfit = {}
 //@ if width_x > 1 then unfit[1] = "!packs_fit<" .. width_x .. ">(" .. X.name .. ", " .. (x_along_k and "line_x" or "step_x") .. ")" end
@@ -159,7 +156,7 @@ __global__ void __launch_bounds__(threads) matmul_skinny(${params}) {
 #pragma unroll
           for (int e = 0; e < ${x_along_k and "own_depth" or "slice"}; ++e) {
 #pragma unroll
-            for (int p = 0; p < own_parts; ++p) ${x_along_k and "sum[i][p][j] += own[p].at[e] * by.at[e]" or "sum[i][e][j] += own[p].at[e] * by.at[p]"};
+            for (int p = 0; p < own_parts; ++p) sum[i][${x_along_k and "p" or "e"}][j] += own[p].at[e] * by.at[${x_along_k and "e" or "p"}];
           }
 //@ else
           mma_word left[2 * mma_words], right[2 * mma_words];

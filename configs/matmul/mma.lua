@@ -66,6 +66,7 @@ implementation "mma" {
   derive "shared_c" "ceil_div(M, BM) * ceil_div(N, BN) * batch",
   where "split == 1 or shared_c * split <= 528 and 4 * split <= ceil_div(K, BK)",
   where "split == 1 or shared_c * split * BM * BN <= partials",
+  heuristic "sm_90" "split == 1 or not wgmma_multiplies", -- where wgmma does it, that is faster
 
   grid   { "ceil_div(M, BM) * ceil_div(N, BN)", "split", "batch" },
   block  { "threads" },

@@ -9,8 +9,10 @@ implementation "skinny" {
   -- Nothing turns bytes between memory and the tensor cores.
   requires "sizeof(operand) > 1 or layout_a == 'row' and layout_b == 'col'",
 
-  try { units = 1, warps_k = 8, unroll = 2 },
-  try { units = 2, warps_k = 8, unroll = 1, split = 2 },
+  -- The fastest on an H200: in most shapes, for a long k, and for sizes of some thousands.
+  try { units = 1, warps_k = 8, unroll = 2, ahead = true },
+  try { units = 1, warps_k = 8, unroll = 4 },
+  try { units = 1, warps_k = 16, unroll = 1 },
 
   tunable "units"   { 1, 2, 4 },                 -- of lines of the long operand that a warp has
   tunable "warps_k" { 4, 2, 8, 1, 16 },          -- warps of a block that share lines, each with its part of k
@@ -27,7 +29,6 @@ implementation "skinny" {
   derive "y_along_k" "select(x_is_a, layout_b == 'col', layout_a == 'row')",
   derive "width_x" "select(x_is_a, vec_a, vec_b)", -- elements in a load
   derive "tensor"  "dtype ~= 'f32'",             -- tensor cores multiply
-  derive "overlaps" "device.compute_capability >= 90",
   derive "f64_rows" "select(device.compute_capability >= 90, 16, 8)",
   derive "f64_k"    "f64_rows // 2",
   -- A lane's elements of a unit along k, the packs of 16 bytes that they are for all of its lines, and the unit.
@@ -63,6 +64,6 @@ implementation "skinny" {
 
   grid  { "blocks", "split", "batch" },
   block { "threads" },
-  overlap "overlaps",
+  overlap "device.compute_capability >= 90",
   shared "parts" { dtype = "accumulator", shape = { "warps_k", "block_x", "columns" } },
 }

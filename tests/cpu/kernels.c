@@ -139,3 +139,12 @@ cugen_kernel *open_made_up(cugen *lib, const struct made_up *made, const char *b
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) text_free(all[i]);
   return kernel;
 }
+
+void run_products(cugen *lib, const struct product_run *runs, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    cugen_kernel *kernel =
+        open_kernel(lib, "configs/matmul.lua", runs[i].settings, PRODUCT_SETTINGS);
+    run_variant(kernel, runs[i].variant);
+    cugen_kernel_close(kernel);
+  }
+}

@@ -148,7 +148,7 @@ static void test_absent(void **state) {
 
 static void test_scratch(void **state) {
   static const char *const settings[] = {"M=136", "N=132", "K=37"};
-  static const struct choice parts = {"configs/matmul.lua", "pipelined", "split = 2"};
+  static const struct choice parts = {"configs/matmul.lua", "pipelined", "split = 4"};
   cugen_plan *plan = open_choice(*state, &parts, settings, 3);
   cugen_argument_info info;
   cugen_error error;

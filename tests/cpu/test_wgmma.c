@@ -10,27 +10,11 @@
 
 #include "kernels.h"
 
-enum { MOST = 10 };
-
-struct run {
-  const char *variant;
-  const char *settings[MOST];
-};
-
-static void run_all(cugen *lib, const struct run *runs, size_t count) {
-  for (size_t i = 0; i < count; i++) {
-    cugen_kernel *kernel = open_kernel(lib, "configs/matmul.lua", runs[i].settings, MOST);
-    run_variant(kernel, runs[i].variant);
-    cugen_kernel_close(kernel);
-  }
-}
-#define RUN_ALL(runs) run_all(*state, runs, sizeof(runs) / sizeof *(runs))
-
 static const char small[] = "wgmma BM=64 BN=64 consumers=1 cluster_x=1 split_k=1 swap=false";
 
 /* Each type but bf16, which the layouts have, with an epilogue or padded rows in turn. */
 static void test_types(void **state) {
-  static const struct run runs[] = {
+  static const struct product_run runs[] = {
       {small, {"dtype=f16", "dtype_c=f32", "M=131", "N=140", "K=200", "pitched=true"}},
       {small,
        {"dtype=tf32", "layout_b=col", "M=131", "N=140", "K=68", "scaled=true", "biased=true"}},
@@ -41,7 +25,29 @@ static void test_types(void **state) {
         "activation=gelu"}},
       {"wgmma promote=1 deferred=false", {"dtype=e4m3", "layout_b=col", "M=64", "N=128", "K=528"}},
   };
-  RUN_ALL(runs);
+  RUN_PRODUCTS(runs);
+}
+
+/* tf32 with one operand across k, which passes through registers: each of the two, in C's rows and
+   columns, with every way to share the work. */
+static void test_registers(void **state) {
+  static const struct product_run runs[] = {
+      {"wgmma BM=128 BN=64 consumers=2 cluster_x=1 swap=true",
+       {"dtype=tf32", "M=131", "N=140", "K=68", "scaled=true", "biased=true"}},
+      {"wgmma BM=64 BN=64 consumers=1 cluster_x=1 swap=true", /* padded */
+       {"dtype=tf32", "M=131", "N=141", "K=69"}},
+      {"wgmma BM=64 BN=128 consumers=1 cluster_x=2",
+       {"dtype=tf32", "M=131", "N=140", "K=68", "layout_c=col"}},
+      {"wgmma BM=256 BN=64 consumers=2 cluster_x=1 cluster_y=2",
+       {"dtype=tf32", "M=132", "N=140", "K=68", "layout_a=col", "layout_b=col"}},
+      {"wgmma BM=128 BN=64 consumers=2 cluster_x=1 split_k=2 swap=true",
+       {"dtype=tf32", "M=132", "N=60", "K=400", "layout_a=col", "layout_b=col", "layout_c=col"}},
+      {"wgmma BM=128 BN=64 consumers=2 pingpong=true cluster_x=1 swap=true",
+       {"dtype=tf32", "M=132", "N=140", "K=200", "batch=2"}},
+      {"wgmma_stream BM=128 BN=128 cluster_x=1",
+       {"dtype=tf32", "M=120", "N=120", "K=1100", "layout_a=col", "layout_b=col"}},
+  };
+  RUN_PRODUCTS(runs);
 }
 
 /* Bits of the number choose the layouts, so that each two matrices meet in all four ways; the
@@ -58,18 +64,18 @@ static void test_layouts(void **state) {
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     const unsigned number = rows[i].number;
-    const struct run run = {
+    const struct product_run run = {
         rows[i].variant,
         {"dtype=bf16", "M=264", "N=200", "K=136", number & 1 ? "layout_a=col" : "layout_a=row",
          number & 2 ? "layout_b=col" : "layout_b=row", number & 4 ? "layout_c=col" : "layout_c=row",
          number & 1 ? "pitched=true" : "pitched=false"}};
-    run_all(*state, &run, 1);
+    run_products(*state, &run, 1);
   }
 }
 
 /* Ways to share the work and to store, batches, rows that are no multiple of 16 bytes. */
 static void test_work(void **state) {
-  static const struct run runs[] = {
+  static const struct product_run runs[] = {
       {"wgmma BM=64 BN=128 consumers=1 cluster_x=1 split_k=2",
        {"dtype=bf16", "M=71", "N=243", "K=519", "scaled=true", "activation=gelu"}},
       {"wgmma BM=128 BN=128 consumers=2 cluster_x=2 split_k=3",
@@ -88,13 +94,13 @@ static void test_work(void **state) {
       {"wgmma BM=64 BN=176 consumers=1 store_buffers=2 order=right group=4",
        {"dtype=bf16", "layout_b=col", "M=330", "N=372", "K=72"}},
   };
-  RUN_ALL(runs);
+  RUN_PRODUCTS(runs);
 }
 
 /* Tiles in parts: with and without whole tiles after them, parts that continue in the next tile,
    a tile in eight parts, with equal and with different numbers of clusters for each tile. */
 static void test_streams(void **state) {
-  static const struct run runs[] = {
+  static const struct product_run runs[] = {
       {"wgmma_stream BM=128 BN=128 cluster_x=1 deferred=true",
        {"dtype=bf16", "layout_b=col", "M=840", "N=264", "K=424", "biased=true"}},
       {"wgmma_stream BM=128 BN=128 cluster_x=1",
@@ -104,14 +110,13 @@ static void test_streams(void **state) {
       {"wgmma_stream BM=128 BN=128 cluster_x=2 aligned=true",
        {"dtype=f16", "M=200", "N=119", "K=1104", "scaled=true"}},
   };
-  RUN_ALL(runs);
+  RUN_PRODUCTS(runs);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_types),
-      cmocka_unit_test(test_layouts),
-      cmocka_unit_test(test_work),
+      cmocka_unit_test(test_types),   cmocka_unit_test(test_registers),
+      cmocka_unit_test(test_layouts), cmocka_unit_test(test_work),
       cmocka_unit_test(test_streams),
   };
   return cmocka_run_group_tests(tests, open_library, close_library);
