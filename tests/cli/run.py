@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""run.py CUGEN SCRIPT.test [WRAPPER...]: runs a script of commands and compares what they print, exactly. With a
-wrapper, such as `without root`, each command runs as WRAPPER... sh -c COMMAND.
+"""run.py CUGEN SCRIPT [WRAPPER...]: runs a script of commands and compares what they print: NAME.test exactly, NAME.cases by
+what has to stand in it. With a wrapper, such as `without root`, each command runs as WRAPPER... sh -c COMMAND.
 
-The format:
+The format of NAME.test:
 
     A line that starts with "# " is a comment, when it stands before the first command or after an empty line.
     $ command            runs in sh; the lines up to the next command are what it prints, stdout and stderr together
@@ -10,10 +10,18 @@ The format:
     ...                  alone on a line: any lines, or none; inside a line: any text
     [3]                  alone, as the last line: the command's exit code, when it is not 0
 
+The format of NAME.cases, a table of which each row is a case:
+
+    == name              what follows runs in a folder and with a cache of its own
+    # ...                a comment
+    command => text      what the command prints, where runs of spaces and line ends are one space and "..." is any text; an exit
+                         code other than 0 stands behind it as [3]. A command may have several lines, of which the last one
+                         has the arrow. Of a message the text has what it is about: names, places, figures; not its wording
+
 Commands run in a private folder that starts empty, with a cache of their own, `cugen` on PATH, `python3` the one that runs this,
 $REPO the repository's root and $SCRIPTS this folder. A command that exits with 77 skips the rest of the script; what it
-printed is the reason. Empty lines at the end of an expectation do not count. With UPDATE=1 the script is rewritten
-with what came out (a matching expectation is left as it is).
+printed is the reason (of NAME.cases: the rest of its part). Empty lines at the end of an expectation do not count. With UPDATE=1
+NAME.test is rewritten with what came out (a matching expectation is left as it is).
 
 Commands that run side by side, those of a pipeline or with &, may print on stdout or on stderr, not on both: which came
 first would be chance. `2>&1 |` or `2>FILE` settles it."""
@@ -46,6 +54,34 @@ def parse(text):
         else:
             steps[-1][2].append(line)
     return steps, pending
+
+
+def parts(text):
+    """The parts of a table of cases, each a list of (command, expected text)."""
+    found, lines = [[]], []
+    for line in text.splitlines():
+        if not lines and line.startswith("== "):
+            found.append([])
+        elif lines or line.strip() and not line.startswith("# "):
+            command, arrow, expected = line.partition(" =>")
+            lines.append(command)
+            if arrow:
+                found[-1].append(("\n".join(lines), expected.strip()))
+                lines = []
+    assert not lines, f"no arrow behind: {lines[0]}"
+    return [part for part in found if part]
+
+
+def fits(expected, actual):
+    """Whether the text is what is expected, whose "..." are any text."""
+    first, *others = (piece.strip() for piece in expected.split("..."))
+    if not others:
+        return actual == first
+    at = len(first) if actual.startswith(first) else -1
+    for piece in others[:-1]:
+        found = actual.find(piece, at) if at >= 0 else -1
+        at = found + len(piece) if found >= 0 else -1
+    return at >= 0 and actual.endswith(others[-1]) and len(actual) >= at + len(others[-1])
 
 
 def stripped(lines):
@@ -120,8 +156,32 @@ def environment(cugen, script, folder, wrapped):
     return own
 
 
+def run_cases(cugen, script, wrapper):
+    """Runs a table of cases."""
+    failures, skipped, found = 0, 0, parts(script.read_text())
+    for cases in found:
+        with tempfile.TemporaryDirectory(prefix="cugen-cli-") as top:
+            work = os.path.join(top, "work")
+            os.mkdir(work)
+            own = environment(cugen, script, top, False)
+            for command, expected in cases:
+                lines, code = run(command, work, own, wrapper)
+                if code == SKIP:
+                    print("skipped:", " ".join(lines[:-1]) or command)
+                    skipped = SKIP
+                    break
+                actual = " ".join(" ".join(lines).split())
+                if not fits(expected, actual):
+                    failures += 1
+                    report(script.name, command, [expected], [actual])
+    print(f"{script.name}: {sum(map(len, found))} cases, {failures} wrong")
+    return 1 if failures else skipped
+
+
 def main():
     cugen, script = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
+    if script.suffix == ".cases":
+        return run_cases(cugen, script, sys.argv[3:])
     steps, rest = parse(script.read_text())
     failures, written = 0, []
     with tempfile.TemporaryDirectory(prefix="cugen-cli-") as top:

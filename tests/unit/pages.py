@@ -79,7 +79,7 @@ def wrong_codes():
 
 
 def missing_messages():
-    files = [*sources(), *ROOT.glob("tests/*/*.test")]
+    files = [*sources(), *ROOT.glob("tests/*/*.test"), *ROOT.glob("tests/*/*.cases")]
     code = "\n".join(re.sub(r'"\s*\n\s*"', "", path.read_text()) for path in files).replace('\\"', '"')
     messages = [message for cell in rows(page("troubleshooting.md")) for message in re.findall(r"`([^`]+)`", cell)]
     found = [f"docs/troubleshooting.md: no source says '{piece}'" for message in messages
