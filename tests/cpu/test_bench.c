@@ -1,16 +1,12 @@
 /* Datasets of a bench: reference results are kept up to a limit, the least recently used ones
    are dropped and computed again, and buffers that differ only in their reference are not filled
    again. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "opened.h"
+#include "tests/testing.h"
 
 /* A tunable of four values that the reference and the kernel see, and on which no shape depends. */
 static const char config_text[] =
@@ -79,7 +75,7 @@ static int64_t dataset_of(struct fixture *f, uint64_t index) {
   return request->id;
 }
 
-static void results_are_shared_within_the_limit(void **state) {
+TEST(results_are_shared_within_the_limit) {
   struct fixture *f = *state;
   int64_t first = dataset_of(f, 0), second = dataset_of(f, 1), third = dataset_of(f, 2);
   assert_true(first != second && second != third);
@@ -106,7 +102,7 @@ static void run(struct fixture *f, uint64_t index) {
 }
 
 /* Alternates between references on the same buffers. Every run changes one buffer in place. */
-static void results_that_were_given_up_are_computed_again(void **state) {
+TEST(results_that_were_given_up_are_computed_again) {
   struct fixture *f = *state;
   static const size_t limits[] = {0, 1 << 20};
   for (size_t l = 0; l < 2; l++) {
@@ -129,7 +125,7 @@ static size_t compiles_of(struct fixture *f, uint64_t index) {
 
 /* If the device compiles images, the reference is compiled once for each value that it sees. The
    variant's own compile is not counted here. */
-static void references_are_compiled_once(void **state) {
+TEST(references_are_compiled_once) {
   struct fixture *f = *state;
   cugen_error err = {0};
   assert_int_equal(compiles_of(f, 0), 2);
@@ -143,10 +139,5 @@ static void references_are_compiled_once(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(results_are_shared_within_the_limit),
-      cmocka_unit_test(results_that_were_given_up_are_computed_again),
-      cmocka_unit_test(references_are_compiled_once),
-  };
-  return cmocka_run_group_tests_name("benches", tests, set_up, tear_down);
+  return cmocka_run_group_tests(tests, set_up, tear_down);
 }

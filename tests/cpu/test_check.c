@@ -1,16 +1,12 @@
 /* api_kernel_check on kernels with one fault each, and on right kernels that resemble them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "api/check.h"
 #include "kernels.h"
+#include "tests/testing.h"
 
 static const char config[] =
     "kernel 'planted' {\n"
@@ -478,14 +474,14 @@ static bool is_clang(void) {
 
 /* With clang++ every third: findings do not depend on the compiler, but on how it calls the hooks,
    which all kernels share. */
-static void test_planted(void **state) {
+TEST(test_planted) {
   bool right = true;
   for (size_t i = 0; i < sizeof planted / sizeof *planted; i += is_clang() ? 3 : 1)
     right &= check_one(*state, &made, &planted[i]);
   assert_true(right);
 }
 
-static void test_outer(void **state) {
+TEST(test_outer) {
   bool right = true;
   for (size_t i = 0; i < sizeof outer / sizeof *outer; i += is_clang() ? 3 : 1) {
     struct text head = {0};
@@ -498,7 +494,7 @@ static void test_outer(void **state) {
   assert_true(right);
 }
 
-static void test_whole(void **state) {
+TEST(test_whole) {
   bool right = true;
   if (is_clang()) {
     print_message("skipped: clang++ makes parts of what g++ leaves whole\n");
@@ -510,7 +506,5 @@ static void test_whole(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_planted), cmocka_unit_test(test_outer),
-                                     cmocka_unit_test(test_whole)};
   return cmocka_run_group_tests(tests, open_library, close_library);
 }

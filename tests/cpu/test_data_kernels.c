@@ -1,12 +1,7 @@
 /* The data kernels, run on the cpu device, compute what the host computes: the same bytes for
    fills; for outputs with planted faults the same verdict, text and error. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +9,7 @@
 #include "opened.h"
 #include "runtime/devices.h"
 #include "runtime/plan.h"
+#include "tests/testing.h"
 #include "tune/data/data_proof.h"
 #include "tune/data/dataset_buffers.h"
 #include "tune/data/elements.h"
@@ -63,7 +59,7 @@ static int tear_down(void **state) {
   return 0;
 }
 
-static void they_prove_themselves(void **state) {
+TEST(they_prove_themselves) {
   struct fixture *f = *state;
   cugen_error err = {0};
   bool same = false;
@@ -148,7 +144,7 @@ static void fills(struct fixture *f, const struct kernel_argument *given) {
   free(there);
 }
 
-static void fills_are_the_same_bytes(void **state) {
+TEST(fills_are_the_same_bytes) {
   for_each_layout(*state, fills);
 }
 
@@ -163,7 +159,7 @@ static uint64_t digest(struct fixture *f, const void *from, size_t bytes) {
   return tallies[0].digest;
 }
 
-static void any_byte_that_changes_shows(void **state) {
+TEST(any_byte_that_changes_shows) {
   struct fixture *f = *state;
   unsigned char data[8 * 40 + 5];
   for (size_t i = 0; i < sizeof data; i++) data[i] = (unsigned char)(i * 7);
@@ -215,7 +211,7 @@ static void bits_of(struct fixture *f, const struct kernel_argument *a) {
   free(same);
 }
 
-static void digests_are_of_the_elements(void **state) {
+TEST(digests_are_of_the_elements) {
   for_each_layout(*state, bits_of);
 }
 
@@ -268,7 +264,7 @@ static void narrowings(struct fixture *f, const struct kernel_argument *a) {
   free(there);
 }
 
-static void numbers_become_what_the_host_makes_of_them(void **state) {
+TEST(numbers_become_what_the_host_makes_of_them) {
   for_each_layout(*state, narrowings);
 }
 
@@ -282,7 +278,7 @@ static bool holds(const struct memory *memory, const float *wanted) {
 
 /* Each buffer set is restored by itself, and never copied from a set that a kernel has written
    to. */
-static void what_a_kernel_changes_is_written_anew(void **state) {
+TEST(what_a_kernel_changes_is_written_anew) {
   struct fixture *f = *state;
   struct kernel_argument a = argument_of(&dtype_table[DTYPE_f32], 1, false, 0);
   a.kind = CUGEN_ARGUMENT_INOUT, a.data = DATA_FILE;
@@ -318,7 +314,7 @@ static void what_a_kernel_changes_is_written_anew(void **state) {
 }
 
 /* The changed input is named, whatever arguments precede it, and is restored. */
-static void changed_inputs_are_told_apart(void **state) {
+TEST(changed_inputs_are_told_apart) {
   struct fixture *f = *state;
   const struct kernel_argument output = argument_of(&dtype_table[DTYPE_f32], 1, false, 0);
   struct kernel_argument arguments[] = {output, output, output};
@@ -437,7 +433,7 @@ static void comparisons(struct fixture *f, const struct kernel_argument *given) 
   free(flat);
 }
 
-static void verdicts_are_the_same(void **state) {
+TEST(verdicts_are_the_same) {
   for_each_layout(*state, comparisons);
 }
 
@@ -464,11 +460,11 @@ static void paddings(struct fixture *f, const struct kernel_argument *a) {
   free(got);
 }
 
-static void writes_into_padding_are_found(void **state) {
+TEST(writes_into_padding_are_found) {
   for_each_layout(*state, paddings);
 }
 
-static void any_byte_of_a_range_is_found(void **state) {
+TEST(any_byte_of_a_range_is_found) {
   struct fixture *f = *state;
   unsigned char data[100];
   memset(data, 0, sizeof data);
@@ -500,7 +496,7 @@ static void any_byte_of_a_range_is_found(void **state) {
 
 /* ---- Errors --------------------------------------------------------------------------------- */
 
-static void errors_are_summarised(void **state) {
+TEST(errors_are_summarised) {
   struct fixture *f = *state;
   const double errors[] = {0.5, -1, 0, -1.5, NAN, 2, INFINITY};
   const struct data_tally *tallies;
@@ -521,7 +517,7 @@ static void errors_are_summarised(void **state) {
 
 /* ---- What a reference leaves ---------------------------------------------------------------- */
 
-static void unwritten_results_are_found(void **state) {
+TEST(unwritten_results_are_found) {
   struct fixture *f = *state;
   /* 35 elements */
   const struct kernel_argument a = argument_of(&dtype_table[DTYPE_f32], 2, false, 0);
@@ -573,7 +569,7 @@ static bool are_whole(struct fixture *f, struct dataset *d) {
 }
 
 /* A byte that changes beside any argument's buffer, on either side, is found there. */
-static void each_guard_of_each_argument_is_asked(void **state) {
+TEST(each_guard_of_each_argument_is_asked) {
   struct fixture *f = *state;
   const struct device_ops *const shipped = f->device->ops;
   static struct device_ops ops; /* outlives a failure */
@@ -604,20 +600,5 @@ static void each_guard_of_each_argument_is_asked(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(they_prove_themselves),
-      cmocka_unit_test(fills_are_the_same_bytes),
-      cmocka_unit_test(any_byte_that_changes_shows),
-      cmocka_unit_test(digests_are_of_the_elements),
-      cmocka_unit_test(verdicts_are_the_same),
-      cmocka_unit_test(writes_into_padding_are_found),
-      cmocka_unit_test(any_byte_of_a_range_is_found),
-      cmocka_unit_test(errors_are_summarised),
-      cmocka_unit_test(what_a_kernel_changes_is_written_anew),
-      cmocka_unit_test(changed_inputs_are_told_apart),
-      cmocka_unit_test(unwritten_results_are_found),
-      cmocka_unit_test(numbers_become_what_the_host_makes_of_them),
-      cmocka_unit_test(each_guard_of_each_argument_is_asked),
-  };
-  return cmocka_run_group_tests_name("data_kernels", tests, set_up, tear_down);
+  return cmocka_run_group_tests(tests, set_up, tear_down);
 }

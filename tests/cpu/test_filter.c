@@ -1,12 +1,6 @@
 /* filter and particles on the cpu device: every boundary, size and type is compared with the
    references. Plans are used for what no fill shows: NaN, buffers without the alignment that
    wide loads need, an image that changes between launches. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <math.h>
 #include <stdio.h>
@@ -14,6 +8,7 @@
 #include <string.h>
 
 #include "kernels.h"
+#include "tests/testing.h"
 
 /* ---- Against the references ----------------------------------------------------------------- */
 
@@ -33,7 +28,7 @@ static void run_rows(cugen *lib, const char *config, const struct row *rows, siz
 
 /* Sizes that tiles and strips divide and do not divide, aligned and unaligned rows, images
    smaller than the filter, images of one element. */
-static void test_filter(void **state) {
+TEST(test_filter) {
   static const struct row rows[] = {
       {{"rows=67", "cols=264", "boundary=clamp"},
        {"naive weights_in=global image_in=texture", "tiled weights_in=shared image_in=array",
@@ -65,7 +60,7 @@ static void test_filter(void **state) {
   run_rows(*state, "filter", rows, sizeof rows / sizeof *rows);
 }
 
-static void test_particles(void **state) {
+TEST(test_particles) {
   static const struct row rows[] = {
       {{"n=1004"}, {"plain group=1 per_thread=2", "wide group=64 vec=2", NULL}},
       {{"n=997", "dtype=f64"}, {"wide group=1", "plain group=32 per_thread=8", NULL}},
@@ -139,7 +134,7 @@ static const struct choice plans[] = {
 enum { PLANS = sizeof plans / sizeof *plans };
 
 /* A NaN in the image reaches the results whose filter covers it, and no others. */
-static void test_nan_stays_in_the_footprint(void **state) {
+TEST(test_nan_stays_in_the_footprint) {
   static struct picture p;
   for (size_t i = 0; i < PLANS; i++) {
     cugen_plan *plan = open_choice(*state, &plans[i], settings, SETTINGS);
@@ -162,7 +157,7 @@ static void test_nan_stays_in_the_footprint(void **state) {
 
 /* An address at which no wide load may begin: elements are loaded one by one, with the same
    results. */
-static void test_unaligned(void **state) {
+TEST(test_unaligned) {
   static struct picture p;
   for (size_t i = 0; i < PLANS; i++)
     for (int shift = 0; shift < 4; shift++) {
@@ -181,7 +176,7 @@ static void test_unaligned(void **state) {
 
 /* Every launch sees the image as it is at that time, also through an array. The weights are
    those at bind, wherever the kernel reads them from. */
-static void test_what_changes_between_launches(void **state) {
+TEST(test_what_changes_between_launches) {
   static struct picture p;
   for (size_t i = 0; i < PLANS; i++) {
     cugen_plan *plan = open_choice(*state, &plans[i], settings, SETTINGS);
@@ -230,7 +225,7 @@ static float number(int64_t p, int64_t f) {
 
 /* An application arranges its particles by the plan's layout. All layouts move the particles
    alike, from any address. */
-static void test_layouts_agree(void **state) {
+TEST(test_layouts_agree) {
   static const struct {
     const char *tunables, *layout;
     int64_t lanes;
@@ -269,13 +264,5 @@ static void test_layouts_agree(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_filter),
-      cmocka_unit_test(test_particles),
-      cmocka_unit_test(test_nan_stays_in_the_footprint),
-      cmocka_unit_test(test_unaligned),
-      cmocka_unit_test(test_what_changes_between_launches),
-      cmocka_unit_test(test_layouts_agree),
-  };
   return cmocka_run_group_tests(tests, open_library, close_library);
 }

@@ -1,14 +1,9 @@
 /* A write beside a buffer is found for every argument's buffer and on both sides. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "base/dtype.h"
 #include "runtime/devices.h"
+#include "tests/testing.h"
 #include "tune/data/dataset_buffers.h"
 
 enum { ARGUMENTS = 4, ELEMENTS = 10 };
@@ -72,7 +67,7 @@ static void assert_found(struct fixture *fixture, size_t argument, ptrdiff_t at,
   assert_int_equal(dataset_guards(fixture->device, fixture->dataset, &err), CUGEN_OK);
 }
 
-static void each_side_of_each_argument(void **state) {
+TEST_WITH(each_side_of_each_argument, set_up, tear_down) {
   struct fixture *fixture = *state;
   cugen_error err;
   assert_int_equal(dataset_guards(fixture->device, fixture->dataset, &err), CUGEN_OK);
@@ -84,7 +79,7 @@ static void each_side_of_each_argument(void **state) {
 }
 
 /* Of several damaged buffers the first is named. */
-static void the_first_of_several(void **state) {
+TEST_WITH(the_first_of_several, set_up, tear_down) {
   struct fixture *fixture = *state;
   cugen_error err = {0};
   for (size_t i = 0; i < ARGUMENTS; i++)
@@ -95,9 +90,5 @@ static void the_first_of_several(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(each_side_of_each_argument, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(the_first_of_several, set_up, tear_down),
-  };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,12 @@
 /* Watched runs: blocks spread over processes give the findings and counts of one process, and a
    few blocks of a large problem stand for all of them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "emulator/check/instrument.h"
 #include "opened.h"
+#include "tests/testing.h"
 
 struct fixture {
   struct opened opened;
@@ -73,7 +69,7 @@ static const struct {
     {"spread how=each_adds", -1, false}, /* and here none is begun */
 };
 
-static void test_processes(void **state) {
+TEST(test_processes) {
   struct fixture *f = *state;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     struct instrument_result r;
@@ -88,8 +84,7 @@ static void test_processes(void **state) {
   }
 }
 
-static void test_hang(void **state) {
-  (void)state;
+TEST(test_hang) {
   struct fixture f;
   struct instrument_result r;
   open_instrument(&f, "tests/configs/spread.lua", 6);
@@ -99,7 +94,7 @@ static void test_hang(void **state) {
   close_instrument(&f);
 }
 
-static void test_same_counts(void **state) {
+TEST(test_same_counts) {
   struct fixture *f = *state;
   struct instrument_result r;
   run(f, "spread how=apart", 0, 1, &r);
@@ -119,7 +114,7 @@ static void test_same_counts(void **state) {
 
 /* 4 of 512 blocks run. The work of the others is neither done nor compared, and the figures
    stand for all blocks. */
-static void test_some_blocks(void **state) {
+TEST(test_some_blocks) {
   struct fixture *f = *state;
   struct instrument_result r;
   run(f, "spread how=apart", 4, 1, &r);
@@ -147,8 +142,5 @@ static int tear_down(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_processes), cmocka_unit_test(test_hang),
-                                     cmocka_unit_test(test_same_counts),
-                                     cmocka_unit_test(test_some_blocks)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

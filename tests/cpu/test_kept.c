@@ -1,11 +1,6 @@
 /* A process compiles code for the cpu device once: equal code with another head is found again,
    other code is not. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
 #include <pthread.h>
 #include <string.h>
 #include <unistd.h>
@@ -14,6 +9,7 @@
 #include "emulator/compile.h"
 #include "runtime/compile/kept.h"
 #include "runtime/compile/toolkit.h"
+#include "tests/testing.h"
 
 static void check(int status, const cugen_error *err) {
   if (status) fail_msg("%s", err->message);
@@ -45,8 +41,7 @@ static struct hash image_of(const struct toolkit *toolkit, const char *source, b
 
 #define ONE "__global__ void one(float *x) { x[threadIdx.x] = 1; }\n"
 
-static void equal_code_is_compiled_once(void **state) {
-  (void)state;
+TEST(equal_code_is_compiled_once) {
   struct toolkit *toolkit, *other;
   cugen_error err;
   check(toolkit_open(&(struct toolkit_options){0}, &toolkit, &err), &err);
@@ -101,8 +96,7 @@ static struct waiter beside(const struct compiled *put) {
   return w;
 }
 
-static void who_comes_second_waits(void **state) {
-  (void)state;
+TEST(who_comes_second_waits) {
   struct compiled image = {.image = (char[]){"image"}, .image_length = 5};
   const struct waiter got = beside(&image), none = beside(NULL);
   assert_true(got.found);
@@ -124,8 +118,7 @@ static void *give_up(void *context) {
 }
 
 /* A thread that is stopped while it waits does not disturb the thread that compiles. */
-static void who_is_stopped_leaves_it(void **state) {
-  (void)state;
+TEST(who_is_stopped_leaves_it) {
   struct waiter w = {.kept = kept_images_new(), .key = hash_bytes("a", 1), .found = true};
   struct compiled got, image = {.image = (char[]){"image"}, .image_length = 5};
   pthread_t thread;
@@ -141,8 +134,7 @@ static void who_is_stopped_leaves_it(void **state) {
 }
 
 /* The oldest images are dropped when all together have too many bytes. */
-static void old_ones_go(void **state) {
-  (void)state;
+TEST(old_ones_go) {
   static char large[6 << 20];
   struct kept_images *kept = kept_images_new();
   struct compiled got, image = {.image = large, .image_length = sizeof large};
@@ -160,11 +152,5 @@ static void old_ones_go(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(equal_code_is_compiled_once),
-      cmocka_unit_test(who_comes_second_waits),
-      cmocka_unit_test(who_is_stopped_leaves_it),
-      cmocka_unit_test(old_ones_go),
-  };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,17 +1,13 @@
 /* More than 2^31 elements: the families really run there, on memory of which nearly nothing is
    touched: rows or fields far apart, or zeros that no page is behind. Implementations that would
    need minutes for it, and filter, are held to the type of their offsets alone. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #include "kernels.h"
+#include "tests/testing.h"
 
 enum { SETTINGS = 6, ARGUMENTS = 12 };
 
@@ -82,7 +78,7 @@ static const struct {
      {"rows=3", "cols=5", "dtype=u8", "pitch_a=1100000000", "pitch_b=1100000000"}},
 };
 
-static void test_moves(void **state) {
+TEST(test_moves) {
   for (size_t i = 0; i < sizeof moves / sizeof *moves; i++) {
     const char *config = moves[i].choice.config;
     cugen_plan *plan = open_choice(*state, &moves[i].choice, moves[i].settings, SETTINGS);
@@ -107,7 +103,7 @@ static void test_moves(void **state) {
 
 /* ---- Records that are long ------------------------------------------------------------------ */
 
-static void test_particles(void **state) {
+TEST(test_particles) {
   static const char *const settings[] = {"n=130", "fields=16777216"};
   static const struct choice choices[] = {{"configs/particles.lua", "plain", "group = 1"},
                                           {"configs/particles.lua", "wide", "group = 1"},
@@ -134,7 +130,7 @@ static void test_particles(void **state) {
 
 /* ---- Zeros with a few numbers among them ---------------------------------------------------- */
 
-static void test_reduce(void **state) {
+TEST(test_reduce) {
   enum { LINES = (1 << 19) + 1, LENGTH = 4096 };
   static const char *const settings[][4] = {{"rows=524289", "cols=4096", "axis=row", "dtype=i32"},
                                             {"rows=4096", "cols=524289", "axis=col", "dtype=i32"}};
@@ -157,7 +153,7 @@ static void test_reduce(void **state) {
   }
 }
 
-static void test_reader(void **state) {
+TEST(test_reader) {
   static const char *const settings[] = {"n=2147483653", "passes=1", "chunk=1073741824"};
   const struct choice choice = {"configs/reader.lua", "stream", NULL};
   float sums[3] = {-1, -1, -1};
@@ -176,7 +172,7 @@ static void test_reader(void **state) {
 
 /* K rows with a pitch, 128 elements each, added up into one sum. The other implementations take
    minutes here. */
-static void test_matmul(void **state) {
+TEST(test_matmul) {
   static const char *const settings[] = {"M=1", "N=1", "K=16777217", "layout_a=col",
                                          "pitched=true"};
   static const struct choice choice = {"configs/matmul.lua", "naive", NULL};
@@ -199,7 +195,7 @@ static void test_matmul(void **state) {
 
 /* ---- Offsets -------------------------------------------------------------------------------- */
 
-static void test_offsets(void **state) {
+TEST(test_offsets) {
   static const struct {
     const char *config, *variant, *settings[5];
   } rows[] = {
@@ -229,9 +225,5 @@ static void test_offsets(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_moves),  cmocka_unit_test(test_particles),
-      cmocka_unit_test(test_reduce), cmocka_unit_test(test_reader),
-      cmocka_unit_test(test_matmul), cmocka_unit_test(test_offsets)};
-  return cmocka_run_group_tests_name("large", tests, open_library, close_library);
+  return cmocka_run_group_tests(tests, open_library, close_library);
 }

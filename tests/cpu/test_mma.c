@@ -1,16 +1,12 @@
 /* matmul's implementation mma, whose tensor-core instructions the cpu device computes one by
    one: every type in every layout of A and B, sizes that tiles divide and do not divide, rows at
    which wide copies may and may not start. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
 #include <stdbool.h>
 #include <string.h>
 
 #include "kernels.h"
+#include "tests/testing.h"
 
 static void run(cugen *lib, const char *const *settings, size_t most, const char *variant) {
   cugen_kernel *kernel = open_kernel(lib, "configs/matmul.lua", settings, most);
@@ -62,7 +58,7 @@ static void run_type(cugen *lib, size_t type, unsigned number, const char *batch
 }
 
 /* 8-bit types: operands along k only; C as f32 or the type's own. */
-static void test_bytes(void **state) {
+TEST(test_bytes) {
   static const char *const bytes[] = {"dtype=e4m3", "dtype=e5m2", "dtype=i8"};
   for (unsigned number = 0; number < 9; number += 4) {
     size_t size = (number + number / 3) % SIZES;
@@ -79,18 +75,18 @@ static void test_bytes(void **state) {
 }
 
 /* Each type meets both layouts of each operand. */
-static void test_types(void **state) {
+TEST(test_types) {
   for (unsigned i = 0; i < 2 * TYPES; i++)
     run_type(*state, i / 2, (i & 1 ? 3 : 0) ^ (i / 2 & 1), "batch=1");
 }
 
-static void test_batch(void **state) {
+TEST(test_batch) {
   for (unsigned number = 0; number < 4; number += 3)
     run_type(*state, 3 - number, number, "batch=2");
 }
 
 /* Tiles that are 256 bytes deep in shared memory, and more lines than the block copies at once. */
-static void test_deep(void **state) {
+TEST(test_deep) {
   for (unsigned i = 0; i < 4; i++) {
     const char *settings[] = {types[i][0],
                               i & 1 ? "layout_a=col" : "layout_a=row",
@@ -151,7 +147,7 @@ static void check_shifted(cugen_plan *plan, int shifted) {
 }
 
 /* Each operand in turn begins at an address at which no wide access may start. */
-static void test_unaligned(void **state) {
+TEST(test_unaligned) {
   static const char *const settings[] = {"M=72", "N=136", "K=80", "dtype=bf16", "dtype_c=f32"};
   static const struct choice choice = {"configs/matmul.lua", "mma", NULL};
   cugen_plan *plan = open_choice(*state, &choice, settings, 5);
@@ -160,8 +156,5 @@ static void test_unaligned(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_types), cmocka_unit_test(test_bytes),
-                                     cmocka_unit_test(test_batch), cmocka_unit_test(test_deep),
-                                     cmocka_unit_test(test_unaligned)};
-  return cmocka_run_group_tests_name("mma", tests, open_library, close_library);
+  return cmocka_run_group_tests(tests, open_library, close_library);
 }

@@ -2,17 +2,13 @@
    no other: sizes of one element, primes, whole and ragged tiles; every size of an element;
    packed, pitched and batched; pointers that wide accesses may not start at; values that no
    arithmetic would leave alone. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "kernels.h"
+#include "tests/testing.h"
 
 enum { SETTINGS = 8, VARIANTS = 12 };
 
@@ -123,16 +119,16 @@ static void test_family(void **state, const struct family *family) {
   run_family(*state, family);
 }
 
-static void test_copy(void **state) {
+TEST(test_copy) {
   test_family(state, &copies);
   test_family(state, &narrow_copies);
 }
 
-static void test_access(void **state) {
+TEST(test_access) {
   test_family(state, &accesses);
 }
 
-static void test_transpose(void **state) {
+TEST(test_transpose) {
   test_family(state, &rungs);
   test_family(state, &wide);
   test_family(state, &long_elements);
@@ -211,7 +207,7 @@ static void move_at(bool turned, cugen_plan *plan, size_t from_offset, size_t to
   free(to);
 }
 
-static void test_any_pointer_any_bits(void **state) {
+TEST(test_any_pointer_any_bits) {
   for (size_t i = 0; i < sizeof plans / sizeof *plans; i++) {
     cugen_plan *plan = open_choice(*state, &plans[i].choice, plans[i].settings, SETTINGS);
     bool turned = strstr(plans[i].choice.config, "transpose") != NULL;
@@ -224,11 +220,5 @@ static void test_any_pointer_any_bits(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_copy),
-      cmocka_unit_test(test_access),
-      cmocka_unit_test(test_transpose),
-      cmocka_unit_test(test_any_pointer_any_bits),
-  };
   return cmocka_run_group_tests(tests, open_library, close_library);
 }

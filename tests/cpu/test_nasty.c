@@ -1,14 +1,10 @@
 /* 30 harmful and 30 right variants on the cpu device, each run directly after each other one. A
    right variant is right each time, and a harmful one gets the verdict that it gets alone. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
 #include <stdlib.h>
 
 #include "opened.h"
+#include "tests/testing.h"
 
 enum { VARIANTS = 60, ENDLESS = 5, ENDLESS_EVERY = 12, ANY = -1 };
 
@@ -111,7 +107,7 @@ static size_t number_at(size_t row, size_t place) {
   return (row + (place % 2 ? (place + 1) / 2 : VARIANTS - place / 2)) % VARIANTS;
 }
 
-static void the_right_are_right_behind_each_other_one(void **state) {
+TEST(the_right_are_right_behind_each_other_one) {
   struct fixture *f = *state;
   const char *before = "nothing";
   for (size_t row = 0; row < VARIANTS; row++) {
@@ -126,6 +122,5 @@ static void the_right_are_right_behind_each_other_one(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(the_right_are_right_behind_each_other_one)};
   return cmocka_run_group_tests(tests, open_fixture, close_fixture);
 }

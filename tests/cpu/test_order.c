@@ -1,18 +1,14 @@
 /* api_kernel_check on kernels whose threads and blocks order each other by fences and atomics:
    tickets, locks, flags. Each kernel comes in a right form, and without one of the parts that
    make it right. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "api/check.h"
 #include "kernels.h"
+#include "tests/testing.h"
 
 static const char config[] =
     "kernel 'ordered' {\n"
@@ -330,7 +326,7 @@ static bool check_one(cugen *lib, size_t at) {
 }
 
 /* With clang++ every second case; see test_check.c. */
-static void test_order(void **state) {
+TEST(test_order) {
   const char *compiler = getenv("CUGEN_CXX");
   const size_t step = compiler && strstr(compiler, "clang") ? 2 : 1;
   bool right = true;
@@ -339,6 +335,5 @@ static void test_order(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_order)};
   return cmocka_run_group_tests(tests, open_library, close_library);
 }

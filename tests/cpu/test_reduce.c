@@ -1,11 +1,6 @@
 /* reduce on the cpu device computes what its reference computes: every implementation, type and
    operator, along each axis. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -14,6 +9,7 @@
 
 #include "api/tuning.h"
 #include "kernels.h"
+#include "tests/testing.h"
 
 /* Every implementation for each axis that it allows, with several blocks for a segment, and with
    loads wider and narrower than some rows allow. */
@@ -46,7 +42,7 @@ static void run_reduce(cugen *lib, const char *const *settings, size_t count, co
 }
 
 /* Types and operators alternate, so that each implementation meets several. */
-static void test_reduce(void **state) {
+TEST(test_reduce) {
   static const char *const dtypes[] = {"dtype=f32", "dtype=f64", "dtype=f16", "dtype=bf16",
                                        "dtype=i32"};
   static const char *const ops[] = {"op=sum", "op=min", "op=max", "op=largest"};
@@ -58,7 +54,7 @@ static void test_reduce(void **state) {
 }
 
 /* Sizes of one element, primes, one pack, and a size above which the reference works in pieces. */
-static void test_reduce_sizes(void **state) {
+TEST(test_reduce_sizes) {
   static const char *const shapes[][2] = {{"rows=1", "cols=1"},
                                           {"rows=1", "cols=7919"},
                                           {"rows=2", "cols=4"},
@@ -123,7 +119,7 @@ static float reduce_once(cugen *lib, const char *implementation, const char *op,
 }
 
 /* A NaN anywhere makes every result NaN, also that of min and max. */
-static void test_nan(void **state) {
+TEST(test_nan) {
   static const char *const ops[] = {"op=sum", "op=min", "op=max", "op=largest"};
   static float x[COUNT];
   for (size_t i = 0; i < 6; i++) {
@@ -137,7 +133,7 @@ static void test_nan(void **state) {
 }
 
 /* Infinities, and numbers of which none is above zero. */
-static void test_infinity(void **state) {
+TEST(test_infinity) {
   static float x[COUNT];
   for (int k = 0; k < COUNT; k++) x[k] = (float)(k % 100) - 50;
   x[COUNT - 2] = -INFINITY;
@@ -179,7 +175,7 @@ static void expect_sums(cugen *lib, const char *implementation, const char *axis
 
 /* Addresses at which no wide load may begin: the elements that wide loads do not reach are taken
    one by one. */
-static void test_unaligned(void **state) {
+TEST(test_unaligned) {
   static _Alignas(16) int x[70000 + 4];
   for (int i = 0; i < 70004; i++) x[i] = i * 7919 % 1000 - 500;
   for (int shift = 0; shift < 4; shift++) {
@@ -192,7 +188,7 @@ static void test_unaligned(void **state) {
 }
 
 /* Results are equal bit by bit, in whatever order the blocks end. */
-static void test_repeats(void **state) {
+TEST(test_repeats) {
   static float x[COUNT];
   const char *settings[] = {"rows=1", "cols=5003"};
   for (int i = 0; i < COUNT; i++) x[i] = (float)(i * 7919 % 1000) * 1.1e-3f;
@@ -226,7 +222,7 @@ static void expect_wrong(cugen *lib, const struct text *config, const char *cons
 
 /* a - b is not associative, so the kernel's order gives another number than the reference's. The
    message says so. */
-static void test_not_associative(void **state) {
+TEST(test_not_associative) {
   struct text text = read_text("configs/reduce.lua");
   replace(&text, "formula \"combine(a, b)\"", "\"select(op == 'sum', a + b",
           "\"select(op == 'sum', a - b");
@@ -236,7 +232,7 @@ static void test_not_associative(void **state) {
 
 /* The kernel without the barrier in its loop: threads run one after the other up to a barrier,
    so that one of them reads what another has not written yet. */
-static void test_no_barrier(void **state) {
+TEST(test_no_barrier) {
   struct text template = read_text("templates/reduce_tree.cu"),
               config = read_text("configs/reduce.lua");
   replace(&template, "reach /= 2", "__syncthreads();", "");
@@ -248,7 +244,7 @@ static void test_no_barrier(void **state) {
 }
 
 /* A ticket that is not reset would make the next launch wrong. */
-static void test_no_reset(void **state) {
+TEST(test_no_reset) {
   static const char *const settings[] = {"axis=col", "rows=501"};
   struct text template = read_text("templates/reduce_columns.cu"),
               config = read_text("configs/reduce.lua");
@@ -262,16 +258,5 @@ static void test_no_reset(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_reduce),
-      cmocka_unit_test(test_reduce_sizes),
-      cmocka_unit_test(test_nan),
-      cmocka_unit_test(test_infinity),
-      cmocka_unit_test(test_unaligned),
-      cmocka_unit_test(test_repeats),
-      cmocka_unit_test(test_not_associative),
-      cmocka_unit_test(test_no_barrier),
-      cmocka_unit_test(test_no_reset),
-  };
   return cmocka_run_group_tests(tests, open_library, close_library);
 }

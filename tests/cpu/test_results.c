@@ -1,16 +1,12 @@
 /* Results against references: outputs of different sizes under one reference, and references
    that leave out some elements. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
 #include <string.h>
 
 #include "api/check.h"
 #include "api/tuning.h"
 #include "kernels.h"
+#include "tests/testing.h"
 
 static void add(cugen *lib, const char *name, const char *content) {
   cugen_error error;
@@ -78,7 +74,7 @@ static const char sizes_reference[] = "__global__ void sizes_reference(${params}
                                       "  if (e < 1) last[t] = -1;\n"
                                       "}\n";
 
-static void outputs_differ_in_size(void **state) {
+TEST(outputs_differ_in_size) {
   static const char *const settings[] = {"work=small", "work=large"};
   cugen *lib = *state;
   add(lib, "sizes.lua", sizes_config);
@@ -97,7 +93,7 @@ static void outputs_differ_in_size(void **state) {
 
 /* If the reference does not write an element that is due, the reference is to blame, not the
    kernel, and the kernel is never right. */
-static void a_reference_forgets_an_output(void **state) {
+TEST(a_reference_forgets_an_output) {
   static const struct {
     const char *from, *to, *named;
   } cases[] = {
@@ -158,7 +154,7 @@ static const char spare_reference[] =
     "  if (t < sample_count) y[t] = 2 * given[samples ? samples[t] : t];\n"
     "}\n";
 
-static void an_input_may_be_overwritten(void **state) {
+TEST(an_input_may_be_overwritten) {
   cugen *lib = *state;
   const char *const settings[] = {"may=true"};
   add(lib, "spare.lua", spare_config);
@@ -187,7 +183,7 @@ static void an_input_may_be_overwritten(void **state) {
 }
 
 /* Each launch finds its indices as they were given, however many launches there were before. */
-static void what_is_changed_is_an_index(void **state) {
+TEST(what_is_changed_is_an_index) {
   cugen *lib = *state;
   const char *const attributes[][2] = {{"input", ", overwrite = true"}, {"inout", ""}};
   for (size_t i = 0; i < sizeof attributes / sizeof *attributes; i++) {
@@ -226,11 +222,5 @@ static void what_is_changed_is_an_index(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(outputs_differ_in_size),
-      cmocka_unit_test(a_reference_forgets_an_output),
-      cmocka_unit_test(an_input_may_be_overwritten),
-      cmocka_unit_test(what_is_changed_is_an_index),
-  };
-  return cmocka_run_group_tests_name("results", tests, open_library, close_library);
+  return cmocka_run_group_tests(tests, open_library, close_library);
 }

@@ -1,15 +1,11 @@
 /* Variants that leave something behind in their process, on the cpu device: in any order each
    gets the verdict that it gets alone, and the variants that only look find nothing. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "opened.h"
+#include "tests/testing.h"
 
 enum { ROUNDS = 6, MOST = 64 };
 
@@ -99,7 +95,7 @@ static void run(struct fixture *f, size_t number, const char *before) {
   cache_record_free(&record);
 }
 
-static void every_order_gives_one_verdict(void **state) {
+TEST(every_order_gives_one_verdict) {
   struct fixture *f = *state;
   size_t order[MOST];
   unsigned seed = 1;
@@ -115,7 +111,7 @@ static void every_order_gives_one_verdict(void **state) {
 }
 
 /* The variants that look run after each of the others. */
-static void nothing_is_left_to_be_found(void **state) {
+TEST(nothing_is_left_to_be_found) {
   struct fixture *f = *state;
   size_t looks = 0;
   while (!strstr(f->candidates[looks]->real.variant, "looks")) looks++;
@@ -126,7 +122,5 @@ static void nothing_is_left_to_be_found(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(every_order_gives_one_verdict),
-                                     cmocka_unit_test(nothing_is_left_to_be_found)};
   return cmocka_run_group_tests(tests, open_fixture, close_fixture);
 }

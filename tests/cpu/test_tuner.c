@@ -1,21 +1,16 @@
 /* The whole path on the cpu device, through cugen.h as an application would: planted failures
    are recorded as what they are and tuning goes on; everything is remembered; the same again
    does no work; a stop keeps what was measured. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "api/kernel.h"
 #include "api/records.h"
 #include "api/tuning.h"
+#include "tests/testing.h"
 
 static char cache_file[] = "/tmp/cugen-test-tuner-XXXXXX";
 
@@ -90,8 +85,7 @@ static size_t check_record(const cugen_record *record) {
   return 0;
 }
 
-static void planted_failures_are_recorded_and_tuning_goes_on(void **state) {
-  (void)state;
+TEST_WITH(planted_failures_are_recorded_and_tuning_goes_on, fresh_cache, remove_cache) {
   cugen *lib = open_library();
   cugen_kernel *kernel = open_kernel(lib, "tests/configs/planted.lua");
   cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
@@ -184,8 +178,7 @@ static const char packs_reference[] =
 
 /* A requirement of an implementation holds for the check problem, too: if it is not met there,
    the implementation is not tried. */
-static void an_implementation_is_not_checked_on_what_it_refuses(void **state) {
-  (void)state;
+TEST_WITH(an_implementation_is_not_checked_on_what_it_refuses, fresh_cache, remove_cache) {
   cugen *lib = open_library();
   cugen_kernel *kernel;
   cugen_record record;
@@ -203,8 +196,7 @@ static void an_implementation_is_not_checked_on_what_it_refuses(void **state) {
   cugen_close(lib);
 }
 
-static void inputs_are_kept_from_one_variant_to_the_next(void **state) {
-  (void)state;
+TEST_WITH(inputs_are_kept_from_one_variant_to_the_next, fresh_cache, remove_cache) {
   cugen *lib = open_library();
   cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
   cugen_tune_result result;
@@ -235,8 +227,7 @@ static int stop_after_three(const cugen_progress *progress, void *context) {
   return progress->done >= 3;
 }
 
-static void a_stop_keeps_what_was_measured_and_resumes(void **state) {
-  (void)state;
+TEST_WITH(a_stop_keeps_what_was_measured_and_resumes, fresh_cache, remove_cache) {
   cugen *lib = open_library();
   cugen_kernel *kernel = open_kernel(lib, "tests/configs/wild.lua");
   cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
@@ -262,8 +253,7 @@ static void a_stop_keeps_what_was_measured_and_resumes(void **state) {
   cugen_close(lib);
 }
 
-static void a_count_is_a_budget(void **state) {
-  (void)state;
+TEST_WITH(a_count_is_a_budget, fresh_cache, remove_cache) {
   cugen *lib = open_library();
   cugen_kernel *kernel = open_kernel(lib, "tests/configs/wild.lua");
   cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
@@ -278,8 +268,7 @@ static void a_count_is_a_budget(void **state) {
 
 /* Several launches, scratch, constant memory, dynamic shared memory, integers and host memory
    kinds. */
-static void the_whole_grammar_runs(void **state) {
-  (void)state;
+TEST_WITH(the_whole_grammar_runs, fresh_cache, remove_cache) {
   static const char *const settings[][2] = {{"dtype=f32", "memory=managed"},
                                             {"dtype=i32", "memory=pinned"},
                                             {"dtype=f64", "memory=mapped"}};
@@ -302,17 +291,5 @@ static void the_whole_grammar_runs(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(planted_failures_are_recorded_and_tuning_goes_on, fresh_cache,
-                                      remove_cache),
-      cmocka_unit_test_setup_teardown(inputs_are_kept_from_one_variant_to_the_next, fresh_cache,
-                                      remove_cache),
-      cmocka_unit_test_setup_teardown(an_implementation_is_not_checked_on_what_it_refuses,
-                                      fresh_cache, remove_cache),
-      cmocka_unit_test_setup_teardown(a_stop_keeps_what_was_measured_and_resumes, fresh_cache,
-                                      remove_cache),
-      cmocka_unit_test_setup_teardown(a_count_is_a_budget, fresh_cache, remove_cache),
-      cmocka_unit_test_setup_teardown(the_whole_grammar_runs, fresh_cache, remove_cache),
-  };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,18 +2,14 @@
    are refused, in which words; sizes of one element and primes; NaN and infinity where no
    arithmetic is expected to meet them. docs/kernels.md says what happens; other files of this
    folder have what concerns one family alone. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "api/tuning.h"
 #include "kernels.h"
+#include "tests/testing.h"
 
 enum { SETTINGS = 6 };
 
@@ -37,7 +33,7 @@ static void expect_refusal(cugen *lib, const struct refusal *row) {
   cugen_kernel_close(kernel);
 }
 
-static void test_no_elements(void **state) {
+TEST(test_no_elements) {
   static const struct refusal rows[] = {
       {"copy", "width=0", "shape of \"x\" has the extent 0 (width): it must be 1 or more"},
       {"copy", "height=-1", "has the extent -1 (height): it must be 1 or more"},
@@ -61,7 +57,7 @@ static void test_no_elements(void **state) {
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) expect_refusal(*state, &rows[i]);
 }
 
-static void test_pitch_below_a_row(void **state) {
+TEST(test_pitch_below_a_row) {
   static const struct refusal rows[] = {
       {"copy", "pitch_x=30010",
        "pitch of \"x\" is 30010, but the contiguous dimension has 30011 elements"},
@@ -79,7 +75,7 @@ static void test_pitch_below_a_row(void **state) {
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) expect_refusal(*state, &rows[i]);
 }
 
-static void test_no_path(void **state) {
+TEST(test_no_path) {
   static const struct refusal rows[] = {
       {"copy", "dtype=f8", "dtype is one of f32, f64, f16,"},
       {"access", "dtype=c64", "dtype is one of f32, f64, f16,"},
@@ -99,7 +95,7 @@ static void test_no_path(void **state) {
 }
 
 /* Problems that a restriction of the config excludes. */
-static void test_no_variant(void **state) {
+TEST(test_no_variant) {
   static const struct refusal rows[] = {
       {"access", "load_offset=-1", "where \"load_offset >= 0 and store_offset >= 0\" rules out"},
       {"matmul", "batch=65536", "where \"batch <= 65535\" rules out"},
@@ -119,7 +115,7 @@ static void test_no_variant(void **state) {
 
 /* ---- Pointers that lie between elements ----------------------------------------------------- */
 
-static void test_between_elements(void **state) {
+TEST(test_between_elements) {
   static const char *const settings[] = {"width=8", "height=1", "depth=1"};
   static _Alignas(16) float x[12], y[12];
   const struct choice choice = {"configs/copy.lua", "vector", NULL};
@@ -155,7 +151,7 @@ static const struct {
     {"reader", {"n=7919", "passes=7", "chunk=13"}, {"stream", "stream loads=1"}},
 };
 
-static void test_sizes(void **state) {
+TEST(test_sizes) {
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
     cugen_kernel *kernel = open_kernel(*state, sizes[i].config, sizes[i].settings, SETTINGS);
     for (size_t v = 0; sizes[i].variants[v]; v++) run_variant(kernel, sizes[i].variants[v]);
@@ -168,7 +164,7 @@ static void test_sizes(void **state) {
 enum { FIELDS = 16, PARTICLES = 61 };
 
 /* A NaN or infinity in one particle reaches that particle and no other, in every layout. */
-static void test_particles_apart(void **state) {
+TEST(test_particles_apart) {
   static const struct choice choices[] = {
       {"configs/particles.lua", "plain", "group = 1"},
       {"configs/particles.lua", "wide", "group = 1"},
@@ -201,7 +197,7 @@ static void test_particles_apart(void **state) {
 enum { COUNT = 1003, CHUNK = 100, CHUNKS = 11 };
 
 /* A NaN reaches its chunk's sum, and sums are right wherever the first element lies. */
-static void test_reader_from_anywhere(void **state) {
+TEST(test_reader_from_anywhere) {
   static const char *const settings[] = {"n=1003", "passes=1", "chunk=100"};
   static const char *const tunables[] = {"vec = 4", "vec = 4, loads = 1, memory_kind = 'mapped'",
                                          "vec = 1"};
@@ -229,11 +225,5 @@ static void test_reader_from_anywhere(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_no_elements),      cmocka_unit_test(test_pitch_below_a_row),
-      cmocka_unit_test(test_no_path),          cmocka_unit_test(test_no_variant),
-      cmocka_unit_test(test_between_elements), cmocka_unit_test(test_sizes),
-      cmocka_unit_test(test_particles_apart),  cmocka_unit_test(test_reader_from_anywhere),
-  };
-  return cmocka_run_group_tests_name("unusual", tests, open_library, close_library);
+  return cmocka_run_group_tests(tests, open_library, close_library);
 }

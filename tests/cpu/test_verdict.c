@@ -3,23 +3,18 @@
    depend on shared tunables. One implementation of each is right; the other computes with one
    combination's factor whatever the tunables are, so that by construction it is known where it
    is wrong. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "api/check.h"
 #include "api/records.h"
 #include "api/tuning.h"
 #include "base/hash.h"
 #include "kernels.h"
+#include "tests/testing.h"
 
 /* How the reference gets the factor. */
 enum path { SOURCE, DERIVED, SCALAR, SPECIALIZED, FORMULA, SUBSTITUTED, PATH_COUNT };
@@ -245,8 +240,7 @@ static size_t found_wrong(struct bench *b, const char *variant) {
   return wrong;
 }
 
-static void every_way_gives_one_verdict(void **state) {
-  (void)state;
+TEST(every_way_gives_one_verdict) {
   enum { CONFIGS = PATH_COUNT };
   uint64_t seed = 20;
   size_t wrong_in_all = 0;
@@ -274,8 +268,5 @@ static void every_way_gives_one_verdict(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_way_gives_one_verdict),
-  };
-  return cmocka_run_group_tests_name("verdicts", tests, NULL, NULL);
+  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,12 @@
 /* A user's verify kernel: results that are right in several ways, and everything that makes a
    result wrong. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
 #include <string.h>
 
 #include "api/check.h"
 #include "api/tuning.h"
 #include "kernels.h"
+#include "tests/testing.h"
 
 static void add(cugen *lib, const char *name, const char *content) {
   cugen_error error;
@@ -81,7 +77,7 @@ static void add_order(cugen *lib, const char *config, const char *verify) {
   add(lib, "order_verify.cu", verify);
 }
 
-static void any_order_is_right(void **state) {
+TEST(any_order_is_right) {
   cugen *lib = *state;
   add_order(lib, ORDER("verify 'order_verify.cu',"), order_verify);
   cugen_kernel *kernel = open_kernel(lib, "order.lua", NULL, 0);
@@ -98,7 +94,7 @@ static void any_order_is_right(void **state) {
   cugen_kernel_close(kernel);
 }
 
-static void it_works_in_tune_and_check(void **state) {
+TEST(it_works_in_tune_and_check) {
   cugen *lib = *state;
   cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
   cugen_tune_result result;
@@ -122,7 +118,7 @@ static void it_works_in_tune_and_check(void **state) {
 
 /* ---- What it stores ------------------------------------------------------------------------- */
 
-static void nan_and_nothing_are_wrong(void **state) {
+TEST(nan_and_nothing_are_wrong) {
   static const struct {
     const char *line, *reason;
   } cases[] = {
@@ -155,7 +151,7 @@ static void nan_and_nothing_are_wrong(void **state) {
 }
 
 /* A verify kernel that cannot run at all is no variant's fault. */
-static void a_broken_one_ends_the_run(void **state) {
+TEST(a_broken_one_ends_the_run) {
   static const struct {
     const char *verify, *message;
   } cases[] = {
@@ -180,7 +176,7 @@ static void a_broken_one_ends_the_run(void **state) {
 
 /* ---- Beside a reference --------------------------------------------------------------------- */
 
-static void both_must_agree(void **state) {
+TEST(both_must_agree) {
   static const char reference[] =
       "__global__ void order_reference(${params}) {\n"
       "  const long long t = blockIdx.x * 256ll + threadIdx.x;\n"
@@ -213,10 +209,5 @@ static void both_must_agree(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(any_order_is_right),        cmocka_unit_test(it_works_in_tune_and_check),
-      cmocka_unit_test(nan_and_nothing_are_wrong), cmocka_unit_test(a_broken_one_ends_the_run),
-      cmocka_unit_test(both_must_agree),
-  };
-  return cmocka_run_group_tests_name("verify kernels", tests, open_library, close_library);
+  return cmocka_run_group_tests(tests, open_library, close_library);
 }

@@ -1,19 +1,14 @@
 /* The product on Hopper's tensor cores (matmul's implementations wgmma and wgmma_stream): tensor
    maps, clusters, mbarriers and wgmma on the cpu device. Every type, ragged edges, the ways to share
    the work. cpu/shipped reaches every branch of the templates. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "kernels.h"
+#include "tests/testing.h"
 
 static const char small[] = "wgmma BM=64 BN=64 consumers=1 cluster_x=1 split_k=1 swap=false";
 
 /* Each type but bf16, which the layouts have, with an epilogue or padded rows in turn. */
-static void test_types(void **state) {
+TEST(test_types) {
   static const struct product_run runs[] = {
       {small, {"dtype=f16", "dtype_c=f32", "M=131", "N=140", "K=200", "pitched=true"}},
       {small,
@@ -30,7 +25,7 @@ static void test_types(void **state) {
 
 /* tf32 with one operand across k, which passes through registers: each of the two, in C's rows and
    columns, with every way to share the work. */
-static void test_registers(void **state) {
+TEST(test_registers) {
   static const struct product_run runs[] = {
       {"wgmma BM=128 BN=64 consumers=2 cluster_x=1 swap=true",
        {"dtype=tf32", "M=131", "N=140", "K=68", "scaled=true", "biased=true"}},
@@ -52,7 +47,7 @@ static void test_registers(void **state) {
 
 /* Bits of the number choose the layouts, so that each two matrices meet in all four ways; the
    shapes of tiles alternate. */
-static void test_layouts(void **state) {
+TEST(test_layouts) {
   static const struct {
     unsigned number;
     const char *variant;
@@ -74,7 +69,7 @@ static void test_layouts(void **state) {
 }
 
 /* Ways to share the work and to store, batches, rows that are no multiple of 16 bytes. */
-static void test_work(void **state) {
+TEST(test_work) {
   static const struct product_run runs[] = {
       {"wgmma BM=64 BN=128 consumers=1 cluster_x=1 split_k=2",
        {"dtype=bf16", "M=71", "N=243", "K=519", "scaled=true", "activation=gelu"}},
@@ -99,7 +94,7 @@ static void test_work(void **state) {
 
 /* Tiles in parts: with and without whole tiles after them, parts that continue in the next tile,
    a tile in eight parts, with equal and with different numbers of clusters for each tile. */
-static void test_streams(void **state) {
+TEST(test_streams) {
   static const struct product_run runs[] = {
       {"wgmma_stream BM=128 BN=128 cluster_x=1 deferred=true",
        {"dtype=bf16", "layout_b=col", "M=840", "N=264", "K=424", "biased=true"}},
@@ -114,10 +109,5 @@ static void test_streams(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_types),   cmocka_unit_test(test_registers),
-      cmocka_unit_test(test_layouts), cmocka_unit_test(test_work),
-      cmocka_unit_test(test_streams),
-  };
   return cmocka_run_group_tests(tests, open_library, close_library);
 }

@@ -1,16 +1,11 @@
 /* Plans, and tuning, of only the variants that give the same bits as a named one. The third
    order of the sum counts its launches. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <string.h>
 
 #include "api/records.h"
 #include "api/tuning.h"
+#include "tests/testing.h"
 
 enum { ROWS = 40, COLS = 100 };
 
@@ -87,7 +82,7 @@ static cugen_tune_result tune(struct fixture *f, const char *bitwise) {
   return result;
 }
 
-static void the_named_one_serves_where_nothing_is_recorded(void **state) {
+TEST_WITH(the_named_one_serves_where_nothing_is_recorded, set_up, tear_down) {
   cugen_plan *plan;
   if (open_plan(*state, "sum ORDER=1 THREADS=64", 0, &plan)) fail_msg("%s", error.message);
   const cugen_plan_info *info = cugen_plan_about(plan);
@@ -100,7 +95,7 @@ static void the_named_one_serves_where_nothing_is_recorded(void **state) {
                    CUGEN_ERROR_USAGE);
 }
 
-static void tuning_ranks_what_is_equal_first(void **state) {
+TEST_WITH(tuning_ranks_what_is_equal_first, set_up, tear_down) {
   struct fixture *f = *state;
   cugen_record record;
   const cugen_tune_result result = tune(f, "sum ORDER=1 THREADS=64");
@@ -118,7 +113,7 @@ static void tuning_ranks_what_is_equal_first(void **state) {
 }
 
 /* The plan takes the best of the equal variants, whichever variant is the fastest of all. */
-static void a_plan_takes_the_best_of_what_is_equal(void **state) {
+TEST_WITH(a_plan_takes_the_best_of_what_is_equal, set_up, tear_down) {
   float bits[2][ROWS], other[ROWS];
   const char *const names[] = {"sum ORDER=0 THREADS=32", "sum ORDER=1 THREADS=32"};
   tune(*state, "sum ORDER=0");
@@ -144,7 +139,7 @@ static void refuse(struct fixture *f, const char *bitwise, const char *what) {
   if (!strstr(error.message, what)) fail_msg("%s", error.message);
 }
 
-static void what_cannot_be_named_is_refused(void **state) {
+TEST_WITH(what_cannot_be_named_is_refused, set_up, tear_down) {
   struct fixture *f = *state;
   cugen_plan_options options = CUGEN_PLAN_OPTIONS_INIT;
   cugen_tune_options tuning = CUGEN_TUNE_OPTIONS_INIT;
@@ -163,7 +158,7 @@ static void what_cannot_be_named_is_refused(void **state) {
 
 /* A variant that is recorded to fail is refused as the name; before tuning it served a plan of
    that name. */
-static void one_that_is_recorded_to_fail_is_refused(void **state) {
+TEST_WITH(one_that_is_recorded_to_fail_is_refused, set_up, tear_down) {
   static const char broken[] =
       "kernel 'broken' { problem 'rows' (40), tunable 'ORDER' { 0, 1 }, output 'y' { dtype "
       "= 'f32', shape = { 'rows' } },"
@@ -189,12 +184,6 @@ static void one_that_is_recorded_to_fail_is_refused(void **state) {
   cugen_kernel_close(f.kernel);
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      TEST(the_named_one_serves_where_nothing_is_recorded), TEST(tuning_ranks_what_is_equal_first),
-      TEST(a_plan_takes_the_best_of_what_is_equal), TEST(what_cannot_be_named_is_refused),
-      TEST(one_that_is_recorded_to_fail_is_refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

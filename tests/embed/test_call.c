@@ -1,12 +1,6 @@
 /* Plans and calls through cugen.h over the fake driver, whose kernels run here: which variant is
    chosen, where it is loaded, and that a launch makes exactly one call of the driver. Images
    come from the cache. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <math.h>
 #include <pthread.h>
@@ -20,6 +14,7 @@
 #include "api/records.h"
 #include "base/system.h"
 #include "runtime/compile/toolkit.h"
+#include "tests/testing.h"
 #include "with_fake.h"
 
 /* ---- Counting allocations and locks ---------------------------------------------------------- */
@@ -191,8 +186,7 @@ static void expect(const char *size, double distance, cugen_plan_choice choice, 
 static const char first[] = "wild BLOCK_SIZE=128 ITEMS=1", best[] = "wild BLOCK_SIZE=256 ITEMS=4",
                   other[] = "wild BLOCK_SIZE=256 ITEMS=1";
 
-static void test_default(void **state) {
-  (void)state;
+TEST_WITH(test_default, open_library, close_library) {
   cugen_plan *plan = must_open("n=1000", 1);
   const cugen_plan_info *info = cugen_plan_about(plan);
   assert_int_equal(info->choice, CUGEN_PLAN_DEFAULT);
@@ -208,8 +202,7 @@ static void test_default(void **state) {
   cugen_plan_close(plan);
 }
 
-static void test_tuned_only(void **state) {
-  (void)state;
+TEST_WITH(test_tuned_only, open_library, close_library) {
   cugen_plan *plan;
   cugen_error err;
   assert_int_equal(open_plan("n=1000", CUGEN_PLAN_TUNED_ONLY, 0, &plan, &err), CUGEN_ERROR_USAGE);
@@ -229,8 +222,7 @@ static void test_tuned_only(void **state) {
   cugen_plan_close(plan);
 }
 
-static void test_exact(void **state) {
-  (void)state;
+TEST_WITH(test_exact, open_library, close_library) {
   remember("n=1000", other, 2e-3, false);
   remember("n=1000", best, 1e-3, false);
   remember("n=1000", "wild BLOCK_SIZE=128 ITEMS=4", 1e-4, true);
@@ -249,8 +241,7 @@ static void test_exact(void **state) {
 
 /* As in the list of records, times within half a percent are a tie, which the config's order
    decides. */
-static void test_tie(void **state) {
-  (void)state;
+TEST_WITH(test_tie, open_library, close_library) {
   remember("n=1000", best, 1.000e-3, false);
   remember("n=1000", other, 1.004e-3, false);
   remember("n=1000", first, 1.010e-3, false);
@@ -265,8 +256,7 @@ static void remember_on(const char *gpu, const char *text, bool stale) {
 
 /* The order of other GPUs: first the same model, then the same compute capability, the nearest
    first, then predictions. Records of another problem or source do not count. */
-static void test_other_gpu(void **state) {
-  (void)state;
+TEST_WITH(test_other_gpu, open_library, close_library) {
   cugen_plan *plan;
   cugen_error err;
   store("n=1000", other, 1e-5, false, true);
@@ -296,8 +286,7 @@ static void test_other_gpu(void **state) {
 /* A problem that was never measured starts from the model's choice for this GPU, not from the
    first variant. A prediction never precedes a measurement, of this problem or a near one, and a
    prediction of another source is ignored. */
-static void test_predicted(void **state) {
-  (void)state;
+TEST_WITH(test_predicted, open_library, close_library) {
   cugen_plan *plan;
   cugen_error err;
   store("n=1000", other, 1e-5, true, true);
@@ -321,8 +310,7 @@ static void test_predicted(void **state) {
 
 /* The driver reports other figures than the description has; on the GPU itself the same
    predictions are found. */
-static void test_predicted_here(void **state) {
-  (void)state;
+TEST_WITH(test_predicted_here, open_library, close_library) {
   struct device_description described, here;
   struct prediction_key of_described, of_here;
   assert_int_equal(api_model(lib, "H200", &described, NULL), CUGEN_OK);
@@ -337,8 +325,7 @@ static void test_predicted_here(void **state) {
 }
 
 /* Tuning begins with the model's choices if nothing near was measured. */
-static void test_predicted_leaders(void **state) {
-  (void)state;
+TEST_WITH(test_predicted_leaders, open_library, close_library) {
   struct cache *cache;
   struct priors priors;
   uint64_t wanted[2];
@@ -358,8 +345,7 @@ static void test_predicted_leaders(void **state) {
   cugen_kernel_close(k);
 }
 
-static void test_near(void **state) {
-  (void)state;
+TEST_WITH(test_near, open_library, close_library) {
   remember("n=1000", best, 1e-3, false);
   remember("n=4000", other, 1e-3, false);
   remember("n=1500", other, 1e-3, true);
@@ -408,8 +394,7 @@ static void use_policy(const char *policy, const char *where) {
   text_free(&template_text);
 }
 
-static void test_policy_nearest(void **state) {
-  (void)state;
+TEST_WITH(test_policy_nearest, open_library, close_library) {
   use_policy("policy \"nearest\" { distance = 1 },", "");
   remember("n=1000", best, 1e-3, false);
   expect("n=1000", 0, CUGEN_PLAN_EXACT, best, "n=1000");
@@ -423,8 +408,7 @@ static void test_policy_nearest(void **state) {
   expect("n=1000", -1, CUGEN_PLAN_EXACT, best, "n=1000");
 }
 
-static void test_policy_buckets(void **state) {
-  (void)state;
+TEST_WITH(test_policy_buckets, open_library, close_library) {
   use_policy("policy \"buckets\" { n = { 1024, 4096, 65536 } },", "");
   expect("n=1000", 0, CUGEN_PLAN_DEFAULT, first, NULL);
   remember("n=1024", best, 1e-3, false);
@@ -446,8 +430,7 @@ static void test_policy_buckets(void **state) {
   cugen_plan_close(plan);
 }
 
-static void test_lent_variants(void **state) {
-  (void)state;
+TEST_WITH(test_lent_variants, open_library, close_library) {
   use_policy("policy \"buckets\" { n = { 1024, 4096 } },", "where \"ITEMS == 1 or n > 2000\",");
   remember("n=4096", best, 1.0e-3, false);
   remember("n=4096", other, 2.0e-3, false);
@@ -466,8 +449,7 @@ static void test_lent_variants(void **state) {
   expect("n=1010", 0, CUGEN_PLAN_DEFAULT, first, NULL);
 }
 
-static void test_policy_refuses(void **state) {
-  (void)state;
+TEST_WITH(test_policy_refuses, open_library, close_library) {
   cugen_plan *plan;
   cugen_error err;
   use_policy("policy \"buckets\" { n = { 1024, 4096 } },", "");
@@ -489,8 +471,7 @@ static void test_policy_refuses(void **state) {
 }
 
 /* Like the tests above, with cugen_plan_choice looked up without a plan. */
-static void test_choose(void **state) {
-  (void)state;
+TEST_WITH(test_choose, open_library, close_library) {
   cugen_choice choice;
   cugen_error err;
   use_policy("policy \"nearest\" { distance = 1 },", "");
@@ -515,8 +496,7 @@ static void test_choose(void **state) {
   cugen_kernel_close(kernel);
 }
 
-static void test_image(void **state) {
-  (void)state;
+TEST_WITH(test_image, open_library, close_library) {
   cugen_plan *plan = must_open("n=1000", 0);
   assert_int_equal(cugen_plan_about(plan)->image_from_cache, 1);
   cugen_plan_close(plan);
@@ -529,8 +509,7 @@ static void test_image(void **state) {
 
 /* ---- Refusals ------------------------------------------------------------------------------- */
 
-static void test_options(void **state) {
-  (void)state;
+TEST_WITH(test_options, open_library, close_library) {
   static const cugen_plan_options good = CUGEN_PLAN_OPTIONS_INIT;
   cugen_kernel *kernel = open_kernel("n=1000");
   cugen_plan *plan;
@@ -549,8 +528,7 @@ static void test_options(void **state) {
 
 /* ---- Contexts ------------------------------------------------------------------------------- */
 
-static void test_contexts(void **state) {
-  (void)state;
+TEST_WITH(test_contexts, open_library, close_library) {
   cugen_plan *plan;
   cugen_error err;
   plan = must_open("n=1000", 0); /* no context is current */
@@ -579,8 +557,7 @@ static void fill(void) {
   for (int i = 0; i < COUNT; i++) x[i] = (float)i, y[i] = 1, out[i] = -1;
 }
 
-static void test_launch(void **state) {
-  (void)state;
+TEST_WITH(test_launch, open_library, close_library) {
   cugen_plan *plan = must_open("n=1000", 0);
   cugen_call *call;
   cugen_error err;
@@ -607,8 +584,7 @@ static void test_launch(void **state) {
 
 /* A call that is bound again launches with the new arguments. If the binding fails, the call
    keeps its arguments. */
-static void test_rebind(void **state) {
-  (void)state;
+TEST_WITH(test_rebind, open_library, close_library) {
   cugen_plan *plan = must_open("n=1000", 0);
   cugen_call *call;
   cugen_error err;
@@ -629,8 +605,7 @@ static void test_rebind(void **state) {
 }
 
 /* Scratch that a call allocated serves all of its bindings. */
-static void test_rebind_scratch(void **state) {
-  (void)state;
+TEST_WITH(test_rebind_scratch, open_library, close_library) {
   config = "tests/configs/steps.lua";
   cugen_plan *plan = must_open("size=1000", 0);
   cugen_call *call;
@@ -646,8 +621,7 @@ static void test_rebind_scratch(void **state) {
 }
 
 /* A scalar that the application passes is copied at bind. */
-static void test_scalars(void **state) {
-  (void)state;
+TEST_WITH(test_scalars, open_library, close_library) {
   cugen_plan *plan = must_open("n=1000", 0);
   cugen_call *call;
   cugen_argument_info info;
@@ -667,8 +641,7 @@ static void test_scalars(void **state) {
   cugen_plan_close(plan);
 }
 
-static void test_bind_refuses(void **state) {
-  (void)state;
+TEST_WITH(test_bind_refuses, open_library, close_library) {
   cugen_plan *plan = must_open("n=1000", 0);
   cugen_call *call;
   cugen_error err;
@@ -685,8 +658,7 @@ static void test_bind_refuses(void **state) {
 }
 
 /* matmul's sizes are compiled in: the same value is accepted, another one is refused. */
-static void test_compiled_in(void **state) {
-  (void)state;
+TEST_WITH(test_compiled_in, open_library, close_library) {
   const char *settings[] = {"M=64", "N=64", "K=64", "specialize=true"};
   cugen_kernel *kernel;
   cugen_plan *plan;
@@ -723,8 +695,7 @@ static int use(cugen_kernel *kernel) {
 }
 
 /* Whichever call of the driver fails, the error names it, and nothing is left behind. */
-static void test_faults(void **state) {
-  (void)state;
+TEST_WITH(test_faults, open_library, close_library) {
   cugen_kernel *kernel = open_kernel("n=1000");
   assert_int_equal(use(kernel), CUGEN_OK);
   long failures = 0;
@@ -743,33 +714,6 @@ static void test_faults(void **state) {
 }
 
 int main(void) {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, open_library, close_library)
-  const struct CMUnitTest tests[] = {
-      TEST(test_default),
-      TEST(test_tuned_only),
-      TEST(test_exact),
-      TEST(test_tie),
-      TEST(test_other_gpu),
-      TEST(test_predicted),
-      TEST(test_predicted_leaders),
-      TEST(test_predicted_here),
-      TEST(test_near),
-      TEST(test_policy_nearest),
-      TEST(test_policy_buckets),
-      TEST(test_lent_variants),
-      TEST(test_policy_refuses),
-      TEST(test_choose),
-      TEST(test_image),
-      TEST(test_options),
-      TEST(test_contexts),
-      TEST(test_launch),
-      TEST(test_bind_refuses),
-      TEST(test_rebind),
-      TEST(test_rebind_scratch),
-      TEST(test_scalars),
-      TEST(test_compiled_in),
-      TEST(test_faults),
-  };
   fake = fake_find();
   return fake ? cmocka_run_group_tests(tests, NULL, NULL) : 1;
 }

@@ -1,11 +1,5 @@
 /* CUGEN_CAPTURE: the lines that plans append to the file, from threads and processes, and a file
    that cannot be written. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <jansson.h>
 #include <pthread.h>
@@ -17,6 +11,7 @@
 #include <unistd.h>
 
 #include "api/tuning.h"
+#include "tests/testing.h"
 
 enum { THREADS = 4, PROCESSES = 3, EACH = 5 };
 
@@ -114,8 +109,7 @@ static int remove_all(void **state) {
 
 /* ---- What a line says ----------------------------------------------------------------------- */
 
-static void tells_what_was_taken(void **state) {
-  (void)state;
+TEST(tells_what_was_taken) {
   cugen_error error;
   cugen_plan_options tuned = CUGEN_PLAN_OPTIONS_INIT;
   cugen_tune_options all = CUGEN_TUNE_OPTIONS_INIT;
@@ -144,8 +138,7 @@ static void tells_what_was_taken(void **state) {
   cugen_close(lib);
 }
 
-static void counts_launches(void **state) {
-  (void)state;
+TEST(counts_launches) {
   cugen_error error;
   float y[64];
   cugen_call *calls[2];
@@ -190,8 +183,7 @@ static int open_in_threads(void) {
   return failed;
 }
 
-static void threads_and_processes_share_a_file(void **state) {
-  (void)state;
+TEST(threads_and_processes_share_a_file) {
   pid_t children[PROCESSES];
   for (int i = 0; i < PROCESSES; i++)
     if ((children[i] = fork()) == 0) _exit(open_in_threads());
@@ -216,8 +208,7 @@ static void expect_remark(const char *path, const char *words) {
   cugen_close(lib);
 }
 
-static void a_file_that_cannot_be_written_is_no_failure(void **state) {
-  (void)state;
+TEST(a_file_that_cannot_be_written_is_no_failure) {
   char pipe[80];
   snprintf(pipe, sizeof pipe, "%s/pipe", folder);
   assert_int_equal(mkfifo(pipe, 0600), 0);
@@ -228,11 +219,5 @@ static void a_file_that_cannot_be_written_is_no_failure(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(tells_what_was_taken),
-      cmocka_unit_test(counts_launches),
-      cmocka_unit_test(threads_and_processes_share_a_file),
-      cmocka_unit_test(a_file_that_cannot_be_written_is_no_failure),
-  };
   return cmocka_run_group_tests(tests, set_up, remove_all);
 }

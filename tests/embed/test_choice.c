@@ -1,11 +1,5 @@
 /* A plan's choice as bytes: opened elsewhere, pinned by a file, and refused where it is not
    valid. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +9,7 @@
 #include "api/choice.h"
 #include "api/tuning.h"
 #include "base/hash.h"
+#include "tests/testing.h"
 
 static const char config[] =
     "kernel 'twice' { problem 'n' (100), output 'y' { dtype = 'f32', shape = { 'n' }, tolerance = "
@@ -96,8 +91,7 @@ static int open_with(cugen_kernel *kernel, const void *bytes, size_t size, cugen
   return cugen_plan_open(kernel, &options, plan, &error);
 }
 
-static void a_choice_is_opened_elsewhere(void **state) {
-  (void)state;
+TEST(a_choice_is_opened_elsewhere) {
   float y[100];
   void *arguments[] = {y, NULL};
   cugen_plan *plan;
@@ -138,8 +132,7 @@ static void expect_refusal(cugen_kernel *kernel, struct text bytes, int status, 
   text_free(&bytes);
 }
 
-static void what_is_not_valid_here_is_refused(void **state) {
-  (void)state;
+TEST(what_is_not_valid_here_is_refused) {
   cugen *lib = open_library("none", NULL, template);
   cugen_kernel *kernel = open_kernel(lib, "n=100");
   expect_refusal(kernel, saved("kernel twice", "kernel thrice"), CUGEN_ERROR_USAGE,
@@ -174,8 +167,7 @@ static void what_is_not_valid_here_is_refused(void **state) {
 }
 
 /* A file of choices decides only for the problems in it. */
-static void a_file_pins(void **state) {
-  (void)state;
+TEST(a_file_pins) {
   char path[] = "/tmp/cugen-pin-XXXXXX";
   FILE *file = fdopen(mkstemp(path), "w");
   struct text one = saved(NULL, NULL), other = saved("n=100", "n=7");
@@ -206,8 +198,7 @@ static void a_file_pins(void **state) {
 
 /* 50 and 200 are equally near to 100. Every cache with these records gives the same answer,
    whichever was tuned first. */
-static void equal_distances_do_not_depend_on_the_order(void **state) {
-  (void)state;
+TEST(equal_distances_do_not_depend_on_the_order) {
   static const char *const orders[2][2] = {{"n=50", "n=200"}, {"n=200", "n=50"}};
   for (size_t i = 0; i < 2; i++) {
     cugen *lib = open_library("none", NULL, template);
@@ -233,8 +224,7 @@ static void equal_distances_do_not_depend_on_the_order(void **state) {
 }
 
 /* An error names the option or variable that named the file once, and the way out. */
-static void a_pin_file_that_cannot_serve(void **state) {
-  (void)state;
+TEST(a_pin_file_that_cannot_serve) {
   static const struct {
     const char *path, *message;
   } cases[] = {
@@ -253,8 +243,7 @@ static void a_pin_file_that_cannot_serve(void **state) {
   }
 }
 
-static void an_empty_pin_file_is_a_slip(void **state) {
-  (void)state;
+TEST(an_empty_pin_file_is_a_slip) {
   char path[] = "/tmp/cugen-pin-XXXXXX";
   close(mkstemp(path));
   setenv("CUGEN_PIN", path, 1);
@@ -271,8 +260,7 @@ static void an_empty_pin_file_is_a_slip(void **state) {
 }
 
 /* Tells which arguments may be missing at the end of the list, and which may be NULL. */
-static void too_few_arguments_say_what_is_needed(void **state) {
-  (void)state;
+TEST(too_few_arguments_say_what_is_needed) {
   static const char *const settings[] = {"M=16", "N=16", "K=16"};
   static float matrix[256];
   void *const arguments[] = {matrix, matrix, matrix};
@@ -291,8 +279,7 @@ static void too_few_arguments_say_what_is_needed(void **state) {
 }
 
 /* Messages that a newcomer meets name what was wrong. */
-static void what_is_given_wrong_is_named(void **state) {
-  (void)state;
+TEST(what_is_given_wrong_is_named) {
   static const char *const twice[] = {"n=1", "n=2"}, *const same[] = {"n=2", "n=2"};
   cugen_kernel *kernel;
   cugen_plan *plan;
@@ -316,15 +303,5 @@ static void what_is_given_wrong_is_named(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_choice_is_opened_elsewhere),
-      cmocka_unit_test(what_is_not_valid_here_is_refused),
-      cmocka_unit_test(a_file_pins),
-      cmocka_unit_test(a_pin_file_that_cannot_serve),
-      cmocka_unit_test(an_empty_pin_file_is_a_slip),
-      cmocka_unit_test(too_few_arguments_say_what_is_needed),
-      cmocka_unit_test(what_is_given_wrong_is_named),
-      cmocka_unit_test(equal_distances_do_not_depend_on_the_order),
-  };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,7 @@
 /* Plans on the cpu device, which run in this process: right results for any problem, several
    plans and threads at once, and kernels that trap or deadlock, which give an error after which
    the program can continue. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/testing.h"
 
 #include <cugen.h>
 #include <dirent.h>
@@ -96,8 +91,7 @@ static void must_be_right(struct work *w) {
 }
 
 /* The problem is that of the handle, not the check problem: matmul's has M = 131. */
-static void test_matmul(void **state) {
-  (void)state;
+TEST_WITH(test_matmul, open_library, close_library) {
   enum { M = 33, N = 20, K = 7 };
   static const char *const sizes[] = {"M=33", "N=20", "K=7"};
   static float a[M * K], b[K * N], c[M * N];
@@ -123,8 +117,7 @@ static void test_matmul(void **state) {
 }
 
 /* Two plans that are loaded at once have code and variables of their own. */
-static void test_two_plans(void **state) {
-  (void)state;
+TEST_WITH(test_two_plans, open_library, close_library) {
   int before = open_descriptors();
   struct work work[2] = {{.plan = open_hazards(), .first = 1},
                          {.plan = open_hazards(), .first = 5}};
@@ -157,8 +150,7 @@ static void *work_along(void *context) {
   return NULL;
 }
 
-static void test_threads(void **state) {
-  (void)state;
+TEST_WITH(test_threads, open_library, close_library) {
   static struct work work[THREADS];
   pthread_t threads[THREADS];
   cugen_plan *plan = open_hazards();
@@ -173,8 +165,7 @@ static void test_threads(void **state) {
 
 /* ---- Faults --------------------------------------------------------------------------------- */
 
-static void test_faults(void **state) {
-  (void)state;
+TEST_WITH(test_faults, open_library, close_library) {
   struct work work = {.plan = open_hazards()};
   struct sigaction before[2], after[2]; /* the handlers that cmocka installed */
   assert_int_equal(sigaction(SIGSEGV, NULL, &before[0]) + sigaction(SIGABRT, NULL, &before[1]), 0);
@@ -193,8 +184,7 @@ static void test_faults(void **state) {
   cugen_plan_close(work.plan);
 }
 
-static void test_refusals(void **state) {
-  (void)state;
+TEST_WITH(test_refusals, open_library, close_library) {
   static int anything;
   struct work work = {.plan = open_hazards()};
   cugen_plan_options options = CUGEN_PLAN_OPTIONS_INIT;
@@ -222,8 +212,7 @@ static void test_refusals(void **state) {
 }
 
 /* A kernel whose parameters differ from what would be passed never runs. */
-static void test_parameters(void **state) {
-  (void)state;
+TEST_WITH(test_parameters, open_library, close_library) {
   static const char config[] =
       "kernel 'few' { problem 'n' (10), check { n = 3 }, output 'y' { dtype = 'f32', shape = { 'n' "
       "} },\n"
@@ -251,10 +240,5 @@ static void test_parameters(void **state) {
 }
 
 int main(void) {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, open_library, close_library)
-  const struct CMUnitTest tests[] = {
-      TEST(test_matmul), TEST(test_two_plans), TEST(test_threads),
-      TEST(test_faults), TEST(test_refusals),  TEST(test_parameters),
-  };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

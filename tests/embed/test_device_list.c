@@ -1,16 +1,11 @@
 /* options.device with several devices, in an application: tuning uses all of them, everything
    else the first. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <string.h>
 
 #include "api/machine.h"
 #include "api/tuning.h"
+#include "tests/testing.h"
 
 static int open_on(const char *device, cugen **lib, cugen_kernel **kernel, cugen_error *error) {
   cugen_options options = CUGEN_OPTIONS_INIT;
@@ -22,8 +17,7 @@ static int open_on(const char *device, cugen **lib, cugen_kernel **kernel, cugen
   return status;
 }
 
-static void test_two(void **state) {
-  (void)state;
+TEST(test_two) {
   cugen *lib;
   cugen_kernel *kernel;
   cugen_plan *plan;
@@ -47,8 +41,7 @@ static void test_two(void **state) {
   cugen_close(lib);
 }
 
-static void test_groups(void **state) {
-  (void)state;
+TEST(test_groups) {
   cugen *lib;
   cugen_error error;
   const char *group;
@@ -68,8 +61,7 @@ static void test_groups(void **state) {
   cugen_close(lib);
 }
 
-static void test_refused(void **state) {
-  (void)state;
+TEST(test_refused) {
   static const char *const lists[] = {"cpu,",    ",cpu",    "cpu,,cpu",
                                       "cpu,gpu", "cpu,all", "model:H200,cpu"};
   for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
@@ -83,7 +75,5 @@ static void test_refused(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_two), cmocka_unit_test(test_groups),
-                                     cmocka_unit_test(test_refused)};
-  return cmocka_run_group_tests_name("several devices", tests, NULL, NULL);
+  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,5 @@
 /* Several GPUs, handles, threads and contexts in one process, and tuning in the process, over a
    fake driver with two devices. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <pthread.h>
 #include <stdio.h>
@@ -15,6 +9,7 @@
 
 #include "api/records.h"
 #include "api/tuning.h"
+#include "tests/testing.h"
 #include "with_fake.h"
 
 enum { COUNT = 1000, THREADS = 8, ROUNDS = 20, LAUNCHES = 10 };
@@ -134,8 +129,7 @@ static cugen_plan *open_plan(cugen *from) {
   return plan;
 }
 
-static void test_two_devices(void **state) {
-  (void)state;
+TEST_WITH(test_two_devices, open_libraries, close_libraries) {
   static struct work works[2];
   cugen_plan *plans[2] = {open_plan(lib[0]), open_plan(lib[1])};
   assert_int_equal(fake->contexts, 2);
@@ -150,8 +144,7 @@ static void test_two_devices(void **state) {
   cugen_plan_close(plans[1]);
 }
 
-static void test_wrong_context(void **state) {
-  (void)state;
+TEST_WITH(test_wrong_context, open_libraries, close_libraries) {
   cugen_kernel *kernel = open_kernel(lib[0]);
   cugen_plan_options options = CUGEN_PLAN_OPTIONS_INIT;
   cugen_tune_options tuning = CUGEN_TUNE_OPTIONS_INIT;
@@ -170,8 +163,7 @@ static void test_wrong_context(void **state) {
 }
 
 /* Eight threads, each with a kernel of its own, four on either device. */
-static void test_threads(void **state) {
-  (void)state;
+TEST_WITH(test_threads, open_libraries, close_libraries) {
   static struct work all[THREADS];
   cugen_kernel_close(open_kernel(lib[0]));
   cugen_close(lib[0]);
@@ -181,8 +173,7 @@ static void test_threads(void **state) {
   run_threads(all);
 }
 
-static void test_shared_plan(void **state) {
-  (void)state;
+TEST_WITH(test_shared_plan, open_libraries, close_libraries) {
   static struct work all[THREADS];
   cugen_plan *plan = open_plan(lib[1]);
   for (int i = 0; i < THREADS; i++)
@@ -212,8 +203,7 @@ static cugen_tune_options in_process(long *contexts) {
 
 /* The record has the driver's answer about a kernel's clusters. The image here is not a cubin,
    which would say their size. */
-static void test_tune_clusters(void **state) {
-  (void)state;
+TEST_WITH(test_tune_clusters, open_libraries, close_libraries) {
   long contexts;
   cugen_tune_options options = in_process(&contexts);
   cugen_record record;
@@ -233,8 +223,7 @@ static void test_tune_clusters(void **state) {
 
 /* Tuning in a thread uses the primary context if no context is current, and another library's
    handle finds the records. */
-static void test_tune(void **state) {
-  (void)state;
+TEST_WITH(test_tune, open_libraries, close_libraries) {
   long contexts;
   cugen_tune_options options = in_process(&contexts);
   cugen_tune_result result;
@@ -249,8 +238,7 @@ static void test_tune(void **state) {
   cugen_plan_close(plan);
 }
 
-static void test_tune_in_context(void **state) {
-  (void)state;
+TEST_WITH(test_tune_in_context, open_libraries, close_libraries) {
   long contexts;
   cugen_tune_options options = in_process(&contexts);
   cugen_kernel *kernel = open_kernel(lib[1]);
@@ -271,8 +259,7 @@ static void break_by_narrow(const struct fake_launch *launch) {
   if (launch->block[0] == 32) __atomic_store_n(&fake->broken, 719, __ATOMIC_RELAXED);
 }
 
-static void test_tune_breaks(void **state) {
-  (void)state;
+TEST_WITH(test_tune_breaks, open_libraries, close_libraries) {
   long contexts;
   cugen_tune_options options = in_process(&contexts);
   cugen_record record;
@@ -294,12 +281,6 @@ static void test_tune_breaks(void **state) {
 }
 
 int main(void) {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, open_libraries, close_libraries)
-  const struct CMUnitTest tests[] = {
-      TEST(test_two_devices),     TEST(test_wrong_context), TEST(test_threads),
-      TEST(test_shared_plan),     TEST(test_tune),          TEST(test_tune_clusters),
-      TEST(test_tune_in_context), TEST(test_tune_breaks),
-  };
   fake = fake_find();
   if (!fake || !mkdtemp(folder)) return 1;
   int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,11 +1,5 @@
 /* Devices that are not present, as an application sees them: what they could run, their
    ceilings, occupancy on them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <math.h>
 #include <string.h>
@@ -16,6 +10,7 @@
 #include "api/records.h"
 #include "api/source.h"
 #include "api/tuning.h"
+#include "tests/testing.h"
 
 static cugen *open_on(const char *device) {
   cugen_options options = CUGEN_OPTIONS_INIT;
@@ -27,8 +22,7 @@ static cugen *open_on(const char *device) {
   return lib;
 }
 
-static void test_models(void **state) {
-  (void)state;
+TEST(test_models) {
   const char *got[16];
   cugen *lib = open_on("cpu");
   assert_int_equal(api_models(lib, got, 16), 11);
@@ -40,8 +34,7 @@ static void test_models(void **state) {
 
 /* A100: 164 KB for 2048 threads are 82 B a thread, of which the driver keeps 1 KB for each
    block. */
-static void test_occupancy(void **state) {
-  (void)state;
+TEST(test_occupancy) {
   cugen *lib = open_on("cpu");
   cugen_occupancy got;
   cugen_error error;
@@ -107,8 +100,7 @@ static void refuse_shared(cugen *lib, const char *expression, const char *words)
   if (!strstr(error.message, words)) fail_msg("expected '%s' in: %s", words, error.message);
 }
 
-static void test_occupancy_refused(void **state) {
-  (void)state;
+TEST(test_occupancy_refused) {
   cugen *lib = open_on("cpu");
   refuse(lib, NULL, 32, 256, 0, "the cpu device has no occupancy");
   refuse(lib, "model:", 32, 256, 0, "described are model:K40");
@@ -132,8 +124,7 @@ static cugen_kernel *open_kernel(cugen *lib) {
 }
 
 /* From NVIDIA's data sheets: A100 19.5 TFLOP/s and 1555 GB/s, H200 67 TFLOP/s and 4.8 TB/s. */
-static void test_ceilings(void **state) {
-  (void)state;
+TEST(test_ceilings) {
   static const struct {
     const char *device;
     double flops, bandwidth;
@@ -157,8 +148,7 @@ static void test_ceilings(void **state) {
 
 /* The ceiling of matrix products is the tensor cores' if they support the type; that of chains
    of multiply-adds is not. */
-static void test_tensor_ceilings(void **state) {
-  (void)state;
+TEST(test_tensor_ceilings) {
   static const struct {
     const char *config, *dtype, *type;
     double flops, tensor; /* rates of an H200 */
@@ -184,8 +174,7 @@ static void test_tensor_ceilings(void **state) {
 }
 
 /* A described device can be looked at in every way, but nothing runs on it. */
-static void test_nothing_runs(void **state) {
-  (void)state;
+TEST(test_nothing_runs) {
   cugen *lib = open_on("model:A100");
   cugen_kernel *kernel = open_kernel(lib);
   cugen_error error;
@@ -207,8 +196,7 @@ static void test_nothing_runs(void **state) {
 
 /* Tuning for a described device predicts, and marks every record as predicted; a device of which
    too little is known is refused. */
-static void test_predictions(void **state) {
-  (void)state;
+TEST(test_predictions) {
   cugen *lib = open_on("model:A100"), *other = open_on("Some GPU sm_90 7 SMs");
   cugen_kernel *kernel = open_kernel(lib), *unknown = open_kernel(other);
   cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
@@ -234,14 +222,5 @@ static void test_predictions(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_models),
-      cmocka_unit_test(test_occupancy),
-      cmocka_unit_test(test_occupancy_refused),
-      cmocka_unit_test(test_ceilings),
-      cmocka_unit_test(test_tensor_ceilings),
-      cmocka_unit_test(test_nothing_runs),
-      cmocka_unit_test(test_predictions),
-  };
-  return cmocka_run_group_tests_name("numbers that explain", tests, NULL, NULL);
+  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,18 +1,13 @@
 /* A plan that explores on the cpu device: every launch gives the right result, whichever variant
    made it, and the share of explored launches is kept. Which variant is the fastest depends on
    the machine and is not tested. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "api/tuning.h"
+#include "tests/testing.h"
 
 enum { N = 1000, LAUNCHES = 3000 };
 
@@ -69,7 +64,7 @@ static cugen_plan *open_plan(cugen_kernel *kernel, cugen_plan_exploration *explo
 }
 
 /* Data changed in place shows that each launch of the call is one launch of the kernel. */
-static void launches_are_right(void **state) {
+TEST(launches_are_right) {
   float *x = aligned_alloc(64, 4096), *y = aligned_alloc(64, 4096),
         *count = aligned_alloc(64, 4096);
   void *arguments[] = {y, count, x, NULL};
@@ -107,7 +102,7 @@ static void launches_are_right(void **state) {
   free(served), free(x), free(y), free(count);
 }
 
-static void what_nobody_compared_is_not_explored(void **state) {
+TEST(what_nobody_compared_is_not_explored) {
   cugen_kernel *kernel;
   cugen *lib = open_library(unproved, sizeof unproved - 1, &kernel);
   cugen_plan_exploration explored;
@@ -120,7 +115,5 @@ static void what_nobody_compared_is_not_explored(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(launches_are_right),
-                                     cmocka_unit_test(what_nobody_compared_is_not_explored)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,17 +1,12 @@
 /* A plan never takes a variant that is known to fail, unless the application names it. On the
    cpu device. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <stdio.h>
 #include <string.h>
 
 #include "api/tuning.h"
 #include "api/why.h"
+#include "tests/testing.h"
 
 /* way 1 writes beyond its buffer, 2 is wrong, 3 is right and slow, 4 is fast, and right except
    for 900 elements. */
@@ -93,7 +88,7 @@ static void expect_plan(cugen_kernel *kernel, cugen_plan_choice choice, const ch
 }
 
 /* Failures on the kernel's own problem count, and so do those on the check problem. */
-static void the_default_is_not_known_to_fail(void **state) {
+TEST(the_default_is_not_known_to_fail) {
   static const char *const settings[] = {"n=1000", NULL};
   (void)state;
   for (size_t i = 0; i < 2; i++) {
@@ -110,8 +105,7 @@ static void the_default_is_not_known_to_fail(void **state) {
 }
 
 /* A failure on the check problem counts for sizes that were not tuned, too. */
-static void the_check_problem_counts_for_each_size(void **state) {
-  (void)state;
+TEST_WITH(the_check_problem_counts_for_each_size, open_library, close_library) {
   cugen_kernel *tuned = open_kernel("mixed", NULL), *kernel = open_kernel("mixed", "n=104");
   expect_plan(kernel, CUGEN_PLAN_DEFAULT, "one WAY=1");
   assert_int_equal(tune(tuned, 2), CUGEN_ERROR_WRONG);
@@ -122,8 +116,7 @@ static void the_check_problem_counts_for_each_size(void **state) {
   cugen_kernel_close(tuned);
 }
 
-static void nothing_is_left(void **state) {
-  (void)state;
+TEST_WITH(nothing_is_left, open_library, close_library) {
   cugen_kernel *kernel = open_kernel("hopeless", NULL);
   cugen_plan *plan;
   cugen_why why;
@@ -138,8 +131,7 @@ static void nothing_is_left(void **state) {
 }
 
 /* Failures of another source do not count. */
-static void a_mended_kernel_is_taken(void **state) {
-  (void)state;
+TEST_WITH(a_mended_kernel_is_taken, open_library, close_library) {
   char mended[1024];
   cugen_kernel *kernel = open_kernel("hopeless", NULL);
   assert_int_equal(tune(kernel, 2), CUGEN_ERROR_WRONG);
@@ -153,8 +145,7 @@ static void a_mended_kernel_is_taken(void **state) {
 }
 
 /* The best variant for 1000 elements is wrong for 900. */
-static void what_a_near_problem_has_is_passed_over(void **state) {
-  (void)state;
+TEST_WITH(what_a_near_problem_has_is_passed_over, open_library, close_library) {
   cugen_kernel *near = open_kernel("near", "n=1000"), *kernel = open_kernel("near", "n=900");
   if (tune(near, 2)) fail_msg("%s", error.message);
   expect_plan(near, CUGEN_PLAN_EXACT, "one WAY=4");
@@ -166,8 +157,7 @@ static void what_a_near_problem_has_is_passed_over(void **state) {
 }
 
 /* A compile error has the place of the error in its fields, as in its message. */
-static void a_compile_error_has_its_place(void **state) {
-  (void)state;
+TEST_WITH(a_compile_error_has_its_place, open_library, close_library) {
   add("ways.cu", "extern \"C\" __global__ void twice(const float *x, float *y, int n) {\n  y[0] = "
                  "nobody + WAY;\n}\n");
   cugen_kernel *kernel = open_kernel("mixed", NULL);
@@ -181,15 +171,5 @@ static void a_compile_error_has_its_place(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_default_is_not_known_to_fail),
-      cmocka_unit_test_setup_teardown(a_compile_error_has_its_place, open_library, close_library),
-      cmocka_unit_test_setup_teardown(the_check_problem_counts_for_each_size, open_library,
-                                      close_library),
-      cmocka_unit_test_setup_teardown(nothing_is_left, open_library, close_library),
-      cmocka_unit_test_setup_teardown(a_mended_kernel_is_taken, open_library, close_library),
-      cmocka_unit_test_setup_teardown(what_a_near_problem_has_is_passed_over, open_library,
-                                      close_library),
-  };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

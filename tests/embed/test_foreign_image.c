@@ -1,11 +1,5 @@
 /* An application's plan on a database with an image that somebody else made: the kernel is
    compiled anew, and the foreign image is not loaded. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <cugen.h>
 #include <sqlite3.h>
@@ -14,6 +8,7 @@
 
 #include "base/hash.h"
 #include "base/system.h"
+#include "tests/testing.h"
 
 static const char owned[] = "CUGEN_TEST_THEIR_CODE_WAS_LOADED";
 
@@ -74,8 +69,7 @@ static void plant(const char *path, const struct text *code, const char *seal) {
   text_free(&sql);
 }
 
-static void their_code_is_not_loaded(void **state) {
-  (void)state;
+TEST(their_code_is_not_loaded) {
   static const char *const seals[] = {"seal", "x''", "zeroblob(32)", "randomblob(32)",
                                       "zeroblob(1000)"};
   struct text folder = {0}, path = {0}, code = {0};
@@ -97,6 +91,5 @@ static void their_code_is_not_loaded(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(their_code_is_not_loaded)};
-  return cmocka_run_group_tests_name("foreign_image", tests, NULL, NULL);
+  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,4 @@
 /* Functions refuse what the header forbids: NULL pointers, options of another size. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +16,7 @@
 #include "api/transfer.h"
 #include "api/tuning.h"
 #include "api/why.h"
+#include "tests/testing.h"
 
 static cugen *lib;
 static cugen_kernel *kernel;
@@ -60,8 +55,7 @@ static void expect(int status, const char *message) {
 #define REFUSES(function, arguments, name)                                                         \
   expect(function arguments, #function ": " name " is NULL")
 
-static void test_library(void **state) {
-  (void)state;
+TEST(test_library) {
   cugen *none;
   const char *const words[] = {"devices", NULL};
   const char *json;
@@ -80,8 +74,7 @@ static void test_library(void **state) {
   cugen_close(NULL);
 }
 
-static void test_kernel(void **state) {
-  (void)state;
+TEST(test_kernel) {
   cugen_kernel *out;
   const char *const settings[] = {"n=64", NULL}, *text;
   cugen_argument_info argument;
@@ -98,8 +91,7 @@ static void test_kernel(void **state) {
   cugen_kernel_close(NULL);
 }
 
-static void test_work(void **state) {
-  (void)state;
+TEST(test_work) {
   size_t count;
   REFUSES(cugen_kernel_tune, (NULL, NULL, NULL, &error), "kernel");
   REFUSES(cugen_kernels_tune, (NULL, 1, NULL, NULL, &error), "kernels");
@@ -112,14 +104,12 @@ static void test_work(void **state) {
   REFUSES(cugen_plan_save, (plan, &bytes, NULL, &error), "size");
 }
 
-static void test_cache(void **state) {
-  (void)state;
+TEST(test_cache) {
   REFUSES(cugen_cache_import, (NULL, "file", NULL, &error), "lib");
   REFUSES(cugen_cache_import, (lib, NULL, NULL, &error), "path");
 }
 
-static void test_plan(void **state) {
-  (void)state;
+TEST(test_plan) {
   cugen_plan *out;
   void *address;
   size_t bytes;
@@ -171,8 +161,7 @@ static const char const_reference[] =
 
 /* A variable in read-only memory is read in place and never written, which would end the
    process. */
-static void test_const_variable(void **state) {
-  (void)state;
+TEST(test_const_variable) {
   cugen_kernel *opened;
   cugen_plan *fixed = NULL;
   cugen_call *call;
@@ -205,8 +194,7 @@ static void test_const_variable(void **state) {
 }
 
 /* Functions without a status return 0, NULL or "". */
-static void test_without_a_status(void **state) {
-  (void)state;
+TEST(test_without_a_status) {
   const char *why = "?";
   assert_string_equal(cugen_where(NULL), "");
   assert_true(api_configs(NULL, NULL, 3) > 3); /* every cugen ships the same configs */
@@ -272,8 +260,7 @@ static void test_without_a_status(void **state) {
     }                                                                                              \
   } while (0)
 
-static void test_sizes(void **state) {
-  (void)state;
+TEST(test_sizes) {
   cugen *out;
   cugen_plan *other;
   WRONG_SIZE(cugen_options, CUGEN_OPTIONS_INIT, cugen_open(&options, &out, &error));
@@ -317,24 +304,12 @@ static int functions_tried(const char *path, const char *here) {
   return count;
 }
 
-static void test_every_function(void **state) {
-  (void)state;
+TEST(test_every_function) {
   char *here = read_file("tests/embed/test_given.c");
   assert_true(functions_tried("include/cugen.h", here) > 20);
   free(here);
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_library),
-      cmocka_unit_test(test_kernel),
-      cmocka_unit_test(test_work),
-      cmocka_unit_test(test_cache),
-      cmocka_unit_test(test_plan),
-      cmocka_unit_test(test_const_variable),
-      cmocka_unit_test(test_without_a_status),
-      cmocka_unit_test(test_sizes),
-      cmocka_unit_test(test_every_function),
-  };
-  return cmocka_run_group_tests_name("what is given", tests, open_all, close_all);
+  return cmocka_run_group_tests(tests, open_all, close_all);
 }

@@ -1,11 +1,5 @@
 /* Libraries are loaded only when needed: NVRTC has a hundred megabytes, and a driver takes a
    while to start. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <string.h>
 #include <sys/stat.h>
@@ -13,6 +7,7 @@
 #include "api/api.h"
 #include "base/system.h"
 #include "runtime/cuda/nvrtc.h"
+#include "tests/testing.h"
 
 /* Returns whether a file of that name is mapped into this process. */
 static bool is_loaded(const char *name) {
@@ -33,8 +28,7 @@ static cugen *open_on_cpu(void) {
   return lib;
 }
 
-static void a_source_needs_neither_nvrtc_nor_driver(void **state) {
-  (void)state;
+TEST(a_source_needs_neither_nvrtc_nor_driver) {
   cugen *lib = open_on_cpu();
   cugen_kernel *kernel;
   cugen_error err;
@@ -55,8 +49,7 @@ static void a_source_needs_neither_nvrtc_nor_driver(void **state) {
 }
 
 /* Two kernels ask the compiler once. */
-static void a_compiler_is_asked_once(void **state) {
-  (void)state;
+TEST(a_compiler_is_asked_once) {
   struct text folder = {0}, program = {0}, script = {0}, asked = {0};
   cugen_options options = CUGEN_OPTIONS_INIT;
   cugen *lib;
@@ -86,9 +79,5 @@ static void a_compiler_is_asked_once(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_source_needs_neither_nvrtc_nor_driver),
-      cmocka_unit_test(a_compiler_is_asked_once),
-  };
-  return cmocka_run_group_tests_name("lazy", tests, NULL, NULL);
+  return cmocka_run_group_tests(tests, NULL, NULL);
 }

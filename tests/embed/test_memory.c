@@ -1,18 +1,14 @@
 /* An application that ships its kernel inside itself: config, template, include and reference
    are in memory, and the kernel is tuned on the cpu device. Mistakes in these files are named,
    and a replaced file applies to kernels opened later. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "api/machine.h"
 #include "api/records.h"
 #include "api/tuning.h"
+#include "tests/testing.h"
 
 static const char config[] = "kernel \"twice\" {\n"
                              "  problem \"n\" (1000), policy \"nearest\" { distance = 1 },\n"
@@ -96,8 +92,7 @@ static void expect_plan(const char *size, cugen_plan_choice choice, const char *
   cugen_kernel_close(kernel);
 }
 
-static void it_is_tuned(void **state) {
-  (void)state;
+TEST_WITH(it_is_tuned, open_library, close_library) {
   cugen_kernel *kernel = open_kernel();
   cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
   cugen_tune_result result;
@@ -115,8 +110,7 @@ static void it_is_tuned(void **state) {
   cugen_kernel_close(kernel);
 }
 
-static void a_file_is_replaced_for_later_kernels(void **state) {
-  (void)state;
+TEST_WITH(a_file_is_replaced_for_later_kernels, open_library, close_library) {
   cugen_kernel *before = open_kernel();
   add("./kernels/factor.cuh", wrong_factor);
   cugen_kernel *after = open_kernel();
@@ -145,8 +139,7 @@ static void expect_error(int want, const char *start) {
   cugen_kernel_close(kernel);
 }
 
-static void mistakes_are_named(void **state) {
-  (void)state;
+TEST_WITH(mistakes_are_named, open_library, close_library) {
   add("kernels/plain.cu", "\n${THREAD}\n");
   expect_error(CUGEN_ERROR_TEMPLATE, "kernels/plain.cu:2: ");
   add("kernels/plain.cu", "//@ include \"factr.cuh\"\n");
@@ -156,8 +149,7 @@ static void mistakes_are_named(void **state) {
                "kernels/twice.lua:2: unknown declaration 'problm' (nearest 'problem')");
 }
 
-static void wrong_use(void **state) {
-  (void)state;
+TEST_WITH(wrong_use, open_library, close_library) {
   cugen_error error;
   assert_int_equal(cugen_add_file(lib, "../x.cu", "", 0, &error), CUGEN_ERROR_USAGE);
   assert_non_null(strstr(error.message, "'../x.cu' cannot name a file in memory"));
@@ -166,8 +158,7 @@ static void wrong_use(void **state) {
   assert_int_equal(cugen_add_file(lib, "x.cu", NULL, 0, &error), CUGEN_OK);
 }
 
-static void what_ships_is_listed(void **state) {
-  (void)state;
+TEST_WITH(what_ships_is_listed, open_library, close_library) {
   const char *names[8];
   size_t count = api_configs(lib, names, 8), found = 0;
   assert_true(count >= 1 && count == api_configs(lib, NULL, 0));
@@ -176,11 +167,5 @@ static void what_ships_is_listed(void **state) {
 }
 
 int main(void) {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, open_library, close_library)
-  const struct CMUnitTest tests[] = {
-      TEST(it_is_tuned),          TEST(a_file_is_replaced_for_later_kernels),
-      TEST(mistakes_are_named),   TEST(wrong_use),
-      TEST(what_ships_is_listed),
-  };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

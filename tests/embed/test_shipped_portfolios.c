@@ -1,19 +1,14 @@
 /* Each portfolio that ships is found for its classes on the GPU that it was measured on, and
    serves the problems at which its variants were measured: its body is read, its rule and times
    are expressions over the config's sizes, and one of its variants is the problem's. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "api/api.h"
 #include "api/machine.h"
 #include "api/portfolio.h"
 #include "gen/sources/sources.h"
+#include "tests/testing.h"
 
 enum { MOST_SETTINGS = 32 };
 
@@ -118,7 +113,7 @@ static void serves_all(const struct embedded_file *file) {
   cugen_close(lib);
 }
 
-static void all_that_ship_serve(void **state) {
+TEST(all_that_ship_serve) {
   size_t files = 0;
   (void)state;
   for (const struct embedded_file *file = embedded_files; file->path; file++) {
@@ -130,6 +125,5 @@ static void all_that_ship_serve(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(all_that_ship_serve)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

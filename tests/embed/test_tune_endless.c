@@ -1,12 +1,6 @@
 /* Tuning in a thread of this process meets a variant that never ends: it is reported and
    remembered, and tuning continues. The variant's thread runs until the process ends, so this
    test has a process of its own. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <stdio.h>
 #include <string.h>
@@ -15,6 +9,7 @@
 #include "api/kernel.h"
 #include "api/records.h"
 #include "api/tuning.h"
+#include "tests/testing.h"
 
 static int tune(cugen_kernel *kernel, const char *implementation, double timeout,
                 cugen_error *err) {
@@ -25,8 +20,7 @@ static int tune(cugen_kernel *kernel, const char *implementation, double timeout
   return api_kernel_tune(kernel, &options, NULL, err);
 }
 
-static void test_endless(void **state) {
-  (void)state;
+TEST(test_endless) {
   cugen_options options = CUGEN_OPTIONS_INIT;
   cugen *lib;
   cugen_kernel *kernel;
@@ -55,7 +49,6 @@ static void test_endless(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_endless)};
   int failed = cmocka_run_group_tests(tests, NULL, NULL);
   fflush(NULL);
   _exit(failed); /* memory that the endless thread holds is not a leak */

@@ -1,12 +1,6 @@
 /* Tuning in a thread of this process, on the cpu device: the records are those of a worker
    process, failures have their reasons, nothing is left behind, and a variant that cannot be
    ended is reported. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <dirent.h>
 #include <pthread.h>
@@ -17,6 +11,7 @@
 #include "api/kernel.h"
 #include "api/records.h"
 #include "api/tuning.h"
+#include "tests/testing.h"
 
 static cugen *lib;
 
@@ -91,8 +86,7 @@ static int watch(const cugen_progress *progress, void *context) {
   return seen->stop_after && progress->done >= seen->stop_after;
 }
 
-static void test_matmul(void **state) {
-  (void)state;
+TEST_WITH(test_matmul, open_library, close_library) {
   cugen_tune_options options = in_process();
   cugen_tune_result result;
   cugen_record record;
@@ -120,8 +114,7 @@ static void test_matmul(void **state) {
   cugen_kernel_close(kernel);
 }
 
-static void test_stop(void **state) {
-  (void)state;
+TEST_WITH(test_stop, open_library, close_library) {
   cugen_tune_options options = in_process();
   cugen_tune_result result;
   struct seen seen = {.stop_after = 2};
@@ -163,8 +156,7 @@ static void expect(cugen_kernel *kernel, const char *implementation, cugen_outco
              outcome_text((int)record.outcome), record.reason, outcome_text((int)outcome), reason);
 }
 
-static void test_planted(void **state) {
-  (void)state;
+TEST_WITH(test_planted, open_library, close_library) {
   int descriptors = count_entries("/proc/self/fd"), threads = count_entries("/proc/self/task");
   cugen_kernel *kernel = open_kernel("tests/configs/planted.lua", NULL);
   expect(kernel, "right", CUGEN_OUTCOME_OK, "");
@@ -183,8 +175,7 @@ static void test_planted(void **state) {
 }
 
 /* Threads that wait are ended, and tuning continues. */
-static void test_waiting(void **state) {
-  (void)state;
+TEST_WITH(test_waiting, open_library, close_library) {
   cugen_kernel *deadlock = open_kernel("tests/configs/hazards.lua", "hazard=2");
   expect(deadlock, "one", CUGEN_OUTCOME_TRAP, "deadlock: in block (0,0,0) thread (16,0,0)");
   cugen_kernel_close(deadlock);
@@ -195,8 +186,7 @@ static void test_waiting(void **state) {
   expect_threads(threads);
 }
 
-static void test_options(void **state) {
-  (void)state;
+TEST_WITH(test_options, open_library, close_library) {
   static int anything;
   cugen_tune_options options = in_process();
   cugen_error err;
@@ -222,10 +212,5 @@ int main(void) {
      are counted */
   pthread_t first;
   if (pthread_create(&first, NULL, nothing, NULL) || pthread_join(first, NULL)) return 1;
-#define TEST(name) cmocka_unit_test_setup_teardown(name, open_library, close_library)
-  const struct CMUnitTest tests[] = {
-      TEST(test_matmul),  TEST(test_stop),    TEST(test_planted),
-      TEST(test_waiting), TEST(test_options),
-  };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,4 @@
 /* Several problems tuned together, on the cpu device. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -16,6 +10,7 @@
 #include "api/kernel.h"
 #include "api/records.h"
 #include "api/tuning.h"
+#include "tests/testing.h"
 
 enum { PROBLEMS = 3 };
 
@@ -74,8 +69,7 @@ static cugen_tune_options right_ones(struct seen *seen) {
   return options;
 }
 
-static void each_is_tuned(void **state) {
-  (void)state;
+TEST_WITH(each_is_tuned, open_all, close_all) {
   struct seen seen = {0};
   cugen_tune_options options = right_ones(&seen);
   cugen_tune_result results[PROBLEMS];
@@ -94,8 +88,7 @@ static void each_is_tuned(void **state) {
   for (size_t i = 0; i < PROBLEMS; i++) assert_int_equal(results[i].tried, 0);
 }
 
-static void weights_share_the_budget(void **state) {
-  (void)state;
+TEST_WITH(weights_share_the_budget, open_all, close_all) {
   struct seen seen = {0};
   double weights[PROBLEMS] = {0, 1, 5};
   cugen_tune_options options = right_ones(&seen);
@@ -111,8 +104,7 @@ static void weights_share_the_budget(void **state) {
   assert_non_null(strstr(error.message, "weights[1] is -1"));
 }
 
-static void a_stop_keeps_what_was_measured(void **state) {
-  (void)state;
+TEST_WITH(a_stop_keeps_what_was_measured, open_all, close_all) {
   struct seen seen = {.stop_at = 2};
   cugen_tune_options options = right_ones(&seen);
   cugen_tune_result results[PROBLEMS];
@@ -128,8 +120,7 @@ static void a_stop_keeps_what_was_measured(void **state) {
   assert_int_equal(tried + kept, 3 * PROBLEMS);
 }
 
-static void a_count_is_shared(void **state) {
-  (void)state;
+TEST_WITH(a_count_is_shared, open_all, close_all) {
   struct seen seen = {0};
   cugen_tune_options options = right_ones(&seen);
   cugen_tune_result results[PROBLEMS];
@@ -169,8 +160,7 @@ static int tune_elsewhere(const cugen_progress *progress, void *context) {
 
 /* A problem that the budget does not reach is no failure if another process tuned it on the same
    cache. */
-static void what_others_tuned_counts(void **state) {
-  (void)state;
+TEST(what_others_tuned_counts) {
   static const char *const sizes[] = {"n=64", "n=1000"};
   static const double weights[] = {1, 0};
   char folder[] = "/tmp/cugen-set-XXXXXX", cache[64], command[64];
@@ -200,8 +190,7 @@ static void what_others_tuned_counts(void **state) {
 
 /* The compiler takes half a minute. With a budget of time and of variants the run ends with the
    first that is spent. */
-static void a_time_counts_beside_a_count(void **state) {
-  (void)state;
+TEST(a_time_counts_beside_a_count) {
   static const char *const size = "n=64";
   char folder[] = "/tmp/cugen-slow-XXXXXX", compiler[64], command[64];
   cugen_options options = CUGEN_OPTIONS_INIT;
@@ -230,8 +219,7 @@ static void a_time_counts_beside_a_count(void **state) {
   assert_int_equal(system(command), 0);
 }
 
-static void what_is_wrong_is_said_first(void **state) {
-  (void)state;
+TEST_WITH(what_is_wrong_is_said_first, open_all, close_all) {
   static const char *const none = "n=0";
   static cugen_kernel *many[CUGEN_MOST_PROBLEMS + 1];
   cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
@@ -262,8 +250,7 @@ static void what_is_wrong_is_said_first(void **state) {
 }
 
 /* A problem without a right variant does not keep the others from being tuned. */
-static void one_that_fails_is_named(void **state) {
-  (void)state;
+TEST_WITH(one_that_fails_is_named, open_all, close_all) {
   cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
   cugen_tune_result results[PROBLEMS];
   options.implementation = "odd_grid"; /* n / 3 blocks, which is wrong for all of these sizes */
@@ -305,8 +292,7 @@ static void expect_own_plan(cugen_kernel *kernel) {
   cugen_plan_close(plan);
 }
 
-static void the_problem_stays_the_callers(void **state) {
-  (void)state;
+TEST_WITH(the_problem_stays_the_callers, open_all, close_all) {
   cugen_kernel *kernel = open_transpose();
   cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
   cugen_check_options checks = {0};
@@ -329,8 +315,7 @@ static void the_problem_stays_the_callers(void **state) {
 
 /* After an error, too, the kernel's problem is the caller's again; it is the check problem only
    if the caller had set it. */
-static void what_was_asked_for_stays(void **state) {
-  (void)state;
+TEST_WITH(what_was_asked_for_stays, open_all, close_all) {
   cugen_kernel *kernel = open_transpose();
   cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
   options.implementation = "no_such_one";
@@ -346,17 +331,5 @@ static void what_was_asked_for_stays(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(weights_share_the_budget, open_all, close_all),
-      cmocka_unit_test_setup_teardown(each_is_tuned, open_all, close_all),
-      cmocka_unit_test_setup_teardown(a_stop_keeps_what_was_measured, open_all, close_all),
-      cmocka_unit_test_setup_teardown(a_count_is_shared, open_all, close_all),
-      cmocka_unit_test(what_others_tuned_counts),
-      cmocka_unit_test(a_time_counts_beside_a_count),
-      cmocka_unit_test_setup_teardown(what_is_wrong_is_said_first, open_all, close_all),
-      cmocka_unit_test_setup_teardown(one_that_fails_is_named, open_all, close_all),
-      cmocka_unit_test_setup_teardown(the_problem_stays_the_callers, open_all, close_all),
-      cmocka_unit_test_setup_teardown(what_was_asked_for_stays, open_all, close_all),
-  };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,6 @@
 /* Equal bits on a GPU, over the fake driver: negative zeros are right but not equal, the race of
    the leaders includes only equal variants, and its measurements keep the outputs of the
    records. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +9,7 @@
 #include "api/tuning.h"
 #include "fake_wild.h"
 #include "find_fake.h"
+#include "tests/testing.h"
 
 static struct fake_cuda *fake;
 static bool drifts; /* the last variant counts its launches, so its outputs change */
@@ -64,7 +59,7 @@ static void close_all(cugen_kernel *kernel, cugen *lib) {
   cugen_close(lib);
 }
 
-static void a_negative_zero_is_not_equal(void **state) {
+TEST(a_negative_zero_is_not_equal) {
   cugen *lib;
   cugen_kernel *kernel;
   cugen_error err;
@@ -88,7 +83,7 @@ static void a_negative_zero_is_not_equal(void **state) {
   close_all(kernel, lib);
 }
 
-static void who_differs_from_itself_is_refused(void **state) {
+TEST(who_differs_from_itself_is_refused) {
   cugen *lib;
   cugen_kernel *kernel;
   cugen_error err;
@@ -103,7 +98,5 @@ static void who_differs_from_itself_is_refused(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(a_negative_zero_is_not_equal),
-                                     cmocka_unit_test(who_differs_from_itself_is_refused)};
-  return cmocka_run_group_tests_name("equal bits", tests, find_fake, NULL);
+  return cmocka_run_group_tests(tests, find_fake, NULL);
 }

@@ -1,12 +1,6 @@
 /* NVRTC in processes of its own: a source that makes the compiler crash, exit, hang or fill the
    memory fails alone. Compiles before, after and beside it give what a compiler in this process
    gives. The stand-in for NVRTC does what a source asks for. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <dirent.h>
 #include <errno.h>
@@ -26,6 +20,7 @@
 #include "runtime/compile/toolkit.h"
 #include "runtime/cuda/compilers.h"
 #include "runtime/cuda/nvrtc.h"
+#include "tests/testing.h"
 
 enum { THREADS = 4, ROUNDS = 12 };
 
@@ -151,8 +146,7 @@ static void expect_failure(const char *source, const char *words) {
 
 /* ---- Tests ---------------------------------------------------------------------------------- */
 
-static void as_in_this_process(void **state) {
-  (void)state;
+TEST_WITH(as_in_this_process, setup, teardown) {
   static const char *const entries[] = {"add", "scale<4>"};
   const struct toolkit_options options = toolkit_options();
   struct toolkit *toolkit;
@@ -183,20 +177,17 @@ static void as_in_this_process(void **state) {
   toolkit_close(toolkit);
 }
 
-static void a_crash_is_one_failure(void **state) {
-  (void)state;
+TEST_WITH(a_crash_is_one_failure, setup, teardown) {
   expect_failure("CRASH", "the compiler crashed: signal 11");
   expect_failure("EXIT", "the compiler crashed: exit code 0");
 }
 
-static void memory_has_an_end(void **state) {
-  (void)state;
+TEST_WITH(memory_has_an_end, setup, teardown) {
   if (SANITIZED) skip(); /* a sanitizer's own memory exceeds any limit */
   expect_failure("FILL", "the compiler crashed: signal 6");
 }
 
-static void a_hang_ends_in_time(void **state) {
-  (void)state;
+TEST_WITH(a_hang_ends_in_time, setup, teardown) {
   struct compiled compiled;
   cugen_error err;
   double begin = clock_seconds();
@@ -213,8 +204,7 @@ static bool always(void *context) {
   return true;
 }
 
-static void it_is_stopped_when_asked(void **state) {
-  (void)state;
+TEST_WITH(it_is_stopped_when_asked, setup, teardown) {
   struct compiled compiled;
   assert_int_equal(
       compile_for(compilers, "HANG", 0, (struct process_stop){.asked = always}, &compiled, NULL),
@@ -222,8 +212,7 @@ static void it_is_stopped_when_asked(void **state) {
   expect_right();
 }
 
-static void the_program_is_no_worker(void **state) {
-  (void)state;
+TEST(the_program_is_no_worker) {
   static const char *const programs[] = {"/nonexistent/cugen-worker", "/bin/true"};
   for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
     struct compilers *with = open_compilers(programs[i]);
@@ -248,8 +237,7 @@ static void *compile_many(void *context) {
   return NULL;
 }
 
-static void from_many_threads(void **state) {
-  (void)state;
+TEST_WITH(from_many_threads, setup, teardown) {
   for (int round = 0; round < 2;
        /* in the second round the threads of the first, and their processes, have ended */
        round++) {
@@ -264,8 +252,7 @@ static void from_many_threads(void **state) {
   }
 }
 
-static void a_process_is_renewed(void **state) {
-  (void)state;
+TEST_WITH(a_process_is_renewed, setup, teardown) {
   for (int i = 0; i < 110; i++) expect_right();
 }
 
@@ -275,8 +262,7 @@ static void *compile_right(void *context) {
   return NULL;
 }
 
-static void a_process_outlives_its_thread(void **state) {
-  (void)state;
+TEST_WITH(a_process_outlives_its_thread, setup, teardown) {
   int status = CUGEN_ERROR_INTERNAL;
   in_a_thread(compile_right, &status);
   assert_int_equal(status, CUGEN_OK);
@@ -288,8 +274,7 @@ static void a_process_outlives_its_thread(void **state) {
   }
 }
 
-static void an_idle_process_ends(void **state) {
-  (void)state;
+TEST(an_idle_process_ends) {
   struct compilers *before = compilers;
   compilers = open_idle(getenv("CUGEN_WORKER"), 0.05);
   expect_right();
@@ -302,8 +287,7 @@ static void an_idle_process_ends(void **state) {
 }
 
 /* A request to a process that is about to end is served by another process. */
-static void none_is_lost_to_an_end(void **state) {
-  (void)state;
+TEST(none_is_lost_to_an_end) {
   struct compilers *before = compilers;
   compilers = open_idle(getenv("CUGEN_WORKER"), 0.004);
   for (int i = 0; i < 150; i++) {
@@ -314,8 +298,7 @@ static void none_is_lost_to_an_end(void **state) {
   compilers = before;
 }
 
-static void a_killed_process_is_replaced(void **state) {
-  (void)state;
+TEST_WITH(a_killed_process_is_replaced, setup, teardown) {
   expect_right();
   pid_t child = only_child();
   kill(child, SIGKILL);
@@ -363,8 +346,7 @@ static pid_t compiling_child(pid_t parent) {
   return -1;
 }
 
-static void one_killed_in_a_compile_is_no_failure_of_the_source(void **state) {
-  (void)state;
+TEST_WITH(one_killed_in_a_compile_is_no_failure_of_the_source, setup, teardown) {
   if (!LIMITED) skip();
   struct hanging h = {.status = CUGEN_OK};
   pthread_t thread;
@@ -392,8 +374,7 @@ static void coordinate(bool hang, const int end[2]) {
   for (;;) pause();
 }
 
-static void none_outlives_its_coordinator(void **state) {
-  (void)state;
+TEST(none_outlives_its_coordinator) {
   if (!LIMITED) skip();
   for (int hang = 0; hang < 2; hang++) {
     int end[2];
@@ -412,8 +393,7 @@ static void none_outlives_its_coordinator(void **state) {
 }
 
 /* A fork of this process compiles in children of its own and leaves the parent's alone. */
-static void a_fork_leaves_them_alone(void **state) {
-  (void)state;
+TEST_WITH(a_fork_leaves_them_alone, setup, teardown) {
   expect_right();
   pid_t child = only_child(), fork_of_this = fork();
   if (fork_of_this == 0) {
@@ -439,8 +419,7 @@ static void reap_all(int number) {
   errno = code;
 }
 
-static void whatever_becomes_of_sigchld(void **state) {
-  (void)state;
+TEST_WITH(whatever_becomes_of_sigchld, setup, teardown) {
   void (*const ways[])(int) = {SIG_IGN, reap_all};
   for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
     signal(SIGCHLD, ways[i]);
@@ -455,8 +434,7 @@ static void whatever_becomes_of_sigchld(void **state) {
 
 /* A child that also holds another child's socket would keep that child from noticing that its
    coordinator is gone. */
-static void none_has_anothers_socket(void **state) {
-  (void)state;
+TEST_WITH(none_has_anothers_socket, setup, teardown) {
   struct hanging h[3] = {0};
   pthread_t threads[3];
   pid_t found[MOST_CHILDREN];
@@ -483,25 +461,5 @@ static void none_has_anothers_socket(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(as_in_this_process, setup, teardown),
-      cmocka_unit_test_setup_teardown(a_crash_is_one_failure, setup, teardown),
-      cmocka_unit_test_setup_teardown(memory_has_an_end, setup, teardown),
-      cmocka_unit_test_setup_teardown(a_hang_ends_in_time, setup, teardown),
-      cmocka_unit_test_setup_teardown(it_is_stopped_when_asked, setup, teardown),
-      cmocka_unit_test(the_program_is_no_worker),
-      cmocka_unit_test_setup_teardown(from_many_threads, setup, teardown),
-      cmocka_unit_test_setup_teardown(a_process_is_renewed, setup, teardown),
-      cmocka_unit_test_setup_teardown(a_process_outlives_its_thread, setup, teardown),
-      cmocka_unit_test(an_idle_process_ends),
-      cmocka_unit_test(none_is_lost_to_an_end),
-      cmocka_unit_test_setup_teardown(a_killed_process_is_replaced, setup, teardown),
-      cmocka_unit_test_setup_teardown(one_killed_in_a_compile_is_no_failure_of_the_source, setup,
-                                      teardown),
-      cmocka_unit_test(none_outlives_its_coordinator),
-      cmocka_unit_test_setup_teardown(a_fork_leaves_them_alone, setup, teardown),
-      cmocka_unit_test_setup_teardown(whatever_becomes_of_sigchld, setup, teardown),
-      cmocka_unit_test_setup_teardown(none_has_anothers_socket, setup, teardown),
-  };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,5 @@
 /* The cache over a file system that fails: each of SQLite's calls to it fails in turn, with
    every error that matters. The cache reports it, and everything stored before is there. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <sqlite3.h>
 #include <stdio.h>
@@ -16,6 +10,7 @@
 #include "base/hash.h"
 #include "base/system.h"
 #include "runtime/store/wisdom.h"
+#include "tests/testing.h"
 
 /* ---- A file layer between SQLite and its own ------------------------------------------------ */
 
@@ -370,8 +365,7 @@ static void fail_each(enum start start, int code, bool fail_on) {
 
 /* Measurements in quick succession do not wait for the disk each; a later one, and the end,
    write them too. */
-static void quick_stores_wait_together(void **state) {
-  (void)state;
+TEST(quick_stores_wait_together) {
   enum { MANY = 50 };
   struct cache *cache, *other;
   remove_cache();
@@ -404,16 +398,14 @@ static void quick_stores_wait_together(void **state) {
 }
 
 /* The error changes nothing in what is done about it, so that each beginning meets two. */
-static void each_call_fails(void **state) {
-  (void)state;
+TEST(each_call_fails) {
   static const int codes[] = {SQLITE_IOERR, SQLITE_FULL, SQLITE_CORRUPT, SQLITE_NOMEM};
   for (int start = FRESH; start <= OLD_FORMAT; start++)
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
       if ((start + (int)i) % 2 == 0) fail_each((enum start)start, codes[i], false);
 }
 
-static void the_disk_goes_away(void **state) {
-  (void)state;
+TEST(the_disk_goes_away) {
   for (int start = FRESH; start <= OLD_FORMAT; start++)
     fail_each((enum start)start, SQLITE_IOERR, true);
 }
@@ -544,8 +536,7 @@ static void fail_each_of(const struct change *change, int code, bool fail_on) {
   assert_true(failures > 5);
 }
 
-static void each_change_is_whole(void **state) {
-  (void)state;
+TEST(each_change_is_whole) {
   static const int codes[] = {SQLITE_IOERR, SQLITE_FULL};
   for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
     for (int fail_on = 0; fail_on < 2; fail_on++) {
@@ -556,8 +547,7 @@ static void each_change_is_whole(void **state) {
 
 /* On a full disk the records can be read; new measurements are kept in memory, as the warning
    says. */
-static void a_full_disk_can_be_read(void **state) {
-  (void)state;
+TEST(a_full_disk_can_be_read) {
   struct cache *cache;
   struct text warning = {0};
   unsigned has;
@@ -606,9 +596,5 @@ static int tear_down(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(quick_stores_wait_together), cmocka_unit_test(each_call_fails),
-      cmocka_unit_test(the_disk_goes_away), cmocka_unit_test(each_change_is_whole),
-      cmocka_unit_test(a_full_disk_can_be_read)};
-  return cmocka_run_group_tests_name("a disk that fails under the cache", tests, set_up, tear_down);
+  return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -3,12 +3,6 @@
    the fake driver and the fake NVRTC: whoever asked hears of it with the function's name, as a
    status or as the reason of a failed variant, and nothing is left behind. And what a profiler
    is shown of a worker. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <cuda.h>
 #include <dlfcn.h>
@@ -23,6 +17,7 @@
 #include "base/system.h"
 #include "fake_wild.h"
 #include "find_fake.h"
+#include "tests/testing.h"
 
 static struct fake_cuda *fake;
 
@@ -191,13 +186,11 @@ static void fail_each(void (*work)(cugen *, struct outcome *), long slow, bool f
   assert_true(failures > 20);
 }
 
-static void under_an_application(void **state) {
-  (void)state;
+TEST(under_an_application) {
   fail_each(launch_in, 1000, false);
 }
 
-static void under_tuning_in_process(void **state) {
-  (void)state;
+TEST(under_tuning_in_process) {
   fail_each(tune_one, 100, false);
   fail_each(tune_two, 15, true);
 }
@@ -220,8 +213,7 @@ static bool fails_in_a_worker(const char *function, int n) {
   return told;
 }
 
-static void under_tuning_in_a_worker(void **state) {
-  (void)state;
+TEST(under_tuning_in_a_worker) {
   /* Functions that a worker cannot do without. */
   static const char *const functions[] = {"cuInit",
                                           "cuDriverGetVersion",
@@ -252,8 +244,7 @@ static void under_tuning_in_a_worker(void **state) {
 }
 
 /* The profiler is shown the timed launches of the stated problem, and no others. */
-static void profiled_in_a_worker(void **state) {
-  (void)state;
+TEST(profiled_in_a_worker) {
   struct outcome out = {0};
   char path[] = "/tmp/cugen-launches-XXXXXX", line[64];
   int file = mkstemp(path);
@@ -294,8 +285,5 @@ static void keep_heap(void) {
 int main(int argc, char **argv) {
   keep_heap();
   if (argc > 1 && strcmp(argv[1], "worker") == 0) return serve(argc, argv);
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(under_an_application), cmocka_unit_test(under_tuning_in_process),
-      cmocka_unit_test(under_tuning_in_a_worker), cmocka_unit_test(profiled_in_a_worker)};
-  return cmocka_run_group_tests_name("a driver that fails", tests, find_fake, NULL);
+  return cmocka_run_group_tests(tests, find_fake, NULL);
 }

@@ -1,12 +1,6 @@
 /* Objectives on a GPU whose times and energies are scripted, over the fake driver and the fake
    NVML: the objective decides which variant wins, the records keep both measures, and a GPU
    without a counter is refused. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <dlfcn.h>
 #include <math.h>
@@ -20,6 +14,7 @@
 #include "fake_nvml.h"
 #include "fake_wild.h"
 #include "find_fake.h"
+#include "tests/testing.h"
 
 static struct fake_cuda *fake;
 static struct fake_nvml *nvml;
@@ -145,8 +140,7 @@ static void expect_records(const char *objective, int first, const double *joule
   close_all(kernel, lib);
 }
 
-static void what_cannot_be_measured_is_refused(void **state) {
-  (void)state;
+TEST(what_cannot_be_measured_is_refused) {
   expect_refusal(
       "energy",
       "objective \"energy\" needs energy, which cannot be measured on NVIDIA Pretended: ");
@@ -156,7 +150,7 @@ static void what_cannot_be_measured_is_refused(void **state) {
   nvml->result = 0;
 }
 
-static void the_least_energy_wins(void **state) {
+TEST(the_least_energy_wins) {
   static const double measured[VARIANTS] = {0.9, 0.5, 0.6, 0};
   cugen *lib;
   cugen_error err;
@@ -177,7 +171,7 @@ static void the_least_energy_wins(void **state) {
 
 /* Measuring the time again keeps the energies; asking for the energy again measures no more of
    them. */
-static void both_measures_stay(void **state) {
+TEST(both_measures_stay) {
   static const double measured[VARIANTS] = {0.9, 0.5, 0.6, 0};
   cugen *lib;
   cugen_error err;
@@ -196,7 +190,7 @@ static void both_measures_stay(void **state) {
 }
 
 /* Measuring the energy times the variant again in the way under which its record is kept. */
-static void the_way_of_timing_stays(void **state) {
+TEST(the_way_of_timing_stays) {
   cugen *lib;
   cugen_error err;
   cugen_tune_result result;
@@ -217,7 +211,7 @@ static void the_way_of_timing_stays(void **state) {
   measure = NULL;
 }
 
-static void a_counter_that_stands_still_is_told(void **state) {
+TEST(a_counter_that_stands_still_is_told) {
   cugen *lib;
   cugen_error err = {0};
   cugen_tune_result result;
@@ -230,9 +224,5 @@ static void a_counter_that_stands_still_is_told(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(what_cannot_be_measured_is_refused), cmocka_unit_test(the_least_energy_wins),
-      cmocka_unit_test(both_measures_stay), cmocka_unit_test(the_way_of_timing_stays),
-      cmocka_unit_test(a_counter_that_stands_still_is_told)};
   return cmocka_run_group_tests(tests, find_fakes, remove_cache);
 }

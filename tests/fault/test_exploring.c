@@ -1,12 +1,6 @@
 /* Plans that explore while they serve, over the fake driver: what is launched, how often, and
    which variant serves in the end. By the records, whose times are made up, the first variant is
    the fastest; by the application's launches another one is. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <cuda.h>
 #include <pthread.h>
@@ -20,6 +14,7 @@
 #include "fake_wild.h"
 #include "find_fake.h"
 #include "runtime/cuda/driver.h"
+#include "tests/testing.h"
 
 enum { N = 4096, VARIANTS = 4, LAUNCHES = 6000 };
 
@@ -172,7 +167,7 @@ static cugen_plan_exploration explored(const cugen_plan *plan) {
 
 /* A variant that is more than twice as slow by its record is not explored, however fast it is
    here. */
-static void the_fastest_here_serves_in_the_end(void **state) {
+TEST_WITH(the_fastest_here_serves_in_the_end, set_up, tear_down) {
   cugen_plan *plan = open_plan(*state, CUGEN_PLAN_EXPLORE, 0.1);
   cugen_call *call = bind(plan, 0, NULL);
   assert_string_equal(cugen_plan_about(plan)->variant, all[0].variant);
@@ -208,7 +203,7 @@ static void serve(struct fixture *f, size_t winner) {
   cugen_plan_close(plan);
 }
 
-static void the_next_plan_begins_with_it(void **state) {
+TEST_WITH(the_next_plan_begins_with_it, set_up, tear_down) {
   serve(*state, 2);
   cugen_plan *plan = open_plan(*state, CUGEN_PLAN_EXPLORE, 0);
   const cugen_plan_info *info = cugen_plan_about(plan);
@@ -225,7 +220,7 @@ static void the_next_plan_begins_with_it(void **state) {
 }
 
 /* A variant that is faster by less than the margin of a tie is no reason to change. */
-static void nothing_changes_without_a_verdict(void **state) {
+TEST_WITH(nothing_changes_without_a_verdict, set_up, tear_down) {
   served = tied;
   serve(*state, 0);
 }
@@ -237,7 +232,7 @@ static void assert_own_alone(cugen_plan *plan, cugen_call *call) {
   assert_int_equal(explored(plan).explored, 0);
 }
 
-static void what_was_not_verified_so_is_not_explored(void **state) {
+TEST_WITH(what_was_not_verified_so_is_not_explored, set_up, tear_down) {
   cugen_plan *plan = open_plan(*state, CUGEN_PLAN_EXPLORE, 0.5);
   int fewer = N - 32, same = N;
   cugen_call *shifted = bind(plan, 1, NULL), *smaller = bind(plan, 0, &fewer);
@@ -254,7 +249,7 @@ static void what_was_not_verified_so_is_not_explored(void **state) {
 }
 
 /* A graph captures the variant that serves, and continues with it. */
-static void a_captured_stream_is_left_alone(void **state) {
+TEST_WITH(a_captured_stream_is_left_alone, set_up, tear_down) {
   cugen_plan *plan = open_plan(*state, CUGEN_PLAN_EXPLORE, 0.5);
   cugen_call *call = bind(plan, 0, NULL);
   CUgraph graph;
@@ -274,7 +269,7 @@ static void a_captured_stream_is_left_alone(void **state) {
 }
 
 /* The plan never waits for a launch that does not end. */
-static void nothing_is_waited_for(void **state) {
+TEST_WITH(nothing_is_waited_for, set_up, tear_down) {
   cugen_plan *plan = open_plan(*state, CUGEN_PLAN_EXPLORE, 0.5);
   cugen_call *call = bind(plan, 0, NULL);
   fake->pending = never;
@@ -289,7 +284,7 @@ static void nothing_is_waited_for(void **state) {
 
 /* An application's variables are those of the plan's own variant, so asking for them ends the
    exploration. */
-static void who_asks_for_variables_ends_it(void **state) {
+TEST_WITH(who_asks_for_variables_ends_it, set_up, tear_down) {
   cugen_plan *plan = open_plan(*state, CUGEN_PLAN_EXPLORE, 0.5);
   cugen_call *call = bind(plan, 0, NULL);
   cugen_plan_symbol(plan, "none", NULL, NULL, NULL);
@@ -301,7 +296,7 @@ static void who_asks_for_variables_ends_it(void **state) {
 
 /* An alternative that cannot be launched is left out; the plan's own variant is launched
    instead. */
-static void what_cannot_be_launched_is_left_out(void **state) {
+TEST_WITH(what_cannot_be_launched_is_left_out, set_up, tear_down) {
   cugen_plan *plan = open_plan(*state, CUGEN_PLAN_EXPLORE, 0.5);
   cugen_call *call = bind(plan, 0, NULL);
   launch(call, 1); /* the own variant is timed first */
@@ -318,7 +313,7 @@ static void what_cannot_be_launched_is_left_out(void **state) {
 }
 
 /* A failure of the timing does not fail the launch. */
-static void a_clock_that_fails_fails_no_launch(void **state) {
+TEST_WITH(a_clock_that_fails_fails_no_launch, set_up, tear_down) {
   static const char *const functions[] = {"cuEventRecord", "cuEventQuery", "cuEventElapsedTime",
                                           "cuStreamIsCapturing"};
   spread = 0.5;
@@ -350,7 +345,7 @@ static void *launch_many(void *call) {
   return (void *)(uintptr_t)(status != CUGEN_OK); /* NOLINT(performance-no-int-to-ptr) */
 }
 
-static void threads_share_one_race(void **state) {
+TEST_WITH(threads_share_one_race, set_up, tear_down) {
   enum { THREADS = 4 };
   cugen_plan *plan = open_plan(*state, CUGEN_PLAN_EXPLORE, 0.1);
   pthread_t threads[THREADS];
@@ -378,7 +373,7 @@ static void threads_share_one_race(void **state) {
   cugen_plan_close(plan);
 }
 
-static void wrong_options_are_refused(void **state) {
+TEST_WITH(wrong_options_are_refused, set_up, tear_down) {
   struct fixture *f = *state;
   cugen_plan_options options = CUGEN_PLAN_OPTIONS_INIT;
   cugen_plan *plan;
@@ -393,7 +388,7 @@ static void wrong_options_are_refused(void **state) {
 }
 
 /* A later record is not of the best variant, but of one that may have become the best. */
-static void what_was_tuned_later_is_explored_again(void **state) {
+TEST_WITH(what_was_tuned_later_is_explored_again, set_up, tear_down) {
   struct fixture *f = *state;
   struct cache *cache;
   struct cache_record *records;
@@ -419,15 +414,6 @@ static void what_was_tuned_later_is_explored_again(void **state) {
   cugen_plan_close(plan);
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      TEST(the_fastest_here_serves_in_the_end),     TEST(the_next_plan_begins_with_it),
-      TEST(nothing_changes_without_a_verdict),      TEST(what_was_not_verified_so_is_not_explored),
-      TEST(a_captured_stream_is_left_alone),        TEST(nothing_is_waited_for),
-      TEST(who_asks_for_variables_ends_it),         TEST(what_cannot_be_launched_is_left_out),
-      TEST(a_clock_that_fails_fails_no_launch),     TEST(threads_share_one_race),
-      TEST(what_was_tuned_later_is_explored_again), TEST(wrong_options_are_refused)};
-  return cmocka_run_group_tests_name("exploring", tests, find_fake, NULL);
+  return cmocka_run_group_tests(tests, find_fake, NULL);
 }

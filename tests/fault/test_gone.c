@@ -2,12 +2,6 @@
    program and in its worker process, which is this program too: the run ends with the driver's
    own words, what was measured before is kept, and no variant is remembered as having failed. Of
    two GPUs one goes away: what failed on it is measured again on the other. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <cuda.h>
 #include <dlfcn.h>
@@ -21,6 +15,7 @@
 #include "base/system.h"
 #include "fake_wild.h"
 #include "find_fake.h"
+#include "tests/testing.h"
 
 static struct fake_cuda *fake;
 
@@ -80,7 +75,7 @@ static double measured(cugen_kernel *kernel, const char *variant) {
 
 /* The slow implementation's first variant is measured again on cuda:0, 100 times as slow as the
    best. From then on the others of that implementation wait until all fast ones are measured. */
-static void the_other_goes_on(void **state) {
+TEST(the_other_goes_on) {
   char file[] = "/tmp/cugen-gone-XXXXXX";
   cugen_options options = CUGEN_OPTIONS_INIT;
   cugen_tune_options tuning = CUGEN_TUNE_OPTIONS_INIT;
@@ -193,8 +188,7 @@ static void tune(long at, int with, struct outcome *out) {
   text_free(&self);
 }
 
-static void in_order(void **state) {
-  (void)state;
+TEST(in_order) {
   struct outcome outcome;
   tune(0, 0, &outcome);
   if (outcome.status) fail_msg("%s", outcome.error.message);
@@ -203,8 +197,7 @@ static void in_order(void **state) {
   assert_int_equal(outcome.failed, 0);
 }
 
-static void goes_away(void **state) {
-  (void)state;
+TEST(goes_away) {
   static const struct {
     int code;
     const char *name;
@@ -230,7 +223,5 @@ static void goes_away(void **state) {
 
 int main(int argc, char **argv) {
   if (argc > 1 && strcmp(argv[1], "worker") == 0) return serve(argc, argv);
-  const struct CMUnitTest tests[] = {cmocka_unit_test(in_order), cmocka_unit_test(goes_away),
-                                     cmocka_unit_test(the_other_goes_on)};
-  return cmocka_run_group_tests_name("a GPU that goes away", tests, find_fake, NULL);
+  return cmocka_run_group_tests(tests, find_fake, NULL);
 }

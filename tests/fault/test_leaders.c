@@ -1,12 +1,6 @@
 /* Tuning on a GPU whose times are scripted, over the fake driver and the fake NVRTC: one lucky
    measurement wins nothing, the race says who is tied, and a budget is kept though every launch
    takes long. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <cuda.h>
 #include <dlfcn.h>
@@ -20,6 +14,7 @@
 #include "base/system.h"
 #include "fake_wild.h"
 #include "find_fake.h"
+#include "tests/testing.h"
 
 static struct fake_cuda *fake;
 
@@ -114,7 +109,7 @@ static double remembered(cugen_kernel *kernel, const char *variant, size_t *plac
 
 /* The first variant was lucky, the second and third are equal within 0.2 %, the last is far
    behind. */
-static void test_race(void **state) {
+TEST_WITH(test_race, find_fake, NULL) {
   struct scripted script[] = {{variants[0], 128, 8, 1.8f, 2.2f, 0},
                               {variants[1], 128, 2, 2.004f, 2.004f, 0},
                               {variants[2], 256, 4, 2.0f, 2.0f, 0},
@@ -137,7 +132,7 @@ static void test_race(void **state) {
 
 /* A variant that was not measured again cannot win: the second race has the variants that the
    first race's verdict left in front. */
-static void test_second_race(void **state) {
+TEST_WITH(test_second_race, find_fake, NULL) {
   struct scripted script[] = {{variants[0], 128, 8, 1.8f, 2.3f, 0},
                               {variants[1], 128, 2, 1.81f, 2.4f, 0},
                               /* 11 % behind: not in the first race */
@@ -158,7 +153,7 @@ static void test_second_race(void **state) {
 
 /* After a race a variant costs the median of its rounds, so that a lucky first round does not
    end the races. */
-static void test_luck_in_a_round(void **state) {
+TEST_WITH(test_luck_in_a_round, find_fake, NULL) {
   struct scripted script[] = {{variants[0], 128, 8, 1.8f, 2.3f, 0},
                               {variants[1], 128, 2, 1.81f, 2.4f, 0},
                               /* 11 % behind: not in the first race */
@@ -180,7 +175,7 @@ static void test_luck_in_a_round(void **state) {
 
 /* Each launch takes 60 ms, the search 2.3 s, and a race of two variants 3.5 s. A race that would
    exceed the budget by more than a second is left out. */
-static void test_budget(void **state) {
+TEST_WITH(test_budget, find_fake, NULL) {
   static const struct {
     double budget;
     bool races;
@@ -235,7 +230,7 @@ static void tune_count(cugen_kernel *kernel, const char *strategy, size_t count,
 
 /* Of twelve remembered variants the eight fastest are measured first. In the order of names the
    first eight would be blocks=1, 10, 11, 12, 2, 3, 4 and 5. */
-static void test_the_fastest_come_first(void **state) {
+TEST_WITH(test_the_fastest_come_first, find_fake, NULL) {
   enum { REMEMBERED = 12, AGAIN = 8 };
   const char *size = "n=3000";
   cugen_options options = CUGEN_OPTIONS_INIT;
@@ -260,11 +255,5 @@ static void test_the_fastest_come_first(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup(test_race, find_fake),
-      cmocka_unit_test_setup(test_second_race, find_fake),
-      cmocka_unit_test_setup(test_luck_in_a_round, find_fake),
-      cmocka_unit_test_setup(test_budget, find_fake),
-      cmocka_unit_test_setup(test_the_fastest_come_first, find_fake)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

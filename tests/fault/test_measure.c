@@ -1,12 +1,6 @@
 /* The ways of timing over a driver that counts calls: what is launched, in which order, and when
    the measurement ends. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <cuda.h>
 #include <string.h>
@@ -15,6 +9,7 @@
 #include "runtime/compile/toolkit.h"
 #include "runtime/cuda/driver.h"
 #include "runtime/devices.h"
+#include "tests/testing.h"
 #include "tune/worker/energy.h"
 #include "tune/worker/measure.h"
 
@@ -128,7 +123,7 @@ static bool about(double a, double b) {
 
 /* ---- Samples that are enough ---------------------------------------------------------------- */
 
-static void test_long_launches_settle(void **state) {
+TEST_WITH(test_long_launches_settle, set_up, tear_down) {
   const struct measure_options options = {.samples = 11, .few = true}, all = {.samples = 11};
   (void)state;
   /* seconds of a launch: a tenth of a millisecond */
@@ -141,8 +136,7 @@ static void test_long_launches_settle(void **state) {
 }
 
 /* A sample takes a millisecond and has ten launches. */
-static void test_time_ends_sampling(void **state) {
-  (void)state;
+TEST_WITH(test_time_ends_sampling, set_up, tear_down) {
   const struct measurement m =
       measure((struct measure_options){.samples = 11, .seconds = 4.5e-3}, false);
   assert_int_equal(m.samples, 5);
@@ -151,8 +145,7 @@ static void test_time_ends_sampling(void **state) {
 /* ---- What is said of the samples ------------------------------------------------------------ */
 
 /* Each sample takes a tenth more than the one before, so the time is the sixth of eleven. */
-static void test_quantiles(void **state) {
-  (void)state;
+TEST_WITH(test_quantiles, set_up, tear_down) {
   scene.drift = 1.1;
   const struct measurement m = measure((struct measure_options){.samples = 11}, false);
   assert_int_equal(m.samples, 11);
@@ -164,8 +157,7 @@ static void test_quantiles(void **state) {
 
 /* ---- In a graph ----------------------------------------------------------------------------- */
 
-static void test_graph(void **state) {
-  (void)state;
+TEST_WITH(test_graph, set_up, tear_down) {
   struct measurement m = measure((struct measure_options){.way = MEASURE_GRAPH}, false);
   /* Ten rounds of two launches make a millisecond: they are captured once, and replayed to warm
      up and for each sample. */
@@ -179,8 +171,7 @@ static void test_graph(void **state) {
 }
 
 /* Sets that are restored are used once in a graph, and restored before each replay. */
-static void test_graph_renews(void **state) {
-  (void)state;
+TEST_WITH(test_graph_renews, set_up, tear_down) {
   struct measurement m =
       measure((struct measure_options){.way = MEASURE_GRAPH, .samples = 2}, true);
   assert_int_equal(fake->captured, SETS * LAUNCHES);
@@ -194,8 +185,7 @@ static void test_graph_renews(void **state) {
 }
 
 /* The graph of a long kernel still goes through all sets, up to ten milliseconds. */
-static void test_graph_of_long_launches(void **state) {
-  (void)state;
+TEST_WITH(test_graph_of_long_launches, set_up, tear_down) {
   scene.each = 2e-3;
   measure((struct measure_options){.way = MEASURE_GRAPH, .seen = 2e-3, .samples = 1}, false);
   assert_int_equal(fake->captured, SETS * LAUNCHES);
@@ -206,7 +196,7 @@ static void test_graph_of_long_launches(void **state) {
 }
 
 /* A variant that cannot be captured fails and leaves nothing behind. */
-static void test_graph_fails(void **state) {
+TEST_WITH(test_graph_fails, set_up, tear_down) {
   static const char *const calls[] = {"cuStreamBeginCapture_v2", "cuStreamEndCapture",
                                       "cuGraphInstantiateWithFlags", "cuGraphLaunch"};
   const struct measure_options options = {.way = MEASURE_GRAPH, .samples = 1, .seconds = 1};
@@ -228,8 +218,7 @@ static void test_graph_fails(void **state) {
   measure(options, false); /* the stream is usable again */
 }
 
-static void test_no_graphs(void **state) {
-  (void)state;
+TEST_WITH(test_no_graphs, set_up, tear_down) {
   assert_int_equal(measure_check(&cuda_device_ops, scene.toolkit, MEASURE_GRAPH, &scene.err),
                    CUGEN_OK);
   const struct driver *driver;
@@ -253,8 +242,7 @@ static void test_no_graphs(void **state) {
 
 /* ---- Cold ----------------------------------------------------------------------------------- */
 
-static void test_cold(void **state) {
-  (void)state;
+TEST_WITH(test_cold, set_up, tear_down) {
   struct measurement m =
       measure((struct measure_options){.way = MEASURE_COLD, .samples = 2}, false);
   /* Two launches tell how long one takes; then a sample has eight, each behind a flush of twice
@@ -268,8 +256,7 @@ static void test_cold(void **state) {
 }
 
 /* A set is restored before the caches are flushed, not afterwards. */
-static void test_cold_renews(void **state) {
-  (void)state;
+TEST_WITH(test_cold_renews, set_up, tear_down) {
   measure((struct measure_options){.way = MEASURE_COLD, .samples = 2}, true);
   assert_int_equal(scene.renewed, 2 + 2 * 8);
   assert_int_equal(scene.order, 2 * LAUNCHES);
@@ -277,7 +264,7 @@ static void test_cold_renews(void **state) {
 
 /* ---- Under load ----------------------------------------------------------------------------- */
 
-static void test_sustained(void **state) {
+TEST_WITH(test_sustained, set_up, tear_down) {
   static const struct {
     struct device_clock clock;
     double drift, load;
@@ -316,8 +303,7 @@ static void tell_falling_clock(struct device *device, struct device_clock *out) 
   tell_clock(device, out);
 }
 
-static void test_sustained_waits_for_clocks(void **state) {
-  (void)state;
+TEST_WITH(test_sustained_waits_for_clocks, set_up, tear_down) {
   scene.ops.clock = tell_falling_clock;
   scene.clock.sm_mhz = 100000;
   struct measurement m =
@@ -327,8 +313,7 @@ static void test_sustained_waits_for_clocks(void **state) {
 }
 
 /* A variant that is slower before it throttles is not loaded any further. */
-static void test_sustained_drops(void **state) {
-  (void)state;
+TEST_WITH(test_sustained_drops, set_up, tear_down) {
   struct measurement m =
       measure((struct measure_options){.way = MEASURE_SUSTAINED, .best = 5e-5}, false);
   assert_true(m.dropped);
@@ -343,8 +328,7 @@ static void tell_gap_in_cap(struct device *device, struct device_clock *out) {
   out->at_power_cap = scene.spans % 5 != 0;
 }
 
-static void test_sustained_at_the_cap_throughout(void **state) {
-  (void)state;
+TEST_WITH(test_sustained_at_the_cap_throughout, set_up, tear_down) {
   scene.ops.clock = tell_gap_in_cap;
   scene.clock.sm_mhz = 100000;
   const struct measurement m =
@@ -353,8 +337,7 @@ static void test_sustained_at_the_cap_throughout(void **state) {
   assert_true(scene.spans >= 2 + 20);
 }
 
-static void test_load_fits_the_timeout(void **state) {
-  (void)state;
+TEST_WITH(test_load_fits_the_timeout, set_up, tear_down) {
   assert_true(measure_load_limit(0) == measure_most_load);
   assert_true(measure_load_limit(100) == measure_most_load);
   assert_true(about(measure_load_limit(5), 2)); /* verifying and loading take time, too */
@@ -369,7 +352,7 @@ static int tell_energy(struct device *device, double *joules, cugen_error *err) 
   return CUGEN_OK;
 }
 
-static void test_energy_without_renewing(void **state) {
+TEST_WITH(test_energy_without_renewing, set_up, tear_down) {
   const struct measure_renewal renewal = {renew, NULL};
   struct measurement m = {.seconds = 1e-3};
   (void)state;
@@ -386,24 +369,5 @@ static int find(void **state) {
 }
 
 int main(void) {
-#define WAY(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-  const struct CMUnitTest tests[] = {
-      WAY(test_long_launches_settle),
-      WAY(test_time_ends_sampling),
-      WAY(test_quantiles),
-      WAY(test_graph),
-      WAY(test_graph_renews),
-      WAY(test_graph_of_long_launches),
-      WAY(test_graph_fails),
-      WAY(test_no_graphs),
-      WAY(test_cold),
-      WAY(test_cold_renews),
-      WAY(test_sustained),
-      WAY(test_sustained_waits_for_clocks),
-      WAY(test_sustained_drops),
-      WAY(test_sustained_at_the_cap_throughout),
-      WAY(test_load_fits_the_timeout),
-      WAY(test_energy_without_renewing),
-  };
-  return cmocka_run_group_tests_name("ways of timing", tests, find, NULL);
+  return cmocka_run_group_tests(tests, find, NULL);
 }

@@ -1,12 +1,6 @@
 /* Compiles with an NVRTC that fails: whichever call fails, the error names it, no program of
    NVRTC is left, and the next compile works. An NVRTC that gives no cubin, no log, or never ends
    is noticed, too. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <dlfcn.h>
 #include <nvrtc.h>
@@ -18,6 +12,7 @@
 #include "fake_nvrtc.h"
 #include "runtime/compile/toolkit.h"
 #include "runtime/cuda/nvrtc.h"
+#include "tests/testing.h"
 
 static const char *folder;
 static struct fake_nvrtc *fake;
@@ -110,8 +105,7 @@ static void fail_each_call(nvrtcResult result, const char *name, int expected) {
   assert_in_range(failures, 8, 20);
 }
 
-static void each_call_fails(void **state) {
-  (void)state;
+TEST_WITH(each_call_fails, reset_fake, NULL) {
   fail_each_call(NVRTC_ERROR_INTERNAL_ERROR, "NVRTC_ERROR_PRETENDED", CUGEN_ERROR_COMPILE);
   fail_each_call(NVRTC_ERROR_OUT_OF_MEMORY, "NVRTC_ERROR_OUT_OF_MEMORY", CUGEN_ERROR_MEMORY);
   fail_each_call(NVRTC_ERROR_BUILTIN_OPERATION_FAILURE, "NVRTC_ERROR_PRETENDED", CUGEN_ERROR_IO);
@@ -123,8 +117,7 @@ static void expect(int status, const char *words) {
   if (!strstr(err.message, words)) fail_msg("no '%s' in: %s", words, err.message);
 }
 
-static void images_that_are_no_cubin(void **state) {
-  (void)state;
+TEST_WITH(images_that_are_no_cubin, reset_fake, NULL) {
   fake->image = FAKE_IMAGE_NOISE;
   expect(CUGEN_ERROR_COMPILE, "not a cubin");
   fake->image = FAKE_IMAGE_EMPTY;
@@ -133,8 +126,7 @@ static void images_that_are_no_cubin(void **state) {
   expect(CUGEN_ERROR_COMPILE, "the cubin holds no kernel 'add'");
 }
 
-static void no_log(void **state) {
-  (void)state;
+TEST_WITH(no_log, reset_fake, NULL) {
   fake->log = NULL;
   expect(CUGEN_OK, "");
   fake->fail_compile = 1;
@@ -144,8 +136,7 @@ static void no_log(void **state) {
   expect(CUGEN_ERROR_COMPILE, "NVRTC refused the source:\na.cu:3: error: that is wrong");
 }
 
-static void never_ends(void **state) {
-  (void)state;
+TEST_WITH(never_ends, reset_fake, NULL) {
   fake->compile_seconds = 600;
   limit = 0.3;
   double begin = clock_seconds();
@@ -154,8 +145,5 @@ static void never_ends(void **state) {
 }
 
 int main(void) {
-#define TEST(name) cmocka_unit_test_setup(name, reset_fake)
-  const struct CMUnitTest tests[] = {TEST(each_call_fails), TEST(images_that_are_no_cubin),
-                                     TEST(no_log), TEST(never_ends)};
-  return cmocka_run_group_tests_name("an NVRTC that fails", tests, find_fake, NULL);
+  return cmocka_run_group_tests(tests, find_fake, NULL);
 }

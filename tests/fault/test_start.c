@@ -1,12 +1,6 @@
 /* What a program that is going to tune waits for, over the fake driver and the fake NVRTC in
    this program and in its worker processes, which are this program too: CUDA is started in one
    process, which lists the GPUs and then tunes. Where that fails all is as without. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <cuda.h>
 #include <signal.h>
@@ -20,6 +14,7 @@
 #include "base/system.h"
 #include "fake_wild.h"
 #include "find_fake.h"
+#include "tests/testing.h"
 #include "tune/data/data_kernels.h"
 
 enum { VARIANTS = 4 };
@@ -111,7 +106,7 @@ static size_t count_processes(const struct opened *o, int number) {
 }
 
 /* The worker and one compiler start; this process does not call the driver. */
-static void starts_once(void **state) {
+TEST_WITH(starts_once, open_log, close_log) {
   struct opened *o = *state;
   cugen_device_info device;
   cugen_tune_result result;
@@ -127,7 +122,7 @@ static void starts_once(void **state) {
 
 /* The next run has a worker of its own and all images of the first run; the best variant is
    compiled for its PTX. */
-static void tunes_again(void **state) {
+TEST_WITH(tunes_again, open_log, close_log) {
   struct opened *o = *state;
   cugen_tune_result first, second;
   open_kernel(o, text_get(&o->self));
@@ -139,7 +134,7 @@ static void tunes_again(void **state) {
 }
 
 /* A list of GPUs that the worker did not give comes from the driver in this process. */
-static void looks_here(void **state) {
+TEST_WITH(looks_here, open_log, close_log) {
   struct opened *o = *state;
   cugen_tune_result result;
   setenv("FAKE_BLIND", "1", 1);
@@ -150,7 +145,7 @@ static void looks_here(void **state) {
   assert_non_null(strstr(o->error.message, "cuDriverGetVersion"));
 }
 
-static void dies_in_between(void **state) {
+TEST_WITH(dies_in_between, open_log, close_log) {
   struct opened *o = *state;
   cugen_tune_result result;
   open_kernel(o, text_get(&o->self));
@@ -161,7 +156,7 @@ static void dies_in_between(void **state) {
   assert_int_equal(count_processes(o, 0), 4);
 }
 
-static void is_no_worker(void **state) {
+TEST_WITH(is_no_worker, open_log, close_log) {
   struct opened *o = *state;
   cugen_tune_result result;
   open_kernel(o, "/bin/true");
@@ -170,11 +165,7 @@ static void is_no_worker(void **state) {
   assert_non_null(strstr(o->error.message, "/bin/true does not answer as the worker"));
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, open_log, close_log)
-
 int main(int argc, char **argv) {
   if (argc > 1 && strcmp(argv[1], "worker") == 0) return serve(argc, argv);
-  const struct CMUnitTest tests[] = {TEST(starts_once), TEST(tunes_again), TEST(looks_here),
-                                     TEST(dies_in_between), TEST(is_no_worker)};
-  return cmocka_run_group_tests_name("the start of a tuning", tests, NULL, NULL);
+  return cmocka_run_group_tests(tests, NULL, NULL);
 }

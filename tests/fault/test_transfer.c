@@ -1,11 +1,5 @@
 /* Transfers over the fake driver and the fake NVRTC: what is measured; that a transfer that
    loses bytes is found; that whichever call fails is reported and nothing is left behind. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <cuda.h>
 #include <dlfcn.h>
@@ -15,6 +9,7 @@
 
 #include "api/transfer.h"
 #include "find_fake.h"
+#include "tests/testing.h"
 
 static struct fake_cuda *fake;
 
@@ -88,8 +83,7 @@ static cugen_transfer_options small(void) {
 
 /* ---- What is measured ----------------------------------------------------------------------- */
 
-static void all_kinds(void **state) {
-  (void)state;
+TEST(all_kinds) {
   static const char *const names[] = {"pageable",  "registered", "pinned", "combined", "pitched",
                                       "pitched3d", "default",    "mapped", "managed",  "prefetch"};
   cugen_transfer_options options = small();
@@ -121,8 +115,7 @@ static void all_kinds(void **state) {
   assert_nothing_left();
 }
 
-static void lost_bytes(void **state) {
-  (void)state;
+TEST(lost_bytes) {
   static const struct {
     const char *memory, *message;
   } cases[] = {
@@ -148,8 +141,7 @@ static void lost_bytes(void **state) {
 /* ---- Failures ------------------------------------------------------------------------------- */
 
 /* Each of the first calls fails in turn, then ever fewer of the many that are timed. */
-static void every_call_fails(void **state) {
-  (void)state;
+TEST(every_call_fails) {
   static const int codes[] = {CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_LAUNCH_FAILED};
   size_t failed = 0;
   for (long at = 1;; at += 1 + at / 16) {
@@ -188,8 +180,7 @@ static int count_down(const cugen_transfer_progress *progress, void *context) {
   return after->seen == after->rows;
 }
 
-static void stopped(void **state) {
-  (void)state;
+TEST(stopped) {
   struct stop_after after = {.rows = 5};
   cugen_transfer_options options = small();
   cugen_transfer result;
@@ -206,8 +197,7 @@ static void stopped(void **state) {
 }
 
 /* Without NVRTC the kinds that need no kernel are measured, and the others say why not. */
-static void without_nvrtc(void **state) {
-  (void)state;
+TEST(without_nvrtc) {
   cugen_transfer_options options = small();
   cugen_transfer result;
   cugen_error error;
@@ -223,8 +213,7 @@ static void without_nvrtc(void **state) {
   assert_nothing_left();
 }
 
-static void refused(void **state) {
-  (void)state;
+TEST(refused) {
   static const int64_t nothing[] = {0}, many[65] = {1};
   cugen_transfer_options options = small();
   cugen_transfer result;
@@ -252,10 +241,5 @@ static void refused(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(all_kinds),        cmocka_unit_test(lost_bytes),
-      cmocka_unit_test(every_call_fails), cmocka_unit_test(stopped),
-      cmocka_unit_test(without_nvrtc),    cmocka_unit_test(refused),
-  };
-  return cmocka_run_group_tests_name("transfers", tests, find_fake, NULL);
+  return cmocka_run_group_tests(tests, find_fake, NULL);
 }

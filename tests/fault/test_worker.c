@@ -2,12 +2,6 @@
    middle of a message or says what makes no sense. The coordinator says so within its time, and
    the next worker is asked again. This program is its own worker, which does what FAKE_WORKER
    says. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <math.h>
 #include <signal.h>
@@ -20,6 +14,7 @@
 
 #include "base/system.h"
 #include "runtime/wire.h"
+#include "tests/testing.h"
 #include "tune/worker/worker.h"
 
 /* ---- The worker ----------------------------------------------------------------------------- */
@@ -341,8 +336,7 @@ static void expect_outcome(const char *wish, cugen_outcome outcome, const char *
   expect_recovery();
 }
 
-static void before_the_device(void **state) {
-  (void)state;
+TEST_WITH(before_the_device, open_worker, close_worker) {
   struct text identity = {0};
   wire_identity(&identity);
   expect_stranger("5 say_another", "it is of 'cugen 9.9.9, protocol 1, layout 0123456789abcdef'");
@@ -356,8 +350,7 @@ static void before_the_device(void **state) {
   text_free(&identity);
 }
 
-static void no_program(void **state) {
-  (void)state;
+TEST(no_program) {
   const struct worker_options options = {.device = "cpu", .places = "/here, /there"};
   struct worker *none;
   cugen_error err;
@@ -367,8 +360,7 @@ static void no_program(void **state) {
   assert_non_null(strstr(err.message, "CUGEN_TUNE_IN_PROCESS"));
 }
 
-static void before_the_variant(void **state) {
-  (void)state;
+TEST_WITH(before_the_variant, open_worker, close_worker) {
   /* 0: opening the device, 1: the dataset */
   expect_error("0 die", "the worker process died during opening the device (exit code 3)");
   expect_error("0 be_killed", "died during opening the device (signal 9");
@@ -385,8 +377,7 @@ static void before_the_variant(void **state) {
   expect_error("1 say_error", "the device is gone");
 }
 
-static void under_the_variant(void **state) {
-  (void)state;
+TEST_WITH(under_the_variant, open_worker, close_worker) {
   expect_outcome("2 die", CUGEN_OUTCOME_TRAP, "exit code 3 while running the variant");
   expect_outcome("2 be_killed", CUGEN_OUTCOME_TRAP, "signal 9 (Killed) while running the variant");
   expect_outcome("2 hang", CUGEN_OUTCOME_TIMEOUT, "did not end within 0.3 s");
@@ -404,7 +395,7 @@ static void under_the_variant(void **state) {
 }
 
 /* A report that a kernel has overwritten is never read past its ends. */
-static void over_the_report(void **state) {
+TEST_WITH(over_the_report, open_worker, close_worker) {
   struct worker_result result;
   cugen_error err;
   int status;
@@ -429,14 +420,12 @@ static void over_the_report(void **state) {
 }
 
 /* A message that stops half-way, and one that nobody receives. */
-static void in_the_middle(void **state) {
-  (void)state;
+TEST_WITH(in_the_middle, open_worker, close_worker) {
   expect_error("0 say_half_a_header", "no longer made sense during opening the device");
   expect_outcome("2 say_half_a_payload", CUGEN_OUTCOME_TRAP, "no longer made sense");
 }
 
-static void an_image_that_nobody_reads(void **state) {
-  (void)state;
+TEST_WITH(an_image_that_nobody_reads, open_worker, close_worker) {
   image_bytes = 4 << 20;
   expect_outcome("-2", CUGEN_OUTCOME_TIMEOUT, "did not end");
 }
@@ -452,8 +441,7 @@ static void wait_for_misbehaviour(bool dies) {
 }
 
 /* Between two variants neither is to blame. */
-static void idle(void **state) {
-  (void)state;
+TEST_WITH(idle, open_worker, close_worker) {
   static const char *const wishes[] = {"-1 be_killed", "-1 die", "-1 say_more"};
   sigset_t told;
   sigemptyset(&told);
@@ -472,14 +460,5 @@ static void idle(void **state) {
 
 int main(int argc, char **argv) {
   if (argc > 1 && strcmp(argv[1], "worker") == 0) return serve();
-#define TEST(name) cmocka_unit_test_setup_teardown(name, open_worker, close_worker)
-  const struct CMUnitTest tests[] = {TEST(before_the_device),
-                                     cmocka_unit_test(no_program),
-                                     TEST(before_the_variant),
-                                     TEST(under_the_variant),
-                                     TEST(over_the_report),
-                                     TEST(in_the_middle),
-                                     TEST(an_image_that_nobody_reads),
-                                     TEST(idle)};
-  return cmocka_run_group_tests_name("a worker that misbehaves", tests, NULL, NULL);
+  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,5 @@
 /* The cuda device on a real GPU; skipped, with the reason, if there is none. The last test
    breaks the device's context, as a kernel that traps does. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -18,6 +12,7 @@
 #include "runtime/devices.h"
 #include "runtime/model/occupancy.h"
 #include "runtime/plan.h"
+#include "tests/testing.h"
 
 static const struct device_ops *const ops = &cuda_device_ops;
 static struct toolkit *toolkit;
@@ -138,8 +133,7 @@ static int run_sync(struct run *run, cugen_error *err) {
 
 /* ---- What it is ----------------------------------------------------------------------------- */
 
-static void test_description(void **state) {
-  (void)state;
+TEST(test_description) {
   struct device_description description;
   cugen_error err;
   assert_true(ops->count(toolkit, &err) >= 1);
@@ -159,8 +153,7 @@ static void test_description(void **state) {
   assert_true(description.driver_version >= 12000);
 }
 
-static void test_clock(void **state) {
-  (void)state;
+TEST(test_clock) {
   const struct nvml *nvml;
   cugen_error err;
   struct device_clock clock;
@@ -215,8 +208,7 @@ static void check_kind(enum memory_kind kind, bool guard) {
   assert_null(memory.base);
 }
 
-static void test_each_kind_of_memory(void **state) {
-  (void)state;
+TEST(test_each_kind_of_memory) {
   for (int kind = 0; kind < MEMORY_KIND_COUNT; kind++) {
     check_kind((enum memory_kind)kind, false);
     check_kind((enum memory_kind)kind, true);
@@ -237,8 +229,7 @@ static void check_poke(enum memory_kind kind, long long at, const char *words) {
   if (words && !strstr(err.message, words)) fail_msg("expected '%s' in: %s", words, err.message);
 }
 
-static void test_writes_out_of_bounds_are_found(void **state) {
-  (void)state;
+TEST(test_writes_out_of_bounds_are_found) {
   for (int kind = 0; kind < MEMORY_KIND_COUNT; kind++) {
     check_poke((enum memory_kind)kind, 0, NULL);
     check_poke((enum memory_kind)kind, 999, NULL);
@@ -250,8 +241,7 @@ static void test_writes_out_of_bounds_are_found(void **state) {
 
 /* The pitches that NVIDIA published: rows of 15 floats take 512 bytes, 128 take 512, 255 take
    1024. */
-static void test_pitch(void **state) {
-  (void)state;
+TEST(test_pitch) {
   static const size_t floats[] = {15, 128, 255}, want[] = {512, 512, 1024};
   for (int i = 0; i < 3; i++) {
     struct memory memory;
@@ -265,8 +255,7 @@ static void test_pitch(void **state) {
   }
 }
 
-static void test_copies_between_pitches(void **state) {
-  (void)state;
+TEST(test_copies_between_pitches) {
   enum { WIDTH = 37, ROWS = 11 };
   unsigned char packed[ROWS][WIDTH], back[ROWS][WIDTH];
   for (int r = 0; r < ROWS; r++)
@@ -292,8 +281,7 @@ static void test_copies_between_pitches(void **state) {
 }
 
 /* Uses an index beyond 2^31. */
-static void test_large_buffer(void **state) {
-  (void)state;
+TEST(test_large_buffer) {
   const long long last = (INT64_C(1) << 31) + 5;
   if (device->description.facts.memory_bytes < INT64_C(12) << 30) {
     print_message("skipped: this GPU has less than 12 GiB\n");
@@ -313,8 +301,7 @@ static void test_large_buffer(void **state) {
   ops->free(device, &memory);
 }
 
-static void test_too_large_a_buffer(void **state) {
-  (void)state;
+TEST(test_too_large_a_buffer) {
   struct memory memory;
   cugen_error err;
   size_t bytes = (size_t)device->description.facts.memory_bytes + ((size_t)1 << 30);
@@ -326,8 +313,7 @@ static void test_too_large_a_buffer(void **state) {
 
 /* ---- Kernels -------------------------------------------------------------------------------- */
 
-static void test_constant_argument(void **state) {
-  (void)state;
+TEST(test_constant_argument) {
   float numbers[8] = {1, 1, 1, 1, 2, 2, 2, 2}, factors[4] = {2, 3, 5, 7}, back[8];
   struct kernel_argument arguments[] = {{.name = "factors",
                                          .kind = CUGEN_ARGUMENT_CONSTANT,
@@ -389,8 +375,7 @@ static void check_reverse(int count) {
   free(numbers);
 }
 
-static void test_dynamic_shared(void **state) {
-  (void)state;
+TEST(test_dynamic_shared) {
   int64_t optin = device->description.facts.shared_per_block_optin;
   check_reverse(1000);
   check_reverse(12 * 1024);               /* 48 KB, and 1 KB static */
@@ -399,8 +384,7 @@ static void test_dynamic_shared(void **state) {
 
 /* The driver refuses the launch. launch_check, which would refuse it with more words, is not
    asked here. */
-static void test_too_much_dynamic_shared(void **state) {
-  (void)state;
+TEST(test_too_much_dynamic_shared) {
   struct loaded *loaded;
   struct entry *entry;
   cugen_error err;
@@ -414,8 +398,7 @@ static void test_too_much_dynamic_shared(void **state) {
 
 /* The driver's count of resident blocks equals the one that the calculator gives for the figures
    of the cubin. */
-static void test_occupancy_agrees(void **state) {
-  (void)state;
+TEST(test_occupancy_agrees) {
   struct loaded *loaded;
   cugen_error err;
   check(ops->load(device, &compiled, &loaded, &err), &err);
@@ -438,8 +421,7 @@ static void test_occupancy_agrees(void **state) {
 }
 
 /* The counts also agree with a preferred carveout. */
-static void test_carved_occupancy_agrees(void **state) {
-  (void)state;
+TEST(test_carved_occupancy_agrees) {
   cugen_error err;
   for (int percent = 0; percent <= 100; percent += 10) {
     struct loaded *loaded;
@@ -459,8 +441,7 @@ static void test_carved_occupancy_agrees(void **state) {
   }
 }
 
-static void test_a_launch_that_cannot_be(void **state) {
-  (void)state;
+TEST(test_a_launch_that_cannot_be) {
   struct memory memory;
   struct run run;
   cugen_error err;
@@ -476,8 +457,7 @@ static void test_a_launch_that_cannot_be(void **state) {
   ops->free(device, &memory);
 }
 
-static void test_time(void **state) {
-  (void)state;
+TEST(test_time) {
   struct memory memory;
   struct run run;
   double seconds;
@@ -493,8 +473,7 @@ static void test_time(void **state) {
 }
 
 /* An image for another GPU does not load, and the message says which GPU this is. */
-static void test_foreign_image(void **state) {
-  (void)state;
+TEST(test_foreign_image) {
   const char *other = device->description.facts.compute_capability >= 120 ? "sm_80" : "sm_120";
   struct compile_request request = {.toolkit = toolkit,
                                     .name = "gpu.cu",
@@ -538,8 +517,7 @@ static CUcontext current_context(void) {
   return current;
 }
 
-static void test_the_current_context_is_left_alone(void **state) {
-  (void)state;
+TEST(test_the_current_context_is_left_alone) {
   CUcontext foreign = NULL;
   CUresult result;
   assert_null(current_context());
@@ -582,8 +560,7 @@ static void check_best_block(CUmodule module, size_t entry, int64_t shared) {
              (long long)shared, want, got);
 }
 
-static void test_best_block_agrees(void **state) {
-  (void)state;
+TEST(test_best_block_agrees) {
   CUcontext context = NULL;
   CUmodule module;
   CUresult result;
@@ -599,8 +576,7 @@ static void test_best_block_agrees(void **state) {
 }
 
 /* Drivers before CUDA 12.0 load images into the context. */
-static void test_with_modules(void **state) {
-  (void)state;
+TEST(test_with_modules) {
   const struct driver *driver;
   cugen_error err;
   check(driver_open(toolkit, &driver, &err), &err);
@@ -616,8 +592,7 @@ static void test_with_modules(void **state) {
 
 /* ---- The end -------------------------------------------------------------------------------- */
 
-static void test_an_illegal_address_sticks(void **state) {
-  (void)state;
+TEST(test_an_illegal_address_sticks) {
   struct memory memory, more;
   struct run run;
   cugen_error err;
@@ -639,29 +614,7 @@ int main(void) {
     toolkit_close(toolkit);
     return 77;
   }
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_description),
-      cmocka_unit_test(test_clock),
-      cmocka_unit_test(test_each_kind_of_memory),
-      cmocka_unit_test(test_writes_out_of_bounds_are_found),
-      cmocka_unit_test(test_pitch),
-      cmocka_unit_test(test_copies_between_pitches),
-      cmocka_unit_test(test_large_buffer),
-      cmocka_unit_test(test_too_large_a_buffer),
-      cmocka_unit_test(test_constant_argument),
-      cmocka_unit_test(test_dynamic_shared),
-      cmocka_unit_test(test_too_much_dynamic_shared),
-      cmocka_unit_test(test_occupancy_agrees),
-      cmocka_unit_test(test_carved_occupancy_agrees),
-      cmocka_unit_test(test_a_launch_that_cannot_be),
-      cmocka_unit_test(test_time),
-      cmocka_unit_test(test_foreign_image),
-      cmocka_unit_test(test_the_current_context_is_left_alone),
-      cmocka_unit_test(test_best_block_agrees),
-      cmocka_unit_test(test_with_modules),
-      cmocka_unit_test(test_an_illegal_address_sticks),
-  };
-  int failed = cmocka_run_group_tests_name("the cuda device", tests, open_device, close_device);
+  int failed = cmocka_run_group_tests(tests, open_device, close_device);
   toolkit_close(toolkit);
   return failed;
 }

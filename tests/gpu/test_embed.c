@@ -1,11 +1,5 @@
 /* Plans in an application's own contexts, launched on its own streams of a real GPU from one
    thread and from several, and tuning in the application's process. Skipped without a GPU. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <cuda.h>
 #include <dlfcn.h>
@@ -16,6 +10,7 @@
 
 #include "api/records.h"
 #include "api/tuning.h"
+#include "tests/testing.h"
 
 enum { COUNT = 100003, LAUNCHES = 20, THREADS = 8 };
 
@@ -171,8 +166,7 @@ static void must_run(CUcontext context, cugen_plan *plan) {
 /* ---- Contexts ------------------------------------------------------------------------------- */
 
 /* A plan is loaded into the current context if none is named. */
-static void test_own_context(void **state) {
-  (void)state;
+TEST_WITH(test_own_context, open_library, close_library) {
   CUcontext context = make_context();
   cugen_plan *plan = open_plan(0, NULL);
   must_run(context, plan);
@@ -182,8 +176,7 @@ static void test_own_context(void **state) {
 }
 
 /* Two contexts of one GPU, each with a plan; the second is named while the first is current. */
-static void test_two_contexts(void **state) {
-  (void)state;
+TEST_WITH(test_two_contexts, open_library, close_library) {
   CUcontext second = make_context(), first = make_context();
   cugen_plan *plans[2] = {open_plan(0, NULL), open_plan(0, second)};
   assert_true(is_current(first));
@@ -197,8 +190,7 @@ static void test_two_contexts(void **state) {
 }
 
 /* The primary context is asked for while another one is current, and is released. */
-static void test_primary(void **state) {
-  (void)state;
+TEST_WITH(test_primary, open_library, close_library) {
   CUcontext own = make_context(), primary;
   unsigned flags;
   int active = -1;
@@ -223,8 +215,7 @@ static void *work_along(void *context) {
 }
 
 /* Four threads share a plan in one context, four others a plan in another. */
-static void test_threads(void **state) {
-  (void)state;
+TEST_WITH(test_threads, open_library, close_library) {
   static struct work all[THREADS];
   pthread_t threads[THREADS];
   CUcontext contexts[2] = {make_context(), make_context()};
@@ -261,8 +252,7 @@ static void tune(cugen_kernel *kernel, CUcontext context, size_t tried) {
   printf("  %s: %.3g us\n", record.variant, record.seconds * 1e6);
 }
 
-static void test_tune(void **state) {
-  (void)state;
+TEST_WITH(test_tune, open_library, close_library) {
   CUcontext given = make_context(), current = make_context();
   cugen_kernel *kernel = open_kernel("tests/configs/wild.lua", "n=100003");
   tune(kernel, given, 4);
@@ -323,8 +313,7 @@ static void use_pointers(cugen_kernel *kernel, CUcontext context) {
 }
 
 /* All variants are verified as they are tuned. */
-static void test_pointers(void **state) {
-  (void)state;
+TEST_WITH(test_pointers, open_library, close_library) {
   CUcontext context = make_context();
   cugen_kernel *pointers = open_kernel("tests/configs/pointers.lua", "n=1000"),
                *matrices = open_kernel("docs/examples/cookbook/matrices.lua", "K=512");
@@ -346,8 +335,7 @@ static const cugen_record *find_record(cugen_kernel *kernel, const char *impleme
 
 /* A trap ends the tuning and breaks the context. The records of the right variant and of the
    trap are kept. This test is last, because a trap may break all contexts of a process. */
-static void test_tune_breaks(void **state) {
-  (void)state;
+TEST_WITH(test_tune_breaks, open_library, close_library) {
   CUcontext context = make_context();
   cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
   cugen_kernel *kernel = open_kernel("tests/configs/planted.lua", "n=1000");
@@ -368,11 +356,6 @@ static void test_tune_breaks(void **state) {
 }
 
 int main(void) {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, open_library, close_library)
-  const struct CMUnitTest tests[] = {
-      TEST(test_own_context), TEST(test_two_contexts), TEST(test_primary),     TEST(test_threads),
-      TEST(test_tune),        TEST(test_pointers),     TEST(test_tune_breaks),
-  };
   const char *missing = open_driver();
   if (missing) {
     printf("skipped: %s\n", missing);

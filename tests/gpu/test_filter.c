@@ -2,17 +2,12 @@
    references do, with every address mode, over a buffer and over an array, also for images below
    the filter's size; and the driver's copies to and from __device__ variables. Skipped where
    there is no GPU. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "api/tuning.h"
+#include "tests/testing.h"
 
 enum { SETTINGS = 5 };
 
@@ -57,7 +52,7 @@ static void run(const char *const *settings, const char *variant) {
   run_of("filter", settings, variant);
 }
 
-static void test_textures(void **state) {
+TEST(test_textures) {
   static const char *const boundaries[] = {"boundary=clamp", "boundary=zero", "boundary=mirror",
                                            "boundary=wrap"};
   static const char *const variants[] = {"naive image_in=texture", "naive image_in=array",
@@ -78,8 +73,7 @@ static void test_textures(void **state) {
 
 /* An array takes any width and pitch; a texture over memory takes what the driver's pitched
    allocation gives. */
-static void test_widths(void **state) {
-  (void)state;
+TEST(test_widths) {
   run((const char *const[SETTINGS]){"boundary=mirror", "rows=61", "cols=127"},
       "naive image_in=array");
   run((const char *const[SETTINGS]){"boundary=wrap", "rows=61", "cols=127", "pitched=true"},
@@ -89,15 +83,12 @@ static void test_widths(void **state) {
 }
 
 /* Each launch copies buffers into __device__ variables and back. */
-static void test_symbols(void **state) {
-  (void)state;
+TEST(test_symbols) {
   run_of("tests/configs/symbols.lua", (const char *const[SETTINGS]){NULL}, "right lie_in=symbol");
   run_of("tests/configs/symbols.lua", (const char *const[SETTINGS]){NULL}, "right lie_in=global");
   run_of("docs/examples/symbols/classes.lua", (const char *const[SETTINGS]){"n=100003"}, "atomic");
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_textures), cmocka_unit_test(test_widths),
-                                     cmocka_unit_test(test_symbols)};
   return cmocka_run_group_tests(tests, open_library, close_library);
 }

@@ -1,20 +1,15 @@
 /* Transfers on a real GPU: every kind of memory, both directions, odd sizes too. If other bytes
    arrive than were sent, the measurement fails. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "api/transfer.h"
+#include "tests/testing.h"
 
 enum { SIZES = 4 };
 
-static void test_all_kinds(void **state) {
-  (void)state;
+TEST(test_all_kinds) {
   static const int64_t sizes[SIZES] = {1, 4099, 1 << 20, (1 << 24) - 5};
   cugen_options opening = CUGEN_OPTIONS_INIT;
   cugen_transfer_options options = {0};
@@ -46,6 +41,5 @@ static void test_all_kinds(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_all_kinds)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,6 @@
 /* Precompiled headers with the real NVRTC: images are the same as without, once two were
    compiled; where moving the includes would change the meaning of a source, the source stays as
    it is. No GPU is needed. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +10,7 @@
 #include "runtime/compile/toolkit.h"
 #include "runtime/cuda/nvrtc.h"
 #include "runtime/cuda/precompiled.h"
+#include "tests/testing.h"
 
 struct fixture {
   struct toolkit *toolkit;
@@ -74,7 +69,7 @@ static bool compile_both(const struct fixture *f, struct precompiled *p, const c
   return precompiled_in_use(p);
 }
 
-static void test_used(void **state) {
+TEST(test_used) {
   const struct fixture *f = *state;
   struct precompiled *p;
   assert_int_equal(precompiled_open(text_get(&f->folder), 1, &p, NULL), CUGEN_OK);
@@ -111,7 +106,7 @@ static bool is_used_after(const struct fixture *f, int count) {
 }
 
 /* Precompiling is not worth while if few compiles follow; if many follow, it begins after two. */
-static void test_worth(void **state) {
+TEST(test_worth) {
   more = COMPILE_FEW;
   assert_false(is_used_after(*state, 3));
   more = COMPILE_MANY;
@@ -121,7 +116,7 @@ static void test_worth(void **state) {
 
 /* The header depends on a macro that is defined in front of it, so the images differ and nothing
    is moved. */
-static void test_refused(void **state) {
+TEST(test_refused) {
   const struct fixture *f = *state;
   struct precompiled *p;
   assert_int_equal(precompiled_open(text_get(&f->folder), 1, &p, NULL), CUGEN_OK);
@@ -135,7 +130,7 @@ static void test_refused(void **state) {
 }
 
 /* The errors of a wrong source have its own lines, as without precompiled headers. */
-static void test_messages(void **state) {
+TEST(test_messages) {
   const struct fixture *f = *state;
   struct precompiled *p;
   cugen_error err, plain;
@@ -170,8 +165,7 @@ static void finds(const char *source, const char *includes, const char *macros) 
   text_free(&names);
 }
 
-static void test_find(void **state) {
-  (void)state;
+TEST(test_find) {
   finds("", "", "");
   finds("#include <cstdint>\n", "", "");
   finds("#include \"cub/cub.cuh\"\n", "", "");
@@ -187,8 +181,5 @@ static void test_find(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_used), cmocka_unit_test(test_worth),
-                                     cmocka_unit_test(test_refused),
-                                     cmocka_unit_test(test_messages), cmocka_unit_test(test_find)};
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -1,11 +1,6 @@
 /* The kernel of `cugen transfer` compiles without a warning, for three generations of GPUs, and
    has four 16-byte loads on their way before its first store. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +8,7 @@
 #include "gen/sources/sources.h"
 #include "runtime/compile/toolkit.h"
 #include "runtime/cuda/nvrtc.h"
+#include "tests/testing.h"
 
 static void compile_for(const struct nvrtc *nvrtc, const struct toolkit *toolkit,
                         const char *arch) {
@@ -39,8 +35,7 @@ static void compile_for(const struct nvrtc *nvrtc, const struct toolkit *toolkit
   text_free(&source);
 }
 
-static void test_copier(void **state) {
-  (void)state;
+TEST(test_copier) {
   struct toolkit *toolkit;
   const struct nvrtc *nvrtc;
   cugen_error err;
@@ -58,6 +53,5 @@ static void test_copier(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_copier)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,10 @@
 /* What is shown of a connection string: all but its secrets, and nothing of a string that may be
    read in two ways. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "runtime/store/postgres/address.h"
+#include "tests/testing.h"
 
-static void what_is_meant(void **state) {
-  (void)state;
+TEST(what_is_meant) {
   static const char *const others[] = {
       "", "none", "/a/b.db", "postgresql", "postgresql:/", "Postgresql://h", "http://h"};
   assert_true(postgres_takes("postgresql://"));
@@ -19,8 +13,7 @@ static void what_is_meant(void **state) {
     assert_false(postgres_takes(others[i]));
 }
 
-static void what_is_shown(void **state) {
-  (void)state;
+TEST(what_is_shown) {
   static const struct {
     const char *address, *shown; /* shown NULL: the string is refused */
   } cases[] = {
@@ -58,7 +51,5 @@ static void what_is_shown(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(what_is_meant),
-                                     cmocka_unit_test(what_is_shown)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,12 +2,7 @@
    tables of gen/ and the messages made from them say: every declaration with its places and
    example, every attribute, every word, every function of the sandbox, and nothing else. Where
    this fails, the file is mended by hand. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
 #include <ctype.h>
 #include <lauxlib.h>
 #include <lua.h>
@@ -18,6 +13,7 @@
 #include "gen/config/config.h"
 #include "gen/config/declarations.h"
 #include "gen/config/sandbox.h"
+#include "tests/testing.h"
 
 static const char path[] = "configs/editor/cugen.lua";
 static struct text annotations;
@@ -70,7 +66,7 @@ static void add_all_functions(lua_State *L, struct text *out) {
   }
 }
 
-static void test_functions(void **state) {
+TEST(test_functions) {
   struct text have = {0}, want = {0};
   struct sandbox *sandbox;
   (void)state;
@@ -98,7 +94,7 @@ static void expect_text(const char *from, const char *to, const char *want) {
   if (!found || found > to) fail_msg("%s does not have, where it should: %s", path, want);
 }
 
-static void test_places(void **state) {
+TEST(test_places) {
   static const struct {
     enum place place;
     const char *class;
@@ -125,8 +121,7 @@ static void test_places(void **state) {
 }
 
 /* Examples are in the comment above the function. */
-static void test_examples(void **state) {
-  (void)state;
+TEST(test_examples) {
   for (int i = 0; i < KEYWORD_COUNT; i++) {
     struct text function = {0}, example = {0};
     text_addf(&function, "\nfunction %s(", config_keywords[i].name);
@@ -186,7 +181,7 @@ static void compare_lists(struct text *have, struct text *want) {
   text_free(want);
 }
 
-static void test_attributes(void **state) {
+TEST(test_attributes) {
   static const char *const kinds[] = {"input", "output", "inout", "scratch", "constant", "scalar"};
   (void)state;
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
@@ -201,7 +196,7 @@ static void test_attributes(void **state) {
   }
 }
 
-static void test_options(void **state) {
+TEST(test_options) {
   struct text have = {0}, want = {0};
   (void)state;
   list_in_error("options { zzzzzzzzzzzz = 1 }", "options are ", "", &want);
@@ -209,7 +204,7 @@ static void test_options(void **state) {
   compare_lists(&have, &want);
 }
 
-static void test_words(void **state) {
+TEST(test_words) {
   static const struct {
     const char *alias, *declaration;
   } words[] = {{"dtype", "input \"A\" { dtype = \"zzzzzzzz\" }"},
@@ -235,7 +230,7 @@ static void test_words(void **state) {
   }
 }
 
-static void test_launch(void **state) {
+TEST(test_launch) {
   struct text have = {0}, want = {0};
   (void)state;
   for (int i = 0; i < KEYWORD_COUNT; i++)
@@ -245,7 +240,7 @@ static void test_launch(void **state) {
   compare_lists(&have, &want);
 }
 
-static void test_policies(void **state) {
+TEST(test_policies) {
   struct text want = {0};
   (void)state;
   list_in_error("policy \"zzzzzzzz\"", "is none of ", "", &want);
@@ -262,11 +257,5 @@ static void test_policies(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_functions), cmocka_unit_test(test_places),
-      cmocka_unit_test(test_examples),  cmocka_unit_test(test_attributes),
-      cmocka_unit_test(test_words),     cmocka_unit_test(test_launch),
-      cmocka_unit_test(test_policies),  cmocka_unit_test(test_options),
-  };
   return cmocka_run_group_tests(tests, read_annotations, forget_annotations);
 }

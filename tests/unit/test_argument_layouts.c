@@ -1,18 +1,14 @@
 /* Arguments with layouts by chance. The config gives the word; the test's own definition walks over
    the memory: tile by tile, each element one place further, a pad behind each innermost tile or
    line. The fill, the digest, the comparison and the check of the padding must agree with it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/hash.h"
 #include "configs.h"
+#include "tests/testing.h"
 #include "tune/data/elements.h"
 #include "tune/data/verify.h"
 
@@ -190,8 +186,7 @@ static void expect_layout(const struct memory_walk *w, struct kernel_argument *a
   free(memory);
 }
 
-static void layouts_agree_with_their_definition(void **state) {
-  (void)state;
+TEST(layouts_agree_with_their_definition) {
   struct memory_walk *w = malloc(sizeof *w);
   const int64_t origin[KERNEL_MAX_RANK] = {0};
   int done = 0, refused = 0;
@@ -217,8 +212,7 @@ static void layouts_agree_with_their_definition(void **state) {
 /* ---- Identity ------------------------------------------------------------------------------- */
 
 /* Records keep their keys: the text for layouts that existed before must not change. */
-static void descriptions_tell_layouts_apart(void **state) {
-  (void)state;
+TEST(descriptions_tell_layouts_apart) {
   static const struct {
     const char *attributes, *text;
   } cases[] = {
@@ -244,9 +238,5 @@ static void descriptions_tell_layouts_apart(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(layouts_agree_with_their_definition),
-      cmocka_unit_test(descriptions_tell_layouts_apart),
-  };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,5 @@
 /* Tests of base: errors, text buffers, values and dtypes, device facts, hashes; files, folders
    and processes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -29,11 +23,11 @@
 #include "base/includes.h"
 #include "base/kernel.h"
 #include "base/system.h"
+#include "tests/testing.h"
 
 /* ---- error ---------------------------------------------------------------------------------- */
 
-static void error_messages_compose(void **state) {
-  (void)state;
+TEST(error_messages_compose) {
   cugen_error err = {0};
   assert_int_equal(error_set(&err, CUGEN_ERROR_CONFIG, "line %d", 3), CUGEN_ERROR_CONFIG);
   assert_int_equal(error_prefix(&err, "%s", "a.lua"), CUGEN_ERROR_CONFIG);
@@ -42,8 +36,7 @@ static void error_messages_compose(void **state) {
   assert_string_equal(err.message, "a.lua: line 3; see help");
 }
 
-static void error_places_are_the_innermost(void **state) {
-  (void)state;
+TEST(error_places_are_the_innermost) {
   cugen_error err = {0};
   assert_int_equal(error_set_at(&err, CUGEN_ERROR_CONFIG, "b.lua", 3, "no %s", "output"),
                    CUGEN_ERROR_CONFIG);
@@ -68,8 +61,7 @@ static void error_places_are_the_innermost(void **state) {
 }
 
 /* A name that was cut would be the name of another file. */
-static void error_places_are_whole(void **state) {
-  (void)state;
+TEST(error_places_are_whole) {
   cugen_error err = {0};
   char name[sizeof err.file + 1];
   memset(name, 'a', sizeof name);
@@ -82,8 +74,7 @@ static void error_places_are_whole(void **state) {
   assert_int_equal(err.line, 3);
 }
 
-static void error_causes_stay(void **state) {
-  (void)state;
+TEST(error_causes_stay) {
   cugen_error err = {0}, copy = {0};
   assert_int_equal(error_set_cause(&err, CUGEN_ERROR_DEVICE, CUGEN_CAUSE_DEVICE_LOST, "gone"),
                    CUGEN_ERROR_DEVICE);
@@ -99,8 +90,7 @@ static void error_causes_stay(void **state) {
   assert_string_equal(cause_prefix((cugen_cause)99), "");
 }
 
-static void error_accepts_null(void **state) {
-  (void)state;
+TEST(error_accepts_null) {
   assert_int_equal(error_copy(NULL, &(cugen_error){.status = CUGEN_ERROR_IO}), CUGEN_ERROR_IO);
   assert_int_equal(error_set(NULL, CUGEN_ERROR_IO, "lost"), CUGEN_ERROR_IO);
   assert_int_equal(error_memory(NULL), CUGEN_ERROR_MEMORY);
@@ -108,8 +98,7 @@ static void error_accepts_null(void **state) {
   assert_true(error_append(NULL, "x") < 0);
 }
 
-static void error_cuts_what_is_too_long(void **state) {
-  (void)state;
+TEST(error_cuts_what_is_too_long) {
   cugen_error err = {0};
   struct text text = {0};
   for (int i = 0; i < 5000; i++) text_add_char(&text, 'x');
@@ -125,8 +114,7 @@ static void error_cuts_what_is_too_long(void **state) {
 
 /* ---- text ----------------------------------------------------------------------------------- */
 
-static void text_grows(void **state) {
-  (void)state;
+TEST(text_grows) {
   struct text text = {0};
   assert_string_equal(text_get(&text), "");
   for (int i = 0; i < 1000; i++) text_addf(&text, "%d,", i);
@@ -146,8 +134,7 @@ static void text_grows(void **state) {
   assert_null(text.data);
 }
 
-static void text_take_hands_over(void **state) {
-  (void)state;
+TEST(text_take_hands_over) {
   struct text text = {0};
   char *empty = text_take(&text);
   assert_string_equal(empty, "");
@@ -159,8 +146,7 @@ static void text_take_hands_over(void **state) {
   free(mine);
 }
 
-static void text_failure_sticks(void **state) {
-  (void)state;
+TEST(text_failure_sticks) {
   struct text text = {0};
   text_add(&text, "before");
   text_add_n(&text, "x", SIZE_MAX / 2); /* more memory than there is */
@@ -172,8 +158,7 @@ static void text_failure_sticks(void **state) {
   assert_null(text_take(&text));
 }
 
-static void an_architecture_has_two_or_three_digits(void **state) {
-  (void)state;
+TEST(an_architecture_has_two_or_three_digits) {
   static const char *const wrong[] = {"",        "sm_",    "sm_9",       "sm_09",   "sm_9a",
                                       "sm_1000", "sm_90b", "sm_90aa",    "sm_90a ", "sm_ 90",
                                       "SM_90",   "90",     "compute_90", "sm_-90"};
@@ -185,8 +170,7 @@ static void an_architecture_has_two_or_three_digits(void **state) {
     if (arch_parse(wrong[i], &arch)) fail_msg("%s", wrong[i]);
 }
 
-static void text_nearest_suggests_only_what_is_near(void **state) {
-  (void)state;
+TEST(text_nearest_suggests_only_what_is_near) {
   static const char *const names[] = {"tile", "pad", "rows_per_thread"};
   assert_string_equal(text_nearest("tiel", names, 3), "tile");
   assert_string_equal(text_nearest("row_per_thread", names, 3), "rows_per_thread");
@@ -219,8 +203,7 @@ static void assert_prints(struct value value, const char *want) {
   text_free(&text);
 }
 
-static void values_print_as_written(void **state) {
-  (void)state;
+TEST(values_print_as_written) {
   assert_prints(value_int(INT64_MIN), "-9223372036854775808");
   assert_prints(value_bool(true), "true");
   assert_prints(value_string("none"), "none");
@@ -232,8 +215,7 @@ static void values_print_as_written(void **state) {
   assert_prints((struct value){.type = VALUE_NIL}, "nil");
 }
 
-static void values_print_alike_in_any_locale(void **state) {
-  (void)state;
+TEST(values_print_alike_in_any_locale) {
   if (!setlocale(LC_NUMERIC, "de_DE.UTF-8") && !setlocale(LC_NUMERIC, "de_DE.utf8")) {
     print_message("skipped: no locale with a decimal comma is installed\n");
     skip();
@@ -242,8 +224,7 @@ static void values_print_alike_in_any_locale(void **state) {
   setlocale(LC_NUMERIC, "C");
 }
 
-static void values_compare_as_in_lua(void **state) {
-  (void)state;
+TEST(values_compare_as_in_lua) {
   assert_true(value_equal(value_int(1), value_float(1.0)));
   assert_true(value_equal(value_float(-0x1p63), value_int(INT64_MIN)));
   assert_false(value_equal(value_int(1), value_string("1")));
@@ -256,8 +237,7 @@ static void values_compare_as_in_lua(void **state) {
   assert_false(value_equal(value_int(0), value_float(NAN)));
 }
 
-static void arrays_keep_what_they_hold(void **state) {
-  (void)state;
+TEST(arrays_keep_what_they_hold) {
   size_t capacity = 0;
   int *grown = NULL, *reserved = NULL;
   for (int i = 0; i < 1000; i++) {
@@ -277,8 +257,7 @@ static void arrays_keep_what_they_hold(void **state) {
   free(reserved);
 }
 
-static void dtypes_are_complete(void **state) {
-  (void)state;
+TEST(dtypes_are_complete) {
   size_t count = 0;
   for (const char *const *name = dtype_names; *name; name++, count++) {
     const struct dtype *dtype = dtype_find(*name);
@@ -299,8 +278,7 @@ static void dtypes_are_complete(void **state) {
 
 /* ---- facts, kernels, hashes ----------------------------------------------------------------- */
 
-static void facts_have_their_names(void **state) {
-  (void)state;
+TEST(facts_have_their_names) {
   struct device_facts facts = {.compute_capability = 90, .is_gpu = 1};
   assert_string_equal(device_fact_names[DEVICE_FACT_compute_capability],
                       "device.compute_capability");
@@ -310,16 +288,14 @@ static void facts_have_their_names(void **state) {
     assert_memory_equal(device_fact_names[i], "device.", 7);
 }
 
-static void arguments_have_their_bytes(void **state) {
-  (void)state;
+TEST(arguments_have_their_bytes) {
   struct kernel_argument matrix = {.dtype = dtype_find("f64"), .rank = 2, .elements = 100};
   struct kernel_argument scalar = {.dtype = dtype_find("f16")};
   assert_int_equal(kernel_argument_bytes(&matrix), 800);
   assert_int_equal(kernel_argument_bytes(&scalar), 2);
 }
 
-static void specs_free_twice(void **state) {
-  (void)state;
+TEST(specs_free_twice) {
   struct kernel_spec spec = {.variant = strdup("v"), .source = strdup("s")};
   text_add(&spec.strings, "name");
   kernel_spec_free(&spec);
@@ -329,15 +305,13 @@ static void specs_free_twice(void **state) {
 
 /* The digest of the empty input is the one published for XXH3. Caches contain hashes, which must
    never change. */
-static void hashes_are_stable(void **state) {
-  (void)state;
+TEST(hashes_are_stable) {
   assert_string_equal(hash_bytes("", 0).hex, "99aa06d3014798d86001c324468d497f");
   assert_string_not_equal(hash_bytes("a", 1).hex, hash_bytes("b", 1).hex);
 }
 
 /* The first outputs of SplitMix64 from 0, as published with its reference implementation. */
-static void random_repeats(void **state) {
-  (void)state;
+TEST(random_repeats) {
   uint64_t seed = 0;
   assert_true(random_next(&seed) == 0xe220a8397b1dcdafu);
   assert_true(random_next(&seed) == 0x6e789e6aa1b965f4u);
@@ -375,7 +349,7 @@ static size_t entries(const char *folder) {
   return count;
 }
 
-static void files_come_back_as_written(void **state) {
+TEST_WITH(files_come_back_as_written, make_folder, drop_folder) {
   char *path = inside(state, "data");
   struct text big = {0}, back = {0};
   for (int i = 0; i < 50000; i++) text_addf(&big, "%d", i);
@@ -393,7 +367,7 @@ static void files_come_back_as_written(void **state) {
   free(path);
 }
 
-static void file_errors_name_the_file(void **state) {
+TEST_WITH(file_errors_name_the_file, make_folder, drop_folder) {
   char *path = inside(state, "no/such/file");
   cugen_error err = {0};
   struct text text = {0};
@@ -409,7 +383,7 @@ static void file_errors_name_the_file(void **state) {
 
 /* In a child process, because the limit of the file size stays. RLIMIT_FSIZE fails a write half
    way, as a full disk does. */
-static void a_failed_write_keeps_the_old_file(void **state) {
+TEST_WITH(a_failed_write_keeps_the_old_file, make_folder, drop_folder) {
   char *path = inside(state, "data");
   assert_int_equal(file_write(path, "old", 3, NULL), CUGEN_OK);
   pid_t pid = fork();
@@ -433,7 +407,7 @@ static void a_failed_write_keeps_the_old_file(void **state) {
   free(path);
 }
 
-static void folders_are_made_with_parents(void **state) {
+TEST_WITH(folders_are_made_with_parents, make_folder, drop_folder) {
   char *deep = inside(state, "a/b//c");
   assert_int_equal(folder_make(deep, NULL), CUGEN_OK);
   assert_int_equal(folder_make(deep, NULL), CUGEN_OK);
@@ -451,7 +425,7 @@ static void folders_are_made_with_parents(void **state) {
 }
 
 /* folder_remove must not follow a link out of the folder. */
-static void folder_remove_keeps_what_links_point_to(void **state) {
+TEST_WITH(folder_remove_keeps_what_links_point_to, make_folder, drop_folder) {
   char *kept = inside(state, "kept"), *folder = inside(state, "folder"),
        *link = inside(state, "folder/link");
   assert_int_equal(file_write(kept, "x", 1, NULL), CUGEN_OK);
@@ -477,7 +451,7 @@ static void make_left_over(const char *parent, long owner, const char *end, time
   text_free(&file);
 }
 
-static void temporary_folders_of_the_dead_are_removed(void **state) {
+TEST_WITH(temporary_folders_of_the_dead_are_removed, make_folder, drop_folder) {
   struct text mine = {0}, fresh = {0}, old = {0}, new = {0}, released = {0}, held = {0};
   const char *set = getenv("TMPDIR");
   char *before = set ? strdup(set) : NULL;
@@ -510,7 +484,7 @@ static void temporary_folders_of_the_dead_are_removed(void **state) {
 }
 
 /* Removed is only what file_write itself leaves, of a process that has ended, after an hour. */
-static void what_a_killed_write_left_is_removed(void **state) {
+TEST_WITH(what_a_killed_write_left_is_removed, make_folder, drop_folder) {
   static const struct {
     const char *end; /* behind the number of the process */
     bool living, folder, goes;
@@ -544,7 +518,7 @@ static void what_a_killed_write_left_is_removed(void **state) {
   text_free(&name);
 }
 
-static void temporary_folders_follow_tmpdir(void **state) {
+TEST_WITH(temporary_folders_follow_tmpdir, make_folder, drop_folder) {
   const char *set = getenv("TMPDIR");
   char *old = set ? strdup(set) : NULL;
   setenv("TMPDIR", *state, 1);
@@ -573,8 +547,7 @@ static void assert_folder(const char *path, const char *want) {
   text_free(&text);
 }
 
-static void paths_split(void **state) {
-  (void)state;
+TEST(paths_split) {
   assert_folder("a/b/c.lua", "a/b");
   assert_folder("c.lua", ".");
   assert_folder("/c.lua", "/");
@@ -583,7 +556,7 @@ static void paths_split(void **state) {
   assert_string_equal(path_base("a/"), "");
 }
 
-static void programs_are_found(void **state) {
+TEST_WITH(programs_are_found, make_folder, drop_folder) {
   struct text self = {0}, found = {0};
   assert_int_equal(path_self(&self, NULL), CUGEN_OK);
   assert_non_null(strstr(text_get(&self), "test_base"));
@@ -599,8 +572,7 @@ static void programs_are_found(void **state) {
   text_free(&found);
 }
 
-static void clocks_go_forward(void **state) {
-  (void)state;
+TEST(clocks_go_forward) {
   double start = clock_seconds();
   usleep(2000);
   double passed = clock_seconds() - start;
@@ -611,8 +583,7 @@ static void clocks_go_forward(void **state) {
 
 /* ---- processes ------------------------------------------------------------------------------ */
 
-static void run_collects(void **state) {
-  (void)state;
+TEST(run_collects) {
   const char *const argv[] = {"sh", "-c", "echo out; echo err >&2; exit 3", NULL};
   struct text output = {0};
   int code = -1;
@@ -624,8 +595,7 @@ static void run_collects(void **state) {
   text_free(&output);
 }
 
-static void run_collects_more_than_a_pipe_holds(void **state) {
-  (void)state;
+TEST(run_collects_more_than_a_pipe_holds) {
   const char *const argv[] = {
       "sh", "-c", "i=0; while [ $i -lt 40000 ]; do echo 0123456; i=$((i+1)); done", NULL};
   struct text output = {0};
@@ -634,16 +604,14 @@ static void run_collects_more_than_a_pipe_holds(void **state) {
   text_free(&output);
 }
 
-static void run_reports_signals(void **state) {
-  (void)state;
+TEST(run_reports_signals) {
   const char *const argv[] = {"sh", "-c", "kill -SEGV $$", NULL};
   int code = -1;
   assert_int_equal(process_run(argv, 10, NULL, &code, NULL), CUGEN_OK);
   assert_int_equal(code, 128 + SIGSEGV);
 }
 
-static void run_without_a_program(void **state) {
-  (void)state;
+TEST(run_without_a_program) {
   const char *const argv[] = {"no-such-program", NULL};
   cugen_error err = {0};
   assert_int_equal(process_run(argv, 10, NULL, NULL, &err), CUGEN_ERROR_MISSING);
@@ -651,7 +619,7 @@ static void run_without_a_program(void **state) {
 }
 
 /* A file with the mode of a program that is not one: execv refuses it. */
-static void run_of_what_is_no_program(void **state) {
+TEST_WITH(run_of_what_is_no_program, make_folder, drop_folder) {
   char *path = inside(state, "garbage");
   assert_int_equal(file_write(path, "\177ELF", 4, NULL), CUGEN_OK);
   chmod(path, 0755);
@@ -687,8 +655,7 @@ static bool ended_soon(pid_t pid) {
   return false;
 }
 
-static void a_time_out_kills_the_group(void **state) {
-  (void)state;
+TEST(a_time_out_kills_the_group) {
   const char *const argv[] = {"sh", "-c", "sleep 1000 & echo $!; wait", NULL};
   struct text output = {0};
   cugen_error err = {0};
@@ -701,8 +668,7 @@ static void a_time_out_kills_the_group(void **state) {
 }
 
 /* A grandchild that keeps the pipe open does not block process_run, and is ended. */
-static void what_a_program_leaves_behind_ends(void **state) {
-  (void)state;
+TEST(what_a_program_leaves_behind_ends) {
   const char *const argv[] = {"sh", "-c", "sleep 1000 & echo $!", NULL};
   struct text output = {0};
   double start = clock_seconds();
@@ -712,8 +678,7 @@ static void what_a_program_leaves_behind_ends(void **state) {
   text_free(&output);
 }
 
-static void children_get_only_what_they_should(void **state) {
-  (void)state;
+TEST(children_get_only_what_they_should) {
   int leak = open("/dev/null", O_RDONLY); /* opened as an application might do, without O_CLOEXEC */
   const char *const argv[] = {"sh", "-c", "ls /proc/$$/fd; trap", NULL};
   signal(SIGUSR1, SIG_IGN);
@@ -725,8 +690,7 @@ static void children_get_only_what_they_should(void **state) {
   text_free(&output);
 }
 
-static void spawn_talks_over_descriptor_3(void **state) {
-  (void)state;
+TEST(spawn_talks_over_descriptor_3) {
   const char *const argv[] = {"sh", "-c", "read line <&3; echo \"got $line\" >&3; cat <&3", NULL};
   pid_t pid;
   int fd;
@@ -744,8 +708,7 @@ static void spawn_talks_over_descriptor_3(void **state) {
   text_free(&how);
 }
 
-static void spawn_tells_how_it_ended(void **state) {
-  (void)state;
+TEST(spawn_tells_how_it_ended) {
   const char *const argv[] = {"sh", "-c", "exit 3", NULL};
   pid_t pid;
   int fd;
@@ -759,8 +722,7 @@ static void spawn_tells_how_it_ended(void **state) {
   text_free(&how);
 }
 
-static void spawn_without_a_program(void **state) {
-  (void)state;
+TEST(spawn_without_a_program) {
   const char *const argv[] = {"/no/such/program", NULL};
   pid_t pid = 7;
   int fd = 7;
@@ -771,8 +733,7 @@ static void spawn_without_a_program(void **state) {
 }
 
 /* The parent is killed and cannot clean up; its child must end all the same. */
-static void children_die_with_their_parent(void **state) {
-  (void)state;
+TEST(children_die_with_their_parent) {
   int tell[2];
   assert_int_equal(pipe(tell), 0);
   pid_t parent = fork();
@@ -801,8 +762,7 @@ static void check_clean(const char *bytes, size_t length, const char *expected) 
   text_free(&text);
 }
 
-static void test_text_clean(void **state) {
-  (void)state;
+TEST(test_text_clean) {
 #define CHECK(bytes, expected) check_clean(bytes, sizeof(bytes) - 1, expected)
   CHECK("", "");
   CHECK("a\tb\nc \\u001b \xc3\xa9 \xf0\x9f\x98\x80", "a\tb\nc \\u001b \xc3\xa9 \xf0\x9f\x98\x80");
@@ -825,8 +785,7 @@ static void test_text_clean(void **state) {
 #undef CHECK
 }
 
-static void test_error_clean(void **state) {
-  (void)state;
+TEST(test_error_clean) {
   cugen_error err;
   char long_name[5000];
   error_set(&err, CUGEN_ERROR_CONFIG, "no '%s'", "\x1b]0;x\x07");
@@ -841,7 +800,7 @@ static void test_error_clean(void **state) {
   assert_int_equal(strlen(err.message), 4094); /* a letter of several bytes is cut as a whole */
 }
 
-static void test_includes(void **state) {
+TEST(test_includes) {
   static const char *const good[] = {"#include <cuda_fp16.h>\n",
                                      "  # /* a */ include \"lib/a.h\"\n",
                                      "int a; // #include X\n",
@@ -875,7 +834,7 @@ static void test_includes(void **state) {
 }
 
 /* Each type holds its smallest and its largest number, and neither of the numbers beyond them. */
-static void whole_numbers_fit_their_type(void **state) {
+TEST(whole_numbers_fit_their_type) {
   static const struct {
     const char *dtype;
     int64_t least, greatest;
@@ -897,58 +856,5 @@ static void whole_numbers_fit_their_type(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_includes),
-      cmocka_unit_test(whole_numbers_fit_their_type),
-      cmocka_unit_test(test_text_clean),
-      cmocka_unit_test(test_error_clean),
-      cmocka_unit_test(error_messages_compose),
-      cmocka_unit_test(error_places_are_the_innermost),
-      cmocka_unit_test(error_places_are_whole),
-      cmocka_unit_test(error_causes_stay),
-      cmocka_unit_test(error_accepts_null),
-      cmocka_unit_test(error_cuts_what_is_too_long),
-      cmocka_unit_test(text_grows),
-      cmocka_unit_test(text_take_hands_over),
-      cmocka_unit_test(text_failure_sticks),
-      cmocka_unit_test(an_architecture_has_two_or_three_digits),
-      cmocka_unit_test(text_nearest_suggests_only_what_is_near),
-      cmocka_unit_test(values_print_as_written),
-      cmocka_unit_test(values_print_alike_in_any_locale),
-      cmocka_unit_test(values_compare_as_in_lua),
-      cmocka_unit_test(arrays_keep_what_they_hold),
-      cmocka_unit_test(dtypes_are_complete),
-      cmocka_unit_test(facts_have_their_names),
-      cmocka_unit_test(arguments_have_their_bytes),
-      cmocka_unit_test(specs_free_twice),
-      cmocka_unit_test(hashes_are_stable),
-      cmocka_unit_test(random_repeats),
-      cmocka_unit_test_setup_teardown(files_come_back_as_written, make_folder, drop_folder),
-      cmocka_unit_test_setup_teardown(file_errors_name_the_file, make_folder, drop_folder),
-      cmocka_unit_test_setup_teardown(a_failed_write_keeps_the_old_file, make_folder, drop_folder),
-      cmocka_unit_test_setup_teardown(folders_are_made_with_parents, make_folder, drop_folder),
-      cmocka_unit_test_setup_teardown(folder_remove_keeps_what_links_point_to, make_folder,
-                                      drop_folder),
-      cmocka_unit_test_setup_teardown(temporary_folders_follow_tmpdir, make_folder, drop_folder),
-      cmocka_unit_test_setup_teardown(temporary_folders_of_the_dead_are_removed, make_folder,
-                                      drop_folder),
-      cmocka_unit_test_setup_teardown(what_a_killed_write_left_is_removed, make_folder,
-                                      drop_folder),
-      cmocka_unit_test(paths_split),
-      cmocka_unit_test_setup_teardown(programs_are_found, make_folder, drop_folder),
-      cmocka_unit_test(clocks_go_forward),
-      cmocka_unit_test(run_collects),
-      cmocka_unit_test(run_collects_more_than_a_pipe_holds),
-      cmocka_unit_test(run_reports_signals),
-      cmocka_unit_test(run_without_a_program),
-      cmocka_unit_test_setup_teardown(run_of_what_is_no_program, make_folder, drop_folder),
-      cmocka_unit_test(a_time_out_kills_the_group),
-      cmocka_unit_test(what_a_program_leaves_behind_ends),
-      cmocka_unit_test(children_get_only_what_they_should),
-      cmocka_unit_test(spawn_talks_over_descriptor_3),
-      cmocka_unit_test(spawn_tells_how_it_ended),
-      cmocka_unit_test(spawn_without_a_program),
-      cmocka_unit_test(children_die_with_their_parent),
-  };
-  return cmocka_run_group_tests_name("base", tests, NULL, NULL);
+  return cmocka_run_group_tests(tests, NULL, NULL);
 }

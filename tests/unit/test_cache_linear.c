@@ -1,11 +1,5 @@
 /* The cache's work on many problems grows in proportion to their number. It is counted in steps
    of SQLite's machine, not in time. No transaction removes so much that others wait for long. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <sqlite3.h>
 #include <stdlib.h>
@@ -14,6 +8,7 @@
 #include "base/hash.h"
 #include "base/system.h"
 #include "runtime/store/wisdom.h"
+#include "tests/testing.h"
 
 static const struct cache_filter all = {0};
 enum { GRAIN = 100, FEW = 300, MANY = 4 * FEW };
@@ -124,18 +119,16 @@ static void assert_linear(bool one) {
                many[work] * GRAIN, MANY);
 }
 
-static void many_problems(void **state) {
-  (void)state;
+TEST(many_problems) {
   assert_linear(false);
 }
 
-static void many_kernels_of_one_variant(void **state) {
-  (void)state;
+TEST(many_kernels_of_one_variant) {
   assert_linear(true);
 }
 
 /* A tuner's store waits for one transaction, not for the whole removal. */
-static void a_removal_is_of_short_transactions(void **state) {
+TEST(a_removal_is_of_short_transactions) {
   enum { RECORDS = 10000, MOST = 4096 };
   long counts[WORKS];
   (void)state;
@@ -145,9 +138,6 @@ static void a_removal_is_of_short_transactions(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(many_problems),
-                                     cmocka_unit_test(many_kernels_of_one_variant),
-                                     cmocka_unit_test(a_removal_is_of_short_transactions)};
   sqlite3_auto_extension((void (*)(void))watch);
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,11 @@
 /* What a jailed process claims: a possible result is accepted as it is, and an impossible one
    only as a failure. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include <limits.h>
 #include <math.h>
 
+#include "tests/testing.h"
 #include "tune/worker/claim.h"
 
 static const struct claim_bounds bounds = {.timed = true, .seconds = 1};
@@ -32,7 +27,7 @@ static bool can_be(const struct claim *claim, struct worker_result *result, char
   return claim_is_possible(result, &bounds, why, 160);
 }
 
-static void what_can_be_is_taken(void **state) {
+TEST(what_can_be_is_taken) {
   struct worker_result made = {.outcome = CUGEN_OUTCOME_WRONG,
                                .cause = CUGEN_CAUSE_INPUT,
                                .reason = "why"},
@@ -51,7 +46,7 @@ static void what_can_be_is_taken(void **state) {
 }
 
 /* Any bits there count as true or false. */
-static void truth_has_two_values(void **state) {
+TEST(truth_has_two_values) {
   struct claim claim = right();
   struct worker_result result;
   char why[160];
@@ -61,7 +56,7 @@ static void truth_has_two_values(void **state) {
   assert_true(result.measurement.dropped && result.varies && result.has_outputs);
 }
 
-static void times_that_cannot_be(void **state) {
+TEST(times_that_cannot_be) {
   static const double times[] = {-1, 1e-9, 1e9, (double)NAN, (double)INFINITY, -(double)INFINITY,
                                  0};
   struct worker_result result;
@@ -91,7 +86,7 @@ static void times_that_cannot_be(void **state) {
 }
 
 /* The process ran for a second, and half of the samples took at least the median. */
-static void times_are_within_the_process(void **state) {
+TEST(times_are_within_the_process) {
   struct claim claim = right();
   struct worker_result result;
   char why[160];
@@ -109,7 +104,7 @@ static void times_are_within_the_process(void **state) {
   assert_false(can_be(&claim, &result, why));
 }
 
-static void outcomes_and_causes(void **state) {
+TEST(outcomes_and_causes) {
   struct worker_result result;
   char why[160];
   (void)state;
@@ -131,7 +126,7 @@ static void outcomes_and_causes(void **state) {
     }
 }
 
-static void texts_end(void **state) {
+TEST(texts_end) {
   struct claim claim = right();
   struct worker_result result;
   char why[160];
@@ -152,8 +147,7 @@ static void texts_end(void **state) {
 }
 
 /* An interruption, a defect or a lost device would end more than a step. */
-static void errors_are_a_steps(void **state) {
-  (void)state;
+TEST(errors_are_a_steps) {
   for (int status = -100; status <= 100; status++) {
     const struct claim_error claim = {.status = status, .message = "why"};
     cugen_error err = {0};
@@ -177,11 +171,5 @@ static void errors_are_a_steps(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(what_can_be_is_taken), cmocka_unit_test(truth_has_two_values),
-      cmocka_unit_test(times_that_cannot_be), cmocka_unit_test(times_are_within_the_process),
-      cmocka_unit_test(outcomes_and_causes),  cmocka_unit_test(texts_end),
-      cmocka_unit_test(errors_are_a_steps),
-  };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

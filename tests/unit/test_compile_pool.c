@@ -1,11 +1,5 @@
 /* The pool of compiles with a compiler made for this test: compiles that are not begun when time
    is short, that are stopped, and that are made once. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -13,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/system.h"
+#include "tests/testing.h"
 #include "tune/compile_pool.h"
 #include "tune/compiled_store.h"
 
@@ -64,8 +59,7 @@ static struct compile_job *request(struct compile_pool *pool, char *name) {
   return build;
 }
 
-static void what_would_end_too_late_is_not_begun(void **state) {
-  (void)state;
+TEST(what_would_end_too_late_is_not_begun) {
   struct compile_pool *pool = open_pool(3600, 1);
   struct compile_job *a = request(pool, (char[]){"a"});
   compile_pool_finish(pool, a);
@@ -91,8 +85,7 @@ static void what_would_end_too_late_is_not_begun(void **state) {
   compile_pool_close(pool);
 }
 
-static void without_a_limit_nothing_is_over(void **state) {
-  (void)state;
+TEST(without_a_limit_nothing_is_over) {
   struct compile_pool *pool = open_pool(0, 2);
   struct compile_job *a = request(pool, (char[]){"a"}), *b = request(pool, (char[]){"b"});
   compile_pool_finish(pool, a);
@@ -104,8 +97,7 @@ static void without_a_limit_nothing_is_over(void **state) {
   compile_pool_close(pool);
 }
 
-static void a_compile_under_way_is_told_to_stop(void **state) {
-  (void)state;
+TEST(a_compile_under_way_is_told_to_stop) {
   struct compile_pool *pool = open_pool(0, 1);
   atomic_store(&may_end, 0); /* it never ends by itself */
   struct compile_job *a = request(pool, (char[]){"a"}), *b = request(pool, (char[]){"b"});
@@ -129,8 +121,7 @@ static void compile_all(struct compile_pool *pool, int count) {
   for (int i = 0; i < count; i++) compile_job_release(pool, jobs[i]);
 }
 
-static void what_was_compiled_is_found_until_it_fills_memory(void **state) {
-  (void)state;
+TEST(what_was_compiled_is_found_until_it_fills_memory) {
   struct compile_pool *pool = open_pool(0, 26);
   image_bytes = (size_t)4 << 20;
   for (int i = 0; i < 3; i++) compile_all(pool, 26);
@@ -163,8 +154,7 @@ static enum compile_more second_of(size_t variants, double seconds) {
   return more;
 }
 
-static void a_compile_knows_whether_many_follow(void **state) {
-  (void)state;
+TEST(a_compile_knows_whether_many_follow) {
   assert_int_equal(second_of(0, 0), COMPILE_UNKNOWN);
   assert_int_equal(second_of(5, 0), COMPILE_FEW);
   assert_int_equal(second_of(6, 0), COMPILE_MANY);
@@ -180,7 +170,7 @@ static struct compiled fake_compiled(size_t bytes) {
 }
 
 /* Keeps copies until they have too many bytes; then the oldest is dropped. */
-static void what_is_kept_for_predictions_is_found_until_it_is_too_much(void **state) {
+TEST(what_is_kept_for_predictions_is_found_until_it_is_too_much) {
   const size_t much = (size_t)70 << 20; /* of the 128 MiB that are kept */
   struct compiled small = fake_compiled(3), large = fake_compiled(much), found;
   struct compiled_store *store = compiled_store_open();
@@ -207,12 +197,5 @@ static void what_is_kept_for_predictions_is_found_until_it_is_too_much(void **st
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(what_would_end_too_late_is_not_begun),
-      cmocka_unit_test(without_a_limit_nothing_is_over),
-      cmocka_unit_test(a_compile_under_way_is_told_to_stop),
-      cmocka_unit_test(a_compile_knows_whether_many_follow),
-      cmocka_unit_test(what_was_compiled_is_found_until_it_fills_memory),
-      cmocka_unit_test(what_is_kept_for_predictions_is_found_until_it_is_too_much)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

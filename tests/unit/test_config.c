@@ -1,15 +1,11 @@
 /* Configs: declarations are read as written. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
 #include <string.h>
 
 #include "base/system.h"
 #include "configs.h"
 #include "gen/config/declarations.h"
+#include "tests/testing.h"
 
 static const struct device_facts facts = {
     .warp_size = 32, .max_threads_per_block = 1024, .pitch_alignment = 512};
@@ -50,8 +46,7 @@ static const char transpose[] =
     "  },\n"
     "}\n";
 
-static void reads_the_design_example(void **state) {
-  (void)state;
+TEST(reads_the_design_example) {
   struct config *c = parse(transpose);
   assert_string_equal(c->name, "transpose");
   assert_string_equal(c->path, "c.lua");
@@ -97,8 +92,7 @@ static void reads_the_design_example(void **state) {
   config_close(c);
 }
 
-static void shared_parts_come_first(void **state) {
-  (void)state;
+TEST(shared_parts_come_first) {
   struct config *c = parse_body(
       "problem \"N\" (64), where \"a < N\", tunable \"a\" { 1, 2 }, derive \"d\" \"a + 1\",\n"
       "implementation \"i\" { template \"t.cu\", tunable \"b\" { true, \"x\", 7 },\n"
@@ -137,8 +131,7 @@ static void shared_parts_come_first(void **state) {
   config_close(c);
 }
 
-static void several_launches(void **state) {
-  (void)state;
+TEST(several_launches) {
   struct config *c = parse_body(
       "implementation \"i\" { template \"t.cu\",\n"
       "launch { entry = \"one\", grid = { 4, 5, 6 }, block = { 64 }, shared = \"3 * 4\" },\n"
@@ -155,8 +148,7 @@ static void several_launches(void **state) {
   config_close(c);
 }
 
-static void lists_of_parameters(void **state) {
-  (void)state;
+TEST(lists_of_parameters) {
   struct config *c = parse_body(
       "scalar \"a\" { dtype = \"i32\", value = 1 },\n"
       "implementation \"i\" { template \"t.cu\", tunable \"w\" { 1 },\n"
@@ -176,8 +168,7 @@ static void lists_of_parameters(void **state) {
   config_close(c);
 }
 
-static void lua_helps(void **state) {
-  (void)state;
+TEST(lua_helps) {
   struct config *c =
       parse("local sizes = {}\n"
             "for i = 3, 6 do sizes[#sizes + 1] = 2 ^ i // 1 | 0 end\n"
@@ -199,8 +190,7 @@ static void lua_helps(void **state) {
 }
 
 /* The first example of docs/config.md loads. */
-static void the_manual_is_right(void **state) {
-  (void)state;
+TEST(the_manual_is_right) {
   struct text manual = {0}, example = {0};
   assert_int_equal(file_read("docs/config.md", &manual, NULL), CUGEN_OK);
   const char *begin = strstr(text_get(&manual), "```lua\n");
@@ -223,13 +213,5 @@ static void the_manual_is_right(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(reads_the_design_example),
-      cmocka_unit_test(shared_parts_come_first),
-      cmocka_unit_test(several_launches),
-      cmocka_unit_test(lists_of_parameters),
-      cmocka_unit_test(lua_helps),
-      cmocka_unit_test(the_manual_is_right),
-  };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

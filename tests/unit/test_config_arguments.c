@@ -1,15 +1,11 @@
 /* Arguments: every attribute is evaluated for a problem. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
 #include "configs.h"
+#include "tests/testing.h"
 
 static const struct device_facts facts = {
     .warp_size = 32, .max_threads_per_block = 1024, .pitch_alignment = 512};
@@ -39,8 +35,7 @@ static void expect_dtype(const struct kernel_argument *argument, const char *wan
   assert_ptr_equal(argument->dtype, dtype_find(want));
 }
 
-static void arguments_are_laid_out(void **state) {
-  (void)state;
+TEST(arguments_are_laid_out) {
   struct config *c = parse_body(
       "problem \"M\" (3), problem \"N\" (5), problem \"where_to\" { \"row\", \"col\" }, tunable "
       "\"t\" { 7 },\n"
@@ -93,7 +88,7 @@ static void arguments_are_laid_out(void **state) {
 }
 
 /* A buffer in a struct is no parameter, unless the problem lacks the struct. */
-static void buffers_lie_in_structs(void **state) {
+TEST(buffers_lie_in_structs) {
   static const char *const lacks[] = {"N=9", "held=false"}, *const empty[] = {"N=9",
                                                                               "biased=false"};
   int32_t pitch;
@@ -133,8 +128,7 @@ static void buffers_lie_in_structs(void **state) {
 }
 
 /* Of other problems an argument is none: a number that is compiled in, of no shape. */
-static void arguments_come_and_go(void **state) {
-  (void)state;
+TEST(arguments_come_and_go) {
   struct config *c =
       parse_body("problem \"N\" (8), problem \"biased\" { false, true },\n"
                  "output \"C\" { dtype = \"f32\", shape = { \"N\" } },\n"
@@ -155,8 +149,7 @@ static void arguments_come_and_go(void **state) {
   config_close(c);
 }
 
-static void indices_widen(void **state) {
-  (void)state;
+TEST(indices_widen) {
   struct config *c = parse_body(
       "problem \"N\" (1000), scalar \"N\" {}, scalar \"n\" { dtype = \"index\", value = \"8\" },\n"
       "output \"C\" { dtype = \"f32\", shape = { \"N\", \"N\" } },");
@@ -267,8 +260,7 @@ static const struct {
      "c.lua:3: dtype of \"s\" is index"},
 };
 
-static void wrong_arguments(void **state) {
-  (void)state;
+TEST(wrong_arguments) {
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
     struct text body = {0};
     struct kernel_argument a[3] = {0};
@@ -284,8 +276,7 @@ static void wrong_arguments(void **state) {
   }
 }
 
-static void products_are_types(void **state) {
-  (void)state;
+TEST(products_are_types) {
   static const struct {
     const char *text, *want, *message;
   } cases[] = {
@@ -317,10 +308,5 @@ static void products_are_types(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(arguments_are_laid_out), cmocka_unit_test(arguments_come_and_go),
-      cmocka_unit_test(indices_widen),          cmocka_unit_test(wrong_arguments),
-      cmocka_unit_test(products_are_types),     cmocka_unit_test(buffers_lie_in_structs),
-  };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,11 @@
 /* Nothing in a config can hang or crash the program that reads it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
 #include <string.h>
 #include <time.h>
 
 #include "base/text.h"
 #include "configs.h"
+#include "tests/testing.h"
 
 static double cpu_seconds(void) {
   struct timespec now;
@@ -27,8 +23,7 @@ static void expect_attack(const char *text, const char *want) {
   if (took > 5) fail_msg("%.300s took %g s", text, took);
 }
 
-static void attacks_end(void **state) {
-  (void)state;
+TEST(attacks_end) {
   expect_attack("\nwhile true do end", "c.lua:2: gave up after");
   expect_attack("\nlocal s = 'x' while true do s = s .. s end",
                 "c.lua:2: gave up: it takes more than 64 MiB");
@@ -45,8 +40,7 @@ static void attacks_end(void **state) {
 }
 
 /* Large values that are used many times. */
-static void amplification_is_bounded(void **state) {
-  (void)state;
+TEST(amplification_is_bounded) {
   expect_attack("local v, t = {}, {} for i = 1, 4096 do v[i] = (i * 7919) % 8192 end\n"
                 "for i = 1, 512 do t[i] = tunable('t' .. i)(v) end kernel \"k\" (t)",
                 "the config is too large");
@@ -76,8 +70,7 @@ static void amplification_is_bounded(void **state) {
 }
 
 /* Calls that evaluate calls: their work doubles with each, and so it does with each array. */
-static void questions_are_bounded(void **state) {
-  (void)state;
+TEST(questions_are_bounded) {
   static const char *const before =
       "local function rep(s, n) local r = '' for i = 1, n do r = r .. s end return r end\n"
       "local t = { template 't', tunable 'a' { 1, 2 }, derive 'd0' '4 * a', grid { 1 }, block { 1 "
@@ -110,10 +103,5 @@ static void questions_are_bounded(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(attacks_end),
-      cmocka_unit_test(amplification_is_bounded),
-      cmocka_unit_test(questions_are_bounded),
-  };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,5 @@
 /* include "file.lua": its effect, where files are found, and which line an error names. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +7,7 @@
 
 #include "base/system.h"
 #include "gen/config/config.h"
+#include "tests/testing.h"
 
 /* ---- Files in memory ------------------------------------------------------------------------ */
 
@@ -84,8 +80,7 @@ static const char grid_and_block[] = "grid { \"ceil_div(N, tile)\" }\nblock { 64
 
 /* ---- What it means -------------------------------------------------------------------------- */
 
-static void takes_the_place_of_the_include(void **state) {
-  (void)state;
+TEST(takes_the_place_of_the_include) {
   struct held held = {{NULL, NULL, NULL}};
   add(&held, "parts/all.lua",
       "-- two implementations and a shared tunable\n"
@@ -132,8 +127,7 @@ static void takes_the_place_of_the_include(void **state) {
   forget(&held);
 }
 
-static void each_include_runs_anew(void **state) {
-  (void)state;
+TEST(each_include_runs_anew) {
   struct held held = {{NULL, NULL, NULL}};
   add(&held, "common.lua",
       "tunable \"tile\" { 64, 128 }\nwhere \"tile <= most\"\ngrid { 1 }\nblock { 64 }\n");
@@ -152,8 +146,7 @@ static void each_include_runs_anew(void **state) {
 }
 
 /* The whole kernel may be in another file; one that is returned as a value has commas. */
-static void anything_may_be_included(void **state) {
-  (void)state;
+TEST(anything_may_be_included) {
   struct held held = {{NULL, NULL, NULL}};
   add(&held, "c.lua", "include \"kernel.lua\"\n");
   add(&held, "kernel.lua",
@@ -169,8 +162,7 @@ static void anything_may_be_included(void **state) {
 
 /* ---- Mistakes ------------------------------------------------------------------------------- */
 
-static void mistakes_name_the_included_line(void **state) {
-  (void)state;
+TEST(mistakes_name_the_included_line) {
   expect_mistake("\ntunable \"t\" { 4, 4 }\n", "x.lua:2: tunable \"t\" has the value 4 twice");
   expect_mistake("\nwhere \"N >\"\n", "x.lua:2: where: expected a value, found the end");
   expect_mistake("problm \"M\" (4)\n", "x.lua:1: unknown declaration 'problm' (nearest 'problem')");
@@ -199,8 +191,7 @@ static void mistakes_name_the_included_line(void **state) {
 }
 
 /* The variables of a file are its own, and an include must stand in a list. */
-static void files_are_apart(void **state) {
-  (void)state;
+TEST(files_are_apart) {
   struct held held = {{NULL, NULL, NULL}};
   add(&held, "x.lua", "width = 4\n");
   add_kernel(&held, "  include \"x.lua\",\n  tunable \"w\" { width },");
@@ -211,8 +202,7 @@ static void files_are_apart(void **state) {
   expect_refused(&held, "x.lua:2: where stands outside of the kernel's braces");
 }
 
-static void bad_includes(void **state) {
-  (void)state;
+TEST(bad_includes) {
   static const struct {
     const char *declaration, *want;
   } cases[] = {
@@ -240,8 +230,7 @@ static void bad_includes(void **state) {
   }
 }
 
-static void circles_end(void **state) {
-  (void)state;
+TEST(circles_end) {
   struct held held = {{NULL, NULL, NULL}};
   add(&held, "parts/b.lua", "\ninclude \"a.lua\"\n");
   add(&held, "parts/a.lua", "include \"leaf.lua\"\ninclude \"b.lua\"\n");
@@ -253,8 +242,7 @@ static void circles_end(void **state) {
       "includes parts/b.lua");
 }
 
-static void depth_and_number_end(void **state) {
-  (void)state;
+TEST(depth_and_number_end) {
   struct held held = {{NULL, NULL, NULL}};
   for (int i = 1; i <= 8; i++) {
     char name[32], text[64];
@@ -328,8 +316,7 @@ static void expect_file(const char *name, const char *from, bool shipped, const 
   text_free(&content);
 }
 
-static void files_of_the_tree_are_found(void **state) {
-  (void)state;
+TEST_WITH(files_of_the_tree_are_found, enter_place, leave_place) {
   write_file("tree/a.lua", "a");
   write_file("tree/lib/b.lua", "b");
   write_file("tree/lib/c.lua", "c");
@@ -348,8 +335,7 @@ static void files_of_the_tree_are_found(void **state) {
 
 /* A shipped config includes shipped files, whatever is in the working folder; a copy of a
    shipped config takes files that it lacks from there. */
-static void shipped_files_include_shipped_files(void **state) {
-  (void)state;
+TEST_WITH(shipped_files_include_shipped_files, enter_place, leave_place) {
   write_file("configs/copy.lua", "not this one");
   write_file("tree/c.lua", "");
   expect_file("copy.lua", "configs/matmul.lua", true, "configs/copy.lua");
@@ -367,18 +353,5 @@ static void shipped_files_include_shipped_files(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(takes_the_place_of_the_include),
-      cmocka_unit_test(each_include_runs_anew),
-      cmocka_unit_test(anything_may_be_included),
-      cmocka_unit_test(mistakes_name_the_included_line),
-      cmocka_unit_test(files_are_apart),
-      cmocka_unit_test(bad_includes),
-      cmocka_unit_test(circles_end),
-      cmocka_unit_test(depth_and_number_end),
-      cmocka_unit_test_setup_teardown(files_of_the_tree_are_found, enter_place, leave_place),
-      cmocka_unit_test_setup_teardown(shipped_files_include_shipped_files, enter_place,
-                                      leave_place),
-  };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

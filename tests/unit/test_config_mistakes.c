@@ -1,10 +1,5 @@
 /* Every mistake in a config is one message with its own line. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +8,7 @@
 #include "configs.h"
 #include "gen/config/declarations.h"
 #include "gen/config/names.h"
+#include "tests/testing.h"
 
 /* Expects the error of an implementation that contains `parts`, which begin on line 2. */
 static void expect_parts_error(const char *parts, const char *want) {
@@ -23,8 +19,7 @@ static void expect_parts_error(const char *parts, const char *want) {
   text_free(&body);
 }
 
-static void lua_errors(void **state) {
-  (void)state;
+TEST(lua_errors) {
   expect_error("", "c.lua:1: no kernel is declared: kernel \"matmul\" { ... }");
   expect_error("kernel \"k\" {\n  problem \"M\" (1)\n  problem \"N\" (1)\n}",
                "c.lua:3: '}' expected (to close '{' at line 1) near 'problem'; is a comma missing "
@@ -35,8 +30,7 @@ static void lua_errors(void **state) {
   expect_error("\x1bLua", "c.lua:1: attempt to load a binary chunk");
 }
 
-static void names_not_known(void **state) {
-  (void)state;
+TEST(names_not_known) {
   expect_error("kernel \"k\" {\n  problm \"M\" (1)\n}",
                "c.lua:2: unknown declaration 'problm' (nearest 'problem')");
   expect_error("\nkernle \"k\" {}", "c.lua:2: unknown declaration 'kernle' (nearest 'kernel')");
@@ -92,8 +86,7 @@ static void names_not_known(void **state) {
                      "c.lua:3: grid: unknown function \"ceil_dv\"; did you mean \"ceil_div\"?");
 }
 
-static void derived_names_follow_their_declaration(void **state) {
-  (void)state;
+TEST(derived_names_follow_their_declaration) {
   expect_parts_error(
       "template \"t\", derive \"e\" \"d + 1\",\nderive \"d\" \"N\", grid { 1 }, block { 1 }",
       "c.lua:2: derive \"e\": unknown name \"d\"");
@@ -106,8 +99,7 @@ static void derived_names_follow_their_declaration(void **state) {
       "c.lua:3: grid: unknown name \"x\"");
 }
 
-static void names_that_break_cuda(void **state) {
-  (void)state;
+TEST(names_that_break_cuda) {
   static const char *const names[] = {
       "int",       "threadIdx",    "warpSize", "min",      "printf",  "float4",     "__half",
       "NULL",      "INFINITY",     "end",      "ceil_div", "index_t", "params",     "samples",
@@ -159,8 +151,7 @@ static void names_that_break_cuda(void **state) {
       "derive \"half_way\" \"1\", scalar \"eps\" { dtype = \"f32\", value = \"1e-5\" },"));
 }
 
-static void reserved_names_are_sorted(void **state) {
-  (void)state;
+TEST(reserved_names_are_sorted) {
   const char *const *names;
   size_t count, groups = 0;
   for (size_t group = 0; names_reserved(group, &names, &count); group++, groups++) {
@@ -173,8 +164,7 @@ static void reserved_names_are_sorted(void **state) {
   assert_true(groups >= 9);
 }
 
-static void names_that_are_taken(void **state) {
-  (void)state;
+TEST(names_that_are_taken) {
   expect_body_error("problem \"M\" (1),\nproblem \"M\" (2),",
                     "c.lua:3: the name 'M' is taken by the problem at line 2");
   expect_body_error("problem \"M\" (1),\ntunable \"M\" { 2 },",
@@ -203,8 +193,7 @@ static void names_that_are_taken(void **state) {
                           "specialize = true },"));
 }
 
-static void misplaced_declarations(void **state) {
-  (void)state;
+TEST(misplaced_declarations) {
   expect_body_error("\ntemplate \"t.cu\",",
                     "c.lua:3: template stands in an implementation, not in a kernel");
   expect_body_error("\ngrid { 1 },", "c.lua:3: grid stands in a launch, not in a kernel");
@@ -238,8 +227,7 @@ static void misplaced_declarations(void **state) {
                      "c.lua:3: 'a-b' cannot name an implementation");
 }
 
-static void wrong_calls(void **state) {
-  (void)state;
+TEST(wrong_calls) {
   expect_body_error("\nproblem (4096),",
                     "c.lua:3: problem takes a name first: problem \"M\" (4096)");
   expect_body_error("\nproblem \"M\" (1, 2),",
@@ -254,8 +242,7 @@ static void wrong_calls(void **state) {
                "c.lua:3: attempt to index a userdata value");
 }
 
-static void missing_pieces(void **state) {
-  (void)state;
+TEST(missing_pieces) {
   expect_error(
       "\nkernel \"k\" { output \"C\" { dtype = \"f32\", shape = { 1 } }, reference \"none\" }",
       "c.lua:2: kernel \"k\" has no implementation: implementation \"tiled\" { ... }");
@@ -304,8 +291,7 @@ static void missing_pieces(void **state) {
       "c.lua:3: check names 'row', which is no problem of this kernel (nearest 'rows')");
 }
 
-static void wrong_values(void **state) {
-  (void)state;
+TEST(wrong_values) {
   expect_body_error("\ntunable \"t\" { 1.5 },",
                     "c.lua:3: tunable \"t\" has the value 1.5: tunables are whole numbers");
   expect_body_error("\ntunable \"t\" { 4, 8, 4 },", "c.lua:3: tunable \"t\" has the value 4 twice");
@@ -342,8 +328,7 @@ static void wrong_values(void **state) {
       parse_body("tunable \"t\" { \"nan\", 1, true, \"16x16\" }, problem \"alpha\" (0.5),"));
 }
 
-static void wrong_expressions(void **state) {
-  (void)state;
+TEST(wrong_expressions) {
   expect_body_error(
       "\nflops (function() return 1 end),",
       "c.lua:3: flops is a function: an expression is a string such as \"ceil_div(N, tile)\"");
@@ -395,8 +380,7 @@ static void wrong_expressions(void **state) {
   expect_body_error("verify \"x.cu\",\nverify \"x.cu\",", "c.lua:3: ");
 }
 
-static void wrong_launches(void **state) {
-  (void)state;
+TEST(wrong_launches) {
   expect_parts_error("template \"t\", launch { grid { 1 }, block { 1 } },\nblock { 1 }",
                      "c.lua:3: block stands beside launch { ... }");
   expect_parts_error("template \"t\",\nlaunch { grid { 1 }, grid = { 1 }, block { 1 } }",
@@ -430,8 +414,7 @@ static void wrong_launches(void **state) {
                      "(nearest 'grid')");
 }
 
-static void wrong_options(void **state) {
-  (void)state;
+TEST(wrong_options) {
   static const struct {
     const char *parts, *want;
   } cases[] = {
@@ -494,8 +477,7 @@ static void wrong_options(void **state) {
   }
 }
 
-static void wrong_tensors(void **state) {
-  (void)state;
+TEST(wrong_tensors) {
   static const char rest[] = ", template \"t\", grid { 1 }, block { 1 }";
   static const struct {
     const char *tensor, *want;
@@ -539,7 +521,7 @@ static void wrong_tensors(void **state) {
 }
 
 /* Fields of a struct that are not numbers. */
-static void wrong_fields(void **state) {
+TEST(wrong_fields) {
   static const struct {
     const char *fields, *want;
   } cases[] = {
@@ -580,8 +562,7 @@ static void wrong_fields(void **state) {
   }
 }
 
-static void wrong_attributes(void **state) {
-  (void)state;
+TEST(wrong_attributes) {
   expect_body_error("\ninput \"A\" { dtype = \"f32\", shape = { 1 }, tolerance = 0 },",
                     "c.lua:3: input \"A\" cannot have 'tolerance'");
   expect_body_error("\nscratch \"A\" { dtype = \"f32\", shape = { 1, 1 }, access = \"symbol\" },",
@@ -625,23 +606,5 @@ static void wrong_attributes(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(lua_errors),
-      cmocka_unit_test(names_not_known),
-      cmocka_unit_test(derived_names_follow_their_declaration),
-      cmocka_unit_test(names_that_break_cuda),
-      cmocka_unit_test(reserved_names_are_sorted),
-      cmocka_unit_test(names_that_are_taken),
-      cmocka_unit_test(misplaced_declarations),
-      cmocka_unit_test(wrong_calls),
-      cmocka_unit_test(missing_pieces),
-      cmocka_unit_test(wrong_values),
-      cmocka_unit_test(wrong_expressions),
-      cmocka_unit_test(wrong_launches),
-      cmocka_unit_test(wrong_options),
-      cmocka_unit_test(wrong_tensors),
-      cmocka_unit_test(wrong_fields),
-      cmocka_unit_test(wrong_attributes),
-  };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,10 @@
 /* Problems: settings, the check problem, and which tuned problem serves another one. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
 #include <string.h>
 
 #include "base/text.h"
 #include "configs.h"
+#include "tests/testing.h"
 
 static void expect_policy(const char *policy, const char *want) {
   struct text body = {0}, printed = {0};
@@ -23,8 +19,7 @@ static void expect_policy(const char *policy, const char *want) {
   text_free(&printed);
 }
 
-static void policies(void **state) {
-  (void)state;
+TEST(policies) {
   expect_policy("", "exact");
   expect_policy("policy \"exact\"", "exact");
   expect_policy("policy \"nearest\" { distance = 1 }", "nearest { distance = 1 }");
@@ -48,8 +43,7 @@ static void expect_bucket(const struct config *c, const char *size, const char *
   text_free(&printed);
 }
 
-static void sizes_round_up_to_their_bucket(void **state) {
-  (void)state;
+TEST(sizes_round_up_to_their_bucket) {
   struct config *c =
       parse_body("problem \"M\" (64), problem \"K\" (7), problem \"dtype\" { \"f32\", \"f64\" },\n"
                  "policy \"buckets\" { M = { 64, 256, 1024 } },");
@@ -64,8 +58,7 @@ static void sizes_round_up_to_their_bucket(void **state) {
   config_close(c);
 }
 
-static void sets_of_problems(void **state) {
-  (void)state;
+TEST(sets_of_problems) {
   struct config *c = parse_body(
       "problem \"M\" (64), problem \"dtype\" { \"f32\", \"f64\" }, problem \"x\" (0.5),\n"
       "problems { dtype = { \"f64\", \"f32\" }, M = 8 }, problems { x = { 0.25, 1.5 } },");
@@ -95,8 +88,7 @@ static void expect_policy_error(const char *policy, const char *want) {
   text_free(&body);
 }
 
-static void wrong_policies(void **state) {
-  (void)state;
+TEST(wrong_policies) {
   expect_policy_error(
       "policy \"nearst\" {}",
       "c.lua:3: policy 'nearst' is none of exact, nearest, buckets, portfolio (nearest 'nearest')");
@@ -167,8 +159,7 @@ static void expect_problem(const struct config *config, const char *const *setti
   problem_free(&problem);
 }
 
-static void problems_are_set(void **state) {
-  (void)state;
+TEST(problems_are_set) {
   struct config *c = sizes();
   expect_problem(c, NULL, 0, false, "M=64 alpha=0.5 fast=true mode=plain dtype=f32 width=1");
   expect_problem(c, NULL, 0, true, "M=3 alpha=0.5 fast=true mode=plain dtype=f64 width=1");
@@ -180,8 +171,7 @@ static void problems_are_set(void **state) {
   config_close(c);
 }
 
-static void the_check_problem_keeps_what_it_does_not_name(void **state) {
-  (void)state;
+TEST(the_check_problem_keeps_what_it_does_not_name) {
   struct config *c = sizes();
   struct problem base, check;
   static const char *const settings[] = {"M=100", "mode=other", "width=2"};
@@ -196,8 +186,7 @@ static void the_check_problem_keeps_what_it_does_not_name(void **state) {
   config_close(c);
 }
 
-static void wrong_settings(void **state) {
-  (void)state;
+TEST(wrong_settings) {
   static const struct {
     const char *setting, *want;
   } cases[] = {
@@ -236,14 +225,5 @@ static void wrong_settings(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(policies),
-      cmocka_unit_test(sets_of_problems),
-      cmocka_unit_test(sizes_round_up_to_their_bucket),
-      cmocka_unit_test(wrong_policies),
-      cmocka_unit_test(problems_are_set),
-      cmocka_unit_test(the_check_problem_keeps_what_it_does_not_name),
-      cmocka_unit_test(wrong_settings),
-  };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

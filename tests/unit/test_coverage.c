@@ -1,12 +1,7 @@
 /* Choosing sources that take every branch: emulator/check/coverage.h. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "emulator/check/coverage.h"
+#include "tests/testing.h"
 
 enum { MOST = 8 };
 
@@ -32,7 +27,7 @@ static void expect_chosen(const char *const *sources, size_t count, size_t first
 #define A(line, text) "#line " #line " \"a.cu\"\n" text "\n"
 #define B(line, text) "#line " #line " \"b.cu\"\n" text "\n"
 
-static void what_takes_the_same_branches_is_not_kept(void **state) {
+TEST(what_takes_the_same_branches_is_not_kept) {
   struct coverage *branches;
   bool more;
   (void)state;
@@ -46,7 +41,7 @@ static void what_takes_the_same_branches_is_not_kept(void **state) {
   coverage_close(branches);
 }
 
-static void each_branch_is_taken_twice_by_few(void **state) {
+TEST(each_branch_is_taken_twice_by_few) {
   /* Lines 2 and 3 exclude each other, and so do 5 and 6. The first two sources have all of them,
      the next two as well; the last two add nothing. */
   const char *const sources[] = {A(1, "one\ntwo") A(5, "five"),
@@ -60,7 +55,7 @@ static void each_branch_is_taken_twice_by_few(void **state) {
   expect_chosen(sources + 4, 2, 0, (const int[]){0, 1, -1});
 }
 
-static void a_template_that_is_not_included_leaves_nothing_out(void **state) {
+TEST(a_template_that_is_not_included_leaves_nothing_out) {
   const char *const sources[] = {A(1, "one"), A(1, "one") B(1, "b\nc"), A(1, "one") B(1, "b"),
                                  A(1, "one") B(2, "c")};
   (void)state;
@@ -69,7 +64,7 @@ static void a_template_that_is_not_included_leaves_nothing_out(void **state) {
   expect_chosen(sources, 4, 0, (const int[]){1, 2, 3, -1});
 }
 
-static void the_chosen_stay(void **state) {
+TEST(the_chosen_stay) {
   const char *const sources[] = {A(1, "one"), A(1, "one\ntwo"), A(1, "one") A(3, "three"),
                                  A(1, "one\ntwo\nthree")};
   (void)state;
@@ -77,11 +72,5 @@ static void the_chosen_stay(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(what_takes_the_same_branches_is_not_kept),
-      cmocka_unit_test(each_branch_is_taken_twice_by_few),
-      cmocka_unit_test(a_template_that_is_not_included_leaves_nothing_out),
-      cmocka_unit_test(the_chosen_stay),
-  };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,12 @@
 /* Test data of a config: its declarations, the value of each element, refusals, and what the
    hashes cover. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "expanding.h"
+#include "tests/testing.h"
 #include "tune/data/data.h"
 #include "tune/data/dataset_buffers.h"
 #include "tune/data/elements.h"
@@ -72,8 +68,7 @@ static void expect_error(const char *body, const char *want) {
   unmake(&m);
 }
 
-static void expressions_make_elements(void **state) {
-  (void)state;
+TEST(expressions_make_elements) {
   struct made m;
   cugen_error err = {0};
   const char *body =
@@ -101,8 +96,7 @@ static void expressions_make_elements(void **state) {
 }
 
 /* Elements are computed in blocks, which begin and end in the middle of rows. */
-static void blocks_cross_rows(void **state) {
-  (void)state;
+TEST(blocks_cross_rows) {
   enum { N = 23, ROWS = 3, COLUMNS = 7 };
   static const char *const layouts[] = {"",
                                         ", pitch = 11",
@@ -129,8 +123,7 @@ static void blocks_cross_rows(void **state) {
 }
 
 /* Inputs large enough for several threads, and a fill that is read as the dataset has it. */
-static void large_inputs_agree(void **state) {
-  (void)state;
+TEST(large_inputs_agree) {
   struct made m;
   cugen_error err = {0};
   enum { N = 1 << 20 };
@@ -150,8 +143,7 @@ static void large_inputs_agree(void **state) {
 
 /* Rows that lie in memory as in the file are read at once, by several threads; others element by
    element. */
-static void large_files_agree(void **state) {
-  (void)state;
+TEST(large_files_agree) {
   static const char *const layouts[] = {
       "shape = { 'n', 6000 }", "shape = { 'n', 6000 }, pitch = 6007",
       "shape = { 'n', 6000 }, layout = 'col'", "shape = { 'n', 6000 }, layout = 'row/8x64^3,3,3'",
@@ -176,8 +168,7 @@ static void large_files_agree(void **state) {
 }
 
 /* The leading part of a larger file is taken, in any layout of the buffer. */
-static void larger_files_agree(void **state) {
-  (void)state;
+TEST(larger_files_agree) {
   static const char *const layouts[] = {"", ", layout = 'col'", ", pitch = 7"};
   char file[10 + 118 + 5 * 6] = "\x93NUMPY\x01\0v\0"; /* v is the length of the header, 118 */
   snprintf(file + 10, 119, "%-117s\n",
@@ -202,8 +193,7 @@ static void larger_files_agree(void **state) {
 
 /* A dataset with another reference has the same inputs: they are copied, except those that a
    generator is still making. */
-static void inputs_are_copied_to_their_like(void **state) {
-  (void)state;
+TEST(inputs_are_copied_to_their_like) {
   enum { COUNT = 1 << 20 };
   const struct dtype *f32 = &dtype_table[DTYPE_f32];
   struct kernel_argument arguments[4] = {
@@ -242,8 +232,7 @@ static void inputs_are_copied_to_their_like(void **state) {
   free(to);
 }
 
-static void lists_make_elements(void **state) {
-  (void)state;
+TEST(lists_make_elements) {
   struct made m;
   cugen_error err = {0};
   const char *body =
@@ -256,8 +245,7 @@ static void lists_make_elements(void **state) {
 }
 
 /* Every whole number of 64 bits is stored exactly, also by an expression that reads an element. */
-static void whole_numbers_are_exact(void **state) {
-  (void)state;
+TEST(whole_numbers_are_exact) {
   struct made m;
   cugen_error err = {0};
   const char *body =
@@ -293,8 +281,7 @@ static void take(const char *dtype, const char *value, const char *want) {
 
 /* A value that the type would store as another number, or as infinity, is refused; rounding is
    not. */
-static void a_type_holds_its_numbers(void **state) {
-  (void)state;
+TEST(a_type_holds_its_numbers) {
   static const struct {
     const char *dtype, *held, *beyond;
   } cases[] = {
@@ -322,8 +309,7 @@ static void a_type_holds_its_numbers(void **state) {
   }
 }
 
-static void mistakes_have_their_line(void **state) {
-  (void)state;
+TEST(mistakes_have_their_line) {
 #define X(attributes)                                                                              \
   "problem 'n' (7), input 'x' { dtype = 'i8', shape = { 'n' }, " attributes " }," REST
   expect_error(X("values = '100 * i0'"),
@@ -355,8 +341,7 @@ static void expect_refusal(const char *arguments, const char *want) {
   text_free(&text);
 }
 
-static void declarations_are_checked(void **state) {
-  (void)state;
+TEST(declarations_are_checked) {
 #define X(attributes) "input 'x' { dtype = 'i32', shape = { 'n' }, " attributes " },"
 #define Y(attributes) "input 'y2' { dtype = 'i32', shape = { 'n', 2 }, " attributes " },"
   expect_refusal(X("fill = 'ones', values = '1'"),
@@ -403,8 +388,7 @@ static void expect_proof(bool same, const char *a, const char *b) {
   if ((strcmp(x.hex, y.hex) == 0) != same) fail_msg("%s\n%s", a, b);
 }
 
-static void data_is_part_of_the_proof(void **state) {
-  (void)state;
+TEST(data_is_part_of_the_proof) {
 #define A(x, y)                                                                                    \
   "problem 'n' (7), derive 'm' 'n + 1', input 'x' { dtype = 'i32', shape = { 'n' }, " x " },"      \
   "input 'z' { dtype = 'i32', shape = { 'n' }, " y " }," REST
@@ -462,8 +446,7 @@ static void expect_prepared(const char *body, const char *parameters, bool again
   expanding_close(x);
 }
 
-static void scratch_is_poisoned_where_it_is_used(void **state) {
-  (void)state;
+TEST(scratch_is_poisoned_where_it_is_used) {
   static const char own[] = "float *y, float *a, float *b, float *c";
   expect_prepared("y[0] = room[0];", "${params}", false, (const unsigned char[]){0xff, 0xff, 1, 0});
   expect_prepared("y[0] = room[0] + more[0];", "${params}", false,
@@ -476,7 +459,7 @@ static void scratch_is_poisoned_where_it_is_used(void **state) {
 
 /* The digest of a large input, which reads only pieces, covers the first and the last bytes.
    Pages of calloc that are only read take no memory. */
-static void a_digest_reaches_the_end(void **state) {
+TEST(a_digest_reaches_the_end) {
   const size_t bytes = (size_t)INPUTS_PIECE * 80 + 5;
   char *data = calloc(bytes, 1);
   (void)state;
@@ -490,7 +473,7 @@ static void a_digest_reaches_the_end(void **state) {
 }
 
 /* All buffer sets together take twice the L2: 8 sets of 4 MiB for 16 MiB. */
-static void sets_exceed_the_l2(void **state) {
+TEST(sets_exceed_the_l2) {
   struct kernel_argument argument = {
       .dtype = &dtype_table[DTYPE_f32], .rank = 1, .elements = 1 << 20};
   const struct kernel_spec spec = {.arguments = &argument, .argument_count = 1};
@@ -507,22 +490,5 @@ static void sets_exceed_the_l2(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_digest_reaches_the_end),
-      cmocka_unit_test(sets_exceed_the_l2),
-      cmocka_unit_test(expressions_make_elements),
-      cmocka_unit_test(blocks_cross_rows),
-      cmocka_unit_test(large_inputs_agree),
-      cmocka_unit_test(large_files_agree),
-      cmocka_unit_test(larger_files_agree),
-      cmocka_unit_test(inputs_are_copied_to_their_like),
-      cmocka_unit_test(lists_make_elements),
-      cmocka_unit_test(mistakes_have_their_line),
-      cmocka_unit_test(whole_numbers_are_exact),
-      cmocka_unit_test(a_type_holds_its_numbers),
-      cmocka_unit_test(declarations_are_checked),
-      cmocka_unit_test(data_is_part_of_the_proof),
-      cmocka_unit_test(scratch_is_poisoned_where_it_is_used),
-  };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,11 @@
 /* A record is found by the text that describes a kernel's arguments, so everything that a
    kernel, its data or its verification depends on must change that text. Each row changes one
    field and names the aspect that differs. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
 #include <string.h>
 
 #include "base/kernel.h"
+#include "tests/testing.h"
 
 /* A square tensor map with packed rows: its extent is the same whichever dimension is
    contiguous. */
@@ -48,7 +44,7 @@ static void change(int i, struct kernel_argument *a) {
   }
 }
 
-static void every_change_is_told(void **state) {
+TEST(every_change_is_told) {
   static const unsigned aspects[] = {
       ARGUMENT_STORAGE,   ARGUMENT_STORAGE, ARGUMENT_STORAGE, ARGUMENT_STORAGE, ARGUMENT_STORAGE,
       ARGUMENT_SHAPE,     ARGUMENT_FILL,    ARGUMENT_FILL,    ARGUMENT_FILL,    ARGUMENT_TOLERANCE,
@@ -68,8 +64,7 @@ static void every_change_is_told(void **state) {
   }
 }
 
-static void a_texture_tells_its_addressing(void **state) {
-  (void)state;
+TEST(a_texture_tells_its_addressing) {
   for (int i = 1; i < ADDRESS_KIND_COUNT; i++) {
     struct kernel_argument a = square(), b = square();
     struct text first = {0}, other = {0};
@@ -85,7 +80,7 @@ static void a_texture_tells_its_addressing(void **state) {
 
 /* A problem may lack the first of two parameters. Its proof then leaves out the first of their
    lines, which come last. */
-static void the_lacked_line_is_left_out(void **state) {
+TEST(the_lacked_line_is_left_out) {
   char proof[] = "reference\nM=1\nN=2", first[] = "reference\nN=2", second[] = "reference\nM=1";
   const struct kernel_spec spec = {
       .proof = proof, .proof_lines = 2, .proof_hash = hash_bytes(proof, strlen(proof))};
@@ -98,8 +93,5 @@ static void the_lacked_line_is_left_out(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(every_change_is_told),
-                                     cmocka_unit_test(a_texture_tells_its_addressing),
-                                     cmocka_unit_test(the_lacked_line_is_left_out)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

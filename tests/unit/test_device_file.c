@@ -1,15 +1,10 @@
 /* Descriptions of GPUs: the shipped ones, and mistakes, which are refused with file and line. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <math.h>
 #include <string.h>
 
 #include "gen/config/device_file.h"
+#include "tests/testing.h"
 
 static struct gpu_model open_model(const char *name) {
   struct gpu_model model;
@@ -18,8 +13,7 @@ static struct gpu_model open_model(const char *name) {
   return model;
 }
 
-static void test_shipped(void **state) {
-  (void)state;
+TEST(test_shipped) {
   static const char *const want[] = {"model:K40",  "model:GTX970", "model:GTX1080", "model:V100",
                                      "model:T4",   "model:A100",   "model:RTX3090", "model:RTX4090",
                                      "model:H100", "model:H200",   "model:B200"};
@@ -34,8 +28,7 @@ static void test_shipped(void **state) {
 }
 
 /* Clock and bus width give the published bandwidth, lanes and clock the published arithmetic. */
-static void test_figures_agree(void **state) {
-  (void)state;
+TEST(test_figures_agree) {
   static const struct {
     const char *name;
     double f32_tflops;
@@ -55,8 +48,7 @@ static void test_figures_agree(void **state) {
   }
 }
 
-static void test_one(void **state) {
-  (void)state;
+TEST(test_one) {
   struct gpu_model m = open_model("A100");
   assert_string_equal(m.id, "model:A100");
   assert_string_equal(m.name, "NVIDIA A100-SXM4-40GB");
@@ -76,8 +68,7 @@ static void refuse(const char *content, const char *want) {
   if (!strstr(err.message, want)) fail_msg("expected '%s' in: %s", want, err.message);
 }
 
-static void test_refusals(void **state) {
-  (void)state;
+TEST(test_refusals) {
   refuse("gpu \"X\"\nsm_cout (4)\n", "my.lua:2: unknown figure 'sm_cout' (nearest 'sm_count')");
   refuse("sm_count (4)\n\nsm_count (5)\n",
          "my.lua:3: sm_count stands here twice: it is at line 1 already");
@@ -104,8 +95,7 @@ static void test_refusals(void **state) {
   refuse("while true do end\n", "my.lua:1:");
 }
 
-static void test_unknown(void **state) {
-  (void)state;
+TEST(test_unknown) {
   struct gpu_model model;
   cugen_error err;
   assert_int_equal(device_file_open(NULL, "h2000", &model, &err), CUGEN_ERROR_USAGE);
@@ -118,10 +108,5 @@ static void test_unknown(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_shipped), cmocka_unit_test(test_figures_agree),
-      cmocka_unit_test(test_one),     cmocka_unit_test(test_refusals),
-      cmocka_unit_test(test_unknown),
-  };
-  return cmocka_run_group_tests_name("device_file", tests, NULL, NULL);
+  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,7 @@
 /* What the text of a device says: base/device_name.c. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "base/device_name.h"
+#include "tests/testing.h"
 
 static const struct {
   const char *text;
@@ -43,8 +38,7 @@ static const struct {
     {NULL, CUGEN_DEVICE_NAMED, 0, ""},
 };
 
-static void test_texts(void **state) {
-  (void)state;
+TEST(test_texts) {
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     const cugen_device_name got = device_parse(cases[i].text);
     assert_int_equal(got.kind, cases[i].kind);
@@ -54,6 +48,5 @@ static void test_texts(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_texts)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

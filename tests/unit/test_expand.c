@@ -1,20 +1,15 @@
 /* Expansion into sources: small configs and templates, and the exact text or message that they
    give. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "expanding.h"
+#include "tests/testing.h"
 
 /* ---- The prologue --------------------------------------------------------------------------- */
 
-static void test_title(void **state) {
-  (void)state;
+TEST(test_title) {
   struct expanding *bench =
       expanding_open(TUNED("tunable 'b' { 4, 8 },"), (const char *[]){"n=7", "dtype=f64"}, 2);
   expanding_add(bench, "t.cu", "__global__ void f(${params}) {}\n");
@@ -26,8 +21,7 @@ static void test_title(void **state) {
   expanding_close(bench);
 }
 
-static void test_prologue(void **state) {
-  (void)state;
+TEST(test_prologue) {
   /* Names are defined in the order of declaration, and only if they are mentioned outside of
      comments and strings. */
   expanding_source(
@@ -46,8 +40,7 @@ static void test_prologue(void **state) {
 
 /* A fraction that f32 rounds is a float's literal; a double's literal would make a kernel's
    arithmetic double. */
-static void test_float_literals(void **state) {
-  (void)state;
+TEST(test_float_literals) {
   expanding_source(
       "problem 'dt' (0.001)," TUNED(
           "derive 'step' 'f32(dt)', derive 'twice' '2 * f32(dt)', derive 'down' 'f32(-dt)',"),
@@ -58,14 +51,12 @@ static void test_float_literals(void **state) {
       "}\n");
 }
 
-static void test_nothing_mentioned(void **state) {
-  (void)state;
+TEST(test_nothing_mentioned) {
   expanding_source(TUNED(""), "__global__ void f() {}\n",
                    "#line 1 \"T/t.cu\"\n__global__ void f() {}\n");
 }
 
-static void test_arguments(void **state) {
-  (void)state;
+TEST(test_arguments) {
   expanding_source(
       "problem 'm' (6), problem 'p' (16), reference 'none',"
       "input 'a' { dtype = 'f32', shape = { 'm', '5', '3' }, pitch = 'p' },"
@@ -94,8 +85,7 @@ static void test_arguments(void **state) {
 
 /* n is passed at launch: its number never reaches the source, and a name derived from it is an
    expression. */
-static void test_sizes_known_at_launch(void **state) {
-  (void)state;
+TEST(test_sizes_known_at_launch) {
   expanding_source(
       "problem 'n' (100), problem 'k' (7), reference 'none', input 'x' { dtype = 'f32', shape = { "
       "'3', 'n', 'k' } },"
@@ -118,8 +108,7 @@ static void test_sizes_known_at_launch(void **state) {
 }
 
 /* Strides of an order with a pad, and of a view; the word of a layout with tiles. */
-static void test_strides_by_layout(void **state) {
-  (void)state;
+TEST(test_strides_by_layout) {
   static const char body[] =
       "problem 'n' (100), problem 'c' (5), problem 'ld' (120), problem 'pad' (3), reference 'none',"
       "input 'x' { dtype = 'f32', shape = { 'n', 'c', 'n' }, layout = '021+${pad}' },"
@@ -149,8 +138,7 @@ static void test_strides_by_layout(void **state) {
 
 /* The compiler takes a name that is not a macro for 0 in an #if, so that no variant would
    compile the branch. This is an error, unless the source asks whether the macro exists. */
-static void test_conditions_of_parameters(void **state) {
-  (void)state;
+TEST(test_conditions_of_parameters) {
   static const char body[] =
       IN_OUT "scalar 'n' { dtype = 'i64' }, implementation 'a' { tunable 'group' { 8, 4 },"
              "scalar 'group' { dtype = 'i32' }, " ONE_LAUNCH " }";
@@ -187,8 +175,7 @@ static void test_conditions_of_parameters(void **state) {
                   "another name\n  in variant 'a group=8'");
 }
 
-static void test_lua_sees_sizes_known_at_launch(void **state) {
-  (void)state;
+TEST(test_lua_sees_sizes_known_at_launch) {
   expanding_source(
       IN_OUT "scalar 'n' { dtype = 'i64' }, implementation 'a' { " ONE_LAUNCH " }",
       "//@ if n == 1000 then\n__global__ void f(float *, float *, long long n) { g(${n}, n); "
@@ -196,8 +183,7 @@ static void test_lua_sees_sizes_known_at_launch(void **state) {
       "#line 2 \"T/t.cu\"\n__global__ void f(float *, float *, long long n) { g(1000, n); }\n");
 }
 
-static void test_wide_index(void **state) {
-  (void)state;
+TEST(test_wide_index) {
   static const char *const most =
       "problem 'n' (%lld), output 'y' { dtype = 'i8', shape = { 'n' }, tolerance = '0' },"
       "scalar 'n' { dtype = 'index' }, reference 'none',"
@@ -220,8 +206,7 @@ static void test_wide_index(void **state) {
 
 /* ---- Includes of the compiler --------------------------------------------------------------- */
 
-static void test_includes_move_to_the_top(void **state) {
-  (void)state;
+TEST(test_includes_move_to_the_top) {
   expanding_source(TUNED(""),
                    "// first\n#include <a.h>\n  # include <b/c.h> // why\n#include "
                    "\"own.h\"\n#include <a.h>\n#if n > 1\n"
@@ -234,8 +219,7 @@ static void test_includes_move_to_the_top(void **state) {
                    "__global__ void f(dtype *, dtype *) {}\n");
 }
 
-static void test_header_of_a_dtype(void **state) {
-  (void)state;
+TEST(test_header_of_a_dtype) {
   static const char body[] =
       "problem 'dtype' { 'bf16' }, input 'x' { dtype = 'f16', shape = { '8' } }, reference 'none',"
       "output 'y' { dtype = 'f32', shape = { '8' }, tolerance = '0' },"
@@ -250,8 +234,7 @@ static void test_header_of_a_dtype(void **state) {
 
 /* ---- Lua ------------------------------------------------------------------------------------ */
 
-static void test_structure_and_lines(void **state) {
-  (void)state;
+TEST(test_structure_and_lines) {
   expanding_source(
       TUNED("tunable 'steps' { 2 },"),
       "//@ local function row(i)\nrow ${i};\n//@ end\n__global__ void f() {\n//@ if steps > 5 "
@@ -267,15 +250,13 @@ static void test_structure_and_lines(void **state) {
       "#line 18 \"T/t.cu\"\n// ${i} 4 4.0 -3\n");
 }
 
-static void test_values_with_lines(void **state) {
-  (void)state;
+TEST(test_values_with_lines) {
   expanding_source(TUNED(""), "a ${'x\\ny'}\n//@ local z = 1\n__global__ void f() {}\n",
                    "#line 1 \"T/t.cu\"\na x\ny\n__global__ void f() {}\n");
 }
 
 /* A #line there would become part of the macro, or of the comment. */
-static void test_no_line_directive_inside(void **state) {
-  (void)state;
+TEST(test_no_line_directive_inside) {
   expanding_source(
       TUNED(""),
       "#define sum(x) \\\n//@ for i = 1, 2 do\n  (x)[${i}] + \\\n//@ end\n  0\n/*\n//@ for i = 1, "
@@ -286,8 +267,7 @@ static void test_no_line_directive_inside(void **state) {
       "\n\n\n__global__ void f() {}\n");
 }
 
-static void test_functions(void **state) {
-  (void)state;
+TEST(test_functions) {
   expanding_source(
       TUNED("tunable 'swizzle' { 'xor' },"),
       "// ${ceil_div(7, 2)} ${ceil_div(-7, 2)} ${round_up(7, 4)} ${is_pow2(8)} ${is_pow2(6)} "
@@ -299,8 +279,7 @@ static void test_functions(void **state) {
       "#line 1 \"T/t.cu\"\n// 4 -3 8 1 0 10 2 3 3 4 2 132 xor 2\n__global__ void f() {}\n");
 }
 
-static void test_globals_last_for_one_expansion(void **state) {
-  (void)state;
+TEST(test_globals_last_for_one_expansion) {
   struct expanding *bench = expanding_open(TUNED("tunable 'b' { 1, 2 },"), NULL, 0);
   expanding_add(
       bench, "t.cu",
@@ -316,8 +295,7 @@ static void test_globals_last_for_one_expansion(void **state) {
 
 /* ---- Includes of templates ------------------------------------------------------------------ */
 
-static void test_include(void **state) {
-  (void)state;
+TEST(test_include) {
   struct expanding *bench = expanding_open(TUNED(""), NULL, 0);
   expanding_add(bench, "t.cu",
                 "//@ helper = 5\n//@ include \"lib/a.cuh\"\n//@ include \"lib/a.cuh\"\n//@ include "
@@ -337,8 +315,7 @@ static void test_include(void **state) {
   expanding_close(bench);
 }
 
-static void test_include_errors(void **state) {
-  (void)state;
+TEST(test_include_errors) {
   expanding_error(TUNED(""), "\n//@ include(\"t.cu\")\n", CUGEN_ERROR_TEMPLATE,
                   "T/t.cu:2: includes are nested more than 16 deep: does a template include "
                   "itself?\n  in variant 'a'");
@@ -365,8 +342,7 @@ static void test_include_errors(void **state) {
 /* ---- Errors --------------------------------------------------------------------------------- */
 
 /* Stopped after so many instructions or, on a slow machine, seconds. */
-static void test_endless_template(void **state) {
-  (void)state;
+TEST(test_endless_template) {
   struct expanding *bench = expanding_open(TUNED("tunable 'block_size' { 64 },"), NULL, 0);
   struct kernel_spec spec;
   cugen_error err = {0};
@@ -394,8 +370,7 @@ static void assert_given_up(const char *template, const char *other, const char 
 }
 
 /* Templates that were written to attack. */
-static void test_hostile_templates(void **state) {
-  (void)state;
+TEST(test_hostile_templates) {
   const char *nested = ": includes are nested more than 16 deep: does a template include itself?\n";
   assert_given_up("//@ include \"u.cuh\"\n", "//@ include \"t.cu\"\n", nested);
   assert_given_up("//@ depth = 0\n//@ include \"u.cuh\"\n",
@@ -421,8 +396,7 @@ static void test_hostile_templates(void **state) {
                    "\"T/t.cu\"\n__global__ void f() {}\n");
 }
 
-static void test_template_errors(void **state) {
-  (void)state;
+TEST(test_template_errors) {
 #define REFUSED(template, expected)                                                                \
   expanding_error(TUNED("tunable 'block_size' { 64 }, tunable 'mode' { 'fast' },"), template,      \
                   CUGEN_ERROR_TEMPLATE, expected "\n  in variant 'a block_size=64 mode=fast'")
@@ -458,8 +432,7 @@ static void test_template_errors(void **state) {
 #undef REFUSED
 }
 
-static void test_missing_template(void **state) {
-  (void)state;
+TEST(test_missing_template) {
   struct expanding *bench = expanding_open(TUNED(""), NULL, 0);
   struct kernel_spec spec;
   cugen_error err = {0};
@@ -468,8 +441,7 @@ static void test_missing_template(void **state) {
   expanding_close(bench);
 }
 
-static void test_expander_works_on_after_an_error(void **state) {
-  (void)state;
+TEST(test_expander_works_on_after_an_error) {
   struct expanding *bench = expanding_open(TUNED("tunable 'b' { 1, 2 },"), NULL, 0);
   expanding_add(bench, "t.cu", "//@ include \"u.cu\"\n__global__ void f() {}\n");
   expanding_add(bench, "u.cu", "//@ if b == 1 then error('one') end\n// two\n");
@@ -484,31 +456,5 @@ static void test_expander_works_on_after_an_error(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_title),
-      cmocka_unit_test(test_prologue),
-      cmocka_unit_test(test_float_literals),
-      cmocka_unit_test(test_nothing_mentioned),
-      cmocka_unit_test(test_arguments),
-      cmocka_unit_test(test_sizes_known_at_launch),
-      cmocka_unit_test(test_strides_by_layout),
-      cmocka_unit_test(test_conditions_of_parameters),
-      cmocka_unit_test(test_lua_sees_sizes_known_at_launch),
-      cmocka_unit_test(test_wide_index),
-      cmocka_unit_test(test_includes_move_to_the_top),
-      cmocka_unit_test(test_header_of_a_dtype),
-      cmocka_unit_test(test_structure_and_lines),
-      cmocka_unit_test(test_values_with_lines),
-      cmocka_unit_test(test_no_line_directive_inside),
-      cmocka_unit_test(test_functions),
-      cmocka_unit_test(test_globals_last_for_one_expansion),
-      cmocka_unit_test(test_include),
-      cmocka_unit_test(test_include_errors),
-      cmocka_unit_test(test_endless_template),
-      cmocka_unit_test(test_hostile_templates),
-      cmocka_unit_test(test_template_errors),
-      cmocka_unit_test(test_missing_template),
-      cmocka_unit_test(test_expander_works_on_after_an_error),
-  };
-  return cmocka_run_group_tests_name("expansion: sources", tests, NULL, NULL);
+  return cmocka_run_group_tests(tests, NULL, NULL);
 }

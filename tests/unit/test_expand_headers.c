@@ -1,15 +1,11 @@
 /* Headers that a plain .cu includes, and the options with which it is compiled. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "expanding.h"
+#include "tests/testing.h"
 
 #define KERNEL "__global__ void k() {}\n"
 
@@ -47,7 +43,7 @@ static void assert_refused(const char *template, const struct file *files, const
 
 /* ---- Where headers go ----------------------------------------------------------------------- */
 
-static void test_nested(void **state) {
+TEST(test_nested) {
   static const struct file files[] = {{"a.h", "#include \"sub/b.h\"\nint a = n;\n"},
                                       {"sub/b.h", "#include \"c.h\"\n"},
                                       {"sub/c.h", "int c;"},
@@ -61,7 +57,7 @@ static void test_nested(void **state) {
 }
 
 /* A header of the toolkit is searched only there, and precedes all macros. */
-static void test_toolkit(void **state) {
+TEST(test_toolkit) {
   static const struct file files[] = {
       {"a.h", "#ifndef A_H\n#define A_H\n#include <cuda_bf16.h>\n#endif\n"}, {NULL, NULL}};
   (void)state;
@@ -74,7 +70,7 @@ static void test_toolkit(void **state) {
 }
 
 /* A file with an include guard is treated like one without: its headers precede all macros. */
-static void test_guarded_file(void **state) {
+TEST(test_guarded_file) {
   static const struct file files[] = {{"a.h", "#include \"t.cu\"\n#include <cuda_bf16.h>\n"},
                                       {NULL, NULL}};
   (void)state;
@@ -96,7 +92,7 @@ static void test_guarded_file(void **state) {
                 "#line 1 \"T/t.cu\"\n#ifndef T\n#define T\n#include <b.h>\n#endif\n" KERNEL);
 }
 
-static void test_once(void **state) {
+TEST(test_once) {
   static const struct file files[] = {{"a.h", "#pragma once\n#include \"a.h\"\nint a;\n"},
                                       {NULL, NULL}};
   (void)state;
@@ -113,7 +109,7 @@ static void test_once(void **state) {
                 "#line 3 \"T/a.h\"\nint a;\n#endif\n#line 5 \"T/t.cu\"\n" KERNEL);
 }
 
-static void test_folders(void **state) {
+TEST(test_folders) {
   static const struct file files[] = {
       {"inc/a.h", "int a;\n"}, {"third/b.h", "int b;\n"}, {NULL, NULL}};
   (void)state;
@@ -124,7 +120,7 @@ static void test_folders(void **state) {
                 "#line 3 \"T/t.cu\"\n" KERNEL);
 }
 
-static void test_memory(void **state) {
+TEST(test_memory) {
   struct expanding *bench = open_with(TUNED("include_dirs { 'inc' },"), "", NULL);
   struct source_file *files = NULL;
   (void)state;
@@ -141,7 +137,7 @@ static void test_memory(void **state) {
   sources_forget(files);
 }
 
-static void test_hash(void **state) {
+TEST(test_hash) {
   static const struct file one[] = {{"a.h", "int a; // comment\n"}, {NULL, NULL}},
                            same[] = {{"a.h", "int a;\n"}, {NULL, NULL}},
                            other[] = {{"a.h", "int b;\n"}, {NULL, NULL}};
@@ -166,7 +162,7 @@ static void test_hash(void **state) {
   "'..' or a hidden name (template_dir names a folder elsewhere)"                                  \
   "\n  in variant 'a'"
 
-static void test_outside(void **state) {
+TEST(test_outside) {
   static const struct file files[] = {{"a.h", "\n#include <../x.h>\n"}, {NULL, NULL}};
   (void)state;
   assert_refused("#include \"/etc/passwd\"\n" KERNEL, NULL,
@@ -184,8 +180,7 @@ static void test_outside(void **state) {
 }
 
 /* A branch that is never compiled may contain anything. */
-static void test_outside_branch(void **state) {
-  (void)state;
+TEST(test_outside_branch) {
   assert_source(TUNED(""), "#if HOST\n#include \"../x.h\"\n#endif\n" KERNEL, NULL,
                 "#line 1 \"T/t.cu\"\n#if HOST\n#error #include of '../x.h' is refused: name a "
                 "header relative to its "
@@ -194,7 +189,7 @@ static void test_outside_branch(void **state) {
                 "elsewhere)\n#endif\n" KERNEL);
 }
 
-static void test_links(void **state) {
+TEST(test_links) {
   struct expanding *bench = open_with(TUNED(""), "#include \"a.h\"\n" KERNEL, NULL);
   struct text link = {0};
   struct kernel_spec spec;
@@ -215,7 +210,7 @@ static void test_links(void **state) {
   expanding_close(bench);
 }
 
-static void test_endless(void **state) {
+TEST(test_endless) {
   static const struct file files[] = {{"a.h", "#include \"a.h\"\n"}, {NULL, NULL}};
   (void)state;
   assert_refused(
@@ -234,8 +229,7 @@ static void assert_options(const char *body, uint64_t index, const char *options
   expanding_close(bench);
 }
 
-static void test_options(void **state) {
-  (void)state;
+TEST(test_options) {
   assert_options(TUNED(""), 0, "");
   assert_options(TUNED("options { fast_math = true, fmad = false, maxrregcount = 0 },"), 0,
                  "--use_fast_math --fmad=false");
@@ -259,8 +253,7 @@ static void test_options(void **state) {
   expanding_close(bench);
 }
 
-static void test_defines(void **state) {
-  (void)state;
+TEST(test_defines) {
   assert_source("options { define = { 'A', 'B=2' } }," TUNED(
                     "tunable 't' { 8 }, options { define = { 'C=${t * 2}' } },"),
                 "#include <cuda_fp16.h>\n" KERNEL, NULL,
@@ -271,8 +264,7 @@ static void test_defines(void **state) {
 }
 
 /* A macro that only some variants define. */
-static void test_conditional_defines(void **state) {
-  (void)state;
+TEST(test_conditional_defines) {
 #define BODY                                                                                       \
   TUNED("tunable 'bs' { 64, 128 }, options { define = { 'A', WIDE = 'bs == 128', HALF = 'bs // "   \
         "2', NDEBUG = 'bs == "                                                                     \
@@ -297,8 +289,7 @@ static void test_conditional_defines(void **state) {
 
 /* A macro in front of an include applies to that header, too, as with nvcc; a macro behind the
    last include stays there. */
-static void test_macros_of_headers(void **state) {
-  (void)state;
+TEST(test_macros_of_headers) {
   assert_source(
       TUNED("tunable 't' { 8 },"),
       "#define NDEBUG\n#define SUM(a, \\\n  b) (a + b)\n#undef NONE\n#include <assert.h>\n#define "
@@ -312,8 +303,7 @@ static void test_macros_of_headers(void **state) {
 }
 
 /* Some editors put a byte order mark in front of a file. */
-static void test_byte_order_marks(void **state) {
-  (void)state;
+TEST(test_byte_order_marks) {
 #define MARK "\xef\xbb\xbf"
   struct expanding *bench = open_with(TUNED(""), MARK "#include \"h.h\"\n" KERNEL, NULL);
   expanding_add(bench, "h.h", MARK "int h;\n");
@@ -326,7 +316,7 @@ static void test_byte_order_marks(void **state) {
 }
 
 /* A reference gets only the options that its language needs, because it must be exact. */
-static void test_reference(void **state) {
+TEST(test_reference) {
   static const char body[] =
       "problem 'n' (1000), output 'y' { dtype = 'f32', shape = { 'n' }, tolerance = '0' }, "
       "reference 'r.cu',"
@@ -351,8 +341,7 @@ static void test_reference(void **state) {
   expanding_close(bench);
 }
 
-static void test_bad_values(void **state) {
-  (void)state;
+TEST(test_bad_values) {
   expanding_error(
       TUNED("tunable 'r' { 300 },\noptions { maxrregcount = 'r' },"), KERNEL, CUGEN_ERROR_CONFIG,
       "k.lua:3: option maxrregcount is 300: it must be 0 to 255\n  in variant 'a r=300'");
@@ -362,25 +351,5 @@ static void test_bad_values(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_nested),
-      cmocka_unit_test(test_toolkit),
-      cmocka_unit_test(test_once),
-      cmocka_unit_test(test_guarded_file),
-      cmocka_unit_test(test_folders),
-      cmocka_unit_test(test_memory),
-      cmocka_unit_test(test_hash),
-      cmocka_unit_test(test_outside),
-      cmocka_unit_test(test_outside_branch),
-      cmocka_unit_test(test_links),
-      cmocka_unit_test(test_endless),
-      cmocka_unit_test(test_options),
-      cmocka_unit_test(test_conditional_defines),
-      cmocka_unit_test(test_byte_order_marks),
-      cmocka_unit_test(test_macros_of_headers),
-      cmocka_unit_test(test_defines),
-      cmocka_unit_test(test_reference),
-      cmocka_unit_test(test_bad_values),
-  };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,10 @@
 /* Plain .cu files as others publish them: which of the config's names they declare themselves,
    and which kernel is launched. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
 #include <string.h>
 
 #include "expanding.h"
+#include "tests/testing.h"
 
 #define BS "tunable 'bs' { 64, 128 },\n"
 
@@ -26,8 +22,7 @@ static void assert_hash(const char *body, uint64_t one, uint64_t other, bool sam
 
 /* A boolean that is asked by #ifdef alone is a macro only if it is true. If its value is asked,
    too, it is always a macro. */
-static void test_ifdef(void **state) {
-  (void)state;
+TEST(test_ifdef) {
   static const struct {
     const char *body;
     bool always;
@@ -64,8 +59,7 @@ static void test_ifdef(void **state) {
 
 /* ---- entry ---------------------------------------------------------------------------------- */
 
-static void test_entry_mentions(void **state) {
-  (void)state;
+TEST(test_entry_mentions) {
   expanding_source(TUNED(BS "entry 'k<bs, y_t>',"),
                    "template <int b, typename T> __global__ void k() {}\n",
                    "#define bs 64\nusing y_t = float;\n\n#line 1 \"T/t.cu\"\n"
@@ -84,8 +78,7 @@ static void assert_entry(const char *body, const char *entry) {
   expanding_close(bench);
 }
 
-static void test_entry_values(void **state) {
-  (void)state;
+TEST(test_entry_values) {
   assert_entry(TUNED(BS "entry 'k<${bs // 2}, ${bs > 2}, ${dtype}>',"), "k<32, 1, float>");
   assert_entry(TUNED(BS "entry 'k<${bs}>',"), "k<64>");
   /* one text with two instances: two images */
@@ -93,8 +86,7 @@ static void test_entry_values(void **state) {
   assert_hash(TUNED(BS "entry 'k<4>',"), 0, 1, true);
 }
 
-static void test_entry_errors(void **state) {
-  (void)state;
+TEST(test_entry_errors) {
   expanding_error(
       TUNED("tunable 'w' { 'xor' },\nentry 'k<w>',"), "template <int b> __global__ void k() {}\n",
       CUGEN_ERROR_CONFIG,
@@ -115,8 +107,7 @@ static void unchanged(const char *body, const char *prologue, const char *templa
   text_free(&expected);
 }
 
-static void test_template_parameters(void **state) {
-  (void)state;
+TEST(test_template_parameters) {
   unchanged(TUNED(BS "entry 'k<bs>',"), "constexpr auto bs = 64;\n",
             "template <int bs, typename T = float>\n__global__ void k() { int x = bs; }\n");
   unchanged(TUNED(BS "entry 'k<${bs}>',"), "",
@@ -128,8 +119,7 @@ static void test_template_parameters(void **state) {
             "template <int b> void f();\n__global__ void k() { f<bs>(); }\n");
 }
 
-static void test_parameters_and_variables(void **state) {
-  (void)state;
+TEST(test_parameters_and_variables) {
   unchanged(TUNED(""), "",
             "__global__ void k(float *y, const size n) {\n  if (1 < n) y[1] = n;\n}\n");
   unchanged(TUNED(""), "constexpr auto n = 1000;\n",
@@ -144,8 +134,7 @@ static void test_parameters_and_variables(void **state) {
             "__global__ void k(int x_size, float *, float *) { int y = x_size; }\n");
 }
 
-static void test_branches(void **state) {
-  (void)state;
+TEST(test_branches) {
   unchanged(TUNED(BS), "#define bs 64\n",
             "#ifndef bs\nconstexpr int bs = 4;\n#endif\n__global__ void k() { f(bs); }\n");
   unchanged(TUNED(""), "constexpr auto n = 1000;\n",
@@ -155,8 +144,7 @@ static void test_branches(void **state) {
 }
 
 /* The file's own number is removed, and its lines keep their numbers. */
-static void test_defaults(void **state) {
-  (void)state;
+TEST(test_defaults) {
   expanding_source(
       TUNED(BS), "#define bs (32) // usual\n#define M -1\n__global__ void k() { f(bs); }\n",
       "#define bs 64\n\n#line 1 \"T/t.cu\"\n\n#define M -1\n__global__ void k() { f(bs); }\n");
@@ -168,8 +156,7 @@ static void test_defaults(void **state) {
                   "  in variant 'a bs=64'");
 }
 
-static void test_clashes(void **state) {
-  (void)state;
+TEST(test_clashes) {
   expanding_error(TUNED(BS), "\nconst int bs = 32;\n__global__ void k() {}\n", CUGEN_ERROR_TEMPLATE,
                   "T/t.cu:2: bs comes from the config, and this declaration would hide it: remove "
                   "the declaration, "
@@ -192,8 +179,7 @@ static void test_clashes(void **state) {
 }
 
 /* nvcc gets these names from <sys/types.h>. */
-static void test_common_types(void **state) {
-  (void)state;
+TEST(test_common_types) {
   unchanged(TUNED(BS),
             "using uint = unsigned int;\nusing uchar = unsigned char;\n\n#define bs 64\n",
             "__device__ uint f(uchar x) { return x + bs; }\n__global__ void k() {}\n");
@@ -223,17 +209,5 @@ static void test_common_types(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_ifdef),
-      cmocka_unit_test(test_entry_mentions),
-      cmocka_unit_test(test_entry_values),
-      cmocka_unit_test(test_entry_errors),
-      cmocka_unit_test(test_template_parameters),
-      cmocka_unit_test(test_branches),
-      cmocka_unit_test(test_parameters_and_variables),
-      cmocka_unit_test(test_clashes),
-      cmocka_unit_test(test_common_types),
-      cmocka_unit_test(test_defaults),
-  };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,17 +1,12 @@
 /* Shared arrays that a config declares: their text in the source, and refusals. cpu/layouts.py
    tests the offsets of random layouts. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
 #include <string.h>
 
 #include "expanding.h"
+#include "tests/testing.h"
 
-static void an_array_has_accessors(void **state) {
-  (void)state;
+TEST(an_array_has_accessors) {
   expanding_source(
       TUNED("tunable 'pad' { 1 }, shared 's' { dtype = 'dtype', shape = { 4, '8 * 2' }, layout = "
             "'row+${pad}' },"),
@@ -41,8 +36,7 @@ static void expect_in(const char *source, const char *expected) {
 
 /* PTX ISA, matrix descriptor: bits 62 and 63 are 1 for a swizzle of 128 bytes, 3 for one of 32;
    from bit 32 on the bytes of 8 lines / 16, from bit 16 on those from tile to tile. */
-static void arrays_for_wgmma_have_descriptors(void **state) {
-  (void)state;
+TEST(arrays_for_wgmma_have_descriptors) {
   static const struct {
     const char *attributes, *expected;
   } cases[] = {
@@ -72,8 +66,7 @@ static void arrays_for_wgmma_have_descriptors(void **state) {
 /* `data` is an array of arrays as far as the strides divide one another: a pad between tiles makes
    one dimension of what lies in them. An exchange by the line alone stays in its line, which the
    compiler sees; one by bits of the sum does not. Tiles are divided without a sign. */
-static void arrays_are_readable(void **state) {
-  (void)state;
+TEST(arrays_are_readable) {
   static const struct {
     const char *shape, *layout, *expected;
   } cases[] = {
@@ -112,8 +105,7 @@ static void arrays_are_readable(void **state) {
 }
 
 /* as() takes elements along the last index, at most 16 bytes. */
-static void neighbours_lie_together(void **state) {
-  (void)state;
+TEST(neighbours_lie_together) {
   static const struct {
     const char *dtype, *shape, *layout;
     int bytes, align;
@@ -144,8 +136,7 @@ static void neighbours_lie_together(void **state) {
 
 /* Arrays of up to 40 KB together are static; larger ones lie after one another in dynamic shared
    memory, whose bytes are those of the launch. */
-static void large_arrays_are_dynamic(void **state) {
-  (void)state;
+TEST(large_arrays_are_dynamic) {
   struct expanding *bench;
   struct kernel_spec spec =
       expand(&bench,
@@ -167,8 +158,7 @@ static void large_arrays_are_dynamic(void **state) {
 
 /* `dynamic` puts arrays of any size into dynamic shared memory. An array that the text does not
    mention is left out. */
-static void dynamic_is_a_choice(void **state) {
-  (void)state;
+TEST(dynamic_is_a_choice) {
   struct expanding *bench;
   struct kernel_spec spec =
       expand(&bench,
@@ -183,8 +173,7 @@ static void dynamic_is_a_choice(void **state) {
 }
 
 /* The arrays of a launch belong to it alone and lie behind those of all launches. */
-static void launches_have_arrays(void **state) {
-  (void)state;
+TEST(launches_have_arrays) {
   struct expanding *bench;
   struct kernel_spec spec = expand(
       &bench,
@@ -204,8 +193,7 @@ static void launches_have_arrays(void **state) {
 
 /* If one launch needs the arrays of all launches in dynamic memory, they are dynamic in every
    launch. */
-static void launches_share_arrays(void **state) {
-  (void)state;
+TEST(launches_share_arrays) {
   struct expanding *bench;
   struct kernel_spec spec = expand(
       &bench,
@@ -224,8 +212,7 @@ static void launches_share_arrays(void **state) {
 }
 
 /* The launch's bytes include all arrays, also if a tunable chooses the swizzle. */
-static void swizzles_have_bytes(void **state) {
-  (void)state;
+TEST(swizzles_have_bytes) {
   struct expanding *bench = expanding_open(
       TUNED("tunable 'sw' { 32, 64, 128 }, tunable 'bits' { 0, 2 }, shared 'q' { dtype = 'u8', "
             "shape = "
@@ -245,8 +232,7 @@ static void swizzles_have_bytes(void **state) {
 }
 
 /* A layout may be the value of a tunable; each layout has a size of its own. */
-static void layouts_are_values(void **state) {
-  (void)state;
+TEST(layouts_are_values) {
   static const char *const data[] = {"float data[16][16];", "float data[16][20];",
                                      "float data[6][4][3][4];"};
   struct expanding *bench = expanding_open(
@@ -263,8 +249,7 @@ static void layouts_are_values(void **state) {
 }
 
 /* A(i, j) is an element of an argument; a name that the source gives to something else is not. */
-static void arguments_have_elements(void **state) {
-  (void)state;
+TEST(arguments_have_elements) {
   static const char config[] =
       "problem 'm' (6), problem 'k' (5), reference 'none',"
       "input 'a' { dtype = 'f32', shape = { 'm', 'k' } }, output 'c' { dtype = 'f32', shape = { "
@@ -296,8 +281,7 @@ static void arguments_have_elements(void **state) {
 }
 
 /* Sizes may have the names that the index parameters have elsewhere. */
-static void sizes_keep_their_names(void **state) {
-  (void)state;
+TEST(sizes_keep_their_names) {
   struct expanding *bench;
   struct kernel_spec spec =
       expand(&bench,
@@ -335,8 +319,7 @@ static void refuse(const char *declaration, cugen_error *err) {
   text_free(&body);
 }
 
-static void mistakes_have_a_line(void **state) {
-  (void)state;
+TEST(mistakes_have_a_line) {
   static const struct {
     const char *declaration, *expected;
   } cases[] = {
@@ -386,20 +369,5 @@ static void mistakes_have_a_line(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(an_array_has_accessors),
-      cmocka_unit_test(arrays_are_readable),
-      cmocka_unit_test(neighbours_lie_together),
-      cmocka_unit_test(large_arrays_are_dynamic),
-      cmocka_unit_test(dynamic_is_a_choice),
-      cmocka_unit_test(layouts_are_values),
-      cmocka_unit_test(launches_have_arrays),
-      cmocka_unit_test(launches_share_arrays),
-      cmocka_unit_test(swizzles_have_bytes),
-      cmocka_unit_test(arrays_for_wgmma_have_descriptors),
-      cmocka_unit_test(sizes_keep_their_names),
-      cmocka_unit_test(arguments_have_elements),
-      cmocka_unit_test(mistakes_have_a_line),
-  };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,11 @@
 /* Expansion into specs: launches, arguments, hashes and references of small configs. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "expanding.h"
+#include "tests/testing.h"
 
 /* ---- Launches ------------------------------------------------------------------------------- */
 
@@ -22,8 +18,7 @@ static void assert_entry(const char *template, const char *entry) {
   expanding_close(bench);
 }
 
-static void test_entry(void **state) {
-  (void)state;
+TEST(test_entry) {
   assert_entry("extern \"C\" __global__ void __launch_bounds__(256, 2) one(int *a, int *) {}\n",
                "one");
   assert_entry("__global__ __launch_bounds__(g(2)) static void two(void (*f)(int), int) {}\n",
@@ -42,7 +37,7 @@ static void test_entry(void **state) {
 
 /* A type that the text shows is compared with the argument's, whose line the error names. For
    buffers only float and double are told apart. */
-static void test_types_of_parameters(void **state) {
+TEST(test_types_of_parameters) {
   static const char body[] =
       "problem 'n' (8), input 'x' { dtype = 'f32', shape = { 'n' } }, output 'y' { dtype = 'f64', "
       "shape = { 'n' }, "
@@ -114,7 +109,7 @@ static void expect_order(const char *launches, const char *list, const char *ord
 
 /* Names that the kernel and the config share, in another order. Names are free, and lists of one
    kernel may differ. */
-static void test_order_of_parameters(void **state) {
+TEST(test_order_of_parameters) {
   static const char one[] = "grid { 1 }, block { 1 }",
                     own[] = "launch { grid { 1 }, block { 1 }, pass { 'y', 'x' } }",
                     twice[] = "launch { grid { 1 }, block { 1 }, pass { 'x', 'y' } },\n"
@@ -134,8 +129,7 @@ static void test_order_of_parameters(void **state) {
   expect_order(twice, "float *x, float *y", NULL);
 }
 
-static void test_entry_errors(void **state) {
-  (void)state;
+TEST(test_entry_errors) {
 #define REFUSED(template, expected)                                                                \
   expanding_error(TUNED("\n"), template, CUGEN_ERROR_CONFIG, expected "\n  in variant 'a'")
   REFUSED("void f() {}\n", "k.lua:3: template 't.cu' has no __global__ function to launch");
@@ -148,8 +142,7 @@ static void test_entry_errors(void **state) {
 #undef REFUSED
 }
 
-static void test_named_entry(void **state) {
-  (void)state;
+TEST(test_named_entry) {
   static const char body[] = IN_OUT
       "implementation 'a' { template 't.cu',\nlaunch { entry 'ns::g<int>', grid { 'n', '2', '3' }, "
       "block { '32', '2' }, shared '16 * n' },\nlaunch { entry 'f', grid { '1' }, block { '32' } } "
@@ -191,8 +184,7 @@ static void test_named_entry(void **state) {
 static const char two_kernels[] =
     "__global__ void f(float *a, float *b, int n) {}\n__global__ void g() {}\n";
 
-static void test_steps(void **state) {
-  (void)state;
+TEST(test_steps) {
   struct expanding *bench = expanding_open(
       STEPS("launch { entry 'f', steps 'turns', grid { 'steps' }, block { 'step + 1' }, "
             "pass { \"step % 2 == 0 and 'x' or 's'\", 'y', { 'm', value = 'step * 10' } } },\n"
@@ -239,8 +231,7 @@ static void expect_sequence(const struct kernel_spec *spec, const uint32_t *want
 }
 
 /* Rounds of several launches: equal launches are stored once, and the entry sees the step. */
-static void test_loops(void **state) {
-  (void)state;
+TEST(test_loops) {
   static const uint32_t plain[] = {0, 1, 2, 1, 2, 1, 2, 0}, turns[] = {0, 1, 2, 1, 0, 1};
   struct expanding *bench =
       expanding_open(STEPS("launch { entry 'g', grid { 1 }, block { 1 }, pass {} },\n"
@@ -285,8 +276,7 @@ static void test_loops(void **state) {
 }
 
 /* Launches that differ only in what they pass are different kernels. */
-static void test_lists_are_hashed(void **state) {
-  (void)state;
+TEST(test_lists_are_hashed) {
   static const char *const lists[] = {"'x', 'y', 'm'", "'y', 'x', 'm'",
                                       "'x', 'y', { 'm', value = 7 }"};
   struct hash hashes[3];
@@ -307,8 +297,7 @@ static void test_lists_are_hashed(void **state) {
 
 /* The values of an implementation's own scalars are not part of the source, so all of these
    variants have one compiled kernel. */
-static void test_own_scalars(void **state) {
-  (void)state;
+TEST(test_own_scalars) {
   struct expanding *bench =
       expanding_open(IN_OUT "implementation 'a' { template 't.cu', tunable 'group' { 4, 8 }, "
                             "tunable 'way' { 'down', 'right' },\n"
@@ -344,8 +333,7 @@ static void test_own_scalars(void **state) {
   expanding_close(bench);
 }
 
-static void test_pass_errors(void **state) {
-  (void)state;
+TEST(test_pass_errors) {
 #define REFUSED(what, expected)                                                                    \
   expanding_error(STEPS("entry 'f', grid { 1 }, block { 1 }, " what), two_kernels,                 \
                   CUGEN_ERROR_CONFIG, "k.lua:3: " expected "\n  in variant 'a turns=3'")
@@ -364,8 +352,7 @@ static void test_pass_errors(void **state) {
 #undef REFUSED
 }
 
-static void test_carveout(void **state) {
-  (void)state;
+TEST(test_carveout) {
   static const struct {
     const char *said;
     bool has;
@@ -392,8 +379,7 @@ static void test_carveout(void **state) {
   }
 }
 
-static void test_overlap(void **state) {
-  (void)state;
+TEST(test_overlap) {
   static const char *const waits =
       "__global__ void f() { asm volatile(\"griddepcontrol.wait;\"); }\n";
   for (int overlap = 0; overlap < 2; overlap++) {
@@ -409,8 +395,7 @@ static void test_overlap(void **state) {
   }
 }
 
-static void test_launch_errors(void **state) {
-  (void)state;
+TEST(test_launch_errors) {
 #define REFUSED(launch, expected)                                                                  \
   expanding_error(IN_OUT "implementation 'a' { template 't.cu',\n" launch " }",                    \
                   "__global__ void f() {}\n", CUGEN_ERROR_CONFIG,                                  \
@@ -440,8 +425,7 @@ static void test_launch_errors(void **state) {
 }
 
 /* An expression that fails names its line, whatever it belongs to. */
-static void test_work_errors(void **state) {
-  (void)state;
+TEST(test_work_errors) {
   static const char *const words[] = {"flops", "bytes", "products"};
   for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
     struct text body = {0}, expected = {0};
@@ -463,8 +447,7 @@ static void test_work_errors(void **state) {
 
 /* ---- The spec ------------------------------------------------------------------------------- */
 
-static void test_spec(void **state) {
-  (void)state;
+TEST(test_spec) {
   struct expanding *bench = expanding_open(
       "problem 'n' (10), input 'x' { dtype = 'f32', shape = { 'n' }, memory = 'managed' },"
       "output 'y' { dtype = 'f64', shape = { 'n', '2' }, tolerance = '0.25' },"
@@ -508,8 +491,7 @@ static void assert_hashes(struct hashes a, struct hashes b, bool source, bool wh
   assert_int_equal(strcmp(a.hash.hex, b.hash.hex) == 0, whole);
 }
 
-static void test_hashes(void **state) {
-  (void)state;
+TEST(test_hashes) {
   static const char kernel[] = "__global__ void f(x_t *x, float *) { *x = 1; }\n";
   struct hashes plain = hashes_of(TUNED(""), kernel);
   assert_hashes(plain, hashes_of(TUNED(""), kernel), true, true);
@@ -551,8 +533,7 @@ static void test_hashes(void **state) {
   "scalar 'bm' {}, implementation 'a' { tensor 'A' { " tensor                                      \
   " }, template 't.cu', grid { 1 }, block { 32 } }"
 
-static void test_tensor(void **state) {
-  (void)state;
+TEST(test_tensor) {
   struct expanding *bench =
       expanding_open(TENSOR("", "box = { 'bm', '16 * 4' }, swizzle = 128"), NULL, 0);
   expanding_add(bench, "t.cu", "__global__ void f(${params}) { g(&A, A_stride0); }\n");
@@ -572,8 +553,7 @@ static void test_tensor(void **state) {
 }
 
 /* If its condition is false, the parameter is a pointer, and its box is not checked. */
-static void test_a_tensor_with_a_condition(void **state) {
-  (void)state;
+TEST(test_a_tensor_with_a_condition) {
   static const char *const parameters[] = {"f(const __grid_constant__ tensor_map A,",
                                            "f(const A_t *__restrict__ A,"};
   static const char *const bodies[] = {TENSOR("", "box = { 32, 8 }, when = 'bm == 64'"),
@@ -591,8 +571,7 @@ static void test_a_tensor_with_a_condition(void **state) {
 
 /* Three matrices below each other: the number of the matrix is a dimension of its own, the last
    one. */
-static void test_parts_of_a_tensor(void **state) {
-  (void)state;
+TEST(test_parts_of_a_tensor) {
   static const int64_t shape[] = {40, 32, 3}, stride[] = {2, 96, 96 * 32}, box[] = {32, 16, 1};
   struct expanding *bench =
       expanding_open(TENSOR(", pitch = 48", "box = { 16, 32 }, parts = 3"), NULL, 0);
@@ -610,8 +589,7 @@ static void test_parts_of_a_tensor(void **state) {
 }
 
 /* Another box, swizzle or number of parts makes another launch of the same source. */
-static void test_a_tensor_is_part_of_the_launch(void **state) {
-  (void)state;
+TEST(test_a_tensor_is_part_of_the_launch) {
   static const char *const bodies[] = {
       TENSOR("", "box = { 'bm', 64 }, swizzle = 128"),
       TENSOR("", "box = { 32, 64 }, swizzle = 128"), TENSOR("", "box = { 'bm', 64 }"),
@@ -630,8 +608,7 @@ static void test_a_tensor_is_part_of_the_launch(void **state) {
 
 /* Types of one size are different kernels, even if the source does not name them, because other
    numbers are passed and compared with the reference. */
-static void test_a_dtype_is_part_of_the_kernel(void **state) {
-  (void)state;
+TEST(test_a_dtype_is_part_of_the_kernel) {
   static const char *const dtypes[] = {"f32",  "i32",  "u32", "f16", "bf16", "i16", "u16",
                                        "e4m3", "e5m2", "i8",  "u8",  "f64",  "i64", "u64"};
   enum { DTYPES = sizeof dtypes / sizeof *dtypes };
@@ -664,8 +641,7 @@ static void test_a_dtype_is_part_of_the_kernel(void **state) {
   TENSOR(attributes, "into = 's'" more " }, shared 's' { " shared)
 
 /* Box and swizzle are those of the shared array's innermost tile, along the argument's strides. */
-static void test_tensor_into_a_shared_array(void **state) {
-  (void)state;
+TEST(test_tensor_into_a_shared_array) {
   static const struct {
     const char *body;
     int box[2], swizzle;
@@ -692,8 +668,7 @@ static void test_tensor_into_a_shared_array(void **state) {
   }
 }
 
-static void test_tensor_into_errors(void **state) {
-  (void)state;
+TEST(test_tensor_into_errors) {
   static const struct {
     const char *body, *want;
   } cases[] = {
@@ -735,8 +710,7 @@ static void test_tensor_into_errors(void **state) {
   }
 }
 
-static void test_tensor_errors(void **state) {
-  (void)state;
+TEST(test_tensor_errors) {
   static const struct {
     const char *body, *want;
   } cases[] = {
@@ -773,8 +747,7 @@ static void test_tensor_errors(void **state) {
   }
 }
 
-static void test_memory_kind_is_part_of_the_launch(void **state) {
-  (void)state;
+TEST(test_memory_kind_is_part_of_the_launch) {
 #define WITH(kind)                                                                                 \
   "output 'y' { dtype = 'f32', shape = { '4' }, tolerance = '0', memory = '" kind                  \
   "' }, reference 'none',"                                                                         \
@@ -804,8 +777,7 @@ static int try_reference(struct expanding *bench, int64_t samples, struct kernel
                           &variant, samples, out, err);
 }
 
-static void test_reference(void **state) {
-  (void)state;
+TEST(test_reference) {
   struct expanding *bench = expanding_open(reference_config, NULL, 0);
   expanding_add(bench, "r.cu",
                 "__global__ void r(${params}) { c[both] = a_stride0 + a_stride1 + c_stride0; }\n");
@@ -835,8 +807,7 @@ static void test_reference(void **state) {
   expanding_close(bench);
 }
 
-static void test_reference_errors(void **state) {
-  (void)state;
+TEST(test_reference_errors) {
   struct expanding *bench = expanding_open(reference_config, NULL, 0);
   struct kernel_spec spec;
   cugen_error err = {0};
@@ -853,8 +824,7 @@ static void test_reference_errors(void **state) {
 
 /* A verify kernel reads all arguments as the kernel left them, and inouts also as they were
    before. */
-static void test_verify(void **state) {
-  (void)state;
+TEST(test_verify) {
   struct expanding *bench = expanding_open(
       "problem 'm' (5), tunable 'shared' { 3, 4 },"
       "input 'a' { dtype = 'f16', shape = { 'm', '3' }, pitch = 16, overwrite = true },"
@@ -925,8 +895,7 @@ static void assert_data(const char *body, const char *reference, unsigned buffer
   assert_int_equal(same[2], proofs);
 }
 
-static void test_data(void **state) {
-  (void)state;
+TEST(test_data) {
   enum { ALL = 0xff, OF_S = 0x0f, OF_U = 0x33, OF_BOTH = 0x03 };
   static const char plain[] = "__global__ void r(${params}) { y[0] = x[0]; }\n";
   static const char source[] = "__global__ void r(${params}) { y[0] = s; }\n";
@@ -963,7 +932,7 @@ static void take_hashes(const char *body, const char *verify, struct kernel_spec
 }
 
 /* Another reference of the same file is another proof. */
-static void test_the_entry_is_part_of_the_proof(void **state) {
+TEST(test_the_entry_is_part_of_the_proof) {
   static const char both[] = "__global__ void one(${params}) { y[0] = x[0]; }\n"
                              "__global__ void two(${params}) { y[0] = x[1]; }\n";
   struct kernel_spec one, two;
@@ -977,8 +946,7 @@ static void test_the_entry_is_part_of_the_proof(void **state) {
 }
 
 /* Another verify kernel is another proof; the data stay the same. */
-static void test_verify_is_part_of_the_proof(void **state) {
-  (void)state;
+TEST(test_verify_is_part_of_the_proof) {
   enum { ALL = 0xff, OF_U = 0x33 };
   static const char plain[] = "__global__ void r(${params}) { error[0] = y[0]; }\n";
   static const char other[] = "__global__ void r(${params}) { error[0] = x[0]; }\n";
@@ -1004,38 +972,5 @@ static void test_verify_is_part_of_the_proof(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_entry),
-      cmocka_unit_test(test_types_of_parameters),
-      cmocka_unit_test(test_order_of_parameters),
-      cmocka_unit_test(test_entry_errors),
-      cmocka_unit_test(test_named_entry),
-      cmocka_unit_test(test_steps),
-      cmocka_unit_test(test_loops),
-      cmocka_unit_test(test_lists_are_hashed),
-      cmocka_unit_test(test_own_scalars),
-      cmocka_unit_test(test_pass_errors),
-      cmocka_unit_test(test_carveout),
-      cmocka_unit_test(test_overlap),
-      cmocka_unit_test(test_launch_errors),
-      cmocka_unit_test(test_work_errors),
-      cmocka_unit_test(test_spec),
-      cmocka_unit_test(test_hashes),
-      cmocka_unit_test(test_memory_kind_is_part_of_the_launch),
-      cmocka_unit_test(test_tensor),
-      cmocka_unit_test(test_a_tensor_with_a_condition),
-      cmocka_unit_test(test_parts_of_a_tensor),
-      cmocka_unit_test(test_a_tensor_is_part_of_the_launch),
-      cmocka_unit_test(test_a_dtype_is_part_of_the_kernel),
-      cmocka_unit_test(test_tensor_errors),
-      cmocka_unit_test(test_tensor_into_a_shared_array),
-      cmocka_unit_test(test_tensor_into_errors),
-      cmocka_unit_test(test_reference),
-      cmocka_unit_test(test_reference_errors),
-      cmocka_unit_test(test_verify),
-      cmocka_unit_test(test_data),
-      cmocka_unit_test(test_verify_is_part_of_the_proof),
-      cmocka_unit_test(test_the_entry_is_part_of_the_proof),
-  };
-  return cmocka_run_group_tests_name("expansion: specs", tests, NULL, NULL);
+  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,9 @@
 /* The rule by which a plan explores: its cost, when it ends, and how often it errs. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <math.h>
 
 #include "base/hash.h"
+#include "tests/testing.h"
 #include "tune/tuner/explore.h"
 
 /* Returns a log-normal time, as the race assumes it. */
@@ -40,7 +35,7 @@ static struct run serve(struct explore *e, const double *times, double spread, u
   return run;
 }
 
-static void it_settles_within_its_bound(void **state) {
+TEST(it_settles_within_its_bound) {
   const double equal[RACE_MOST] = {1, 1, 1, 1, 1, 1, 1, 1};
   (void)state;
   for (size_t count = 2; count <= RACE_MOST; count++) {
@@ -52,14 +47,14 @@ static void it_settles_within_its_bound(void **state) {
   }
 }
 
-static void one_variant_is_settled(void **state) {
+TEST(one_variant_is_settled) {
   struct explore e;
   (void)state;
   explore_begin(&e, 1, 0.05);
   assert_true(e.settled);
 }
 
-static void the_fastest_is_found(void **state) {
+TEST(the_fastest_is_found) {
   const double times[] = {10, 12, 9, 11};
   (void)state;
   for (uint64_t seed = 1; seed <= 200; seed++) {
@@ -71,7 +66,7 @@ static void the_fastest_is_found(void **state) {
 }
 
 /* With 2 % of noise and alternatives that are 1 % slower, a change of the variant is an error. */
-static void it_seldom_errs(void **state) {
+TEST(it_seldom_errs) {
   const double times[] = {1, 1.01, 1.01, 1.01, 1.01, 1.01, 1.01, 1.01};
   int wrong = 0;
   (void)state;
@@ -84,7 +79,7 @@ static void it_seldom_errs(void **state) {
   assert_in_range(wrong, 0, 20);
 }
 
-static void what_is_dropped_takes_no_part(void **state) {
+TEST(what_is_dropped_takes_no_part) {
   const double times[] = {10, 5, 9};
   struct explore e;
   (void)state;
@@ -101,9 +96,5 @@ static void what_is_dropped_takes_no_part(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(it_settles_within_its_bound), cmocka_unit_test(one_variant_is_settled),
-      cmocka_unit_test(the_fastest_is_found), cmocka_unit_test(it_seldom_errs),
-      cmocka_unit_test(what_is_dropped_takes_no_part)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,10 @@
 /* Expressions: syntax, priorities, arithmetic, errors, binding, C. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/expr.h"
 #include "base/hash.h"
+#include "tests/testing.h"
 
 /* ---- A scope: four slots, a constant, derived names ----------------------------------------- */
 
@@ -153,8 +149,13 @@ static void expect_parse_error(const char *source, const char *want) {
 
 /* ---- Tests ---------------------------------------------------------------------------------- */
 
-static void test_literals(void **state) {
+static int setup(void **state) {
   (void)state;
+  set_slots();
+  return 0;
+}
+
+TEST_WITH(test_literals, setup, NULL) {
   expect_result("0", "0");
   expect_result("9223372036854775807", "9223372036854775807");
   expect_result("0x7fFFffffFFFFffff", "9223372036854775807");
@@ -186,8 +187,7 @@ static void expect_literal(const char *source, const char *want) {
   expr_free(expr);
 }
 
-static void test_singles(void **state) {
-  (void)state;
+TEST_WITH(test_singles, setup, NULL) {
   expect_result("f32(0.1)", "0.10000000149011612");
   expect_result("f32(rate)", "0.5");
   expect_result("f32(rate * 1e300)", "in \"f32(rate * 1e300)\": f32(rate * 1e+300) is f32(5e+299), "
@@ -202,8 +202,7 @@ static void test_singles(void **state) {
   expect_literal("f32(1e30)", "1e+30f");
 }
 
-static void test_mathematics(void **state) {
-  (void)state;
+TEST_WITH(test_mathematics, setup, NULL) {
   expect_result("exp(0) + log(1) + tanh(0) + erf(0) + sin(0) + cos(0)", "2.0");
   expect_result("floor(rate * 7)", "3");
   expect_result("ceil(rate * 7)", "4");
@@ -226,8 +225,7 @@ static void test_mathematics(void **state) {
       "in \"log(rate - 0.5)\": log(rate - 0.5) is log(0.0), which needs a number above zero");
 }
 
-static void test_priorities(void **state) {
-  (void)state;
+TEST_WITH(test_priorities, setup, NULL) {
   expect_result("1 + 2 * 3", "7");
   expect_result("(1 + 2) * 3", "9");
   expect_result("10 - 4 - 3", "3");
@@ -245,8 +243,7 @@ static void test_priorities(void **state) {
   expect_result("rows % (tile + vec) + tile // vec * 2", "44");
 }
 
-static void test_logic_gives_operands(void **state) {
-  (void)state;
+TEST_WITH(test_logic_gives_operands, setup, NULL) {
   expect_result("nil or 3", "3");
   expect_result("false and 1 // 0", "false");
   expect_result("true or 1 // 0", "true");
@@ -262,8 +259,7 @@ static void test_logic_gives_operands(void **state) {
   expect_result("vec < 0 and rows // 0 == 1", "false");
 }
 
-static void test_select(void **state) {
-  (void)state;
+TEST_WITH(test_select, setup, NULL) {
   expect_result("select(vec == 4, 'yes', 'no')", "yes");
   expect_result("select(vec == 5, 'yes', 'no')", "no");
   expect_result("select(vec == 4, false, true)", "false"); /* `and` and `or` would give true */
@@ -300,8 +296,7 @@ static void test_select(void **state) {
 }
 
 /* `not` and `and` need booleans; a number is not one, also not in select. */
-static void test_conditions(void **state) {
-  (void)state;
+TEST_WITH(test_conditions, setup, NULL) {
   expect_parse_error(
       "not vec == 4",
       "in \"not vec == 4\": (not vec) == 4 compares what is never equal: the left side "
@@ -358,8 +353,7 @@ static void expect_typed(const char *source, const char *want) {
   expr_free(expr);
 }
 
-static void test_types(void **state) {
-  (void)state;
+TEST_WITH(test_types, setup, NULL) {
   expect_typed("not BS == 64",
                "BS is a number (64, 96), and \"not\" needs true or false; \"not\" comes before a "
                "comparison: write not (a == b), or a ~= b");
@@ -390,8 +384,7 @@ static void test_types(void **state) {
                "\"non\", but \"fast\", \"slow\", \"none\" (nearest \"none\")");
 }
 
-static void test_types_that_may_be(void **state) {
-  (void)state;
+TEST_WITH(test_types_that_may_be, setup, NULL) {
   static const char *const sources[] = {"not (BS == 64)",
                                         "not FAST",
                                         "FAST == true",
@@ -415,8 +408,7 @@ static void test_types_that_may_be(void **state) {
 }
 
 /* A choice with a known condition disappears, together with what the other value reads. */
-static void test_select_binds(void **state) {
-  (void)state;
+TEST_WITH(test_select_binds, setup, NULL) {
   static const struct {
     const char *source;
     int slot;
@@ -434,8 +426,7 @@ static void test_select_binds(void **state) {
   }
 }
 
-static void test_select_mistakes(void **state) {
-  (void)state;
+TEST_WITH(test_select_mistakes, setup, NULL) {
   static const char needs[] =
       "select needs conditions, each with a value, and a last value for all other cases: "
       "select(c1, v1, c2, v2, otherwise), at column ";
@@ -460,8 +451,7 @@ static void test_select_mistakes(void **state) {
       "a choice is written: select(condition, a, b), at column 10 of \"vec == 1 ? 2 : 3\"");
 }
 
-static void test_integers(void **state) {
-  (void)state;
+TEST_WITH(test_integers, setup, NULL) {
   expect_result("-7 // 2", "-4");
   expect_result("7 // -2", "-4");
   expect_result("-7 // -2", "3");
@@ -478,8 +468,7 @@ static void test_integers(void **state) {
   expect_result("tile ~= 33", "true");
 }
 
-static void test_floats(void **state) {
-  (void)state;
+TEST_WITH(test_floats, setup, NULL) {
   expect_result("1.0 * 3 / 2", "1.5");
   expect_result("rate + 1", "1.5");
   expect_result("7.5 // 2", "3.0");
@@ -499,8 +488,7 @@ static void test_floats(void **state) {
   expect_result("dtype >= 'f16' and dtype == 'f16'", "true");
 }
 
-static void test_functions(void **state) {
-  (void)state;
+TEST_WITH(test_functions, setup, NULL) {
   expect_result("ceil_div(rows, tile)", "4");
   expect_result("ceil_div(96, 32)", "3");
   expect_result("ceil_div(-7, 2)", "-3");
@@ -531,8 +519,7 @@ static void test_functions(void **state) {
   expect_result("sqrt(4 * rows) == 20", "true");
 }
 
-static void test_failures(void **state) {
-  (void)state;
+TEST_WITH(test_failures, setup, NULL) {
   expect_result("tile // (vec - 4)",
                 "in \"tile // (vec - 4)\": tile // (vec - 4) is 32 // 0, which divides by zero");
   expect_result(
@@ -587,8 +574,7 @@ static void test_failures(void **state) {
                 "in \"abs(dtype) > 0\": abs(dtype) is abs(\"f16\"), which needs numbers");
 }
 
-static void test_typed_results(void **state) {
-  (void)state;
+TEST_WITH(test_typed_results, setup, NULL) {
   cugen_error err = {0};
   int64_t integer;
   double real;
@@ -618,8 +604,7 @@ static void test_typed_results(void **state) {
   expr_free(expr);
 }
 
-static void test_syntax_errors(void **state) {
-  (void)state;
+TEST_WITH(test_syntax_errors, setup, NULL) {
   expect_parse_error("", "expected a value, found the end, at column 1 of \"\"");
   expect_parse_error("tile +", "expected a value, found the end, at column 7 of \"tile +\"");
   expect_parse_error("tile + * 2", "expected a value, found \"*\", at column 8 of \"tile + * 2\"");
@@ -659,8 +644,7 @@ static void test_syntax_errors(void **state) {
   expect_parse_error("tile[1]", "elements of buffers are for formulas, at column 5 of \"tile[1]\"");
 }
 
-static void test_unknown_names(void **state) {
-  (void)state;
+TEST_WITH(test_unknown_names, setup, NULL) {
   expect_parse_error("1 + tlie",
                      "unknown name \"tlie\"; did you mean \"tile\"?, at column 5 of \"1 + tlie\"");
   expect_parse_error("device.bog > 1", "unknown name \"device.bog\"; did you mean \"device.big\"?, "
@@ -703,8 +687,7 @@ static void test_unknown_names(void **state) {
   expect_parse_error("min(1,)", "expected a value, found \")\", at column 7 of \"min(1,)\"");
 }
 
-static void test_derived_names(void **state) {
-  (void)state;
+TEST_WITH(test_derived_names, setup, NULL) {
   struct scope_data data = {parse("tile // vec or 0")};
   struct expr *expr = parse_in("rows - derived * (derived - 1)", &data);
   expr_free(data.derived); /* inlined, so the derived name need not exist any longer */
@@ -727,8 +710,7 @@ static void test_derived_names(void **state) {
 }
 
 /* Each derived name doubles the one before; a limit must end this, not time or memory. */
-static void test_doubling_ends(void **state) {
-  (void)state;
+TEST_WITH(test_doubling_ends, setup, NULL) {
   struct scope_data data = {parse("rows + tile")};
   struct expr_scope scope = {find, names, &data};
   cugen_error err = {0};
@@ -749,8 +731,7 @@ static void test_doubling_ends(void **state) {
 }
 
 /* A chain of derived names is nested deeply although no single name is. */
-static void test_chains_end(void **state) {
-  (void)state;
+TEST_WITH(test_chains_end, setup, NULL) {
   static const char *const links[] = {"rows == 1 and derived", "rows + (tile - (vec - derived))"};
   for (size_t i = 0; i < sizeof links / sizeof *links; i++) {
     struct scope_data data = {parse("vec")};
@@ -775,8 +756,7 @@ static void repeat(struct text *text, const char *what, int times) {
   for (int i = 0; i < times; i++) text_add(text, what);
 }
 
-static void test_nesting_ends(void **state) {
-  (void)state;
+TEST_WITH(test_nesting_ends, setup, NULL) {
   static const char *const deep[] = {"(",
                                      "-",
                                      "not ",
@@ -800,8 +780,7 @@ static void test_nesting_ends(void **state) {
   }
 }
 
-static void test_long_expressions(void **state) {
-  (void)state;
+TEST_WITH(test_long_expressions, setup, NULL) {
   struct text source = {0};
   text_add(&source, "tile");
   repeat(&source, " + tile", 4000);
@@ -820,8 +799,7 @@ static void test_long_expressions(void **state) {
   text_free(&source);
 }
 
-static void test_binding(void **state) {
-  (void)state;
+TEST_WITH(test_binding, setup, NULL) {
   struct expr *expr = parse("tile * 2 <= rows and (dtype == 'f16' or vec > 1)");
   bool known[SLOTS] = {[ROWS] = true, [DTYPE] = true};
   struct expr *bound;
@@ -858,8 +836,7 @@ static void test_binding(void **state) {
 
 /* A call evaluates with any of its slots bound, folds if all are, and is seen by what asks for
    slots, cost and text. */
-static void test_calls(void **state) {
-  (void)state;
+TEST_WITH(test_calls, setup, NULL) {
   struct scope_data data = {NULL};
   struct value value;
   struct expr *expr, *bound, *again;
@@ -915,8 +892,7 @@ static void test_calls(void **state) {
   free_calls();
 }
 
-static void test_constants(void **state) {
-  (void)state;
+TEST_WITH(test_constants, setup, NULL) {
   struct value value;
   struct expr *expr = parse("2 * (3 + answer) // 4");
   assert_true(expr_constant(expr, &value));
@@ -949,8 +925,7 @@ static void expect_c(const char *source, const char *want) {
   expr_free(expr);
 }
 
-static void test_c(void **state) {
-  (void)state;
+TEST_WITH(test_c, setup, NULL) {
   expect_c("rows", "rows");
   expect_c("ceil_div(rows, tile * vec)", "(rows + (tile * vec) - 1) / (tile * vec)");
   expect_c("round_up(rows, 32)", "(rows + 32LL - 1) / 32LL * 32LL");
@@ -978,8 +953,7 @@ static void test_c(void **state) {
   expect_c("sqrt(rows) * 0.5", "(sqrt((double)rows)) * 0.5");
 }
 
-static void test_c_refuses(void **state) {
-  (void)state;
+TEST_WITH(test_c_refuses, setup, NULL) {
   expect_c("dtype == 'f32'",
            "\"dtype == 'f32'\" cannot be written as C: strings have no place in it");
   expect_c("sizeof(dtype) * rows", "\"sizeof(dtype) * rows\" cannot be written as C: this function "
@@ -998,8 +972,7 @@ static void test_c_refuses(void **state) {
   expect_c("rows == nil", "\"rows == nil\" cannot be written as C: nil has no place in it");
 }
 
-static void test_c_does_not_explode(void **state) {
-  (void)state;
+TEST_WITH(test_c_does_not_explode, setup, NULL) {
   struct text source = {0}, c = {0};
   cugen_error err = {0};
   repeat(&source, "ceil_div(rows, ", 90);
@@ -1143,7 +1116,7 @@ static void expect_equal_blocks(const struct expr *expr, const struct expr_buffe
 
 /* A block gives the same values as its elements one by one, although some of them take other
    paths than others; the first failure is the same, too. */
-static void test_blocks(void **state) {
+TEST_WITH(test_blocks, setup, NULL) {
   double real[EXTENT * EXTENT];
   int64_t whole[EXTENT * EXTENT];
   const struct expr_buffer buffers[] = {
@@ -1169,46 +1142,6 @@ static void test_blocks(void **state) {
   assert_true(plain > 1000 && read > 200);
 }
 
-static int setup(void **state) {
-  (void)state;
-  set_slots();
-  return 0;
-}
-
-#define TEST(name) cmocka_unit_test_setup(name, setup)
-
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      TEST(test_literals),
-      TEST(test_singles),
-      TEST(test_mathematics),
-      TEST(test_priorities),
-      TEST(test_logic_gives_operands),
-      TEST(test_select),
-      TEST(test_conditions),
-      TEST(test_types),
-      TEST(test_types_that_may_be),
-      TEST(test_select_binds),
-      TEST(test_select_mistakes),
-      TEST(test_integers),
-      TEST(test_floats),
-      TEST(test_functions),
-      TEST(test_failures),
-      TEST(test_typed_results),
-      TEST(test_syntax_errors),
-      TEST(test_unknown_names),
-      TEST(test_derived_names),
-      TEST(test_doubling_ends),
-      TEST(test_chains_end),
-      TEST(test_nesting_ends),
-      TEST(test_long_expressions),
-      TEST(test_binding),
-      TEST(test_calls),
-      TEST(test_constants),
-      TEST(test_c),
-      TEST(test_c_refuses),
-      TEST(test_c_does_not_explode),
-      TEST(test_blocks),
-  };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

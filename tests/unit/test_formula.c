@@ -1,16 +1,12 @@
 /* Formulas: their syntax and refusals in a config, and the C++ text that templates get. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/system.h"
 #include "gen/config/formula_print.h"
 #include "gen/template/expand.h"
+#include "tests/testing.h"
 
 /* ---- Helpers -------------------------------------------------------------------------------- */
 
@@ -101,8 +97,7 @@ static void expect_body(const char *body, int64_t n, const char *op, const char 
 #define LEAST(a, b)                                                                                \
   "([](auto __x, auto __y) { return __x < __y || __x != __x ? __x : __y; }(" a ", " b "))"
 
-static void test_bodies(void **state) {
-  (void)state;
+TEST(test_bodies) {
   expect_body("a + b", 64, "sum", "__v_a + __v_b");
   /* Literals have the type of the first argument; a division may be exact or not. */
   expect_body("a * 0.5 + 2", 64, "sum", "(__v_a * __t(0.5)) + __t(2LL)");
@@ -134,7 +129,7 @@ static void test_bodies(void **state) {
 }
 
 /* There is one body for each value of a problem. */
-static void test_choice(void **state) {
+TEST(test_choice) {
   static const char body[] = "op == 'sum' and a + b or op == 'least' and min(a, b) or a";
   (void)state;
   expect_body(body, 64, "sum", "__v_a + __v_b");
@@ -142,7 +137,7 @@ static void test_choice(void **state) {
   expect_body(body, 64, "other", "__v_a");
 }
 
-static void test_calls(void **state) {
+TEST(test_calls) {
   static const struct {
     const char *formula, *want;
   } cases[] = {
@@ -176,7 +171,7 @@ static void test_calls(void **state) {
 
 /* ---- What is refused ------------------------------------------------------------------------ */
 
-static void test_heads(void **state) {
+TEST(test_heads) {
   static const struct {
     const char *formula, *want;
   } cases[] = {
@@ -214,8 +209,7 @@ static void expect_body_error(const char *body, const char *want) {
   text_free(&message);
 }
 
-static void test_bad_bodies(void **state) {
-  (void)state;
+TEST(test_bad_bodies) {
   expect_body_error("a + bb", "unknown name \"bb\"");
   expect_body_error("a * alhpa", "unknown name \"alhpa\"; did you mean \"alpha\"?, at column 5 of");
   expect_body_error("rulu(a)", "unknown function \"rulu\"; did you mean \"relu\"?, at column 1 of");
@@ -252,7 +246,7 @@ static void test_bad_bodies(void **state) {
 }
 
 /* Hostile formulas: deep, long, wide. */
-static void test_hostile(void **state) {
+TEST(test_hostile) {
   struct text body = {0};
   (void)state;
   for (int i = 0; i < 3000; i++) text_add(&body, "(");
@@ -271,7 +265,7 @@ static void test_hostile(void **state) {
   text_free(&body);
 }
 
-static void test_large(void **state) {
+TEST(test_large) {
   struct text body = {0};
   (void)state;
   for (int i = 0; i < 8200; i++) text_add(&body, "a");
@@ -334,7 +328,7 @@ static int expand(const char *content, const char *op, struct text *source, cuge
 
 #define KERNEL(line) "__global__ void k(${params}) {\n" line "\n}\n"
 
-static void test_template(void **state) {
+TEST(test_template) {
   struct text sum = {0}, least = {0};
   cugen_error err;
   (void)state;
@@ -346,7 +340,7 @@ static void test_template(void **state) {
   text_free(&least);
 }
 
-static void test_template_errors(void **state) {
+TEST(test_template_errors) {
   static const struct {
     const char *text, *want;
   } cases[] = {
@@ -367,20 +361,12 @@ static void test_template_errors(void **state) {
 }
 
 /* Outside of formulas there are neither elements nor the functions of formulas. */
-static void test_elsewhere(void **state) {
-  (void)state;
+TEST(test_elsewhere) {
   expect_error("derive \"d\" \"relu(N)\"", "c.lua:7: derive \"d\": unknown function \"relu\"");
   expect_error("derive \"d\" \"bias[N]\"",
                "c.lua:7: derive \"d\": elements of buffers are for formulas");
 }
 
 int main(void) {
-  static const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_bodies),     cmocka_unit_test(test_choice),
-      cmocka_unit_test(test_calls),      cmocka_unit_test(test_heads),
-      cmocka_unit_test(test_bad_bodies), cmocka_unit_test(test_hostile),
-      cmocka_unit_test(test_large),      cmocka_unit_test(test_elsewhere),
-      cmocka_unit_test(test_template),   cmocka_unit_test(test_template_errors),
-  };
-  return cmocka_run_group_tests_name("formula", tests, NULL, NULL);
+  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,9 @@
 /* A jailed process can open what its jail contains and nothing else; so can the compiler of the
    cpu device. System calls are filtered. A step of the worker has neither open files nor
    environment variables. */
-#define _GNU_SOURCE /* CLONE_THREAD */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "tests/testing.h"
 
-#include <cmocka.h>
+#define _GNU_SOURCE /* CLONE_THREAD */
 
 #include <fcntl.h>
 #include <sched.h>
@@ -71,8 +67,7 @@ static int live_in(int jail) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-static void only_what_it_has(void **state) {
-  (void)state;
+TEST(only_what_it_has) {
   const struct jail_place places[] = {
       {text_get(&inside), JAIL_WRITE}, {"/nowhere", JAIL_READ}, {NULL, JAIL_READ}};
   int jail = jail_make(places, sizeof places / sizeof *places);
@@ -83,7 +78,7 @@ static void only_what_it_has(void **state) {
 }
 
 /* A folder includes what is below it, but not neighbours whose names begin with its name. */
-static void a_place_covers_what_is_below(void **state) {
+TEST(a_place_covers_what_is_below) {
   struct text deep = {0}, beside = {0};
   const struct jail_place places[] = {{NULL, JAIL_READ}, {text_get(&inside), JAIL_READ}};
   (void)state;
@@ -115,8 +110,7 @@ static int compile(const struct toolkit *toolkit, const char *source) {
   return status;
 }
 
-static void the_compiler_too(void **state) {
-  (void)state;
+TEST(the_compiler_too) {
   struct toolkit *toolkit;
   struct text source = {0};
   int jail = jail_make(NULL, 0);
@@ -175,8 +169,7 @@ static void assert_rules(const struct call *calls, size_t count) {
 }
 
 /* Files may be opened for reading while an object is loaded, and not at all when a variant runs. */
-static void files_are_only_read(void **state) {
-  (void)state;
+TEST(files_are_only_read) {
   const uint64_t here = (uint64_t)AT_FDCWD, file = (uintptr_t)text_get(&outside);
   const struct call calls[] = {
       {"read", SYS_openat, {here, file, O_RDONLY | O_CLOEXEC}, true, false},
@@ -190,8 +183,7 @@ static void files_are_only_read(void **state) {
   assert_rules(calls, sizeof calls / sizeof *calls);
 }
 
-static void only_the_own_process_is_changed(void **state) {
-  (void)state;
+TEST(only_the_own_process_is_changed) {
   const size_t page = 4096;
   void *memory = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   const uint64_t at = (uintptr_t)memory;
@@ -227,8 +219,7 @@ static void only_the_own_process_is_changed(void **state) {
 }
 
 /* No thread may enter a new namespace, and only a caller with the key may make a process. */
-static void no_namespaces_and_no_processes(void **state) {
-  (void)state;
+TEST(no_namespaces_and_no_processes) {
   const uint64_t thread = CLONE_THREAD | CLONE_SIGHAND | CLONE_VM;
   const struct call calls[] = {
       {"files", SYS_clone, {CLONE_NEWNS | thread}, false, true},
@@ -267,7 +258,7 @@ static void look_around(void *context, void *result) {
 }
 
 /* The kept file may have the lowest descriptor, the highest, or one between them; -1 keeps none. */
-static void a_step_has_one_file_and_no_environment(void **state) {
+TEST(a_step_has_one_file_and_no_environment) {
   enum { FILES = 5 };
   int files[FILES + 1] = {[FILES] = -1};
   (void)state;
@@ -286,12 +277,5 @@ static void a_step_has_one_file_and_no_environment(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(a_place_covers_what_is_below),
-                                     cmocka_unit_test(only_what_it_has),
-                                     cmocka_unit_test(the_compiler_too),
-                                     cmocka_unit_test(files_are_only_read),
-                                     cmocka_unit_test(only_the_own_process_is_changed),
-                                     cmocka_unit_test(no_namespaces_and_no_processes),
-                                     cmocka_unit_test(a_step_has_one_file_and_no_environment)};
   return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -1,16 +1,11 @@
 /* The texts that name a record: what base/key.c reads in them, and that it prints them as the
    stored formats have them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/device_name.h"
 #include "base/key.h"
+#include "tests/testing.h"
 
 /* ---- Settings ------------------------------------------------------------------------------- */
 
@@ -29,8 +24,7 @@ static void expect_settings(const char *text, const char *expected) {
   text_free(&got);
 }
 
-static void settings_are_words(void **state) {
-  (void)state;
+TEST(settings_are_words) {
   expect_settings("", "");
   expect_settings("   ", "");
   expect_settings("M=64 dtype=f16", "[M=64][dtype=f16]");
@@ -45,8 +39,7 @@ static struct setting setting_of(const char *text) {
   return one;
 }
 
-static void settings_are_compared_as_wholes(void **state) {
-  (void)state;
+TEST(settings_are_compared_as_wholes) {
   const struct setting m = setting_of("M=64 N=8"), longer = setting_of("M=641"),
                        other = setting_of("M=8"), bare = setting_of("M");
   struct setting found;
@@ -62,8 +55,7 @@ static void settings_are_compared_as_wholes(void **state) {
   assert_false(setting_is_named("MM=1", "M") || setting_is_named("M=1", "MM"));
 }
 
-static void a_text_is_cut_into_words(void **state) {
-  (void)state;
+TEST(a_text_is_cut_into_words) {
   const char *words[2] = {NULL, NULL};
   char *text = strdup(" M=1  N=2 K=3");
   assert_non_null(text);
@@ -75,8 +67,7 @@ static void a_text_is_cut_into_words(void **state) {
 
 /* ---- Variants ------------------------------------------------------------------------------- */
 
-static void a_variant_begins_with_its_implementation(void **state) {
-  (void)state;
+TEST(a_variant_begins_with_its_implementation) {
   const struct variant_name name = variant_parse("tiled tile=16 pad=1");
   assert_int_equal(name.length, 5);
   assert_string_equal(name.settings, " tile=16 pad=1");
@@ -104,8 +95,7 @@ static void expect_options(const char *text, enum options_kind kind, const char 
   text_free(&printed);
 }
 
-static void options_print_as_they_were_read(void **state) {
-  (void)state;
+TEST(options_print_as_they_were_read) {
   expect_options("arch sm_90a", OPTIONS_MEASURED, "sm_90a", MEASURE_BURST, 11);
   expect_options("arch sm_90a, measure graph", OPTIONS_MEASURED, "sm_90a", MEASURE_GRAPH, 11);
   expect_options("arch x86-64, measure served", OPTIONS_MEASURED, "x86-64", MEASURE_SERVED, 11);
@@ -117,8 +107,7 @@ static void options_print_as_they_were_read(void **state) {
   expect_options("", OPTIONS_OTHER, "", MEASURE_BURST, 0);
 }
 
-static void options_of_predictions_have_their_origin(void **state) {
-  (void)state;
+TEST(options_of_predictions_have_their_origin) {
   static const char text[] = "predicted by model 7, arch sm_90a, figures 00a1b2c3";
   expect_options(text, OPTIONS_PREDICTED, "sm_90a", MEASURE_BURST, strlen(text));
   const struct record_options got = record_options_parse(text);
@@ -132,8 +121,7 @@ static void options_of_predictions_have_their_origin(void **state) {
 
 /* ---- Devices -------------------------------------------------------------------------------- */
 
-static void the_text_of_a_gpu_prints_as_it_was_read(void **state) {
-  (void)state;
+TEST(the_text_of_a_gpu_prints_as_it_was_read) {
   static const char *const texts[] = {"NVIDIA H200 sm_90 132 SMs", "A sm_80 B sm_90 7 SMs"};
   static const char *const others[] = {"predicted NVIDIA H200 sm_90 132 SMs",
                                        "NVIDIA H200 sm_90 132",
@@ -155,14 +143,5 @@ static void the_text_of_a_gpu_prints_as_it_was_read(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(settings_are_words),
-      cmocka_unit_test(settings_are_compared_as_wholes),
-      cmocka_unit_test(a_text_is_cut_into_words),
-      cmocka_unit_test(a_variant_begins_with_its_implementation),
-      cmocka_unit_test(options_print_as_they_were_read),
-      cmocka_unit_test(options_of_predictions_have_their_origin),
-      cmocka_unit_test(the_text_of_a_gpu_prints_as_it_was_read),
-  };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

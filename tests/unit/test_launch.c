@@ -1,16 +1,11 @@
 /* The verdict on a launch: each limit just met and just exceeded; the text; the source line that
    is to blame. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <string.h>
 
 #include "base/launch.h"
 #include "runtime/model/described.h"
+#include "tests/testing.h"
 
 static const char source[] = "#line 1 \"k.cu\"\n"
                              "__constant__ float weights[9];\n"
@@ -179,8 +174,7 @@ static struct device_facts facts_of(const char *device) {
   return description.facts;
 }
 
-static void each_limit(void **state) {
-  (void)state;
+TEST(each_limit) {
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     const struct row *r = &rows[i];
     const struct device_facts facts = facts_of(r->device);
@@ -207,8 +201,7 @@ static void each_limit(void **state) {
 }
 
 /* A worker has no source, so the kernel's own line is named. */
-static void without_a_source(void **state) {
-  (void)state;
+TEST(without_a_source) {
   const struct device_facts facts = facts_of("sm_90a");
   struct kernel_launch launch = {
       .entry = "k", .place = "k.cu:5", .grid = {24, 1, 1}, .block = {64, 1, 1}};
@@ -222,8 +215,7 @@ static void without_a_source(void **state) {
   assert_int_equal(err.line, 0);
 }
 
-static void constants_of_a_config(void **state) {
-  (void)state;
+TEST(constants_of_a_config) {
   const struct device_facts facts = facts_of("sm_90a");
   struct kernel_argument arguments[] = {{.name = "x",
                                          .kind = CUGEN_ARGUMENT_INPUT,
@@ -259,10 +251,5 @@ static void constants_of_a_config(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(each_limit),
-      cmocka_unit_test(without_a_source),
-      cmocka_unit_test(constants_of_a_config),
-  };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,17 +1,12 @@
 /* Layouts as words and as maps: the words in the examples of docs/layouts.md, refusals, and
    random layouts, in which no two elements may share an offset. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/access.h"
+#include "tests/testing.h"
 
 static struct layout_map map_of(const char *word, int rank, const int64_t *shape) {
   struct layout layout;
@@ -23,8 +18,7 @@ static struct layout_map map_of(const char *word, int rank, const int64_t *shape
 }
 
 /* The expected offsets are written by hand, as in docs/layouts.md. */
-static void words_mean_what_is_documented(void **state) {
-  (void)state;
+TEST(words_mean_what_is_documented) {
   enum { R = 12, C = 20 };
   static const char *const words[] = {
       "row",      "col", "row+8", "row^2,2,3", "row/4x8", "row/4x8:col", "row/4x10/2x5:col",
@@ -48,8 +42,7 @@ static void words_mean_what_is_documented(void **state) {
   }
 }
 
-static void dimensions_have_an_order(void **state) {
-  (void)state;
+TEST(dimensions_have_an_order) {
   const int64_t shape[] = {2, 20, 3, 5}; /* N, C, H, W */
   const struct layout_map nhwc = map_of("0231", 4, shape),
                           nchw16c = map_of("row/1x16x1x1:0231", 4, shape);
@@ -61,8 +54,7 @@ static void dimensions_have_an_order(void **state) {
 
 /* Part p of 16 bytes of row r lies at p ^ (r % 8) in lines of 128 bytes, at p ^ (r / 2 % 4) in
    lines of 64, at p ^ (r / 4 % 2) in lines of 32 (PTX ISA, "Tensor swizzling modes"). */
-static void tensor_maps_swizzle_by_bytes(void **state) {
-  (void)state;
+TEST(tensor_maps_swizzle_by_bytes) {
   for (int bytes = 32; bytes <= 128; bytes *= 2)
     for (int element = 1; element <= 16; element *= 2) {
       char word[32];
@@ -89,8 +81,7 @@ static void is_refused(const char *word, const char *expected) {
   if (!strstr(err.message, expected)) fail_msg("%s: %s", word, err.message);
 }
 
-static void other_words_are_refused(void **state) {
-  (void)state;
+TEST(other_words_are_refused) {
   is_refused("", "row, col, or the number of each dimension");
   is_refused("rows", "the end was expected at 's'");
   is_refused("00", "once was expected at '0'");
@@ -107,8 +98,7 @@ static void other_words_are_refused(void **state) {
   is_refused("row^3,3,3+1", "the end was expected at '+1'");
 }
 
-static void huge_arrays_are_refused(void **state) {
-  (void)state;
+TEST(huge_arrays_are_refused) {
   struct layout layout;
   struct layout_map map;
   cugen_error err;
@@ -166,8 +156,7 @@ static void expect_apart(const struct layout_map *map, int rank, const int64_t *
   free(taken);
 }
 
-static void elements_lie_apart(void **state) {
-  (void)state;
+TEST(elements_lie_apart) {
   uint64_t random = 1;
   for (int i = 0; i < 2000; i++) {
     const int rank = 1 + i % KERNEL_MAX_RANK;
@@ -190,8 +179,7 @@ static void elements_lie_apart(void **state) {
 
 /* Each row: an access of an array of 32 x 64 elements, what it needs and the least; the least
    padding of rows and what it needs then. */
-static void accesses_are_counted(void **state) {
-  (void)state;
+TEST(accesses_are_counted) {
   static const struct {
     const char *word, *access;
     int element, bytes;
@@ -239,11 +227,5 @@ static void accesses_are_counted(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(words_mean_what_is_documented), cmocka_unit_test(dimensions_have_an_order),
-      cmocka_unit_test(tensor_maps_swizzle_by_bytes),  cmocka_unit_test(other_words_are_refused),
-      cmocka_unit_test(huge_arrays_are_refused),       cmocka_unit_test(elements_lie_apart),
-      cmocka_unit_test(accesses_are_counted),
-  };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

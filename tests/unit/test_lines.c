@@ -1,11 +1,5 @@
 /* Line tables of a foreign object are read by addr2line. A program of that name in front of the
    system's checks what it is allowed to do. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +9,7 @@
 #include "base/jail.h"
 #include "base/system.h"
 #include "emulator/lines.h"
+#include "tests/testing.h"
 
 static struct text folder; /* contains bin/addr2line and a secret */
 
@@ -56,8 +51,7 @@ static void answer(const char *script, const char *image, struct source_place *o
   text_free(&path);
 }
 
-static void what_it_says_is_taken(void **state) {
-  (void)state;
+TEST(what_it_says_is_taken) {
   struct source_place place;
   int status;
   answer("cat \"$4\"\n", "k.cu:7\n", &place, &status);
@@ -66,8 +60,7 @@ static void what_it_says_is_taken(void **state) {
   assert_int_equal(place.line, 7);
 }
 
-static void it_opens_nothing_else(void **state) {
-  (void)state;
+TEST(it_opens_nothing_else) {
   static const char script[] = "test \"$(cat @/secret)\" && echo read.cu:1 && exit\n"
                                "echo x >@/made && echo written.cu:1 && exit\necho kept.cu:1\n";
   struct source_place place;
@@ -79,16 +72,14 @@ static void it_opens_nothing_else(void **state) {
   assert_string_equal(place.file, "kept.cu");
 }
 
-static void its_memory_has_a_limit(void **state) {
-  (void)state;
+TEST(its_memory_has_a_limit) {
   struct source_place place;
   int status;
   answer("echo k.cu:$(ulimit -v)\n", "", &place, &status);
   assert_int_equal(place.line, LINES_MEMORY_MB * 1024);
 }
 
-static void its_end_costs_the_lines(void **state) {
-  (void)state;
+TEST(its_end_costs_the_lines) {
   struct source_place place;
   int status;
   answer("echo k.cu:7\nkill -SEGV $$\n", "", &place, &status);
@@ -97,11 +88,5 @@ static void its_end_costs_the_lines(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(what_it_says_is_taken),
-      cmocka_unit_test(it_opens_nothing_else),
-      cmocka_unit_test(its_memory_has_a_limit),
-      cmocka_unit_test(its_end_costs_the_lines),
-  };
   return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -1,17 +1,12 @@
 /* Predictions of one launch: spilled registers take L1 passes, clusters leave multiprocessors
    idle. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <math.h>
 
 #include "gen/config/device_file.h"
 #include "runtime/model/described.h"
 #include "runtime/model/model.h"
+#include "tests/testing.h"
 
 static const char *const body = "\t.reg .f32 %f<9>;\n\t.reg .b32 %r<9>;\n\t.reg .b64 %rd<9>;\n"
                                 "\tld.param.u64 %rd1, [k_param_0];\n\tmov.u32 %r1, %tid.x;\n"
@@ -56,8 +51,7 @@ static struct model_launch predict(int cluster, int64_t spilled) {
 
 /* Each spilled register of a warp takes a pass through L1, so passes are proportional to spilled
    bytes. */
-static void spilled_registers_pass_through_l1(void **state) {
-  (void)state;
+TEST(spilled_registers_pass_through_l1) {
   const struct model_launch none = predict(1, 0), some = predict(1, 64), more = predict(1, 128);
   const double passes = some.parts[MODEL_L1] - none.parts[MODEL_L1];
   assert_true(passes > 2 * none.parts[MODEL_L1]);
@@ -76,8 +70,7 @@ static void assert_near(double got, double want) {
 
 /* A cluster lies within one group of 14, 16 or 18 multiprocessors. Clusters of 5 use 10, 15 and
    15 of them, clusters of 8 use 8, 16 and 16, so that the launch takes longer by 48 / 40. */
-static void clusters_lie_in_groups(void **state) {
-  (void)state;
+TEST(clusters_lie_in_groups) {
   const double whole = arithmetic(1);
   assert_near(arithmetic(2) / whole, 1);
   assert_near(arithmetic(5) / whole, 48 / 40.0);
@@ -135,14 +128,12 @@ static double seconds_of(size_t count, int64_t rounds) {
   return got.seconds;
 }
 
-static void a_launch_has_its_own_scalars(void **state) {
-  (void)state;
+TEST(a_launch_has_its_own_scalars) {
   assert_true(seconds_of(1, 10000) > 5 * seconds_of(1, 100));
 }
 
 /* Only some of many launches are walked; each stands for others, too. */
-static void all_launches_count(void **state) {
-  (void)state;
+TEST(all_launches_count) {
   const double one = seconds_of(1, 20), some = seconds_of(MODEL_MOST_LAUNCHES, 20),
                all = seconds_of(2 * MODEL_MOST_LAUNCHES, 20);
   assert_near((all - some) / (some - one), MODEL_MOST_LAUNCHES / (MODEL_MOST_LAUNCHES - 1.0));
@@ -150,7 +141,7 @@ static void all_launches_count(void **state) {
 
 /* The bytes of a fetch follow from the elements of the textures and arrays if all have the same
    size. */
-static void fetches_request_elements(void **state) {
+TEST(fetches_request_elements) {
   static const char fetch[] =
       ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k(\n\t.param .u64 "
       "k_param_0,\n\t.param .u64 k_param_1\n)\n{\n\t.reg .f32 %f<5>;\n\t.reg .b32 %r<3>;\n"
@@ -193,9 +184,5 @@ static void fetches_request_elements(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(fetches_request_elements),
-      cmocka_unit_test(spilled_registers_pass_through_l1), cmocka_unit_test(clusters_lie_in_groups),
-      cmocka_unit_test(a_launch_has_its_own_scalars), cmocka_unit_test(all_launches_count)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,9 @@
 /* .npy files: what is read, and what is refused with which reason. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "base/npy.h"
 #include "base/text.h"
+#include "tests/testing.h"
 
 /* Builds a file of version 1 or 2 with the dictionary and so many bytes of elements. */
 static void build(int version, const char *dictionary, size_t bytes, struct text *out) {
@@ -43,8 +38,7 @@ static void expect(int version, const char *dictionary, size_t bytes, const char
   assert_int_equal(npy.offset, (version == 1 ? 10 : 12) + strlen(dictionary));
 }
 
-static void files_are_read(void **state) {
-  (void)state;
+TEST(files_are_read) {
   expect(1, "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }    \n", 48, "f4", false,
          2);
   expect(2, "{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }\n", 12, "f4", false, 1);
@@ -63,8 +57,7 @@ static void expect_refusal(const char *dictionary, size_t bytes, const char *why
 
 #define WITH(descr, shape) "{'descr': " descr ", 'fortran_order': False, 'shape': " shape ", }"
 
-static void others_are_refused(void **state) {
-  (void)state;
+TEST(others_are_refused) {
   expect_refusal(WITH("'<f4'", "(3,)"), 11, "ends before its last element");
   expect_refusal(WITH("'<f4'", "(3,)"), 13, "goes on behind its last element");
   expect_refusal(WITH("'>f4'", "(3,)"), 12, "big-endian");
@@ -88,8 +81,7 @@ static void others_are_refused(void **state) {
   expect_refusal("", 0, "header cannot be read");
 }
 
-static void shortened_files_are_refused(void **state) {
-  (void)state;
+TEST(shortened_files_are_refused) {
   struct text file = {0};
   struct npy npy;
   build(1, WITH("'<f4'", "(3,)"), 12, &file);
@@ -102,8 +94,5 @@ static void shortened_files_are_refused(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(files_are_read),
-                                     cmocka_unit_test(others_are_refused),
-                                     cmocka_unit_test(shortened_files_are_refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,5 @@
 /* Occupancy against published examples: those of the CUDA C++ Best Practices Guide and of
    courses for V100, K40 and A100, each with its limiter. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <cuda_occupancy.h>
 #include <string.h>
@@ -13,6 +7,7 @@
 #include "gen/config/device_file.h"
 #include "runtime/model/described.h"
 #include "runtime/model/occupancy.h"
+#include "tests/testing.h"
 
 static const struct device_facts k40 = {.compute_capability = 35,
                                         .sm_count = 15,
@@ -75,8 +70,7 @@ static void check_row(const struct row *row) {
              got.blocks, got.fraction, got.limiter, row->blocks, row->fraction, row->limiter);
 }
 
-static void test_published(void **state) {
-  (void)state;
+TEST(test_published) {
   static const struct row rows[] = {
       /* K40: 48 KB of shared memory; blocks of 128 threads. */
       {&k40, 32, 128, 3 * 1024, 0, 16, 1.0, "threads"},
@@ -116,8 +110,7 @@ static double fraction_of(const struct device_facts *facts, int registers, int t
 
 /* V100: with more than 64 registers a thread at most half of the threads fit, with more than 128
    a quarter, whatever the block. */
-static void test_registers_bound_every_block(void **state) {
-  (void)state;
+TEST(test_registers_bound_every_block) {
   for (int threads = 32; threads <= 1024; threads += 32) {
     assert_true(fraction_of(&v100, 65, threads) < 0.5);
     assert_true(fraction_of(&v100, 129, threads) < 0.25);
@@ -125,13 +118,11 @@ static void test_registers_bound_every_block(void **state) {
 }
 
 /* A block that is no multiple of 32 threads occupies its last warp completely. */
-static void test_partial_warps_count_whole(void **state) {
-  (void)state;
+TEST(test_partial_warps_count_whole) {
   assert_true(fraction_of(&v100, 32, 65) == fraction_of(&v100, 32, 96));
 }
 
-static void test_launch_bounds(void **state) {
-  (void)state;
+TEST(test_launch_bounds) {
   struct kernel_resources resources = {.registers = 32, .max_threads = 128};
   struct occupancy got;
   assert_int_equal(occupancy_get(&v100, &resources, 256, 0, -1, &got, NULL), CUGEN_OK);
@@ -144,8 +135,7 @@ static void test_launch_bounds(void **state) {
 
 /* With a carveout of little shared memory fewer blocks fit; the driver chooses the split that
    holds most. */
-static void test_carveout(void **state) {
-  (void)state;
+TEST(test_carveout) {
   struct kernel_resources resources = {
       .registers = 32, .static_shared = 16384, .max_threads = 1024};
   struct occupancy free_choice, most, half, least;
@@ -214,8 +204,7 @@ static int best_by_toolkit(const struct device_facts *facts, int registers,
   return threads;
 }
 
-static void test_best_block_of_the_toolkit(void **state) {
-  (void)state;
+TEST(test_best_block_of_the_toolkit) {
   static const struct device_facts *const devices[] = {&v100, &a100};
   static const int registers[] = {16, 32, 37, 65, 129, 255};
   static toolkit_shared *const functions[] = {toolkit_fixed, toolkit_grows, toolkit_tree};
@@ -252,8 +241,7 @@ static int best_by_trying(const struct device_facts *facts,
   return best;
 }
 
-static void test_best_block(void **state) {
-  (void)state;
+TEST(test_best_block) {
   static const struct device_facts *const devices[] = {&k40, &v100, &a100};
   static const int registers[] = {16, 32, 37, 65, 129, 255};
   static int64_t shared[] = {0, 3 * 1024, 12 * 1024, 48 * 1024};
@@ -269,8 +257,7 @@ static void test_best_block(void **state) {
       }
 }
 
-static void test_best_block_refusals(void **state) {
-  (void)state;
+TEST(test_best_block_refusals) {
   struct kernel_resources resources = {.registers = 32, .max_threads = 1024};
   int64_t most = 200 * 1024, none = -1;
   int threads = 7;
@@ -282,8 +269,7 @@ static void test_best_block_refusals(void **state) {
 }
 
 /* The described GPUs have the figures that the published examples assume. */
-static void test_models(void **state) {
-  (void)state;
+TEST(test_models) {
   static const struct {
     const char *name;
     const struct device_facts *facts;
@@ -313,8 +299,7 @@ static void test_models(void **state) {
 
 /* Descriptions of one name differ by any figure, but not by the architecture that is compiled
    for. */
-static void test_figures(void **state) {
-  (void)state;
+TEST(test_figures) {
   struct gpu_model model;
   struct device_description mine, other;
   assert_int_equal(device_file_open(NULL, "A100", &model, NULL), CUGEN_OK);
@@ -328,8 +313,7 @@ static void test_figures(void **state) {
   assert_true(described_figures(&other) == figures);
 }
 
-static void test_refusals(void **state) {
-  (void)state;
+TEST(test_refusals) {
   struct kernel_resources resources = {.registers = 32};
   struct occupancy got;
   cugen_error err;
@@ -345,7 +329,7 @@ static void test_refusals(void **state) {
 
 /* A block's threads are the product of its three sizes. The number of resident blocks matters
    for cooperative launches only. */
-static void test_resident(void **state) {
+TEST(test_resident) {
   const struct kernel_resources resources = {.registers = 32, .max_threads = 1024};
   struct kernel_launch launch = {.block = {8, 8, 4}, .grid = {1, 1, 1}, .cooperative = true};
   (void)state;
@@ -360,7 +344,7 @@ static void test_resident(void **state) {
 }
 
 /* Predictions are kept under the figures of the description, which include each rate. */
-static void test_figures_of_a_description(void **state) {
+TEST(test_figures_of_a_description) {
   const struct device_description before = {.facts = a100, .rates = {.fp32_lanes = 64}};
   struct device_description after = before;
   const uint64_t was = described_figures(&before);
@@ -377,20 +361,5 @@ static void test_figures_of_a_description(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_published),
-      cmocka_unit_test(test_resident),
-      cmocka_unit_test(test_registers_bound_every_block),
-      cmocka_unit_test(test_launch_bounds),
-      cmocka_unit_test(test_carveout),
-      cmocka_unit_test(test_partial_warps_count_whole),
-      cmocka_unit_test(test_figures),
-      cmocka_unit_test(test_refusals),
-      cmocka_unit_test(test_best_block),
-      cmocka_unit_test(test_best_block_of_the_toolkit),
-      cmocka_unit_test(test_models),
-      cmocka_unit_test(test_best_block_refusals),
-      cmocka_unit_test(test_figures_of_a_description),
-  };
-  return cmocka_run_group_tests_name("occupancy", tests, NULL, NULL);
+  return cmocka_run_group_tests(tests, NULL, NULL);
 }

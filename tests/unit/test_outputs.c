@@ -1,13 +1,8 @@
 /* Outputs of a variant, bit for bit: as text and as fields. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/outputs.h"
+#include "tests/testing.h"
 
 static const struct {
   const char *text;
@@ -20,8 +15,7 @@ static const struct {
     {"7 varies", {1, 1, 7, 0}},
 };
 
-static void what_is_printed_is_parsed(void **state) {
-  (void)state;
+TEST(what_is_printed_is_parsed) {
   for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
     char text[OUTPUTS_TEXT];
     cugen_outputs got;
@@ -32,7 +26,7 @@ static void what_is_printed_is_parsed(void **state) {
   }
 }
 
-static void a_short_buffer_has_the_beginning(void **state) {
+TEST(a_short_buffer_has_the_beginning) {
   char text[4];
   (void)state;
   assert_int_equal(outputs_text(&good[1].outputs, text, sizeof text), 18);
@@ -40,7 +34,7 @@ static void a_short_buffer_has_the_beginning(void **state) {
   assert_int_equal(outputs_text(NULL, text, sizeof text), 0);
 }
 
-static void what_is_no_such_text_is_not_known(void **state) {
+TEST(what_is_no_such_text_is_not_known) {
   static const char *const bad[] = {"1",
                                     " ",
                                     "varies",
@@ -64,7 +58,7 @@ static void what_is_no_such_text_is_not_known(void **state) {
   }
 }
 
-static void only_known_bits_of_equal_data_are_equal(void **state) {
+TEST(only_known_bits_of_equal_data_are_equal) {
   const cugen_outputs base = {1, 0, 3, 9},
                       others[] = {{0, 0, 0, 0}, {1, 1, 3, 0}, {1, 0, 4, 9}, {1, 0, 3, 8}};
   (void)state;
@@ -75,9 +69,5 @@ static void only_known_bits_of_equal_data_are_equal(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(what_is_printed_is_parsed),
-                                     cmocka_unit_test(a_short_buffer_has_the_beginning),
-                                     cmocka_unit_test(what_is_no_such_text_is_not_known),
-                                     cmocka_unit_test(only_known_bits_of_equal_data_are_equal)};
-  return cmocka_run_group_tests_name("outputs", tests, NULL, NULL);
+  return cmocka_run_group_tests(tests, NULL, NULL);
 }

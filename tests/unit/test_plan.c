@@ -1,17 +1,12 @@
 /* Plans and calls over a device that only records: which entries are asked for, how parameters
    are packed, and that a call does nothing but launch. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "runtime/devices.h"
 #include "runtime/plan.h"
+#include "tests/testing.h"
 
 /* ---- A device that records ------------------------------------------------------------------ */
 
@@ -263,8 +258,7 @@ static struct kernel_launch three_launches[] = {{.entry = "first<4>", .shared_by
                                                 {.entry = "second"},
                                                 {.entry = "first<4>", .shared_bytes = 64}};
 
-static void test_distinct_entries(void **state) {
-  (void)state;
+TEST_WITH(test_distinct_entries, reset, NULL) {
   struct kernel_spec spec = {.launches = three_launches, .launch_count = 3};
   const char *entries[KERNEL_MAX_ENTRIES];
   assert_int_equal(plan_entries(&spec, entries), 2);
@@ -272,8 +266,7 @@ static void test_distinct_entries(void **state) {
   assert_string_equal(entries[1], "second");
 }
 
-static void test_each_launch_gets_its_entry(void **state) {
-  (void)state;
+TEST_WITH(test_each_launch_gets_its_entry, reset, NULL) {
   struct kernel_spec spec = {.launches = three_launches, .launch_count = 3};
   struct plan *plan;
   struct call *call;
@@ -292,8 +285,7 @@ static void test_each_launch_gets_its_entry(void **state) {
 }
 
 /* A call makes the launches of its sequence, each as often as the sequence has it. */
-static void test_a_sequence_is_launched(void **state) {
-  (void)state;
+TEST_WITH(test_a_sequence_is_launched, reset, NULL) {
   static uint32_t sequence[] = {1, 0, 2, 0, 2};
   struct kernel_spec spec = {
       .launches = three_launches, .launch_count = 3, .sequence = sequence, .sequence_count = 5};
@@ -310,8 +302,7 @@ static void test_a_sequence_is_launched(void **state) {
   unbind(plan, call);
 }
 
-static void test_a_failed_open_owes_nothing(void **state) {
-  (void)state;
+TEST_WITH(test_a_failed_open_owes_nothing, reset, NULL) {
   struct kernel_spec spec = {.launches = three_launches, .launch_count = 3};
   struct plan *plan = (struct plan *)&record;
   cugen_error err;
@@ -324,8 +315,7 @@ static void test_a_failed_open_owes_nothing(void **state) {
   call_free(NULL);
 }
 
-static void test_launching_stops_at_a_failure(void **state) {
-  (void)state;
+TEST_WITH(test_launching_stops_at_a_failure, reset, NULL) {
   struct kernel_spec spec = {.launches = three_launches, .launch_count = 3};
   struct plan *plan;
   struct call *call;
@@ -342,8 +332,7 @@ static void test_launching_stops_at_a_failure(void **state) {
 
 /* Each launch has a list of its own. A value in the list replaces the argument's, whatever is
    bound to the argument. */
-static void test_lists(void **state) {
-  (void)state;
+TEST_WITH(test_lists, reset, NULL) {
   struct kernel_argument arguments[] = {buffer("A"), scalar("n", "i32", value_int(7)), buffer("B")};
   struct kernel_parameter parameters[] = {{.argument = 2},
                                           {.argument = 1, .value = value_int(5)},
@@ -378,8 +367,7 @@ static void test_lists(void **state) {
 }
 
 /* A list and its kernel must agree in number and sizes. */
-static void test_lists_that_do_not_agree(void **state) {
-  (void)state;
+TEST_WITH(test_lists_that_do_not_agree, reset, NULL) {
   struct kernel_argument arguments[] = {buffer("A"), scalar("n", "i32", value_int(7))};
   struct kernel_parameter parameters[] = {{.argument = 1}, {.argument = 0}};
   struct kernel_launch launch = {.entry = "work", .line = 12, .listed = true, .parameter_count = 2};
@@ -414,8 +402,7 @@ static void test_lists_that_do_not_agree(void **state) {
   unbind(plan, call);
 }
 
-static void test_order(void **state) {
-  (void)state;
+TEST_WITH(test_order, reset, NULL) {
   struct kernel_argument arguments[] = {buffer("A"), scalar("n", "i32", value_int(7)),
                                         scalar("tile", "i32", value_int(16)), buffer("B"),
                                         constant("factors")};
@@ -437,8 +424,7 @@ static void test_order(void **state) {
 }
 
 /* A tensor map is passed by value and made at bind. */
-static void test_tensor_maps(void **state) {
-  (void)state;
+TEST_WITH(test_tensor_maps, reset, NULL) {
   struct kernel_argument arguments[] = {buffer("A"), buffer("B"), scalar("n", "i32", value_int(7)),
                                         buffer("C")};
   arguments[1].access = arguments[3].access = ACCESS_TENSOR;
@@ -490,8 +476,7 @@ static uint64_t packed(const char *dtype, struct value value, int *status, cugen
   return bits;
 }
 
-static void test_scalars(void **state) {
-  (void)state;
+TEST_WITH(test_scalars, reset, NULL) {
   const struct {
     const char *dtype;
     struct value value;
@@ -540,8 +525,7 @@ static void test_scalars(void **state) {
   }
 }
 
-static void test_scalars_that_do_not_fit(void **state) {
-  (void)state;
+TEST_WITH(test_scalars_that_do_not_fit, reset, NULL) {
   const struct {
     const char *dtype;
     struct value value;
@@ -580,8 +564,7 @@ static int bind_two(int takes, int first, int second, cugen_error *err) {
   return status;
 }
 
-static void test_parameter_lists_must_agree(void **state) {
-  (void)state;
+TEST_WITH(test_parameter_lists_must_agree, reset, NULL) {
   cugen_error err;
   assert_int_equal(bind_two(2, 8, 8, &err), CUGEN_OK);
   assert_int_equal(bind_two(-1, 0, 0, &err), CUGEN_OK);
@@ -599,8 +582,7 @@ static void test_parameter_lists_must_agree(void **state) {
   assert_int_equal(bind_two(2, 4, 8, &err), CUGEN_ERROR_CONFIG);
 }
 
-static void test_a_row_that_never_knows(void **state) {
-  (void)state;
+TEST_WITH(test_a_row_that_never_knows, reset, NULL) {
   struct kernel_argument argument = buffer("A");
   struct kernel_spec spec = spec_of(&argument, 1);
   struct plan *plan;
@@ -610,8 +592,7 @@ static void test_a_row_that_never_knows(void **state) {
   unbind(plan, call);
 }
 
-static void test_a_buffer_needs_memory(void **state) {
-  (void)state;
+TEST_WITH(test_a_buffer_needs_memory, reset, NULL) {
   struct kernel_argument argument = buffer("A");
   struct kernel_spec spec = spec_of(&argument, 1);
   struct memory none = {0};
@@ -627,8 +608,7 @@ static void test_a_buffer_needs_memory(void **state) {
 
 /* ---- Constants ------------------------------------------------------------------------------ */
 
-static void test_constants_are_copied_at_bind(void **state) {
-  (void)state;
+TEST_WITH(test_constants_are_copied_at_bind, reset, NULL) {
   struct kernel_argument arguments[] = {constant("factors"), buffer("A")};
   struct kernel_spec spec = spec_of(arguments, 2);
   double factors[4] = {1, 2, 3, 4};
@@ -647,8 +627,7 @@ static void test_constants_are_copied_at_bind(void **state) {
   unbind(plan, call);
 }
 
-static void test_a_constant_must_fit(void **state) {
-  (void)state;
+TEST_WITH(test_a_constant_must_fit, reset, NULL) {
   struct kernel_argument argument = constant("factors");
   struct kernel_spec spec = spec_of(&argument, 1);
   struct plan *plan;
@@ -670,8 +649,7 @@ static struct kernel_argument symbol(cugen_argument_kind kind) {
 }
 
 /* The variable is set before each launch, also when another call was bound since. */
-static void test_an_address_in_a_symbol(void **state) {
-  (void)state;
+TEST_WITH(test_an_address_in_a_symbol, reset, NULL) {
   struct kernel_argument arguments[] = {buffer("A"), buffer("B")};
   struct kernel_spec spec = spec_of(arguments, 2);
   struct plan *plan;
@@ -700,8 +678,7 @@ static void test_an_address_in_a_symbol(void **state) {
 }
 
 /* The struct is the only parameter; its own bytes may be the caller's. */
-static void test_addresses_in_a_struct(void **state) {
-  (void)state;
+TEST_WITH(test_addresses_in_a_struct, reset, NULL) {
   unsigned char given[24] = {1};
   struct kernel_argument arguments[] = {buffer("A"),
                                         buffer("B"),
@@ -736,8 +713,7 @@ static void test_addresses_in_a_struct(void **state) {
 
 /* Into it what the kernel reads, out of it what the kernel writes; a poison comes by itself. Not
    a parameter. */
-static void test_a_symbol_is_copied_at_each_call(void **state) {
-  (void)state;
+TEST_WITH(test_a_symbol_is_copied_at_each_call, reset, NULL) {
   static const struct {
     cugen_argument_kind kind;
     int poisons, before, after;
@@ -766,8 +742,7 @@ static void test_a_symbol_is_copied_at_each_call(void **state) {
   }
 }
 
-static void test_a_symbol_without_memory_stays(void **state) {
-  (void)state;
+TEST_WITH(test_a_symbol_without_memory_stays, reset, NULL) {
   struct kernel_argument argument = symbol(CUGEN_ARGUMENT_INOUT);
   struct kernel_spec spec = spec_of(&argument, 1);
   struct memory none = {.device = NULL};
@@ -783,8 +758,7 @@ static void test_a_symbol_without_memory_stays(void **state) {
   unbind(plan, call);
 }
 
-static void test_a_symbol_that_cannot_be(void **state) {
-  (void)state;
+TEST_WITH(test_a_symbol_that_cannot_be, reset, NULL) {
   struct kernel_argument argument = symbol(CUGEN_ARGUMENT_OUTPUT);
   struct kernel_spec spec = spec_of(&argument, 1);
   struct plan *plan;
@@ -804,8 +778,7 @@ static void test_a_symbol_that_cannot_be(void **state) {
   unbind(plan, call);
 }
 
-static void test_a_constant_read_by_its_address(void **state) {
-  (void)state;
+TEST_WITH(test_a_constant_read_by_its_address, reset, NULL) {
   struct kernel_argument arguments[] = {constant("factors"), buffer("A")};
   struct kernel_spec spec = spec_of(arguments, 2);
   double factors[4] = {1, 2, 3, 4};
@@ -827,8 +800,7 @@ static void test_a_constant_read_by_its_address(void **state) {
 
 /* ---- Textures ------------------------------------------------------------------------------- */
 
-static void test_a_texture_is_passed_as_its_object(void **state) {
-  (void)state;
+TEST_WITH(test_a_texture_is_passed_as_its_object, reset, NULL) {
   struct kernel_argument arguments[] = {buffer("A"), buffer("B")};
   struct kernel_spec spec = spec_of(arguments, 2);
   struct plan *plan;
@@ -844,8 +816,7 @@ static void test_a_texture_is_passed_as_its_object(void **state) {
   assert_int_equal(record.textures, 0);
 }
 
-static void test_an_array_is_filled_before_each_call(void **state) {
-  (void)state;
+TEST_WITH(test_an_array_is_filled_before_each_call, reset, NULL) {
   struct kernel_argument argument = buffer("A");
   struct kernel_launch launches[] = {one_launch, one_launch};
   struct kernel_spec spec = spec_of(&argument, 1);
@@ -866,8 +837,7 @@ static void test_an_array_is_filled_before_each_call(void **state) {
   unbind(plan, call);
 }
 
-static void test_a_texture_that_cannot_be(void **state) {
-  (void)state;
+TEST_WITH(test_a_texture_that_cannot_be, reset, NULL) {
   struct kernel_argument arguments[] = {buffer("A"), buffer("B")};
   struct kernel_spec spec = spec_of(arguments, 2);
   struct plan *plan;
@@ -898,8 +868,7 @@ static void assert_no_device(const char *id, const char *message) {
   assert_string_equal(err.message, message);
 }
 
-static void test_device_ids(void **state) {
-  (void)state;
+TEST(test_device_ids) {
   assert_device("cuda:0", &cuda_device_ops, 0);
   assert_device("cuda:12", &cuda_device_ops, 12);
   assert_device("cuda", &cuda_device_ops, 0);
@@ -921,33 +890,5 @@ static void test_device_ids(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup(test_distinct_entries, reset),
-      cmocka_unit_test_setup(test_a_sequence_is_launched, reset),
-      cmocka_unit_test_setup(test_each_launch_gets_its_entry, reset),
-      cmocka_unit_test_setup(test_a_failed_open_owes_nothing, reset),
-      cmocka_unit_test_setup(test_launching_stops_at_a_failure, reset),
-      cmocka_unit_test_setup(test_order, reset),
-      cmocka_unit_test_setup(test_lists, reset),
-      cmocka_unit_test_setup(test_lists_that_do_not_agree, reset),
-      cmocka_unit_test_setup(test_tensor_maps, reset),
-      cmocka_unit_test_setup(test_scalars, reset),
-      cmocka_unit_test_setup(test_scalars_that_do_not_fit, reset),
-      cmocka_unit_test_setup(test_parameter_lists_must_agree, reset),
-      cmocka_unit_test_setup(test_a_row_that_never_knows, reset),
-      cmocka_unit_test_setup(test_a_buffer_needs_memory, reset),
-      cmocka_unit_test_setup(test_constants_are_copied_at_bind, reset),
-      cmocka_unit_test_setup(test_a_constant_must_fit, reset),
-      cmocka_unit_test_setup(test_a_constant_read_by_its_address, reset),
-      cmocka_unit_test_setup(test_a_symbol_is_copied_at_each_call, reset),
-      cmocka_unit_test_setup(test_an_address_in_a_symbol, reset),
-      cmocka_unit_test_setup(test_addresses_in_a_struct, reset),
-      cmocka_unit_test_setup(test_a_symbol_without_memory_stays, reset),
-      cmocka_unit_test_setup(test_a_symbol_that_cannot_be, reset),
-      cmocka_unit_test_setup(test_a_texture_is_passed_as_its_object, reset),
-      cmocka_unit_test_setup(test_an_array_is_filled_before_each_call, reset),
-      cmocka_unit_test_setup(test_a_texture_that_cannot_be, reset),
-      cmocka_unit_test(test_device_ids),
-  };
-  return cmocka_run_group_tests_name("plans and calls", tests, NULL, NULL);
+  return cmocka_run_group_tests(tests, NULL, NULL);
 }

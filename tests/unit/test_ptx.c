@@ -1,16 +1,11 @@
 /* Walking PTX: trip counts, coalescing, bank conflicts, asynchronous copies; code that is not
    understood is refused. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <string.h>
 
 #include "base/text.h"
 #include "runtime/model/ptx_survey.h"
+#include "tests/testing.h"
 
 static const struct ptx_machine machine = {.pipe = {0.25, 0.5, 0.25, 0.5, 0.25, 2, 0, 8, 1},
                                            .latency = {8, 4, 4, 8, 5, 20, 33, 40, 30},
@@ -83,8 +78,7 @@ static struct ptx_counts load(int stride) {
   return counts;
 }
 
-static void test_sectors(void **state) {
-  (void)state;
+TEST(test_sectors) {
   assert_true(load(4).global_sectors == 4 && load(4).global_wavefronts == 1);
   assert_true(load(8).global_sectors == 8 && load(8).global_wavefronts == 2);
   assert_true(load(128).global_sectors == 32 && load(128).global_wavefronts == 32);
@@ -101,8 +95,7 @@ static double requested(const char *body, uint32_t threads) {
 
 /* Requested bytes are counted whatever they cost: each time anew, for the lanes that take part,
    in global memory only. */
-static void test_requests(void **state) {
-  (void)state;
+TEST(test_requests) {
   assert_true(load(4).requested == 128 && load(128).requested == 128 && load(0).requested == 128);
   const char *twice = "\tld.global.v4.f32 {%f1, %f2, %f3, %f4}, [%rd1];\n"
                       "\tld.global.nc.v4.f32 {%f1, %f2, %f3, %f4}, [%rd1];\n\tret;\n";
@@ -135,8 +128,7 @@ static struct ptx_footprint store(int stride) {
 }
 
 /* Memory gives at least 64 bytes, moves sectors, and reads sectors that are stored in part. */
-static void test_footprint(void **state) {
-  (void)state;
+TEST(test_footprint) {
   assert_true(load(4).footprint.fetched == 128 && load(4).footprint.written == 0);
   assert_true(load(32).footprint.fetched == 32 * 32);
   assert_true(load(128).footprint.fetched == 32 * 64);
@@ -161,8 +153,7 @@ static double column(int row) {
   return counts.shared_wavefronts;
 }
 
-static void test_banks(void **state) {
-  (void)state;
+TEST(test_banks) {
   assert_true(column(32) == 32);
   assert_true(column(33) == 1);
   assert_true(column(34) == 2);
@@ -170,8 +161,7 @@ static void test_banks(void **state) {
 }
 
 /* The same access pattern at another address costs the same; another pattern does not. */
-static void test_patterns(void **state) {
-  (void)state;
+TEST(test_patterns) {
   const char *body =
       "\tmov.u32 %r3, 0;\n\tshl.b32 %r4, %r2, 2;\n"
       "$L1:\n\tld.shared.f32 %f1, [%r4];\n\tadd.s32 %r4, %r4, 128;\n\tadd.s32 %r3, %r3, 1;\n"
@@ -182,8 +172,7 @@ static void test_patterns(void **state) {
   assert_true(counts.shared_ideal == 5);
 }
 
-static void test_loop(void **state) {
-  (void)state;
+TEST(test_loop) {
   const char *body =
       "\tmov.u32 %r3, 0;\n$L1:\n\tfma.rn.f32 %f1, %f2, %f3, %f1;\n\tadd.s32 %r3, %r3, 1;\n"
       "\tsetp.lt.s32 %p1, %r3, %r1;\n\t@%p1 bra $L1;\n\tret;\n";
@@ -196,8 +185,7 @@ static void test_loop(void **state) {
 }
 
 /* The lanes of an if and those of its else run after each other and meet again behind. */
-static void test_divergence(void **state) {
-  (void)state;
+TEST(test_divergence) {
   const char *body =
       "\tsetp.lt.s32 %p1, %r2, 16;\n\t@%p1 bra $L1;\n\tadd.f32 %f1, %f1, %f1;\n\tbra.uni $L2;\n"
       "$L1:\n\tadd.f32 %f2, %f2, %f2;\n$L2:\n\tadd.f32 %f3, %f3, %f3;\n\tret;\n";
@@ -206,8 +194,7 @@ static void test_divergence(void **state) {
 }
 
 /* Two independent loads overlap; in a chain the second waits for the first. */
-static void test_latency(void **state) {
-  (void)state;
+TEST(test_latency) {
   const char *both = "\tld.global.f32 %f1, [%rd1];\n\tld.global.f32 %f2, [%rd1+4096];\n\tadd.f32 "
                      "%f3, %f1, %f2;\n\tret;\n";
   const char *chain = "\tld.global.u64 %rd2, [%rd1];\n\tld.global.u64 %rd3, [%rd2];\n\tadd.s64 "
@@ -220,8 +207,7 @@ static void test_latency(void **state) {
 
 /* A short branch is predicated, so both of its loads are under way at once; a branch around a
    barrier is not. */
-static void test_predication(void **state) {
-  (void)state;
+TEST(test_predication) {
   static const char *const body =
       "\tsetp.lt.s32 %%p1, %%r2, 99;\n\t@!%%p1 bra $L1;\n\tld.global.f32 %%f1, [%%rd1];\n"
       "\tst.shared.f32 [tile], %%f1;\n$L1:\n%s\t@!%%p1 bra $L2;\n"
@@ -236,8 +222,7 @@ static void test_predication(void **state) {
 }
 
 /* Lines that are stored, and pages of 1 KiB: 32 lanes of 4 bytes side by side, or 4 KiB apart. */
-static void test_stores(void **state) {
-  (void)state;
+TEST(test_stores) {
   static const char *const body =
       "\tmul.wide.u32 %%rd2, %%r2, %d;\n\tadd.s64 %%rd3, %%rd1, %%rd2;\n"
       "\tst.global.f32 [%%rd3], %%f1;\n\tret;\n";
@@ -258,8 +243,7 @@ static void test_stores(void **state) {
 
 /* mma.sync takes its share of the tensor cores' rate in each warp; wgmma the whole rate, once
    for four warps, with the wait at the end. */
-static void test_products(void **state) {
-  (void)state;
+TEST(test_products) {
   const char *mma = "\tmma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f1, %f2, %f3, %f4}, "
                     "{%r3, %r4, %r5, %r6}, "
                     "{%r7, %r8}, {%f1, %f2, %f3, %f4};\n\tret;\n";
@@ -288,8 +272,7 @@ static void test_products(void **state) {
 }
 
 /* Copies by a tensor map bring the bytes that the barrier was told to expect. */
-static void test_tensor_loads(void **state) {
-  (void)state;
+TEST(test_tensor_loads) {
   const char *body =
       "\tsetp.ne.s32 %p1, %r2, 0;\n\t@%p1 bra $L1;\n"
       "\tmbarrier.arrive.expect_tx.shared::cta.b64 _, [%r3], 4096;\n"
@@ -306,8 +289,7 @@ static void test_tensor_loads(void **state) {
 }
 
 /* A load of 16 bytes a lane takes two passes if neighbours ask for the same, otherwise four. */
-static void test_wide(void **state) {
-  (void)state;
+TEST(test_wide) {
   const char *alone =
       "\tshl.b32 %r3, %r2, 4;\n\tld.shared.v4.f32 {%f1, %f2, %f3, %f4}, [%r3];\n\tret;\n";
   const char *pairs = "\tshr.u32 %r4, %r2, 1;\n\tshl.b32 %r3, %r4, 4;\n"
@@ -332,8 +314,7 @@ static struct ptx_counts row(int offset, int wide, int pairs, const char *betwee
 
 /* Loads that ptxas joins are one access and one instruction, if the machine code has wide loads
    and the address is aligned for them. */
-static void test_joined(void **state) {
-  (void)state;
+TEST(test_joined) {
   struct ptx_counts apart = row(0, 0, 0, ""), joined = row(0, 2, 0, ""), moved = row(4, 2, 0, "");
   assert_true(apart.shared_wavefronts == 8);
   /* like any load of 16 bytes that all lanes read */
@@ -352,8 +333,7 @@ static void test_joined(void **state) {
 
 /* Shared memory of another block has no bank conflicts and no sectors; a barrier of the cluster
    takes as long as the way there. */
-static void test_clusters(void **state) {
-  (void)state;
+TEST(test_clusters) {
   const char *body = "\tmapa.shared::cluster.u32 %r4, %r3, 1;\n"
                      "\tld.shared::cluster.v4.f32 {%f1, %f2, %f3, %f4}, [%r4];\n"
                      "\tbarrier.cluster.arrive.release;\n\tbarrier.cluster.wait.acquire;\n\tret;\n";
@@ -363,8 +343,7 @@ static void test_clusters(void **state) {
   assert_true(counts.path[PTX_FROM_L2] >= machine.latency_cluster);
 }
 
-static void test_cluster_size(void **state) {
-  (void)state;
+TEST(test_cluster_size) {
   const char *text =
       ".version 9.0\n.target sm_90a\n.visible .entry k()\n.maxntid 384, 1, 1\n.explicitcluster\n"
       ".reqnctapercluster 2, 1, 3\n{\n\tret;\n}\n";
@@ -375,16 +354,14 @@ static void test_cluster_size(void **state) {
   ptx_close(&kernel);
 }
 
-static void test_textures(void **state) {
-  (void)state;
+TEST(test_textures) {
   const char *body = "\ttex.2d.v4.f32.s32 {%f1, %f2, %f3, %f4}, [%rd1, {%r1, %r2}];\n\tret;\n";
   assert_true(counts_of(body, 64, 0).pipe[PTX_PIPE_TEXTURE] == 2 * machine.pipe[PTX_PIPE_TEXTURE]);
   assert_true(counts_of(body, 64, 0).unknown > 0); /* the size of an element is not known either */
 }
 
 /* A copy with its wait behind the arithmetic costs less than both together. */
-static void test_async(void **state) {
-  (void)state;
+TEST(test_async) {
   const char *body = "\tcp.async.cg.shared.global [%r2], [%rd1], 16;\n\tcp.async.commit_group;\n"
                      "\tcp.async.wait_group 0;\n\tbar.sync 0;\n\tret;\n";
   struct ptx_counts counts = counts_of(body, 64, 0);
@@ -405,8 +382,7 @@ static void assert_refused(const char *body, const char *message) {
 
 /* Loops whose trip counts depend on a loaded value, on an exit by one, and on a float are
    refused; the same loop up to a parameter is not. */
-static void test_unknown_loops(void **state) {
-  (void)state;
+TEST(test_unknown_loops) {
   assert_refused(LOAD_WORD
                  "\tmov.u32 %r4, 0;\n$L1:\n\tadd.s32 %r4, %r4, 1;\n\tsetp.lt.s32 %p1, %r4, %r3;\n"
                  "\t@%p1 bra $L1;\n\tret;\n",
@@ -437,8 +413,7 @@ static void test_unknown_loops(void **state) {
 }
 
 /* A loop of compare-and-swap is walked once. */
-static void test_swap(void **state) {
-  (void)state;
+TEST(test_swap) {
   struct ptx_counts counts =
       counts_of(LOAD_WORD "$L1:\n\tadd.s32 %r4, %r3, 1;\n"
                           "\tatom.global.cas.b32 %r5, [%rd3], %r3, %r4;\n"
@@ -467,8 +442,7 @@ static double instructions_of(const char *const *parts) {
 
 /* Both sides of a branch on data count. What a right kernel never does, such as a trap, costs
    nothing. */
-static void test_unknown_branches(void **state) {
-  (void)state;
+TEST(test_unknown_branches) {
   const char *load_word = LOAD_WORD "\tsetp.gt.s32 %p1, %r3, 5;\n", *branch = "\t@%p1 bra $L1;\n",
              *end = "\tret;\n", *label = "$L1:\n", *jump = "\tbra.uni $L2;\n", *after = "$L2:\n";
   const char *fails = "\t{\n\t.param .b64 param0;\n\tst.param.b64 [param0+0], %rd1;\n"
@@ -488,8 +462,7 @@ static void test_unknown_branches(void **state) {
 
 /* Addresses that depend on loaded numbers are spread over the buffer; lanes with the same number
    stay together. */
-static void test_gather(void **state) {
-  (void)state;
+TEST(test_gather) {
   const char *by = "\tmul.wide.s32 %rd4, %r3, 4;\n\tadd.s64 %rd5, %rd1, %rd4;\n\tld.global.f32 "
                    "%f1, [%rd5];\n\tret;\n";
   struct text text = {0};
@@ -502,8 +475,7 @@ static void test_gather(void **state) {
 }
 
 /* Words of constant memory by an index pass one after the other; a fixed place is an operand. */
-static void test_constants(void **state) {
-  (void)state;
+TEST(test_constants) {
   const char *const addresses[] = {"[table+8]", "[%r3]", "[%r4]"};
   const double cycles[] = {0, 2, 64};
   for (int i = 0; i < 3; i++) {
@@ -520,8 +492,7 @@ static void test_constants(void **state) {
 
 /* Passes of atomics: 4 sectors for neighbours, 32 for all lanes on one place. If the place does
    not depend on the block, all blocks use it. */
-static void test_atomics(void **state) {
-  (void)state;
+TEST(test_atomics) {
   const char *by = "\tmul.wide.s32 %rd4, %r3, 4;\n\tadd.s64 %rd5, %rd1, %rd4;\n"
                    "\tred.global.add.f32 [%rd5], %f1;\n\tret;\n";
   const char *const places[] = {"\tmov.u32 %r3, %r2;\n", "\tmov.u32 %r3, 0;\n",
@@ -548,8 +519,7 @@ static void test_atomics(void **state) {
 
 /* Inline asm as in cuda_fp16.hpp: types directly behind .reg, comments, nested scopes, the same
    names in each copy. */
-static void test_scopes(void **state) {
-  (void)state;
+TEST(test_scopes) {
   const char *copy =
       "\t{.reg.b16 h, r;\n\t/* of the\n\tfirst */ mov.b16 h, 1; // a\n{.reg.pred p;\n"
       "\tsetp.gt.u16 p, h, 0;\n\t@p bra L1;\n\tmov.b16 h, 2;\nL1:\n}\n\tmov.b16 r, h;\n}\n";
@@ -560,8 +530,7 @@ static void test_scopes(void **state) {
 }
 
 /* A switch goes to the label of its index; with a loaded index to all labels. */
-static void test_table(void **state) {
-  (void)state;
+TEST(test_table) {
   const char *table =
       "\t{\n$L_t: .branchtargets\n\t\t$L1,\n\t\t$L2;\n\tbrx.idx %r3, $L_t;\n\t}\n$L1:\n";
   const char *const known[] = {
@@ -592,8 +561,7 @@ static double working(int limit, struct ptx_survey *survey) {
   return 1000 * survey->working;
 }
 
-static void test_idle_blocks(void **state) {
-  (void)state;
+TEST(test_idle_blocks) {
   const int limits[] = {1, 32, 333, 999, 1000};
   struct ptx_survey survey;
   for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
@@ -602,8 +570,7 @@ static void test_idle_blocks(void **state) {
   }
 }
 
-static void test_refusals(void **state) {
-  (void)state;
+TEST(test_refusals) {
   struct ptx_counts counts;
   cugen_error err;
   assert_refused("\tcall.uni f, ();\n\tret;\n",
@@ -621,21 +588,5 @@ static void test_refusals(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_sectors),     cmocka_unit_test(test_banks),
-      cmocka_unit_test(test_patterns),    cmocka_unit_test(test_loop),
-      cmocka_unit_test(test_divergence),  cmocka_unit_test(test_latency),
-      cmocka_unit_test(test_async),       cmocka_unit_test(test_refusals),
-      cmocka_unit_test(test_predication), cmocka_unit_test(test_wide),
-      cmocka_unit_test(test_clusters),    cmocka_unit_test(test_cluster_size),
-      cmocka_unit_test(test_textures),    cmocka_unit_test(test_stores),
-      cmocka_unit_test(test_products),    cmocka_unit_test(test_tensor_loads),
-      cmocka_unit_test(test_joined),      cmocka_unit_test(test_requests),
-      cmocka_unit_test(test_footprint),   cmocka_unit_test(test_unknown_loops),
-      cmocka_unit_test(test_swap),        cmocka_unit_test(test_unknown_branches),
-      cmocka_unit_test(test_gather),      cmocka_unit_test(test_constants),
-      cmocka_unit_test(test_atomics),     cmocka_unit_test(test_scopes),
-      cmocka_unit_test(test_table),       cmocka_unit_test(test_idle_blocks),
-  };
-  return cmocka_run_group_tests_name("ptx", tests, NULL, NULL);
+  return cmocka_run_group_tests(tests, NULL, NULL);
 }

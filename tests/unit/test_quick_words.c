@@ -1,12 +1,6 @@
 /* The short path for an access to a word gives the same as the full one: random accesses,
    barriers, fences, blocks and launches leave the same shadow memory and findings on either
    path. Also tests what the full path says of parts of words, of blocks and of processes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <sched.h>
 #include <stdatomic.h>
@@ -17,6 +11,7 @@
 #include "base/hash.h"
 #include "emulator/detector/quick_words.h"
 #include "emulator/detector/speculation.h"
+#include "tests/testing.h"
 
 enum { WORDS = 6, THREADS = 64, EVENTS = 100000, FRESH = 200, SITES = 5 };
 
@@ -163,7 +158,7 @@ static void compare(const struct region *region, uint64_t seed) {
   for (int i = 0; i < 2; i++) close_side(&sides[i]);
 }
 
-static void test_same(void **state) {
+TEST(test_same) {
   const uintptr_t start = (uintptr_t)memory, end = start + sizeof memory;
   const struct region regions[] = {{.start = start, .end = end, .shared = true, .unwritten = true},
                                    {.start = start, .end = end, .unwritten = true},
@@ -175,7 +170,7 @@ static void test_same(void **state) {
 
 /* Parts of one word are separate: two threads that write different halves do not race; writing a
    common byte does. */
-static void test_parts_of_a_word(void **state) {
+TEST(test_parts_of_a_word) {
   const uintptr_t start = (uintptr_t)memory;
   const struct region region = {.start = start, .end = start + sizeof memory, .shared = true};
   static const struct {
@@ -197,7 +192,7 @@ static void test_parts_of_a_word(void **state) {
 
 /* What an earlier block wrote to shared memory counts as unwritten in the next block, byte by
    byte. */
-static void test_a_block_begins_unwritten(void **state) {
+TEST(test_a_block_begins_unwritten) {
   const uintptr_t start = (uintptr_t)memory;
   const struct region region = {
       .start = start, .end = start + sizeof memory, .shared = true, .unwritten = true};
@@ -224,7 +219,7 @@ static void test_a_block_begins_unwritten(void **state) {
 }
 
 /* After hb_follow to an earlier epoch a thread still knows the later one. */
-static void test_follow(void **state) {
+TEST(test_follow) {
   struct happens_before *hb = calloc(1, sizeof *hb);
   (void)state;
   assert_non_null(hb);
@@ -281,7 +276,7 @@ static enum speculation_outcome claim_all(const struct claim claims[MOST_CLAIMS]
 
 /* If one block touches what another one wrote, the work of both is dropped; the last claim
    decides. */
-static void test_claims(void **state) {
+TEST(test_claims) {
   static const struct {
     struct claim claims[MOST_CLAIMS];
     enum speculation_outcome outcome;
@@ -310,9 +305,5 @@ static void test_claims(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_same),
-                                     cmocka_unit_test(test_parts_of_a_word),
-                                     cmocka_unit_test(test_a_block_begins_unwritten),
-                                     cmocka_unit_test(test_follow), cmocka_unit_test(test_claims)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,10 @@
 /* Races between kernels with known true times: how often the verdict is wrong, how soon it
    comes, and what counts as a tie. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <math.h>
 
 #include "base/hash.h"
+#include "tests/testing.h"
 #include "tune/tuner/race.h"
 
 enum { RACES = 2000 };
@@ -62,8 +57,7 @@ static struct tally tally(double behind, double noise) {
 }
 
 /* Equal kernels are called different in at most 5 % of the races, whatever the noise. */
-static void test_equal(void **state) {
-  (void)state;
+TEST(test_equal) {
   for (double noise = 0.0005; noise < 0.03; noise *= 2) {
     struct tally t = tally(1, noise);
     if (t.slower + t.lost > RACES / 20)
@@ -73,8 +67,7 @@ static void test_equal(void **state) {
 
 /* A kernel that is slower by more than the margin is hardly ever called tied, and the faster one
    never loses. */
-static void test_slower(void **state) {
-  (void)state;
+TEST(test_slower) {
   for (double noise = 0.0005; noise < 0.03; noise *= 2) {
     struct tally t = tally(1.02, noise);
     if (t.tied > RACES / 20 || t.lost)
@@ -83,8 +76,7 @@ static void test_slower(void **state) {
 }
 
 /* With a noise of 0.1 % verdicts come soon: after five rounds on average at most. */
-static void test_soon(void **state) {
-  (void)state;
+TEST(test_soon) {
   struct tally far = tally(1.02, 0.001), same = tally(1, 0.001);
   assert_true(far.slower == RACES);
   assert_true(far.rounds <= 5 * RACES);
@@ -93,16 +85,14 @@ static void test_soon(void **state) {
 }
 
 /* A kernel that is slower by just the margin of a tie is left open in most races. */
-static void test_open(void **state) {
-  (void)state;
+TEST(test_open) {
   struct tally t = tally(tie, 0.01);
   assert_true(t.open > RACES * 8 / 10);
 }
 
 /* Eight kernels in one race: the leader is within the margin of the best, and those that are 3 %
    slower are out. */
-static void test_many(void **state) {
-  (void)state;
+TEST(test_many) {
   const double seconds[RACE_MOST] = {1.03, 1.001, 1.0, 1.03, 1.003, 1.03, 1.002, 1.03};
   uint64_t random = 11;
   int wrong = 0;
@@ -116,8 +106,7 @@ static void test_many(void **state) {
   assert_true(wrong <= RACES / 100);
 }
 
-static void test_alone_and_none(void **state) {
-  (void)state;
+TEST(test_alone_and_none) {
   struct race none = {0}, alone = {.count = 1};
   assert_true(race_judge(&none, tie));
   race_note(&alone, 0, 1e-3);
@@ -130,7 +119,7 @@ static void test_alone_and_none(void **state) {
 }
 
 /* The median of an even number of rounds lies between the middle two. */
-static void test_even_median(void **state) {
+TEST(test_even_median) {
   static const double seconds[] = {4e-3, 1e-3, 9e-3, 2e-3};
   struct race race = {.count = 1};
   (void)state;
@@ -141,8 +130,7 @@ static void test_even_median(void **state) {
 
 /* A round that was broken off: a kernel that did not run in it keeps its state, and no missing
    time is read. */
-static void test_unfinished(void **state) {
-  (void)state;
+TEST(test_unfinished) {
   struct race race = {.count = 2};
   for (int i = 0; i < RACE_LEAST_ROUNDS; i++) race_note(&race, 0, 1e-3);
   for (int i = 0; i < RACE_LEAST_ROUNDS - 1; i++) race_note(&race, 1, 2e-3);
@@ -152,10 +140,5 @@ static void test_unfinished(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_equal),       cmocka_unit_test(test_slower),
-      cmocka_unit_test(test_soon),        cmocka_unit_test(test_open),
-      cmocka_unit_test(test_many),        cmocka_unit_test(test_alone_and_none),
-      cmocka_unit_test(test_even_median), cmocka_unit_test(test_unfinished)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

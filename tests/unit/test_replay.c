@@ -1,16 +1,12 @@
 /* Recorded spaces: reading them, the score compared with that of the methodology's package, the
    simulated clock. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <jansson.h>
 
+#include "tests/testing.h"
 #include "tools/bench/replay/simulate.h"
 
 #define CACHE "tests/spaces/recorded_cache.json"
@@ -24,8 +20,7 @@ static struct recorded space(const char *path) {
 
 /* ---- Reading -------------------------------------------------------------------------------- */
 
-static void all_formats_are_read(void **state) {
-  (void)state;
+TEST(all_formats_are_read) {
   const struct {
     const char *path, *format, *kernel, *first;
     size_t axes;
@@ -48,8 +43,7 @@ static void all_formats_are_read(void **state) {
   }
 }
 
-static void variants_are_found_by_their_values(void **state) {
-  (void)state;
+TEST(variants_are_found_by_their_values) {
   struct recorded r = space("tests/spaces/recorded_t4.json");
   uint16_t positions[RECORDED_MOST_AXES];
   uint64_t index;
@@ -65,8 +59,7 @@ static void variants_are_found_by_their_values(void **state) {
   recorded_free(&r);
 }
 
-static void neighbours_differ_in_one_value(void **state) {
-  (void)state;
+TEST(neighbours_differ_in_one_value) {
   struct recorded r = space(CACHE);
   uint64_t *around = calloc(recorded_max_neighbours(&r), sizeof *around);
   for (size_t i = 0; i < r.count; i++) {
@@ -83,8 +76,7 @@ static void neighbours_differ_in_one_value(void **state) {
   recorded_free(&r);
 }
 
-static void numbers_stand_in_their_order(void **state) {
-  (void)state;
+TEST(numbers_stand_in_their_order) {
   struct recorded r = space("tests/spaces/recorded_t4.json");
   for (size_t a = 0; a < r.axis_count; a++)
     for (size_t v = 1; v < r.axes[a].count && r.axes[a].values; v++)
@@ -127,8 +119,7 @@ static void expect_score(const char *path, const char *kind, const json_t *expec
 }
 
 /* tests/spaces/make_recorded.py wrote the scores of the package. */
-static void scores_are_those_of_the_package(void **state) {
-  (void)state;
+TEST(scores_are_those_of_the_package) {
   json_t *all = json_load_file("tests/spaces/recorded_runs.json", 0, NULL), *file, *kind;
   const char *path, *name;
   size_t compared = 0;
@@ -146,8 +137,7 @@ static void scores_are_those_of_the_package(void **state) {
 }
 
 /* The number at which the package would stop. */
-static void runs_without_a_result_are_the_worst(void **state) {
-  (void)state;
+TEST(runs_without_a_result_are_the_worst) {
   struct recorded r = space(CACHE);
   struct score *score;
   cugen_error err = {0};
@@ -163,8 +153,7 @@ static void runs_without_a_result_are_the_worst(void **state) {
   recorded_free(&r);
 }
 
-static void the_optimum_at_once_is_one(void **state) {
-  (void)state;
+TEST(the_optimum_at_once_is_one) {
   struct recorded r = space(CACHE);
   struct score *score;
   cugen_error err = {0};
@@ -178,8 +167,7 @@ static void the_optimum_at_once_is_one(void **state) {
   recorded_free(&r);
 }
 
-static void a_space_without_times_is_refused(void **state) {
-  (void)state;
+TEST(a_space_without_times_is_refused) {
   struct recorded r = space(CACHE);
   struct score *score;
   cugen_error err = {0};
@@ -241,8 +229,7 @@ static struct score_run replay(const struct recorded *r, size_t in_flight, size_
   return run;
 }
 
-static void variants_take_their_times_in_turn(void **state) {
-  (void)state;
+TEST(variants_take_their_times_in_turn) {
   struct recorded r = space(CACHE);
   for (size_t in_flight = 0; in_flight < 35; in_flight += 17) {
     uint64_t *tried;
@@ -261,8 +248,7 @@ static void variants_take_their_times_in_turn(void **state) {
 
 /* A compile takes a second, everything else a tenth: one thread compiles one variant a second,
    and ten threads keep the device busy. */
-static void threads_compile_ahead(void **state) {
-  (void)state;
+TEST(threads_compile_ahead) {
   struct recorded r = space(CACHE);
   r.all_compile = 1, r.all_else = 0.1;
   struct score_run one = replay(&r, 3, 1, NULL), ten = replay(&r, 21, 10, NULL),
@@ -274,8 +260,7 @@ static void threads_compile_ahead(void **state) {
   recorded_free(&r);
 }
 
-static void a_run_ends_with_its_time(void **state) {
-  (void)state;
+TEST(a_run_ends_with_its_time) {
   struct recorded r = space(CACHE);
   const struct simulation simulation = {.recorded = &r, .strategy = &in_order, .seconds = 3};
   struct score_run run;
@@ -345,8 +330,7 @@ static double score_of(const struct recorded *r, const char *name, size_t in_fli
 
 /* The scores are the same on every machine, so this shows if a change costs a strategy much of
    its score. */
-static void strategies_keep_their_scores(void **state) {
-  (void)state;
+TEST(strategies_keep_their_scores) {
   const struct {
     const char *name;
     size_t in_flight;
@@ -364,19 +348,5 @@ static void strategies_keep_their_scores(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(all_formats_are_read),
-      cmocka_unit_test(variants_are_found_by_their_values),
-      cmocka_unit_test(neighbours_differ_in_one_value),
-      cmocka_unit_test(numbers_stand_in_their_order),
-      cmocka_unit_test(scores_are_those_of_the_package),
-      cmocka_unit_test(runs_without_a_result_are_the_worst),
-      cmocka_unit_test(the_optimum_at_once_is_one),
-      cmocka_unit_test(a_space_without_times_is_refused),
-      cmocka_unit_test(variants_take_their_times_in_turn),
-      cmocka_unit_test(threads_compile_ahead),
-      cmocka_unit_test(a_run_ends_with_its_time),
-      cmocka_unit_test(strategies_keep_their_scores),
-  };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

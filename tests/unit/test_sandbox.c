@@ -1,10 +1,5 @@
 /* The sandbox: what it offers and refuses; nothing inside outlives its limits. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
 #include <locale.h>
 #include <lua.h>
 #include <stdio.h>
@@ -14,6 +9,7 @@
 #include "base/expr.h"
 #include "base/text.h"
 #include "gen/config/sandbox.h"
+#include "tests/testing.h"
 
 static double cpu_seconds(void) {
   struct timespec now;
@@ -63,8 +59,7 @@ static void expect_error(const char *code, const char *begin) {
   if (took > 1.3) fail_msg("%.200s took %g s", code, took);
 }
 
-static void offers_pure_functions(void **state) {
-  (void)state;
+TEST(offers_pure_functions) {
   expect("local s = '' for i, v in ipairs{3, 4} do s = s .. i .. v .. ' ' end return s", "13 24 ");
   expect("return tostring(1) .. tostring(nil) .. tostring(true) .. tostring(0.5) .. tostring('x')",
          "1niltrue0.5x");
@@ -81,8 +76,7 @@ static void offers_pure_functions(void **state) {
   expect("return table.concat({table.unpack({1, 2, 3}, 2)}, ' ')", "2 3");
 }
 
-static void offers_nothing_else(void **state) {
-  (void)state;
+TEST(offers_nothing_else) {
   static const char *const names[] = {
       "string",  "load",         "loadstring", "loadfile",     "dofile",    "require",
       "package", "os",           "io",         "debug",        "coroutine", "utf8",
@@ -104,8 +98,7 @@ static void offers_nothing_else(void **state) {
   expect_error("\nreturn '10' + 1", "test.lua:2: attempt to perform arithmetic on a string value");
 }
 
-static void pairs_is_in_order(void **state) {
-  (void)state;
+TEST(pairs_is_in_order) {
   expect("local s = '' for k, v in pairs{b = 1, a = 2, [3] = 3, [1] = 4, [1.5] = 5, [true] = 6, "
          "[false] = 7} do "
          "s = s .. tostring(k) .. v .. ' ' end return s",
@@ -118,8 +111,7 @@ static void pairs_is_in_order(void **state) {
   expect_error("for k in pairs(nil) do end", "test.lua:1: bad argument #1 to");
 }
 
-static void sort_is_stable(void **state) {
-  (void)state;
+TEST(sort_is_stable) {
   expect("local t = {5, 3, 9, 1, 4, 4, 8} table.sort(t) return table.concat(t)", "1344589");
   expect("local t = {'b', 'a', 'C'} table.sort(t) return table.concat(t)", "Cab");
   expect("local t = {} for i = 1, 100 do t[i] = {i % 3, i} end table.sort(t, function(a, b) return "
@@ -131,8 +123,7 @@ static void sort_is_stable(void **state) {
   expect_error("table.sort({1, 2}, 5)", "test.lua:1: bad argument #2 to");
 }
 
-static void leaks_no_address(void **state) {
-  (void)state;
+TEST(leaks_no_address) {
   expect_error("return tostring({})",
                "test.lua:1: bad argument #1 to 'tostring' (a number, string");
   expect_error("return tostring(tostring)", "test.lua:1: bad argument #1 to 'tostring'");
@@ -140,8 +131,7 @@ static void leaks_no_address(void **state) {
   expect_error("return {} .. ''", "test.lua:1: attempt to concatenate a table value");
 }
 
-static void errors_name_file_and_line(void **state) {
-  (void)state;
+TEST(errors_name_file_and_line) {
   expect_error("x = = 1", "test.lua:1: unexpected symbol near '='");
   expect_error("\n\nerror('mine')", "test.lua:3: mine");
   expect_error("\n\nerror('mine', 0)", "test.lua:3: mine");
@@ -151,8 +141,7 @@ static void errors_name_file_and_line(void **state) {
   expect_error("error('\\27[2J', 0)", "test.lua:1: \\u001b[2J");
 }
 
-static void long_paths_stay_whole(void **state) {
-  (void)state;
+TEST(long_paths_stay_whole) {
   struct sandbox *sandbox;
   cugen_error err;
   struct text name = {0}, want = {0};
@@ -174,8 +163,7 @@ static void long_paths_stay_whole(void **state) {
   text_free(&want);
 }
 
-static void endless_loops_end(void **state) {
-  (void)state;
+TEST(endless_loops_end) {
   /* after so many instructions or, on a slow machine, seconds */
   const char *gave_up = "test.lua:2: gave up after";
   expect_error("\nwhile true do end", gave_up);
@@ -219,8 +207,7 @@ static void endless_loops_end(void **state) {
                "test.lua:2: gave up");
 }
 
-static void memory_bombs_end(void **state) {
-  (void)state;
+TEST(memory_bombs_end) {
   const char *gave_up = "test.lua:2: gave up: it takes more than 64 MiB of memory";
   expect_error("\nlocal s = 'x' while true do s = s .. s end", gave_up);
   expect_error("\nlocal s = 'x' for i = 1, 19 do s = s .. s end local t = {} while true do t[#t + "
@@ -246,8 +233,7 @@ static void memory_bombs_end(void **state) {
                "test.lua:3: gave up");
 }
 
-static void wild_arguments_are_refused(void **state) {
-  (void)state;
+TEST(wild_arguments_are_refused) {
   expect_error("\ntable.unpack({}, 1, 9007199254740992)",
                "test.lua:2: a range of more than a million elements");
   expect_error("\ntable.unpack({}, math.tointeger(-9e15), 9007199254740992)",
@@ -265,8 +251,7 @@ static void wild_arguments_are_refused(void **state) {
   expect_error("\nlocal x = 1 // 0", "test.lua:2: attempt to ");
 }
 
-static void deep_nesting_ends(void **state) {
-  (void)state;
+TEST(deep_nesting_ends) {
   static const char *const opening[] = {"(",     "{",   "- ", "not ", "function() return ",
                                         "1 .. ", "2 ^ "};
   for (size_t i = 0; i < sizeof opening / sizeof *opening; i++) {
@@ -300,8 +285,7 @@ static void list_functions(lua_State *L, const char *prefix, struct text *out) {
 /* The functions are listed at run time, so that a function added later is tested, too. Each is
    called with every one, and with every two, of the worst arguments. A call may do anything but
    outlive the limits. */
-static void every_function_takes_the_worst(void **state) {
-  (void)state;
+TEST(every_function_takes_the_worst) {
   static const char code[] =
       "local long = 'x' for i = 1, 18 do long = long .. long end\n"
       "local cycle = {} cycle[1], cycle.t = cycle, cycle\n"
@@ -344,8 +328,7 @@ static void every_function_takes_the_worst(void **state) {
 
 /* 32767 labels are the slowest known input of the parser, which compares each label with all
    before it. */
-static void slow_parsing_ends(void **state) {
-  (void)state;
+TEST(slow_parsing_ends) {
   struct text code = {0};
   for (int function = 0; function < 40; function++) {
     text_add(&code, "do local function f()\n");
@@ -357,13 +340,11 @@ static void slow_parsing_ends(void **state) {
   text_free(&code);
 }
 
-static void bytecode_is_refused(void **state) {
-  (void)state;
+TEST(bytecode_is_refused) {
   expect_error("\x1bLuaT", "test.lua:1: attempt to load a binary chunk");
 }
 
-static void a_sandbox_lives_on_after_giving_up(void **state) {
-  (void)state;
+TEST(a_sandbox_lives_on_after_giving_up) {
   struct sandbox *sandbox;
   cugen_error err;
   char got[32];
@@ -381,8 +362,7 @@ static void a_sandbox_lives_on_after_giving_up(void **state) {
   sandbox_close(sandbox);
 }
 
-static void environments_are_separate(void **state) {
-  (void)state;
+TEST(environments_are_separate) {
   struct sandbox *sandbox;
   cugen_error err;
   assert_int_equal(sandbox_open(0, 0, &sandbox, &err), CUGEN_OK);
@@ -411,8 +391,7 @@ static void expect_expression(const char *source, double value) {
   expr_free(expr);
 }
 
-static void numbers_ignore_the_locale(void **state) {
-  (void)state;
+TEST(numbers_ignore_the_locale) {
   static const char *const locales[] = {"de_DE.UTF-8", "de_DE", "fr_FR.UTF-8", "de_DE.utf8"};
   bool set = false;
   for (size_t i = 0; i < 4 && !set; i++) set = setlocale(LC_ALL, locales[i]) != NULL;
@@ -427,24 +406,5 @@ static void numbers_ignore_the_locale(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(offers_pure_functions),
-      cmocka_unit_test(offers_nothing_else),
-      cmocka_unit_test(pairs_is_in_order),
-      cmocka_unit_test(sort_is_stable),
-      cmocka_unit_test(leaks_no_address),
-      cmocka_unit_test(errors_name_file_and_line),
-      cmocka_unit_test(long_paths_stay_whole),
-      cmocka_unit_test(endless_loops_end),
-      cmocka_unit_test(memory_bombs_end),
-      cmocka_unit_test(wild_arguments_are_refused),
-      cmocka_unit_test(deep_nesting_ends),
-      cmocka_unit_test(slow_parsing_ends),
-      cmocka_unit_test(bytecode_is_refused),
-      cmocka_unit_test(every_function_takes_the_worst),
-      cmocka_unit_test(a_sandbox_lives_on_after_giving_up),
-      cmocka_unit_test(environments_are_separate),
-      cmocka_unit_test(numbers_ignore_the_locale),
-  };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

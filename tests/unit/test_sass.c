@@ -1,15 +1,10 @@
 /* Reading machine code: which loads are under way together, by the barriers that they set and
    that are waited for. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <string.h>
 
 #include "runtime/model/sass.h"
+#include "tests/testing.h"
 
 enum { BYTES = 16, MOST = 16, NONE = 7, LDG = 0x981, LDS = 0x984, STG = 0x986, NOP = 0x918 };
 
@@ -25,8 +20,7 @@ static void add(struct code *code, uint64_t opcode, uint64_t releases, uint64_t 
   code->length += sizeof words;
 }
 
-static void test_together(void **state) {
-  (void)state;
+TEST(test_together) {
   struct code code = {0};
   for (int i = 0; i < 3; i++) add(&code, LDG, (uint64_t)i % 2, 0);
   add(&code, STG, NONE, 1 << 0);
@@ -40,8 +34,7 @@ static void test_together(void **state) {
   assert_int_equal(facts.in_flight, 3);
 }
 
-static void test_little(void **state) {
-  (void)state;
+TEST(test_little) {
   struct code code = {0};
   struct sass_facts facts = sass_read(code.bytes, 0);
   assert_int_equal(facts.instructions, 0);
@@ -52,8 +45,7 @@ static void test_little(void **state) {
 }
 
 /* LDS, LDS.64, LDS.128, and a load of 16 bytes from global memory. */
-static void test_widths(void **state) {
-  (void)state;
+TEST(test_widths) {
   struct code code = {0};
   const uint64_t words[] = {4, 5, 6, 6};
   for (size_t i = 0; i < 4; i++) {
@@ -67,7 +59,5 @@ static void test_widths(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_together), cmocka_unit_test(test_little),
-                                     cmocka_unit_test(test_widths)};
-  return cmocka_run_group_tests_name("sass", tests, NULL, NULL);
+  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,9 @@
 /* Strategies over the axes of a space, and the axes that a config's space has. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/testing.h"
 #include "tune/search/axes.h"
 #include "tune/search/forest.h"
 #include "tune/search/model.h"
@@ -58,8 +53,7 @@ static void close_config(struct opened *opened) {
   config_close(opened->config);
 }
 
-static void axes_are_names_over_all_implementations(void **state) {
-  (void)state;
+TEST(axes_are_names_over_all_implementations) {
   struct opened t;
   open_config(two, &t);
   const struct strategy_axis *axes = t.described.axes;
@@ -75,8 +69,7 @@ static void axes_are_names_over_all_implementations(void **state) {
   close_config(&t);
 }
 
-static void positions_and_variants_belong_to_each_other(void **state) {
-  (void)state;
+TEST(positions_and_variants_belong_to_each_other) {
   struct opened t;
   open_config(two, &t);
   const struct strategy_space *space = &t.described;
@@ -216,8 +209,7 @@ static const struct strategy_ops *named(const char *name) {
   return ops;
 }
 
-static void each_gives_every_variant_once(void **state) {
-  (void)state;
+TEST(each_gives_every_variant_once) {
   double (*const times[])(uint64_t) = {planted_seconds, no_time, equal_time};
   const size_t latencies[] = {0, 6, 64};
   const struct strategy_ops *ops;
@@ -231,8 +223,7 @@ static void each_gives_every_variant_once(void **state) {
     }
 }
 
-static void each_copes_with_one_variant_and_without_axes(void **state) {
-  (void)state;
+TEST(each_copes_with_one_variant_and_without_axes) {
   const struct strategy_span one = {17, 1}, some = {0, 200};
   const struct strategy_ops *ops;
   uint64_t order[COMBINATIONS];
@@ -245,8 +236,7 @@ static void each_copes_with_one_variant_and_without_axes(void **state) {
   }
 }
 
-static void each_repeats_for_a_seed(void **state) {
-  (void)state;
+TEST(each_repeats_for_a_seed) {
   const struct strategy_span all = {0, planted_count};
   const struct strategy_ops *ops;
   uint64_t one[300], again[300], other[300];
@@ -285,8 +275,7 @@ static size_t tries(const char *name, size_t latency, size_t most) {
   return counts[SEEDS / 2];
 }
 
-static void those_that_learn_find_the_best_sooner(void **state) {
-  (void)state;
+TEST(those_that_learn_find_the_best_sooner) {
   const size_t random = tries("random", 0, COMBINATIONS);
   assert_true(random > 900);
   assert_true(8 * tries("surrogate", 0, 300) < random);
@@ -298,8 +287,7 @@ static void those_that_learn_find_the_best_sooner(void **state) {
 }
 
 /* Half of the variants take a hundred times longer to measure, and are not better. */
-static void the_surrogate_leaves_what_is_dear(void **state) {
-  (void)state;
+TEST(the_surrogate_leaves_what_is_dear) {
   const struct strategy_span all = {0, planted_count};
   const struct strategy_space space = planted_space(&all, 5);
   const struct strategy_ops *ops = named("surrogate");
@@ -331,8 +319,7 @@ static double plateau_seconds(uint64_t index) {
          (1 + digits);
 }
 
-static void the_surrogate_leaves_a_plateau(void **state) {
-  (void)state;
+TEST(the_surrogate_leaves_a_plateau) {
   enum { SEEDS = 60, MOST = 300 };
   const struct strategy_span all = {0, planted_count};
   uint64_t order[MOST];
@@ -368,16 +355,14 @@ static double least_distance(const char *name, uint64_t seed) {
   return least;
 }
 
-static void the_surrogate_begins_spread_out(void **state) {
-  (void)state;
+TEST(the_surrogate_begins_spread_out) {
   for (uint64_t seed = 1; seed < 6; seed++)
     assert_true(least_distance("surrogate", seed) > 1.5 * least_distance("random", seed));
 }
 
 /* A variant beside one whose result is awaited promises less than before, even if it is beside
    the best so far. */
-static void what_is_awaited_is_left_alone(void **state) {
-  (void)state;
+TEST(what_is_awaited_is_left_alone) {
   enum { KNOWN = 60, TURNS = 48 };
   const struct strategy_span all = {0, planted_count};
   const struct strategy_space space = planted_space(&all, 1);
@@ -403,8 +388,7 @@ static void what_is_awaited_is_left_alone(void **state) {
   model_close(model);
 }
 
-static void what_another_took_is_not_given(void **state) {
-  (void)state;
+TEST(what_another_took_is_not_given) {
   const struct strategy_span part = {0, 100};
   const struct strategy_space space = planted_space(&part, 5);
   const struct strategy_ops *ops;
@@ -425,8 +409,7 @@ static void what_another_took_is_not_given(void **state) {
 
 /* ---- The forest ----------------------------------------------------------------------------- */
 
-static void a_forest_knows_its_rows(void **state) {
-  (void)state;
+TEST(a_forest_knows_its_rows) {
   enum { ROWS = 200 };
   float x[2 * ROWS];
   double y[ROWS];
@@ -451,19 +434,5 @@ static void a_forest_knows_its_rows(void **state) {
 
 int main(void) {
   plant();
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(axes_are_names_over_all_implementations),
-      cmocka_unit_test(positions_and_variants_belong_to_each_other),
-      cmocka_unit_test(each_gives_every_variant_once),
-      cmocka_unit_test(each_copes_with_one_variant_and_without_axes),
-      cmocka_unit_test(each_repeats_for_a_seed),
-      cmocka_unit_test(those_that_learn_find_the_best_sooner),
-      cmocka_unit_test(the_surrogate_leaves_what_is_dear),
-      cmocka_unit_test(the_surrogate_leaves_a_plateau),
-      cmocka_unit_test(the_surrogate_begins_spread_out),
-      cmocka_unit_test(what_is_awaited_is_left_alone),
-      cmocka_unit_test(what_another_took_is_not_given),
-      cmocka_unit_test(a_forest_knows_its_rows),
-  };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

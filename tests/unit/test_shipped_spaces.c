@@ -2,20 +2,15 @@
    has, and which, in which order. A record is found by its variant's text, and ties go to the
    variant that comes first, so that a change of these lines forgets measurements. Where it is
    meant, write what this test prints into tests/spaces/matmul.txt. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "base/hash.h"
 #include "base/system.h"
 #include "gen/config/device_file.h"
 #include "gen/space/space.h"
+#include "tests/testing.h"
 
 enum { MOST_SETTINGS = 6 };
 
@@ -69,7 +64,7 @@ static void print_case(const struct config *config, const struct gpu_model *devi
   problem_free(&problem);
 }
 
-static void matmul_has_its_variants(void **state) {
+TEST(matmul_has_its_variants) {
   const struct sources shipped = {NULL, NULL, NULL};
   struct text got = {0}, want = {0};
   struct config *config;
@@ -92,6 +87,5 @@ static void matmul_has_its_variants(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(matmul_has_its_variants)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

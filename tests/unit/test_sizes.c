@@ -1,10 +1,5 @@
 /* Sizes around those of a base problem and around a variant's tiles: gen/space/sizes.h. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +7,7 @@
 #include "base/text.h"
 #include "configs.h"
 #include "gen/space/sizes.h"
+#include "tests/testing.h"
 
 struct made {
   struct config *config;
@@ -82,7 +78,7 @@ static void expect_own(const char *text, const char *expected) {
   "template 'k.cu', " launch " } }"
 #define ONE "problem 'm' (4096), check { m = 100 },"
 
-static void plain_sizes_are_whole_tiles_small_and_large(void **state) {
+TEST(plain_sizes_are_whole_tiles_small_and_large) {
   struct made m;
   struct size_list list;
   (void)state;
@@ -92,8 +88,7 @@ static void plain_sizes_are_whole_tiles_small_and_large(void **state) {
   drop(&m);
 }
 
-static void a_tile_is_where_the_grid_grows(void **state) {
-  (void)state;
+TEST(a_tile_is_where_the_grid_grows) {
   expect_around(CONFIG(ONE, "grid { 'ceil_div(m, tile * 2)' }, block { 32 }"), NULL,
                 "96 95 97 193 1 ");
   expect_around(CONFIG(ONE, "grid { '(m + 2 * tile - 1) // (2 * tile)' }, block { 32 }"), NULL,
@@ -103,8 +98,7 @@ static void a_tile_is_where_the_grid_grows(void **state) {
 }
 
 /* A grid that is `m / tile` has no extent for sizes that are not multiples of the tile. */
-static void a_grid_of_whole_tiles_has_whole_tiles_alone(void **state) {
-  (void)state;
+TEST(a_grid_of_whole_tiles_has_whole_tiles_alone) {
   expect_around(
       CONFIG("problem 'm' (4096), check { m = 96 },", "grid { 'm / tile' }, block { 32 }"), NULL,
       "48 ");
@@ -112,8 +106,7 @@ static void a_grid_of_whole_tiles_has_whole_tiles_alone(void **state) {
 
 /* Without tunables in the grid, tunables and the block's sizes count as tiles, each with its
    edges. */
-static void without_a_grid_tunables_and_block_are_tiles(void **state) {
-  (void)state;
+TEST(without_a_grid_tunables_and_block_are_tiles) {
   expect_around(CONFIG(ONE, "grid { 7 }, block { 32 }"), NULL, "48 32 47 33 97 1 ");
 }
 
@@ -121,12 +114,11 @@ static const char two[] =
     CONFIG("problem 'm' (4096), problem 'n' (4096), check { m = 100, n = 50 },",
            "grid { 'ceil_div(m, 96)', 'ceil_div(n, 8)' }, block { 32 }");
 
-static void every_size_has_every_edge(void **state) {
-  (void)state;
+TEST(every_size_has_every_edge) {
   expect_around(two, NULL, "96,8 96,7 95,9 97,17 193,1 1,8 ");
 }
 
-static void what_is_fixed_stays(void **state) {
+TEST(what_is_fixed_stays) {
   static const bool fixed[] = {true, false};
   (void)state;
   expect_around(two, fixed, "100,8 100,7 100,9 100,17 100,1 ");
@@ -134,7 +126,7 @@ static void what_is_fixed_stays(void **state) {
 
 /* A million bytes and threads take no time. More is made only if the larger sizes of the base
    problem are as large. */
-static void nothing_large_is_made(void **state) {
+TEST(nothing_large_is_made) {
   static const char text[] =
       "kernel 'k' { problem 'm' (64), check { m = %s },"
       "output 'y' { dtype = 'f32', shape = { 'm', 'm' } }, reference 'r.cu',"
@@ -149,8 +141,7 @@ static void nothing_large_is_made(void **state) {
 
 /* Each parameter in turn has its value of the config's own problem, with whole tiles for the
    other sizes. */
-static void each_parameter_has_its_own_value_once(void **state) {
-  (void)state;
+TEST(each_parameter_has_its_own_value_once) {
   expect_own(CONFIG("problem 'm' (4000), problem 'n' (300), check { m = 100, n = 50 },",
                     "grid { 'ceil_div(m, 96)', 'ceil_div(n, 8)' }, block { 32 }"),
              "96,8 96,7 95,9 97,17 193,1 1,8 4000,8 96,300 ");
@@ -162,8 +153,7 @@ static void each_parameter_has_its_own_value_once(void **state) {
 
 /* Other sizes may go below a tile if that makes the work bearable; otherwise there is no such
    problem. */
-static void own_values_are_bounded_by_their_work(void **state) {
-  (void)state;
+TEST(own_values_are_bounded_by_their_work) {
   expect_own(
       CONFIG(
           "problem 'm' (4000), problem 'n' (1000000), flops 'm * n', check { m = 100, n = 100 },",
@@ -175,16 +165,5 @@ static void own_values_are_bounded_by_their_work(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(plain_sizes_are_whole_tiles_small_and_large),
-      cmocka_unit_test(a_tile_is_where_the_grid_grows),
-      cmocka_unit_test(a_grid_of_whole_tiles_has_whole_tiles_alone),
-      cmocka_unit_test(without_a_grid_tunables_and_block_are_tiles),
-      cmocka_unit_test(every_size_has_every_edge),
-      cmocka_unit_test(what_is_fixed_stays),
-      cmocka_unit_test(nothing_large_is_made),
-      cmocka_unit_test(each_parameter_has_its_own_value_once),
-      cmocka_unit_test(own_values_are_bounded_by_their_work),
-  };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,7 @@
 /* Finds the source line that is to blame for a refused launch. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "base/source_place.h"
+#include "tests/testing.h"
 
 /* expected: "k.cu:12"; "": no line is found. */
 static void check(const char *source, const char *entry, enum source_cause cause,
@@ -40,8 +35,7 @@ static const char kernels[] =
     "#line 40 \"folder/other.cuh\"\n"
     "__global__ void third(float *a) {}\n";
 
-static void attributes_and_arrays_of_a_kernel(void **state) {
-  (void)state;
+TEST(attributes_and_arrays_of_a_kernel) {
   check(kernels, "first", SOURCE_BOUNDS, "k.cu:7");
   check(kernels, "second<4>", SOURCE_BOUNDS, "k.cu:11");
   check(kernels, "scope::second<4>", SOURCE_CLUSTER, "k.cu:10");
@@ -54,8 +48,7 @@ static void attributes_and_arrays_of_a_kernel(void **state) {
 
 #define FILE_LINE "#line 1 \"g.cu\"\n"
 
-static void barriers_of_a_grid(void **state) {
-  (void)state;
+TEST(barriers_of_a_grid) {
   check(
       FILE_LINE
       "namespace cg = cooperative_groups;\nvoid k() {\n  a.sync();\n  cg::this_grid().sync();\n}\n",
@@ -72,9 +65,5 @@ static void barriers_of_a_grid(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(attributes_and_arrays_of_a_kernel),
-      cmocka_unit_test(barriers_of_a_grid),
-  };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,9 @@
 /* CUDA text as tokens, its normal form, and places mapped back through #line. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
 #include <string.h>
 
 #include "gen/sources/source_text.h"
+#include "tests/testing.h"
 
 /* ---- Tokens --------------------------------------------------------------------------------- */
 
@@ -27,8 +23,7 @@ static void assert_kinds(const char *source, const char *expected) {
   text_free(&kinds);
 }
 
-static void test_tokens(void **state) {
-  (void)state;
+TEST(test_tokens) {
   assert_kinds("int a_1 = 0x1f;\n", "w w m 0mn");
   assert_kinds("a/* b \n c */d", "wcw");
   assert_kinds("a // b \\\n c\nd", "w cnw");
@@ -41,8 +36,7 @@ static void test_tokens(void **state) {
 
 /* C++'s [lex.string]: prefixes, delimiters of up to 16 characters without blanks, parentheses
    and backslashes. */
-static void test_raw_strings(void **state) {
-  (void)state;
+TEST(test_raw_strings) {
   assert_kinds("R\"()\" u8R\"(\\)\" uR\"(\n)\" UR\"a(\")a\" LR\"\"()\"\"", "\" \" \" \" \"");
   assert_kinds("FooR\"( \" ) u9R\"a\" 1R\"a\" _R\"a\"", "w\" m w\" 0\" w\"");
   assert_kinds("R\"0123456789abcdef(\")0123456789abcdef\"x", "\"w");
@@ -55,8 +49,7 @@ static void test_raw_strings(void **state) {
   assert_kinds("// R\"(\nx /* R\"( */ x \"R\" x", "cnw c w \" w");
 }
 
-static void test_unterminated(void **state) {
-  (void)state;
+TEST(test_unterminated) {
   assert_kinds("/* never", "c");
   assert_kinds("\"never\nx", "mwnw");
   assert_kinds("R\"x(never", "\"");
@@ -81,8 +74,7 @@ static void assert_normal(const char *source, const char *expected) {
   text_free(&out);
 }
 
-static void test_normal_form(void **state) {
-  (void)state;
+TEST(test_normal_form) {
   assert_normal("int  a ;  // comment\n\n  a = b /* c */ + 1 ;\n", "int a;a=b+1;");
   assert_normal("#line 3 \"x.cu\"\nint a;\n#  line 9\nint b;", "int a;int b;");
   assert_normal("#line 3 /* said\nhere */ int a;\nint b;", "int b;");
@@ -97,8 +89,7 @@ static void test_normal_form(void **state) {
 }
 
 /* Blanks that separate two tokens stay. */
-static void test_normal_form_keeps_tokens_apart(void **state) {
-  (void)state;
+TEST(test_normal_form_keeps_tokens_apart) {
   assert_normal("a + +b", "a+ +b");
   assert_normal("a - -b", "a- -b");
   assert_normal("1e+\nx", "1e+ x"); /* a number would absorb the sign and the word */
@@ -117,8 +108,7 @@ static void assert_settled(const char *source, const char *expected) {
   assert_normal(expected, expected);
 }
 
-static void test_normal_form_of_raw_strings(void **state) {
-  (void)state;
+TEST(test_normal_form_of_raw_strings) {
   assert_settled("a  R\"x( \r\n  \" )x\"  b ;", "a R\"x( \r\n  \" )x\" b;");
   assert_settled("#define A R\"(\n#define  B\n)\"  c\nint  a;",
                  "#define A R\"(\n#define  B\n)\" c\nint a;");
@@ -145,8 +135,7 @@ static void assert_same(const char *a, const char *b, bool same) {
   text_free(&y);
 }
 
-static void test_what_is_the_same(void **state) {
-  (void)state;
+TEST(test_what_is_the_same) {
   assert_same("a = b;", "a\n=\nb; // assigned", true);
   assert_same("#define X 1\na", "\n\n#define X 1 // one\n\n\na", true);
   assert_same("a = b;", "a = c;", false);
@@ -167,8 +156,7 @@ static void assert_place(const char *text, const char *mark, const char *path, i
   text_free(&found);
 }
 
-static void test_places(void **state) {
-  (void)state;
+TEST(test_places) {
   static const char text[] =
       "one\n#line 10 \"a.cu\"\nten\neleven\n#line 3 \"lib\\\\\\\"b.cuh\"\n\nfour\n#line x\nsix";
   assert_place(text, "one", "", 1);
@@ -179,15 +167,5 @@ static void test_places(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_tokens),
-      cmocka_unit_test(test_raw_strings),
-      cmocka_unit_test(test_normal_form_of_raw_strings),
-      cmocka_unit_test(test_unterminated),
-      cmocka_unit_test(test_normal_form),
-      cmocka_unit_test(test_normal_form_keeps_tokens_apart),
-      cmocka_unit_test(test_what_is_the_same),
-      cmocka_unit_test(test_places),
-  };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

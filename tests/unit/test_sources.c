@@ -1,16 +1,12 @@
 /* Where configs and templates are found, in which order, and the message if they are not. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/system.h"
 #include "gen/config/config.h"
 #include "gen/sources/sources.h"
+#include "tests/testing.h"
 
 /* A new folder with these files, each of which contains its own name; it is the working folder
    while a test runs. */
@@ -88,8 +84,7 @@ static void expect_missing(const char *name, const char *from, const char *want)
   text_free(&content);
 }
 
-static void configs_are_found(void **state) {
-  (void)state;
+TEST_WITH(configs_are_found, enter_place, leave_place) {
   expect_config(&plain, "mine", "mine.lua");
   expect_config(&plain, "mine.lua", "mine.lua");
   expect_config(&plain, "near/k", "near/k.lua");
@@ -101,8 +96,7 @@ static void configs_are_found(void **state) {
   expect_config(&plain, "configs/matmul.lua", "configs/matmul.lua");
 }
 
-static void missing_configs_say_where(void **state) {
-  (void)state;
+TEST_WITH(missing_configs_say_where, enter_place, leave_place) {
   expect_missing(
       "matmull", NULL,
       "no config 'matmull': looked for matmull.lua, matmull, conf/matmull.lua, conf/matmull, "
@@ -114,8 +108,7 @@ static void missing_configs_say_where(void **state) {
   assert_null(config);
 }
 
-static void templates_are_found(void **state) {
-  (void)state;
+TEST_WITH(templates_are_found, enter_place, leave_place) {
   expect_template(&plain, "t.cu", "near/k.lua", "near/t.cu");
   expect_template(&plain, "outside.cu", "mine.lua", "outside.cu");
   expect_template(&folders, "t.cu", "near/k.lua", "tmpl/t.cu");
@@ -126,8 +119,7 @@ static void templates_are_found(void **state) {
   expect_template(&plain, "matmul_naive.cu", "mine.lua", "templates/matmul_naive.cu");
 }
 
-static void templates_stay_inside(void **state) {
-  (void)state;
+TEST_WITH(templates_stay_inside, enter_place, leave_place) {
   expect_missing("../outside.cu", "near/k.lua", "template '../outside.cu' is outside");
   expect_missing("lib/../../outside.cu", "near/k.lua",
                  "template 'lib/../../outside.cu' is outside");
@@ -151,8 +143,7 @@ static void add(struct sources *sources, const char *name, const char *held) {
   sources->files = files;
 }
 
-static void memory_comes_first(void **state) {
-  (void)state;
+TEST_WITH(memory_comes_first, enter_place, leave_place) {
   struct sources sources = {"conf", "tmpl", NULL};
   add(&sources, "mine.lua", "mine.lua");
   add(&sources, "./app//k.lua", "app/k.lua");
@@ -187,8 +178,7 @@ static void memory_comes_first(void **state) {
 }
 
 /* "./" names the file on the disk. A list that was taken earlier keeps the earlier contents. */
-static void memory_is_replaced(void **state) {
-  (void)state;
+TEST_WITH(memory_is_replaced, enter_place, leave_place) {
   struct sources sources = {NULL, NULL, NULL};
   struct text path = {0}, content = {0};
   add(&sources, "mine.lua", "old");
@@ -214,8 +204,7 @@ static void memory_is_replaced(void **state) {
   sources_forget((struct source_file *)(uintptr_t)sources.files);
 }
 
-static void names_in_memory_stay_inside(void **state) {
-  (void)state;
+TEST(names_in_memory_stay_inside) {
   static const char *const bad[] = {"", "/a", "..", "a/..", "../a", "a/../b", "a/", ".", "./"};
   struct source_file *files = NULL;
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -226,8 +215,7 @@ static void names_in_memory_stay_inside(void **state) {
   }
 }
 
-static void shipped_configs_are_listed(void **state) {
-  (void)state;
+TEST(shipped_configs_are_listed) {
   const char *names[2] = {NULL, NULL};
   size_t count = sources_configs(names, 1);
   assert_true(count >= 1);
@@ -236,8 +224,7 @@ static void shipped_configs_are_listed(void **state) {
 }
 
 /* Every shipped config loads. */
-static void shipped_configs_load(void **state) {
-  (void)state;
+TEST_WITH(shipped_configs_load, enter_place, leave_place) {
   const char *names[64];
   size_t count = sources_configs(names, 64);
   for (size_t i = 0; i < count && i < 64; i++) {
@@ -249,16 +236,5 @@ static void shipped_configs_load(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(configs_are_found, enter_place, leave_place),
-      cmocka_unit_test_setup_teardown(missing_configs_say_where, enter_place, leave_place),
-      cmocka_unit_test_setup_teardown(templates_are_found, enter_place, leave_place),
-      cmocka_unit_test_setup_teardown(templates_stay_inside, enter_place, leave_place),
-      cmocka_unit_test_setup_teardown(memory_comes_first, enter_place, leave_place),
-      cmocka_unit_test_setup_teardown(memory_is_replaced, enter_place, leave_place),
-      cmocka_unit_test(names_in_memory_stay_inside),
-      cmocka_unit_test(shipped_configs_are_listed),
-      cmocka_unit_test_setup_teardown(shipped_configs_load, enter_place, leave_place),
-  };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

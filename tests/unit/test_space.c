@@ -1,16 +1,12 @@
 /* Spaces: the walk compared with brute force, published spaces, what each rule removed, finding
    variants. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "base/hash.h"
 #include "base/system.h"
 #include "gen/space/walk.h"
+#include "tests/testing.h"
 
 /* ---- Configs made by hand: the space needs little of them ----------------------------------- */
 
@@ -191,8 +187,7 @@ static struct made *make_tiled(void) {
 
 /* ---- Tests ---------------------------------------------------------------------------------- */
 
-static void test_rows_and_counts(void **state) {
-  (void)state;
+TEST(test_rows_and_counts) {
   struct made *made = make_tiled();
   struct space *space = open_made(made);
   size_t count;
@@ -224,8 +219,7 @@ static void expect_neighbours(const struct space *space, uint64_t index, const u
   for (size_t i = 0; i < count; i++) assert_int_equal(found[i], want[i]);
 }
 
-static void test_neighbours(void **state) {
-  (void)state;
+TEST(test_neighbours) {
   struct made *made = make_tiled();
   struct space *space = open_made(made);
   assert_int_equal(space_max_neighbours(space), 6);
@@ -246,8 +240,7 @@ static void test_neighbours(void **state) {
   made_free(made);
 }
 
-static void test_several_implementations(void **state) {
-  (void)state;
+TEST(test_several_implementations) {
   struct made *made = make_tiled();
   add_implementation(made, "naive");
   add_values(made, "db", (struct value[]){value_bool(true), value_bool(false)}, 2);
@@ -275,8 +268,7 @@ static void test_several_implementations(void **state) {
 }
 
 /* The tries of the last implementation come first; a try that is not valid is passed over. */
-static void test_tries(void **state) {
-  (void)state;
+TEST(test_tries) {
   struct made *made = make();
   static const char *const slow[] = {"slow a=2"}, *const fast[] = {"fast b=1", "fast b=3"};
   uint64_t indices[3];
@@ -304,8 +296,7 @@ static void test_tries(void **state) {
   made_free(made);
 }
 
-static void test_no_tunables(void **state) {
-  (void)state;
+TEST(test_no_tunables) {
   struct made *made = make();
   add_implementation(made, "fixed");
   add_implementation(made, "never");
@@ -328,8 +319,7 @@ static void test_no_tunables(void **state) {
 }
 
 /* A rule about the problem alone removes everything before any tunable is considered. */
-static void test_root_rules(void **state) {
-  (void)state;
+TEST(test_root_rules) {
   struct made *made = make();
   add_implementation(made, "tiled");
   add_range(made, "a", 0, 5);
@@ -343,8 +333,7 @@ static void test_root_rules(void **state) {
   made_free(made);
 }
 
-static void test_requirements(void **state) {
-  (void)state;
+TEST(test_requirements) {
   struct made *made = make_tiled();
   add_requirement(made, "device.max_threads_per_block >= 512");
   add_requirement(made, "device.compute_capability >= 90"); /* on line 9 */
@@ -371,8 +360,7 @@ static void test_requirements(void **state) {
   made_free(made);
 }
 
-static void test_requirement_errors(void **state) {
-  (void)state;
+TEST(test_requirement_errors) {
   struct made *made = make_tiled();
   add_requirement(made, "tile > 4");
   expect_open_error(
@@ -387,8 +375,7 @@ static void test_requirement_errors(void **state) {
       "divides by zero");
 }
 
-static void test_explain_empty(void **state) {
-  (void)state;
+TEST(test_explain_empty) {
   struct made *made = make_tiled();
   add_rule(made, "tile > vec * 16");
   struct space *space = open_made(made);
@@ -404,8 +391,7 @@ static void test_explain_empty(void **state) {
   made_free(made);
 }
 
-static void test_errors_in_rules(void **state) {
-  (void)state;
+TEST(test_errors_in_rules) {
   struct made *made = make();
   add_implementation(made, "tiled");
   add_range(made, "a", 8, 1);
@@ -435,8 +421,7 @@ static void test_errors_in_rules(void **state) {
 
 /* A rule is tried only on what the rules before it left, also if it is computed ahead for other
    combinations. */
-static void test_rules_guard_later_ones(void **state) {
-  (void)state;
+TEST(test_rules_guard_later_ones) {
   for (int64_t first = 0; first >= -1; first--) {
     struct made *made = make();
     add_implementation(made, "x");
@@ -459,8 +444,7 @@ static void test_rules_guard_later_ones(void **state) {
   }
 }
 
-static void test_cartesian_overflow(void **state) {
-  (void)state;
+TEST(test_cartesian_overflow) {
   static const char *const names[] = {"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k"};
   struct made *made = make();
   add_implementation(made, "huge");
@@ -477,8 +461,7 @@ static void test_cartesian_overflow(void **state) {
       "values");
 }
 
-static void test_sum_overflow(void **state) {
-  (void)state;
+TEST(test_sum_overflow) {
   static const char *const names[] = {"a", "b", "c", "d", "e", "f", "g", "h", "i"};
   struct made *made = make();
   for (int one = 0; one < 2; one++) { /* 2^63 combinations each */
@@ -489,8 +472,7 @@ static void test_sum_overflow(void **state) {
   expect_open_error(made, "t.lua: the space has 2^64 combinations or more");
 }
 
-static void test_row_limit(void **state) {
-  (void)state;
+TEST(test_row_limit) {
   struct made *made = make();
   add_implementation(made, "many");
   add_range(made, "a", 0, 100);
@@ -534,8 +516,7 @@ static const char too_large[] = "t.lua:1: the space of \"wide\" is too large to 
 
 /* 10^12 combinations, each of which would have to be tried: an estimate refuses the space after
    a fraction of the steps. */
-static void test_walk_hopeless(void **state) {
-  (void)state;
+TEST(test_walk_hopeless) {
   struct made *made = make_wide(100);
   add_rule(made, "a + b + c + d + e + f == 5000");
   expect_open_error(made, too_large);
@@ -544,8 +525,7 @@ static void test_walk_hopeless(void **state) {
 /* If only few values of the first tunable lead deep, the estimate cannot tell, and the limit
    itself ends the walk. A smaller space is walked: 64 million combinations with a rule of the
    first and the last tunable. */
-static void test_walk_limit(void **state) {
-  (void)state;
+TEST(test_walk_limit) {
   struct made *made = make_wide(20);
   add_rule(made, "a + f == 5000");
   struct space *space;
@@ -580,8 +560,7 @@ static bool stop_third(void *context) {
   return ++*(int *)context == 3;
 }
 
-static void test_walk_stops(void **state) {
-  (void)state;
+TEST(test_walk_stops) {
   int asked = 0;
   struct made *made = make_wide(100);
   add_rule(made, "a + b + c + d + e + f == 5000");
@@ -597,8 +576,7 @@ static void test_walk_stops(void **state) {
 
 /* ---- Finding -------------------------------------------------------------------------------- */
 
-static void test_find(void **state) {
-  (void)state;
+TEST(test_find) {
   struct made *made = make_tiled();
   struct space *space = open_made(made);
   static const struct {
@@ -622,8 +600,7 @@ static void test_find(void **state) {
   made_free(made);
 }
 
-static void test_find_errors(void **state) {
-  (void)state;
+TEST(test_find_errors) {
   struct made *made = make_tiled();
   struct space *space = open_made(made);
   static const char *const cases[][2] = {
@@ -667,8 +644,7 @@ static void test_find_errors(void **state) {
 
 /* No single rule removes what is asked for, and the last rule cannot even be evaluated without
    those before it. */
-static void test_find_joint(void **state) {
-  (void)state;
+TEST(test_find_joint) {
   struct made *made = make();
   add_implementation(made, "pair");
   add_values(made, "a", (struct value[]){value_int(1), value_int(2), value_int(3)}, 3);
@@ -690,8 +666,7 @@ static void test_find_joint(void **state) {
 
 /* A rule is evaluated for its own tunables alone, because all eight tunables have more
    combinations than can be walked. */
-static void test_find_among_many(void **state) {
-  (void)state;
+TEST(test_find_among_many) {
   static const char *const names[] = {"a", "b", "c", "d", "e", "f", "g", "h"};
   static const char *const rules[] = {"a == b", "b == c", "c == d", "d == e",
                                       "e == f", "f == g", "h > 20"};
@@ -805,8 +780,7 @@ static void add_random_rule(struct made *made, uint64_t *seed) {
   text_free(&text);
 }
 
-static void test_against_brute_force(void **state) {
-  (void)state;
+TEST(test_against_brute_force) {
   static const char *const names[] = {"a", "b", "c", "d", "e"};
   uint64_t seed = 1;
   for (int round = 0; round < 150; round++) {
@@ -853,8 +827,7 @@ static void check_published(const char *name, uint64_t cartesian, uint64_t valid
 }
 
 /* Numbers of variants from the Kernel Tuner benchmark hub and arXiv 2509.26253. */
-static void test_published_spaces(void **state) {
-  (void)state;
+TEST(test_published_spaces) {
   check_published("dedispersion", 22272, 11130);
   check_published("expdist", 9732096, 294000);
   check_published("hotspot", 22200000, 349853);
@@ -868,30 +841,5 @@ static void test_published_spaces(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_rows_and_counts),
-      cmocka_unit_test(test_neighbours),
-      cmocka_unit_test(test_several_implementations),
-      cmocka_unit_test(test_tries),
-      cmocka_unit_test(test_no_tunables),
-      cmocka_unit_test(test_root_rules),
-      cmocka_unit_test(test_requirements),
-      cmocka_unit_test(test_requirement_errors),
-      cmocka_unit_test(test_explain_empty),
-      cmocka_unit_test(test_errors_in_rules),
-      cmocka_unit_test(test_rules_guard_later_ones),
-      cmocka_unit_test(test_cartesian_overflow),
-      cmocka_unit_test(test_sum_overflow),
-      cmocka_unit_test(test_row_limit),
-      cmocka_unit_test(test_walk_hopeless),
-      cmocka_unit_test(test_walk_limit),
-      cmocka_unit_test(test_walk_stops),
-      cmocka_unit_test(test_find),
-      cmocka_unit_test(test_find_errors),
-      cmocka_unit_test(test_find_joint),
-      cmocka_unit_test(test_find_among_many),
-      cmocka_unit_test(test_against_brute_force),
-      cmocka_unit_test(test_published_spaces),
-  };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

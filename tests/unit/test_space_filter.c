@@ -1,14 +1,10 @@
 /* What leaves a part of a space out although no restriction of the config does: limits of a
    launch, filters, heuristics. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
 #include <string.h>
 
 #include "gen/space/space.h"
+#include "tests/testing.h"
 
 static const struct device_facts facts = {.is_gpu = 1,
                                           .compute_capability = 90,
@@ -80,8 +76,7 @@ static void check_limits(const char *launch, uint64_t valid, const char *rules) 
   text_free(&text);
 }
 
-static void test_limits(void **state) {
-  (void)state;
+TEST(test_limits) {
   check_limits("grid { 1 }, block { 'a * 256' }", 4,
                "k.lua:4: block: at most 512 threads (device.max_threads_per_block) 4\n");
   check_limits("grid { 1 }, block { 'a', 'b', 'b' }", 4,
@@ -135,8 +130,7 @@ static void test_limits(void **state) {
                "k.lua:4: block y: 1 to 1024 8\n");
 }
 
-static void test_limits_of_the_unknown(void **state) {
-  (void)state;
+TEST(test_limits_of_the_unknown) {
   struct fixture f;
   struct device_facts none = {0};
   assert_int_equal(
@@ -152,8 +146,7 @@ static void test_limits_of_the_unknown(void **state) {
   close_space(&f);
 }
 
-static void test_refused_by_a_limit(void **state) {
-  (void)state;
+TEST(test_refused_by_a_limit) {
   struct fixture f;
   uint64_t index;
   open_space(&f,
@@ -169,8 +162,7 @@ static void test_refused_by_a_limit(void **state) {
 
 /* Billions of combinations, of which a limit leaves a few: the limit is tried as soon as its
    names have values. */
-static void test_limits_are_early(void **state) {
-  (void)state;
+TEST(test_limits_are_early) {
   struct fixture f;
   struct text text = {0};
   text_add(&text, "implementation \"i\" { template \"t.cu\", tunable \"across\" { 512, 1024, 2048, "
@@ -213,8 +205,7 @@ static void check_filter(cugen_filter filter, const char *where, uint64_t valid,
 
 #define AREA "k.lua:5: where \"area < 64\" 2\n"
 
-static void test_filters(void **state) {
-  (void)state;
+TEST(test_filters) {
   check_filter((cugen_filter){0}, NULL, 12, AREA);
   check_filter((cugen_filter){0}, "tile >= 16 and n == 1000", 7,
                "--where \"tile >= 16 and n == 1000\" 1\n" AREA
@@ -249,8 +240,7 @@ static void check_refused(cugen_filter filter, const char *where, const char *me
 
 /* One filter applies to all implementations, so a value that another implementation's tunable of
    this name has is no mistake. */
-static void test_words_of_others(void **state) {
-  (void)state;
+TEST(test_words_of_others) {
   static const char modes[] = "implementation \"a\" { template \"t\", tunable \"mode\" { \"fast\", "
                               "\"slow\" }, grid { 1 }, block { 1 } },\n"
                               "implementation \"b\" { template \"t\", tunable \"mode\" { \"odd\", "
@@ -269,8 +259,7 @@ static void test_words_of_others(void **state) {
   }
 }
 
-static void test_wrong_filters(void **state) {
-  (void)state;
+TEST(test_wrong_filters) {
   check_refused((cugen_filter){0}, "tiel > 8",
                 "--where: unknown name \"tiel\"; did you mean \"tile\"?, at column 1 of "
                 "\"tiel > 8\"");
@@ -294,8 +283,7 @@ static void test_wrong_filters(void **state) {
                 "--variant \"plain tile=32\": tile has no value \"32\"; there are: 8 16");
 }
 
-static void test_emptied(void **state) {
-  (void)state;
+TEST(test_emptied) {
   struct fixture f;
   const char *where = "tile > 16 and vec == 2";
   const cugen_filter filter = {.where = &where, .where_count = 1};
@@ -339,7 +327,7 @@ static uint64_t valid_on(int64_t is_gpu, int64_t capability) {
 
 /* All heuristics hold on the architectures on which they were measured, and on the cpu device;
    they do not hold on other GPUs, nor with `all`. */
-static void test_heuristics(void **state) {
+TEST(test_heuristics) {
   const cugen_filter all = {.all = true};
   struct fixture f;
   (void)state;
@@ -377,7 +365,7 @@ static void expect_found(const struct fixture *f, const char *text, const char *
 
 /* A heuristic forbids nothing: a variant that is named is found, behind all variants that are
    searched. */
-static void test_heuristics_are_no_bans(void **state) {
+TEST(test_heuristics_are_no_bans) {
   struct fixture f;
   uint64_t index;
   (void)state;
@@ -393,7 +381,7 @@ static void test_heuristics_are_no_bans(void **state) {
   close_space(&f);
 }
 
-static void test_heuristics_that_leave_nothing(void **state) {
+TEST(test_heuristics_that_leave_nothing) {
   const cugen_filter filter = {.variant = "tiled tile=8"};
   struct fixture f;
   (void)state;
@@ -406,7 +394,7 @@ static void test_heuristics_that_leave_nothing(void **state) {
 
 /* If nobody asked for a part of the space and heuristics would leave nothing, the whole space is
    searched. */
-static void test_heuristics_never_leave_nothing(void **state) {
+TEST(test_heuristics_never_leave_nothing) {
   static const char body[] = "implementation \"tiled\" { template \"t.cu\", tunable \"tile\" { 8, "
                              "16, 32 }, where \"tile > 8\",\n"
                              "heuristic \"sm_90\" \"tile > 99\", grid { 1 }, block { 32 } }";
@@ -438,8 +426,7 @@ static void check_no_architecture(const char *name) {
   text_free(&text);
 }
 
-static void test_heuristics_name_an_architecture(void **state) {
-  (void)state;
+TEST(test_heuristics_name_an_architecture) {
   check_no_architecture("H200");
   check_no_architecture("sm_");
   check_no_architecture("sm_9");
@@ -449,20 +436,5 @@ static void test_heuristics_name_an_architecture(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_limits),
-      cmocka_unit_test(test_limits_of_the_unknown),
-      cmocka_unit_test(test_refused_by_a_limit),
-      cmocka_unit_test(test_limits_are_early),
-      cmocka_unit_test(test_filters),
-      cmocka_unit_test(test_words_of_others),
-      cmocka_unit_test(test_wrong_filters),
-      cmocka_unit_test(test_emptied),
-      cmocka_unit_test(test_heuristics),
-      cmocka_unit_test(test_heuristics_are_no_bans),
-      cmocka_unit_test(test_heuristics_that_leave_nothing),
-      cmocka_unit_test(test_heuristics_never_leave_nothing),
-      cmocka_unit_test(test_heuristics_name_an_architecture),
-  };
-  return cmocka_run_group_tests_name("spaces: limits, filters, heuristics", tests, NULL, NULL);
+  return cmocka_run_group_tests(tests, NULL, NULL);
 }

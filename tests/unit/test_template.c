@@ -1,13 +1,9 @@
 /* Parsing templates: the Lua chunk keeps the template's lines, and text becomes pieces. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
 #include <string.h>
 
 #include "gen/template/template.h"
+#include "tests/testing.h"
 
 static struct template *parse(const char *content) {
   cugen_error err;
@@ -26,8 +22,7 @@ static void assert_lua(const char *content, const char *expected) {
   template_free(template);
 }
 
-static void test_lua_keeps_lines(void **state) {
-  (void)state;
+TEST(test_lua_keeps_lines) {
   assert_lua("", "");
   assert_lua("a\nb\n", ";__emit(0\n)");
   assert_lua("a\n//@ x()\nb", ";__emit(0\n) x()\n;__emit(1)");
@@ -43,8 +38,7 @@ static void assert_literal(const char *content, const char *expected) {
   template_free(template);
 }
 
-static void test_text(void **state) {
-  (void)state;
+TEST(test_text) {
   assert_literal("a ${x} b\n", "a  b\n");
   assert_literal("no end of line", "no end of line\n");
   assert_literal("a $${x} $ $$ $b ${1}$${", "a ${x} $ $$ $b ${\n");
@@ -52,8 +46,7 @@ static void test_text(void **state) {
   assert_literal("# pragma once\na\n", "\na\n");
 }
 
-static void test_pieces(void **state) {
-  (void)state;
+TEST(test_pieces) {
   struct template *template = parse("a\nb ${1}\n//@ x()\n\nc\n");
   assert_int_equal(template->piece_count, 2);
   assert_int_equal(template->pieces[0].line, 1);
@@ -68,8 +61,7 @@ static void test_pieces(void **state) {
 }
 
 /* A Lua function has a limited number of registers. */
-static void test_many_expressions(void **state) {
-  (void)state;
+TEST(test_many_expressions) {
   struct text content = {0};
   for (int i = 0; i < 100; i++) text_add(&content, "${a}${b}\n");
   struct template *template = parse(text_get(&content));
@@ -92,8 +84,7 @@ static void assert_fresh(const char *content, bool fresh) {
   template_free(template);
 }
 
-static void test_where_a_line_directive_may_stand(void **state) {
-  (void)state;
+TEST(test_where_a_line_directive_may_stand) {
   assert_fresh("a\n//@ x()\nb\n", true);
   assert_fresh("/* a\n//@ x()\nb */\n", false);
   assert_fresh("/* a\n//@ x()\nb */\n//@ y()\nc\n", true);
@@ -102,8 +93,7 @@ static void test_where_a_line_directive_may_stand(void **state) {
   assert_fresh("// ${'/*'} \"\n//@ x()\nb\n", true);
 }
 
-static void test_once(void **state) {
-  (void)state;
+TEST(test_once) {
   struct template *template = parse("// a\n#pragma once // b\n");
   assert_true(template->once);
   template_free(template);
@@ -118,8 +108,7 @@ static void assert_refused(const char *content, size_t length, const char *expec
   assert_string_equal(err.message, expected);
 }
 
-static void test_errors(void **state) {
-  (void)state;
+TEST(test_errors) {
 #define REFUSED(content, expected) assert_refused(content, sizeof content - 1, expected)
   REFUSED("a\nb ${c\n}",
           "t.cu:2: `${` without its `}` on the same line (a literal `${` is written `$${`)");
@@ -130,14 +119,5 @@ static void test_errors(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_lua_keeps_lines),
-      cmocka_unit_test(test_text),
-      cmocka_unit_test(test_pieces),
-      cmocka_unit_test(test_many_expressions),
-      cmocka_unit_test(test_where_a_line_directive_may_stand),
-      cmocka_unit_test(test_once),
-      cmocka_unit_test(test_errors),
-  };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

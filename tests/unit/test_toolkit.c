@@ -1,11 +1,5 @@
 /* Where NVRTC, headers and the compiler are searched, and in which order, with folders made for
    the test; and that libraries are opened once. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +7,7 @@
 
 #include "base/system.h"
 #include "runtime/compile/toolkit.h"
+#include "tests/testing.h"
 
 static struct text root;
 
@@ -82,8 +77,7 @@ static void check_layout(const char *library, const char *header, const char *in
   folder_remove(text_get(&root));
 }
 
-static void test_layouts(void **state) {
-  (void)state;
+TEST_WITH(test_layouts, make_root, remove_root) {
   folder_remove(text_get(&root));
   check_layout("lib64/libnvrtc.so.13", "include/cuda_fp16.h", "include");
   check_layout("lib/libnvrtc.so.12", "include/cuda_fp16.h", "include");
@@ -114,8 +108,7 @@ static void check_core(const char *header, const char *core_header, const char *
   folder_remove(text_get(&root));
 }
 
-static void test_core_libraries(void **state) {
-  (void)state;
+TEST_WITH(test_core_libraries, make_root, remove_root) {
   folder_remove(text_get(&root));
   check_core("include/cuda_fp16.h", "include/cccl/cuda/std/cstdint", "include/cccl");
   check_core("nvidia/cu13/include/cuda_fp16.h", "nvidia/cu13/include/cccl/cuda/std/cstdint",
@@ -126,8 +119,7 @@ static void test_core_libraries(void **state) {
   make_root(NULL);
 }
 
-static void test_newest_nvrtc_first(void **state) {
-  (void)state;
+TEST_WITH(test_newest_nvrtc_first, make_root, remove_root) {
   put("lib64/libnvrtc.so.12");
   put("lib/libnvrtc.so.13");
   setenv_root("CUGEN_TOOLKIT", ".");
@@ -138,8 +130,7 @@ static void test_newest_nvrtc_first(void **state) {
 }
 
 /* The builtins that NVRTC will load have its whole version in their name. */
-static void test_version_by_builtins(void **state) {
-  (void)state;
+TEST_WITH(test_version_by_builtins, make_root, remove_root) {
   static const struct {
     const char *file;
     int version;
@@ -158,8 +149,7 @@ static void test_version_by_builtins(void **state) {
 
 /* ---- Order ---------------------------------------------------------------------------------- */
 
-static void test_option_before_environment(void **state) {
-  (void)state;
+TEST_WITH(test_option_before_environment, make_root, remove_root) {
   put("option/lib/libnvrtc.so.13");
   put("variable/lib/libnvrtc.so.13");
   put("variable/include/cuda_fp16.h");
@@ -174,8 +164,7 @@ static void test_option_before_environment(void **state) {
   toolkit_close(toolkit);
 }
 
-static void test_home_before_path(void **state) {
-  (void)state;
+TEST_WITH(test_home_before_path, make_root, remove_root) {
   put("home/lib64/libnvrtc.so.13");
   put("path/lib64/libnvrtc.so.13");
   put("path/include/cuda_fp16.h");
@@ -202,8 +191,7 @@ static void put_program(const char *below) {
   assert_int_equal(chmod(path_of(below), 0755), 0);
 }
 
-static void test_compiler_order(void **state) {
-  (void)state;
+TEST_WITH(test_compiler_order, make_root, remove_root) {
   char *path = strdup(getenv("PATH"));
   assert_non_null(path);
   put_program("bin/clang++");
@@ -227,8 +215,7 @@ static void test_compiler_order(void **state) {
   free(path);
 }
 
-static void test_named_compiler_is_the_only_one(void **state) {
-  (void)state;
+TEST_WITH(test_named_compiler_is_the_only_one, make_root, remove_root) {
   struct toolkit *toolkit = open_with(NULL, "no-such-compiler");
   cugen_error err;
   assert_found(&toolkit->compiler, NULL);
@@ -243,8 +230,7 @@ static void test_named_compiler_is_the_only_one(void **state) {
 
 /* ---- Messages ------------------------------------------------------------------------------- */
 
-static void test_missing_says_where(void **state) {
-  (void)state;
+TEST_WITH(test_missing_says_where, make_root, remove_root) {
   put("nowhere/file");
   struct toolkit *toolkit = open_with(path_of("nowhere"), NULL);
   struct text want = {0};
@@ -280,8 +266,7 @@ static int load_nothing(const struct toolkit *toolkit, void **table, cugen_error
   return error_set(err, CUGEN_ERROR_MISSING, "it is away, try %d", loads);
 }
 
-static void test_loaded_once(void **state) {
-  (void)state;
+TEST_WITH(test_loaded_once, make_root, remove_root) {
   struct toolkit *toolkit = open_with(NULL, NULL);
   const void *first, *second;
   loads = 0;
@@ -292,8 +277,7 @@ static void test_loaded_once(void **state) {
   toolkit_close(toolkit);
 }
 
-static void test_failure_is_remembered(void **state) {
-  (void)state;
+TEST_WITH(test_failure_is_remembered, make_root, remove_root) {
   struct toolkit *toolkit = open_with(NULL, NULL);
   const void *table;
   cugen_error err;
@@ -314,8 +298,7 @@ struct c_library {
   void (*nothing)(void);
 };
 
-static void test_symbols(void **state) {
-  (void)state;
+TEST(test_symbols) {
   static const struct toolkit_symbol symbols[] = {
       {"strlen", offsetof(struct c_library, length), true},
       {"no_such_function", offsetof(struct c_library, nothing), false}};
@@ -335,19 +318,5 @@ static void test_symbols(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(test_layouts, make_root, remove_root),
-      cmocka_unit_test_setup_teardown(test_core_libraries, make_root, remove_root),
-      cmocka_unit_test_setup_teardown(test_newest_nvrtc_first, make_root, remove_root),
-      cmocka_unit_test_setup_teardown(test_version_by_builtins, make_root, remove_root),
-      cmocka_unit_test_setup_teardown(test_option_before_environment, make_root, remove_root),
-      cmocka_unit_test_setup_teardown(test_home_before_path, make_root, remove_root),
-      cmocka_unit_test_setup_teardown(test_compiler_order, make_root, remove_root),
-      cmocka_unit_test_setup_teardown(test_named_compiler_is_the_only_one, make_root, remove_root),
-      cmocka_unit_test_setup_teardown(test_missing_says_where, make_root, remove_root),
-      cmocka_unit_test_setup_teardown(test_loaded_once, make_root, remove_root),
-      cmocka_unit_test_setup_teardown(test_failure_is_remembered, make_root, remove_root),
-      cmocka_unit_test(test_symbols),
-  };
-  return cmocka_run_group_tests_name("toolkit", tests, NULL, NULL);
+  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,8 @@
 /* Passes over the banks, and sectors, of one request: emulator/detector/traffic.h. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "emulator/abi.h"
 #include "emulator/detector/traffic.h"
+#include "tests/testing.h"
 
 enum { BASE = 4096 };
 
@@ -41,8 +36,7 @@ static void expect_touched(const uintptr_t at[32], unsigned lanes, unsigned byte
   assert_int_equal(got.sectors_ideal, (used + 31) / 32);
 }
 
-static void test_banks(void **state) {
-  (void)state;
+TEST(test_banks) {
   uintptr_t at[32];
   along(at, 4);
   expect_banks(at, ~0u, 4, 1, 1);
@@ -79,8 +73,7 @@ static void test_banks(void **state) {
 /* Loads of 8 bytes are served for the whole warp, stores for each half of it: here each half's two
    conflicts are in banks of its own. Stores of 16 bytes are served by quarters, even of one address.
    Each is what an H200's counters said. */
-static void test_stores(void **state) {
-  (void)state;
+TEST(test_stores) {
   uintptr_t at[32];
   for (unsigned i = 0; i < 32; i++)
     at[i] = BASE + (uintptr_t)(i / 16 * 64 + i % 2 * 8 + i / 2 % 8 * 256);
@@ -94,8 +87,7 @@ static void test_stores(void **state) {
   expect_store(at, 16, 4, 4);
 }
 
-static void test_sectors(void **state) {
-  (void)state;
+TEST(test_sectors) {
   uintptr_t at[32];
   along(at, 4);
   expect_touched(at, ~0u, 4, 4, 1, 128);
@@ -123,7 +115,7 @@ static void test_sectors(void **state) {
 
 /* Two of eight blocks are counted, and all their counts, also of barriers, are multiplied by
    four. */
-static void test_counted_blocks_stand_for_all(void **state) {
+TEST(test_counted_blocks_stand_for_all) {
   struct traffic *t;
   struct launch_counters out;
   (void)state;
@@ -143,7 +135,7 @@ static void test_counted_blocks_stand_for_all(void **state) {
 
 /* Reads of neighbouring shared memory by one lane are one request of 16 bytes; no other accesses
    are joined. */
-static void test_reads_side_by_side(void **state) {
+TEST(test_reads_side_by_side) {
   static const struct {
     bool shared;
     unsigned kind;
@@ -168,9 +160,5 @@ static void test_reads_side_by_side(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_banks), cmocka_unit_test(test_stores),
-                                     cmocka_unit_test(test_sectors),
-                                     cmocka_unit_test(test_counted_blocks_stand_for_all),
-                                     cmocka_unit_test(test_reads_side_by_side)};
-  return cmocka_run_group_tests_name("traffic", tests, NULL, NULL);
+  return cmocka_run_group_tests(tests, NULL, NULL);
 }

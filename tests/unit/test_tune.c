@@ -1,18 +1,13 @@
 /* Parts of tuning that need no device: elements and fills, verification, strategies, messages,
    the roofline. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "tests/testing.h"
 #include "runtime/model/roofline.h"
 #include "runtime/wire.h"
 #include "tune/data/elements.h"
@@ -34,8 +29,7 @@ static struct kernel_argument matrix(const char *dtype, int64_t rows, int64_t co
                                   .tolerance = 1e-6};
 }
 
-static void half_formats_round_to_nearest_even(void **state) {
-  (void)state;
+TEST(half_formats_round_to_nearest_even) {
   const struct {
     const char *dtype;
     double value;
@@ -52,8 +46,7 @@ static void half_formats_round_to_nearest_even(void **state) {
   }
 }
 
-static void bytes_round_to_nearest_even(void **state) {
-  (void)state;
+TEST(bytes_round_to_nearest_even) {
   const struct {
     const char *dtype;
     double value;
@@ -71,8 +64,7 @@ static void bytes_round_to_nearest_even(void **state) {
   }
 }
 
-static void every_byte_reads_back(void **state) {
-  (void)state;
+TEST(every_byte_reads_back) {
   const char *const dtypes[] = {"e4m3", "e5m2"};
   for (int d = 0; d < 2; d++)
     for (int bits = 0; bits < 256; bits++) {
@@ -86,8 +78,7 @@ static void every_byte_reads_back(void **state) {
     }
 }
 
-static void every_half_reads_back(void **state) {
-  (void)state;
+TEST(every_half_reads_back) {
   const char *const dtypes[] = {"f16", "bf16"};
   for (int d = 0; d < 2; d++)
     for (int bits = 0; bits < 65536; bits++) {
@@ -101,8 +92,7 @@ static void every_half_reads_back(void **state) {
     }
 }
 
-static void every_dtype_stores_and_loads(void **state) {
-  (void)state;
+TEST(every_dtype_stores_and_loads) {
   for (const char *const *name = dtype_names; *name; name++) {
     unsigned char place[16];
     memset(place, 0xaa, sizeof place);
@@ -113,8 +103,7 @@ static void every_dtype_stores_and_loads(void **state) {
   }
 }
 
-static void integers_saturate(void **state) {
-  (void)state;
+TEST(integers_saturate) {
   int8_t i;
   uint16_t u;
   element_store(dtype_find("i8"), &i, 0, 1000.0);
@@ -123,8 +112,7 @@ static void integers_saturate(void **state) {
   assert_int_equal(u, 0);
 }
 
-static void fills_are_repeatable_and_poison_the_padding(void **state) {
-  (void)state;
+TEST(fills_are_repeatable_and_poison_the_padding) {
   struct kernel_argument a = matrix("f32", 3, 5, 8);
   float x[24], y[24];
   element_fill(&a, 7, 0, x);
@@ -137,8 +125,7 @@ static void fills_are_repeatable_and_poison_the_padding(void **state) {
 }
 
 /* Large buffers are filled by several threads, each of which has a part of the memory. */
-static void fills_do_not_depend_on_the_layout(void **state) {
-  (void)state;
+TEST(fills_do_not_depend_on_the_layout) {
   enum { ROWS = 1031, COLS = 1021, PITCH = 1040 };
   struct kernel_argument rows = matrix("bf16", ROWS, COLS, COLS),
                          cols = matrix("bf16", ROWS, COLS, 1);
@@ -152,8 +139,7 @@ static void fills_do_not_depend_on_the_layout(void **state) {
   free(y);
 }
 
-static void numbers_end_at_the_largest(void **state) {
-  (void)state;
+TEST(numbers_end_at_the_largest) {
   struct kernel_argument half = matrix("f16", 300, 300, 300), single = matrix("f32", 300, 300, 300);
   static uint16_t halves[90000];
   static float singles[90000];
@@ -165,8 +151,7 @@ static void numbers_end_at_the_largest(void **state) {
   assert_true(singles[89999] == 89999);
 }
 
-static void identity_is_ones_on_the_diagonal(void **state) {
-  (void)state;
+TEST(identity_is_ones_on_the_diagonal) {
   struct kernel_argument a = matrix("f64", 2, 3, 3);
   double x[6];
   a.fill = FILL_IDENTITY;
@@ -175,8 +160,7 @@ static void identity_is_ones_on_the_diagonal(void **state) {
   assert_memory_equal(x, want, sizeof want);
 }
 
-static void column_major_offsets(void **state) {
-  (void)state;
+TEST(column_major_offsets) {
   struct kernel_argument a = matrix("f32", 3, 5, 1);
   a.stride[0] = 1, a.stride[1] = 4;
   assert_int_equal(element_offset(&a, 0), 0);
@@ -193,8 +177,7 @@ static int verify(const struct kernel_argument *a, const void *got, const void *
   return verify_output(a, got, want, &all, error, err);
 }
 
-static void a_right_result_passes(void **state) {
-  (void)state;
+TEST(a_right_result_passes) {
   struct kernel_argument a = matrix("f32", 2, 2, 3);
   const float got[] = {1, 2, NAN, 3, 4.0000019f, NAN};
   const double want[] = {1, 2, 3, 4};
@@ -204,8 +187,7 @@ static void a_right_result_passes(void **state) {
   assert_true(error > 0.1 && error < 1.0);
 }
 
-static void a_wrong_element_is_named(void **state) {
-  (void)state;
+TEST(a_wrong_element_is_named) {
   struct kernel_argument a = matrix("f32", 2, 2, 2);
   const float got[] = {1, 2, 3, 4.5f};
   const double want[] = {1, 2, 3, 4};
@@ -216,8 +198,7 @@ static void a_wrong_element_is_named(void **state) {
   assert_non_null(strstr(err.message, "1 of 4"));
 }
 
-static void nan_never_passes(void **state) {
-  (void)state;
+TEST(nan_never_passes) {
   struct kernel_argument a = matrix("f32", 1, 2, 2);
   const float got[] = {1, NAN}, fine[] = {1, 2};
   const double want[] = {1, 2}, nan_wanted[] = {1, NAN};
@@ -231,8 +212,7 @@ static void nan_never_passes(void **state) {
   assert_non_null(strstr(err.message, ". NaN is never right"));
 }
 
-static void tolerance_zero_means_equal(void **state) {
-  (void)state;
+TEST(tolerance_zero_means_equal) {
   struct kernel_argument a = matrix("f32", 1, 2, 2);
   const float same[] = {1, 2}, near[] = {1, 2.0000002f};
   const double want[] = {1, 2};
@@ -245,8 +225,7 @@ static void tolerance_zero_means_equal(void **state) {
 
 /* Half a tolerance too much everywhere: no element is wrong, but all of them together are. */
 /* Large results are compared by several threads, each of which has a part of the rows. */
-static void wrong_elements_of_a_large_result_are_counted(void **state) {
-  (void)state;
+TEST(wrong_elements_of_a_large_result_are_counted) {
   enum { ROWS = 1031, COLS = 1021, LAST = ROWS * COLS - 1, FIRST = 7 * COLS + 3 };
   struct kernel_argument a = matrix("f32", ROWS, COLS, COLS);
   float *got = malloc(sizeof *got * ROWS * COLS);
@@ -263,8 +242,7 @@ static void wrong_elements_of_a_large_result_are_counted(void **state) {
   free(want);
 }
 
-static void a_norm_finds_what_no_element_shows(void **state) {
-  (void)state;
+TEST(a_norm_finds_what_no_element_shows) {
   const char *const dtypes[] = {"f64", "f32", "f16", "bf16", "i32"};
   for (size_t d = 0; d < sizeof dtypes / sizeof *dtypes; d++) {
     struct kernel_argument a = matrix(dtypes[d], 4, 8, 8);
@@ -292,7 +270,7 @@ static void a_norm_finds_what_no_element_shows(void **state) {
 }
 
 /* Each thread adds the squares of its own part; here the error is in the first part only. */
-static void a_norm_is_of_all_shares(void **state) {
+TEST(a_norm_is_of_all_shares) {
   enum { ROWS = 1 << 10 };
   struct kernel_argument a = matrix("f32", ROWS, ROWS, ROWS);
   float *got = malloc(sizeof *got * ROWS * ROWS);
@@ -308,8 +286,7 @@ static void a_norm_is_of_all_shares(void **state) {
 }
 
 /* All wanted values are zero, and the tolerance allows the error, but the norm does not. */
-static void a_norm_of_zero_allows_nothing_else(void **state) {
-  (void)state;
+TEST(a_norm_of_zero_allows_nothing_else) {
   struct kernel_argument a = matrix("f32", 1, 2, 2);
   const float zero[] = {0, -0.0f}, something[] = {0, 1e-30f};
   const double want[] = {0, 0};
@@ -322,8 +299,7 @@ static void a_norm_of_zero_allows_nothing_else(void **state) {
 }
 
 /* The fast loops over rows have their own way to read halves. */
-static void rows_of_every_half_are_right(void **state) {
-  (void)state;
+TEST(rows_of_every_half_are_right) {
   const char *const dtypes[] = {"f16", "bf16"};
   static uint16_t got[65536];
   static double want[65536];
@@ -344,8 +320,7 @@ static void rows_of_every_half_are_right(void **state) {
   }
 }
 
-static void writing_into_the_padding_is_found(void **state) {
-  (void)state;
+TEST(writing_into_the_padding_is_found) {
   for (int columns = 0; columns < 2; columns++) {
     struct kernel_argument a = matrix("f32", 2, 3, 4);
     float got[8] = {0};
@@ -362,8 +337,7 @@ static void writing_into_the_padding_is_found(void **state) {
 
 /* A small output beside a large one is compared completely, a medium one at its edges; samples
    beyond the end of an output are not due. */
-static void samples_are_those_of_every_output(void **state) {
-  (void)state;
+TEST(samples_are_those_of_every_output) {
   struct kernel_argument large = matrix("f32", 1000, 900, 900),
                          middle = matrix("f32", 300, 400, 400), small = matrix("f32", 3, 7, 7);
   const struct kernel_argument *outputs[] = {&small, &large, &middle, &large};
@@ -385,8 +359,7 @@ static void samples_are_those_of_every_output(void **state) {
   assert_int_equal(s.count, 900000);
 }
 
-static void samples_hold_every_edge(void **state) {
-  (void)state;
+TEST(samples_hold_every_edge) {
   struct kernel_argument a = matrix("f32", 1000, 900, 900);
   const struct kernel_argument *outputs[] = {&a};
   struct samples s;
@@ -433,8 +406,7 @@ static const struct strategy_ops *strategy(const char *name) {
   return ops;
 }
 
-static void every_strategy_gives_each_variant_once(void **state) {
-  (void)state;
+TEST(every_strategy_gives_each_variant_once) {
   const char *const names[] = {"local", "random", "exhaustive"};
   const struct strategy_span spans[] = {{0, 4}, {4, 0}, {4, 996}, {2000, 77}};
   const uint64_t firsts[] = {700, 3, 1500, 700};
@@ -462,8 +434,7 @@ static void every_strategy_gives_each_variant_once(void **state) {
   }
 }
 
-static void firsts_and_defaults_come_first_and_the_rest_is_seeded(void **state) {
-  (void)state;
+TEST(firsts_and_defaults_come_first_and_the_rest_is_seeded) {
   const struct strategy_span spans[] = {{0, 4}, {4, 100000}, {100004, 9}};
   const uint64_t firsts[] = {77, 100008, 1 << 30}, want[] = {77, 100008, 0, 4, 100004};
   const char *const names[] = {"local", "random"};
@@ -517,8 +488,7 @@ static void count_priors(const double *costs, size_t *counts) {
   ops->close(s);
 }
 
-static void a_prior_is_dropped_once_results_contradict_it(void **state) {
-  (void)state;
+TEST(a_prior_is_dropped_once_results_contradict_it) {
   size_t counts[2];
   count_priors((const double[]){5, 5}, counts);
   assert_true(counts[0] == 8 && counts[1] == 8);
@@ -548,8 +518,7 @@ static int tries(const char *name, uint64_t seed) {
   return count;
 }
 
-static void local_search_goes_on_from_the_best(void **state) {
-  (void)state;
+TEST(local_search_goes_on_from_the_best) {
   int local = 0, random = 0;
   for (uint64_t seed = 0; seed < 20; seed++) {
     local += tries("local", seed);
@@ -560,8 +529,7 @@ static void local_search_goes_on_from_the_best(void **state) {
 }
 
 /* Variants that failed have no promising neighbours, so the order stays random. */
-static void local_search_leaves_failures_alone(void **state) {
-  (void)state;
+TEST(local_search_leaves_failures_alone) {
   const struct strategy_space space = {
       .spans = grid, .span_count = 1, .seed = 7, .neighbours = in_grid, .max_neighbours = 63};
   struct strategy *local = strategy("local")->open(&space),
@@ -576,8 +544,7 @@ static void local_search_leaves_failures_alone(void **state) {
   strategy("random")->close(random);
 }
 
-static void an_unknown_strategy_lists_those_there_are(void **state) {
-  (void)state;
+TEST(an_unknown_strategy_lists_those_there_are) {
   const struct strategy_ops *ops;
   cugen_error err;
   assert_int_equal(strategy_find("annealing", &ops, &err), CUGEN_ERROR_USAGE);
@@ -586,8 +553,7 @@ static void an_unknown_strategy_lists_those_there_are(void **state) {
 
 /* ---- Messages ------------------------------------------------------------------------------- */
 
-static void messages_arrive_whole_with_their_descriptor(void **state) {
-  (void)state;
+TEST(messages_arrive_whole_with_their_descriptor) {
   int ends[2], pipe_ends[2], fd;
   assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
   assert_int_equal(pipe(pipe_ends), 0);
@@ -617,8 +583,7 @@ static void messages_arrive_whole_with_their_descriptor(void **state) {
   close(ends[1]), close(pipe_ends[0]), close(pipe_ends[1]);
 }
 
-static void a_cut_spec_is_refused(void **state) {
-  (void)state;
+TEST(a_cut_spec_is_refused) {
   struct kernel_argument argument = matrix("f32", 2, 2, 2);
   struct kernel_spec spec = {.variant = (char *)(uintptr_t) "v",
                              .arguments = &argument,
@@ -637,8 +602,7 @@ static void a_cut_spec_is_refused(void **state) {
 
 /* NVIDIA H200: 132 SMs at 1980 MHz give 66.9 TFLOP/s in f32 and 33.5 in f64; 6144 bits at 3201
    MHz. */
-static void peak_ceilings(void **state) {
-  (void)state;
+TEST(peak_ceilings) {
   const struct device_facts h200 = {.compute_capability = 90,
                                     .sm_count = 132,
                                     .clock_khz = 1980000,
@@ -664,8 +628,7 @@ static void peak_ceilings(void **state) {
 }
 
 /* A measured ceiling replaces the peak, each ceiling separately. */
-static void measured_ceilings(void **state) {
-  (void)state;
+TEST(measured_ceilings) {
   struct ceilings c = {.flops = 50, .flops_peak = 100, .bandwidth_peak = 10};
   bool measured = false;
   assert_true(roofline_fraction(&c, 50, 1, 2.0, &measured) == 0.5);
@@ -682,8 +645,7 @@ static void measured_ceilings(void **state) {
 }
 
 /* NVIDIA's published dense rates in TFLOP/s, at the clocks for which NVIDIA gives them. */
-static void tensor_cores(void **state) {
-  (void)state;
+TEST(tensor_cores) {
   static const struct {
     const char *name, *type;
     int capability, sm_count, clock_khz;
@@ -720,8 +682,7 @@ static void tensor_cores(void **state) {
 }
 
 /* NVIDIA's published rates without tensor cores, in TFLOP/s. */
-static void multiply_adds(void **state) {
-  (void)state;
+TEST(multiply_adds) {
   static const struct {
     const char *dtype;
     int capability, sm_count, clock_khz;
@@ -744,8 +705,7 @@ static void multiply_adds(void **state) {
 }
 
 /* The rates of a description, for a device that is in no table. */
-static void described_rates(void **state) {
-  (void)state;
+TEST(described_rates) {
   struct device_description device = {
       .facts = {.compute_capability = 52, .sm_count = 10, .clock_khz = 1000000, .is_gpu = 1},
       .rates = {.fp32_lanes = 100,
@@ -769,8 +729,7 @@ static void described_rates(void **state) {
 
 /* If tensor cores do the work, their rate is the ceiling, whether the other rate was measured or
    not. */
-static void the_higher_ceiling(void **state) {
-  (void)state;
+TEST(the_higher_ceiling) {
   struct ceilings c = {.flops = 50, .flops_peak = 60, .tensor_flops_peak = 500, .bandwidth = 10};
   bool measured = true;
   assert_true(roofline_fraction(&c, 500, 1, 2.0, &measured) == 0.5);
@@ -784,8 +743,7 @@ static void the_higher_ceiling(void **state) {
 
 /* ---- Measuring ------------------------------------------------------------------------------ */
 
-static void slow_variants_are_dropped_when_that_is_clear(void **state) {
-  (void)state;
+TEST(slow_variants_are_dropped_when_that_is_clear) {
   static const struct {
     int samples;
     double least, most;
@@ -811,45 +769,5 @@ static void slow_variants_are_dropped_when_that_is_clear(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(slow_variants_are_dropped_when_that_is_clear),
-      cmocka_unit_test(half_formats_round_to_nearest_even),
-      cmocka_unit_test(every_half_reads_back),
-      cmocka_unit_test(bytes_round_to_nearest_even),
-      cmocka_unit_test(every_byte_reads_back),
-      cmocka_unit_test(every_dtype_stores_and_loads),
-      cmocka_unit_test(integers_saturate),
-      cmocka_unit_test(fills_are_repeatable_and_poison_the_padding),
-      cmocka_unit_test(fills_do_not_depend_on_the_layout),
-      cmocka_unit_test(numbers_end_at_the_largest),
-      cmocka_unit_test(identity_is_ones_on_the_diagonal),
-      cmocka_unit_test(column_major_offsets),
-      cmocka_unit_test(a_right_result_passes),
-      cmocka_unit_test(a_wrong_element_is_named),
-      cmocka_unit_test(nan_never_passes),
-      cmocka_unit_test(tolerance_zero_means_equal),
-      cmocka_unit_test(wrong_elements_of_a_large_result_are_counted),
-      cmocka_unit_test(a_norm_is_of_all_shares),
-      cmocka_unit_test(a_norm_finds_what_no_element_shows),
-      cmocka_unit_test(a_norm_of_zero_allows_nothing_else),
-      cmocka_unit_test(rows_of_every_half_are_right),
-      cmocka_unit_test(writing_into_the_padding_is_found),
-      cmocka_unit_test(samples_hold_every_edge),
-      cmocka_unit_test(samples_are_those_of_every_output),
-      cmocka_unit_test(every_strategy_gives_each_variant_once),
-      cmocka_unit_test(firsts_and_defaults_come_first_and_the_rest_is_seeded),
-      cmocka_unit_test(a_prior_is_dropped_once_results_contradict_it),
-      cmocka_unit_test(local_search_goes_on_from_the_best),
-      cmocka_unit_test(local_search_leaves_failures_alone),
-      cmocka_unit_test(an_unknown_strategy_lists_those_there_are),
-      cmocka_unit_test(messages_arrive_whole_with_their_descriptor),
-      cmocka_unit_test(a_cut_spec_is_refused),
-      cmocka_unit_test(peak_ceilings),
-      cmocka_unit_test(measured_ceilings),
-      cmocka_unit_test(tensor_cores),
-      cmocka_unit_test(multiply_adds),
-      cmocka_unit_test(described_rates),
-      cmocka_unit_test(the_higher_ceiling),
-  };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

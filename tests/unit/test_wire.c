@@ -1,13 +1,9 @@
 /* A message whose header is impossible is refused before anything of the message is awaited or
    stored. */
-#define _GNU_SOURCE /* pipe2 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
+#include "tests/testing.h"
 
-#include <cmocka.h>
+#define _GNU_SOURCE /* pipe2 */
+#include <string.h>
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -38,7 +34,7 @@ static int receive(struct said header, const char **message) {
   return status;
 }
 
-static void a_length_beyond_any_message(void **state) {
+TEST(a_length_beyond_any_message) {
   static const uint64_t lengths[] = {((uint64_t)1 << 30) + 1, (uint64_t)1 << 31, (uint64_t)1 << 32,
                                      (uint64_t)1 << 63, UINT64_MAX};
   const char *message;
@@ -51,14 +47,14 @@ static void a_length_beyond_any_message(void **state) {
 }
 
 /* The greatest length is accepted; its bytes are awaited, but do not arrive here. */
-static void the_greatest_length(void **state) {
+TEST(the_greatest_length) {
   const char *message;
   (void)state;
   assert_int_equal(receive((struct said){MESSAGE_DONE, (uint64_t)1 << 30}, &message),
                    CUGEN_ERROR_IO);
 }
 
-static void a_type_that_there_is_not(void **state) {
+TEST(a_type_that_there_is_not) {
   static const uint64_t types[] = {MESSAGE_COUNT, 77, UINT64_MAX};
   const char *message;
   (void)state;
@@ -67,7 +63,7 @@ static void a_type_that_there_is_not(void **state) {
 }
 
 /* Blocks and texts of a payload do not extend past its end. */
-static void a_block_beyond_the_payload(void **state) {
+TEST(a_block_beyond_the_payload) {
   static const int64_t lengths[] = {9, -1, INT64_MAX, INT64_MIN};
   (void)state;
   for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
@@ -84,7 +80,7 @@ static void a_block_beyond_the_payload(void **state) {
 
 /* A string without its terminating 0 makes the reader fail, because reading the string would go
    past the payload. */
-static void a_text_without_its_end(void **state) {
+TEST(a_text_without_its_end) {
   static const struct {
     const char *sent;
     size_t length;
@@ -114,7 +110,7 @@ static void *send_large(void *socket) {
 }
 
 /* A message of 8 MiB arrives in pieces. */
-static void a_message_in_pieces(void **state) {
+TEST(a_message_in_pieces) {
   int ends[2];
   enum message_type type;
   struct text payload = {0};
@@ -135,7 +131,7 @@ static void a_message_in_pieces(void **state) {
 }
 
 /* A descriptor that the receiver does not ask for is closed, so the pipe ends. */
-static void a_descriptor_that_nobody_wants(void **state) {
+TEST(a_descriptor_that_nobody_wants) {
   int ends[2], pipes[2];
   enum message_type type;
   struct text payload = {0};
@@ -191,7 +187,7 @@ static int pass_spec(size_t arguments, size_t own, uint32_t (*sequence)[2],
   return pass(&spec, out);
 }
 
-static void a_spec_comes_back(void **state) {
+TEST(a_spec_comes_back) {
   uint32_t sequence[] = {1, 0};
   struct kernel_spec spec;
   (void)state;
@@ -207,7 +203,7 @@ static void a_spec_comes_back(void **state) {
   kernel_spec_free(&spec);
 }
 
-static void a_spec_beyond_its_limits(void **state) {
+TEST(a_spec_beyond_its_limits) {
   uint32_t right[] = {0, 1}, beyond[] = {0, 2};
   struct kernel_spec spec;
   (void)state;
@@ -242,7 +238,7 @@ static int pass_parameters(const struct kernel_parameter *parameters, size_t fir
   return pass(&spec, out);
 }
 
-static void parameters_come_back(void **state) {
+TEST(parameters_come_back) {
   struct kernel_spec spec;
   (void)state;
   assert_int_equal(pass_parameters(passed, 1, 2, &spec), CUGEN_OK);
@@ -251,7 +247,7 @@ static void parameters_come_back(void **state) {
   kernel_spec_free(&spec);
 }
 
-static void parameters_beyond_their_limits(void **state) {
+TEST(parameters_beyond_their_limits) {
   struct kernel_parameter absent[PASSED], text[PASSED];
   struct kernel_spec spec;
   (void)state;
@@ -267,18 +263,5 @@ static void parameters_beyond_their_limits(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_length_beyond_any_message),
-      cmocka_unit_test(the_greatest_length),
-      cmocka_unit_test(a_type_that_there_is_not),
-      cmocka_unit_test(a_block_beyond_the_payload),
-      cmocka_unit_test(a_text_without_its_end),
-      cmocka_unit_test(a_message_in_pieces),
-      cmocka_unit_test(a_descriptor_that_nobody_wants),
-      cmocka_unit_test(a_spec_comes_back),
-      cmocka_unit_test(a_spec_beyond_its_limits),
-      cmocka_unit_test(parameters_come_back),
-      cmocka_unit_test(parameters_beyond_their_limits),
-  };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
