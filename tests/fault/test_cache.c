@@ -1,12 +1,6 @@
 /* What can go wrong with the file of a cache: it is damaged, somebody else's or newer; its place
    cannot be written; the disk is full. Nothing that was stored may be lost, and no foreign file
    may be changed. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -24,6 +18,7 @@
 
 #include "base/hash.h"
 #include "cache_place.h"
+#include "tests/testing.h"
 
 static struct hash file_hash(const char *path) {
   struct text content = {0};
@@ -63,13 +58,13 @@ static void assert_refused(struct place *fixture, const char *what) {
 
 /* ---- Files that are not a cache (any more) -------------------------------------------------- */
 
-static void some_other_file(void **state) {
+TEST_WITH(some_other_file, place_set_up, place_tear_down) {
   struct place *fixture = *state;
   assert_int_equal(file_write(text_get(&fixture->path), "kernel \"x\" {}\n", 14, NULL), CUGEN_OK);
   assert_refused(fixture, "is not a cugen cache");
 }
 
-static void somebody_elses_database(void **state) {
+TEST_WITH(somebody_elses_database, place_set_up, place_tear_down) {
   struct place *fixture = *state;
   place_sql(fixture, "CREATE TABLE photos (name)");
   assert_refused(fixture, "an SQLite database but not a cugen cache");
@@ -77,14 +72,14 @@ static void somebody_elses_database(void **state) {
   assert_refused(fixture, "an SQLite database but not a cugen cache");
 }
 
-static void a_newer_format(void **state) {
+TEST_WITH(a_newer_format, place_set_up, place_tear_down) {
   struct place *fixture = *state;
   place_fill(fixture);
   place_sql(fixture, "PRAGMA user_version = 13");
   assert_refused(fixture, "newer cugen (format 13, this one reads up to 12)");
 }
 
-static void other_tables_under_our_number(void **state) {
+TEST_WITH(other_tables_under_our_number, place_set_up, place_tear_down) {
   struct place *fixture = *state;
   place_sql(
       fixture,
@@ -96,7 +91,7 @@ static void other_tables_under_our_number(void **state) {
 }
 
 /* Not even the journal mode of a foreign file changes. */
-static void a_column_under_another_name(void **state) {
+TEST_WITH(a_column_under_another_name, place_set_up, place_tear_down) {
   struct place *fixture = *state;
   place_fill(fixture);
   place_sql(fixture,
@@ -104,7 +99,7 @@ static void a_column_under_another_name(void **state) {
   assert_refused(fixture, "table 'record' is not as cugen makes it");
 }
 
-static void a_truncated_file(void **state) {
+TEST_WITH(a_truncated_file, place_set_up, place_tear_down) {
   struct place *fixture = *state;
   place_fill(fixture);
   struct stat info;
@@ -134,7 +129,7 @@ static void assert_damaged(struct place *fixture, int status, const cugen_error 
 
 /* What a reader reads is checked then; before the first write the whole file is checked. Nothing
    is written. */
-static void overwritten_pages(void **state) {
+TEST_WITH(overwritten_pages, place_set_up, place_tear_down) {
   struct place *fixture = *state;
   place_fill(fixture);
   overwrite(fixture, 1, 6);
@@ -159,7 +154,7 @@ static void overwritten_pages(void **state) {
 
 /* Damage in records of other keys: the requested records are read, and nothing is added to the
    file. */
-static void damage_elsewhere(void **state) {
+TEST_WITH(damage_elsewhere, place_set_up, place_tear_down) {
   struct place *fixture = *state;
   static const struct cache_key mine = {"mine", "config", "problem", "options", NULL, NULL, 0};
   struct cache *cache;
@@ -199,7 +194,7 @@ static void damage_elsewhere(void **state) {
 }
 
 /* Flipped bits anywhere give an error or records, never a crash. */
-static void random_damage(void **state) {
+TEST_WITH(random_damage, place_set_up, place_tear_down) {
   struct place *fixture = *state;
   place_fill(fixture);
   struct text good = {0};
@@ -239,7 +234,7 @@ static void random_damage(void **state) {
   text_free(&good);
 }
 
-static void a_folder_in_its_place(void **state) {
+TEST_WITH(a_folder_in_its_place, place_set_up, place_tear_down) {
   struct place *fixture = *state;
   struct cache *cache;
   cugen_error err = {0};
@@ -309,7 +304,7 @@ static int use_old_read_only(struct place *fixture) {
   return use_with_images(fixture, false);
 }
 
-static void a_read_only_file_of_format_1(void **state) {
+TEST_WITH(a_read_only_file_of_format_1, place_set_up, place_tear_down) {
   struct place *fixture = *state;
   place_fill(fixture);
   place_back_to_1(fixture);
@@ -317,7 +312,7 @@ static void a_read_only_file_of_format_1(void **state) {
   in_child(use_old_read_only, fixture);
 }
 
-static void a_read_only_file_of_format_2(void **state) {
+TEST_WITH(a_read_only_file_of_format_2, place_set_up, place_tear_down) {
   struct place *fixture = *state;
   place_fill(fixture);
   place_back_to_2(fixture);
@@ -325,14 +320,14 @@ static void a_read_only_file_of_format_2(void **state) {
   in_child(use_old_read_only, fixture);
 }
 
-static void a_folder_that_cannot_be_written(void **state) {
+TEST_WITH(a_folder_that_cannot_be_written, place_set_up, place_tear_down) {
   struct place *fixture = *state;
   place_fill(fixture);
   assert_int_equal(chmod(text_get(&fixture->folder), 0555), 0);
   in_child(use_read_only, fixture);
 }
 
-static void a_file_that_cannot_be_written(void **state) {
+TEST_WITH(a_file_that_cannot_be_written, place_set_up, place_tear_down) {
   struct place *fixture = *state;
   place_fill(fixture);
   assert_int_equal(chmod(text_get(&fixture->path), 0444), 0);
@@ -360,7 +355,7 @@ static int use_new_read_only(struct place *fixture) {
   return 0;
 }
 
-static void no_cache_and_no_right_to_make_one(void **state) {
+TEST_WITH(no_cache_and_no_right_to_make_one, place_set_up, place_tear_down) {
   struct place *fixture = *state;
   assert_int_equal(chmod(text_get(&fixture->folder), 0555), 0);
   in_child(use_new_read_only, fixture);
@@ -376,7 +371,7 @@ static int use_unreadable(struct place *fixture) {
   return 0;
 }
 
-static void a_file_that_cannot_be_read(void **state) {
+TEST_WITH(a_file_that_cannot_be_read, place_set_up, place_tear_down) {
   struct place *fixture = *state;
   place_fill(fixture);
   assert_int_equal(chmod(text_get(&fixture->path), 0), 0);
@@ -415,7 +410,7 @@ static int fill_to_limit(struct place *fixture) {
   return fill(fixture);
 }
 
-static void a_file_size_limit(void **state) {
+TEST_WITH(a_file_size_limit, place_set_up, place_tear_down) {
   in_child(fill_to_limit, *state);
 }
 
@@ -435,7 +430,7 @@ static int fill_and_free(struct place *fixture) {
   return 0;
 }
 
-static void a_full_disk(void **state) {
+TEST_WITH(a_full_disk, place_set_up, place_tear_down) {
   struct place *fixture = *state;
   if (mount("tmpfs", text_get(&fixture->folder), "tmpfs", 0, "size=1m")) {
     print_message("skipped: no right to mount a small file system (%s)\n", strerror(errno));
@@ -459,33 +454,12 @@ static int create_on_full_disk(struct place *fixture) {
 }
 
 /* The remains of a failed start must not be taken for a damaged cache when there is room again. */
-static void a_disk_full_from_the_start(void **state) {
+TEST_WITH(a_disk_full_from_the_start, place_set_up, place_tear_down) {
   struct place *fixture = *state;
   in_child(create_on_full_disk, fixture);
   place_fill(fixture);
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      WITH_FOLDER(some_other_file),
-      WITH_FOLDER(somebody_elses_database),
-      WITH_FOLDER(a_newer_format),
-      WITH_FOLDER(other_tables_under_our_number),
-      WITH_FOLDER(a_column_under_another_name),
-      WITH_FOLDER(a_truncated_file),
-      WITH_FOLDER(overwritten_pages),
-      WITH_FOLDER(damage_elsewhere),
-      WITH_FOLDER(random_damage),
-      WITH_FOLDER(a_folder_in_its_place),
-      WITH_FOLDER(a_folder_that_cannot_be_written),
-      WITH_FOLDER(a_file_that_cannot_be_written),
-      WITH_FOLDER(a_read_only_file_of_format_1),
-      WITH_FOLDER(a_read_only_file_of_format_2),
-      WITH_FOLDER(no_cache_and_no_right_to_make_one),
-      WITH_FOLDER(a_file_that_cannot_be_read),
-      WITH_FOLDER(a_file_size_limit),
-      WITH_FOLDER(a_full_disk),
-      WITH_FOLDER(a_disk_full_from_the_start),
-  };
-  return cmocka_run_group_tests_name("cache faults: files", tests, NULL, NULL);
+  return cmocka_run_group_tests(tests, NULL, NULL);
 }

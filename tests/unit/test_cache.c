@@ -1,12 +1,6 @@
 /* Records as users of the cache see them: a stored record comes back, under the right key, in
    order, for everybody. Other subjects are in test_cache_NAME.c; what can go wrong with the file
    is in tests/fault/test_cache.c. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <math.h>
 #include <pthread.h>
@@ -19,6 +13,7 @@
 #include "base/hash.h"
 #include "base/system.h"
 #include "caches.h"
+#include "tests/testing.h"
 
 /* Replaces the C library's function, so that a test can pretend that a folder is on another file
    system. */
@@ -44,7 +39,7 @@ static int take_fastest(void *context, struct cache_record *record, bool *stop, 
 
 /* ---- Records -------------------------------------------------------------------------------- */
 
-static void every_field_comes_back(void **state) {
+TEST_WITH(every_field_comes_back, cache_set_up, cache_tear_down) {
   struct fixture *fixture = *state;
   store(fixture->cache, &key, full);
   struct cache_record *records;
@@ -57,7 +52,7 @@ static void every_field_comes_back(void **state) {
   free(records);
 }
 
-static void what_is_no_number_stays_none(void **state) {
+TEST_WITH(what_is_no_number_stays_none, cache_set_up, cache_tear_down) {
   struct fixture *fixture = *state;
   struct cache_record record = record_of("v", 1);
   record.outcome = CUGEN_OUTCOME_WRONG; /* a right record needs numbers */
@@ -73,7 +68,7 @@ static void what_is_no_number_stays_none(void **state) {
   free(records);
 }
 
-static void right_ones_come_first_by_time(void **state) {
+TEST_WITH(right_ones_come_first_by_time, cache_set_up, cache_tear_down) {
   struct fixture *fixture = *state;
   struct cache_record failed = record_of("failed", 0);
   failed.outcome = CUGEN_OUTCOME_TIMEOUT;
@@ -86,7 +81,7 @@ static void right_ones_come_first_by_time(void **state) {
 
 /* A record with declared work may be stored by a tuner that ranks by time, because the objective
    is not part of the key. */
-static void cost_is_by_the_objective(void **state) {
+TEST_WITH(cost_is_by_the_objective, cache_set_up, cache_tear_down) {
   struct fixture *fixture = *state;
   static const struct {
     const char *name;
@@ -113,7 +108,7 @@ static void cost_is_by_the_objective(void **state) {
 }
 
 /* Records from before the config had p and dtype, each of which has a default. */
-static void problems_may_lack_what_has_its_default(void **state) {
+TEST_WITH(problems_may_lack_what_has_its_default, cache_set_up, cache_tear_down) {
   struct fixture *fixture = *state;
   struct cache_key now = key, by_flops, other = key;
   uint64_t lacks;
@@ -172,7 +167,7 @@ static void problems_may_lack_what_has_its_default(void **state) {
 
 /* A record of the shorter problem is dropped only if its source, launches and arguments are
    those of the later record. */
-static void only_the_same_kernel_is_renewed(void **state) {
+TEST_WITH(only_the_same_kernel_is_renewed, cache_set_up, cache_tear_down) {
   struct fixture *fixture = *state;
   struct cache_key older = key, now = key;
   older.problem = "M=64";
@@ -193,7 +188,7 @@ static void only_the_same_kernel_is_renewed(void **state) {
 
 /* A record that takes as much energy as a faster one is dominated; one that is equal in both is
    not. */
-static void dominated_records_are_told(void **state) {
+TEST(dominated_records_are_told) {
   static const struct {
     double seconds, energy;
     bool non_dominated;
@@ -213,8 +208,7 @@ static void dominated_records_are_told(void **state) {
 
 /* A record whose problem lacked parameters is of the same kernel if all parts of its hash agree,
    except for the lines of the proof that it lacked. */
-static void what_is_lacked_is_no_part_of_the_proof(void **state) {
-  (void)state;
+TEST(what_is_lacked_is_no_part_of_the_proof) {
   static const char proof[] = "reference\ntolerance\nnil\n7", without[] = "reference\ntolerance\n7";
   struct kernel_spec spec = {.hash = hash_bytes("whole", 5),
                              .source_hash = hash_bytes("s", 1),
@@ -238,8 +232,7 @@ static void what_is_lacked_is_no_part_of_the_proof(void **state) {
 
 /* A rate refers to the work that the config declares now; a failure is a failure whatever the
    work. */
-static void other_work_is_another_record(void **state) {
-  (void)state;
+TEST_WITH(other_work_is_another_record, cache_set_up, cache_tear_down) {
   struct cache_record record = record_of("v", 1);
   record.flops = 100;
   struct kernel_spec spec = {.hash = record.hash, .flops = 100};
@@ -255,7 +248,7 @@ static void other_work_is_another_record(void **state) {
   objective_close(flops);
 }
 
-static void keys_keep_records_apart(void **state) {
+TEST_WITH(keys_keep_records_apart, cache_set_up, cache_tear_down) {
   struct fixture *fixture = *state;
   store(fixture->cache, &key, record_of("mine", 1));
   for (int field = 0; field < 4; field++) {
@@ -271,7 +264,7 @@ static void keys_keep_records_apart(void **state) {
   assert_variants(fixture->cache, &key, "mine");
 }
 
-static void older_records_become_history(void **state) {
+TEST_WITH(older_records_become_history, cache_set_up, cache_tear_down) {
   struct fixture *fixture = *state;
   for (int i = 1; i <= 3; i++) store(fixture->cache, &key, record_of("v", i));
   store(fixture->cache, &key, record_of("w", 2));
@@ -280,15 +273,14 @@ static void older_records_become_history(void **state) {
              "1.0|1|2.0|1|3.0|0");
 }
 
-static void nothing_known_is_no_error(void **state) {
+TEST_WITH(nothing_known_is_no_error, cache_set_up, cache_tear_down) {
   struct fixture *fixture = *state;
   assert_variants(fixture->cache, &key, "");
 }
 
 /* ---- Where it lies -------------------------------------------------------------------------- */
 
-static void without_a_path_nothing_is_written(void **state) {
-  (void)state;
+TEST(without_a_path_nothing_is_written) {
   static const char *const paths[] = {"", "none", NULL};
   for (int i = 0; i < 3; i++) {
     struct cache *cache;
@@ -303,12 +295,11 @@ static void without_a_path_nothing_is_written(void **state) {
   assert_false(file_exists("none"));
 }
 
-static void closing_nothing_is_allowed(void **state) {
-  (void)state;
+TEST(closing_nothing_is_allowed) {
   cache_close(NULL);
 }
 
-static void folders_are_made_and_names_may_be_odd(void **state) {
+TEST_WITH(folders_are_made_and_names_may_be_odd, cache_set_up, cache_tear_down) {
   struct fixture *fixture = *state;
   struct text path = {0}, warning = {0};
   struct cache *cache;
@@ -322,7 +313,7 @@ static void folders_are_made_and_names_may_be_odd(void **state) {
   text_free(&path);
 }
 
-static void an_empty_file_is_a_new_cache(void **state) {
+TEST_WITH(an_empty_file_is_a_new_cache, cache_set_up, cache_tear_down) {
   struct fixture *fixture = *state;
   only_of_a_file();
   cache_close(fixture->cache);
@@ -333,7 +324,7 @@ static void an_empty_file_is_a_new_cache(void **state) {
 
 /* Closing the second handle must not drop the locks of the first, nor hide what the other one
    stores. */
-static void two_handles_of_one_process_agree(void **state) {
+TEST_WITH(two_handles_of_one_process_agree, cache_set_up, cache_tear_down) {
   struct fixture *fixture = *state;
   struct cache *second;
   assert_int_equal(cache_open(text_get(&fixture->path), &second, NULL, NULL), CUGEN_OK);
@@ -358,7 +349,7 @@ static void *store_fifty(void *cache) {
   return NULL;
 }
 
-static void threads_may_share_one(void **state) {
+TEST_WITH(threads_may_share_one, cache_set_up, cache_tear_down) {
   struct fixture *fixture = *state;
   pthread_t threads[4];
   for (int i = 0; i < 4; i++)
@@ -371,7 +362,7 @@ static void threads_may_share_one(void **state) {
   assert_sql(fixture, "SELECT count(*) FROM record", "200");
 }
 
-static void config_files_keep_their_records_apart(void **state) {
+TEST_WITH(config_files_keep_their_records_apart, cache_set_up, cache_tear_down) {
   struct cache *cache = ((struct fixture *)*state)->cache;
   struct cache_key a = key, b = key;
   struct cache_record mine = record_of("v", 1), other = record_of("v", 2), *records;
@@ -403,7 +394,7 @@ static void config_files_keep_their_records_apart(void **state) {
 }
 
 /* NFS, SMB2 and FUSE: the cache has no write-ahead log there, and an existing log is given up. */
-static void network_file_systems_get_no_log(void **state) {
+TEST_WITH(network_file_systems_get_no_log, cache_set_up, cache_tear_down) {
   struct fixture *fixture = *state;
   static const long types[] = {0x6969, (long)0xfe534d42, 0x65735546};
   store(fixture->cache, &key, record_of("v", 1));
@@ -425,7 +416,7 @@ static void network_file_systems_get_no_log(void **state) {
 }
 
 /* A failed store leaves no transaction open: other handles may write, and so may this one. */
-static void a_failed_store_is_rolled_back(void **state) {
+TEST_WITH(a_failed_store_is_rolled_back, cache_set_up, cache_tear_down) {
   struct fixture *fixture = *state;
   struct cache_record other = record_of("w", 1);
   only_of_a_file();
@@ -438,28 +429,5 @@ static void a_failed_store_is_rolled_back(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      WITH_CACHE(every_field_comes_back),
-      WITH_CACHE(a_failed_store_is_rolled_back),
-      WITH_CACHE(what_is_no_number_stays_none),
-      WITH_CACHE(right_ones_come_first_by_time),
-      WITH_CACHE(cost_is_by_the_objective),
-      WITH_CACHE(problems_may_lack_what_has_its_default),
-      WITH_CACHE(only_the_same_kernel_is_renewed),
-      cmocka_unit_test(dominated_records_are_told),
-      cmocka_unit_test(what_is_lacked_is_no_part_of_the_proof),
-      WITH_CACHE(other_work_is_another_record),
-      WITH_CACHE(keys_keep_records_apart),
-      WITH_CACHE(older_records_become_history),
-      WITH_CACHE(nothing_known_is_no_error),
-      cmocka_unit_test(without_a_path_nothing_is_written),
-      cmocka_unit_test(closing_nothing_is_allowed),
-      WITH_CACHE(folders_are_made_and_names_may_be_odd),
-      WITH_CACHE(an_empty_file_is_a_new_cache),
-      WITH_CACHE(two_handles_of_one_process_agree),
-      WITH_CACHE(threads_may_share_one),
-      WITH_CACHE(config_files_keep_their_records_apart),
-      WITH_CACHE(network_file_systems_get_no_log),
-  };
-  return cmocka_run_group_tests_name("cache", tests, NULL, NULL);
+  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,4 @@
 /* Images in the cache: which come back, which are dropped, and which user they belong to. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,10 +6,11 @@
 #include "base/hash.h"
 #include "caches.h"
 #include "runtime/store/seal.h"
+#include "tests/testing.h"
 
 /* ---- Images --------------------------------------------------------------------------------- */
 
-static void images_come_back(void **state) {
+TEST_WITH(images_come_back, cache_set_up, cache_tear_down) {
   struct fixture *fixture = *state;
   struct compiled image = image_of("cubin");
   assert_image(fixture->cache, "key", NULL);
@@ -24,7 +19,7 @@ static void images_come_back(void **state) {
   assert_image(fixture->cache, "other", NULL);
 }
 
-static void a_later_image_replaces_the_earlier(void **state) {
+TEST_WITH(a_later_image_replaces_the_earlier, cache_set_up, cache_tear_down) {
   struct fixture *fixture = *state;
   struct compiled old = image_of("old"), new = image_of("new");
   assert_int_equal(cache_image_store(fixture->cache, "key", &old, NULL), CUGEN_OK);
@@ -33,8 +28,7 @@ static void a_later_image_replaces_the_earlier(void **state) {
   assert_sql(fixture, "SELECT count(*) FROM image_entry", "2");
 }
 
-static void images_are_replaced_in_memory_too(void **state) {
-  (void)state;
+TEST(images_are_replaced_in_memory_too) {
   struct cache *cache;
   struct compiled old = image_of("old"), new = image_of("new");
   assert_int_equal(cache_open("none", &cache, NULL, NULL), CUGEN_OK);
@@ -45,7 +39,7 @@ static void images_are_replaced_in_memory_too(void **state) {
 }
 
 /* An image is loaded onto a device, so damage that SQLite cannot see must be found before. */
-static void a_damaged_image_is_compiled_again(void **state) {
+TEST_WITH(a_damaged_image_is_compiled_again, cache_set_up, cache_tear_down) {
   struct fixture *fixture = *state;
   struct compiled image = image_of("cubin");
   assert_int_equal(cache_image_store(fixture->cache, "key", &image, NULL), CUGEN_OK);
@@ -65,8 +59,7 @@ static bool has_image(struct cache *cache, const char *name) {
 
 /* The newest images stay, and those of the fastest records, however old. In memory there is room
    for 32 MiB. */
-static void the_oldest_images_go(void **state) {
-  (void)state;
+TEST(the_oldest_images_go) {
   static const struct cache_key place = {"H200", "a", "", "arch sm_90a", NULL, NULL, 0};
   struct cache_record fast = record_of("fast", 1), slow = record_of("slow", 2);
   struct compiled image = image_of("cubin");
@@ -94,7 +87,7 @@ static void the_oldest_images_go(void **state) {
 
 /* Another source, architecture or compiler gives another image; so do other kernels, and a
    kernel that is launched in another way. */
-static void a_key_names_what_made_the_image(void **state) {
+TEST(a_key_names_what_made_the_image) {
   static const struct {
     const char *source, *arch;
     int nvrtc;
@@ -118,7 +111,7 @@ static void a_key_names_what_made_the_image(void **state) {
 }
 
 /* The limit on all images also holds if each image is far below it. */
-static void small_images_go_too(void **state) {
+TEST(small_images_go_too) {
   enum { IMAGES = 24 };
   (void)state;
   struct compiled image = image_of("cubin");
@@ -141,7 +134,7 @@ static void small_images_go_too(void **state) {
 }
 
 /* An image stays as long as a record needs its source, or may need it. */
-static void unwanted_images_go(void **state) {
+TEST_WITH(unwanted_images_go, cache_set_up, cache_tear_down) {
   struct fixture *fixture = *state;
   static const struct cache_key keys[] = {{"H200", "a", "", "arch sm_90a", NULL, NULL, 0},
                                           {"H200", "old", "", "arch sm_90a", NULL, NULL, 0}};
@@ -185,7 +178,7 @@ static struct compiled large_image(size_t length) {
   return image;
 }
 
-static void an_image_over_64_mb_is_not_kept(void **state) {
+TEST_WITH(an_image_over_64_mb_is_not_kept, cache_set_up, cache_tear_down) {
   struct fixture *fixture = *state;
   struct compiled image = large_image(CACHE_MAX_IMAGE + 1);
   assert_int_equal(cache_image_store(fixture->cache, "key", &image, NULL), CUGEN_OK);
@@ -205,7 +198,7 @@ static void an_image_over_64_mb_is_not_kept(void **state) {
 }
 
 /* Every value that an image relies on is changed by somebody who does not have the key. */
-static void all_of_an_image_is_sealed(void **state) {
+TEST_WITH(all_of_an_image_is_sealed, cache_set_up, cache_tear_down) {
   struct fixture *fixture = *state;
   static const char *const changes[] = {
       "UPDATE image SET data = x'00'",
@@ -235,7 +228,7 @@ static void all_of_an_image_is_sealed(void **state) {
 }
 
 /* The seal of one kernel's image is not valid for another's. */
-static void a_seal_is_of_one_image(void **state) {
+TEST_WITH(a_seal_is_of_one_image, cache_set_up, cache_tear_down) {
   struct fixture *fixture = *state;
   struct compiled image = image_of("cubin");
   assert_int_equal(cache_image_store(fixture->cache, "a", &image, NULL), CUGEN_OK);
@@ -258,7 +251,7 @@ static void a_seal_is_of_one_image(void **state) {
 
 /* The seal covers the lengths of facts and data, so that a byte cannot move from one to the
    other. */
-static void a_byte_stays_in_its_part(void **state) {
+TEST(a_byte_stays_in_its_part) {
   static const char bytes[] = "facts and data";
   unsigned char mac[SEAL_BYTES];
   struct seal seal;
@@ -278,7 +271,7 @@ static void a_byte_stays_in_its_part(void **state) {
 }
 
 /* Two users share a database; each has images of its own. */
-static void users_keep_their_images_apart(void **state) {
+TEST_WITH(users_keep_their_images_apart, cache_set_up, cache_tear_down) {
   struct fixture *fixture = *state;
   struct compiled mine = image_of("mine"), other = image_of("other");
   cugen_cache_counts checked;
@@ -303,20 +296,5 @@ static void users_keep_their_images_apart(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(images_are_replaced_in_memory_too),
-      cmocka_unit_test(a_key_names_what_made_the_image),
-      WITH_CACHE(images_come_back),
-      WITH_CACHE(a_later_image_replaces_the_earlier),
-      WITH_CACHE(unwanted_images_go),
-      cmocka_unit_test(the_oldest_images_go),
-      cmocka_unit_test(small_images_go_too),
-      WITH_CACHE(a_damaged_image_is_compiled_again),
-      WITH_CACHE(an_image_over_64_mb_is_not_kept),
-      WITH_CACHE(all_of_an_image_is_sealed),
-      WITH_CACHE(a_seal_is_of_one_image),
-      cmocka_unit_test(a_byte_stays_in_its_part),
-      WITH_CACHE(users_keep_their_images_apart),
-  };
-  return cmocka_run_group_tests_name("cache_images", tests, NULL, NULL);
+  return cmocka_run_group_tests(tests, NULL, NULL);
 }

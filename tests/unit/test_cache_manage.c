@@ -1,10 +1,4 @@
 /* Looking through the cache, removing from it, verifying it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <sqlite3.h>
 #include <stdlib.h>
@@ -12,6 +6,7 @@
 
 #include "base/hash.h"
 #include "caches.h"
+#include "tests/testing.h"
 
 /* ---- Looking through, removing, checking ---------------------------------------------------- */
 
@@ -56,7 +51,7 @@ static void store_some(struct cache *cache) {
   store(cache, &keys[0], again);
 }
 
-static void sets_are_listed(void **state) {
+TEST_WITH(sets_are_listed, cache_set_up, cache_tear_down) {
   struct fixture *fixture = *state;
   assert_spaces(fixture->cache, "");
   store_some(fixture->cache);
@@ -79,7 +74,7 @@ static int note_device(void *context, const char *device, const char *options, c
 }
 
 /* Only devices that have a right record of this config and problem. */
-static void devices_are_found_by_config_and_problem(void **state) {
+TEST_WITH(devices_are_found_by_config_and_problem, cache_set_up, cache_tear_down) {
   struct fixture *fixture = *state;
   const struct cache_key keys[] = {{"A100", "matmul", "M=64", "arch sm_80", NULL, NULL, 0},
                                    {"H200", "matmul", "M=64", "arch sm_90a", NULL, NULL, 0},
@@ -109,7 +104,7 @@ static void assert_removed(struct fixture *fixture, struct cache_filter filter, 
   assert_spaces(reopen(fixture), left);
 }
 
-static void records_are_removed_by_what_they_are(void **state) {
+TEST_WITH(records_are_removed_by_what_they_are, cache_set_up, cache_tear_down) {
   struct fixture *fixture = *state;
   store_some(fixture->cache);
   assert_removed(fixture, (struct cache_filter){.config = "matmu"}, 0, 0, 0,
@@ -128,7 +123,7 @@ static void records_are_removed_by_what_they_are(void **state) {
 }
 
 /* A reader who has loaded the records goes on; removed images are compiled again. */
-static void a_reader_outlives_removal(void **state) {
+TEST_WITH(a_reader_outlives_removal, cache_set_up, cache_tear_down) {
   struct fixture *fixture = *state;
   struct cache *reader;
   cugen_cache_counts removed;
@@ -145,7 +140,7 @@ static void a_reader_outlives_removal(void **state) {
 }
 
 /* A writer blocks a removal, but not the counting of what would be removed. */
-static void counting_waits_for_nobody(void **state) {
+TEST_WITH(counting_waits_for_nobody, cache_set_up, cache_tear_down) {
   struct fixture *fixture = *state;
   cugen_cache_counts removed;
   const struct cache_filter all = {0};
@@ -166,7 +161,7 @@ static void counting_waits_for_nobody(void **state) {
 }
 
 /* Each kind of damage is made, found, and mended. */
-static void what_is_wrong_is_found(void **state) {
+TEST_WITH(what_is_wrong_is_found, cache_set_up, cache_tear_down) {
   struct fixture *fixture = *state;
   static const char *const cases[][3] = {
       {"UPDATE record SET outcome = 8 WHERE id = 1", "outcome is out of range: '8'",
@@ -214,7 +209,7 @@ static void what_is_wrong_is_found(void **state) {
 
 /* Each change of the tables is refused with a message, and the database is accepted again when
    the change is undone. */
-static void what_is_not_as_cugen_makes_it_is_refused(void **state) {
+TEST_WITH(what_is_not_as_cugen_makes_it_is_refused, cache_set_up, cache_tear_down) {
   struct fixture *fixture = *state;
   static const char *const cases[][3] = {
       {"CREATE TABLE photos (name)", "table 'photos'", "DROP TABLE photos"},
@@ -247,14 +242,5 @@ static void what_is_not_as_cugen_makes_it_is_refused(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      WITH_CACHE(sets_are_listed),
-      WITH_CACHE(records_are_removed_by_what_they_are),
-      WITH_CACHE(a_reader_outlives_removal),
-      WITH_CACHE(counting_waits_for_nobody),
-      WITH_CACHE(devices_are_found_by_config_and_problem),
-      WITH_CACHE(what_is_wrong_is_found),
-      WITH_CACHE(what_is_not_as_cugen_makes_it_is_refused),
-  };
-  return cmocka_run_group_tests_name("cache_manage", tests, NULL, NULL);
+  return cmocka_run_group_tests(tests, NULL, NULL);
 }

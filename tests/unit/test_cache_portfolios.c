@@ -1,11 +1,5 @@
 /* Portfolios in the cache and in wisdom: stored, replaced, removed, exchanged, and refused if
    they are not valid. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +7,7 @@
 #include "base/hash.h"
 #include "caches.h"
 #include "runtime/store/wisdom.h"
+#include "tests/testing.h"
 
 #define HASH "0123456789abcdef0123456789abcdef"
 #define BODY                                                                                       \
@@ -55,7 +50,7 @@ static void assert_kept(struct cache *cache, const struct cache_key *of, const c
 
 /* ---- In the database ------------------------------------------------------------------------ */
 
-static void the_later_one_stays(void **state) {
+TEST_WITH(the_later_one_stays, cache_set_up, cache_tear_down) {
   struct fixture *fixture = *state;
   const struct cache_key of = {.device = "GPU sm_90", .config = "matmul", .options = "arch sm_90a"},
                          other = {
@@ -81,7 +76,7 @@ static void assert_removed(struct cache *cache, struct cache_filter filter, size
   assert_int_equal(removed, want);
 }
 
-static void what_is_meant_is_removed(void **state) {
+TEST_WITH(what_is_meant_is_removed, cache_set_up, cache_tear_down) {
   struct fixture *fixture = *state;
   put(fixture->cache, portfolio("dtype=f32", "/a.lua", LATE));
   put(fixture->cache, portfolio("dtype=f32", "/b.lua", EARLY));
@@ -99,7 +94,7 @@ static void what_is_meant_is_removed(void **state) {
   assert_kept(fixture->cache, NULL, "");
 }
 
-static void a_wrong_one_is_found(void **state) {
+TEST_WITH(a_wrong_one_is_found, cache_set_up, cache_tear_down) {
   struct fixture *fixture = *state;
   put(fixture->cache, portfolio("", "", LATE));
   assert_sql(fixture, "UPDATE portfolio SET body = 'rule 0'", "");
@@ -108,7 +103,7 @@ static void a_wrong_one_is_found(void **state) {
 
 /* ---- Its text ------------------------------------------------------------------------------- */
 
-static void what_is_printed_is_read(void **state) {
+TEST(what_is_printed_is_read) {
   struct portfolio_body body;
   struct text printed = {0};
   (void)state;
@@ -130,7 +125,7 @@ static void what_is_printed_is_read(void **state) {
 }
 
 /* A shipped portfolio has no exceptions, nor has one from before there were any. */
-static void one_without_exceptions_is_read(void **state) {
+TEST(one_without_exceptions_is_read) {
   static const char text[] =
       "rule 0\nproblems 1\ntuned 1.000000 1.000000\nheld 0.000000 0.000000\nvariant 1 " HASH
       " naive\nat M=8\n";
@@ -147,7 +142,7 @@ static void one_without_exceptions_is_read(void **state) {
 
 /* A body that is cut anywhere is refused, and no changed byte makes the parser read past its
    end. */
-static void what_is_none_is_refused(void **state) {
+TEST(what_is_none_is_refused) {
   static const char *const wrong[] = {
       "",
       "rule \nproblems 1\n",
@@ -197,7 +192,7 @@ static struct text export_all(struct cache *cache, const char *problem) {
   return out;
 }
 
-static void wisdom_carries_them(void **state) {
+TEST_WITH(wisdom_carries_them, cache_set_up, cache_tear_down) {
   struct fixture *fixture = *state;
   struct cache *other;
   cugen_cache_merged merged;
@@ -246,7 +241,7 @@ static struct text seal(const char *const *lines, size_t count) {
   "rule 0\\nproblems 1\\ntuned 1.000000 1.000000\\nheld 0.000000 0.000000\\nvariant 1 " HASH       \
   " v\\nat M=1\\n"
 
-static void wrong_wisdom_is_refused(void **state) {
+TEST_WITH(wrong_wisdom_is_refused, cache_set_up, cache_tear_down) {
   static const struct {
     const char *lines[3];
     size_t count;
@@ -283,15 +278,5 @@ static void wrong_wisdom_is_refused(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      WITH_CACHE(the_later_one_stays),
-      WITH_CACHE(what_is_meant_is_removed),
-      WITH_CACHE(a_wrong_one_is_found),
-      cmocka_unit_test(what_is_printed_is_read),
-      cmocka_unit_test(one_without_exceptions_is_read),
-      cmocka_unit_test(what_is_none_is_refused),
-      WITH_CACHE(wisdom_carries_them),
-      WITH_CACHE(wrong_wisdom_is_refused),
-  };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

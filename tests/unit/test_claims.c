@@ -1,11 +1,5 @@
 /* Claims of variants. On a server (tests/postgres/conformance.py) one owner has a variant at a
    time, until the lease ends or there is a record. A cache in memory or in a file has no claims. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +7,7 @@
 
 #include "base/system.h"
 #include "caches.h"
+#include "tests/testing.h"
 
 static const char hash[] = "0123456789abcdef0123456789abcdef",
                   other_hash[] = "1123456789abcdef0123456789abcdef";
@@ -42,7 +37,7 @@ static void claim_one(struct cache *cache, const char *owner, const char *varian
   assert_int_equal(claim.state == CACHE_CLAIM_GRANTED, want);
 }
 
-static void a_file_keeps_none(void **state) {
+TEST(a_file_keeps_none) {
   struct cache *cache;
   (void)state;
   assert_int_equal(cache_open("none", &cache, NULL, NULL), CUGEN_OK);
@@ -50,7 +45,7 @@ static void a_file_keeps_none(void **state) {
   cache_close(cache);
 }
 
-static void one_owner_at_a_time(void **state) {
+TEST_WITH(one_owner_at_a_time, cache_set_up, cache_tear_down) {
   struct cache *cache = cache_of(state);
   claim_one(cache, "first", "b", true);
   assert_granted(cache, "second", hash, 30, 0, "ac");
@@ -61,7 +56,7 @@ static void one_owner_at_a_time(void **state) {
 }
 
 /* As many variants are granted as are wanted, and each refusal has a reason. */
-static void as_many_as_are_wanted(void **state) {
+TEST_WITH(as_many_as_are_wanted, cache_set_up, cache_tear_down) {
   struct cache *cache = cache_of(state);
   struct cache_claim claims[] = {
       {"a", hash, 0}, {"b", hash, 0}, {"c", hash, 0}, {"d", hash, 0}, {"e", hash, 0}};
@@ -85,7 +80,7 @@ static size_t tuners_of(struct cache *cache) {
   return news.tuners;
 }
 
-static void a_lease_ends(void **state) {
+TEST_WITH(a_lease_ends, cache_set_up, cache_tear_down) {
   struct cache *cache = cache_of(state);
   assert_granted(cache, "killed", hash, 0.2, 0, "abc");
   assert_granted(cache, "alive", hash, 30, 0, "");
@@ -96,7 +91,7 @@ static void a_lease_ends(void **state) {
 }
 
 /* A record of this kernel was measured meanwhile. */
-static void what_has_a_record_is_not_granted(void **state) {
+TEST_WITH(what_has_a_record_is_not_granted, cache_set_up, cache_tear_down) {
   struct cache *cache = cache_of(state);
   struct cache_record record = record_of("b", 1);
   const int64_t now = clock_unix();
@@ -122,7 +117,7 @@ static void assert_news(struct cache *cache, struct cache_news *news, const char
   text_free(&got);
 }
 
-static void news_are_what_came_since(void **state) {
+TEST_WITH(news_are_what_came_since, cache_set_up, cache_tear_down) {
   struct cache *cache = cache_of(state);
   struct cache_key elsewhere = key;
   struct cache_news news = {.since = -1};
@@ -149,7 +144,7 @@ static void news_are_what_came_since(void **state) {
 }
 
 /* Claims are removed with their set, and possible again when the set is. */
-static void a_removed_set_is_made_again(void **state) {
+TEST_WITH(a_removed_set_is_made_again, cache_set_up, cache_tear_down) {
   struct cache *cache = cache_of(state);
   const struct cache_filter all = {0};
   cugen_cache_counts removed;
@@ -165,12 +160,5 @@ static void a_removed_set_is_made_again(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(a_file_keeps_none),
-                                     WITH_CACHE(one_owner_at_a_time),
-                                     WITH_CACHE(as_many_as_are_wanted),
-                                     WITH_CACHE(a_lease_ends),
-                                     WITH_CACHE(what_has_a_record_is_not_granted),
-                                     WITH_CACHE(news_are_what_came_since),
-                                     WITH_CACHE(a_removed_set_is_made_again)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
