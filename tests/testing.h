@@ -1,5 +1,6 @@
-/* cmocka, and tests that list themselves: TEST(name) { ... } is a test of its program, TEST_WITH names what runs before and after
-   it. They run in the order of the file: int main(void) { return cmocka_run_group_tests(tests, NULL, NULL); } */
+/* cmocka, and tests that list themselves: TEST(name) { ... } is a test of its program, TEST_WITH
+   names what runs before and after it. They run in the order of the file:
+   int main(void) { return cmocka_run_group_tests(tests, NULL, NULL); } */
 #ifndef TESTS_TESTING_H
 #define TESTS_TESTING_H
 #include <setjmp.h>

@@ -25,6 +25,7 @@ NAME.test is rewritten with what came out (a matching expectation is left as it 
 
 Commands that run side by side, those of a pipeline or with &, may print on stdout or on stderr, not on both: which came
 first would be chance. `2>&1 |` or `2>FILE` settles it."""
+import contextlib
 import os
 import pathlib
 import re
@@ -156,14 +157,23 @@ def environment(cugen, script, folder, wrapped):
     return own
 
 
+@contextlib.contextmanager
+def place(cugen, script, wrapper):
+    """A private folder and its environment."""
+    with tempfile.TemporaryDirectory(prefix="cugen-cli-") as top:
+        work = os.path.join(top, "work")
+        os.mkdir(work)
+        if wrapper:  # the commands may be another user's
+            os.chmod(top, 0o777)
+            os.chmod(work, 0o777)
+        yield work, environment(cugen, script, top, bool(wrapper))
+
+
 def run_cases(cugen, script, wrapper):
     """Runs a table of cases."""
     failures, skipped, found = 0, 0, parts(script.read_text())
     for cases in found:
-        with tempfile.TemporaryDirectory(prefix="cugen-cli-") as top:
-            work = os.path.join(top, "work")
-            os.mkdir(work)
-            own = environment(cugen, script, top, False)
+        with place(cugen, script, wrapper) as (work, own):
             for command, expected in cases:
                 lines, code = run(command, work, own, wrapper)
                 if code == SKIP:
@@ -175,7 +185,7 @@ def run_cases(cugen, script, wrapper):
                     failures += 1
                     report(script.name, command, [expected], [actual])
     print(f"{script.name}: {sum(map(len, found))} cases, {failures} wrong")
-    return 1 if failures else skipped
+    return 1 if failures or not found else skipped
 
 
 def main():
@@ -184,13 +194,7 @@ def main():
         return run_cases(cugen, script, sys.argv[3:])
     steps, rest = parse(script.read_text())
     failures, written = 0, []
-    with tempfile.TemporaryDirectory(prefix="cugen-cli-") as top:
-        work = os.path.join(top, "work")
-        os.mkdir(work)
-        if sys.argv[3:]:  # the commands may be another user's
-            os.chmod(top, 0o777)
-            os.chmod(work, 0o777)
-        own = environment(cugen, script, top, bool(sys.argv[3:]))
+    with place(cugen, script, sys.argv[3:]) as (work, own):
         for preamble, command, expected in steps:
             actual, code = run(command, work, own, sys.argv[3:])
             if code == SKIP:

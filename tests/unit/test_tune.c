@@ -7,9 +7,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "tests/testing.h"
 #include "runtime/model/roofline.h"
 #include "runtime/wire.h"
+#include "tests/testing.h"
 #include "tune/data/elements.h"
 #include "tune/data/verify.h"
 #include "tune/search/strategy.h"
