@@ -1,12 +1,6 @@
 /* The cuda device over a driver that fails: whichever call fails, the error names it and nothing
    is left behind. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <cuda.h>
 #include <dlfcn.h>
@@ -20,6 +14,7 @@
 #include "runtime/cuda/driver.h"
 #include "runtime/devices.h"
 #include "runtime/plan.h"
+#include "tests/testing.h"
 #include "tune/worker/measure.h"
 
 static struct fake_cuda *fake;
@@ -252,18 +247,15 @@ static void fail_each_call(bool modules, CUresult result, int expected) {
   }
 }
 
-static void test_each_call_fails(void **state) {
-  (void)state;
+TEST_WITH(test_each_call_fails, reset_fake, NULL) {
   fail_each_call(false, CUDA_ERROR_ILLEGAL_ADDRESS, CUGEN_ERROR_DEVICE);
 }
 
-static void test_each_call_fails_with_modules(void **state) {
-  (void)state;
+TEST_WITH(test_each_call_fails_with_modules, reset_fake, NULL) {
   fail_each_call(true, CUDA_ERROR_ILLEGAL_ADDRESS, CUGEN_ERROR_DEVICE);
 }
 
-static void test_each_call_out_of_memory(void **state) {
-  (void)state;
+TEST_WITH(test_each_call_out_of_memory, reset_fake, NULL) {
   fail_each_call(false, CUDA_ERROR_OUT_OF_MEMORY, CUGEN_ERROR_MEMORY);
 }
 
@@ -334,8 +326,7 @@ static void fail_each_allocation(int (*scene)(cugen_error *err)) {
   }
 }
 
-static void test_each_allocation_fails(void **state) {
-  (void)state;
+TEST_WITH(test_each_allocation_fails, reset_fake, NULL) {
   fail_each_allocation(work_without_an_allocation);
   fail_each_allocation(open_and_close_toolkit);
 }
@@ -356,8 +347,7 @@ static void assert_no_devices(struct toolkit *toolkit, int status, const char *w
   toolkit_close(toolkit);
 }
 
-static void test_no_driver(void **state) {
-  (void)state;
+TEST_WITH(test_no_driver, reset_fake, NULL) {
   struct toolkit *toolkit = open_toolkit();
   text_add(&toolkit->driver, ".not.there");
   assert_no_devices(toolkit, CUGEN_ERROR_MISSING, "libcuda.so.1.not.there was not found; GPU work");
@@ -367,31 +357,27 @@ static void test_no_driver(void **state) {
                     "needs an NVIDIA driver 580 or newer for CUDA 13");
 }
 
-static void test_no_device(void **state) {
-  (void)state;
+TEST_WITH(test_no_device, reset_fake, NULL) {
   fake->devices = 0;
   assert_no_devices(open_toolkit(), CUGEN_ERROR_DEVICE,
                     "the CUDA driver is there (CUDA 13.0) but sees no GPU");
 }
 
-static void test_old_driver(void **state) {
-  (void)state;
+TEST_WITH(test_old_driver, reset_fake, NULL) {
   fake->version = 12020;
   assert_no_devices(open_toolkit(), CUGEN_ERROR_DEVICE,
                     "too old: it supports CUDA 12.2, but NVRTC is of CUDA 13");
   assert_no_devices(open_toolkit(), CUGEN_ERROR_DEVICE, "cuda-toolkit[cccl,cudart,nvrtc]==12.*'");
 }
 
-static void test_newer_driver(void **state) {
-  (void)state;
+TEST_WITH(test_newer_driver, reset_fake, NULL) {
   fake->version = 14010;
   struct toolkit *toolkit = open_toolkit();
   assert_int_equal(cuda_device_ops.count(toolkit, NULL), 1);
   toolkit_close(toolkit);
 }
 
-static void test_no_such_ordinal(void **state) {
-  (void)state;
+TEST_WITH(test_no_such_ordinal, reset_fake, NULL) {
   struct toolkit *toolkit = open_toolkit();
   struct device_description description;
   cugen_error err;
@@ -402,8 +388,7 @@ static void test_no_such_ordinal(void **state) {
 
 /* ---- What it says and finds ----------------------------------------------------------------- */
 
-static void test_description(void **state) {
-  (void)state;
+TEST_WITH(test_description, reset_fake, NULL) {
   struct toolkit *toolkit = open_toolkit();
   struct device_description description;
   assert_int_equal(cuda_device_ops.describe(toolkit, 0, &description, NULL), CUGEN_OK);
@@ -459,7 +444,7 @@ static void check_guard(struct device *device, size_t bytes, long offset, const 
   if (!strstr(err.message, words)) fail_msg("expected '%s' in: %s", words, err.message);
 }
 
-static void test_guards(void **state) {
+TEST_WITH(test_guards, open_device, close_device) {
   struct device *device = ((struct opened *)*state)->device;
   check_guard(device, 1000, 0, NULL);
   check_guard(device, 1000, 999, NULL);
@@ -472,7 +457,7 @@ static void test_guards(void **state) {
 
 /* The message names the damaged zone that is nearest to the buffer, and how many bytes were
    written. */
-static void test_guards_name_the_nearest(void **state) {
+TEST_WITH(test_guards_name_the_nearest, open_device, close_device) {
   struct device *device = ((struct opened *)*state)->device;
   struct memory memory;
   cugen_error err;
@@ -484,7 +469,7 @@ static void test_guards_name_the_nearest(void **state) {
 }
 
 /* One variant's damage is not reported for another: both zones are restored after the check. */
-static void test_guards_are_restored(void **state) {
+TEST_WITH(test_guards_are_restored, open_device, close_device) {
   struct device *device = ((struct opened *)*state)->device;
   enum { BYTES = 1001, ZONE = 65536 };
   struct memory memory;
@@ -497,7 +482,7 @@ static void test_guards_are_restored(void **state) {
   device->ops->free(device, &memory);
 }
 
-static void test_unguarded(void **state) {
+TEST_WITH(test_unguarded, open_device, close_device) {
   struct device *device = ((struct opened *)*state)->device;
   struct memory memory;
   assert_int_equal(device->ops->alloc(device, MEMORY_DEVICE, 200000, false, &memory, NULL),
@@ -508,7 +493,7 @@ static void test_unguarded(void **state) {
   assert_null(memory.device);
 }
 
-static void test_no_memory(void **state) {
+TEST_WITH(test_no_memory, open_device, close_device) {
   struct device *device = ((struct opened *)*state)->device;
   struct memory memory;
   cugen_error err;
@@ -530,7 +515,7 @@ static struct loaded *load_work(struct device *device) {
   return loaded;
 }
 
-static void test_dynamic_shared(void **state) {
+TEST_WITH(test_dynamic_shared, open_device, close_device) {
   struct device *device = ((struct opened *)*state)->device;
   struct loaded *loaded = load_work(device);
   struct entry *entry;
@@ -548,7 +533,7 @@ static void test_dynamic_shared(void **state) {
 
 /* A launch may set the split of L1 and shared memory; a launch that does not leaves it to the
    driver. */
-static void test_carveout(void **state) {
+TEST_WITH(test_carveout, open_device, close_device) {
   struct device *device = ((struct opened *)*state)->device;
   struct kernel_launch launch = launches[0];
   struct kernel_spec one = {.launches = &launch, .launch_count = 1};
@@ -567,7 +552,7 @@ static void test_carveout(void **state) {
 }
 
 /* The driver's number of clusters; 0 if the kernel demands none, or the driver does not know. */
-static void test_clusters(void **state) {
+TEST_WITH(test_clusters, open_device, close_device) {
   struct device *device = ((struct opened *)*state)->device;
   struct kernel_launch launch = launches[0];
   struct kernel_spec one = {.launches = &launch, .launch_count = 1};
@@ -601,7 +586,7 @@ static void note_early(const struct fake_launch *launch) {
   launched_early = launch->early;
 }
 
-static void test_overlap(void **state) {
+TEST_WITH(test_overlap, open_device, close_device) {
   struct device *device = ((struct opened *)*state)->device;
   struct kernel_launch launch = launches[0];
   struct kernel_spec one = {.launches = &launch, .launch_count = 1};
@@ -630,7 +615,7 @@ static void note_together(const struct fake_launch *launch) {
 }
 
 /* A grid of 4 x 5 blocks; the driver says how many blocks the device holds. */
-static void test_cooperative(void **state) {
+TEST_WITH(test_cooperative, open_device, close_device) {
   struct device *device = ((struct opened *)*state)->device;
   const int64_t multiprocessors = device->description.facts.sm_count;
   struct kernel_launch launch = launches[0];
@@ -663,7 +648,7 @@ static void test_cooperative(void **state) {
 }
 
 /* Clusters of more than 8 blocks need an attribute, smaller ones do not. */
-static void test_large_clusters(void **state) {
+TEST_WITH(test_large_clusters, open_device, close_device) {
   struct device *device = ((struct opened *)*state)->device;
   struct kernel_launch launch = launches[0];
   struct kernel_spec one = {.launches = &launch, .launch_count = 1};
@@ -680,7 +665,7 @@ static void test_large_clusters(void **state) {
   memset(fake->cluster, 0, sizeof fake->cluster);
 }
 
-static void test_symbols(void **state) {
+TEST_WITH(test_symbols, open_device, close_device) {
   struct device *device = ((struct opened *)*state)->device;
   struct loaded *loaded = load_work(device);
   void *address;
@@ -704,7 +689,7 @@ static const struct fake_texture *seen(const struct texture *texture) {
   return (const struct fake_texture *)(uintptr_t)texture->object;
 }
 
-static void test_texture_over_a_buffer(void **state) {
+TEST_WITH(test_texture_over_a_buffer, open_device, close_device) {
   struct device *device = ((struct opened *)*state)->device;
   struct kernel_argument image = {.name = "image",
                                   .rank = 2,
@@ -741,7 +726,7 @@ static void test_texture_over_a_buffer(void **state) {
   device->ops->free(device, &memory);
 }
 
-static void test_tensor_map(void **state) {
+TEST_WITH(test_tensor_map, open_device, close_device) {
   struct device *device = ((struct opened *)*state)->device;
   struct kernel_argument argument = {.name = "A",
                                      .rank = 2,
@@ -788,7 +773,7 @@ static void test_tensor_map(void **state) {
 
 /* A column-major buffer with a pitch is copied into a packed array, on the given stream, at each
    request. */
-static void test_texture_over_an_array(void **state) {
+TEST_WITH(test_texture_over_an_array, open_device, close_device) {
   struct device *device = ((struct opened *)*state)->device;
   struct kernel_argument image = {.name = "image",
                                   .rank = 2,
@@ -821,7 +806,7 @@ static void test_texture_over_an_array(void **state) {
   assert_int_equal(fake->memory, 0);
 }
 
-static void test_texture_too_large(void **state) {
+TEST_WITH(test_texture_too_large, open_device, close_device) {
   struct device *device = ((struct opened *)*state)->device;
   struct kernel_argument image = {.name = "image",
                                   .rank = 1,
@@ -837,7 +822,7 @@ static void test_texture_too_large(void **state) {
   assert_non_null(strstr(err.message, "texture 'image': cuArray3DCreate_v2: "));
 }
 
-static void test_launch_failure_names_the_launch(void **state) {
+TEST_WITH(test_launch_failure_names_the_launch, open_device, close_device) {
   struct device *device = ((struct opened *)*state)->device;
   struct loaded *loaded = load_work(device);
   struct kernel_launch launch = {
@@ -897,7 +882,7 @@ static int time_sets(struct device *device, int (*run)(void *context, cugen_erro
   return status;
 }
 
-static void test_renewal(void **state) {
+TEST_WITH(test_renewal, open_device, close_device) {
   struct device *device = ((struct opened *)*state)->device;
   struct device_ops ops = *device->ops;
   struct kernel_spec plain = {.launches = launches, .launch_count = 1};
@@ -954,7 +939,7 @@ static int time_launches(struct device *device, int (*run)(void *context, cugen_
 
 /* How often a variant is run that takes `each` seconds and took `seen` when it was verified, if
    the best variant takes `best`. */
-static void test_runs_of_a_variant(void **state) {
+TEST_WITH(test_runs_of_a_variant, open_device, close_device) {
   static const struct {
     double each, seen, best;
     int launches, samples;
@@ -1017,40 +1002,5 @@ static void test_runs_of_a_variant(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test_setup(test_each_call_fails, reset_fake),
-    cmocka_unit_test_setup(test_each_call_fails_with_modules, reset_fake),
-    cmocka_unit_test_setup(test_each_call_out_of_memory, reset_fake),
-#if !SANITIZED
-    cmocka_unit_test_setup(test_each_allocation_fails, reset_fake),
-#endif
-    cmocka_unit_test_setup(test_no_driver, reset_fake),
-    cmocka_unit_test_setup(test_no_device, reset_fake),
-    cmocka_unit_test_setup(test_old_driver, reset_fake),
-    cmocka_unit_test_setup(test_newer_driver, reset_fake),
-    cmocka_unit_test_setup(test_no_such_ordinal, reset_fake),
-    cmocka_unit_test_setup(test_description, reset_fake),
-    cmocka_unit_test_setup_teardown(test_guards, open_device, close_device),
-    cmocka_unit_test_setup_teardown(test_guards_name_the_nearest, open_device, close_device),
-    cmocka_unit_test_setup_teardown(test_guards_are_restored, open_device, close_device),
-    cmocka_unit_test_setup_teardown(test_unguarded, open_device, close_device),
-    cmocka_unit_test_setup_teardown(test_no_memory, open_device, close_device),
-    cmocka_unit_test_setup_teardown(test_dynamic_shared, open_device, close_device),
-    cmocka_unit_test_setup_teardown(test_carveout, open_device, close_device),
-    cmocka_unit_test_setup_teardown(test_clusters, open_device, close_device),
-    cmocka_unit_test_setup_teardown(test_symbols, open_device, close_device),
-    cmocka_unit_test_setup_teardown(test_tensor_map, open_device, close_device),
-    cmocka_unit_test_setup_teardown(test_overlap, open_device, close_device),
-    cmocka_unit_test_setup_teardown(test_cooperative, open_device, close_device),
-    cmocka_unit_test_setup_teardown(test_large_clusters, open_device, close_device),
-    cmocka_unit_test_setup_teardown(test_texture_over_a_buffer, open_device, close_device),
-    cmocka_unit_test_setup_teardown(test_texture_over_an_array, open_device, close_device),
-    cmocka_unit_test_setup_teardown(test_texture_too_large, open_device, close_device),
-    cmocka_unit_test_setup_teardown(test_launch_failure_names_the_launch, open_device,
-                                    close_device),
-    cmocka_unit_test_setup_teardown(test_renewal, open_device, close_device),
-    cmocka_unit_test_setup_teardown(test_runs_of_a_variant, open_device, close_device),
-  };
-  return cmocka_run_group_tests_name("the cuda device over a failing driver", tests, find_fake,
-                                     forget_fake);
+  return cmocka_run_group_tests(tests, find_fake, forget_fake);
 }

@@ -1,16 +1,12 @@
 /* The advice that follows a compiler's diagnostic, for sources that were written for nvcc. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/system.h"
 #include "runtime/compile/advice.h"
 #include "runtime/compile/toolkit.h"
+#include "tests/testing.h"
 
 static struct toolkit toolkit;
 
@@ -69,8 +65,7 @@ static void assert_function(const char *place, const char *advice) {
   text_free(&expected);
 }
 
-static void test_host_functions(void **state) {
-  (void)state;
+TEST(test_host_functions) {
   assert_function("k.cu:6", UNMARKED("launch"));
   assert_function("k.cu:7:8", UNMARKED("launch"));
   assert_function("k.cu:10", UNMARKED("launch"));
@@ -79,8 +74,7 @@ static void test_host_functions(void **state) {
   assert_function("inc/h.h:6", UNMARKED("main"));
 }
 
-static void test_functions_of_the_device(void **state) {
-  (void)state;
+TEST(test_functions_of_the_device) {
   assert_function("k.cu:1", "");
   assert_function("k.cu:2", "");
   assert_function("k.cu:19", "");
@@ -94,7 +88,7 @@ static void test_functions_of_the_device(void **state) {
 /* ---- Kernels to launch ---------------------------------------------------------------------- */
 
 /* An error of the compiler in an entry is in no file of the user's. */
-static void test_entries(void **state) {
+TEST(test_entries) {
   static const char source[] =
       "#line 1 \"k.cu\"\n// __global__ void add(int)\ntemplate <class T>\n__global__ void\n"
       "__launch_bounds__(64) add(T *x) { other(x); }\n#line 9 \"h.h\"\n"
@@ -131,7 +125,7 @@ static void test_entries(void **state) {
   "code"
 
 /* A value that is computed from a size passed at launch is not a constant. */
-static void test_constants(void **state) {
+TEST(test_constants) {
   static const char source[] =
       "#define threads 64\n#define items ((index_t)((long long)cols / 64LL))\n\n#line 1 \"k.cu\"\n"
       "__global__ void k(float *x, index_t cols, int n) {\n  float v[items], w[threads];\n"
@@ -161,7 +155,7 @@ static void test_constants(void **state) {
 }
 
 /* Names that nvcc's headers declare and NVRTC's do not. */
-static void test_names(void **state) {
+TEST(test_names) {
   static const char source[] = "#line 1 \"k.cu\"\n__global__ void k(float *y) { *y = INFINITY; }\n";
   (void)state;
   assert_advice(source, false, NULL, "k.cu:1: error: identifier \"INFINITY\" is undefined",
@@ -172,7 +166,7 @@ static void test_names(void **state) {
                 "k.cu:1: error: identifier \"INFINITYS\" is undefined");
 }
 
-static void test_gone_names(void **state) {
+TEST(test_gone_names) {
   static const char source[] =
       "#line 1 \"k.cu\"\n__global__ void k(float *y) { *y = __shfl(*y, 0); }\n";
   (void)state;
@@ -191,7 +185,7 @@ static void test_gone_names(void **state) {
                 "kernel a texture object");
 }
 
-static void test_missing_headers(void **state) {
+TEST(test_missing_headers) {
   static const char source[] =
       "#line 3 \"k.cu\"\n#include <chrono>\n#line 4 \"k.cu\"\n#include <helper_cuda.h>\n";
   (void)state;
@@ -234,7 +228,7 @@ static void put(const char *folder, const char *name, const char *content) {
 }
 
 /* NVRTC does not say which #include led to a file of the toolkit. */
-static void test_headers_that_lead_astray(void **state) {
+TEST(test_headers_that_lead_astray) {
   static const char source[] =
       "#line 3 \"k.cu\"\n#include <good.h>\n#line 9 \"inc/h.h\"\n#include <blas.h>\n";
   struct text line = {0}, expected = {0};
@@ -279,8 +273,7 @@ static void test_headers_that_lead_astray(void **state) {
 }
 
 /* Flags that NVRTC or nvcc asks for. */
-static void test_flags(void **state) {
-  (void)state;
+TEST(test_flags) {
   assert_advice("#line 1 \"k.cu\"\nint x;\n", false, NULL,
                 "k.cu:1: error: 128-bit integer type needs the \"--device-int128\" flag in NVRTC",
                 "k.cu:1: error: 128-bit integer type needs the \"--device-int128\" flag in NVRTC; "
@@ -294,17 +287,5 @@ static void test_flags(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_host_functions),
-      cmocka_unit_test(test_functions_of_the_device),
-      cmocka_unit_test(test_entries),
-      cmocka_unit_test(test_constants),
-      cmocka_unit_test(test_names),
-      cmocka_unit_test(test_gone_names),
-      cmocka_unit_test(test_gone_names),
-      cmocka_unit_test(test_missing_headers),
-      cmocka_unit_test(test_headers_that_lead_astray),
-      cmocka_unit_test(test_flags),
-  };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

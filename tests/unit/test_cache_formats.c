@@ -1,10 +1,4 @@
 /* The format of the cache's tables, and older formats that are migrated. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <sqlite3.h>
 #include <stdlib.h>
@@ -14,10 +8,11 @@
 #include "base/hash.h"
 #include "base/system.h"
 #include "caches.h"
+#include "tests/testing.h"
 
 /* ---- The format: a change here needs a higher FORMAT_VERSION and docs/cache.md -------------- */
 
-static void the_format_is_pinned(void **state) {
+TEST_WITH(the_format_is_pinned, cache_set_up, cache_tear_down) {
   struct fixture *fixture = *state;
   assert_sql(fixture, "PRAGMA application_id", "1668638574");
   assert_sql(fixture, "PRAGMA user_version", "12");
@@ -123,7 +118,7 @@ static const char everything[] =
     "threads|10.0|11.0|12|13|"
     "heat|14|15|16";
 
-static void format_1_is_brought_up_to_date(void **state) {
+TEST_WITH(format_1_is_brought_up_to_date, cache_set_up, cache_tear_down) {
   struct fixture *fixture = *state;
   make_format_1(fixture, "");
   assert_sql(fixture, everything_sql, everything);
@@ -173,7 +168,7 @@ static void bring_up_to_date(void **state, const char *const *drops,
       "CREATE UNIQUE INDEX record_current ON record (space_id, variant) WHERE superseded = 0"
 
 /* Format 2 had the four hashes; here the record has them. */
-static void format_2_is_brought_up_to_date(void **state) {
+TEST_WITH(format_2_is_brought_up_to_date, cache_set_up, cache_tear_down) {
   static const char *const drops[] = {DROP_COST,
                                       DROP_ORIGIN,
                                       DROP("verdict"),
@@ -192,7 +187,7 @@ static void format_2_is_brought_up_to_date(void **state) {
 }
 
 /* Format 3 had no verdicts. */
-static void format_3_is_brought_up_to_date(void **state) {
+TEST_WITH(format_3_is_brought_up_to_date, cache_set_up, cache_tear_down) {
   static const char *const drops[] = {
       DROP_COST, DROP_ORIGIN, DROP("verdict"), DROP("unverified"), "PRAGMA user_version = 3", NULL};
   struct cache_record want = full;
@@ -205,7 +200,7 @@ static void format_3_is_brought_up_to_date(void **state) {
 }
 
 /* Format 4 did not record the config file. */
-static void format_4_is_brought_up_to_date(void **state) {
+TEST_WITH(format_4_is_brought_up_to_date, cache_set_up, cache_tear_down) {
   static const char *const drops[] = {DROP_COST, DROP_ORIGIN, "PRAGMA user_version = 4", NULL};
   struct cache_record want = full;
   want.outputs = (cugen_outputs){0};
@@ -215,7 +210,7 @@ static void format_4_is_brought_up_to_date(void **state) {
 }
 
 /* Format 5 did not record the cost. */
-static void format_5_is_brought_up_to_date(void **state) {
+TEST_WITH(format_5_is_brought_up_to_date, cache_set_up, cache_tear_down) {
   static const char *const drops[] = {DROP_COST, "PRAGMA user_version = 5", NULL};
   struct cache_record want = full;
   want.outputs = (cugen_outputs){0};
@@ -226,7 +221,7 @@ static void format_5_is_brought_up_to_date(void **state) {
 
 /* Format 6 found a set's history by reading all records, and its images had no seal: the images
    are dropped, the records are not. */
-static void format_6_is_brought_up_to_date(void **state) {
+TEST_WITH(format_6_is_brought_up_to_date, cache_set_up, cache_tear_down) {
   static const char *const drops[] = {
       DROP_SEAL, "INSERT INTO image VALUES (1, 'key', 'checksum', 'hash', 0, 'log', x'00')",
       "INSERT INTO image_entry VALUES ('key', 0, 'kernel', 1, 2, 3, 4, 5, 6)",
@@ -241,7 +236,7 @@ static void format_6_is_brought_up_to_date(void **state) {
 }
 
 /* Format 7 did not record the bytes that a variant requests. */
-static void format_7_is_brought_up_to_date(void **state) {
+TEST_WITH(format_7_is_brought_up_to_date, cache_set_up, cache_tear_down) {
   static const char *const drops[] = {DROP_ASKED, "PRAGMA user_version = 7", NULL};
   struct cache_record want = full;
   want.outputs = (cugen_outputs){0};
@@ -251,7 +246,7 @@ static void format_7_is_brought_up_to_date(void **state) {
 }
 
 /* Format 8 did not record when in a run a record was made. */
-static void format_8_is_brought_up_to_date(void **state) {
+TEST_WITH(format_8_is_brought_up_to_date, cache_set_up, cache_tear_down) {
   static const char *const drops[] = {DROP_RUN, "PRAGMA user_version = 8", NULL};
   struct cache_record want = full;
   want.outputs = (cugen_outputs){0};
@@ -260,7 +255,7 @@ static void format_8_is_brought_up_to_date(void **state) {
 }
 
 /* Format 9 did not record energies. */
-static void format_9_is_brought_up_to_date(void **state) {
+TEST_WITH(format_9_is_brought_up_to_date, cache_set_up, cache_tear_down) {
   static const char *const drops[] = {DROP_ENERGY, "PRAGMA user_version = 9", NULL};
   struct cache_record want = full;
   want.outputs = (cugen_outputs){0};
@@ -269,14 +264,14 @@ static void format_9_is_brought_up_to_date(void **state) {
 }
 
 /* Format 10 had no portfolios; format 11 did not record the outputs. */
-static void format_10_is_brought_up_to_date(void **state) {
+TEST_WITH(format_10_is_brought_up_to_date, cache_set_up, cache_tear_down) {
   static const char *const drops[] = {DROP_PORTFOLIO, "PRAGMA user_version = 10", NULL};
   struct cache_record want = full;
   want.outputs = (cugen_outputs){0};
   bring_up_to_date(state, drops, &want);
 }
 
-static void format_11_is_brought_up_to_date(void **state) {
+TEST_WITH(format_11_is_brought_up_to_date, cache_set_up, cache_tear_down) {
   static const char *const drops[] = {DROP_OUTPUTS, "PRAGMA user_version = 11", NULL};
   struct cache_record want = full;
   want.outputs = (cugen_outputs){0};
@@ -286,7 +281,7 @@ static void format_11_is_brought_up_to_date(void **state) {
 /* Two config files that give their kernels one name: each has a current record of a variant, and
    the hash says whose it is. */
 /* The third of four new columns exists already, so the migration fails half way. */
-static void a_failed_migration_leaves_format_1(void **state) {
+TEST_WITH(a_failed_migration_leaves_format_1, cache_set_up, cache_tear_down) {
   struct fixture *fixture = *state;
   cugen_error err = {0};
   make_format_1(fixture, "ALTER TABLE record ADD COLUMN arguments_hash TEXT NOT NULL DEFAULT ''");
@@ -303,21 +298,5 @@ static void a_failed_migration_leaves_format_1(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      WITH_CACHE(the_format_is_pinned),
-      WITH_CACHE(format_1_is_brought_up_to_date),
-      WITH_CACHE(format_2_is_brought_up_to_date),
-      WITH_CACHE(format_3_is_brought_up_to_date),
-      WITH_CACHE(format_4_is_brought_up_to_date),
-      WITH_CACHE(format_5_is_brought_up_to_date),
-      WITH_CACHE(format_6_is_brought_up_to_date),
-      WITH_CACHE(format_7_is_brought_up_to_date),
-      WITH_CACHE(format_8_is_brought_up_to_date),
-      WITH_CACHE(a_failed_migration_leaves_format_1),
-      WITH_CACHE(format_9_is_brought_up_to_date),
-      WITH_CACHE(format_10_is_brought_up_to_date),
-      WITH_CACHE(format_11_is_brought_up_to_date),
-      WITH_CACHE(a_failed_migration_leaves_format_1),
-  };
-  return cmocka_run_group_tests_name("cache_formats", tests, NULL, NULL);
+  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,6 @@
 /* Learning portfolios from matrices made by hand: the choice of variants compared with brute
    force, the rule, the losses of held-out problems, and equal answers for equal input. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
 #include <stdio.h>
 
 #include <math.h>
@@ -15,6 +10,7 @@
 #include "api/portfolio.h"
 #include "base/expr.h"
 #include "base/hash.h"
+#include "tests/testing.h"
 #include "tune/portfolio/choose.h"
 #include "tune/portfolio/formulas.h"
 #include "tune/portfolio/learn.h"
@@ -55,15 +51,14 @@ static void fill(double *ratios, size_t problems, size_t variants, uint64_t *sta
 
 /* The choice may differ from brute force by what is negligible, because variants that gain next
    to nothing are left out. */
-static void the_choice_is_the_best_there_is(void **unused) {
+TEST(the_choice_is_the_best_there_is) {
   enum { PROBLEMS = 9, VARIANTS = 10 };
   double ratios[PROBLEMS * VARIANTS];
-  uint64_t state = 3;
-  (void)unused;
+  uint64_t random = 3;
   for (int round = 0; round < 200; round++) {
     struct portfolio_matrix m = {.problems = PROBLEMS, .variants = VARIANTS, .ratios = ratios};
     size_t chosen[VARIANTS], count, most = 1 + (size_t)round % 4;
-    fill(ratios, PROBLEMS, VARIANTS, &state);
+    fill(ratios, PROBLEMS, VARIANTS, &random);
     assert_int_equal(portfolio_choose(&m, NULL, most, chosen, &count, NULL), CUGEN_OK);
     assert_in_range(count, 1, most);
     for (size_t i = 1; i < count; i++) assert_true(chosen[i] > chosen[i - 1]);
@@ -75,16 +70,15 @@ static void the_choice_is_the_best_there_is(void **unused) {
 
 /* 8 of 60 variants, which are too many to try all sets. A planted set serves every problem best,
    and no exchange improves it. */
-static void a_planted_set_is_found(void **unused) {
+TEST(a_planted_set_is_found) {
   enum { PROBLEMS = 120, VARIANTS = 60, PLANTED = 8 };
   static double ratios[PROBLEMS * VARIANTS];
   struct portfolio_matrix m = {.problems = PROBLEMS, .variants = VARIANTS, .ratios = ratios};
   size_t chosen[PLANTED], count;
-  uint64_t state = 11;
-  (void)unused;
+  uint64_t random = 11;
   for (size_t p = 0; p < PROBLEMS; p++)
     for (size_t v = 0; v < VARIANTS; v++)
-      ratios[p * VARIANTS + v] = v % 7 == 3 && v / 7 == p % PLANTED ? 1 : 1.05 + uniform(&state);
+      ratios[p * VARIANTS + v] = v % 7 == 3 && v / 7 == p % PLANTED ? 1 : 1.05 + uniform(&random);
   assert_int_equal(portfolio_choose(&m, NULL, PLANTED, chosen, &count, NULL), CUGEN_OK);
   assert_int_equal(count, PLANTED);
   for (size_t i = 0; i < PLANTED; i++) assert_int_equal(chosen[i], 7 * i + 3);
@@ -92,32 +86,30 @@ static void a_planted_set_is_found(void **unused) {
 
 /* Each problem has a variant that is 2 % faster than the planted one and slow on other problems.
    The exchange must count what the replaced variant served, so the planted set stays. */
-static void an_exchange_loses_what_it_replaces(void **unused) {
+TEST(an_exchange_loses_what_it_replaces) {
   enum { PROBLEMS = 120, VARIANTS = 60, PLANTED = 8 };
   static double ratios[PROBLEMS * VARIANTS];
   struct portfolio_matrix m = {.problems = PROBLEMS, .variants = VARIANTS, .ratios = ratios};
   size_t chosen[PLANTED], count;
-  uint64_t state = 12;
-  (void)unused;
+  uint64_t random = 12;
   for (size_t p = 0; p < PROBLEMS; p++) {
     const size_t own = p % VARIANTS + (p % VARIANTS % 7 == 3);
     for (size_t v = 0; v < VARIANTS; v++)
       ratios[p * VARIANTS + v] = v % 7 == 3 && v / 7 == p % PLANTED ? 1.02
                                  : v == own                         ? 1
-                                                                    : 1.5 + uniform(&state);
+                                                                    : 1.5 + uniform(&random);
   }
   assert_int_equal(portfolio_choose(&m, NULL, PLANTED, chosen, &count, NULL), CUGEN_OK);
   assert_int_equal(count, PLANTED);
   for (size_t i = 0; i < PLANTED; i++) assert_int_equal(chosen[i], 7 * i + 3);
 }
 
-static void what_serves_nothing_is_not_chosen(void **unused) {
+TEST(what_serves_nothing_is_not_chosen) {
   static const double ratios[] = {1, GAP, NONE, 1, GAP, NONE, 1, NONE, NONE};
   const struct portfolio_matrix m = {.problems = 3, .variants = 3, .ratios = ratios};
   static const double nothing[] = {GAP, NONE};
   const struct portfolio_matrix none = {.problems = 1, .variants = 2, .ratios = nothing};
   size_t chosen[8], count;
-  (void)unused;
   assert_int_equal(portfolio_choose(&m, NULL, 8, chosen, &count, NULL), CUGEN_OK);
   assert_int_equal(count, 1);
   assert_int_equal(chosen[0], 0);
@@ -127,11 +119,10 @@ static void what_serves_nothing_is_not_chosen(void **unused) {
 
 /* A variant that is a little slower everywhere is left out. It stays if one problem has no
    other. */
-static void serving_all_comes_first(void **unused) {
+TEST(serving_all_comes_first) {
   static const double ratios[] = {1, 1.5, 1, 1.5, NONE, 1.0};
   const struct portfolio_matrix m = {.problems = 3, .variants = 2, .ratios = ratios};
   size_t chosen[2], count;
-  (void)unused;
   assert_int_equal(portfolio_choose(&m, NULL, 1, chosen, &count, NULL), CUGEN_OK);
   assert_int_equal(count, 1);
   assert_int_equal(chosen[0], 1); /* slower, but it serves the third problem */
@@ -140,11 +131,10 @@ static void serving_all_comes_first(void **unused) {
 }
 
 /* Two variants that are each 1 % slower than the other on one problem are both chosen. */
-static void a_little_is_no_reason_to_be_left_out(void **unused) {
+TEST(a_little_is_no_reason_to_be_left_out) {
   static const double ratios[] = {1.01, 1, 1, 1.01};
   const struct portfolio_matrix m = {.problems = 2, .variants = 2, .ratios = ratios};
   size_t chosen[2], count;
-  (void)unused;
   assert_int_equal(portfolio_choose(&m, NULL, 2, chosen, &count, NULL), CUGEN_OK);
   assert_int_equal(count, 2);
   assert_int_equal(portfolio_choose(&m, NULL, 1, chosen, &count, NULL), CUGEN_OK);
@@ -153,14 +143,13 @@ static void a_little_is_no_reason_to_be_left_out(void **unused) {
 
 /* Variants 0 to 3 are one kernel, each the best of a quarter of the problems. Variant 4 is
    another kernel, 1.5 times slower everywhere. Variant 5 serves only the last problem. */
-static void variants_of_one_kernel_count_once(void **unused) {
+TEST(variants_of_one_kernel_count_once) {
   enum { PROBLEMS = 9, VARIANTS = 6 };
   static const size_t kernels[VARIANTS] = {0, 0, 0, 0, 4, 5};
   double ratios[PROBLEMS * VARIANTS];
   struct portfolio_matrix m = {
       .problems = PROBLEMS, .variants = VARIANTS, .ratios = ratios, .kernels = kernels};
   size_t chosen[VARIANTS], count;
-  (void)unused;
   for (size_t p = 0; p < PROBLEMS; p++)
     for (size_t v = 0; v < VARIANTS; v++)
       ratios[p * VARIANTS + v] = p == 8       ? (v == 5 ? 1 : NONE)
@@ -196,7 +185,7 @@ static void make_grid(double *ratios, int64_t *values, int shift) {
     }
 }
 
-static void the_rule_separates_what_differs(void **unused) {
+TEST(the_rule_separates_what_differs) {
   double ratios[GRID * GRID * 3];
   int64_t values[GRID * GRID * 2];
   const struct portfolio_matrix m = {.problems = GRID * GRID,
@@ -206,7 +195,6 @@ static void the_rule_separates_what_differs(void **unused) {
                                      .names = names,
                                      .values = values};
   struct portfolio_learnt learnt;
-  (void)unused;
   make_grid(ratios, values, 9);
   assert_int_equal(portfolio_learn(&m, 8, &learnt, NULL), CUGEN_OK);
   assert_int_equal(learnt.count, 3);
@@ -224,7 +212,7 @@ static void the_rule_separates_what_differs(void **unused) {
 
 /* The best variant is random: a rule loses on held-out problems no more than a guess, which
    loses 3.2 %, plus some slack. */
-static void noise_is_not_learnt(void **unused) {
+TEST(noise_is_not_learnt) {
   enum { PROBLEMS = 100 };
   double ratios[PROBLEMS * 2];
   int64_t values[PROBLEMS];
@@ -235,10 +223,9 @@ static void noise_is_not_learnt(void **unused) {
                                      .names = names,
                                      .values = values};
   struct portfolio_learnt learnt;
-  uint64_t state = 5;
-  (void)unused;
+  uint64_t random = 5;
   for (size_t p = 0; p < PROBLEMS; p++) {
-    const bool first = random_next(&state) % 3 > 0;
+    const bool first = random_next(&random) % 3 > 0;
     values[p] = (int64_t)p + 1;
     ratios[2 * p] = first ? 1 : 1.1, ratios[2 * p + 1] = first ? 1.1 : 1;
   }
@@ -251,7 +238,7 @@ static void noise_is_not_learnt(void **unused) {
 
 /* Two problems have the same best variant, which is eight times slower on all problems around
    them. Their leaf gets the other variant. */
-static void few_problems_do_not_decide_against_all_around(void **unused) {
+TEST(few_problems_do_not_decide_against_all_around) {
   enum { PROBLEMS = 40 };
   static const size_t chosen[] = {0, 1};
   double ratios[PROBLEMS * 2];
@@ -263,7 +250,6 @@ static void few_problems_do_not_decide_against_all_around(void **unused) {
                                      .names = names,
                                      .values = values};
   struct portfolio_tree tree;
-  (void)unused;
   for (size_t p = 0; p < PROBLEMS; p++) {
     const bool odd_one = p >= 38;
     values[p] = 10 * (int64_t)p + 10;
@@ -281,7 +267,7 @@ static void few_problems_do_not_decide_against_all_around(void **unused) {
 /* One problem is served a thousand times slower when it is left out of the learning
    (cross-validation). This must not decide against a rule by which the other problems lose
    nothing. */
-static void one_that_is_far_off_does_not_decide(void **unused) {
+TEST(one_that_is_far_off_does_not_decide) {
   enum { PROBLEMS = 100 };
   double ratios[PROBLEMS * 2];
   int64_t values[PROBLEMS];
@@ -292,7 +278,6 @@ static void one_that_is_far_off_does_not_decide(void **unused) {
                                      .names = names,
                                      .values = values};
   struct portfolio_learnt learnt;
-  (void)unused;
   for (size_t p = 0; p < PROBLEMS; p++) {
     values[p] = p == 59 ? 605 : 10 * (int64_t)p + 10;
     ratios[2 * p] = p < 60 ? 1 : 1.2, ratios[2 * p + 1] = p < 60 ? 1.2 : 1;
@@ -307,7 +292,7 @@ static void one_that_is_far_off_does_not_decide(void **unused) {
 
 /* The best variants are drawn, so no rule knows those of other problems. The rule names problems
    that were asked for and that it would serve much slower. */
-static void exceptions_are_named(void **unused) {
+TEST(exceptions_are_named) {
   enum { PROBLEMS = 24 };
   double ratios[PROBLEMS * 2];
   int64_t values[PROBLEMS * 2];
@@ -319,10 +304,9 @@ static void exceptions_are_named(void **unused) {
                                      .values = values};
   struct portfolio_learnt learnt;
   size_t exceptions = 0;
-  uint64_t state = 5;
-  (void)unused;
+  uint64_t random = 5;
   for (size_t p = 0; p < PROBLEMS; p++) {
-    const size_t best = random_next(&state) % 3 == 0;
+    const size_t best = random_next(&random) % 3 == 0;
     values[2 * p] = 100 + 7 * (int64_t)p, values[2 * p + 1] = 64;
     ratios[2 * p + best] = 1, ratios[2 * p + !best] = 1.3;
   }
@@ -342,7 +326,7 @@ static void exceptions_are_named(void **unused) {
 }
 
 /* Variant 0 needs a multiple of 8, and is the best where the size is one. */
-static void what_is_no_variant_is_told_apart(void **unused) {
+TEST(what_is_no_variant_is_told_apart) {
   enum { PROBLEMS = 64 };
   double ratios[PROBLEMS * 3];
   int64_t values[PROBLEMS];
@@ -353,7 +337,6 @@ static void what_is_no_variant_is_told_apart(void **unused) {
                                      .names = &names[2],
                                      .values = values};
   struct portfolio_learnt learnt;
-  (void)unused;
   for (size_t p = 0; p < PROBLEMS; p++) {
     const bool aligned = p % 2 == 0, large = p >= 32;
     values[p] = aligned ? 8 * ((int64_t)p + 1) : 8 * (int64_t)p + 5;
@@ -371,7 +354,7 @@ static void what_is_no_variant_is_told_apart(void **unused) {
 /* Variant 0 is valid everywhere, and fast for small sizes only; 1 and 2 need multiples of 4 and
    of 2. Where the rule's variant is not valid, a fast one serves: never 0, although it alone is
    valid everywhere. */
-static void what_falls_back_falls_to_what_is_fast(void **unused) {
+TEST(what_falls_back_falls_to_what_is_fast) {
   enum { PROBLEMS = 96 };
   double ratios[PROBLEMS * 3];
   int64_t values[PROBLEMS];
@@ -383,7 +366,6 @@ static void what_falls_back_falls_to_what_is_fast(void **unused) {
                                      .values = values};
   struct portfolio_learnt learnt;
   size_t served = 0;
-  (void)unused;
   for (size_t p = 0; p < PROBLEMS; p++) {
     const bool small = p < 30, by_4 = p % 2 == 0;
     values[p] = by_4 ? 4 * ((int64_t)p + 1) : 4 * (int64_t)p + 2;
@@ -404,11 +386,10 @@ static void what_falls_back_falls_to_what_is_fast(void **unused) {
 
 /* Features ask for multiples of a size only if the size decides which variants are valid; if
    that is not known, of every size. */
-static void what_decides_nothing_is_not_asked(void **unused) {
+TEST(what_decides_nothing_is_not_asked) {
   static const bool decides[] = {false, true};
   static const int64_t values[] = {8, 16, 24, 7};
   struct portfolio_matrix m = {.problems = 2, .sizes = 2, .names = names, .values = values};
-  (void)unused;
   for (int known = 0; known < 2; known++) {
     bool asked[2] = {false};
     size_t count;
@@ -438,12 +419,11 @@ static void prints_all_that_divide(const struct portfolio_feature *f,
 
 /* If no size decides which variants are valid, one feature asks for multiples of all sizes
    together. */
-static void what_divides_all_is_asked_where_none_decides(void **unused) {
+TEST(what_divides_all_is_asked_where_none_decides) {
   static const bool none[] = {false, false, false}, one[] = {false, true, false};
   static const int64_t values[] = {8, 16, 3, 24, 7, 5};
   struct portfolio_matrix m = {.problems = 2, .sizes = 3, .names = names, .values = values};
   const bool *all_decides[] = {none, one, NULL};
-  (void)unused;
   for (size_t k = 0; k < sizeof all_decides / sizeof *all_decides; k++) {
     size_t count, together = 0;
     m.decides = all_decides[k];
@@ -458,7 +438,7 @@ static void what_divides_all_is_asked_where_none_decides(void **unused) {
 
 /* All variants are valid everywhere. Variant 0 is fast where both sizes are multiples of 8, and
    no other feature shows that. */
-static void a_rule_that_asks_all_sizes_is_learnt(void **unused) {
+TEST(a_rule_that_asks_all_sizes_is_learnt) {
   enum { PROBLEMS = 64 };
   static const bool none[] = {false, false};
   double ratios[PROBLEMS * 2];
@@ -471,7 +451,6 @@ static void a_rule_that_asks_all_sizes_is_learnt(void **unused) {
                                      .values = values,
                                      .decides = none};
   struct portfolio_learnt learnt;
-  (void)unused;
   for (size_t p = 0; p < PROBLEMS; p++) {
     const bool aligned = p % 2 == 0;
     values[2 * p] = 8 * (int64_t)(1 + p * 37 % 64) + (aligned ? 0 : 3);
@@ -496,13 +475,12 @@ static void a_rule_that_asks_all_sizes_is_learnt(void **unused) {
   portfolio_learnt_free(&learnt);
 }
 
-static void sets_of_one_and_of_nothing(void **unused) {
+TEST(sets_of_one_and_of_nothing) {
   static const double one[] = {1.2, 1}, none[] = {GAP, NONE};
   static const int64_t values[] = {64};
   struct portfolio_matrix m = {
       .problems = 1, .variants = 2, .ratios = one, .sizes = 1, .names = names, .values = values};
   struct portfolio_learnt learnt;
-  (void)unused;
   assert_int_equal(portfolio_learn(&m, 8, &learnt, NULL), CUGEN_OK);
   assert_int_equal(learnt.count, 1);
   assert_int_equal(learnt.chosen[0], 1);
@@ -520,13 +498,12 @@ static void sets_of_one_and_of_nothing(void **unused) {
 
 /* Two problems have different best variants: the rule names both, although nothing can be held
    out. */
-static void few_problems_are_served_each(void **unused) {
+TEST(few_problems_are_served_each) {
   static const double ratios[] = {1, 2, 2, 1};
   static const int64_t values[] = {64, 4096};
   const struct portfolio_matrix m = {
       .problems = 2, .variants = 2, .ratios = ratios, .sizes = 1, .names = names, .values = values};
   struct portfolio_learnt learnt;
-  (void)unused;
   assert_int_equal(portfolio_learn(&m, 8, &learnt, NULL), CUGEN_OK);
   assert_string_equal(text_get(&learnt.rule), "select(M <= 512, 0, 1)");
   assert_true(learnt.tuned_loss.worst < 1.0001);
@@ -535,13 +512,12 @@ static void few_problems_are_served_each(void **unused) {
 
 /* Two of four problems share a variant; the other two have variants of their own, so nothing
    learnt from the others serves them. They have no held-out loss and are counted. */
-static void what_nothing_serves_is_counted(void **unused) {
+TEST(what_nothing_serves_is_counted) {
   static const double ratios[] = {1, NONE, NONE, 1.21, NONE, NONE, NONE, 1, NONE, NONE, NONE, 1};
   static const int64_t values[] = {64, 128, 256, 512};
   const struct portfolio_matrix m = {
       .problems = 4, .variants = 3, .ratios = ratios, .sizes = 1, .names = names, .values = values};
   struct portfolio_learnt learnt;
-  (void)unused;
   assert_int_equal(portfolio_learn(&m, 3, &learnt, NULL), CUGEN_OK);
   assert_int_equal(learnt.tuned_loss.missed, 0);
   assert_int_equal(learnt.held_loss.missed, 2);
@@ -554,7 +530,7 @@ static void what_nothing_serves_is_counted(void **unused) {
   portfolio_learnt_free(&learnt);
 }
 
-static void equal_input_gives_equal_output(void **unused) {
+TEST(equal_input_gives_equal_output) {
   enum { PROBLEMS = 150, VARIANTS = 40 };
   static double ratios[PROBLEMS * VARIANTS];
   int64_t values[PROBLEMS * 3];
@@ -565,10 +541,9 @@ static void equal_input_gives_equal_output(void **unused) {
                                      .names = names,
                                      .values = values};
   struct portfolio_learnt a, b;
-  uint64_t state = 9;
-  (void)unused;
-  fill(ratios, PROBLEMS, VARIANTS, &state);
-  for (size_t i = 0; i < PROBLEMS * 3; i++) values[i] = 1 + (int64_t)(random_next(&state) % 8192);
+  uint64_t random = 9;
+  fill(ratios, PROBLEMS, VARIANTS, &random);
+  for (size_t i = 0; i < PROBLEMS * 3; i++) values[i] = 1 + (int64_t)(random_next(&random) % 8192);
   assert_int_equal(portfolio_learn(&m, 8, &a, NULL), CUGEN_OK);
   assert_int_equal(portfolio_learn(&m, 8, &b, NULL), CUGEN_OK);
   assert_int_equal(a.count, b.count);
@@ -600,10 +575,10 @@ static double true_time(const int64_t *sizes, int64_t tile_m, int64_t tile_n, do
 }
 
 static void make_products(struct products *p) {
-  uint64_t state = 9;
+  uint64_t random = 9;
   for (size_t i = 0; i < PRODUCTS; i++) {
     int64_t *sizes = &p->values[3 * i];
-    for (size_t s = 0; s < 3; s++) sizes[s] = 8 * (int64_t)exp2(3 + 6 * uniform(&state));
+    for (size_t s = 0; s < 3; s++) sizes[s] = 8 * (int64_t)exp2(3 + 6 * uniform(&random));
     sizes[2] += i % 4 == 0 ? 3 : 0;
     const double large = true_time(sizes, 128, 256, 0.02), small = true_time(sizes, 64, 64, 0.0042);
     p->best[i] = fmin(large, small);
@@ -619,11 +594,10 @@ static void make_products(struct products *p) {
                                    .multiprocessors = UNITS};
 }
 
-static void waves_of_tiles_are_found(void **unused) {
+TEST(waves_of_tiles_are_found) {
   struct products p;
   struct portfolio_formula ways[FORMULA_WAYS];
   struct portfolio_learnt learnt;
-  (void)unused;
   make_products(&p);
   assert_int_equal(portfolio_formula_fit(&p.m, NULL, 0, ways, NULL), CUGEN_OK);
   for (size_t way = 0; way < FORMULA_WAYS; way++) assert_true(ways[way].known);
@@ -656,12 +630,11 @@ static const char *const *list_names(void *context, size_t *count) {
 }
 
 /* A plan evaluates the printed text, which must give exactly the number that was learnt with. */
-static void what_is_printed_is_what_was_fitted(void **unused) {
+TEST(what_is_printed_is_what_was_fitted) {
   const struct expr_scope scope = {find_name, list_names, NULL};
   struct products p;
   struct portfolio_formula ways[FORMULA_WAYS];
-  uint64_t state = 4;
-  (void)unused;
+  uint64_t random = 4;
   make_products(&p);
   for (size_t variant = 0; variant < 2; variant++) {
     struct text text = {0};
@@ -674,7 +647,7 @@ static void what_is_printed_is_what_was_fitted(void **unused) {
       struct value slots[3];
       double value;
       for (int s = 0; s < 3; s++)
-        sizes[s] = 1 + (int64_t)(random_next(&state) % 9000), slots[s] = value_int(sizes[s]);
+        sizes[s] = 1 + (int64_t)(random_next(&random) % 9000), slots[s] = value_int(sizes[s]);
       assert_int_equal(expr_eval_float(expr, slots, &value, NULL), CUGEN_OK);
       assert_true(value == portfolio_formula_of(&ways[variant], &p.m, sizes));
     }
@@ -684,11 +657,10 @@ static void what_is_printed_is_what_was_fitted(void **unused) {
 }
 
 /* Two known sizes give no formula, nor do sizes that are all equal. */
-static void little_gives_no_formula(void **unused) {
+TEST(little_gives_no_formula) {
   struct products p;
   struct portfolio_formula ways[FORMULA_WAYS];
   struct text text = {0};
-  (void)unused;
   make_products(&p);
   for (size_t i = 0; i < PRODUCTS; i++) p.ratios[2 * i] = i < 2 ? p.ratios[2 * i] : GAP;
   assert_int_equal(portfolio_formula_fit(&p.m, NULL, 0, ways, NULL), CUGEN_OK);
@@ -703,14 +675,13 @@ static void little_gives_no_formula(void **unused) {
 }
 
 /* A threshold below 1 multiplies the first size instead, so that no fraction is printed. */
-static void a_ratio_is_printed_in_whole_numbers(void **unused) {
+TEST(a_ratio_is_printed_in_whole_numbers) {
   static const struct {
     double threshold;
     const char *text;
   } cases[] = {{0.25, "4 * M <= N"}, {1, "M <= N"}, {8, "M <= 8 * N"}};
   const struct portfolio_feature ratio = {.kind = FEATURE_RATIO, .a = 0, .b = 1};
   const struct portfolio_matrix m = {.sizes = 3, .names = names};
-  (void)unused;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     struct text text = {0};
     portfolio_feature_print(&ratio, &m, cases[i].threshold, &text);
@@ -723,7 +694,7 @@ static void a_ratio_is_printed_in_whole_numbers(void **unused) {
    problem is so large that variant 1 is far slower, as its formula says. Held out, that problem
    is served well only if the rule is doubted, and the others are served well only if small
    differences raise no doubt. */
-static void a_rule_is_doubted_where_it_is_far_off(void **unused) {
+TEST(a_rule_is_doubted_where_it_is_far_off) {
   enum { EACH = 24, PROBLEMS = 2 * EACH + 1 };
   double ratios[PROBLEMS * 2], best[PROBLEMS];
   int64_t values[PROBLEMS * 2];
@@ -736,7 +707,6 @@ static void a_rule_is_doubted_where_it_is_far_off(void **unused) {
                                      .best = best,
                                      .multiprocessors = 16};
   struct portfolio_learnt learnt;
-  (void)unused;
   for (int p = 0; p < PROBLEMS; p++) {
     const bool last = p == PROBLEMS - 1;
     const int64_t M = last ? 8000 : 16 * (p % EACH + 1), N = p < EACH || last ? 32 : 1024;
@@ -754,11 +724,10 @@ static void a_rule_is_doubted_where_it_is_far_off(void **unused) {
 
 /* Where the rule's variant is not valid, the valid variant with the least time serves; if none
    is valid, none serves. */
-static void the_least_that_is_a_variant_serves(void **unused) {
+TEST(the_least_that_is_a_variant_serves) {
   static const size_t chosen[] = {0, 1};
   struct products p;
   struct portfolio_formulas formulas;
-  (void)unused;
   make_products(&p);
   p.ratios[0] = NONE, p.ratios[2 + 1] = NONE, p.ratios[4] = p.ratios[4 + 1] = NONE;
   assert_int_equal(portfolio_formulas_fit(&p.m, NULL, chosen, 2, &formulas, NULL), CUGEN_OK);
@@ -775,7 +744,7 @@ static void the_least_that_is_a_variant_serves(void **unused) {
 
 /* The rule's variant comes first unless the rule is doubted; the others follow by time. A
    variant without a time, or without one for the size, comes last. */
-static void a_plan_asks_the_rule(void **unused) {
+TEST(a_plan_asks_the_rule) {
   static const char text[] =
       "kernel 'k' { problem 'M' (64), output 'y' { dtype = 'f32', shape = { 'M' } }, reference "
       "'none', implementation 'a' { template 't.cu', grid { 1 }, block { 32 } } }";
@@ -816,7 +785,6 @@ static void a_plan_asks_the_rule(void **unused) {
        true},
   };
   struct config *config;
-  (void)unused;
   assert_int_equal(config_parse("k.lua", text, sizeof text - 1, &config, NULL), CUGEN_OK);
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     struct portfolio_body_variant variants[3] = {{.variant = NULL}};
@@ -840,35 +808,5 @@ static void a_plan_asks_the_rule(void **unused) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_plan_asks_the_rule),
-      cmocka_unit_test(waves_of_tiles_are_found),
-      cmocka_unit_test(what_is_printed_is_what_was_fitted),
-      cmocka_unit_test(a_rule_is_doubted_where_it_is_far_off),
-      cmocka_unit_test(a_ratio_is_printed_in_whole_numbers),
-      cmocka_unit_test(little_gives_no_formula),
-      cmocka_unit_test(the_least_that_is_a_variant_serves),
-      cmocka_unit_test(the_choice_is_the_best_there_is),
-      cmocka_unit_test(a_planted_set_is_found),
-      cmocka_unit_test(an_exchange_loses_what_it_replaces),
-      cmocka_unit_test(what_serves_nothing_is_not_chosen),
-      cmocka_unit_test(serving_all_comes_first),
-      cmocka_unit_test(a_little_is_no_reason_to_be_left_out),
-      cmocka_unit_test(variants_of_one_kernel_count_once),
-      cmocka_unit_test(the_rule_separates_what_differs),
-      cmocka_unit_test(exceptions_are_named),
-      cmocka_unit_test(noise_is_not_learnt),
-      cmocka_unit_test(what_is_no_variant_is_told_apart),
-      cmocka_unit_test(what_falls_back_falls_to_what_is_fast),
-      cmocka_unit_test(what_decides_nothing_is_not_asked),
-      cmocka_unit_test(what_divides_all_is_asked_where_none_decides),
-      cmocka_unit_test(a_rule_that_asks_all_sizes_is_learnt),
-      cmocka_unit_test(sets_of_one_and_of_nothing),
-      cmocka_unit_test(few_problems_are_served_each),
-      cmocka_unit_test(what_nothing_serves_is_counted),
-      cmocka_unit_test(equal_input_gives_equal_output),
-      cmocka_unit_test(few_problems_do_not_decide_against_all_around),
-      cmocka_unit_test(one_that_is_far_off_does_not_decide),
-  };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
