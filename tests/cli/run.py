@@ -15,7 +15,7 @@ The format of NAME.cases, a table of which each row is a case:
     == name              what follows runs in a folder and with a cache of its own
     # ...                a comment
     command => text      what the command prints, where runs of spaces and line ends are one space and "..." is any text; an exit
-                         code other than 0 stands behind it as [3]. A command may have several lines, of which the last one
+                         code other than 0 stands behind it as [3], and no "..." stands for it. A command may have several lines, of which the last one
                          has the arrow. Of a message the text has what it is about: names, places, figures; not its wording
 
 Commands run in a private folder that starts empty, with a cache of their own, `cugen` on PATH, `python3` the one that runs this,
@@ -181,7 +181,7 @@ def run_cases(cugen, script, wrapper):
                     skipped = SKIP
                     break
                 actual = " ".join(" ".join(lines).split())
-                if not fits(expected, actual):
+                if not fits(expected, actual) or code and not expected.endswith(f"[{code}]"):
                     failures += 1
                     report(script.name, command, [expected], [actual])
     print(f"{script.name}: {sum(map(len, found))} cases, {failures} wrong")
