@@ -1,6 +1,6 @@
 """compile_attacks.py write endless|two|quick: sources made against a compiler, each a variant of k.lua, between two that are right.
 compile_attacks.py tune DEVICE all|none OPTION...: tunes them, and says what became of all, or of those where something is wrong.
-compile_attacks.test and compile_endless.test have what is to become of them."""
+compile_attacks.cases and compile_endless.cases have what is to become of them."""
 import json
 import resource
 import subprocess

@@ -1,5 +1,5 @@
-"""databases.py ATTACK DATABASE: does to a cugen database what somebody might who hands it to another user. images.test and
-databases.test have what becomes of it."""
+"""databases.py ATTACK DATABASE: does to a cugen database what somebody might who hands it to another user. images.cases and
+databases.cases have what becomes of it."""
 import ctypes
 import ctypes.util
 import os
