@@ -1,18 +1,11 @@
 /* Products with few rows or columns (matmul's implementation skinny), and few tiles with a long k
    (mma with a split): every type, both operands by rows and by columns, rows at which wide loads
    may and may not start, ends of lines and of k, blocks that share a tile. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#include <stdio.h>
-
 #include "kernels.h"
+#include "tests/testing.h"
 
 /* Bits of the number choose the layouts; each type meets all four of A and B. */
-static void test_layouts(void **state) {
+TEST(test_layouts) {
   static const char *const types[] = {"dtype=f32", "dtype=f64", "dtype=tf32", "dtype=f16"};
   static const struct {
     const char *variant, *m, *n, *k;
@@ -26,13 +19,13 @@ static void test_layouts(void **state) {
     const struct product_run run = {sizes[size].variant,
                                     {types[type], number & 1 ? "layout_a=col" : "layout_a=row",
                                      number & 2 ? "layout_b=col" : "layout_b=row",
-                                     (number + type) & 1 ? "layout_c=col" : "layout_c=row", sizes[size].m,
-                                     sizes[size].n, sizes[size].k}};
+                                     (number + type) & 1 ? "layout_c=col" : "layout_c=row",
+                                     sizes[size].m, sizes[size].n, sizes[size].k}};
     run_products(*state, &run, 1);
   }
 }
 
-static void test_others(void **state) {
+TEST(test_others) {
   static const struct product_run runs[] = {
       {"skinny warps_k=2 unroll=1", {"dtype=i8", "M=11", "N=200", "K=520", "layout_b=col"}},
       {"skinny warps_k=2 unroll=1 split=2",
@@ -48,7 +41,7 @@ static void test_others(void **state) {
   RUN_PRODUCTS(runs);
 }
 
-static void test_split(void **state) {
+TEST(test_split) {
   static const struct product_run runs[] = {
       {"mma BM=64 BN=64 WM=32 WN=32 k_bytes=64 stages=3 split=3",
        {"dtype=bf16", "M=131", "N=100", "K=1101", "layout_c=col"}},
@@ -65,10 +58,5 @@ static void test_split(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_layouts),
-      cmocka_unit_test(test_others),
-      cmocka_unit_test(test_split),
-  };
   return cmocka_run_group_tests(tests, open_library, close_library);
 }
