@@ -10,8 +10,8 @@
    - portfolio, portfolio_data, portfolio_out: few variants for many problems (portfolio.h);
    - kernel, filter, selection, choice, pinning, source, launches, explain, records: the kernel's
      handle, and the choice of a plan's variant;
-   - verify, bitwise, exploring, tuning, learning, tuning_set, check, why, plan: the operations on a
-     kernel. cache and transfer need only the library. */
+   - verify, bitwise, exploring, tuning, learning, tuning_set, check, why, plan, plan_for: the
+     operations on a kernel. cache and transfer need only the library. */
 #ifndef API_API_H
 #define API_API_H
 
@@ -72,6 +72,8 @@ struct cugen_kernel {
   bool records_loaded;
   /* results handed out by the functions of these names */
   struct kept choice, stored, why, check, launches, learnt, portfolios;
+  struct kept seen; /* the plans of cugen_plan_for */
+  unsigned tunings; /* how often this handle was tuned */
   /* text of the last export's result */
   struct text export_name, export_notes;
   int64_t tuned_at; /* when this handle last began to tune; 0: never. Records made since then are
@@ -80,6 +82,10 @@ struct cugen_kernel {
 
 /* ---- kernel.c ------------------------------------------------------------------------------- */
 void api_forget_records(cugen_kernel *kernel);
+/* Opens a kernel of the same config and device for the problem of this text (problem_print). It
+   must be closed before the kernel from which it was made. */
+int api_kernel_for_problem(cugen_kernel *kernel, const char *problem, cugen_kernel **out,
+                           cugen_error *err);
 /* Returns whether the problem has the values that the kernel was opened with as settings. sizes:
    those of sizes count, too. */
 bool api_agrees(const cugen_kernel *kernel, const struct problem *problem, bool sizes);

@@ -177,11 +177,44 @@ int cugen_kernel_open(cugen *lib, const char *config, const char *const *setting
   return status;
 }
 
+/* Sets a problem that was printed, with a setting for each parameter. */
+static int set_printed(cugen_kernel *k, const char *problem, cugen_error *err) {
+  const size_t most = k->lookup.config->problem_count;
+  char *copy = strdup(problem);
+  const char **settings = calloc(most + 1, sizeof *settings);
+  int status = copy && settings ? CUGEN_OK : error_memory(err);
+  if (!status) status = keep_settings(k, settings, settings_cut(copy, settings, most), err);
+  free(settings);
+  free(copy);
+  if (status) return status;
+  k->lookup.settings = (const char *const *)k->settings;
+  k->lookup.setting_count = k->setting_count;
+  status =
+      problem_set(k->lookup.config, k->lookup.settings, k->setting_count, false, &k->problem, err);
+  return status ? status : lookup_set_problem(&k->lookup, &k->problem, err);
+}
+
+int api_kernel_for_problem(cugen_kernel *from, const char *problem, cugen_kernel **out,
+                           cugen_error *err) {
+  cugen_kernel *k = *out = calloc(1, sizeof *k);
+  if (!k) return error_memory(err);
+  int status = lookup_for_problem(&from->lookup, &from->problem, &k->lookup, err);
+  k->lookup.asked = true;
+  if (!status) status = set_printed(k, problem, err);
+  if (!status) {
+    problem_print_short(k->lookup.config, &k->problem, &k->problem_short);
+    policy_print(k->lookup.config, &k->policy);
+    if (k->problem_short.failed || k->policy.failed) status = error_memory(err);
+  }
+  if (status) cugen_kernel_close(k), *out = NULL;
+  return status;
+}
+
 void cugen_kernel_close(cugen_kernel *k) {
   if (!k) return;
   api_forget_records(k);
-  struct kept *kept[] = {&k->choice,   &k->stored, &k->why,       &k->check,
-                         &k->launches, &k->learnt, &k->portfolios};
+  struct kept *kept[] = {&k->choice,   &k->stored, &k->why,        &k->check,
+                         &k->launches, &k->learnt, &k->portfolios, &k->seen};
   for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) kept_close(kept[i]);
   lookup_close(&k->lookup);
   problem_free(&k->problem);

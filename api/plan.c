@@ -490,11 +490,14 @@ static int bind(cugen_call *call, void *const *arguments, size_t count, cugen_er
   const cugen_plan *p = call->plan;
   struct memory memory[KERNEL_MAX_ARGUMENTS] = {0};
   struct call *bound;
+  bool moved = false;
   const bool fits = count >= count_needed(p) && count <= p->spec.argument_count;
   int status = fits ? CUGEN_OK : plan_refuse_count(p, count, err);
   for (size_t i = 0; i < p->spec.argument_count && !status; i++)
     status = take_argument(call, i, i < count ? arguments[i] : NULL, &memory[i], err);
-  if (!status) status = call_bind(p->plan, memory, NULL, 0, &bound, err);
+  if (!status && call->call && !call->explored) status = call_move(call->call, memory, &moved, err);
+  if (status || moved) return status;
+  status = call_bind(p->plan, memory, NULL, 0, &bound, err);
   if (status) return status;
   call_free(call->call);
   call->call = bound;

@@ -305,6 +305,7 @@ int api_tune(cugen_kernel *k, const cugen_tune_options *options, const struct ap
   if (k->not_run.length && !k->not_run.failed) result->not_run = text_get(&k->not_run);
   if (k->began.length && !k->began.failed) result->began = text_get(&k->began);
   k->tuned_at = result->tried ? begin : 0;
+  k->tunings++;
   api_forget_records(k);
   return api_restore_problem(k, on_check, status, err);
 }

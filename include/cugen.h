@@ -375,6 +375,29 @@ const cugen_plan_info *cugen_plan_about(const cugen_plan *plan);
 int cugen_plan_argument(const cugen_plan *plan, size_t index, cugen_argument_info *out,
                         cugen_error *error);
 
+/* An array as an application has it. */
+typedef struct cugen_array {
+  const char *dtype;             /* "bf16"; NULL: the type that the kernel expects */
+  int rank;                      /* 0: no array is given: a scalar, scratch, or an output to come */
+  int64_t shape[CUGEN_MAX_RANK]; /* elements */
+  int64_t stride[CUGEN_MAX_RANK]; /* in elements */
+} cugen_array;
+
+/* Finds the plan for arrays, so that one kernel serves all sizes: arrays[i] is the kernel's i-th
+   argument; arguments behind them are not given. A setting of cugen_kernel_open holds. Every other
+   parameter of the problem follows from the arrays: sizes from shapes, types from dtypes, layouts
+   and pitches from strides. A parameter that they do not show keeps the kernel's value, and so does
+   the last of several sizes that show together, as a batch in batch * M: set it. An array whose
+   layout depends on the variant is not compared: see cugen_plan_argument.
+
+   Arrays like earlier ones get the same plan, in less than a microsecond. Others open a plan as
+   cugen_plan_open does with these options, which may compile and never tunes; give the same options
+   in each call. The plans belong to the kernel, which closes them when it is closed; each keeps its
+   variant loaded. After cugen_kernel_tune on this kernel all arrays are new, and the earlier plans
+   stay open. CUGEN_ERROR_USAGE: no problem of the config has such arrays. */
+int cugen_plan_for(cugen_kernel *kernel, const cugen_array *arrays, size_t count,
+                   const cugen_plan_options *options, cugen_plan **out, cugen_error *error);
+
 /* The plan's choice as bytes, which can be stored or sent, and given to cugen_plan_options.choice
    elsewhere, for the same variant. The bytes are text and belong to the plan. Opening a plan with
    them fails with CUGEN_ERROR_CACHE if they are damaged or of a newer cugen, and with

@@ -62,6 +62,7 @@ struct call {
   struct symbol symbols[KERNEL_MAX_ARGUMENTS];
   size_t symbol_count;
   struct tensor_map *maps; /* one for each argument; NULL: no argument has a tensor map */
+  bool movable;            /* only addresses and tensor maps depend on the memory */
   union scalar scalars[KERNEL_MAX_ARGUMENTS];
 };
 
@@ -321,12 +322,10 @@ static int make_texture(struct plan *plan, struct call *call, size_t index,
   return status;
 }
 
-static int make_map(struct plan *plan, struct call *call, size_t index, const struct memory *memory,
-                    cugen_error *err) {
-  struct device *device = plan->device;
-  const struct kernel_argument *argument = &plan->spec->arguments[index];
+static int make_map(struct device *device, const struct kernel_argument *argument,
+                    const struct memory *memory, struct tensor_map *out, cugen_error *err) {
   if (device->ops->tensor_make)
-    return device->ops->tensor_make(device, argument, memory->device, &call->maps[index], err);
+    return device->ops->tensor_make(device, argument, memory->device, out, err);
   return error_set(err, CUGEN_ERROR_DEVICE,
                    "argument '%s' is reached through a tensor map, which the device %s has not",
                    argument->name, device->description.id);
@@ -401,7 +400,8 @@ static int bind_argument(struct plan *plan, struct call *call, size_t index,
     return copy_constant(plan, call, index, memory, err);
   if (kernel_argument_symbol(argument)) return bind_symbol(plan, call, index, memory, err);
   if (kernel_argument_textured(argument)) return make_texture(plan, call, index, memory, err);
-  if (argument->access == ACCESS_TENSOR) return make_map(plan, call, index, memory, err);
+  if (argument->access == ACCESS_TENSOR)
+    return make_map(plan->device, argument, memory, &call->maps[index], err);
   call->addresses[index] = memory->device;
   return CUGEN_OK;
 }
@@ -589,6 +589,40 @@ static int bind_all(struct plan *plan, struct call *call, const struct memory *m
   return status;
 }
 
+/* Returns whether only addresses and tensor maps follow from the memory. */
+static bool is_movable(const struct kernel_spec *spec, const struct memory *memory) {
+  for (size_t i = 0; i < spec->argument_count; i++) {
+    const struct kernel_argument *argument = &spec->arguments[i];
+    const bool scalar = argument->kind == CUGEN_ARGUMENT_SCALAR;
+    if (scalar && (memory[i].host || argument->struct_bytes)) return false;
+    if (!scalar && (argument->kind == CUGEN_ARGUMENT_CONSTANT || kernel_argument_symbol(argument) ||
+                    kernel_argument_textured(argument)))
+      return false;
+  }
+  return true;
+}
+
+int call_move(struct call *call, const struct memory *memory, bool *moved, cugen_error *err) {
+  struct tensor_map maps[KERNEL_MAX_ARGUMENTS];
+  const struct kernel_spec *spec = call->spec;
+  int status = CUGEN_OK;
+  *moved = call->movable && is_movable(spec, memory);
+  for (size_t i = 0; *moved && i < spec->argument_count && !status; i++) {
+    if (spec->arguments[i].kind == CUGEN_ARGUMENT_SCALAR) continue;
+    status = check_address(&spec->arguments[i], memory[i].device, err);
+    if (!status && spec->arguments[i].access == ACCESS_TENSOR)
+      status = make_map(call->device, &spec->arguments[i], &memory[i], &maps[i], err);
+  }
+  for (size_t i = 0; *moved && i < spec->argument_count && !status; i++) {
+    if (spec->arguments[i].kind == CUGEN_ARGUMENT_SCALAR) continue;
+    if (spec->arguments[i].access == ACCESS_TENSOR)
+      call->maps[i] = maps[i];
+    else
+      call->addresses[i] = memory[i].device;
+  }
+  return status;
+}
+
 int call_bind(struct plan *plan, const struct memory *memory, void *const *extra,
               size_t extra_count, struct call **out, cugen_error *err) {
   *out = NULL;
@@ -597,6 +631,7 @@ int call_bind(struct plan *plan, const struct memory *memory, void *const *extra
   call->device = plan->device;
   call->spec = plan->spec;
   call->entries = plan->entries;
+  call->movable = is_movable(plan->spec, memory);
   int status = plan_allocate(plan->spec, call, extra_count, err);
   if (!status) status = bind_all(plan, call, memory, extra, extra_count, err);
   if (status) {

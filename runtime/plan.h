@@ -70,6 +70,9 @@ int plan_symbol(const struct plan *plan, const char *name, bool written, void **
    (a reference's samples), each a pointer to its value; borrowed until call_free. */
 int call_bind(struct plan *plan, const struct memory *memory, void *const *extra,
               size_t extra_count, struct call **out, cugen_error *err);
+/* Binds other memory in place, as call_bind without `extra` would, if nothing but addresses and
+   tensor maps changes; *moved says whether it did. After a failure the call is unchanged. */
+int call_move(struct call *call, const struct memory *memory, bool *moved, cugen_error *err);
 void call_free(struct call *call);
 int call_launch(struct call *call, cugen_error *err);
 /* Copies the memory of outputs in __device__ symbols into the symbols, before a launch that is

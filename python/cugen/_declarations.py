@@ -326,6 +326,15 @@ class PlanInfo:
         )
 
 
+class cugen_array(Structure):
+    _fields_ = [
+        ("dtype", c_char_p),
+        ("rank", c_int),
+        ("shape", c_int64 * MAX_RANK),
+        ("stride", c_int64 * MAX_RANK),
+    ]
+
+
 class cugen_plan_exploration(Structure):
     _fields_ = [
         ("variants", c_size_t),
@@ -459,6 +468,7 @@ PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "cugen_plan_close": (None, [c_void_p]),
     "cugen_plan_about": (POINTER(cugen_plan_info), [c_void_p]),
     "cugen_plan_argument": (c_int, [c_void_p, c_size_t, POINTER(cugen_argument_info), POINTER(cugen_error)]),
+    "cugen_plan_for": (c_int, [c_void_p, POINTER(cugen_array), c_size_t, POINTER(cugen_plan_options), POINTER(c_void_p), POINTER(cugen_error)]),
     "cugen_plan_save": (c_int, [c_void_p, POINTER(c_void_p), POINTER(c_size_t), POINTER(cugen_error)]),
     "cugen_plan_explored": (c_int, [c_void_p, POINTER(cugen_plan_exploration), POINTER(cugen_error)]),
     "cugen_call_bind": (c_int, [c_void_p, POINTER(c_void_p), c_size_t, POINTER(c_void_p), POINTER(cugen_error)]),

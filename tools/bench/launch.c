@@ -1,11 +1,13 @@
 /* Benchmark: a bound call's launch against bare cuLaunchKernel of the same kernel with the same
    parameters, in alternating blocks of one process; nanoseconds a launch, medians over blocks.
+   Then what a call costs whose arrays differ from the last call's: cugen_plan_for of arrays that
+   were seen, among others, and cugen_call_rebind.
    Runs over the fake driver too, see fake.h. bench_launch [ROUNDS] (default: 201) */
 #include "fake.h"
 
 /* below the depth of a stream's queue */
 enum { MOST_ROUNDS = 10000, GPU_BLOCK = 500, FAKE_BLOCK = 100000 };
-static const double bar_ratio = 1.05, bar_fake = 60e-9;
+static const double bar_ratio = 1.05, bar_fake = 60e-9, bar_seen = 1e-6;
 
 struct bench {
   const struct driver *driver;
@@ -56,6 +58,28 @@ static void report(struct bench *b, bool fake, size_t rounds) {
     printf("cugen_call_launch: bar < 60 ns  %s\n", verdict(own, bar_fake));
   else
     printf("ratio %.3f: bar <= 1.05  %s\n", own / other, verdict(own / other, bar_ratio));
+}
+
+/* Looks up the plans of arrays of several sizes, in turn. */
+static double time_seen(cugen_kernel *kernel, int sizes) {
+  cugen_error err;
+  cugen_plan *plan;
+  double start = 0;
+  for (int i = -sizes; i < FAKE_BLOCK; i++) { /* at first each is new */
+    const int64_t n = 1 + (i + sizes) % sizes;
+    const cugen_array x = {"f32", 1, {n}, {1}}, arrays[] = {x, x, x};
+    if (i == 0) start = clock_seconds();
+    require(cugen_plan_for(kernel, arrays, 3, NULL, &plan, &err), &err);
+  }
+  return (clock_seconds() - start) / FAKE_BLOCK;
+}
+
+static double time_rebind(const struct bench *b, void *const *arguments) {
+  cugen_error err;
+  const double start = clock_seconds();
+  for (int i = 0; i < FAKE_BLOCK; i++)
+    require(cugen_call_rebind(b->call, arguments, 5, &err), &err);
+  return (clock_seconds() - start) / FAKE_BLOCK;
 }
 
 /* Loads the image of the plan's kernel once more, for the bare launches. */
@@ -115,6 +139,15 @@ int main(int argc, char **argv) {
   print_device(kernel, fake);
   time_bare(&b), time_cugen(&b);
   report(&b, fake, rounds);
+  cugen_kernel *all;
+  require(cugen_kernel_open(lib, "tests/configs/wild.lua", NULL, 0, &all, &err), &err);
+  for (int sizes = 1; sizes <= 100; sizes *= 100) {
+    const double seen = time_seen(all, sizes);
+    printf("cugen_plan_for, %3d sizes seen %6.1f ns: bar < 1000 ns  %s\n", sizes, 1e9 * seen,
+           verdict(seen, bar_seen));
+  }
+  printf("cugen_call_rebind %19.1f ns\n", 1e9 * time_rebind(&b, arguments));
+  cugen_kernel_close(all);
   cugen_call_close(b.call);
   cugen_plan_close(plan);
   cugen_kernel_close(kernel);
