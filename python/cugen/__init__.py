@@ -1,9 +1,8 @@
 """cugen from Python: tuned CUDA kernels for your arrays.
 
     import cugen
-    matmul = cugen.kernel("matmul", M=4096, N=4096, K=4096, dtype="bf16")
-    matmul.tune("1m")
-    matmul(a, b, c)
+    matmul = cugen.kernel("matmul", dtype="bf16")
+    c = matmul(a, b)
 
 A thin layer over libcugen: everything here is a call of cugen.h. docs/python.md is the guide."""
 
@@ -11,7 +10,7 @@ from __future__ import annotations
 
 import os
 import threading
-from typing import Any, Mapping, Sequence, overload
+from typing import Any, Callable, Mapping, Sequence, overload
 
 from ._config import Config
 from ._declarations import VERSION, Argument, ArgumentKind, Cause, Device, PlanChoice, PlanInfo, Progress, Stage, Status
@@ -39,15 +38,17 @@ def _opened(device: str | None, template_dir: str | None = None) -> Library:
 
 
 def kernel(config: Path, *, device: str | None = None, library: Library | None = None,
-           settings: Mapping[str, Setting] | None = None, **problem: Setting) -> Kernel:
-    """A config for one problem: ``cugen.kernel("matmul", M=4096, N=4096, K=4096, dtype="bf16")``.
+           settings: Mapping[str, Setting] | None = None, backward: Callable[..., Any] | None = None, **problem: Setting) -> Kernel:
+    """A config for all sizes, ``cugen.kernel("matmul", dtype="bf16")``, or for some, ``cugen.kernel("matmul", M=4096, N=4096, K=4096)``.
 
     config: a name that ships with cugen, a path, or a Config. device: "cuda:0", "cpu", "model:H200"; by default the first GPU, else "cpu".
-    library: one of your own, with other options. settings: problem values named like one of these parameters."""
+    library: one of your own, with other options. settings: problem values named like one of these parameters.
+    backward: gradients for PyTorch: called with the gradient of each output and with the arguments of the call, it returns a gradient, or
+    None, for each tensor among these arguments: ``backward=lambda grad, a, b: (grad @ b.t(), a.t() @ grad)``."""
     if library is not None and device is not None:
         raise Error("device and library were both given: leave out the device, the library has one")
     folder = config.template_dir if isinstance(config, Config) else None
-    return (library or _opened(device, folder)).kernel(config, settings=settings, **problem)
+    return (library or _opened(device, folder)).kernel(config, settings=settings, backward=backward, **problem)
 
 
 @overload

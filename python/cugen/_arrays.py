@@ -33,6 +33,11 @@ class View:
     ordinal: int | None  # number of the GPU, if known
     keep: object  # object that must live as long as the view
 
+    @property
+    def stride(self) -> tuple[float, ...]:
+        """The strides in elements."""
+        return tuple(s // self.size if s % self.size == 0 else s / self.size for s in self.strides or _packed(self.shape, self.size))
+
 
 _MASKED = "it has a mask, which the kernel would not see: pass its data, or fill it"
 
@@ -182,8 +187,21 @@ def _make_view(source: Any, stream: int | None) -> View | None:
         return None
 
 
+def look(name: str, source: Any, stream: int | None) -> View:
+    """The memory behind what was passed for that argument. stream: what the kernel will run on."""
+    try:
+        made = _make_view(source, stream)
+    except Exception as error:  # keep the other library's message, whatever it raises
+        raise Error(f"argument '{name}': its memory cannot be used: {error}") from error
+    if made is None:
+        raise Error(f"argument '{name}': a {type(source).__name__} is no array: pass what has DLPack, __cuda_array_interface__, "
+                    "__array_interface__ or a buffer")
+    return made
+
+
 # Types that not every protocol can name may arrive as integers, or as bytes, of equal size.
 _STAND_INS = {"bf16": ("u16", "raw16"), "e4m3": ("u8", "raw8", "f8"), "e5m2": ("u8", "raw8", "f8")}
+STANDING_IN = frozenset(name for names in _STAND_INS.values() for name in names)
 _WRITTEN = (ArgumentKind.OUTPUT, ArgumentKind.INOUT, ArgumentKind.SCRATCH)
 
 
@@ -217,16 +235,13 @@ class Slot:
 
     def view(self, source: Any, stream: int | None) -> View:
         """The memory behind what was passed, which is as the kernel expects it. stream: what the kernel will run on."""
-        try:
-            made = _make_view(source, stream)
-        except Exception as error:  # keep the other library's message, whatever it raises
-            raise self._refuse(f"its memory cannot be used: {error}") from error
-        if made is None:
-            raise self._refuse(f"a {type(source).__name__} is no array: pass what has DLPack, __cuda_array_interface__, "
-                               "__array_interface__ or a buffer")
-        self._check_memory(made)
-        self._check_shape(made)
-        return made
+        return self.accept(look(self.argument.name, source, stream))
+
+    def accept(self, view: View) -> View:
+        """The view, which is as the kernel expects it."""
+        self._check_memory(view)
+        self._check_shape(view)
+        return view
 
     def _refuse(self, what: str) -> Error:
         return Error(f"argument '{self.argument.name}': {what}")
@@ -260,6 +275,23 @@ class Slot:
         if strides != wanted and not _same_strides(given.shape, strides, wanted):
             raise self._refuse(f"its strides are {_elements(strides, size)} elements, should be {argument.stride}: pass an array "
                                "that lies so in memory, or open the kernel with the layout or pitch that this one has")
+
+
+# ---- Outputs ----------------------------------------------------------------------------------------------------------
+
+
+def make(argument: Argument, like: object) -> Any:
+    """An array for an output, of the library of another array and beside it; None: that library's arrays cannot be made here."""
+    library = type(like).__module__.partition(".")[0]
+    if library not in ("numpy", "cupy") or argument.dtype not in _NUMPY or not argument.stride[0]:
+        return None
+    size = int(argument.dtype[1:]) // 8
+    whole = sys.modules[library].empty(argument.bytes // size, _NUMPY[argument.dtype])  # rows are whole, the last one too
+    made = whole[:1] if 0 in argument.shape else whole
+    return sys.modules[library].lib.stride_tricks.as_strided(made, argument.shape, tuple(size * s for s in argument.stride))
+
+
+_NUMPY = {"f64": "f8", "f32": "f4", "f16": "f2", **{f"{kind}{8 * size}": f"{kind}{size}" for kind in "iu" for size in (1, 2, 4, 8)}}
 
 
 # ---- Streams --------------------------------------------------------------------------------------------------------

@@ -5,10 +5,11 @@ from __future__ import annotations
 import ctypes
 import os
 import re
+import sys
 import threading
 import warnings
 import weakref
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from ctypes import byref, c_char_p, c_size_t, c_void_p
 from types import TracebackType
 from typing import Any, Callable, Mapping, Sequence, TypeVar, Union
@@ -138,9 +139,11 @@ class Library(Closing):
                 self._model = Library(USUAL_MODEL, **self._given)
             return self._model
 
-    def kernel(self, config: Path, *, settings: Mapping[str, Setting] | None = None, **problem: Setting) -> Kernel:
-        """A config for one problem: ``lib.kernel("matmul", M=4096, dtype="bf16")``. settings: those named ``config`` or ``settings``."""
-        return Kernel(self, config, {**(settings or {}), **problem})
+    def kernel(self, config: Path, *, settings: Mapping[str, Setting] | None = None, backward: Callable[..., Any] | None = None,
+               **problem: Setting) -> Kernel:
+        """A config: ``lib.kernel("matmul", dtype="bf16")``. settings: those with the name of another parameter. backward: as for
+        ``cugen.kernel``."""
+        return Kernel(self, config, {**(settings or {}), **problem}, backward)
 
     def add_file(self, name: str, text: str) -> None:
         """Holds a config, template or include in memory, where it is found before any file."""
@@ -213,14 +216,18 @@ def _chosen(config: Path | None = None, **given: Any) -> list[Path]:
 
 
 class Kernel(Closing):
-    """A config for one problem on one device. Call it with arrays to launch its best variant."""
+    """A config on one device. Call it with arrays to launch the best variant for them: what no setting says follows from them."""
 
-    def __init__(self, library: Library, config: Path, settings: Mapping[str, Setting]) -> None:
+    def __init__(self, library: Library, config: Path, settings: Mapping[str, Setting],
+                 backward: Callable[..., Any] | None = None) -> None:
         self.library = library
+        self.backward = backward
         self._turn = Turn("kernel")
         self._config = config
-        self._plan: Plan | None = None
-        self._earlier: list[Plan] = []  # launches of earlier plans, or CUDA graphs, may still use them
+        self._plans: dict[Any, Plan] = {}  # by what their arrays are
+        self._opened: dict[int, Plan] = {}  # by address, earlier ones too: launches, or CUDA graphs, may still use them
+        self._ready: dict[Any, Any] = {}  # calls of tensors, see _torch.py
+        self._listed: tuple[Argument, ...] | None = None
         self._set = [f"{name}={_text_of_setting(value)}" for name, value in settings.items()]
         texts = [encoded(text) for text in self._set]
         with library._turn, Interruptible():
@@ -229,14 +236,26 @@ class Kernel(Closing):
             own(self, open_handle("kernel", "cugen_kernel_open", "cugen_kernel_close", library._handle.address, encoded(config),
                                   (c_char_p * len(texts))(*texts), len(texts), parent=library._handle))
             library._kernels.add(self)
+        self._described = self.device.id.startswith("model:")
+        self._torch: Any = None
+        self._id = ""  # its name for PyTorch's operators
+        self._take_torch()
+
+    def _take_torch(self) -> None:
+        """From when PyTorch is imported its tensors have a way of their own."""
+        if self._torch is None and hasattr(sys.modules.get("torch"), "compiler"):
+            from . import _torch
+
+            self._id = _torch.name_of(self, f"{self.name} {' '.join(self._set)} on {self.device.id}")
+            self._torch = _torch
 
     def close(self) -> None:
-        """Closes it and the plan of its calls. What ``plan()`` opened stays open until its library closes."""
+        """Closes it and the plans of its calls. What ``plan()`` opened stays open until its library closes."""
         with self._turn:
-            for plan in (*self._earlier, *([self._plan] if self._plan else [])):
+            self._forget()
+            for plan in self._opened.values():
                 plan.close()
-            self._plan = None  # so that the next use reports a closed kernel, not a closed plan
-            self._earlier.clear()
+            self._opened.clear()
             self._handle.close()
 
     def __repr__(self) -> str:
@@ -262,14 +281,17 @@ class Kernel(Closing):
 
     @property
     def arguments(self) -> tuple[Argument, ...]:
-        """What it is called with, in order."""
-        info = c.cugen_argument_info()
-        with self._turn, Interruptible():
-            found = []
-            for i in range(load().cugen_kernel_arguments(self._handle.address)):
-                call("cugen_kernel_argument", self._handle.address, i, byref(info))
-                found.append(Argument._of(info))
-            return tuple(found)
+        """What it is called with, in order, for its own problem."""
+        self._handle.address  # raises if the kernel is closed
+        if self._listed is None:
+            info = c.cugen_argument_info()
+            with self._turn, Interruptible():
+                found = []
+                for i in range(load().cugen_kernel_arguments(self._handle.address)):
+                    call("cugen_kernel_argument", self._handle.address, i, byref(info))
+                    found.append(Argument._of(info))
+                self._listed = tuple(found)
+        return self._listed
 
     # ---- Launching ----
 
@@ -285,28 +307,128 @@ class Kernel(Closing):
             kept = ctypes.create_string_buffer(choice, max(len(choice), 1))
             wanted.choice, wanted.choice_size = ctypes.addressof(kept), len(choice)
         with self._turn, Interruptible():
-            return Plan(self, wanted)
+            return Plan(self, open_handle("plan", "cugen_plan_open", "cugen_plan_close", self._handle.address, byref(wanted),
+                                          parent=self.library._handle))
 
     @property
     def current(self) -> Plan:
-        """The plan that calls use: opened by the first call, and anew after ``tune``."""
-        plan = self._plan
+        """The plan for its own problem, the settings and the config's defaults: opened by the first use, and anew after ``tune``."""
+        return self._plan_of(())
+
+    def _plan_of(self, views: Sequence[Any]) -> Plan:
+        """The plan for arrays: opened by the first call with such arrays. None: it is not given, or no array."""
+        key = tuple([None if view is None else (view.element, view.shape, view.stride) for view in views])
+        plan = self._plans.get(key)
         if plan is None:
             with self._turn, Interruptible():
-                plan = self._plan  # another thread may have opened it meanwhile
+                plan = self._plans.get(key)  # another thread may have opened it meanwhile
                 if plan is None:
-                    plan = self._plan = Plan(self, options(c.cugen_plan_options))
+                    plan = self._plans[key] = self._open_plan(key)
         return plan
 
-    def bind(self, *arguments: Any, **named: Any) -> Call:
-        """The arguments, checked and laid out once, for launches without Python's share of the work."""
-        return self.current.bind(*arguments, **named)
+    def _open_plan(self, key: Sequence[Any]) -> Plan:
+        address, count = c_void_p(), len(key)
+        while count and key[count - 1] is None:
+            count -= 1
+        given = (c.cugen_array * count)()
+        for array, described in zip(given, key):
+            if described is not None:
+                _describe(array, *described)
+        where = self._handle.address, given, count, None, byref(address)
+        try:
+            call("cugen_plan_for", *where)
+        except Error:
+            other = [array for array in given if c.maybe_text(array.dtype) in arrays.STANDING_IN]
+            if not other:
+                raise
+            for array in other:
+                array.dtype = None  # bytes that stand for a type
+            call("cugen_plan_for", *where)
+        assert address.value is not None
+        plan = self._opened.get(address.value)
+        if plan is None:
+            plan = self._opened[address.value] = Plan(self, Handle("plan", address.value, None, parent=self._handle))
+        return plan
 
-    def __call__(self, *arguments: Any, stream: Any = None, **named: Any) -> None:
-        """Launches on the stream, by default the current one of the arrays' library. Returns before the kernel ends; on the cpu
-        device after it. Arguments stand in the config's order or have their names; scalars that are left out have the
-        problem's values, scratch is made once."""
-        self.current(*arguments, stream=stream, **named)
+    def bind(self, *arguments: Any, out: Any = None, **named: Any) -> Call:
+        """The arguments, checked and laid out once, for launches without Python's share of the work."""
+        values = self._in_order(arguments, out, named)
+        stream = _stream(self._on_cpu, values)
+        views = self._look(values, stream)
+        plan = self._plan_of(views)
+        return Call(plan, plan._take(values, views), values)
+
+    def __call__(self, *arguments: Any, out: Any = None, stream: Any = None, **named: Any) -> Any:
+        """Launches on the stream, by default the current one of the arrays' library, and gives the outputs. Returns before the kernel
+        ends; on the cpu device after it. Arguments stand in the config's order or have their names. Outputs that are left out, or None,
+        are made, of the library of the first array; ``out`` names all outputs together. Scalars that are left out have the problem's
+        values, scratch is made once."""
+        torch = self._torch
+        if torch is not None:
+            if torch.compiling():
+                return torch.operate(self._id, arguments, out, stream, named)
+            if stream is None and not named:
+                result = torch.launch(self, arguments, out)
+                if result is not NotImplemented:
+                    return result
+        return self._call(arguments, out, stream, named)
+
+    def _call(self, arguments: tuple[Any, ...], out: Any, stream: Any, named: dict[str, Any]) -> Any:
+        """The long way, which checks all."""
+        self._take_torch()
+        values = self._in_order(arguments, out, named)
+        if self._described:
+            self.current  # raises: nothing can run
+        torch = self._torch
+        if torch is not None:
+            if torch.needs_operator(self, values):
+                return torch.operate(self._id, arguments, out, stream, named)
+            values = [torch.without_gradient(value) for value in values]
+        plan, made = self._launch(values, stream)
+        if torch is not None and stream is None and not named:
+            torch.remember(self, plan, arguments, out, made)
+        results = [value for argument, value in zip(plan.arguments, values)
+                   if argument.kind in (ArgumentKind.OUTPUT, ArgumentKind.INOUT) and value is not None]
+        return results[0] if len(results) == 1 else tuple(results) or None
+
+    def _launch(self, values: list[Any], stream: Any) -> tuple[Plan, list[int]]:
+        """Launches the arguments in the config's order, into which it puts the outputs that it makes; their numbers."""
+        handle = _stream(self._on_cpu, values) if stream is None else arrays.stream_handle(stream)
+        views = self._look(values, handle)
+        plan = self._plan_of(views)
+        made = plan._make(values, views, handle, stream is not None)
+        taken = plan._take(values, views)
+        if plan._scratch and not self._on_cpu and self._torch is not None and self._torch.capturing():
+            plan._launch_captured(taken, handle)
+        else:
+            plan._launch(taken, handle)
+        return plan, made
+
+    @property
+    def _on_cpu(self) -> bool:
+        return self.device.id == "cpu"
+
+    def _in_order(self, arguments: tuple[Any, ...], out: Any, named: dict[str, Any]) -> list[Any]:
+        listed = self.arguments
+        if out is None:
+            return _in_order(self.name, listed, arguments, named)
+        if any(argument.name == "out" for argument in listed):
+            return _in_order(self.name, listed, arguments, {**named, "out": out})
+        values = _in_order(self.name, listed, arguments, named)
+        outputs = [i for i, argument in enumerate(listed) if argument.kind == ArgumentKind.OUTPUT]
+        given = out if isinstance(out, (tuple, list)) else (out,)
+        if len(given) != len(outputs):
+            raise Error(f"out: {len(given)} arrays, and {self.name} has {len(outputs)} outputs")
+        for i, value in zip(outputs, given):
+            if values[i] is not None:
+                raise Error(f"argument '{listed[i].name}' was given twice")
+            values[i] = value
+        return values
+
+    def _look(self, values: Sequence[Any], stream: int) -> list[arrays.View | None]:
+        """The arrays among the arguments."""
+        return [None if value is None or argument.kind == ArgumentKind.SCALAR and (not argument.absent or _is_number(value))
+                else arrays.look(argument.name, value, stream) for argument, value in zip(self.arguments, values)]
 
     # ---- Tuning ----
 
@@ -331,7 +453,7 @@ class Kernel(Closing):
             try:
                 return _tuned(self._tune(progress, chosen), self)
             finally:
-                self._renew()
+                self._forget()
 
     def _tune(self, progress: Callable[[Progress], object] | None, chosen: Mapping[str, Any]) -> Value:
         json, error = c_char_p(), c.cugen_error()
@@ -345,11 +467,10 @@ class Kernel(Closing):
         assert isinstance(result, Value)
         return result
 
-    def _renew(self) -> None:
-        """The next call opens a plan anew."""
-        if self._plan is not None:
-            self._earlier.append(self._plan)
-            self._plan = None
+    def _forget(self) -> None:
+        """The next calls open plans anew."""
+        self._plans.clear()
+        self._ready.clear()
 
     def records(self) -> tuple[Value, ...]:
         """What is remembered of this kernel, problem and device: correct variants by time, then failed ones."""
@@ -422,7 +543,7 @@ def tune_several(kernels: Sequence[Kernel], budget: float | str | None = None, *
                 status = load().cugen_kernels_tune(handles, len(kernels), byref(wanted), byref(json), byref(error))
         finally:
             for kernel in kernels:
-                kernel._renew()
+                kernel._forget()
         results = parsed(json.value) if json.value else ()
         if status and not (status == Status.INTERRUPTED and any(result.run.interrupted for result in results)):
             raise error_of(status, error)
@@ -440,19 +561,56 @@ def _best(records: Sequence[Value]) -> Value | None:
 # ---- Plans ----------------------------------------------------------------------------------------------------------
 
 
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float, bytes))
+
+
+def _describe(array: Any, element: str, shape: Sequence[int], stride: Sequence[float]) -> None:
+    if len(shape) > c.MAX_RANK:
+        raise Error(f"an array of {len(shape)} dimensions, and kernels take {c.MAX_RANK} at most: pass it in another shape")
+    if any(s != int(s) for s in stride):
+        raise Error(f"an array whose strides are {tuple(stride)} elements: pass one whose elements lie at whole numbers of them")
+    array.dtype, array.rank = element.encode(), len(shape)
+    array.shape[: len(shape)], array.stride[: len(shape)] = shape, [int(s) for s in stride]
+
+
+def _in_order(kernel: str, listed: Sequence[Argument], arguments: tuple[Any, ...], named: dict[str, Any]) -> list[Any]:
+    names = [argument.name for argument in listed]
+    if len(arguments) > len(names):
+        raise Error(f"{kernel} takes {len(names)} arguments ({', '.join(names)}) and was given {len(arguments)}")
+    values = [*arguments, *[None] * (len(names) - len(arguments))]
+    for name, value in named.items():
+        if name not in names:
+            raise Error(f"{kernel} has no argument '{name}'; it has {', '.join(names)}")
+        index = names.index(name)
+        if index < len(arguments):
+            raise Error(f"argument '{name}' was given twice")
+        values[index] = value
+    return values
+
+
+def _stream(on_cpu: bool, values: Sequence[Any]) -> int:
+    """What the arrays' libraries work on now."""
+    if on_cpu:
+        return 0
+    found = {stream for stream in map(arrays.current_stream, values) if stream is not None}
+    if len(found) > 1:
+        raise Error("the arrays are of different streams: synchronise them and name one: stream=...")
+    return found.pop() if found else 0
+
+
 class Plan(Closing):
     """One variant of a kernel, loaded on its device. It never changes. Any thread may call it."""
 
-    def __init__(self, kernel: Kernel, wanted: Any) -> None:
+    def __init__(self, kernel: Kernel, handle: Handle) -> None:
         self._library = kernel.library
         self._device = kernel.device.id
-        own(self, open_handle("plan", "cugen_plan_open", "cugen_plan_close", kernel._handle.address, byref(wanted),
-                              parent=kernel.library._handle))
+        own(self, handle)
         self.info: PlanInfo = PlanInfo._of(load().cugen_plan_about(self._handle.address).contents)
         self.arguments = tuple(self._argument(i) for i in range(self.info.arguments))
         self._slots = [arrays.Slot(argument, self._device) for argument in self.arguments]
-        self._index = {argument.name: i for i, argument in enumerate(self.arguments)}
         self._constants = any(argument.kind == ArgumentKind.CONSTANT for argument in self.arguments)
+        self._scratch = any(argument.kind == ArgumentKind.SCRATCH and argument.bytes for argument in self.arguments)
         self._calls: dict[int, Bound] = {}  # by stream: scratch serves one stream at a time
         self._lock = threading.Lock()
         kernel.library._plans.add(self)
@@ -482,46 +640,68 @@ class Plan(Closing):
 
     def bind(self, *arguments: Any, **named: Any) -> Call:
         """The arguments, checked and laid out once. They live as long as the Call."""
-        values = self._in_order(arguments, named)
-        return Call(self, self._take(values, self._stream(values)), values)
+        values = _in_order(self.info.kernel, self.arguments, arguments, named)
+        return Call(self, self._take(values, self._look(values, _stream(self._device == "cpu", values))), values)
 
     def __call__(self, *arguments: Any, stream: Any = None, **named: Any) -> None:
-        """As Kernel.__call__, with this plan's variant."""
-        values = self._in_order(arguments, named)
-        handle = self._stream(values) if stream is None else arrays.stream_handle(stream)
-        taken = self._take(values, handle)
+        """As Kernel.__call__, with this plan's variant, and with all outputs given."""
+        values = _in_order(self.info.kernel, self.arguments, arguments, named)
+        handle = _stream(self._device == "cpu", values) if stream is None else arrays.stream_handle(stream)
+        self._launch(self._take(values, self._look(values, handle)), handle)
+
+    def _launch(self, taken: Taken, stream: int) -> None:
         with self._lock:
-            bound = self._calls.get(handle)
+            bound = self._calls.get(stream)
             if bound is None:
-                bound = self._calls[handle] = Bound(self, taken)
+                bound = self._calls[stream] = Bound(self, taken)
             elif self._constants or bound.key != taken.key:
                 bound.rebind(taken)
-            bound.launch(handle)
+            bound.launch(stream)
+
+    def _launch_captured(self, taken: Taken, stream: int) -> None:
+        """Launches into a CUDA graph, whose replays may be side by side with other launches on any stream: with scratch of its own."""
+        from . import _torch
+
+        scratch = _torch.scratch_of(self.arguments, self._slots[0].ordinal)
+        for i, tensor in enumerate(scratch):
+            if tensor is not None and taken.key[i] is None:
+                taken.pointers[i] = tensor.data_ptr()
+        with self._lock:
+            bound = Bound(self, taken)
+            bound.launch(stream)
+            bound._handle.close()
 
     # ---- Arguments ----
 
-    def _in_order(self, arguments: tuple[Any, ...], named: dict[str, Any]) -> list[Any]:
-        names = ", ".join(self._index)
-        if len(arguments) > len(self.arguments):
-            raise Error(f"{self.info.kernel} takes {len(self.arguments)} arguments ({names}) and was given {len(arguments)}")
-        values = [*arguments, *[None] * (len(self.arguments) - len(arguments))]
-        for name, value in named.items():
-            index = self._index.get(name)
-            if index is None:
-                raise Error(f"{self.info.kernel} has no argument '{name}'; it has {names}")
-            if index < len(arguments):
-                raise Error(f"argument '{name}' was given twice")
-            values[index] = value
-        return values
+    def _make(self, values: list[Any], views: list[arrays.View | None], stream: int, foreign: bool) -> list[int]:
+        """Makes the outputs that are missing; their numbers. foreign: the stream is not the current one."""
+        missing = [i for i, argument in enumerate(self.arguments) if argument.kind == ArgumentKind.OUTPUT and not argument.absent
+                   and values[i] is None and not _may_be_left_out(argument)]
+        like = next((value for value, view in zip(values, views) if view is not None), None) if missing else None
+        torch = sys.modules.get("torch")
+        for i in missing:
+            if torch is not None and isinstance(like, torch.Tensor):
+                from . import _torch
 
-    def _stream(self, values: Sequence[Any]) -> int:
-        """What the arrays' libraries work on now."""
-        if self._device == "cpu":
-            return 0
-        found = {stream for stream in map(arrays.current_stream, values) if stream is not None}
-        if len(found) > 1:
-            raise Error("the arrays are of different streams: synchronise them and name one: stream=...")
-        return found.pop() if found else 0
+                with _torch.memory_of(stream, like.device) if foreign and like.is_cuda else nullcontext():
+                    values[i] = _torch.make(self.arguments[i], like)
+            else:
+                values[i] = arrays.make(self.arguments[i], like)
+            if values[i] is None:
+                raise self._missing(i, f"; a {type(like).__name__} tells no way to make it" if like is not None else "")
+            views[i] = arrays.look(self.arguments[i].name, values[i], stream)
+        return missing
+
+    def _missing(self, index: int, why: str = "") -> Error:
+        names = ", ".join(argument.name for argument in self.arguments)
+        return Error(f"argument '{self.arguments[index].name}' is missing: {self.info.kernel} takes {names}{why}")
+
+    def _look(self, values: Sequence[Any], stream: int) -> list[arrays.View | None]:
+        for i, (argument, value) in enumerate(zip(self.arguments, values)):
+            if value is None and not _may_be_left_out(argument):
+                raise self._missing(i)
+        return [None if value is None or argument.kind == ArgumentKind.SCALAR else arrays.look(argument.name, value, stream)
+                for argument, value in zip(self.arguments, values)]
 
     def _scalar(self, argument: Argument, value: Any) -> bytes:
         """A size has the problem's value: buffers and grid are made for that, and the kernel would leave them."""
@@ -531,18 +711,19 @@ class Plan(Closing):
                         f"a kernel for that size: cugen.kernel({self.info.kernel!r}, {argument.name}={value!r})")
         return given
 
-    def _take(self, values: Sequence[Any], stream: int) -> Taken:
+    def _take(self, values: Sequence[Any], views: Sequence[arrays.View | None]) -> Taken:
         taken = Taken(len(values))
-        for i, (argument, value) in enumerate(zip(self.arguments, values)):
+        for i, (argument, value, view) in enumerate(zip(self.arguments, values, views)):
             if value is None:
                 if not _may_be_left_out(argument):
-                    raise Error(f"argument '{argument.name}' is missing: {self.info.kernel} takes {', '.join(self._index)}")
+                    raise self._missing(i)
             elif argument.absent:
                 raise Error(f"argument '{argument.name}' is none of this problem's: leave it out, or pass None")
             elif argument.kind == ArgumentKind.SCALAR:
                 taken.add_scalar(i, self._scalar(argument, value))
             else:
-                taken.add_buffer(i, self._slots[i].view(value, stream))
+                assert view is not None
+                taken.add_buffer(i, self._slots[i].accept(view))
         return taken
 
 
@@ -574,18 +755,32 @@ class Bound:
                              parent=plan._handle)
         own(self, handle)
         self._handle: Handle = handle
-        self._launch = load().cugen_call_launch
+        self._launch, self._rebind = load().cugen_call_launch, load().cugen_call_rebind
+        self._error = c.cugen_error()  # of what is done in the plan's turn
+        self._error_at = byref(self._error)
+        self._pointers = taken.pointers
         self.key = taken.key
 
     def rebind(self, taken: Taken) -> None:
-        call("cugen_call_rebind", self._handle.address, taken.pointers, taken.count)
-        self.key = taken.key
+        self._bind(taken.pointers, taken.count)
+        self._pointers, self.key = taken.pointers, taken.key
+
+    def move(self, addresses: list[Any]) -> None:
+        """Binds other addresses; None: as if the argument was left out."""
+        self._pointers[:] = addresses
+        self.key = []  # until the addresses are bound
+        self._bind(self._pointers, len(addresses))
+        self.key = addresses
+
+    def _bind(self, pointers: Any, count: int) -> None:
+        status = self._rebind(self._handle.address, pointers, count, self._error_at)
+        if status:
+            raise error_of(status, self._error)
 
     def launch(self, stream: int) -> None:
-        error = c.cugen_error()
-        status = self._launch(self._handle.address, stream, byref(error))
+        status = self._launch(self._handle.address, stream, self._error_at)
         if status:
-            raise error_of(status, error)
+            raise error_of(status, self._error)
 
 
 class Call(Closing):
@@ -600,7 +795,7 @@ class Call(Closing):
 
     def __call__(self, stream: Any = None) -> None:
         """Launches on the stream, by default the current one of the arrays' library."""
-        handle = self.plan._stream(self._values) if stream is None else arrays.stream_handle(stream)
+        handle = _stream(self.plan._device == "cpu", self._values) if stream is None else arrays.stream_handle(stream)
         with self.plan._lock:
             self._bound.launch(handle)
 

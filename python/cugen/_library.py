@@ -209,9 +209,10 @@ STOP = c.cugen_stop_callback(_stop)
 class Handle:
     """An open handle of the library, closed once, after all that was opened from it, by the process that opened it."""
 
-    def __init__(self, what: str, address: int | None, close: str, parent: Handle | None = None) -> None:
+    def __init__(self, what: str, address: int | None, close: str | None, parent: Handle | None = None) -> None:
+        """close: the function that closes it; None: the parent's does."""
         self._what, self._address, self._parent = what, address, parent
-        self._close = getattr(load(), close)
+        self._close: Callable[[int], object] = getattr(load(), close) if close else lambda _: None
         self._children: set[Handle] = set()
         self._dropped = False
         self._process = os.getpid()

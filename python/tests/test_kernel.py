@@ -119,7 +119,7 @@ class Calls(Case):
             self.assertEqual(array.array("f", bytes(c)).tolist(), wanted)
 
     def test_what_is_passed_is_checked(self):
-        matmul = self.kernel("matmul", M=3, N=4, K=2, layout_b="col")
+        matmul = self.kernel("matmul", M=3, N=4, K=2, dtype="f32", layout_b="col", biased=False)
         a, b, c = floats(range(6)), floats(range(8)), floats(range(12))
         rows = ((ctypes.c_float * 4) * 2)()
         two = memoryview(bytes(24)).cast("B").cast("f", [2, 3])
@@ -139,6 +139,24 @@ class Calls(Case):
         self.refuses("argument 'M': 2.5 is no i32", matmul, a, b, c, 2.5)
         self.refuses("argument 'M': 4294967296 is no i32", matmul, a, b, c, 2**32)
         self.refuses("argument 'M': 3 bytes, should be 4", matmul, a, b, c, b"abc")
+
+    def test_sizes_are_the_arrays(self):
+        """A kernel without sizes takes them from its arguments; a wrong one is no other size."""
+        transpose, n = self.kernel("transpose"), self.kernel(SCALE_ADD)
+        for rows, cols in ((2, 3), (5, 1), (2, 3)):
+            a = memoryview(floats(range(rows * cols))).cast("B").cast("f", [1, rows, cols])
+            b = memoryview(bytearray(4 * rows * cols)).cast("B").cast("f", [1, cols, rows])
+            self.assertIs(transpose(a, b), b)
+            self.assertEqual(b.tolist()[0], [[a[0, r, c] for r in range(rows)] for c in range(cols)])
+        self.refuses(r"argument 'B': its shape is \(1, 3, 2\), should be \(1, 5, 1\)|should be \(1, 1, 5\)", transpose,
+                     memoryview(bytes(20)).cast("B").cast("f", [1, 5, 1]), memoryview(bytearray(24)).cast("B").cast("f", [1, 3, 2]))
+        for count in (4, 7, 4):
+            out, x = floats([0] * count), floats(range(count))
+            n(out, x, x)
+            self.assertEqual(out, floats(3.5 * i for i in range(count)))
+        self.refuses(r"argument 'x': its shape is \(3,\), should be \(7,\)", n, floats([0] * 7), floats([0] * 3), floats([0] * 7))
+        self.refuses("argument 'out' is missing: .*; a array tells no way to make it", n, None, x, x)
+        self.assertIs(n(out=out, x=x, y=x), out)
 
     def test_an_input_that_is_overwritten(self):
         kernel = self.kernel("sum", n=N)

@@ -41,9 +41,24 @@ class Numpy(unittest.TestCase):
         self.library.kernel("matmul", M=16, N=20, K=12, layout_a="col")(a, b, c)
         np.testing.assert_array_equal(c, a @ b)
         with self.assertRaisesRegex(cugen.Error, r"argument 'A': its strides are \(1, 16\) elements, should be \(12, 1\)"):
-            self.library.kernel("matmul", M=16, N=20, K=12)(a, b, c)
+            self.library.kernel("matmul", M=16, N=20, K=12, layout_a="row")(a, b, c)
+        self.library.kernel("matmul", M=16, N=20, K=12)(a, b, c.fill(0) or c)
+        np.testing.assert_array_equal(c, a @ b)
         with self.assertRaisesRegex(cugen.Error, "argument 'A': its strides"):
             self.library.kernel("matmul", M=16, N=20, K=12)(self.matrix(16, 24)[:, ::2], b, c)
+
+    def test_outputs_are_made(self):
+        matmul = self.library.kernel("matmul", dtype="f32")
+        for rows in (16, 5, 16):
+            a, b = self.matrix(rows, 12), self.matrix(12, 20)
+            made = matmul(a, b)
+            self.assertIsInstance(made, np.ndarray)
+            np.testing.assert_array_equal(made, a @ b)
+        column = self.library.kernel("matmul", layout_c="col", dtype="f64")(a.astype(np.float64), b.astype(np.float64))
+        np.testing.assert_array_equal(column, a @ b)
+        self.assertEqual(column.strides, (8, 8 * 16))
+        with self.assertRaisesRegex(cugen.Error, "argument 'C' is missing: .* a ndarray tells no way to make it"):
+            self.library.kernel("matmul", dtype="bf16")(np.zeros((2, 2), np.uint16), np.zeros((2, 2), np.uint16))
 
     def test_read_only_and_scalars(self):
         a, b, c = self.matrix(8, 8), self.matrix(8, 8), np.empty((8, 8), np.float32)
