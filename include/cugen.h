@@ -268,7 +268,7 @@ int cugen_kernel_argument(const cugen_kernel *kernel, size_t index, cugen_argume
 /* One variant of a kernel, compiled for its device and loaded into a CUDA context. The variant
    changes only with CUGEN_PLAN_EXPLORE. Several threads may use a plan at once, except to close it.
    The plan needs its library and its context, which must be closed after it; its kernel may be
-   closed before.
+   closed before, unless the plan is that of cugen_plan_for.
 
    On the cpu device a plan runs in the calling thread, on host memory, one launch at a time,
    without contexts and streams. The kernel is code of this process, without isolation. A trap or a
