@@ -160,8 +160,17 @@ static void fit_print(int rank, const int64_t *values, struct text *out) {
   text_add(out, rank == 1 ? ",)" : ")");
 }
 
+/* Returns whether the argument's shape depends on sizes that nothing shows. */
+static bool fit_is_open(struct fit *f, const struct config_argument *argument) {
+  for (size_t i = 0; i < f->config->problem_count; i++)
+    for (int d = 0; d < argument->rank; d++)
+      if (config_is_size(f->config, i) && !f->solved[i] && fit_depends(f, argument->shape[d], i))
+        return true;
+  return false;
+}
+
 static void fit_say(const cugen_array *given, const struct kernel_argument *wanted,
-                    enum fit_part part, cugen_error *err) {
+                    enum fit_part part, bool open, cugen_error *err) {
   struct text is = {0}, should = {0};
   const bool shape = part == FIT_SHAPE;
   fit_print(given->rank, shape ? given->shape : given->stride, &is);
@@ -171,6 +180,9 @@ static void fit_say(const cugen_array *given, const struct kernel_argument *want
   else if (part == FIT_DTYPE)
     error_set(err, CUGEN_ERROR_USAGE, "argument '%s': its elements are %s, should be %s",
               wanted->name, given->dtype, wanted->dtype->name);
+  else if (shape && open && given->rank != wanted->rank)
+    error_set(err, CUGEN_ERROR_USAGE, "argument '%s': its shape is %s, should have %d dimension%s",
+              wanted->name, text_get(&is), wanted->rank, wanted->rank == 1 ? "" : "s");
   else if (wanted->map.count)
     error_set(err, CUGEN_ERROR_USAGE,
               "argument '%s': its layout is %s, which no strides describe: pass the buffer as it "
@@ -233,7 +245,7 @@ static bool fit_matches(struct fit *f) {
         continue;
       if (!status && part == FIT_STRIDE)
         config_argument_lies(f->config, argument, f->slots, &wanted, &err);
-      if (!status) fit_say(given, &wanted, (enum fit_part)part, &err);
+      if (!status) fit_say(given, &wanted, (enum fit_part)part, fit_is_open(f, argument), &err);
       if (!f->why.status || done > f->furthest) f->why = err, f->furthest = done;
       return false;
     }

@@ -677,7 +677,12 @@ class Plan(Closing):
         """Makes the outputs that are missing; their numbers. foreign: the stream is not the current one."""
         missing = [i for i, argument in enumerate(self.arguments) if argument.kind == ArgumentKind.OUTPUT and not argument.absent
                    and values[i] is None and not _may_be_left_out(argument)]
-        like = next((value for value, view in zip(values, views) if view is not None), None) if missing else None
+        if not missing:
+            return missing
+        for i, argument in enumerate(self.arguments):
+            if values[i] is None and i not in missing and not _may_be_left_out(argument):
+                raise self._missing(i)
+        like = next((value for value, view in zip(values, views) if view is not None), None)
         torch = sys.modules.get("torch")
         for i in missing:
             if torch is not None and isinstance(like, torch.Tensor):

@@ -170,6 +170,8 @@ static void nonsense_is_refused(void **state) {
   assert_int_not_equal(cugen_plan_for(k, arrays, 2, NULL, &plan, &err), CUGEN_OK);
   arrays[1] = matrix("quaternion", 4, 8, 8, 1);
   expect_refusal(k, arrays, 2, "argument 'B': its elements are quaternion");
+  arrays[1] = (cugen_array){"f32", 3, {1, 4, 8}, {32, 8, 1}};
+  expect_refusal(k, arrays, 2, "argument 'B': its shape is (1, 4, 8), should have 2 dimensions");
   arrays[1] = matrix("f32", 4, 8, 8, 1);
   arrays[1].rank = 5;
   expect_refusal(k, arrays, 2, "argument 'B': an array of 5 dimensions");
