@@ -106,6 +106,13 @@ int api_arguments(cugen_kernel *k, uint64_t index, struct kernel_argument *out, 
 int api_products(cugen_kernel *k, const char **out, cugen_error *err);
 void api_describe_argument(const struct kernel_argument *argument, cugen_argument_info *out);
 
+/* ---- plan.c --------------------------------------------------------------------------------- */
+
+/* Like cugen_plan_open, among other plans of such kernels: a plan of the same image uses the image
+   that an earlier one has loaded, which must be closed after it. */
+int api_plan_open_among(cugen_kernel *kernel, const cugen_plan_options *options,
+                        cugen_plan *const *plans, size_t count, cugen_plan **out, cugen_error *err);
+
 /* ---- selection.c ---------------------------------------------------------------------------- */
 
 /* Selects a variant. distance as in cugen_plan_options. by_portfolio: the portfolio precedes the

@@ -23,6 +23,9 @@ struct cugen_plan {
   struct compiled compiled;
   struct device *device;
   struct plan *plan;
+  void *context;            /* into which the image is loaded; NULL: the primary one */
+  struct text image;        /* key of the image */
+  const cugen_plan *lender; /* the plan whose device and loaded image this one uses; NULL: none */
   struct text kernel, problem;
   struct text choice; /* result of cugen_plan_save */
   cugen_plan_info info;
@@ -59,7 +62,8 @@ static int plan_open_device(cugen_kernel *k, const cugen_plan_options *options, 
   const struct device_ops *ops;
   struct device_options device = {.toolkit = k->lookup.lib->toolkit, .embedded = true};
   int status = lookup_check_present(&k->lookup, err);
-  if (!status) status = choose_context(k, options, &device.context, err);
+  if (!status) status = choose_context(k, options, &p->context, err);
+  device.context = p->context;
   if (!status) status = device_find(k->lookup.device.id, &ops, &device.ordinal, err);
   return status ? status : ops->open(&device, &p->device, err);
 }
@@ -137,12 +141,69 @@ static int find_image(const struct lookup *l, const char *key, cugen_plan *p, cu
   return status;
 }
 
-static int make_image(const struct lookup *l, cugen_plan *p, cugen_error *err) {
-  struct text key = {0};
+/* Other plans that may lend their loaded image; a plan that is opened among others keeps its own
+   image, to lend it. */
+struct others {
+  cugen_plan *const *plans;
+  size_t count;
+};
+
+/* Variables of a loaded image belong to one plan. */
+static bool has_variables(const struct kernel_spec *spec) {
+  for (size_t i = 0; i < spec->argument_count; i++)
+    if (spec->arguments[i].kind == CUGEN_ARGUMENT_CONSTANT ||
+        kernel_argument_symbol(&spec->arguments[i]))
+      return true;
+  return false;
+}
+
+/* Returns whether the launches ask the same of their functions, which keep what was asked last. */
+static bool same_functions(const struct kernel_spec *a, const struct kernel_spec *b) {
+  if (a->launch_count != b->launch_count) return false;
+  for (size_t i = 0; i < a->launch_count; i++)
+    if (a->launches[i].shared_bytes != b->launches[i].shared_bytes ||
+        a->launches[i].has_carveout != b->launches[i].has_carveout ||
+        a->launches[i].carveout != b->launches[i].carveout ||
+        strcmp(a->launches[i].entry, b->launches[i].entry) != 0)
+      return false;
+  return true;
+}
+
+static const cugen_plan *find_lender(const struct others *others, const cugen_plan *p) {
+  for (size_t i = 0; others && i < others->count && !has_variables(&p->spec); i++) {
+    const cugen_plan *of = others->plans[i];
+    if (!of->lender && of->context == p->context &&
+        strcmp(text_get(&of->image), text_get(&p->image)) == 0 &&
+        same_functions(&of->spec, &p->spec))
+      return of;
+  }
+  return NULL;
+}
+
+/* Frees the image and the source, which are not needed once the driver has loaded the image. */
+static void plan_drop_image(cugen_plan *p, bool lends) {
+  if (p->device->ops->capabilities & DEVICE_EXECUTES_ON_GPU && !lends) compiled_free(&p->compiled);
+  free(p->spec.source);
+  p->spec.source = NULL;
+}
+
+/* Loads the image, or takes that of another plan. */
+static int plan_load(const struct lookup *l, const struct others *others, cugen_plan *p,
+                     cugen_error *err) {
   int status = cache_image_key(&p->spec, device_target(&l->device, l->arch), text_get(&l->options),
-                               l->nvrtc_version, &key, err);
-  if (!status) status = find_image(l, text_get(&key), p, err);
-  text_free(&key);
+                               l->nvrtc_version, &p->image, err);
+  if (status) return status;
+  p->lender = find_lender(others, p);
+  if (p->lender) {
+    p->device->ops->close(p->device);
+    p->device = p->lender->device;
+    p->info.image_from_cache = true;
+    status = plan_open_sharing(p->lender->plan, &p->spec, &p->lender->compiled, &p->plan, err);
+  } else {
+    status = find_image(l, text_get(&p->image), p, err);
+    if (!status) status = plan_open(p->device, &p->spec, &p->compiled, &p->plan, err);
+  }
+  if (!status) plan_drop_image(p, others != NULL);
   return status;
 }
 
@@ -190,13 +251,6 @@ static int plan_describe(cugen_kernel *k, cugen_plan *p, cugen_error *err) {
   p->info.arguments = p->spec.argument_count;
   describe_record(k, p);
   return CUGEN_OK;
-}
-
-/* Frees the image and the source, which are not needed once the driver has loaded the image. */
-static void plan_drop_image(cugen_plan *p) {
-  if (p->device->ops->capabilities & DEVICE_EXECUTES_ON_GPU) compiled_free(&p->compiled);
-  free(p->spec.source);
-  p->spec.source = NULL;
 }
 
 /* Refuses a variant that is known to fail, because a plan launches without verifying. */
@@ -305,8 +359,8 @@ static int explore(cugen_kernel *k, const cugen_plan_options *options, bool sett
   return exploration_open(&k->lookup, &own, &p->exploration, err);
 }
 
-static int plan_open_parts(cugen_kernel *k, const cugen_plan_options *options, cugen_plan *p,
-                           cugen_error *err) {
+static int plan_open_parts(cugen_kernel *k, const cugen_plan_options *options,
+                           const struct others *others, cugen_plan *p, cugen_error *err) {
   bool settled = false;
   int status = plan_open_device(k, options, p, err);
   if (!status) status = plan_choose(k, options, &p->selection, err);
@@ -315,9 +369,7 @@ static int plan_open_parts(cugen_kernel *k, const cugen_plan_options *options, c
     capture_refused(k), status = plan_refuse_untuned(k, options, err);
   if (!status) status = plan_expand(&k->lookup, p, err);
   if (!status) status = api_write_choice(&k->lookup, &p->spec, &p->choice, err);
-  if (!status) status = make_image(&k->lookup, p, err);
-  if (!status) status = plan_open(p->device, &p->spec, &p->compiled, &p->plan, err);
-  if (!status) plan_drop_image(p);
+  if (!status) status = plan_load(&k->lookup, others, p, err);
   if (!status) status = explore(k, options, settled, p, err);
   if (!status) status = plan_describe(k, p, err);
   if (!status) capture_opened(k, p);
@@ -348,18 +400,17 @@ static int plan_check_options(const cugen_plan_options *options, cugen_error *er
   return CUGEN_OK;
 }
 
-int cugen_plan_open(cugen_kernel *k, const cugen_plan_options *options, cugen_plan **out,
-                    cugen_error *error) {
+static int open_among(cugen_kernel *k, const cugen_plan_options *options,
+                      const struct others *others, cugen_plan **out, cugen_error *err) {
   static const cugen_plan_options defaults = CUGEN_PLAN_OPTIONS_INIT;
   if (!options) options = &defaults;
-  if (!out) return API_NEEDS(error, "out", out);
   *out = NULL;
-  if (API_NEEDS(error, "kernel", k)) return CUGEN_ERROR_USAGE;
-  int status = plan_check_options(options, error);
+  int status = plan_check_options(options, err);
   if (status) return status;
   cugen_plan *p = calloc(1, sizeof *p);
-  if (!p) return error_memory(error);
-  status = plan_open_parts(k, options, p, error);
+  if (!p) return error_memory(err);
+  const bool explores = options->flags & CUGEN_PLAN_EXPLORE; /* in images of its own */
+  status = plan_open_parts(k, options, explores ? NULL : others, p, err);
   if (status)
     cugen_plan_close(p);
   else
@@ -367,14 +418,29 @@ int cugen_plan_open(cugen_kernel *k, const cugen_plan_options *options, cugen_pl
   return status;
 }
 
+int cugen_plan_open(cugen_kernel *k, const cugen_plan_options *options, cugen_plan **out,
+                    cugen_error *error) {
+  if (!out) return API_NEEDS(error, "out", out);
+  *out = NULL;
+  if (API_NEEDS(error, "kernel", k)) return CUGEN_ERROR_USAGE;
+  return open_among(k, options, NULL, out, error);
+}
+
+int api_plan_open_among(cugen_kernel *k, const cugen_plan_options *options,
+                        cugen_plan *const *plans, size_t count, cugen_plan **out,
+                        cugen_error *err) {
+  return open_among(k, options, &(struct others){plans, count}, out, err);
+}
+
 void cugen_plan_close(cugen_plan *p) {
   if (!p) return;
   capture_closed(p);
   exploration_close(p->exploration);
   plan_close(p->plan);
-  if (p->device) p->device->ops->close(p->device);
+  if (p->device && !p->lender) p->device->ops->close(p->device);
   compiled_free(&p->compiled);
   kernel_spec_free(&p->spec);
+  text_free(&p->image);
   api_selection_free(&p->selection);
   text_free(&p->kernel);
   text_free(&p->problem);

@@ -20,17 +20,12 @@ struct seen {
   uint64_t key[];
 };
 
-/* A plan and its problem; arrays of other strides may be of the same problem. */
-struct seen_plan {
-  cugen_plan *plan;
-  bool current; /* opened since the kernel was tuned */
-};
-
 struct seen_table {
   struct seen **buckets; /* capacity many, a power of two; NULL: none yet */
   size_t capacity, count;
-  struct seen_plan *plans;
+  cugen_plan **plans; /* in the order in which they were opened: later ones use earlier images */
   size_t plan_count;
+  size_t first;     /* of the plans that were opened since the kernel was tuned */
   unsigned tunings; /* cugen_kernel.tunings when the table was last emptied */
 };
 
@@ -85,13 +80,13 @@ static void table_empty(struct seen_table *t) {
   free(t->buckets);
   t->buckets = NULL;
   t->capacity = t->count = 0;
-  for (size_t i = 0; i < t->plan_count; i++) t->plans[i].current = false;
+  t->first = t->plan_count;
 }
 
 static void table_clear(void *data) {
   struct seen_table *t = data;
   table_empty(t);
-  for (size_t i = 0; i < t->plan_count; i++) cugen_plan_close(t->plans[i].plan);
+  while (t->plan_count) cugen_plan_close(t->plans[--t->plan_count]);
   free(t->plans);
 }
 
@@ -163,22 +158,22 @@ static int fit_problem(const cugen_kernel *k, const cugen_array *arrays, size_t 
 static int open_plan(cugen_kernel *k, struct seen_table *t, const char *problem,
                      const cugen_plan_options *options, cugen_plan **out, cugen_error *err) {
   cugen_kernel *one;
-  struct seen_plan *plans = array_grow(t->plans, t->plan_count, sizeof *plans);
+  cugen_plan **plans = array_grow(t->plans, t->plan_count, sizeof *plans);
   if (!plans) return error_memory(err);
   t->plans = plans;
   int status = api_kernel_for_problem(k, problem, &one, err);
   if (status) return status;
-  status = cugen_plan_open(one, options, out, err);
+  status = api_plan_open_among(one, options, t->plans, t->plan_count, out, err);
   cugen_kernel_close(one);
-  if (!status) t->plans[t->plan_count++] = (struct seen_plan){*out, true};
+  if (!status) t->plans[t->plan_count++] = *out;
   return status;
 }
 
 static int find_or_open(cugen_kernel *k, struct seen_table *t, const char *problem,
                         const cugen_plan_options *options, cugen_plan **out, cugen_error *err) {
-  for (size_t i = 0; i < t->plan_count; i++)
-    if (t->plans[i].current && strcmp(cugen_plan_about(t->plans[i].plan)->problem, problem) == 0)
-      return *out = t->plans[i].plan, CUGEN_OK;
+  for (size_t i = t->first; i < t->plan_count; i++)
+    if (strcmp(cugen_plan_about(t->plans[i])->problem, problem) == 0)
+      return *out = t->plans[i], CUGEN_OK;
   return open_plan(k, t, problem, options, out, err);
 }
 

@@ -392,9 +392,10 @@ typedef struct cugen_array {
 
    Arrays like earlier ones get the same plan, in less than a microsecond. Others open a plan as
    cugen_plan_open does with these options, which may compile and never tunes; give the same options
-   in each call. The plans belong to the kernel, which closes them when it is closed; each keeps its
-   variant loaded. After cugen_kernel_tune on this kernel all arrays are new, and the earlier plans
-   stay open. CUGEN_ERROR_USAGE: no problem of the config has such arrays. */
+   in each call. The plans belong to the kernel, which closes them when it is closed; plans of one
+   variant may share its loaded image and its variables. After cugen_kernel_tune on this kernel all
+   arrays are new, and the earlier plans stay open. CUGEN_ERROR_USAGE: no problem of the config has
+   such arrays. */
 int cugen_plan_for(cugen_kernel *kernel, const cugen_array *arrays, size_t count,
                    const cugen_plan_options *options, cugen_plan **out, cugen_error *error);
 

@@ -27,6 +27,7 @@ struct plan {
   struct device *device;
   const struct kernel_spec *spec;
   struct loaded *loaded;
+  bool shared;            /* `loaded` belongs to another plan */
   struct entry **entries; /* one entry for each launch */
 };
 
@@ -161,8 +162,10 @@ static int plan_check_cooperative(const struct plan *plan, cugen_error *err) {
   return status;
 }
 
-int plan_open(struct device *device, const struct kernel_spec *spec,
-              const struct compiled *compiled, struct plan **out, cugen_error *err) {
+/* loaded: the image if it is loaded already; NULL: it is not. */
+static int open_loaded(struct device *device, const struct kernel_spec *spec,
+                       const struct compiled *compiled, struct loaded *loaded, struct plan **out,
+                       cugen_error *err) {
   *out = NULL;
   if (spec->launch_count > KERNEL_MAX_LAUNCHES || spec->argument_count > KERNEL_MAX_ARGUMENTS)
     return error_set(err, CUGEN_ERROR_INTERNAL,
@@ -172,11 +175,13 @@ int plan_open(struct device *device, const struct kernel_spec *spec,
   if (!plan) return error_memory(err);
   plan->device = device;
   plan->spec = spec;
+  plan->loaded = loaded;
+  plan->shared = loaded != NULL;
   plan->entries = calloc(spec->launch_count + 1, sizeof *plan->entries);
   const struct device_facts *facts = &device->description.facts;
   int status = plan->entries ? plan_check_launches(device->ops, facts, spec, compiled, NULL, err)
                              : error_memory(err);
-  if (!status) status = device->ops->load(device, compiled, &plan->loaded, err);
+  if (!status && !loaded) status = device->ops->load(device, compiled, &plan->loaded, err);
   if (!status) status = find_entries(plan, err);
   if (!status) status = plan_check_cooperative(plan, err);
   if (status) {
@@ -187,9 +192,19 @@ int plan_open(struct device *device, const struct kernel_spec *spec,
   return CUGEN_OK;
 }
 
+int plan_open(struct device *device, const struct kernel_spec *spec,
+              const struct compiled *compiled, struct plan **out, cugen_error *err) {
+  return open_loaded(device, spec, compiled, NULL, out, err);
+}
+
+int plan_open_sharing(const struct plan *of, const struct kernel_spec *spec,
+                      const struct compiled *compiled, struct plan **out, cugen_error *err) {
+  return open_loaded(of->device, spec, compiled, of->loaded, out, err);
+}
+
 void plan_close(struct plan *plan) {
   if (!plan) return;
-  if (plan->loaded) plan->device->ops->unload(plan->device, plan->loaded);
+  if (plan->loaded && !plan->shared) plan->device->ops->unload(plan->device, plan->loaded);
   free(plan->entries);
   free(plan);
 }

@@ -14,6 +14,10 @@ struct call;
    needed. */
 int plan_open(struct device *device, const struct kernel_spec *spec,
               const struct compiled *compiled, struct plan **out, cugen_error *err);
+/* Opens a plan of the same compiled image on the device of another plan, whose loaded image it
+   uses. The other plan must be closed after it. */
+int plan_open_sharing(const struct plan *of, const struct kernel_spec *spec,
+                      const struct compiled *compiled, struct plan **out, cugen_error *err);
 void plan_close(struct plan *plan);
 
 /* Lists the distinct entries of a spec, which the compiler needs. Returns their number. */
