@@ -118,7 +118,9 @@ static bool fit_pass(struct fit *f, enum fit_step step) {
   bool found = false;
   for (size_t i = 0; i < f->count; i++) {
     const struct config_argument *argument = &f->config->arguments[i];
-    for (int d = 0; f->arrays[i].rank == argument->rank && d < argument->rank; d++)
+    const int rank = f->arrays[i].rank;
+    for (int d = 0; (rank == argument->rank || (rank && step == FIT_KEEP)) && d < argument->rank;
+         d++)
       found = fit_dimension(f, argument->shape[d], f->arrays[i].shape[d], step) || found;
   }
   return found;

@@ -89,6 +89,22 @@ static int open_plan(struct path *p, cugen_error *err) {
   return cugen_plan_open(p->kernel, &options, &p->plan, err);
 }
 
+/* Finds the plan for arrays of the kernel's own problem, which belongs to the kernel. */
+static int find_plan(struct path *p, cugen_error *err) {
+  cugen_array arrays[16] = {{0}};
+  cugen_plan *plan;
+  for (size_t i = 0; i < p->arguments; i++) {
+    cugen_argument_info info;
+    int status = cugen_kernel_argument(p->kernel, i, &info, err);
+    if (status) return status;
+    if (info.kind == CUGEN_ARGUMENT_SCALAR) continue;
+    arrays[i].rank = info.rank;
+    memcpy(arrays[i].shape, info.shape, sizeof info.shape);
+    memcpy(arrays[i].stride, info.stride, sizeof info.stride);
+  }
+  return cugen_plan_for(p->kernel, arrays, p->arguments, NULL, &plan, err);
+}
+
 static int launch(struct path *p, cugen_error *err) {
   void *arguments[16];
   for (size_t i = 0; i < p->arguments; i++) {
@@ -102,7 +118,7 @@ static int launch(struct path *p, cugen_error *err) {
 }
 
 static int (*const steps[])(struct path *, cugen_error *) = {
-    open_library, open_kernel, look_at_space, expand, read_records, open_plan, launch};
+    open_library, open_kernel, look_at_space, expand, read_records, open_plan, find_plan, launch};
 enum { STEPS = sizeof steps / sizeof *steps };
 
 static void close_path(struct path *p) {
