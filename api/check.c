@@ -69,7 +69,7 @@ static cugen_check_traffic publish_traffic(const struct check_traffic *t) {
                                .launches = t->launches,
                                .entry = t->entry,
                                .array = t->counter.array,
-                               .shared = t->counter.shared,
+                               .memory = t->counter.memory,
                                .write = t->counter.write,
                                .requests = t->counter.requests,
                                .bytes = t->counter.bytes,

@@ -42,25 +42,26 @@ typedef struct cugen_check_waiver {
   size_t findings;
 } cugen_check_waiver;
 
-/* The memory traffic of a variant with one array of shared memory, or one buffer of global memory,
-   in one launch. It is measured at sizes that are whole tiles if the variant ran at such sizes,
+/* The memory traffic of a variant with one array of shared or constant memory, or one buffer of
+   global memory, in one launch. It is measured at sizes that are whole tiles if the variant ran at such sizes,
    else on the check problem. */
 typedef struct cugen_check_traffic {
   const char *variant, *problem;
   int launch;
   const char *array;
-  int shared, write;
+  cugen_memory memory;
+  int write;
   double requests; /* requests of warps; a request is the accesses of a warp's lanes at one place of
                       the program */
   double bytes;
-  double needed;     /* passes over the banks (shared memory), or sectors of 32 bytes (global
-                        memory) */
+  double needed;     /* passes over the banks (shared memory), sectors of 32 bytes (global
+                        memory), or distinct words (constant memory) */
   double ideal;      /* the smallest possible `needed` for the number of bytes */
   int launches;      /* number of the variant's launches; `launch` is below it */
   const char *entry; /* the kernel of the launch */
-  double lines;      /* cache lines of 128 bytes touched by requests; 0 for shared memory */
+  double lines;      /* cache lines of 128 bytes touched by requests; of global memory alone */
   double touched;    /* bytes of the requests, in which bytes that several lanes request count once;
-                        0 for shared memory */
+                        of global memory alone */
   int elsewhere;     /* the problem's types or layouts differ from the check problem's */
 } cugen_check_traffic;
 

@@ -333,6 +333,14 @@ typedef enum cugen_finding_kind {
                                    make */
 } cugen_finding_kind;
 
+/* Memories whose traffic is counted; each counts its loads in units of its own. */
+typedef enum cugen_memory {
+  CUGEN_MEMORY_GLOBAL,
+  CUGEN_MEMORY_SHARED,
+  CUGEN_MEMORY_CONSTANT,
+  CUGEN_MEMORY_COUNT
+} cugen_memory;
+
 /* The name of a kind of findings in text and JSON, such as "race" or "race between blocks"; never
    NULL. */
 const char *finding_name(int kind);

@@ -52,6 +52,24 @@ void warp_banks(const uintptr_t at[WARP], unsigned lanes, unsigned bytes, bool s
     warp_add_banks(at, lanes & (~0u >> (WARP - together)) << first, bytes, needed, ideal);
 }
 
+void warp_words(const uintptr_t at[WARP], unsigned lanes, unsigned bytes, unsigned *needed,
+                unsigned *ideal) {
+  enum { WORD = 4, MOST = 16 / WORD };
+  uintptr_t words[WARP * (MOST + 1)];
+  unsigned count = 0;
+  for (; lanes; lanes &= lanes - 1) {
+    const uintptr_t first = at[__builtin_ctz(lanes)] / WORD,
+                    last = (at[__builtin_ctz(lanes)] + bytes - 1) / WORD;
+    for (uintptr_t word = first; word <= last; word++) {
+      unsigned known = 0;
+      while (known < count && words[known] != word) known++;
+      if (known == count) words[count++] = word;
+    }
+  }
+  *needed = count;
+  *ideal = (bytes + WORD - 1) / WORD;
+}
+
 static int warp_by_value(const void *a, const void *b) {
   const uintptr_t x = *(const uintptr_t *)a, y = *(const uintptr_t *)b;
   return (x > y) - (x < y);

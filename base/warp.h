@@ -12,6 +12,11 @@ enum { WARP_LANES = 32 };
 void warp_banks(const uintptr_t at[WARP_LANES], unsigned lanes, unsigned bytes, bool store,
                 unsigned *needed, unsigned *ideal);
 
+/* Distinct words of 4 bytes that these loads ask for, which constant memory serves one after the
+   other, and the number if all lanes asked for the same. */
+void warp_words(const uintptr_t at[WARP_LANES], unsigned lanes, unsigned bytes, unsigned *needed,
+                unsigned *ideal);
+
 /* The global memory that the accesses touch. */
 struct warp_touched {
   unsigned sectors, lines; /* of 32 and of 128 bytes */

@@ -181,13 +181,43 @@ static void print_finding(const cugen_check_finding *f, const char *by) {
   if (*f->waived) printf("    %s\n", f->waived);
 }
 
+#define TRAFFIC_COLUMNS                                                                            \
+  {"implementation", TABLE_WRAP, 0}, {"array", TABLE_WRAP, 0}, {"", 0, 0}, {                       \
+    "times", TABLE_RIGHT, 0                                                                        \
+  }
+static const struct table_column passes[] = {TRAFFIC_COLUMNS, {"passes a request", TABLE_RIGHT, 1}};
+static const struct table_column words[] = {TRAFFIC_COLUMNS, {"words a request", TABLE_RIGHT, 1}};
+static const struct table_column sectors[] = {TRAFFIC_COLUMNS,
+                                              {"sectors", TABLE_RIGHT, 1},
+                                              {"used", TABLE_RIGHT, 2},
+                                              {"lines", TABLE_RIGHT, 3},
+                                              {"used", TABLE_RIGHT, 4}};
+
+/* What is printed of the traffic of each memory. */
+static const struct memory {
+  const char *name, *heading;
+  const struct table_column *columns;
+  size_t column_count;
+} memories[CUGEN_MEMORY_COUNT] = {
+    [CUGEN_MEMORY_GLOBAL] =
+        {"global",
+         "Global memory, sectors of 32 bytes as times the fewest; sectors and lines of 128\n"
+         "bytes that a request touches, and how much of them it uses:",
+         sectors, sizeof sectors / sizeof *sectors},
+    [CUGEN_MEMORY_SHARED] = {"shared", "Shared memory, passes over the banks as times the fewest:",
+                             passes, sizeof passes / sizeof *passes},
+    [CUGEN_MEMORY_CONSTANT] =
+        {"constant", "Constant memory, words that lanes ask for, served one after the other:",
+         words, sizeof words / sizeof *words},
+};
+
 static double check_ratio(const cugen_check_traffic *t) {
   return t->ideal > 0 ? t->needed / t->ideal : 1;
 }
 
 static bool same_row(const cugen_check_traffic *a, const cugen_check_traffic *b) {
   return variant_same_implementation(a->variant, b->variant) && strcmp(a->array, b->array) == 0 &&
-         strcmp(a->entry, b->entry) == 0 && a->shared == b->shared && a->write == b->write &&
+         strcmp(a->entry, b->entry) == 0 && a->memory == b->memory && a->write == b->write &&
          a->launch == b->launch;
 }
 
@@ -263,34 +293,23 @@ static void check_add_row(const cugen_check *check, struct table *table, size_t 
   table_cell(table, t->write ? "writes" : "reads");
   add_figure(check, table, i, check_ratio, 2, "");
   add_figure(check, table, i, needed_of, 1, "");
-  if (t->shared) return;
+  if (t->memory != CUGEN_MEMORY_GLOBAL) return;
   add_figure(check, table, i, sectors_used, 1, "%");
   add_figure(check, table, i, check_lines_of, 1, "");
   add_figure(check, table, i, lines_used, 1, "%");
 }
 
-static int print_memory(struct cli *cli, const cugen_check *check, bool shared) {
-  static const struct table_column banks[] = {{"implementation", TABLE_WRAP, 0},
-                                              {"array", TABLE_WRAP, 0},
-                                              {"", 0, 0},
-                                              {"times", TABLE_RIGHT, 0},
-                                              {"passes a request", TABLE_RIGHT, 1}};
-  static const struct table_column sectors[] = {
-      {"implementation", TABLE_WRAP, 0}, {"array", TABLE_WRAP, 0},    {"", 0, 0},
-      {"times", TABLE_RIGHT, 0},         {"sectors", TABLE_RIGHT, 1}, {"used", TABLE_RIGHT, 2},
-      {"lines", TABLE_RIGHT, 3},         {"used", TABLE_RIGHT, 4}};
+static int print_memory(struct cli *cli, const cugen_check *check, cugen_memory memory) {
+  const struct memory *m = &memories[memory];
   struct table table;
   size_t rows = 0;
   for (size_t i = 0; i < check->traffic_count; i++)
-    rows += check->traffic[i].shared == shared && is_shown(check, &check->traffic[i]);
+    rows += check->traffic[i].memory == memory && is_shown(check, &check->traffic[i]);
   if (!rows) return CUGEN_OK;
-  puts(shared
-           ? "\nShared memory, passes over the banks as times the fewest:"
-           : "\nGlobal memory, sectors of 32 bytes as times the fewest; sectors and lines of 128\n"
-             "bytes that a request touches, and how much of them it uses:");
-  table_open(&table, cli, shared ? banks : sectors, shared ? 5 : 8);
+  printf("\n%s\n", m->heading);
+  table_open(&table, cli, m->columns, m->column_count);
   for (size_t i = 0; i < check->traffic_count; i++)
-    if (check->traffic[i].shared == shared && is_shown(check, &check->traffic[i]))
+    if (check->traffic[i].memory == memory && is_shown(check, &check->traffic[i]))
       check_add_row(check, &table, i);
   return table_close(&table, 2, stdout, &cli->error);
 }
@@ -427,8 +446,9 @@ static int check_print_result(struct cli *cli, const struct views *views, double
   print_skips(check);
   if (check_is_whole(cli) && !interrupted) print_idle_waivers(check);
   print_printed(api_kernel_printed(cli->kernel), "");
-  int status = quiet ? CUGEN_OK : print_memory(cli, check, true);
-  if (!status && !quiet) status = print_memory(cli, check, false);
+  int status = quiet ? CUGEN_OK : print_memory(cli, check, CUGEN_MEMORY_SHARED);
+  if (!status && !quiet) status = print_memory(cli, check, CUGEN_MEMORY_CONSTANT);
+  if (!status && !quiet) status = print_memory(cli, check, CUGEN_MEMORY_GLOBAL);
   if (!quiet) print_unseen(cli, check);
   if (!quiet && check->elsewhere)
     printf("Nothing was found with %s. A kernel that is for some sizes alone says so: requires \"n "
@@ -486,7 +506,7 @@ static json_t *traffic_json(const cugen_check_traffic *t) {
   json_object_set_new(object, "launches", json_integer(t->launches));
   json_object_set_new(object, "entry", json_string(t->entry));
   json_object_set_new(object, "array", json_optional_string(t->array));
-  json_object_set_new(object, "memory", json_string(t->shared ? "shared" : "global"));
+  json_object_set_new(object, "memory", json_string(memories[t->memory].name));
   json_object_set_new(object, "access", json_string(t->write ? "write" : "read"));
   json_object_set_new(object, "requests", json_number(t->requests));
   json_object_set_new(object, "bytes", json_number(t->bytes));

@@ -65,14 +65,15 @@ struct watch_finding {
 /* ---- Counters ------------------------------------------------------------------------------- */
 
 /* A launch's load on the memory system, scaled from the counted blocks to all blocks: the reads or
-   the writes of one array of shared memory or of one buffer. A request is the accesses that the
+   the writes of one array of shared or constant memory or of one buffer. A request is the accesses that the
    lanes of a warp make together at one place of the program. */
 struct watch_counter {
   char array[WATCH_NAME];
-  bool shared, write;
+  cugen_memory memory;
+  bool write;
   double requests, bytes;
-  /* Passes of the banks (shared) or sectors of 32 bytes (global) that were needed, and the
-     smallest number possible for so many bytes. */
+  /* Passes of the banks (shared), sectors of 32 bytes (global) or distinct words (constant) that
+     were needed, and the smallest number possible for so many bytes. */
   double needed, ideal;
   /* of global memory: lines of 128 bytes; bytes, counting those that several lanes ask for once */
   double lines, touched;

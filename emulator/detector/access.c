@@ -174,7 +174,8 @@ static __attribute__((noinline)) void access_count(struct watch *w, struct place
   struct region_part part;
   if (!p->region || (!p->counted && !regions_part(w, at, &part))) return;
   if (!p->counted)
-    p->counted = traffic_site(w->traffic, p->site, part.name, p->shared, bytes, kind);
+    p->counted = traffic_site(w->traffic, p->site, part.name,
+                              p->shared ? CUGEN_MEMORY_SHARED : CUGEN_MEMORY_GLOBAL, bytes, kind);
   traffic_access(w->traffic, p->counted, w->launch.builtins->linear,
                  p->shared ? at : at - p->start);
 }

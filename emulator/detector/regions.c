@@ -26,10 +26,13 @@ static void regions_count(const struct access *a, const char *array) {
   /* in a cluster the first block represents all */
   const bool first = a->thread < a->watch->launch.padded;
   if (!first || is_modified(a) || engine) return;
+  const cugen_memory memory = a->region->shared                             ? CUGEN_MEMORY_SHARED
+                              : a->region->variable && a->region->read_only ? CUGEN_MEMORY_CONSTANT
+                                                                            : CUGEN_MEMORY_GLOBAL;
   for (unsigned done = 0; done < a->bytes; done += 16) {
     const unsigned bytes = a->bytes - done < 16 ? a->bytes - done : 16;
     struct traffic_site *site =
-        traffic_site(a->watch->traffic, a->site, array, a->region->shared, bytes, a->kind);
+        traffic_site(a->watch->traffic, a->site, array, memory, bytes, a->kind);
     traffic_access(a->watch->traffic, site, a->thread, at + done);
   }
 }
@@ -242,8 +245,7 @@ static void access_global(struct access *a) {
   else if (a->kind & CPU_WRITE)
     finding_add(a, region->variable ? CUGEN_FINDING_CONSTANT_WRITE : CUGEN_FINDING_INPUT_WRITE,
                 NULL);
-  /* constants have a cache of their own */
-  if (!region->variable || !region->read_only) regions_count(a, region->name);
+  regions_count(a, region->name);
 }
 
 void regions_visit(struct access *a) {

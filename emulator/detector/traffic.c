@@ -76,22 +76,22 @@ void traffic_begin(struct traffic *t, struct launch_counters *out) {
 }
 
 static struct watch_counter *find_counter(struct launch_counters *out, const char *array,
-                                          bool shared, bool write) {
+                                          cugen_memory memory, bool write) {
   for (size_t i = 0; i < out->count; i++) {
     struct watch_counter *c = &out->counters[i];
-    if (c->shared == shared && c->write == write && strcmp(c->array, array) == 0) return c;
+    if (c->memory == memory && c->write == write && strcmp(c->array, array) == 0) return c;
   }
   if (out->count == WATCH_MOST_COUNTERS) return NULL;
   struct watch_counter *c = &out->counters[out->count++];
-  *c = (struct watch_counter){.shared = shared, .write = write};
+  *c = (struct watch_counter){.memory = memory, .write = write};
   memcpy(c->array, array, strnlen(array, WATCH_NAME - 1));
   return c;
 }
 
 /* A place has a site for each array, because a copy reads one array and writes another at the same
    place. */
-struct traffic_site *traffic_site(struct traffic *t, uint32_t site, const char *array, bool shared,
-                                  unsigned bytes, unsigned kind) {
+struct traffic_site *traffic_site(struct traffic *t, uint32_t site, const char *array,
+                                  cugen_memory memory, unsigned bytes, unsigned kind) {
   unsigned slot = (site * 2654435761u) >> 22;
   for (; t->sites[slot]; slot = (slot + 1) % MOST_SITES) {
     const struct traffic_site *s = t->sites[slot];
@@ -99,7 +99,7 @@ struct traffic_site *traffic_site(struct traffic *t, uint32_t site, const char *
       return t->sites[slot];
   }
   struct watch_counter *counter =
-      t->site_count > MOST_SITES / 2 ? NULL : find_counter(t->out, array, shared, kind & CPU_WRITE);
+      t->site_count > MOST_SITES / 2 ? NULL : find_counter(t->out, array, memory, kind & CPU_WRITE);
   struct traffic_site *made = counter ? calloc(1, sizeof *made) : NULL;
   t->out->incomplete |= !made;
   if (!made) return NULL;
@@ -198,7 +198,7 @@ static bool side_by_side(const struct instance *first, unsigned passes, unsigned
    reads of shared memory in successive rounds, up to 16 bytes. Seen in its code, and in an
    H200's counters: docs/check.md. */
 static unsigned together(const struct traffic_site *s, const struct trail *trail, unsigned pass) {
-  if (!s->counter->shared || s->kind & CPU_WRITE) return 1;
+  if (s->counter->memory != CUGEN_MEMORY_SHARED || s->kind & CPU_WRITE) return 1;
   for (unsigned passes = 16 / s->bytes; passes > 1; passes /= 2)
     if (pass + passes <= trail->used && side_by_side(&trail->instances[pass], passes, s->bytes))
       return passes;
@@ -210,8 +210,10 @@ static void traffic_add_up(const struct traffic_site *s, const struct instance *
   const bool store = s->kind & CPU_WRITE;
   unsigned needed, ideal;
   struct watch_counter *c = s->counter;
-  if (s->counter->shared) {
+  if (c->memory == CUGEN_MEMORY_SHARED) {
     warp_banks(instance->at, instance->lanes, bytes, store, &needed, &ideal);
+  } else if (c->memory == CUGEN_MEMORY_CONSTANT) {
+    warp_words(instance->at, instance->lanes, bytes, &needed, &ideal);
   } else {
     const struct warp_touched touched = warp_sectors(instance->at, instance->lanes, bytes);
     needed = touched.sectors;
@@ -267,7 +269,7 @@ void traffic_add(struct launch_counters *to, const struct launch_counters *more)
   to->incomplete |= more->incomplete;
   for (size_t i = 0; i < more->count; i++) {
     const struct watch_counter *from = &more->counters[i];
-    struct watch_counter *c = find_counter(to, from->array, from->shared, from->write);
+    struct watch_counter *c = find_counter(to, from->array, from->memory, from->write);
     if (!c) continue;
     c->requests += from->requests;
     c->bytes += from->bytes;

@@ -1,5 +1,5 @@
-/* Counts the load of a warp's accesses on the banks of shared memory and the sectors of global
-   memory. Because the lanes run one after the other here, accesses are grouped into requests by
+/* Counts the load of a warp's accesses on the banks of shared memory, the sectors of global
+   memory and the words of constant memory. Because the lanes run one after the other here, accesses are grouped into requests by
    their place in the program and by how often the lane has come there since its warp last met. */
 #ifndef EMULATOR_DETECTOR_TRAFFIC_H
 #define EMULATOR_DETECTOR_TRAFFIC_H
@@ -20,7 +20,7 @@ void traffic_begin(struct traffic *traffic, struct launch_counters *out);
    bytes of an array. array: its name, the same pointer each time. NULL: there is no room, and
    the counters are incomplete. */
 struct traffic_site *traffic_site(struct traffic *traffic, uint32_t site, const char *array,
-                                  bool shared, unsigned bytes, unsigned kind);
+                                  cugen_memory memory, unsigned bytes, unsigned kind);
 /* Counts an access of `thread` at the site; does nothing if site is NULL. */
 void traffic_access(struct traffic *traffic, struct traffic_site *site, unsigned thread,
                     uintptr_t at);

@@ -104,10 +104,10 @@ static const struct {
     {"reduce", "static", {"rows=4", "cols=65536"}, 8704, 6144, 32768, 512},
 };
 
-static double counted(const cugen_check *check, int shared, int write) {
+static double counted(const cugen_check *check, cugen_memory memory, int write) {
   double sum = 0;
   for (size_t i = 0; i < check->traffic_count; i++)
-    if (check->traffic[i].shared == shared && check->traffic[i].write == write)
+    if (check->traffic[i].memory == memory && check->traffic[i].write == write)
       sum += check->traffic[i].needed;
   return sum;
 }
@@ -131,8 +131,10 @@ static void test_row(void **state) {
     if (cugen_kernel_open(lib, rows[i].config, rows[i].settings, count, &kernel, &error) ||
         api_kernel_check(kernel, &options, &check, &error))
       fail_msg("%s: %s", rows[i].variant, error.message);
-    expect(rows[i].variant, "shared reads", counted(&check, 1, 0), rows[i].shared_read);
-    expect(rows[i].variant, "shared writes", counted(&check, 1, 1), rows[i].shared_write);
+    expect(rows[i].variant, "shared reads", counted(&check, CUGEN_MEMORY_SHARED, 0),
+           rows[i].shared_read);
+    expect(rows[i].variant, "shared writes", counted(&check, CUGEN_MEMORY_SHARED, 1),
+           rows[i].shared_write);
     expect(rows[i].variant, "global reads", counted(&check, 0, 0), rows[i].read);
     expect(rows[i].variant, "global writes", counted(&check, 0, 1), rows[i].write);
     cugen_kernel_close(kernel);

@@ -121,7 +121,7 @@ TEST(test_counted_blocks_stand_for_all) {
   (void)state;
   assert_int_equal(traffic_open(&t, NULL), CUGEN_OK);
   traffic_begin(t, &out);
-  struct traffic_site *site = traffic_site(t, 1, "x", false, 4, 0);
+  struct traffic_site *site = traffic_site(t, 1, "x", CUGEN_MEMORY_GLOBAL, 4, 0);
   for (unsigned lane = 0; lane < 32; lane++) traffic_access(t, site, lane, BASE + 4 * lane);
   traffic_all_met(t, 32);
   out.blocks = 8, out.counted = 2, out.barriers = 3;
@@ -137,17 +137,19 @@ TEST(test_counted_blocks_stand_for_all) {
    are joined. */
 TEST(test_reads_side_by_side) {
   static const struct {
-    bool shared;
+    cugen_memory memory;
     unsigned kind;
     double requests;
-  } cases[] = {{true, 0, 1}, {true, CPU_WRITE, 4}, {false, 0, 4}};
+  } cases[] = {{CUGEN_MEMORY_SHARED, 0, 1},
+               {CUGEN_MEMORY_SHARED, CPU_WRITE, 4},
+               {CUGEN_MEMORY_GLOBAL, 0, 4}};
   (void)state;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     struct traffic *t;
     struct launch_counters out;
     assert_int_equal(traffic_open(&t, NULL), CUGEN_OK);
     traffic_begin(t, &out);
-    struct traffic_site *site = traffic_site(t, 1, "x", cases[i].shared, 4, cases[i].kind);
+    struct traffic_site *site = traffic_site(t, 1, "x", cases[i].memory, 4, cases[i].kind);
     for (unsigned lane = 0; lane < 32; lane++)
       for (unsigned word = 0; word < 4; word++)
         traffic_access(t, site, lane, BASE + 16 * lane + 4 * word);
@@ -155,6 +157,33 @@ TEST(test_reads_side_by_side) {
     traffic_end(t);
     assert_true(out.counters[0].requests == cases[i].requests);
     assert_true(out.counters[0].bytes == 512);
+    traffic_close(t);
+  }
+}
+
+/* Constant memory serves one word after the other, to all lanes that ask for it. */
+TEST(test_constant_words) {
+  static const struct {
+    unsigned stride, bytes, lanes, needed, ideal;
+  } cases[] = {{0, 4, ~0u, 1, 1},
+               {4, 4, ~0u, 32, 1},
+               {1, 1, ~0u, 8, 1},
+               {8, 8, ~0u, 64, 2},
+               {4, 4, 0x5u, 2, 1}};
+  (void)state;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct traffic *t;
+    struct launch_counters out;
+    assert_int_equal(traffic_open(&t, NULL), CUGEN_OK);
+    traffic_begin(t, &out);
+    struct traffic_site *site = traffic_site(t, 1, "x", CUGEN_MEMORY_CONSTANT, cases[i].bytes, 0);
+    for (unsigned lane = 0; lane < 32; lane++)
+      if (cases[i].lanes >> lane & 1) traffic_access(t, site, lane, BASE + cases[i].stride * lane);
+    traffic_all_met(t, 32);
+    traffic_end(t);
+    assert_true(out.counters[0].memory == CUGEN_MEMORY_CONSTANT && out.counters[0].requests == 1);
+    assert_true(out.counters[0].needed == cases[i].needed);
+    assert_true(out.counters[0].ideal == cases[i].ideal && out.counters[0].lines == 0);
     traffic_close(t);
   }
 }
