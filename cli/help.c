@@ -182,20 +182,27 @@ static void help_print_options(const struct cli_command *command, const enum cli
   }
 }
 
-/* Adds the names of options that were left out: "--seed, --threads". */
-static void name_rare(const enum cli_option *options, char *text, size_t size) {
+/* Adds the names of all or of the rare ones among options: "--seed, --threads". */
+static void name_options(const enum cli_option *options, bool all, char *text, size_t size) {
   for (; *options != OPTION_COUNT; options++) {
     size_t length = strlen(text);
-    if (has_option(rare, *options))
+    if (all || has_option(rare, *options))
       snprintf(text + length, size - length, "%s--%s", length ? ", " : "",
                cli_options[*options].name);
   }
 }
 
+/* Names the options that most commands take; `help --all` has a row for each. */
+static void print_common(FILE *out) {
+  char names[256] = "", text[320];
+  name_options(cli_common, true, names, sizeof names);
+  snprintf(text, sizeof text, "Common options, which cugen help --all explains: %s", names);
+  print_paragraph(text, out);
+}
+
 static void print_rare(const struct cli_command *command, FILE *out) {
   char names[256] = "", text[320];
-  name_rare(command->options, names, sizeof names);
-  if (command->common) name_rare(cli_common, names, sizeof names);
+  name_options(command->options, false, names, sizeof names);
   if (!*names && !command->more) return;
   snprintf(text, sizeof text, "More: cugen help %s --all%s%s", command->name,
            *names ? " explains " : "", names);
@@ -210,6 +217,7 @@ static void print_strategies(FILE *out) {
 }
 
 void help_command(const struct cli_command *command, bool all, FILE *out) {
+  static const enum cli_option device[] = {OPTION_DEVICE, OPTION_COUNT};
   const char *operand = command->operand;
   fprintf(out, "Usage: cugen %s%s%s%s\n", command->name, operand ? " " : "", operand ? operand : "",
           commands_take_options(command) ? " [OPTION]..." : "");
@@ -223,7 +231,9 @@ void help_command(const struct cli_command *command, bool all, FILE *out) {
                     out);
   fprintf(out, "\nExample: %s\n\nOptions:\n", command->example);
   help_print_options(command, command->options, all, out);
-  if (command->common) help_print_options(command, cli_common, all, out);
+  if (command->common && (all || command->device))
+    help_print_options(command, all ? cli_common : device, all, out);
+  if (command->common && !all) print_common(out);
   if (all && takes_strategies(command)) print_strategies(out);
   if (!all) print_rare(command, out);
 }
@@ -233,10 +243,12 @@ void help_program(bool all, FILE *out) {
         "Usage: cugen COMMAND [OPTION]...\nCommands:\n",
         out);
   print_commands(out);
+  if (all) fputs("\nOptions of most commands:\n", out);
+  if (all) help_print_options(NULL, cli_common, all, out);
   if (all) print_items("Environment", environment, out);
   if (all) print_items("Exit codes", exit_codes, out);
   fputs("\nCONFIG is a file, or one that ships ('cugen show'). Example: cugen tune matmul\n"
-        "More: cugen help COMMAND; environment variables and exit codes: cugen help --all\n",
+        "More: cugen help COMMAND; options, environment, exit codes: cugen help --all\n",
         out);
 }
 

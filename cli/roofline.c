@@ -211,7 +211,8 @@ static void add_request(struct table *table, double intensity, double served, do
   snprintf(cell, sizeof cell, "%s FLOP/B", print_number(intensity).text);
   table_cell(table, cell);
   table_cell(table, plot_rate(served, true).text);
-  table_cell(table, print_percent(served / peak).text);
+  snprintf(cell, sizeof cell, "%.2g%%", 100 * served / peak);
+  table_cell(table, served < 0.01 * peak ? cell : print_percent(served / peak).text);
   table_cell(table, rate.text);
   table_cell(table, what);
 }

@@ -25,7 +25,8 @@ static void run_print_requests(struct cli *cli, const cugen_record *r) {
   if (served > 0) {
     printf(": memory alone, at %s, would allow",
            print_bandwidth(records_bandwidth(&ceilings)).text);
-    printf(" %s, %s of the peak", plot_rate(served, true).text, print_percent(served / peak).text);
+    printf(" %s, %s of the peak of arithmetic", plot_rate(served, true).text,
+           print_percent(served / peak).text);
   }
   putchar('\n');
 }
@@ -41,7 +42,8 @@ static void run_print_times(struct cli *cli, const cugen_record *r) {
   run_print_requests(cli, r);
   if (r->roofline > 0)
     printf("  roofline    %s, %s\n", print_percent(r->roofline).text,
-           r->roofline_measured ? "of what this device was measured at" : "of its peak");
+           r->roofline_measured ? "of the ceiling that was measured on this device"
+                                : "of the ceiling by the device's description");
   if (r->clock_mhz > 0) {
     printf("  clock       %d MHz", r->clock_mhz);
     if (r->power_watts > 0) printf(", %d W", r->power_watts);
