@@ -9,7 +9,8 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 README, MEMORY = "README.zh.md", "docs/memory.zh.md"
-FILES = ("tools/check-chinese", "README.md", README, "docs/memory.md", MEMORY)
+BASICS = "docs/memory-basics.zh.md"
+FILES = ("tools/check-chinese", *(page.replace(".zh", zh) for page in (README, MEMORY, BASICS, "docs/memory-errata.zh.md") for zh in ("", ".zh")))
 
 
 def edited(page, pattern, new):
@@ -47,6 +48,10 @@ CASES = (
     ("a row too few", edited(MEMORY, r"^\| 64 KiB .*\n", ""), 1, "tables of"),
     ("a link elsewhere", edited(README, r"docs/tuning\.md\)", "docs/export.md)"), 1, "links: lacks ['docs/tuning.md']"),
     ("a heading's link", edited(MEMORY, r"\(#旧资料中的名称\)", "(#编译器的输出)"), 1, "links: lacks"),
+    ("a heading's link to another page", edited(MEMORY, r"#两道屏障两种依赖\)", "#只读加载)"), 1, "links: lacks"),
+    ("a link to an English page", edited(BASICS, r"`carveout \"percent\"`", r"[\g<0>](config.md)"), 1, "has ['config.md']"),
+    ("a link to an English page below what is Chinese alone", edited(MEMORY, "本页采用各种中文笔记", "[本页](glossary.md)采用各种中文笔记"), 1, "links to glossary.md"),
+    ("another comment of C++ in a block", edited(BASICS, "// 固定内存$", "// 锁页内存"), 0, "in step"),
     ("no link to the other page", edited(README, r"\[English\]\(README\.md\)", "English"), 1, "README.zh.md has no link to README.md"),
 )
 
