@@ -231,14 +231,21 @@ static int copy_settings(const char *const *settings, size_t count, struct text 
   return strings->failed ? error_memory(err) : CUGEN_OK;
 }
 
+/* Applies all settings, and reports every one that is wrong, a line each. */
 static int apply_settings(const struct config *config, const char *const *settings, size_t count,
                           struct problem *out, cugen_error *err) {
   int status = copy_settings(settings, count, &out->strings, err);
+  if (status) return status;
   const char *at = text_get(&out->strings);
-  for (size_t i = 0; i < count && !status; i++) {
+  for (size_t i = 0; i < count && (!status || status == CUGEN_ERROR_USAGE); i++) {
     const char *name = at, *text = name + strlen(name) + 1;
+    cugen_error wrong;
     at = text + strlen(text) + 1;
-    status = apply_setting(config, settings[i], name, text, out, err);
+    const int failed = apply_setting(config, settings[i], name, text, out, &wrong);
+    if (failed && !status)
+      status = error_copy(err, &wrong);
+    else if (failed)
+      error_append(err, "\n%s", wrong.message);
   }
   return status;
 }

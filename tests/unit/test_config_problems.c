@@ -224,6 +224,19 @@ TEST(wrong_settings) {
   config_close(c);
 }
 
+TEST(wrong_settings_are_told_together) {
+  const char *const settings[] = {"dtipe=f32", "M=8", "M=1.5"};
+  (void)state;
+  struct config *c = sizes();
+  struct problem problem;
+  cugen_error err;
+  assert_int_equal(problem_set(c, settings, 3, false, &problem, &err), CUGEN_ERROR_USAGE);
+  assert_non_null(strstr(err.message, "has no problem 'dtipe'"));
+  assert_non_null(strstr(err.message, "\nsetting 'M=1.5': a whole number was expected"));
+  assert_int_equal(problem_set(c, settings, 3, false, &problem, NULL), CUGEN_ERROR_USAGE);
+  config_close(c);
+}
+
 int main(void) {
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
