@@ -238,6 +238,14 @@ static void put_equal(const char *name, struct value value, struct text *out) {
   }
 }
 
+static void put_initialiser(const char *name, struct value value, struct text *out) {
+  text_addf(out, "%s.%s = ", out->length ? ", " : "", name);
+  if (value.type == VALUE_STRING)
+    export_quote(value.string, out);
+  else
+    code_put_number(value, out);
+}
+
 static void put_label(const char *name, struct value value, struct text *out) {
   text_addf(out, "%s%s=", out->length ? " " : "", name);
   value_print(value, out);
@@ -249,8 +257,10 @@ static void put_fixed(const struct coder *c, struct export_code *out) {
     int slot = c->config->first_problem + (int)i;
     bool size = config_is_size(c->config, i);
     const char *name = c->config->problems[i].name;
-    if (!size || c->known[slot])
+    if (!size || c->known[slot]) {
       put_equal(name, c->slots[slot], size ? &out->conditions : &out->class);
+      put_initialiser(name, c->slots[slot], &out->fixed);
+    }
     out->pinned = out->pinned || (size && c->known[slot]);
     if (!size) put_label(name, c->slots[slot], &out->label);
   }
@@ -704,7 +714,7 @@ static int fill_code(struct coder *c, const struct variant *variant, struct expo
   out->implementation = (size_t)(variant->implementation - c->config->implementations);
   out->order = order_of(variant);
   bool failed = out->sizes.failed || out->conditions.failed || out->class.failed ||
-                out->label.failed || !out->variant;
+                out->label.failed || out->fixed.failed || !out->variant;
   return failed ? error_memory(c->err) : CUGEN_OK;
 }
 
@@ -729,6 +739,7 @@ void export_code_free(struct export_code *code) {
   text_free(&code->conditions);
   text_free(&code->class);
   text_free(&code->label);
+  text_free(&code->fixed);
   text_free(&code->sizes);
   for (size_t i = 0; i < code->kernel_count; i++) free(code->kernels[i]);
   *code = (struct export_code){0};

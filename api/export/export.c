@@ -55,13 +55,15 @@ static int export_write_files(const char *folder, const struct file files[FILES]
 /* ---- The folder ----------------------------------------------------------------------------- */
 
 /* Returns whether the name is that of a file of the bundle, or of a file that the commands in its
-   README make: NAME.o, example.o and example. */
+   README make: NAME.o, NAME.so, example.o and example. */
 static bool export_is_ours(const struct file files[FILES], const char *name) {
   for (size_t i = 0; i < FILES; i++) {
     const char *file = text_get(&files[i].name), *end = strstr(file, ".c");
     size_t stem = end ? (size_t)(end - file) : 0;
     if (strcmp(file, name) == 0) return true;
-    if (end && strncmp(file, name, stem) == 0 && strcmp(name + stem, ".o") == 0) return true;
+    if (end && strncmp(file, name, stem) == 0 &&
+        (strcmp(name + stem, ".o") == 0 || strcmp(name + stem, ".so") == 0))
+      return true;
   }
   return strcmp(name, "example") == 0;
 }

@@ -34,6 +34,7 @@ struct export_code {
                              per line */
   struct text class;      /* the values that are not sizes; one per line */
   struct text label;      /* the class for a reader: "dtype=f32 layout=row" */
+  struct text fixed;      /* the class and the pinned sizes as an initialiser in C */
   struct text sizes;      /* body of the function that computes the sizes */
   bool wide;
   bool pinned; /* some sizes are part of the code and therefore fixed */
@@ -250,6 +251,11 @@ void export_name(const struct config *config, struct text *out);
 /* Lists the inputs that the kernel may write to, each on a line that begins with `before`; nothing
    if there are none. */
 void export_overwritten(const struct config *config, const char *before, struct text *out);
+/* Returns whether the function of TVM-FFI takes the argument: a buffer that is no scratch, or a
+   number that does not follow from the problem. */
+bool export_is_given(const struct config_argument *argument);
+/* Lists these arguments: "A, B, C". */
+void export_given(const struct config *config, struct text *out);
 int export_header(const struct exporter *x, struct text *out, cugen_error *err);
 int export_source(const struct exporter *x, struct text *out, cugen_error *err);
 void export_readme(const struct exporter *x, struct text *out);

@@ -129,6 +129,21 @@ static void add_functions(const struct exporter *x, const char *name, struct tex
             name, name);
 }
 
+/* Describes the function for TVM-FFI, which templates/bundle/tvm_ffi.c defines. */
+static void add_tensors(const struct exporter *x, const char *name, struct text *out) {
+  struct text given = {0};
+  export_given(x->base->lookup.config, &given);
+  text_addf(out,
+            "\n## From Python\n\n```\ncc -std=c11 -O2 -shared -fPIC %s.c -o %s.so -ldl\n```\n\n"
+            "makes a library that torch, JAX and NumPy load with the package `apache-tvm-ffi`, "
+            "without cugen or a compiler:\n\n"
+            "```python\nimport tvm_ffi\n%s = tvm_ffi.load_module(\"./%s.so\").%s\n%s(%s)\n```\n\n"
+            "The top of `%s.h` says how the problem follows from the arguments.\n",
+            name, name, name, name, name, name, text_get(&given), name);
+  out->failed |= given.failed;
+  text_free(&given);
+}
+
 static void readme_add_portfolios(const struct exporter *x, struct text *out) {
   if (export_portfolio_count(x, false))
     text_addf(out,
@@ -160,6 +175,7 @@ void export_readme(const struct exporter *x, struct text *out) {
       x->base->lookup.config->name, CUGEN_VERSION, name, name, name, name);
   add_use(name, &upper, x, out);
   add_functions(x, name, out);
+  add_tensors(x, name, out);
   const size_t before = out->length;
   export_overwritten(x->base->lookup.config, "\n", out);
   text_add(out, out->length > before ? "\n\n" : "\n");

@@ -32,6 +32,29 @@ static void add_arguments(const struct exporter *x, struct text *out) {
     text_addf(out, "%s%s", i ? ", " : "", config->arguments[i].name);
 }
 
+bool export_is_given(const struct config_argument *argument) {
+  size_t reads = 0;
+  if (argument->kind != CUGEN_ARGUMENT_SCALAR) return argument->kind != CUGEN_ARGUMENT_SCRATCH;
+  if (argument->struct_name || !argument->value) return false;
+  expr_slots(argument->value, &reads);
+  return reads == 0;
+}
+
+void export_given(const struct config *config, struct text *out) {
+  const char *between = "";
+  for (size_t i = 0; i < config->argument_count; i++) {
+    if (!export_is_given(&config->arguments[i])) continue;
+    text_addf(out, "%s%s", between, config->arguments[i].name);
+    between = ", ";
+  }
+}
+
+/* Appends the names of the problem's values: "M, N, dtype". */
+static void source_add_names(const struct config *config, struct text *out) {
+  for (size_t i = 0; i < config->problem_count; i++)
+    text_addf(out, "%s%s", i ? ", " : "", config->problems[i].name);
+}
+
 static void add_title(const struct exporter *x, struct text *out) {
   text_addf(out, "%s: tuned variants of one CUDA kernel, made by 'cugen export' %s; do not edit.",
             x->base->lookup.config->name, CUGEN_VERSION);
@@ -196,8 +219,9 @@ static void add_code(const struct export_code *code, size_t serves, size_t sizes
                      struct text *out) {
   text_add(out, "    {");
   export_quote(code->variant, out);
-  text_addf(out, ", %zu, %d, serves_%zu, sizes_%zu, %" PRId64 ", %zu, {", code->image, code->wide,
-            serves, sizes, code->rounds, code->kernel_count);
+  text_addf(out, ", %zu, {%s}, %d, serves_%zu, sizes_%zu, %" PRId64 ", %zu, {", code->image,
+            code->fixed.length ? text_get(&code->fixed) : "0", code->wide, serves, sizes,
+            code->rounds, code->kernel_count);
   for (size_t i = 0; i < code->kernel_count; i++) {
     text_add(out, i ? ", " : "");
     export_quote(code->kernels[i], out);
@@ -456,14 +480,37 @@ static void add_kinds(const struct config *config, struct text *out) {
       [CUGEN_ARGUMENT_SCALAR] = "SCALAR", [CUGEN_ARGUMENT_CONSTANT] = "CONSTANT"};
   text_add(out, "static const struct argument arguments_of_kernel[] = {\n");
   for (size_t i = 0; i < config->argument_count; i++)
-    text_addf(out, "    {\"%s\", KIND(%s)},\n", config->arguments[i].name,
-              kinds[config->arguments[i].kind]);
+    text_addf(out, "    {\"%s\", KIND(%s), %d},\n", config->arguments[i].name,
+              kinds[config->arguments[i].kind], export_is_given(&config->arguments[i]));
   text_add(out, "};\n\n");
+}
+
+static const char *field_type(const struct config *config, size_t problem) {
+  static const char *const types[] = {[VALUE_BOOL] = "FIELD_FLAG",
+                                      [VALUE_INT] = "FIELD_WHOLE",
+                                      [VALUE_FLOAT] = "FIELD_REAL",
+                                      [VALUE_STRING] = "FIELD_WORD"};
+  return config_is_size(config, problem) ? "FIELD_SIZE"
+                                         : types[config->problems[problem].values[0].type];
+}
+
+static void add_field_table(const struct config *config, struct text *out) {
+  text_addf(out, "enum { FIELDS = %zu };\nstatic const size_t field_count = FIELDS;\n",
+            config->problem_count);
+  text_add(out, "static const struct field fields[FIELDS + 1] = {\n");
+  for (size_t i = 0; i < config->problem_count; i++) {
+    const char *name = config->problems[i].name;
+    text_addf(out,
+              "    {\"%s\", %s, offsetof(problem_values, %s), sizeof ((problem_values *)0)->%s},\n",
+              name, field_type(config, i), name, name);
+  }
+  text_add(out, "    {NULL, FIELD_SIZE, 0, 0},\n};\n\n");
 }
 
 static bool add_tables(const struct exporter *x, struct text *out) {
   const struct config *config = x->base->lookup.config;
   add_kinds(config, out);
+  add_field_table(config, out);
   add_sizes_of(config, out);
   add_print_problem(config, out);
   source_add_devices(x, out);
@@ -504,11 +551,15 @@ static size_t substitute(const struct exporter *x, const char *at, struct text *
   const struct config *config = x->base->lookup.config;
   if (strncmp(at, "bundle_", 7) == 0 || strncmp(at, "bundle.h", 8) == 0)
     return export_name(config, out), 6;
+  if (strncmp(at, "_bundle(", 8) == 0) return text_add_char(out, '_'), export_name(config, out), 7;
   if (strncmp(at, "BUNDLE_", 7) == 0) return source_add_upper(config, out), 6;
   if (strncmp(at, "@argument_count", 15) == 0)
     return text_addf(out, "%zu", config->argument_count), 15;
   if (strncmp(at, "@arguments", 10) == 0) return add_arguments(x, out), 10;
   if (strncmp(at, "@overwritten", 12) == 0) return export_overwritten(config, "\n   ", out), 12;
+  if (strncmp(at, "@symbol", 7) == 0) return export_name(config, out), 7;
+  if (strncmp(at, "@given", 6) == 0) return export_given(config, out), 6;
+  if (strncmp(at, "@fields", 7) == 0) return source_add_names(config, out), 7;
   if (strncmp(at, "@name", 5) == 0) return text_add(out, config->name), 5;
   if (strncmp(at, "@title", 6) == 0) return add_title(x, out), 6;
   text_add_char(out, *at);
@@ -559,7 +610,7 @@ int export_source(const struct exporter *x, struct text *out, cugen_error *err) 
       "templates/bundle/bundle.c",  "templates/bundle/numbers.c", "templates/bundle/sizes.c",
       "templates/bundle/tables.c",  "templates/bundle/choose.c",  "templates/bundle/driver.c",
       "templates/bundle/library.c", "templates/bundle/capture.c", "templates/bundle/plan.c",
-      "templates/bundle/tensor.c",  "templates/bundle/call.c",
+      "templates/bundle/tensor.c",  "templates/bundle/call.c",    "templates/bundle/tvm_ffi.c",
   };
   struct text tables = {0}, none = {0};
   int status = add_tables(x, &tables) ? CUGEN_OK : error_memory(err);

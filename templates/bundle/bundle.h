@@ -10,8 +10,8 @@ extern "C" {
 
 /* A function that can fail returns BUNDLE_OK or a negative status, describes the failure in
    *error when error is not NULL, and leaves *out = NULL: then there is nothing to close. CUDA
-   handles (CUcontext, CUstream, CUdeviceptr) appear as void pointers. Nothing here prints,
-   exits, locks or keeps global state. */
+   handles (CUcontext, CUstream, CUdeviceptr) appear as void pointers. None of these functions
+   prints, exits, locks or keeps global state. */
 enum {
   BUNDLE_OK = 0,
   BUNDLE_ERROR_USAGE = -2,   /* a wrong argument, or a problem that this bundle has no code for */
@@ -31,6 +31,25 @@ typedef struct bundle_problem {
 } bundle_problem;
 
 /* @init */
+
+/* ---- From Python ----------------------------------------------------------------------------
+
+   A shared library of the bundle's source (cc -shared -fPIC) also has the function `@symbol` of
+   Apache TVM-FFI, for tensors of everything that knows DLPack:
+
+     tvm_ffi.load_module("./@symbol.so").@symbol(@given)
+
+   - The arguments are those of the kernel without scratch and without what follows from the
+     problem. One that the problem does not have is None; None may be left out at the end.
+   - Sizes follow from the shapes, types from the elements. Other values are the default ones, or
+     those of a last argument, a string such as "NAME=VALUE NAME=VALUE" of bundle_problem's names.
+   - The kernel runs on the tensors' device, in its primary context, on the stream that is current
+     there, and the function returns before it ends. Tensors in host memory are copied to device 0
+     and outputs back. Types, shapes, strides and the alignment (16 bytes) are checked; an error is
+     raised as ValueError, RuntimeError or MemoryError.
+   - The first call for a kind of arguments loads code, and reserves scratch for its stream; this
+     stays until the process ends. Later ones only launch, so call once before a graph is captured.
+     Constants are copied in each call, which then waits for the kernel. */
 
 /* ---- Which variant -------------------------------------------------------------------------- */
 

@@ -8,6 +8,15 @@ struct image {
 struct argument {
   const char *name;
   bundle_argument_kind kind;
+  int given; /* the function of TVM-FFI takes it; the others follow from the problem */
+};
+
+/* A value of the problem. FIELD_SIZE: a whole number that may follow from the arguments' shapes. */
+enum field_type { FIELD_SIZE, FIELD_WHOLE, FIELD_REAL, FIELD_FLAG, FIELD_WORD };
+struct field {
+  const char *name;
+  enum field_type type;
+  size_t offset, bytes; /* in bundle_problem */
 };
 
 /* name NULL: any device of that compute capability; ptx: PTX, for that compute capability or a
@@ -24,7 +33,8 @@ enum { MOST_KERNELS = 8 };
 struct code {
   const char *variant;
   size_t image;
-  int wide; /* compiled with 64-bit offsets */
+  bundle_problem fixed; /* the values that it was compiled for; sizes that may differ are 0 */
+  int wide;             /* compiled with 64-bit offsets */
   int (*serves)(const bundle_problem *p);
   void (*sizes)(const bundle_problem *p, struct sizes *s);
   /* the code serves only sizes for which a loop of its launches has so many rounds; 0: any */

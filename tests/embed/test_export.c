@@ -709,6 +709,19 @@ static void test_driver(void **state) {
       "LD_LIBRARY_PATH=$CUGEN_TEST_FAKE_CUDA $FOLDER/drive");
 }
 
+/* A shared library of the bundle has a function for TVM-FFI. */
+static void test_tvm_ffi(void **state) {
+  (void)state;
+  cugen_export_result result;
+  if (!has("cc")) skip();
+  export_to("b", NULL, &result);
+  run("cc " STRICT "-shared -fPIC $FOLDER/b/rows.c -ldl -o $FOLDER/b/rows.so && "
+      "cc -std=c11 -rdynamic -Itests/fault tests/embed/bundle/tvm_ffi.c -ldl -o $FOLDER/tvm_ffi && "
+      "LD_LIBRARY_PATH=$CUGEN_TEST_FAKE_CUDA $FOLDER/tvm_ffi $FOLDER/b/rows.so");
+  run("grep -q 'rows(x, y, factors)' $FOLDER/b/README.md $FOLDER/b/rows.h");
+  export_to("b", NULL, &result); /* the library is one of the bundle's files */
+}
+
 /* A bundle whose capture file cannot be written works as without one. */
 static void test_captures(void **state) {
   (void)state;
@@ -1040,6 +1053,7 @@ int main(void) {
       TEST(test_picks),
       TEST(test_compiled_in),
       TEST(test_driver),
+      TEST(test_tvm_ffi),
       TEST(test_captures),
       TEST(test_overwritten),
       TEST(test_same_bytes),
