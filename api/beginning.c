@@ -1,7 +1,8 @@
 /* Gathers the variants with which tuning begins; see priors.h. All sources of suggestions are
    asked: those of measurements before those of predictions, and those of this GPU before those of
-   others. Each source fills only the places of TUNE_LEADERS that the sources before it left. The
-   config's own suggestions are few and are added in any case. */
+   others. Each source fills only the places of TUNE_LEADERS that the sources before it left. What
+   was imported of other autotuners has TUNE_LEADERS places of its own and comes first, because the
+   user asked for it. The config's own suggestions are few and are added in any case. */
 #include <stdlib.h>
 
 #include "priors.h"
@@ -20,6 +21,8 @@ static int beginning_ask(struct lookup *l, struct cache *cache, enum prior_sourc
   out->source = source;
   if (source == PRIOR_CONFIG) return add_suggestions(l, out, err);
   if (priors_full(out)) return CUGEN_OK;
+  if (source == PRIOR_FOREIGN)
+    return l->predicted ? CUGEN_OK : api_foreign_leaders(l, cache, out, err);
   if (source == PRIOR_SIZES) return api_near_leaders(l, cache, out, err);
   if (l->predicted || !l->device.facts.is_gpu) return CUGEN_OK;
   if (source == PRIOR_GPUS) return api_other_gpu_leaders(l, out, err);
@@ -29,10 +32,12 @@ static int beginning_ask(struct lookup *l, struct cache *cache, enum prior_sourc
 
 int priors_gather(struct lookup *l, struct cache *cache, struct priors *out, cugen_error *err) {
   *out = (struct priors){.space = l->space};
-  out->all = calloc(TUNE_LEADERS + config_tries(l->config), sizeof *out->all);
+  out->all = calloc(2 * TUNE_LEADERS + config_tries(l->config), sizeof *out->all);
   int status = out->all ? CUGEN_OK : error_memory(err);
+  size_t foreign = 0;
   for (unsigned source = 0; source < PRIOR_SOURCES && !status; source++) {
-    out->most = TUNE_LEADERS;
+    if (source == PRIOR_FOREIGN + 1) foreign = out->count;
+    out->most = foreign + TUNE_LEADERS;
     status = beginning_ask(l, cache, (enum prior_source)source, out, err);
   }
   if (!status && (out->gpus.failed || out->shipped.failed)) status = error_memory(err);

@@ -5,6 +5,7 @@
 #include "base/device_name.h"
 #include "base/system.h"
 #include "cache.h"
+#include "foreign.h"
 #include "learning.h"
 #include "machine.h"
 #include "portfolio_out.h"
@@ -164,7 +165,8 @@ static int cache_take_filter(cugen *lib, struct cache *cache, const cugen_cache_
 static void describe_set(const struct cache_space *space, struct record_options *said,
                          cugen_cache_set *out) {
   *said = record_options_parse(space->options);
-  const bool measured = said->kind == OPTIONS_MEASURED;
+  const bool measured = said->kind == OPTIONS_MEASURED,
+             suggested = strcmp(space->options, FOREIGN_OPTIONS) == 0; /* they are no results */
   *out = (cugen_cache_set){.config = space->config,
                            .problem = space->problem,
                            .device = space->device,
@@ -174,8 +176,8 @@ static void describe_set(const struct cache_space *space, struct record_options 
                            .records = space->records,
                            .failed = space->failed,
                            .history = space->history,
-                           .best = space->best,
-                           .seconds = space->seconds,
+                           .best = suggested ? "" : space->best,
+                           .seconds = suggested ? 0 : space->seconds,
                            .flops = space->flops,
                            .bytes = space->bytes,
                            .measured_at = space->measured_at};
@@ -423,5 +425,17 @@ int api_cache_import(cugen *lib, const char *path, cugen_import_callback progres
   if (!status) status = check_writable(lib, cache, "imported", error);
   if (!status) status = wisdom_import_file(cache, path, &watch, out, error);
   out->records = out->added + out->better + out->worse + out->known;
+  return status;
+}
+
+int api_cache_suggest(cugen *lib, const char *path, const char *map, api_suggested *out,
+                      cugen_error *error) {
+  struct cache *cache;
+  *out = (api_suggested){0};
+  int status = api_cache(lib, &cache, error);
+  if (!status) status = check_writable(lib, cache, "imported", error);
+  if (!status) status = api_foreign_import(lib, cache, path, map, out, error);
+  const cugen_cache_merged *m = &out->merged;
+  out->merged.records = m->added + m->better + m->worse + m->known;
   return status;
 }

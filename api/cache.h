@@ -70,4 +70,19 @@ int api_cache_export(cugen *lib, const cugen_cache_filter *filter, const char *p
 int api_cache_import(cugen *lib, const char *path, cugen_import_callback progress, void *context,
                      cugen_cache_merged *out, cugen_error *error);
 
+/* What became of the results in another autotuner's file. */
+typedef struct api_suggested {
+  size_t results;   /* in the file */
+  size_t left_out;  /* failed, or not meant by the map's `where` */
+  size_t unmatched; /* no variants of the config */
+  size_t slower;    /* valid, but not among the fastest of their problem */
+  cugen_cache_merged merged;
+} api_suggested;
+
+/* Imports another autotuner's results, by a file that maps their names, as variants with which a
+   search begins (docs/cache.md). All of the file or nothing is stored. CUGEN_ERROR_USAGE: a file
+   has an unknown form, the map is wrong, or no result is a variant of the config. */
+int api_cache_suggest(cugen *lib, const char *path, const char *map, api_suggested *out,
+                      cugen_error *error);
+
 #endif

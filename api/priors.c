@@ -49,7 +49,9 @@ static size_t count_of(const struct priors *priors, unsigned source) {
 }
 
 static void print_source(const struct priors *priors, unsigned source, struct text *out) {
-  static const char *const words[PRIOR_SOURCES] = {[PRIOR_SIZES] = "that led for other sizes",
+  static const char *const words[PRIOR_SOURCES] = {[PRIOR_FOREIGN] =
+                                                       "that other autotuners suggest",
+                                                   [PRIOR_SIZES] = "that led for other sizes",
                                                    [PRIOR_GPUS] = "that led on ",
                                                    [PRIOR_SHIPPED] = "that cugen ships, learnt on ",
                                                    [PRIOR_MODEL] = "that the model puts first",

@@ -9,6 +9,7 @@
 
 /* The sources, in the order in which they are asked; tune_priors counts by source. */
 enum prior_source {
+  PRIOR_FOREIGN,
   PRIOR_SIZES,
   PRIOR_GPUS,
   PRIOR_SHIPPED,
@@ -50,6 +51,10 @@ int priors_take(void *priors, struct cache_record *record, bool *stop, cugen_err
    sizes may differ, by any amount. */
 int api_near_leaders(struct lookup *lookup, struct cache *cache, struct priors *out,
                      cugen_error *err);
+/* selection.c: suggests what was imported of other autotuners: for this problem, then for those
+   nearest to it. */
+int api_foreign_leaders(struct lookup *lookup, struct cache *cache, struct priors *out,
+                        cugen_error *err);
 /* selection.c: suggests the variants that remembered predictions rank first for this problem. */
 int api_predicted_leaders(struct lookup *lookup, struct cache *cache, struct priors *out,
                           cugen_error *err);

@@ -8,6 +8,7 @@
 
 #include "api.h"
 #include "base/array.h"
+#include "foreign.h"
 #include "kernel.h"
 #include "portfolio.h"
 #include "priors.h"
@@ -118,11 +119,10 @@ static void nearby_free(struct nearby *nearby) {
 }
 
 /* Finds the tuned problems within the limit, the nearest first. Free *out also after a failure. */
-static int find_nearby(const struct lookup *l, double limit, struct cache *cache,
-                       struct nearby *out, cugen_error *err) {
-  const struct cache_key key = lookup_measured_key(l);
+static int find_nearby(const struct lookup *l, const struct cache_key *key, double limit,
+                       struct cache *cache, struct nearby *out, cugen_error *err) {
   *out = (struct nearby){.lookup = l, .limit = limit};
-  int status = cache_problems(cache, &key, selection_visit, out, err);
+  int status = cache_problems(cache, key, selection_visit, out, err);
   if (out->count) qsort(out->all, out->count, sizeof *out->all, selection_compare);
   return status;
 }
@@ -131,8 +131,9 @@ static int select_nearest(struct lookup *l, double limit, struct failures *failu
                           struct selection *out, bool *found, cugen_error *err) {
   struct nearby nearby = {0};
   struct cache *cache;
+  const struct cache_key key = lookup_measured_key(l);
   int status = api_cache_to_read(l->lib, &cache, err);
-  if (!status) status = find_nearby(l, limit, cache, &nearby, err);
+  if (!status) status = find_nearby(l, &key, limit, cache, &nearby, err);
   for (size_t i = 0; i < nearby.count && !status && !*found; i++)
     status = try_problem(l, &nearby.all[i], failures, out, found, err);
   nearby_free(&nearby);
@@ -141,11 +142,23 @@ static int select_nearest(struct lookup *l, double limit, struct failures *failu
 
 /* ---- Leaders for tuning --------------------------------------------------------------------- */
 
-static int take_leaders(const struct lookup *l, struct cache *cache, const struct problem *problem,
-                        struct priors *out, cugen_error *err) {
+/* A key for a look-up's problem: of its measurements, or of suggestions. */
+typedef struct cache_key leaders_key(const struct lookup *l);
+
+/* The suggestions of other autotuners, which have a time and nothing else. */
+static struct cache_key foreign_key(const struct lookup *l) {
+  struct cache_key key = lookup_measured_key(l);
+  key.device = FOREIGN_DEVICE;
+  key.options = FOREIGN_OPTIONS;
+  key.objective = NULL;
+  return key;
+}
+
+static int take_leaders(const struct lookup *l, leaders_key *key_of, struct cache *cache,
+                        const struct problem *problem, struct priors *out, cugen_error *err) {
   struct lookup other;
   int status = lookup_for_problem(l, problem, &other, err);
-  const struct cache_key key = lookup_measured_key(&other);
+  const struct cache_key key = key_of(&other);
   if (!status) status = cache_fastest(cache, &key, priors_take, out, err);
   lookup_close(&other);
   return status;
@@ -164,19 +177,32 @@ int api_predicted_leaders(struct lookup *l, struct cache *cache, struct priors *
   return status;
 }
 
-/* Takes from each problem its share of the whole number, at least two. */
-int api_near_leaders(struct lookup *l, struct cache *cache, struct priors *out, cugen_error *err) {
+/* Takes from each other problem its share of the room that is left, at least two. */
+static int take_nearby(struct lookup *l, leaders_key *key_of, struct cache *cache,
+                       struct priors *out, cugen_error *err) {
   struct nearby nearby = {0};
+  const struct cache_key key = key_of(l);
   const size_t room = out->most;
-  int status = find_nearby(l, DBL_MAX, cache, &nearby, err);
+  int status = find_nearby(l, &key, DBL_MAX, cache, &nearby, err);
   size_t each = nearby.count ? (room + nearby.count - 1) / nearby.count : 0;
   if (each < 2) each = 2;
   for (size_t i = 0; i < nearby.count && !status && out->count < room; i++) {
     out->most = out->count + each < room ? out->count + each : room;
-    status = take_leaders(l, cache, &nearby.all[i].problem, out, err);
+    status = take_leaders(l, key_of, cache, &nearby.all[i].problem, out, err);
   }
   nearby_free(&nearby);
   return status;
+}
+
+int api_near_leaders(struct lookup *l, struct cache *cache, struct priors *out, cugen_error *err) {
+  return take_nearby(l, lookup_measured_key, cache, out, err);
+}
+
+int api_foreign_leaders(struct lookup *l, struct cache *cache, struct priors *out,
+                        cugen_error *err) {
+  const struct cache_key key = foreign_key(l);
+  int status = cache_fastest(cache, &key, priors_take, out, err);
+  return status || priors_full(out) ? status : take_nearby(l, foreign_key, cache, out, err);
 }
 
 /* ---- The bucket ----------------------------------------------------------------------------- */

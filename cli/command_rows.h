@@ -321,10 +321,12 @@ COMMAND(CACHE_IMPORT, cache_import, .name = "cache import", .operand = "FILE",
         .details = "Merges a wisdom file into the cache: all of it, or "
                    "nothing if any line is damaged. If both have "
                    "a variant, the better measurement is used and both are "
-                   "kept. FILE - is standard input.",
+                   "kept. FILE - is standard input. With --map, FILE has results of Kernel Tuner, "
+                   "KTT, CLBlast, vLLM or SGLang: 'cugen tune' tries their variants first, and "
+                   "nothing else uses them (docs/cache.md).",
         .example = "cugen cache import matmul.wisdom",
-        .options = (const enum cli_option[]){OPTION_CACHE, OPTION_JSON, OPTION_QUIET, OPTION_HELP,
-                                             OPTION_COUNT})
+        .options = (const enum cli_option[]){OPTION_MAP, OPTION_CACHE, OPTION_CONFIG_DIR,
+                                             OPTION_JSON, OPTION_QUIET, OPTION_HELP, OPTION_COUNT})
 COMMAND(CACHE_VERIFY, cache_verify, .name = "cache verify",
         .summary = "check the cache: file, records, compiled kernels",
         .details = "Reads the whole database and compares every compiled kernel with its "

@@ -198,9 +198,46 @@ static int cli_wisdom_import(struct cli *cli, const char *path, cugen_cache_merg
   return stop_exit_code();
 }
 
+static json_t *suggested_json(const api_suggested *suggested) {
+  const struct {
+    const char *name;
+    size_t count;
+  } counts[] = {{"results", suggested->results},
+                {"suggested", suggested->merged.records},
+                {"slower", suggested->slower},
+                {"unmatched", suggested->unmatched},
+                {"left_out", suggested->left_out}};
+  json_t *object = json_object();
+  for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+    json_object_set_new(object, counts[i].name, json_integer((json_int_t)counts[i].count));
+  return object;
+}
+
+static void print_suggested(const api_suggested *suggested) {
+  const size_t kept = suggested->merged.records;
+  printf("%s result%s: ", print_count(suggested->results).text,
+         suggested->results == 1 ? "" : "s");
+  printf("%s suggestion%s for 'cugen tune', ", print_count(kept).text, kept == 1 ? "" : "s");
+  printf("%s slower than those, ", print_count(suggested->slower).text);
+  printf("%s no variants of the config, ", print_count(suggested->unmatched).text);
+  printf("%s failed or not meant.\n", print_count(suggested->left_out).text);
+}
+
+/* Imports another autotuner's file. */
+static int import_foreign(struct cli *cli) {
+  api_suggested suggested;
+  int status =
+      api_cache_suggest(cli->lib, cli->operand, cli->values[OPTION_MAP], &suggested, &cli->error);
+  if (status) return status;
+  if (options_given(cli, OPTION_JSON)) return cli_print_json(cli, suggested_json(&suggested));
+  if (!options_given(cli, OPTION_QUIET)) print_suggested(&suggested);
+  return CUGEN_OK;
+}
+
 int command_cache_import(struct cli *cli) {
   cugen_cache_merged merged;
   int status = cli_open_cache(cli);
+  if (!status && options_given(cli, OPTION_MAP)) return import_foreign(cli);
   if (!status) status = cli_wisdom_import(cli, cli->operand, &merged);
   if (status) return status;
   if (options_given(cli, OPTION_JSON)) return cli_print_json(cli, json_merged(&merged));

@@ -1,0 +1,34 @@
+/* Results of other autotuners as suggestions: variants with which `tune` begins (priors.h), and that
+   nothing else takes. foreign.c reads a file of results, by a map of names, and stores what it
+   suggests in the cache, under a key that no look-up of measurements or predictions has;
+   foreign_forms.c reads the forms of such files. */
+#ifndef API_FOREIGN_H
+#define API_FOREIGN_H
+
+#include <jansson.h>
+
+#include "cache.h"
+#include "runtime/store/cache.h"
+
+/* The device and options of the key of suggestions. */
+#define FOREIGN_DEVICE  "other autotuners"
+#define FOREIGN_OPTIONS "suggested"
+
+/* Imports the file by the map. All of it or nothing is stored. CUGEN_ERROR_USAGE: a file has an
+   unknown form, the map is wrong, or no result is a variant of the config. */
+int api_foreign_import(cugen *lib, struct cache *cache, const char *path, const char *map,
+                       api_suggested *out, cugen_error *err);
+
+/* ---- foreign_forms.c ------------------------------------------------------------------------ */
+
+/* A result: its parameters, numbers and words by name, and its time; negative: it failed, 0: not
+   known. */
+typedef int foreign_visit(void *context, json_t *parameters, double seconds, cugen_error *err);
+
+/* Visits the results of the file's text. */
+int foreign_read(const char *path, const struct text *text, foreign_visit *visit, void *context,
+                 cugen_error *err);
+/* Reads a JSON text that is an object. */
+int foreign_parse(const char *path, const struct text *text, json_t **out, cugen_error *err);
+
+#endif
