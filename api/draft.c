@@ -10,6 +10,8 @@
 
 #include "base/dtype.h"
 #include "base/input.h"
+#include "base/system.h"
+#include "draft_script.h"
 #include "gen/config/names.h"
 #include "gen/sources/signature.h"
 
@@ -26,8 +28,9 @@ struct tunable_guess {
 struct draft {
   const struct signature *in;
   api_draft *out;
-  const char *file;                     /* the name without its folder */
-  bool several;                         /* kernels in the file */
+  const struct script *script; /* NULL: what the kernel's text does not tell is guessed */
+  const char *file;            /* the name without its folder; with a script, from the script's */
+  bool several;                /* kernels in the file */
   size_t sizes[SIZES_MOST], size_count; /* numbers of the parameters that are whole numbers */
   struct tunable_guess tunables[TUNABLES_MOST];
   size_t tunable_count;
@@ -69,7 +72,7 @@ static bool has_part(struct source_token word, const char *part) {
 /* ---- Parameters ----------------------------------------------------------------------------- */
 
 /* Returns the type, and of a vector such as float4 the number of its elements; NULL: unknown. */
-static const struct dtype *draft_type(const char *type, int *elements) {
+const struct dtype *draft_type(const char *type, int *elements) {
   char base[SIGNATURE_TYPE];
   const size_t length = strlen(type);
   *elements = 1;
@@ -487,21 +490,32 @@ static void write_config(struct draft *d) {
             "-- The kernel %s. Written by 'cugen new': look at each line that says guess.\n"
             "kernel \"%s\" {\n",
             d->out->kernel, title);
-  add_problems(d);
-  text_add_char(&d->text, '\n');
-  add_arguments(d);
+  if (d->script)
+    script_add_problem(d->script, &d->text, &d->out->guess_count);
+  else
+    add_problems(d), text_add_char(&d->text, '\n');
+  if (d->script)
+    script_add_arguments(d->script, d->out, &d->text, &d->out->guess_count);
+  else
+    add_arguments(d);
   text_add(&d->text, "\n  reference ");
   add_file(d, d->out->stem, "_reference.cu");
   text_addf(&d->text, ",\n\n  implementation \"%s\" {\n    template ", title);
   add_file(d, d->file, "");
   text_add(&d->text, ",\n");
   add_entry(d);
-  add_tunables(d);
-  add_launch(d);
+  if (d->script) {
+    script_add_tunables(d->script, &d->text, &d->out->guess_count);
+    script_add_launch(d->script, &d->text, &d->out->guess_count);
+  } else {
+    add_tunables(d);
+    add_launch(d);
+  }
   text_add(&d->text, "  },\n}\n");
 }
 
 static void write_reference(struct draft *d) {
+  if (d->script) script_add_constants(d->script, &d->text);
   text_addf(
       &d->text,
       "// What is right: each thread computes element e of the results, counted row by row, in\n"
@@ -551,14 +565,18 @@ static int find_kernel(const char *path, const char *text, const char *wanted,
   return list_kernels(path, names, count, wanted, err);
 }
 
-static int draft_write(const char *path, const struct signature *in, bool several, api_draft *out,
-                       cugen_error *err) {
-  const char *slash = strrchr(path, '/');
-  struct draft d = {.in = in, .out = out, .file = slash ? slash + 1 : path, .several = several};
-  const char *point = strrchr(d.file, '.');
+static int draft_write(const char *path, const struct script *script, const struct signature *in,
+                       bool several, api_draft *out, cugen_error *err) {
+  const char *named = script ? script->path : path, *slash = strrchr(named, '/');
+  const char *own = slash ? slash + 1 : named, *point = strrchr(own, '.');
+  struct draft d = {.in = in,
+                    .out = out,
+                    .script = script,
+                    .file = script ? script->file : own,
+                    .several = several};
   draft_copy(out->kernel, sizeof out->kernel, in->name);
   snprintf(out->stem, sizeof out->stem, "%.*s",
-           (int)(point && point > d.file ? (size_t)(point - d.file) : strlen(d.file)), d.file);
+           (int)(point && point > own ? (size_t)(point - own) : strlen(own)), own);
   read_parameters(&d);
   read_tunables(&d);
   write_config(&d);
@@ -568,7 +586,8 @@ static int draft_write(const char *path, const struct signature *in, bool severa
   return out->config && out->reference ? CUGEN_OK : error_memory(err);
 }
 
-static int draft_read(const char *path, const char *wanted, api_draft *out, cugen_error *err) {
+static int draft_read(const char *path, const char *wanted, const struct script *script,
+                      api_draft *out, cugen_error *err) {
   const struct input_limits limits = {.most = MOST_BYTES};
   struct input input;
   struct text text = {0};
@@ -591,7 +610,9 @@ static int draft_read(const char *path, const char *wanted, api_draft *out, cuge
                        "stands among them, or there are none; docs/first-kernel.md writes a config "
                        "by hand",
                        path, (int)name.length, name.at);
-  if (!status) status = draft_write(path, &in, signature_kernels(source, names) > 1, out, err);
+  if (!status && script) status = script_check(script, &in, err);
+  if (!status)
+    status = draft_write(path, script, &in, signature_kernels(source, names) > 1, out, err);
   text_free(&text);
   return status;
 }
@@ -600,8 +621,24 @@ int api_draft_open(const char *kernel, api_draft *out, cugen_error *error) {
   const char *colon = access(kernel, F_OK) == 0 ? NULL : strrchr(kernel, ':');
   *out = (api_draft){.parameter_count = 0};
   char *path = colon ? strndup(kernel, (size_t)(colon - kernel)) : strdup(kernel);
-  int status = path ? draft_read(path, colon ? colon + 1 : NULL, out, error) : error_memory(error);
+  int status =
+      path ? draft_read(path, colon ? colon + 1 : NULL, NULL, out, error) : error_memory(error);
   free(path);
+  if (status) api_draft_free(out);
+  return status;
+}
+
+int api_draft_open_script(const char *path, api_draft *out, cugen_error *error) {
+  struct script script;
+  struct text file = {0};
+  *out = (api_draft){.parameter_count = 0};
+  int status = script_open(path, &script, error);
+  if (!status) path_folder(path, &file);
+  if (!status) text_addf(&file, "/%s", script.file);
+  if (!status && file.failed) status = error_memory(error);
+  if (!status) status = draft_read(text_get(&file), script.entry, &script, out, error);
+  script_close(&script);
+  text_free(&file);
   if (status) api_draft_free(out);
   return status;
 }

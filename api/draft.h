@@ -16,7 +16,7 @@ typedef struct api_draft_parameter {
 
 typedef struct api_draft {
   char kernel[64];
-  char stem[64]; /* of the file's name: "wild" of dir/wild.cu */
+  char stem[64]; /* of the file's name: "wild" of dir/wild.cu; with a script, of the script's */
   api_draft_parameter parameters[KERNEL_MAX_ARGUMENTS];
   size_t parameter_count;
   char entry[256];    /* what the config names as the entry: "product<TILE>"; "": nothing */
@@ -29,6 +29,10 @@ typedef struct api_draft {
    CUGEN_ERROR_USAGE: there is no such kernel, or there are several, or its parameters cannot be
    read. */
 int api_draft_open(const char *kernel, api_draft *out, cugen_error *error);
+/* Like api_draft_open, for the kernel of a tuning script in T1 (draft_script.h): tunables,
+   restrictions, arguments and the launch are the script's. The kernel's file is beside the script
+   or below. */
+int api_draft_open_script(const char *path, api_draft *out, cugen_error *error);
 void api_draft_free(api_draft *draft);
 
 #endif

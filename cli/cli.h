@@ -36,6 +36,8 @@
     "of variants that tie: simplest, registers, energy (default: simplest)")                       \
   X(SEED, "seed", 0, "N", "seed of strategy and input data (default: 1)")                          \
   X(FORMAT, "format", 0, "FORMAT", "wisdom, t4 or kernel_tuner (default: wisdom)")                 \
+  X(KERNEL_TUNER, "kernel-tuner", 0, NULL,                                                         \
+    "KERNEL is a tuning script in T1, as Kernel Tuner reads")                                      \
   X(MAP, "map", 0, "FILE", "for another autotuner's results: what their names mean")               \
   X(PORTFOLIO, "portfolio", 0, "N", "at most N kernels for all problems, and a rule")              \
   X(ONLY_PORTFOLIO, "portfolio", 0, NULL,                                                          \

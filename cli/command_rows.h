@@ -116,9 +116,12 @@ COMMAND(NEW, new, .name = "new", .operand = "KERNEL",
         .details = "KERNEL is FILE.cu, or FILE.cu:NAME where a file has several. Reads parameters, "
                    "template parameters and macros under #ifndef, and writes FILE.lua and a "
                    "reference to fill in beside it. What is guessed is marked, and nothing is "
-                   "overwritten. --json prints both texts and writes nothing.",
+                   "overwritten. --json prints both texts and writes nothing. With --kernel-tuner, "
+                   "KERNEL is a script in T1 (JSON), whose tunables, restrictions, arguments and "
+                   "launch the config takes.",
         .example = "cugen new blur.cu",
-        .options = (const enum cli_option[]){OPTION_JSON, OPTION_QUIET, OPTION_HELP, OPTION_COUNT})
+        .options = (const enum cli_option[]){OPTION_KERNEL_TUNER, OPTION_JSON, OPTION_QUIET,
+                                             OPTION_HELP, OPTION_COUNT})
 COMMAND(SPACE, space, .name = "space", .operand = "CONFIG",
         .summary = "count the variants, and what each rule removes",
         .details = "Counts all combinations of tunables, and the valid ones. For "

@@ -64,7 +64,8 @@ static int new_write_files(struct cli *cli, const api_draft *draft, const char *
 
 int command_new(struct cli *cli) {
   api_draft draft;
-  int status = api_draft_open(cli->operand, &draft, &cli->error);
+  int status = (options_given(cli, OPTION_KERNEL_TUNER) ? api_draft_open_script : api_draft_open)(
+      cli->operand, &draft, &cli->error);
   if (status) return status;
   if (options_given(cli, OPTION_JSON)) {
     status = cli_print_json(cli, new_json(&draft));
