@@ -166,7 +166,7 @@ static int read_ktt(const struct forms *f, json_t *root) {
   return status;
 }
 
-/* ---- CLBlast: its database, whose results are "64,8,..." and a time, or the file of a tuner ---- */
+/* ---- CLBlast: its database, whose results are "64,8" and a time, or the file of a tuner ---- */
 
 static bool is_clblast(json_t *root) {
   return json_is_array(json_object_get(root, "sections")) ||

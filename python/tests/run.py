@@ -15,7 +15,7 @@ def main():
     for python in dict.fromkeys((sys.executable, "/usr/bin/python3")):
         if os.path.exists(python) and has(python, module):
             os.execv(python, [python, *arguments])
-    print(f"skipped: no Python here has {module} (pip, or on Debian and Ubuntu python3-numpy, mypy; apache-tvm-ffi is of pip alone)")
+    print(f"skipped: no Python here has {module} (pip; on Debian and Ubuntu python3-numpy, mypy)")
     sys.exit(77)
 
 

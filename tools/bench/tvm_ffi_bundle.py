@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""tvm_ffi_bundle.py CUGEN [--devices sm_90a] [--ctypes]: calls exported bundles on a GPU through their functions of TVM-FFI.
+"""tvm_ffi_bundle.py CUGEN [--devices sm_90a] [--ctypes]: calls bundles on a GPU by TVM-FFI.
 
-Results are compared with the host's or torch's, on the default stream and on another one, and the cost of a call is timed. With
-apache-tvm-ffi its loader calls the bundles; without, or with --ctypes, ctypes does, with structures and a stand-in for libtvm_ffi
-that are made here. Tensors are torch's, or without torch arrays in host memory, which the bundle copies.
+Results are compared with the host's or torch's, on the default stream and on another one, and the
+cost of a call is timed. With apache-tvm-ffi its loader calls them; without, or with --ctypes,
+ctypes does, with structures and a stand-in for libtvm_ffi that are made here. Tensors are torch's,
+or without torch arrays in host memory, which the bundle copies.
 """
 import argparse
 import array
@@ -37,14 +38,15 @@ class Type(ctypes.Structure):
 
 class Tensor(ctypes.Structure):
     """DLTensor of dlpack.h"""
-    _fields_ = [("data", ctypes.c_void_p), ("device", Device), ("rank", ctypes.c_int32), ("dtype", Type),
-                ("shape", ctypes.POINTER(ctypes.c_int64)), ("strides", ctypes.POINTER(ctypes.c_int64)),
-                ("offset", ctypes.c_uint64)]
+    _fields_ = [("data", ctypes.c_void_p), ("device", Device), ("rank", ctypes.c_int32),
+                ("dtype", Type), ("shape", ctypes.POINTER(ctypes.c_int64)),
+                ("strides", ctypes.POINTER(ctypes.c_int64)), ("offset", ctypes.c_uint64)]
 
 
 class Any(ctypes.Structure):
     """TVMFFIAny of tvm/ffi/c_api.h"""
-    _fields_ = [("type", ctypes.c_int32), ("padding", ctypes.c_uint32), ("pointer", ctypes.c_uint64)]
+    _fields_ = [("type", ctypes.c_int32), ("padding", ctypes.c_uint32),
+                ("pointer", ctypes.c_uint64)]
 
 
 class Host:
@@ -59,13 +61,22 @@ class Host:
 def describe(tensor):
     """Returns a Tensor of torch's or of the host's array."""
     if isinstance(tensor, Host):
-        pointer, shape, strides, device, bits = tensor.pointer, tensor.shape, tensor.strides, tensor.device, 32
+        pointer, shape, strides = tensor.pointer, tensor.shape, tensor.strides
+        device, bits = tensor.device, 32
     else:
         pointer, shape, strides = tensor.data_ptr(), tensor.shape, tensor.stride()
         device = (2, tensor.device.index) if tensor.is_cuda else (1, 0)
         bits = 8 * tensor.element_size()
     numbers = ctypes.c_int64 * max(1, len(shape))
-    return Tensor(pointer, Device(*device), len(shape), Type(2, bits, 1), numbers(*shape), numbers(*strides), 0)
+    return Tensor(pointer, Device(*device), len(shape), Type(2, bits, 1), numbers(*shape),
+                  numbers(*strides), 0)
+
+
+def value_of(given):
+    """Returns a Tensor or a string of C."""
+    if isinstance(given, str):
+        return ctypes.create_string_buffer(given.encode())
+    return describe(given)
 
 
 class ByCtypes:
@@ -73,15 +84,17 @@ class ByCtypes:
 
     def __init__(self, folder):
         path = f"{folder}/stand_in.so"
-        subprocess.run(["cc", "-shared", "-fPIC", "-x", "c", "-", "-o", path], input=STAND_IN, text=True, check=True)
+        subprocess.run(["cc", "-shared", "-fPIC", "-x", "c", "-", "-o", path], input=STAND_IN,
+                       text=True, check=True)
         self.stand_in = ctypes.CDLL(path, ctypes.RTLD_GLOBAL)
 
     def load(self, path, name):
         function = getattr(ctypes.CDLL(path), f"__tvm_ffi_{name}")
 
         def call(*arguments):
-            kept = [describe(a) if not isinstance(a, str) else ctypes.create_string_buffer(a.encode()) for a in arguments]
-            values = (Any * len(kept))(*[Any(7 if isinstance(k, Tensor) else 8, 0, ctypes.addressof(k)) for k in kept])
+            kept = [value_of(argument) for argument in arguments]
+            values = (Any * len(kept))(*[
+                Any(7 if isinstance(one, Tensor) else 8, 0, ctypes.addressof(one)) for one in kept])
             result = Any()
             if function(None, values, len(kept), ctypes.byref(result)):
                 raised = ctypes.c_char.in_dll(self.stand_in, "raised")
@@ -102,9 +115,10 @@ class ByPackage:
 
 
 def build(cugen, folder, name, devices):
-    subprocess.run([cugen, "export", name, "-o", f"{folder}/{name}", "--devices", devices, "-q"], check=True)
-    subprocess.run(["cc", "-std=c11", "-O2", "-shared", "-fPIC", f"{folder}/{name}/{name}.c", "-o", f"{folder}/{name}.so",
-                    "-ldl"], check=True)
+    subprocess.run([cugen, "export", name, "-o", f"{folder}/{name}", "--devices", devices, "-q"],
+                   check=True)
+    subprocess.run(["cc", "-std=c11", "-O2", "-shared", "-fPIC", f"{folder}/{name}/{name}.c",
+                    "-o", f"{folder}/{name}.so", "-ldl"], check=True)
     return f"{folder}/{name}.so"
 
 
@@ -123,9 +137,12 @@ def refuses(call, message, *arguments):
 
 def on_host(matmul):
     m, n, k = 130, 260, 67
-    a, b, c = Host(m, k, [random.random() for _ in range(m * k)]), Host(k, n, [random.random() for _ in range(k * n)]), Host(m, n)
+    a = Host(m, k, [random.random() for _ in range(m * k)])
+    b = Host(k, n, [random.random() for _ in range(k * n)])
+    c = Host(m, n)
     matmul(a, b, c)
-    worst = max(abs(c.values[i * n + j] - sum(a.values[i * k + x] * b.values[x * n + j] for x in range(k)))
+    worst = max(abs(c.values[i * n + j]
+                    - sum(a.values[i * k + x] * b.values[x * n + j] for x in range(k)))
                 for i in range(0, m, 7) for j in range(0, n, 11))
     return say(f"matmul {m} x {n} x {k} of host memory, largest error {worst:.1e}", worst < 1e-4)
 
@@ -154,16 +171,19 @@ def on_torch(torch, way, matmul, total):
             x, result = torch.ones(n, device=device), torch.zeros(1, device=device)
             total(x, result)
             stream.synchronize()
-            wrong += say(f"sum of {n} on that stream, with scratch: {float(result[0]):.0f}", float(result[0]) == n)
+            found = float(result[0])
+            wrong += say(f"sum of {n} on that stream, with scratch: {found:.0f}", found == n)
     way.use_stream(torch.cuda.current_stream().cuda_stream)
     a, b, c = (torch.rand((64, 64), device=device) for _ in range(3))
     wrong += refuses(matmul, "argument 'A' has strides", a.t(), b, c)
     wrong += refuses(matmul, "argument 'B' has shape (32, 64)", a, b[:32], c)
     wrong += refuses(matmul, "code for f32", a.double(), b, c)
     wrong += refuses(matmul, "in host memory", a.cpu(), b, c)
-    wrong += refuses(matmul, "multiple of 16 bytes", torch.rand(4097, device=device)[1:].view(64, 64), b, c)
+    crooked = torch.rand(4097, device=device)[1:].view(64, 64)
+    wrong += refuses(matmul, "multiple of 16 bytes", crooked, b, c)
     wrong += refuses(matmul, "no code for the settings", a, b, c, "activation=relu")
-    for what, call in ((("the bundle"), lambda: matmul(a, b, c)), ("torch.mm", lambda: torch.mm(a, b, out=c))):
+    for what, call in (("the bundle", lambda: matmul(a, b, c)),
+                       ("torch.mm", lambda: torch.mm(a, b, out=c))):
         torch.cuda.synchronize()
         begin = time.perf_counter()
         for _ in range(2000):
@@ -183,8 +203,10 @@ def main():
     has_torch = importlib.util.find_spec("torch") is not None
     with tempfile.TemporaryDirectory() as folder:
         way = ByPackage() if packaged else ByCtypes(folder)
-        matmul, total = (way.load(build(options.cugen, folder, name, options.devices), name) for name in ("matmul", "sum"))
-        print(f"called by {'apache-tvm-ffi' if packaged else 'ctypes'}, {'torch' if has_torch else 'host memory'}")
+        matmul, total = (way.load(build(options.cugen, folder, name, options.devices), name)
+                         for name in ("matmul", "sum"))
+        print(f"called by {'apache-tvm-ffi' if packaged else 'ctypes'}, "
+              f"{'torch' if has_torch else 'host memory'}")
         wrong = 0
         if has_torch:
             import torch
