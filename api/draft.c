@@ -12,6 +12,7 @@
 #include "base/input.h"
 #include "base/system.h"
 #include "draft_script.h"
+#include "draft_type.h"
 #include "gen/config/names.h"
 #include "gen/sources/signature.h"
 
@@ -70,24 +71,6 @@ static bool has_part(struct source_token word, const char *part) {
 }
 
 /* ---- Parameters ----------------------------------------------------------------------------- */
-
-/* Returns the type, and of a vector such as float4 the number of its elements; NULL: unknown. */
-const struct dtype *draft_type(const char *type, int *elements) {
-  char base[SIGNATURE_TYPE];
-  const size_t length = strlen(type);
-  *elements = 1;
-  for (size_t i = 0; i < DTYPE_COUNT; i++)
-    if (strcmp(dtype_table[i].cuda_name, type) == 0 || strcmp(dtype_table[i].c_name, type) == 0)
-      return &dtype_table[i];
-  if (dtype_meant(type)) return dtype_find(dtype_meant(type));
-  if (length < 2 || !strchr("234", type[length - 1])) return NULL;
-  memcpy(base, type, length - 1);
-  base[length - 1] = '\0';
-  int inner;
-  const struct dtype *dtype = draft_type(base, &inner);
-  *elements = type[length - 1] - '0';
-  return dtype;
-}
 
 static const char *kind_of(const struct draft *d, size_t i) {
   const struct signature_parameter *p = &d->in->parameters[i];

@@ -10,6 +10,7 @@
 #include "base/expr.h"
 #include "base/sizes.h"
 #include "base/system.h"
+#include "draft_type.h"
 #include "foreign.h"
 #include "gen/config/names.h"
 

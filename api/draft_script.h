@@ -6,7 +6,6 @@
 
 #include <jansson.h>
 
-#include "base/dtype.h"
 #include "draft.h"
 #include "gen/sources/signature.h"
 
@@ -45,9 +44,5 @@ void script_add_arguments(const struct script *script, api_draft *draft, struct 
 void script_add_constants(const struct script *script, struct text *out);
 void script_add_tunables(const struct script *script, struct text *out, size_t *guesses);
 void script_add_launch(const struct script *script, struct text *out, size_t *guesses);
-
-/* draft.c: the type of that name, and of a vector such as float4 the number of its elements; NULL:
-   unknown. */
-const struct dtype *draft_type(const char *type, int *elements);
 
 #endif
