@@ -791,11 +791,14 @@ static void *find_function(const char *name) {
   return found;
 }
 
-/* Returns the caller's current stream of the device. */
+/* Returns the caller's current stream of the device. The function is searched for once, because
+   that takes longer than a launch. */
 static void *current_stream(int ordinal) {
   static void *found;
+  static int searched;
   void *(*function)(int32_t device, int32_t ordinal);
-  if (!found) found = find_function("TVMFFIEnvGetStream");
+  if (!searched) found = find_function("TVMFFIEnvGetStream");
+  searched = 1;
   if (!found) return NULL;
   memcpy(&function, &found, sizeof found);
   return function(ON_CUDA, ordinal);
