@@ -215,8 +215,7 @@ static json_t *suggested_json(const api_suggested *suggested) {
 
 static void print_suggested(const api_suggested *suggested) {
   const size_t kept = suggested->merged.records;
-  printf("%s result%s: ", print_count(suggested->results).text,
-         suggested->results == 1 ? "" : "s");
+  printf("%s result%s: ", print_count(suggested->results).text, suggested->results == 1 ? "" : "s");
   printf("%s suggestion%s for 'cugen tune', ", print_count(kept).text, kept == 1 ? "" : "s");
   printf("%s slower than those, ", print_count(suggested->slower).text);
   printf("%s no variants of the config, ", print_count(suggested->unmatched).text);

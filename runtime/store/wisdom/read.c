@@ -112,7 +112,9 @@ static int wisdom_read_header(struct reader *reader, const char *line, size_t le
   json_int_t number = json_integer_value(json_object_get(object, "version"));
   int status = CUGEN_OK;
   if (!name || strcmp(name, WISDOM_FORMAT) != 0)
-    status = read_refuse(reader, "no wisdom: the first line is to begin with {\"format\":\"%s\"",
+    status = read_refuse(reader,
+                         "no wisdom: the first line is to begin with {\"format\":\"%s\" (another "
+                         "autotuner's file needs a map: docs/cache.md)",
                          WISDOM_FORMAT);
   else if (number < 1 || number > WISDOM_VERSION)
     status = read_refuse(reader, "wisdom of version %lld; this cugen reads versions up to %d",
