@@ -41,8 +41,9 @@ typedef struct bundle_problem {
 
    - The arguments are those of the kernel without scratch and without what follows from the
      problem. One that the problem does not have is None; None may be left out at the end.
-   - Sizes follow from the shapes, types from the elements. Other values are the default ones, or
-     those of a last argument, a string such as "NAME=VALUE NAME=VALUE" of bundle_problem's names.
+   - Sizes follow from the shapes, types from the elements. A tensor may lack dimensions of 1 in
+     front. Other values are the default ones, or those of a last argument, a string such as
+     "NAME=VALUE NAME=VALUE" of bundle_problem's names.
    - The kernel runs on the tensors' device, in its primary context, on the stream that is current
      there, and the function returns before it ends. Tensors in host memory are copied to device 0
      and outputs back. Types, shapes, strides and the alignment (16 bytes) are checked; an error is

@@ -296,6 +296,18 @@ static void strides_of(const struct dl_tensor *t, long long *out) {
   }
 }
 
+/* Returns an extent of the argument. A tensor with fewer dimensions has ones in front. */
+static long long shape_at(const struct dl_tensor *t, int rank, int dimension) {
+  const int missing = rank - t->rank;
+  return dimension < missing ? 1 : t->shape[dimension - missing];
+}
+
+static int is_empty(const struct dl_tensor *t) {
+  for (int i = 0; i < t->rank; i++)
+    if (t->shape[i] == 0) return 1;
+  return 0;
+}
+
 /* Stages of a comparison, in this order; the further one got, the nearer is the problem. */
 enum { WRONG_TYPE, WRONG_SHAPE, WRONG_STRIDE, ALL_RIGHT };
 
@@ -304,10 +316,16 @@ static int compare_shape(const struct dl_tensor *t, const struct argument_sizes 
   enum { TEXT = 128 };
   char has[TEXT], wants[TEXT];
   long long shape[BUNDLE_MAX_RANK] = {0};
+  int same = t->rank <= a->rank;
   for (int i = 0; i < t->rank; i++) shape[i] = t->shape[i];
-  if (t->rank == a->rank && memcmp(shape, a->shape, sizeof *shape * (size_t)a->rank) == 0)
-    return ALL_RIGHT;
+  for (int i = 0; i < a->rank && same; i++) same = shape_at(t, a->rank, i) == a->shape[i];
+  if (same) return ALL_RIGHT;
   print_numbers(t->rank, shape, has, sizeof has);
+  if (t->rank > a->rank) {
+    fail(error, BUNDLE_ERROR_USAGE, "@name: argument '%s' has shape %s, and at most %d dimension%s",
+         name, has, a->rank, a->rank == 1 ? "" : "s");
+    return WRONG_SHAPE;
+  }
   print_numbers(a->rank, a->shape, wants, sizeof wants);
   fail(error, BUNDLE_ERROR_USAGE,
        *problem ? "@name: argument '%s' has shape %s, and must have %s for %s"
@@ -327,7 +345,8 @@ static int compare_strides(const struct dl_tensor *t, const struct argument_size
   without.stride = NULL;
   strides_of(t, stride);
   strides_of(&without, packed);
-  const long long *wanted = a->stride[0] ? a->stride : packed;
+  const long long *wanted = a->stride[0] ? a->stride + (a->rank - t->rank) : packed;
+  if (is_empty(t)) return ALL_RIGHT; /* there is no code for a size of 0, which is said later */
   for (int i = 0; i < t->rank; i++) same &= t->shape[i] == 1 || stride[i] == wanted[i];
   if (!a->stride[0] && same) {
     long long elements = 1;
@@ -451,16 +470,19 @@ static void solve(const struct code *code, const struct given *g, unsigned char 
   int progress = 1;
   for (size_t f = 0; f < field_count; f++)
     if (!known[f]) *size_of(&probe, f) = SMALL;
+  extent(code, &probe, s, 0, 0); /* for the ranks */
   while (progress) {
     progress = 0;
     for (size_t i = 0; i < BUNDLE_ARGUMENTS; i++)
-      for (int d = 0; g->tensors[i] && d < g->tensors[i]->rank; d++) {
+      for (int d = 0; g->tensors[i] && d < s->arguments[i].rank; d++) {
         const struct unknown u = {code, s, i, d};
         size_t count = 0, field = 0;
         for (size_t f = 0; f < field_count; f++)
           if (!known[f] && extent_at(&u, &probe, f, SMALL) != extent_at(&u, &probe, f, LARGE))
             field = f, count++;
-        if (count != 1 || !invert(&u, &probe, field, g->tensors[i]->shape[d])) continue;
+        if (count != 1 ||
+            !invert(&u, &probe, field, shape_at(g->tensors[i], s->arguments[i].rank, d)))
+          continue;
         *size_of(p, field) = *size_of(&probe, field);
         known[field] = 1;
         progress = 1;

@@ -149,6 +149,10 @@ static int test_problems(void) {
   start(&a, 100, 64);
   a.x.dtype.bits = a.y.dtype.bits = 64;
   EXPECT(call(&a) == 0 && m == 100 && n == 64);
+  start(&a, 1, 64); /* a row without its dimension of 1 */
+  a.x.ndim = a.y.ndim = 1, a.x.shape++, a.y.shape++, a.x.strides++, a.y.strides++;
+  a.x.dtype.bits = a.y.dtype.bits = 64;
+  EXPECT(call(&a) == 0 && m == 1 && n == 64);
   start(&a, 500, 1000);
   set(&a, "M=500, specialize=false");
   EXPECT(call(&a) == 0 && m == 500);
@@ -197,6 +201,9 @@ static int test_refusals(void) {
   CASE(a.count = 4, "rows takes at most 3 arguments (x, y, factors) and was given 4");
   CASE(a.y.shape = wrong, "argument 'y' has shape (500, 999), and must have (500, 1000) for M=500");
   CASE(a.y.ndim = 1, "argument 'y' has shape (500,), and must have (500, 1000)");
+  CASE(a.factors.ndim = 2; a.factors.shape = shape;
+       a.factors.strides = strides,
+       "argument 'factors' has shape (500, 1000), and at most 1 dimension");
   CASE(a.y.ndim = 5, "argument 'y' has 5 dimensions");
   CASE(a.y.dtype.code = 4, "'y' has elements of type bfloat32, and this bundle has code for f32");
   CASE(a.y.dtype.lanes = 4, "'y' has elements of type float32x4");
