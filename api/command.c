@@ -29,6 +29,7 @@ static int collect_defaults(const cugen *lib, struct defaults *out, cugen_error 
 #undef X
   if (lib->measure != MEASURE_WAYS)
     command_add_default(out, "measure", measure_way_names[lib->measure]);
+  if (lib->no_library) command_add_default(out, "no_library", "1");
   return out->words.failed ? error_memory(err) : CUGEN_OK;
 }
 

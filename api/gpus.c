@@ -58,8 +58,11 @@ int api_count_devices(cugen *lib, const struct device_ops *ops, cugen_error *err
 
 int api_describe_device(cugen *lib, const struct device_ops *ops, int ordinal,
                         struct device_description *out, cugen_error *err) {
-  if (ordinal < 0 || ordinal >= listed(lib, ops))
-    return ops->describe(lib->toolkit, ordinal, out, err);
-  *out = lib->gpus[ordinal];
-  return CUGEN_OK;
+  const bool known = ordinal >= 0 && ordinal < listed(lib, ops);
+  int status = known ? CUGEN_OK : ops->describe(lib->toolkit, ordinal, out, err);
+  if (known) *out = lib->gpus[ordinal];
+  const bool uses = !status && ops == &cuda_device_ops && !lib->no_library;
+  for (int i = 0; i < LIBRARY_COUNT && uses; i++)
+    out->facts.libraries[i] = lib->toolkit->kernels[i].build;
+  return status;
 }

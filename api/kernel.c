@@ -372,12 +372,22 @@ static const struct space_rule *find_rule(const cugen_kernel *k, size_t at,
   return NULL;
 }
 
+/* Returns NULL behind the last implementation. */
+static const struct space_implementation *listed_implementation(const cugen_kernel *k,
+                                                                size_t index) {
+  size_t count;
+  const struct space_implementation *all = space_implementations(k->lookup.space, &count);
+  for (size_t i = 0; i < count; i++)
+    if (!all[i].unlisted && index-- == 0) return &all[i];
+  return NULL;
+}
+
 int api_kernel_space(cugen_kernel *k, cugen_space_info *out, cugen_error *error) {
   int status = lookup_space(&k->lookup, error);
   if (status) return status;
   *out = (cugen_space_info){.cartesian = space_cartesian(k->lookup.space),
                             .valid = space_valid(k->lookup.space)};
-  space_implementations(k->lookup.space, &out->implementations);
+  while (listed_implementation(k, out->implementations)) out->implementations++;
   while (find_rule(k, out->restrictions, NULL)) out->restrictions++;
   return CUGEN_OK;
 }
@@ -394,16 +404,15 @@ int api_kernel_unused(cugen_kernel *k, cugen_unused_tunable *out, size_t most, s
 
 int api_kernel_implementation(cugen_kernel *k, size_t index, cugen_implementation_info *out,
                               cugen_error *error) {
-  size_t count;
-  int status = lookup_space(&k->lookup, error);
+  cugen_space_info space;
+  int status = api_kernel_space(k, &space, error);
   if (status) return status;
-  const struct space_implementation *all = space_implementations(k->lookup.space, &count);
-  if (index >= count) return no_such("implementation", index, count, error);
-  *out = (cugen_implementation_info){
-      .name = all[index].implementation->name,
-      .unavailable = all[index].unmet ? expr_text(all[index].unmet->expr) : NULL,
-      .cartesian = all[index].cartesian,
-      .valid = all[index].valid};
+  const struct space_implementation *one = listed_implementation(k, index);
+  if (!one) return no_such("implementation", index, space.implementations, error);
+  *out = (cugen_implementation_info){.name = one->implementation->name,
+                                     .unavailable = one->unmet ? one->unmet->text : NULL,
+                                     .cartesian = one->cartesian,
+                                     .valid = one->valid};
   return CUGEN_OK;
 }
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "api.h"
+#include "base/library.h"
 #include "source.h"
 
 struct launches {
@@ -64,7 +65,10 @@ static int launches_add(struct launches *launches, const struct kernel_launch *l
   char *passes = print_passed(&launches->spec, launch);
   if (!passes) return error_memory(err);
   cugen_launch_info info = launches_describe(launch, passes);
+  const char *source = launches->spec.source;
   info.times = times;
+  if (source && library_call_is(source, strlen(source)))
+    info.grid[0] = info.block[0] = 0; /* the library chooses them */
   if (launches->count && alike(&launches->list[launches->count - 1], &info)) {
     launches->list[launches->count - 1].times += times;
     free(passes);

@@ -67,6 +67,7 @@ static int library_take_options(cugen *lib, const cugen_options *o, cugen_error 
   if (library_take(&lib->member, o->option, variable)) return error_memory(err);
   LIBRARY_STRINGS(X)
 #undef X
+  lib->no_library = o->no_library != 0;
   lib->pin_from = o->pin && *o->pin ? "cugen_options.pin" : "CUGEN_PIN";
   lib->local_rank = read_local_rank();
   if (!lib->cache_path && default_cache(&lib->cache_path)) return error_memory(err);
@@ -308,6 +309,9 @@ static void add_place(cugen *lib, enum api_place place, struct text *out) {
   case API_PLACE_NVRTC_VERSION: library_add_version(out, ask_nvrtc(lib)); break;
   case API_PLACE_HEADERS: add_found(lib, TOOLKIT_PART_HEADERS, out); break;
   case API_PLACE_COMPILER: add_found(lib, TOOLKIT_PART_COMPILER, out); break;
+  case API_PLACE_CUBLASLT:
+    text_add(out, text_get(&lib->toolkit->kernels[LIBRARY_cublasLt].path));
+    break;
   case API_PLACE_CACHE: text_add(out, lib->cache_name); break;
   case API_PLACE_WARNING: text_add(out, text_get(&lib->warning)); break;
   case API_PLACE_CLOCK:
@@ -337,9 +341,9 @@ const char *api_where(cugen *lib, enum api_place place) {
 }
 
 const char *cugen_where(cugen *lib) {
-  static const char *const names[API_PLACES] = {"driver",    "nvrtc",   "nvrtc version", "headers",
-                                                "compiler",  "cache",   "warning",       "clock",
-                                                "image key", "capture", "worker"};
+  static const char *const names[API_PLACES] = {"driver",   "nvrtc",     "nvrtc version", "headers",
+                                                "compiler", "cublasLt",  "cache",         "warning",
+                                                "clock",    "image key", "capture",       "worker"};
   if (!lib) return "";
   text_restart(&lib->where);
   for (int place = 0; place < API_PLACES; place++) {

@@ -41,6 +41,7 @@ struct cugen {
   struct capture *capture;    /* NULL: nothing is captured */
   enum preference preference; /* preference named by options.prefer */
   enum measure_way measure;   /* MEASURE_WAYS: the config decides */
+  bool no_library;            /* libraries' kernels are no variants */
   cugen_stop_callback stop;   /* NULL: never stop */
   void *stop_context;
   struct sources sources;

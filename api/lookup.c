@@ -53,6 +53,11 @@ void lookup_drop_space(struct lookup *l) {
   l->space = NULL;
 }
 
+void lookup_drop_libraries(struct lookup *l) {
+  memset(l->device.facts.libraries, 0, sizeof l->device.facts.libraries);
+  lookup_drop_space(l);
+}
+
 int lookup_set_problem(struct lookup *l, const struct problem *problem, cugen_error *err) {
   lookup_drop_space(l);
   l->problem = problem;
@@ -106,6 +111,16 @@ int lookup_check_predictable(struct lookup *l, cugen_error *err) {
   return api_check_predictable(l->lib, &l->device, err);
 }
 
+uint64_t lookup_lent(const struct lookup *l, uint64_t index) {
+  size_t count;
+  const struct space_implementation *all = space_implementations(l->space, &count);
+  for (size_t i = 0; i < count; i++)
+    if (all[i].implementation->library && index >= all[i].first &&
+        index - all[i].first < all[i].valid)
+      return all[i].first;
+  return index;
+}
+
 int lookup_use_predictions(struct lookup *l, cugen_error *err) {
   if (l->predicted) return CUGEN_OK;
   int status = lookup_check_predictable(l, err);
@@ -114,6 +129,7 @@ int lookup_use_predictions(struct lookup *l, cugen_error *err) {
   status = api_key_predictions(l->lib, &l->device, l->lib->arch ? l->lib->arch : l->device.arch,
                                &l->predictions, err);
   l->predicted = !status;
+  if (l->predicted) lookup_drop_libraries(l); /* no model knows their time */
   return status;
 }
 

@@ -137,6 +137,11 @@ int lookup_check_predictable(struct lookup *lookup, cugen_error *err);
 /* Makes the look-up's records predictions from now on. */
 int lookup_use_predictions(struct lookup *lookup, cugen_error *err);
 void lookup_drop_space(struct lookup *lookup);
+/* From now on no variant of the look-up is a library's kernel. */
+void lookup_drop_libraries(struct lookup *lookup);
+/* Returns the variant to take for a best variant of another problem or GPU: the same, but of a
+   library's kernel the first, because the list of its algorithms is another one there. */
+uint64_t lookup_lent(const struct lookup *lookup, uint64_t index);
 void lookup_close(struct lookup *lookup);
 
 int lookup_space(struct lookup *lookup, cugen_error *err);

@@ -18,6 +18,7 @@ enum api_place {
   API_PLACE_NVRTC_VERSION,
   API_PLACE_HEADERS,
   API_PLACE_COMPILER,
+  API_PLACE_CUBLASLT, /* "": there is none */
   API_PLACE_CACHE,
   API_PLACE_WARNING,   /* why the cache cannot be written */
   API_PLACE_CLOCK,     /* what is wrong with this machine's clock */

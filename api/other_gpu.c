@@ -102,7 +102,7 @@ static int try_other(struct lookup *l, const struct other *other, struct failure
   *found = !status && out->best.found;
   if (*found) {
     out->how = CUGEN_PLAN_OTHER_GPU;
-    out->index = out->best.index;
+    out->index = lookup_lent(l, out->best.index);
     out->same_model = other->same_model;
     text_add(&out->problem, text_get(&l->problem_text));
     text_add(&out->other, other->device.fingerprint);

@@ -400,22 +400,33 @@ static int plan_check_options(const cugen_plan_options *options, cugen_error *er
   return CUGEN_OK;
 }
 
-static int open_among(cugen_kernel *k, const cugen_plan_options *options,
-                      const struct others *others, cugen_plan **out, cugen_error *err) {
-  static const cugen_plan_options defaults = CUGEN_PLAN_OPTIONS_INIT;
-  if (!options) options = &defaults;
-  *out = NULL;
-  int status = plan_check_options(options, err);
-  if (status) return status;
+/* *library: the plan's variant is a library's kernel, and did not load. */
+static int plan_try(cugen_kernel *k, const cugen_plan_options *options, const struct others *others,
+                    cugen_plan **out, bool *library, cugen_error *err) {
   cugen_plan *p = calloc(1, sizeof *p);
   if (!p) return error_memory(err);
   const bool explores = options->flags & CUGEN_PLAN_EXPLORE; /* in images of its own */
-  status = plan_open_parts(k, options, explores ? NULL : others, p, err);
+  int status = plan_open_parts(k, options, explores ? NULL : others, p, err);
+  *library = status && p->spec.variant && config_calls_library(k->lookup.config, p->spec.variant);
   if (status)
     cugen_plan_close(p);
   else
     *out = p;
   return status;
+}
+
+/* A library that cannot serve does no harm: the plan takes the best of the other variants. */
+static int open_among(cugen_kernel *k, const cugen_plan_options *options,
+                      const struct others *others, cugen_plan **out, cugen_error *err) {
+  static const cugen_plan_options defaults = CUGEN_PLAN_OPTIONS_INIT;
+  if (!options) options = &defaults;
+  *out = NULL;
+  bool library = false;
+  int status = plan_check_options(options, err);
+  if (!status) status = plan_try(k, options, others, out, &library, err);
+  if (!library || options->choice) return status;
+  lookup_drop_libraries(&k->lookup);
+  return plan_try(k, options, others, out, &library, err);
 }
 
 int cugen_plan_open(cugen_kernel *k, const cugen_plan_options *options, cugen_plan **out,
@@ -555,7 +566,6 @@ static int take_argument(cugen_call *call, size_t i, void *given, struct memory 
 static int bind(cugen_call *call, void *const *arguments, size_t count, cugen_error *err) {
   const cugen_plan *p = call->plan;
   struct memory memory[KERNEL_MAX_ARGUMENTS] = {0};
-  struct call *bound;
   bool moved = false;
   const bool fits = count >= count_needed(p) && count <= p->spec.argument_count;
   int status = fits ? CUGEN_OK : plan_refuse_count(p, count, err);
@@ -563,12 +573,11 @@ static int bind(cugen_call *call, void *const *arguments, size_t count, cugen_er
     status = take_argument(call, i, i < count ? arguments[i] : NULL, &memory[i], err);
   if (!status && call->call && !call->explored) status = call_move(call->call, memory, &moved, err);
   if (status || moved) return status;
-  status = call_bind(p->plan, memory, NULL, 0, &bound, err);
+  status = call->call ? call_rebind(p->plan, memory, &call->call, err)
+                      : call_bind(p->plan, memory, NULL, 0, &call->call, err);
   if (status) return status;
-  call_free(call->call);
-  call->call = bound;
   if (!call->explored) return CUGEN_OK;
-  call->explored[0] = bound;
+  call->explored[0] = call->call;
   exploration_bind(p->exploration, memory, call->explored);
   return CUGEN_OK;
 }

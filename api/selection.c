@@ -105,7 +105,7 @@ static int try_problem(const struct lookup *l, const struct tuned *tuned, struct
   *found = !status && out->best.found;
   if (*found) {
     out->how = CUGEN_PLAN_NEAR;
-    out->index = out->best.index;
+    out->index = lookup_lent(l, out->best.index);
     out->distance = tuned->distance.largest;
     text_add(&out->problem, text_get(&other.problem_text));
   }

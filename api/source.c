@@ -89,6 +89,10 @@ static int compile_text(cugen_kernel *k, const char *variant, bool ptx, struct k
                      ptx ? "PTX" : "occupancy");
   int status = api_check_target(l->lib, &l->device, err);
   if (!status) status = api_expand_text(k, variant, spec, err);
+  if (!status && config_calls_library(l->config, spec->variant))
+    status = error_set(err, CUGEN_ERROR_USAGE,
+                       "'%s' is a library's kernel, whose %s is not known: name another variant",
+                       spec->variant, ptx ? "PTX" : "occupancy");
   return status ? status : lookup_compile(l, spec, ptx, out, err);
 }
 

@@ -20,7 +20,8 @@ typedef struct cugen_launch_info {
   const char *entry;              /* name of the kernel in the source: "reduce", "reduce<4>" */
   const char *place;              /* place in the template: "reduce.cu:12"; "": unknown */
   int line;                       /* line of the launch in the config */
-  unsigned int grid[3], block[3]; /* blocks of a grid, threads of a block */
+  unsigned int grid[3], block[3]; /* blocks of a grid, threads of a block; {0, 1, 1} for a library's
+                                     kernel, which chooses them */
   int64_t shared_bytes;           /* dynamic shared memory of a block */
   int carveout;                   /* preferred shared memory in percent, as in the config; -1: the
                                      driver decides */

@@ -31,10 +31,22 @@
   X(pitch_alignment, "bytes to which cuMemAllocPitch rounds a row")                                \
   X(is_gpu, "1 on a GPU, 0 on the cpu device")
 
+/* The libraries whose kernels can be variants; see library.h. */
+#define LIBRARIES(X) X(cublasLt)
+enum library_id {
+#define X(name) LIBRARY_##name,
+  LIBRARIES(X)
+#undef X
+      LIBRARY_COUNT
+};
+
 struct device_facts {
 #define X(name, what) int64_t name;
   DEVICE_FACTS(X)
 #undef X
+  /* For each library that can be opened on this machine for this GPU, a number that tells its build
+     from others; 0: there is none, or it is not to be used. No expression sees it. */
+  uint64_t libraries[LIBRARY_COUNT];
 };
 
 enum device_fact {

@@ -92,6 +92,7 @@
   X(TEMPLATE_DIR, "template-dir", 0, "FOLDER", "look for templates here before anywhere else")     \
   X(DEVICE_DIR, "device-dir", 0, "FOLDER", "look for device descriptions here first")              \
   X(TOOLKIT, "toolkit", 0, "FOLDER", "the CUDA toolkit with NVRTC and its headers")                \
+  X(NO_LIBRARY, "no-library", 0, NULL, "no kernels of libraries (cuBLASLt) as variants")           \
   X(COMPILER, "compiler", 0, "PROGRAM", "C++ compiler for the cpu device; check takes two")        \
   X(WIDE, "wide", 0, NULL, "tables with all columns and rows")                                     \
   X(JSON, "json", 0, NULL, "print one JSON object (docs/json.md)")                                 \

@@ -91,8 +91,8 @@ static const enum cli_option rare[] = {OPTION_FROM,       OPTION_BITWISE,    OPT
                                        OPTION_THREADS,    OPTION_TIMEOUT,    OPTION_COMPILE_TIMEOUT,
                                        OPTION_MEASURE,    OPTION_VERIFY,     OPTION_ARCH,
                                        OPTION_CACHE,      OPTION_CONFIG_DIR, OPTION_TEMPLATE_DIR,
-                                       OPTION_DEVICE_DIR, OPTION_TOOLKIT,    OPTION_COMPILER,
-                                       OPTION_COUNT};
+                                       OPTION_DEVICE_DIR, OPTION_TOOLKIT,    OPTION_NO_LIBRARY,
+                                       OPTION_COMPILER,   OPTION_COUNT};
 
 static bool has_option(const enum cli_option *options, enum cli_option wanted) {
   while (*options != OPTION_COUNT && *options != wanted) options++;

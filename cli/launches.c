@@ -28,6 +28,8 @@ static struct shown print_dimensions(const unsigned int size[3]) {
 const char *launches_line(const struct launches *launches, char *text, size_t size) {
   const cugen_launch_info *launch = launches->list;
   if (launches->count != 1 || launch->times > 1) return NULL;
+  if (!launch->block[0]) /* a library's kernel */
+    return snprintf(text, size, "%s, passes %s", launch->entry, launch->passes), text;
   const bool listed = launch->listed, shared = launch->shared_bytes > 0;
   snprintf(text, size, "grid %s, block %s%s%s%s%s%s", print_dimensions(launch->grid).text,
            print_dimensions(launch->block).text, shared ? ", " : "",

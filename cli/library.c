@@ -20,6 +20,7 @@ cugen_options cli_library_options(const struct cli *cli) {
   options.device_dir = values[OPTION_DEVICE_DIR];
   options.toolkit = values[OPTION_TOOLKIT];
   options.compiler = values[OPTION_COMPILER];
+  options.no_library = values[OPTION_NO_LIBRARY] != NULL;
   options.objective = values[OPTION_OBJECTIVE];
   options.prefer = values[OPTION_PREFER];
   return options;

@@ -143,12 +143,13 @@ typedef struct cugen_options {
   const char *pin;     /* file with choices (cugen_plan_save) that plans take; default $CUGEN_PIN */
   const char *capture; /* file to which a line is appended for each plan opened; default
                           $CUGEN_CAPTURE */
+  int no_library;      /* 1: no variant is a kernel of a library such as cuBLASLt */
 } cugen_options;
 
 #define CUGEN_OPTIONS_INIT                                                                         \
   {                                                                                                \
     sizeof(cugen_options), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, \
-        NULL, NULL, NULL, NULL                                                                     \
+        NULL, NULL, NULL, NULL, 0                                                                  \
   }
 
 /* Opens the library. The environment is read now and never later. A missing driver or an unusable
@@ -167,10 +168,11 @@ int cugen_add_file(cugen *lib, const char *name, const char *text, size_t length
                    cugen_error *error);
 
 /* Describes the installation for a bug report: lines "name: value" with what was found where
-   (driver, NVRTC, headers, compiler, cache, worker), or the places searched. Further lines:
-   "capture": with options.capture, and the reason if lines are missing in the file. "warning": the
-   cache cannot be written. "clock": this machine's clock is wrong, so records have no time. "image
-   key": the key that signs compiled kernels cannot be used, so they are not kept. */
+   (driver, NVRTC, headers, compiler, cublasLt, cache, worker), or the places searched. Further
+   lines: "capture": with options.capture, and the reason if lines are missing in the file.
+   "warning": the cache cannot be written. "clock": this machine's clock is wrong, so records have
+   no time. "image key": the key that signs compiled kernels cannot be used, so they are not
+   kept. */
 const char *cugen_where(cugen *lib);
 
 /* A device of this machine. "" and 0 mean unknown. */

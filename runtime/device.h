@@ -311,6 +311,13 @@ struct device_ops {
   int (*active_clusters)(struct device *device, struct entry *entry,
                          const struct kernel_launch *launch);
 
+  /* Makes what a call of the entry needs beside its parameters, which are bound; launches find it
+     behind the last of them. before: what was made for a call that this one replaces, from which
+     device memory may be taken; NULL: none. *out NULL: nothing is needed. The functions are NULL if
+     the backend never needs anything. */
+  int (*prepare)(struct device *device, struct entry *entry, void *const *parameters, void *before,
+                 void **out, cugen_error *err);
+  void (*unprepare)(struct device *device, struct entry *entry, void *prepared);
   /* parameters[i] points at the value of the i-th kernel parameter. Asynchronous where
      DEVICE_CONCURRENT is set. */
   int (*launch)(struct device *device, struct entry *entry, const struct kernel_launch *launch,

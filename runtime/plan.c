@@ -62,6 +62,8 @@ struct call {
   size_t array_count;
   struct symbol symbols[KERNEL_MAX_ARGUMENTS];
   size_t symbol_count;
+  void *prepared; /* by the backend for the first launch, which is the only one of a library's
+                     kernel; NULL: nothing */
   struct tensor_map *maps; /* one for each argument; NULL: no argument has a tensor map */
   bool movable;            /* only addresses and tensor maps depend on the memory */
   union scalar scalars[KERNEL_MAX_ARGUMENTS];
@@ -593,6 +595,18 @@ static int plan_allocate(const struct kernel_spec *spec, struct call *call, size
   return allocated ? allocate_maps(spec, call, err) : error_memory(err);
 }
 
+/* The last step of binding, because what `before` had prepared may move to the call. */
+static int plan_prepare(struct plan *plan, struct call *call, size_t extra_count,
+                        struct call *before, cugen_error *err) {
+  const struct device_ops *ops = plan->device->ops;
+  void **first = call->launch_parameters[0];
+  if (!ops->prepare || !first) return CUGEN_OK;
+  int status = ops->prepare(plan->device, plan->entries[0], first, before ? before->prepared : NULL,
+                            &call->prepared, err);
+  if (call->prepared) first[count_parameters(plan->spec, 0) + extra_count] = call->prepared;
+  return status;
+}
+
 static int bind_all(struct plan *plan, struct call *call, const struct memory *memory,
                     void *const *extra, size_t extra_count, cugen_error *err) {
   int status = CUGEN_OK;
@@ -638,17 +652,18 @@ int call_move(struct call *call, const struct memory *memory, bool *moved, cugen
   return status;
 }
 
-int call_bind(struct plan *plan, const struct memory *memory, void *const *extra,
-              size_t extra_count, struct call **out, cugen_error *err) {
+static int plan_bind(struct plan *plan, const struct memory *memory, void *const *extra,
+                     size_t extra_count, struct call *before, struct call **out, cugen_error *err) {
   *out = NULL;
   struct call *call = calloc(1, sizeof *call);
   if (!call) return error_memory(err);
   call->device = plan->device;
   call->spec = plan->spec;
   call->entries = plan->entries;
-  call->movable = is_movable(plan->spec, memory);
   int status = plan_allocate(plan->spec, call, extra_count, err);
   if (!status) status = bind_all(plan, call, memory, extra, extra_count, err);
+  if (!status) status = plan_prepare(plan, call, extra_count, before, err);
+  call->movable = !call->prepared && is_movable(plan->spec, memory);
   if (status) {
     call_free(call);
     return status;
@@ -657,9 +672,25 @@ int call_bind(struct plan *plan, const struct memory *memory, void *const *extra
   return CUGEN_OK;
 }
 
+int call_bind(struct plan *plan, const struct memory *memory, void *const *extra,
+              size_t extra_count, struct call **out, cugen_error *err) {
+  return plan_bind(plan, memory, extra, extra_count, NULL, out, err);
+}
+
+int call_rebind(struct plan *plan, const struct memory *memory, struct call **call,
+                cugen_error *err) {
+  struct call *bound;
+  int status = plan_bind(plan, memory, NULL, 0, *call, &bound, err);
+  if (status) return status;
+  call_free(*call);
+  *call = bound;
+  return CUGEN_OK;
+}
+
 void call_free(struct call *call) {
   if (!call) return;
   struct device *device = call->device;
+  if (call->prepared) device->ops->unprepare(device, call->entries[0], call->prepared);
   for (size_t i = 0; i < KERNEL_MAX_ARGUMENTS; i++) {
     if (call->textures[i].object) device->ops->texture_free(device, &call->textures[i]);
     if (call->copies[i].base) device->ops->free(device, &call->copies[i]);

@@ -77,6 +77,10 @@ int call_bind(struct plan *plan, const struct memory *memory, void *const *extra
 /* Binds other memory in place, as call_bind without `extra` would, if nothing but addresses and
    tensor maps changes; *moved says whether it did. After a failure the call is unchanged. */
 int call_move(struct call *call, const struct memory *memory, bool *moved, cugen_error *err);
+/* Binds *call to other memory; it keeps its old binding if that fails. Device memory of the
+   backend's own is kept, so that none is allocated. */
+int call_rebind(struct plan *plan, const struct memory *memory, struct call **call,
+                cugen_error *err);
 void call_free(struct call *call);
 int call_launch(struct call *call, cugen_error *err);
 /* Copies the memory of outputs in __device__ symbols into the symbols, before a launch that is

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/library.h"
 #include "base/system.h"
 #include "compiled_store.h"
 #include "runtime/cuda/nvrtc.h"
@@ -88,7 +89,9 @@ static int expand_both(struct bench *bench, struct candidate *c, const struct va
     c->faulty = status != CUGEN_ERROR_CONFIG;
     return tune_candidate_refuse(c, variant, &why, err);
   }
-  if (status || t->problem_is_check || t->predicted || unmet) return status;
+  /* Another problem is another kernel of a library, so its real problem alone proves it. */
+  if (status || t->problem_is_check || t->predicted || unmet || variant->implementation->library)
+    return status;
   status = expand_variant(bench->expander, t->config, &bench->check, &t->device->facts, variant,
                           &c->check, &ignored);
   c->has_check = status == CUGEN_OK;
@@ -305,7 +308,9 @@ static void record_resources(const struct bench *bench, const struct candidate *
   out->resources = compiled->resources[entry];
   out->threads = (int)((int64_t)launch->block[0] * launch->block[1] * launch->block[2]);
   out->dynamic_shared = launch->shared_bytes;
-  if (!(bench->target->ops->capabilities & DEVICE_OCCUPANCY)) return;
+  if (!(bench->target->ops->capabilities & DEVICE_OCCUPANCY) ||
+      library_call_is(compiled->image, compiled->image_length))
+    return;
   out->cluster_blocks =
       cubin_cluster(compiled->image, compiled->image_length, compiled->entries[entry]);
   record_occupancy(bench, launch, out);

@@ -61,6 +61,7 @@ int export_open_device(const struct lookup *base, const char *text, const char *
   int status = known ? api_check_facts(l->config, base->problem, &l->device, text, err)
                      : devices_describe(base, text, notes, &l->device, err);
   if (status) return status;
+  lookup_drop_libraries(l);
   out->anonymous = !l->device.fingerprint[0];
   l->measure = base->measure;
   status = lookup_set_arch(l, arch ? arch : l->device.arch, err);

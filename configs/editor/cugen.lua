@@ -48,6 +48,7 @@
 ---@class cugen.heuristic: cugen.in_implementation
 ---@class cugen.requires: cugen.in_implementation
 ---@class cugen.try: cugen.in_implementation
+---@class cugen.library: cugen.in_implementation
 ---@class cugen.tensor: cugen.in_implementation
 ---@class cugen.options: cugen.in_kernel, cugen.in_implementation
 ---@class cugen.include_dirs: cugen.in_kernel, cugen.in_implementation
@@ -239,6 +240,20 @@
 
 ---@class cugen.nearest_attributes
 ---@field distance number the largest |log2(a / b)| over the sizes: 1 is twice or half
+
+---Fields of cublasLt: c = activation(alpha * a * b + beta * added + bias)
+---@class cugen.library_fields
+---@field a string the argument with the first factor
+---@field b string the second factor
+---@field c string the result
+---@field added? string a matrix like c
+---@field bias? string a number for each column of a c by rows
+---@field alpha? string a scalar; 1 where it is left out
+---@field beta? string a scalar; 1 where it is left out
+---@field batch? cugen.expression products, whose matrices lie behind each other; default 1
+---@field algorithm? cugen.expression the place in the list of the library's heuristics; default 0
+---@field activation? cugen.expression `'none'` (the default), `'relu'` or `'gelu'`
+---@field math? cugen.expression `'exact'` (the default) or `'tf32'`
 
 ---@class cugen.tensor_attributes
 ---@field into? string the shared array that a copy writes or reads, which gives box and swizzle
@@ -582,6 +597,14 @@ function include_dirs(folders) end
 ---@param file string
 ---@return cugen.template
 function template(file) end
+
+---A library's kernel, in place of a template and its launch. Where the library is not installed, the implementation has no variants.
+---```lua
+---library "cublasLt" { a = "A", b = "B", c = "C" }
+---```
+---@param name "cublasLt"
+---@return fun(fields: cugen.library_fields): cugen.library
+function library(name) end
 
 ---A buffer that the implementation reaches through a tensor map, for the tensor memory accelerator: the kernel's parameter is
 ---`const __grid_constant__ tensor_map A`.

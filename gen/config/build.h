@@ -221,6 +221,9 @@ int read_struct_name(struct build *build, struct config_argument *argument, cons
 int read_struct_fields(struct build *build, struct config_argument *argument, const char *what);
 /* Completes a struct after all attributes of its argument were read. */
 int complete_struct(struct build *build, struct config_argument *argument);
+/* library.c. Refuses the parts of a template beside a library. */
+int library_check_parts(struct build *build, const struct list *list, const char *owner);
+int read_library(struct build *build, const struct list *list, struct config_implementation *out);
 /* tensor.c */
 int read_tensors(struct build *build, const struct list *list, struct config_implementation *out);
 /* shared.c. Reads the arrays of a list, which is that of a launch of this number, or of the

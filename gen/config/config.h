@@ -11,6 +11,7 @@
 #include "base/kernel.h"
 #include "base/key.h"
 #include "base/layout.h"
+#include "base/library.h"
 #include "base/objective.h"
 #include "gen/sources/sources.h"
 
@@ -62,6 +63,7 @@ struct config_work { /* flops "2 * M * N * K" */
 struct config_requirement { /* requires "device.compute_capability >= 80" */
   struct config_line line;
   const struct expr *expr;
+  const char *text; /* for messages: requires "device.compute_capability >= 80" */
 };
 
 /* An attribute that is either one of its known words or an expression that gives one. */
@@ -293,11 +295,25 @@ struct config_shared { /* shared "As" { dtype = "f16", shape = { "BM", "BK" }, l
                                  NULL: only if they are too large for static */
 };
 
+struct config_library { /* library "cublasLt" { a = "A", b = "B", c = "C", batch = "batch" } */
+  enum library_id id;
+  /* Is unmet where the library cannot be used; it has no expression. */
+  struct config_requirement requirement;
+  struct {
+    bool given;
+    size_t argument;         /* of the kernel, for a buffer or scalar */
+    const struct expr *expr; /* gives the number or word */
+  } fields[LIBRARY_MOST_FIELDS];
+};
+
 struct config_implementation {
   const char *name;
   struct config_line line;
-  const char *template_name;
+  const char *template_name; /* NULL: `library` is set */
   struct config_line template_line;
+  /* The library whose kernel this is. Such an implementation has no launches, because its one
+     launch follows from the call. NULL: a template. */
+  const struct config_library *library;
   const struct config_requirement *requirements;
   size_t requirement_count;
   /* The tunables shared by all implementations come first. tunables[i] has slot first_tunable +
@@ -405,6 +421,8 @@ int config_open(const struct sources *sources, const char *name, struct config *
 int config_parse(const char *path, const char *content, size_t length, struct config **out,
                  cugen_error *err);
 void config_close(struct config *config);
+/* Returns whether the variant of this text, "cublaslt algorithm=0", is a library's kernel. */
+bool config_calls_library(const struct config *config, const char *variant);
 
 /* ---- A problem: values for config->problems ------------------------------------------------- */
 

@@ -65,6 +65,8 @@ enum naming { PLAIN, NAMED, NAMED_ALONE, EITHER };
   X(include_dirs, PLAIN, false, PLACE_KERNEL | PLACE_IMPLEMENTATION,                               \
     "include_dirs { \"include\" }")                                                                \
   X(template, PLAIN, false, PLACE_IMPLEMENTATION, "template \"matmul_tiled.cu\"")                  \
+  X(library, NAMED, false, PLACE_IMPLEMENTATION,                                                   \
+    "library \"cublasLt\" { a = \"A\", b = \"B\", c = \"C\" }")                                    \
   X(tensor, NAMED, true, PLACE_IMPLEMENTATION, "tensor \"A\" { into = \"As\" }")                   \
   X(loop, PLAIN, true, PLACE_IMPLEMENTATION,                                                       \
     "loop { steps \"tmax\", launch { ... }, launch { ... } }")                                     \

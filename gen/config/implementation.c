@@ -120,6 +120,7 @@ static int read_requirements(struct build *build, const struct list *list,
     list_push(build, list, &list->items[i]);
     status = read_expr(build, out->line, "requires", &out->expr);
     lua_pop(build->L, 1);
+    if (!status) out->text = expr_text(out->expr);
     if (!status) status = check_requirement(build, out++);
   }
   return status;
@@ -432,7 +433,9 @@ static int read_parts_of(struct build *build, const struct list *list, const cha
                          struct config_implementation *out) {
   const struct config *config = build->config;
   size_t shared = config->shared_tunable_count;
-  int status = read_template(build, list, owner, out);
+  const bool calls = list_find(list, KEYWORD_library) != NULL;
+  int status =
+      calls ? library_check_parts(build, list, owner) : read_template(build, list, owner, out);
   if (!status) status = allocate_parts(build, list, out);
   if (!status)
     status = read_tunables(build, list, config->first_tunable + (int)shared,
@@ -446,7 +449,8 @@ static int read_parts_of(struct build *build, const struct list *list, const cha
   if (!status) status = read_shared_arrays(build, list, -1, out);
   if (!status) status = read_compile(build, list, &config->compile, &out->compile);
   if (!status) status = read_own(build, list, owner, out);
-  if (!status) status = read_launches(build, list, owner, out);
+  if (!status)
+    status = calls ? read_library(build, list, out) : read_launches(build, list, owner, out);
   if (!status) status = read_tensors(build, list, out);
   if (!status) status = read_shared_bytes(build, out);
   if (!status)

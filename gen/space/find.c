@@ -300,9 +300,12 @@ static void add_culprits(const struct search *search, const uint64_t *removed) {
 }
 
 static int explain_unmet(const struct search *search, const struct config_requirement *unmet) {
-  return error_set(search->err, CUGEN_ERROR_USAGE,
-                   "\"%.500s\": %s:%d: requires \"%s\", which this device or problem does not meet",
-                   search->text, unmet->line.path, unmet->line.number, expr_text(unmet->expr));
+  struct text why = {0};
+  space_unmet_print(unmet, &why);
+  int status =
+      error_set(search->err, CUGEN_ERROR_USAGE, "\"%.500s\": %s", search->text, text_get(&why));
+  text_free(&why);
+  return status;
 }
 
 static int explain_missing(struct search *search, uint64_t *removed) {

@@ -14,7 +14,6 @@ static int check_requirements(const struct config *config,
                               const struct config_implementation *implementation,
                               const struct value *slots, const struct config_requirement **unmet,
                               cugen_error *err) {
-  *unmet = NULL;
   for (size_t i = 0; i < implementation->requirement_count && !*unmet; i++) {
     const struct config_requirement *requirement = &implementation->requirements[i];
     size_t count;
@@ -53,8 +52,29 @@ static int space_walk(struct domain *domain, struct rows *rows, struct effort *e
   return status;
 }
 
+/* Returns whether the implementation is the kernel of a library that cannot be used. */
+static bool lacks_library(const struct config_implementation *implementation,
+                          const struct device_facts *facts) {
+  return implementation->library && !facts->libraries[implementation->library->id];
+}
+
+/* Returns whether the filter names the implementation or its variants. */
+static int is_named(const struct domain *domain, const cugen_filter *filter, struct effort *effort,
+                    bool *out, cugen_error *err) {
+  struct rows rows = {.limit = SPACE_MAX_ROWS};
+  *out = false;
+  if (!filter || !(filter->implementation || filter->variant)) return CUGEN_OK;
+  uint64_t *removed = calloc(domain->rule_count + 1, sizeof *removed);
+  int status = removed ? domain_walk(domain, NULL, &rows, removed, effort, err) : error_memory(err);
+  *out = rows.count > 0;
+  free(rows.ranks);
+  free(removed);
+  return status;
+}
+
 static int open_implementation(struct space *space, size_t index, const struct value *slots,
-                               const cugen_filter *filter, cugen_error *err) {
+                               const struct device_facts *facts, const cugen_filter *filter,
+                               cugen_error *err) {
   const struct config_implementation *implementation = &space->config->implementations[index];
   struct space_implementation *out = &space->implementations[index];
   struct domain *domain = &space->domains[index];
@@ -62,6 +82,13 @@ static int open_implementation(struct space *space, size_t index, const struct v
   space->rows[index].limit = SPACE_MAX_ROWS - (size_t)space->valid;
   int status = domain_open(space->config, implementation, slots, filter, domain, err);
   if (status) return status;
+  if (lacks_library(implementation, facts)) {
+    bool named;
+    out->unmet = &implementation->library->requirement;
+    status = is_named(domain, filter, &space->effort, &named, err);
+    out->unlisted = !named;
+    return status;
+  }
   status = check_requirements(space->config, implementation, slots, &out->unmet, err);
   if (!status && !out->unmet) status = space_walk(domain, &space->rows[index], &space->effort, err);
   if (status) return status;
@@ -94,7 +121,7 @@ static int space_open_all(struct space *space, const struct problem *problem,
   if (!status) config_slots(space->config, problem, facts, slots);
   for (size_t i = 0; i < space->config->implementation_count && !status; i++) {
     space->count++; /* so that space_close frees the implementation that failed */
-    status = open_implementation(space, i, slots, filter, err);
+    status = open_implementation(space, i, slots, facts, filter, err);
   }
   free(slots);
   return status;
@@ -306,12 +333,22 @@ static uint64_t removed_alike(const struct space_implementation *one, size_t rul
   return removed;
 }
 
+void space_unmet_print(const struct config_requirement *unmet, struct text *out) {
+  text_addf(out, "%s:%d: ", unmet->line.path, unmet->line.number);
+  if (unmet->expr)
+    text_addf(out, "requires \"%s\", which this device or problem does not meet", unmet->text);
+  else
+    text_addf(out,
+              "the %s is not installed here, is for present GPUs only, or is left out by "
+              "cugen_options.no_library",
+              unmet->text);
+}
+
 static void explain_implementation(const struct space_implementation *one, struct text *out) {
   const struct config_implementation *implementation = one->implementation;
   if (one->unmet) {
-    text_addf(out, "\n  %s: %s:%d: requires \"%s\", which this device or problem does not meet",
-              implementation->name, one->unmet->line.path, one->unmet->line.number,
-              expr_text(one->unmet->expr));
+    text_addf(out, "\n  %s: ", implementation->name);
+    space_unmet_print(one->unmet, out);
     return;
   }
   text_addf(out, "\n  %s: of ", implementation->name);
@@ -376,7 +413,7 @@ int space_explain_empty(const struct space *space, cugen_error *err) {
   if (list_filters(space, &filters)) error_append(err, " within %s", text_get(&filters));
   explain_left_out(space, &why);
   for (size_t i = 0; i < space->count; i++)
-    if (!left_out(&space->implementations[i]))
+    if (!left_out(&space->implementations[i]) && !space->implementations[i].unlisted)
       explain_implementation(&space->implementations[i], &why);
   error_append(err, "%s", text_get(&why));
   if (space_space_has_heuristics(space))

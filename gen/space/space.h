@@ -25,6 +25,8 @@ struct space_implementation {
   const struct config_implementation *implementation;
   const struct config_requirement *unmet; /* a requirement that the device does not meet, with which
                                              valid is 0; NULL: all are met */
+  bool unlisted; /* the kernel of a library that is not there: no list speaks of it, unless the
+                    filter names it */
   uint64_t cartesian;
   uint64_t valid;
   uint64_t first;                 /* index of the first variant of the implementation */
@@ -53,6 +55,9 @@ int space_open_within(const struct config *config, const struct problem *problem
                       const struct device_facts *facts, const cugen_filter *filter,
                       struct space_stop stop, struct space **out, cugen_error *err);
 void space_close(struct space *space);
+
+/* Appends "c.lua:12: requires ...", why an implementation has no variants. */
+void space_unmet_print(const struct config_requirement *unmet, struct text *out);
 
 uint64_t space_valid(const struct space *space);
 uint64_t space_cartesian(const struct space *space);

@@ -149,7 +149,16 @@ static int expand_hash_data(struct expansion *x) {
 /* ---- The steps, in order -------------------------------------------------------------------- */
 
 static int launches(struct expansion *x) {
+  if (expansion_calls_library(x)) return expansion_library_launch(x);
   return x->reference ? expansion_reference_launch(x) : expansion_evaluate_launches(x);
+}
+
+static int write_source(struct expansion *x) {
+  return expansion_calls_library(x) ? expansion_write_call(x) : expansion_write_source(x);
+}
+
+static int note_reads(struct expansion *x) {
+  return expansion_calls_library(x) ? expansion_note_call_reads(x) : expansion_note_reads(x);
 }
 
 static int constants(struct expansion *x) {
@@ -166,8 +175,8 @@ static int run_steps(struct expansion *x) {
       expansion_evaluate_options,
       expansion_count_steps,
       expansion_spell_entries,
-      expansion_write_source,
-      expansion_note_reads,
+      write_source,
+      note_reads,
       expansion_copy_source,
       expansion_allocate_spec,
       launches,

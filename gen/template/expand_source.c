@@ -75,7 +75,7 @@ static void add_comment(struct text *out, const char *comment) {
   text_add_char(out, '\n');
 }
 
-static int write_title(struct expansion *x) {
+int expansion_write_title(struct expansion *x) {
   struct text *title = &x->expander->title, *source = &x->expander->source;
   text_restart(title);
   text_restart(source);
@@ -201,7 +201,7 @@ int expansion_write_source(struct expansion *x) {
   int status =
       render(expander->renderer, &request, &expander->rendered, &x->parameters_used, x->err);
   if (!status) status = headers_inline(expander->headers, &headers, &expander->body, x->err);
-  if (!status) status = write_title(x);
+  if (!status) status = expansion_write_title(x);
   return status ? status : put_together(x);
 }
 

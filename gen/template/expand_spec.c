@@ -19,7 +19,7 @@ static int expand_spec_too_many(const struct expansion *x, size_t launches) {
 /* Counts the rounds of all loops. */
 int expansion_count_steps(struct expansion *x) {
   size_t launches = 0;
-  if (x->reference) return CUGEN_OK;
+  if (x->reference || expansion_calls_library(x)) return CUGEN_OK;
   const struct config_implementation *implementation = x->variant->implementation;
   for (size_t i = 0; i < implementation->loop_count; i++) {
     const struct config_loop *loop = &implementation->loops[i];

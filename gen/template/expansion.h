@@ -112,11 +112,21 @@ int expansion_spell_entries(struct expansion *x);
 /* Finds the entry of the launch for the step in the slots; the result is one of x->entries. */
 int expansion_find_entry(struct expansion *x, const struct config_launch *launch,
                          struct expansion_entry **out);
+/* Begins the source with comments that name the variant, the problem and the options. */
+int expansion_write_title(struct expansion *x);
 int expansion_write_source(struct expansion *x);
 int expansion_note_reads(struct expansion *x);
 
 void expansion_set_step(struct expansion *x, const struct config_launch *launch, size_t step,
                         size_t steps);
+
+/* ---- expand_library.c: the steps of a library's kernel ------------------------------------- */
+
+bool expansion_calls_library(const struct expansion *x);
+/* The text of the call is the source. */
+int expansion_write_call(struct expansion *x);
+int expansion_note_call_reads(struct expansion *x);
+int expansion_library_launch(struct expansion *x);
 
 /* ---- expand_launches.c ---------------------------------------------------------------------- */
 

@@ -237,7 +237,8 @@ static int mentions_add_shared(const struct sources *sources, const struct confi
     return error_memory(err);
   search_proof(&s);
   for (size_t i = 0; i < config->implementation_count; i++) {
-    search_file(&s, config->implementations[i].template_name, config->path);
+    if (config->implementations[i].template_name)
+      search_file(&s, config->implementations[i].template_name, config->path);
     search_launches(&s, &config->implementations[i]);
   }
   return mentions_search_close(&s, 0, out, most, count, err);
@@ -251,7 +252,7 @@ static int mentions_add_own(const struct sources *sources, const struct config *
   if (!mentions_search_open(&s, sources, config, implementation->tunables,
                             implementation->tunable_count))
     return error_memory(err);
-  search_file(&s, implementation->template_name, config->path);
+  if (implementation->template_name) search_file(&s, implementation->template_name, config->path);
   search_launches(&s, implementation);
   return mentions_search_close(&s, config->shared_tunable_count, out, most, count, err);
 }

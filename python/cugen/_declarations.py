@@ -89,6 +89,7 @@ class cugen_options(Structure):
         ("measure", c_char_p),
         ("pin", c_char_p),
         ("capture", c_char_p),
+        ("no_library", c_int),
     ]
 
 

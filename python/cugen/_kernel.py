@@ -105,12 +105,13 @@ class Library(Closing):
     def __init__(self, device: str | None = None, *, arch: str | None = None, config_dir: Path | None = None,
                  template_dir: Path | None = None, cache: Path | None = None, toolkit: Path | None = None,
                  compiler: Path | None = None, worker: Path | None = None, device_dir: Path | None = None,
-                 objective: str | None = None, prefer: str | None = None, measure: str | None = None) -> None:
+                 objective: str | None = None, prefer: str | None = None, measure: str | None = None,
+                 no_library: bool = False) -> None:
         self._turn = Turn("library")
         self._closing = False
         self._model: Library | None = None
         self._given: dict[str, Any] = dict(arch=arch, config_dir=config_dir, template_dir=template_dir, cache=cache, toolkit=toolkit, compiler=compiler,
-                           worker=worker, device_dir=device_dir, objective=objective, prefer=prefer, measure=measure)
+                           worker=worker, device_dir=device_dir, objective=objective, prefer=prefer, measure=measure, no_library=no_library)
         self._kernels: weakref.WeakSet[Kernel] = weakref.WeakSet()
         self._plans: weakref.WeakSet[Plan] = weakref.WeakSet()
         wanted = options(c.cugen_options, device=device, stop=STOP, **self._given)

@@ -6,9 +6,12 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
+#include "base/hash.h"
 #include "base/system.h"
 #include "kept.h"
 
@@ -24,6 +27,7 @@ static const char *const library_folders[] = {"lib64",
                                               "targets/sbsa-linux/lib",
                                               "nvidia/cu13/lib",
                                               "nvidia/cuda_nvrtc/lib",
+                                              "nvidia/cublas/lib",
                                               "",
                                               NULL};
 static const char *const include_folders[] = {"include",
@@ -94,19 +98,51 @@ static void look_for_headers(struct toolkit *toolkit, const char *root) {
   toolkit_note(toolkit, TOOLKIT_PART_HEADERS, "", root, found ? "found" : "not there");
 }
 
+/* Returns a number that tells the file from other builds of its library, without loading it: a hash
+   of its size and its first page, in which a linker puts the build ID and the sizes of all
+   segments. */
+static uint64_t identify(const char *path) {
+  unsigned char page[4096];
+  struct stat about;
+  FILE *file = fopen(path, "rb");
+  if (!file) return 0;
+  const size_t length = fread(page, 1, sizeof page, file);
+  const bool known = length > 0 && fstat(fileno(file), &about) == 0;
+  fclose(file);
+  if (!known) return 0;
+  const int64_t size = about.st_size;
+  return hash_next(hash_next(0, &size, sizeof size), page, length) | 1;
+}
+
+static void look_for_kernels(struct toolkit *toolkit, const char *root) {
+  for (int i = 0; i < LIBRARY_COUNT; i++) {
+    struct toolkit_kernels *found = &toolkit->kernels[i];
+    if (found->path.length) continue;
+    if (look_in(root, library_folders, libraries[i].files, false, &found->path))
+      found->build = identify(text_get(&found->path));
+  }
+}
+
 static void toolkit_look_at(struct toolkit *toolkit, const char *root) {
   if (!root || !*root) return;
   look_for_nvrtc(toolkit, root);
   look_for_headers(toolkit, root);
+  look_for_kernels(toolkit, root);
 }
 
 /* Looks in the folders beside one of cugen's files: those of an installation (seen from bin, lib
    or lib/ARCH), then those of a build folder or of cugen's Python package, then NVIDIA's Python
    packages of CUDA 13 and 12 beside cugen's (seen from cugen/files). */
 static void look_beside(struct toolkit *toolkit, const char *file) {
-  static const char *const beside[] = {
-      "../lib/cugen/toolkit", "cugen/toolkit",           "../cugen/toolkit",          "toolkit",
-      "../../nvidia/cu13",    "../../nvidia/cuda_nvrtc", "../../nvidia/cuda_runtime", NULL};
+  static const char *const beside[] = {"../lib/cugen/toolkit",
+                                       "cugen/toolkit",
+                                       "../cugen/toolkit",
+                                       "toolkit",
+                                       "../../nvidia/cu13",
+                                       "../../nvidia/cuda_nvrtc",
+                                       "../../nvidia/cuda_runtime",
+                                       "../../nvidia/cublas",
+                                       NULL};
   struct text folder = {0}, root = {0};
   path_folder(file, &folder);
   for (size_t i = 0; beside[i] && !folder.failed; i++) {
@@ -143,6 +179,20 @@ static void look_with_loader(struct toolkit *toolkit) {
   }
 }
 
+/* Looks in the folders that the loader searches: LD_LIBRARY_PATH and the system's. */
+static void look_with_loader_for_kernels(struct toolkit *toolkit) {
+  Dl_serinfo size, *folders = NULL;
+  void *self = dlopen(NULL, RTLD_LAZY);
+  if (self && dlinfo(self, RTLD_DI_SERINFOSIZE, &size) == 0 && (folders = malloc(size.dls_size))) {
+    *folders = size;
+    if (dlinfo(self, RTLD_DI_SERINFO, folders) == 0)
+      for (unsigned i = 0; i < folders->dls_cnt; i++)
+        look_for_kernels(toolkit, folders->dls_serpath[i].dls_name);
+  }
+  free(folders);
+  if (self) dlclose(self);
+}
+
 /* The only folder to search, and by which option it was named; NULL: no option names one. */
 static const char *named_folder(const struct toolkit_options *options, const char **by) {
   const char *named = options ? options->toolkit : NULL;
@@ -165,6 +215,7 @@ static void find_toolkit(struct toolkit *toolkit, const char *named) {
   toolkit_look_at(toolkit, "/opt/cuda");
   toolkit_look_at(toolkit, "/usr");
   look_with_loader(toolkit);
+  look_with_loader_for_kernels(toolkit);
 }
 
 static bool look_for_compiler(struct toolkit *toolkit, const char *name) {
@@ -199,19 +250,19 @@ struct toolkit_libraries {
 };
 
 static struct toolkit_libraries *libraries_new(void) {
-  struct toolkit_libraries *libraries = calloc(1, sizeof *libraries);
-  if (libraries && pthread_mutex_init(&libraries->lock, NULL)) {
-    free(libraries);
+  struct toolkit_libraries *opened = calloc(1, sizeof *opened);
+  if (opened && pthread_mutex_init(&opened->lock, NULL)) {
+    free(opened);
     return NULL;
   }
-  return libraries;
+  return opened;
 }
 
-static void libraries_free(struct toolkit_libraries *libraries) {
-  if (!libraries) return;
-  for (size_t i = 0; i < TOOLKIT_LIBRARY_COUNT; i++) free(libraries->slots[i].table);
-  pthread_mutex_destroy(&libraries->lock);
-  free(libraries);
+static void libraries_free(struct toolkit_libraries *opened) {
+  if (!opened) return;
+  for (size_t i = 0; i < TOOLKIT_LIBRARY_COUNT; i++) free(opened->slots[i].table);
+  pthread_mutex_destroy(&opened->lock);
+  free(opened);
 }
 
 int toolkit_open(const struct toolkit_options *options, struct toolkit **out, cugen_error *err) {
@@ -233,6 +284,7 @@ int toolkit_open(const struct toolkit_options *options, struct toolkit **out, cu
   bool failed = false;
   for (int i = 0; i < TOOLKIT_PARTS; i++)
     failed |= toolkit->searched[i].failed || toolkit->places[i].failed;
+  for (int i = 0; i < LIBRARY_COUNT; i++) failed |= toolkit->kernels[i].path.failed;
   if (failed || !toolkit->libraries || !toolkit->kept || toolkit->nvrtc.failed ||
       toolkit->include.failed || toolkit->core.failed || toolkit->compiler.failed ||
       toolkit->driver.failed || toolkit->nvml.failed) {
@@ -253,6 +305,7 @@ void toolkit_close(struct toolkit *toolkit) {
   text_free(&toolkit->compiler);
   text_free(&toolkit->driver);
   text_free(&toolkit->nvml);
+  for (int i = 0; i < LIBRARY_COUNT; i++) text_free(&toolkit->kernels[i].path);
   for (int i = 0; i < TOOLKIT_PARTS; i++)
     text_free(&toolkit->searched[i]), text_free(&toolkit->places[i]);
   free(toolkit);

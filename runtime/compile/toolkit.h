@@ -4,7 +4,7 @@
 #ifndef RUNTIME_COMPILE_TOOLKIT_H
 #define RUNTIME_COMPILE_TOOLKIT_H
 
-#include "base/text.h"
+#include "base/library.h"
 
 struct toolkit_options {
   const char *toolkit;  /* --toolkit */
@@ -35,6 +35,12 @@ struct toolkit {
   struct text compiler; /* C++ compiler for the cpu device: option, $CUGEN_CXX, c++, g++, clang++ */
   struct text driver;   /* the name that the loader is asked for: libcuda.so.1 */
   struct text nvml;     /* the name that the loader is asked for: libnvidia-ml.so.1 */
+  /* The libraries whose kernels can be variants (base/library.h), searched for like NVRTC, but for
+     the loader in the folders that it searches, because loading takes a tenth of a second. */
+  struct toolkit_kernels {
+    struct text path; /* "": not found */
+    uint64_t build;   /* device_facts.libraries */
+  } kernels[LIBRARY_COUNT];
   /* The places that were searched for each part: in lines for a message, "\n  looked at:
      /usr/local/cuda: not there", and as a list, "/usr/local/cuda, /opt/cuda". */
   struct text searched[TOOLKIT_PARTS], places[TOOLKIT_PARTS];
@@ -64,6 +70,8 @@ enum toolkit_library {
   TOOLKIT_NVRTC,
   TOOLKIT_NVML,
   TOOLKIT_COMPILER, /* not a library: its "table" is the C++ compiler's description of itself */
+  TOOLKIT_KERNELS,  /* the first of the libraries in toolkit.kernels */
+  TOOLKIT_KERNELS_LAST = TOOLKIT_KERNELS + LIBRARY_COUNT - 1,
   TOOLKIT_LIBRARY_COUNT
 };
 

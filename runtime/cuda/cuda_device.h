@@ -1,12 +1,13 @@
 /* The inside of the cuda backend, shared by its files: device.c describes and opens devices and has
    the table, memory.c allocates and guards memory, kernel.c loads images and launches kernels,
-   graph.c records graphs of launches, timer.c times launches. No other file includes this
-   header. */
+   graph.c records graphs of launches, timer.c times launches, library.c calls libraries. No other
+   file includes this header. */
 #ifndef RUNTIME_CUDA_CUDA_DEVICE_H
 #define RUNTIME_CUDA_CUDA_DEVICE_H
 
 #include "driver.h"
 #include "nvml.h"
+#include "runtime/compile/toolkit.h"
 #include "runtime/device.h"
 
 struct cuda_device {
@@ -21,6 +22,7 @@ struct cuda_device {
   const struct nvml *nvml;
   struct nvml_device *nvml_device;
   bool nvml_tried;
+  void *libraries[LIBRARY_COUNT]; /* handles of the libraries that were opened; see library.h */
 };
 
 static inline struct cuda_device *cuda_of(struct device *device) {
@@ -94,6 +96,9 @@ int cuda_active_blocks(struct device *device, struct entry *entry, int threads,
 int cuda_active_clusters(struct device *device, struct entry *entry,
                          const struct kernel_launch *launch);
 int cuda_parameters(struct entry *entry, int *sizes, int capacity);
+int cuda_prepare(struct device *device, struct entry *entry, void *const *parameters, void *before,
+                 void **out, cugen_error *err);
+void cuda_unprepare(struct device *device, struct entry *entry, void *prepared);
 int cuda_launch_on(struct device *device, struct entry *entry, const struct kernel_launch *launch,
                    void **parameters, void *stream, cugen_error *err);
 int cuda_launch(struct device *device, struct entry *entry, const struct kernel_launch *launch,

@@ -20,6 +20,7 @@
 #include "base/device_name.h"
 #include "compilers.h"
 #include "cuda_device.h"
+#include "library.h"
 #include "nvrtc.h"
 #include "runtime/devices.h"
 #include "runtime/model/cubin.h"
@@ -150,6 +151,8 @@ static int cuda_compile(const struct compile_request *request, struct compiled *
                         cugen_error *err) {
   const struct nvrtc *nvrtc;
   *out = (struct compiled){0};
+  if (library_call_is(request->source, strlen(request->source)))
+    return cuda_library_compile(request, out, err);
   if (request->compilers) return compilers_compile(request->compilers, request, out, err);
   int status = nvrtc_open(request->toolkit, &nvrtc, err);
   return status ? status : nvrtc_compile(nvrtc, request, out, err);
@@ -203,6 +206,7 @@ static void cuda_close(struct device *device) {
   const struct driver *driver = cuda->driver;
   if (cuda->context) {
     bool entered = enter(cuda, NULL) == CUGEN_OK;
+    cuda_library_shut(cuda);
     if (cuda->start) driver->event_destroy(cuda->start);
     if (cuda->stop) driver->event_destroy(cuda->stop);
     if (cuda->stream) driver->stream_destroy(cuda->stream);
@@ -382,6 +386,8 @@ const struct device_ops cuda_device_ops = {
     .tensor_make = cuda_tensor_make,
     .active_blocks = cuda_active_blocks,
     .active_clusters = cuda_active_clusters,
+    .prepare = cuda_prepare,
+    .unprepare = cuda_unprepare,
     .launch = cuda_launch,
     .launch_on = cuda_launch_on,
     .timer_make = cuda_timer_make,

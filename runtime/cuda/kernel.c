@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cuda_device.h"
+#include "library.h"
 #include "nvrtc.h"
 #include "runtime/model/cubin.h"
 
@@ -14,8 +15,9 @@ struct entry {
   int static_shared, max_threads, registers;
   /* blocks a cluster, as the source demands with __cluster_dims__; 0: no demand */
   int cluster[3];
-  int64_t allowed;     /* dynamic shared bytes that the kernel has been allowed so far */
-  int parameter_count; /* -1: not known */
+  int64_t allowed;                /* dynamic shared bytes that the kernel has been allowed so far */
+  struct library_kernel *library; /* a library's kernel, which has no function; NULL: a function */
+  int parameter_count;            /* -1: not known */
   int parameter_sizes[2 * KERNEL_MAX_ARGUMENTS];
 };
 
@@ -38,7 +40,10 @@ static int kernel_load_image(struct cuda_device *cuda, struct loaded *loaded, co
 static void unload(struct cuda_device *cuda, struct loaded *loaded) {
   if (loaded->library) cuda->driver->library_unload(loaded->library);
   if (loaded->module) cuda->driver->module_unload(loaded->module);
-  for (size_t i = 0; i < KERNEL_MAX_ENTRIES; i++) free(loaded->entries[i].name);
+  for (size_t i = 0; i < KERNEL_MAX_ENTRIES; i++) {
+    cuda_library_close(loaded->entries[i].library);
+    free(loaded->entries[i].name);
+  }
   free(loaded);
 }
 
@@ -116,6 +121,13 @@ static int kernel_load_all(struct cuda_device *cuda, struct loaded *loaded,
   return status;
 }
 
+static int load_library(struct cuda_device *cuda, struct loaded *loaded,
+                        const struct compiled *compiled, cugen_error *err) {
+  loaded->count = 1;
+  loaded->entries[0].parameter_count = -1;
+  return cuda_library_open(cuda, compiled, &loaded->entries[0].library, err);
+}
+
 int cuda_load(struct device *device, const struct compiled *compiled, struct loaded **out,
               cugen_error *err) {
   struct cuda_device *cuda = cuda_of(device);
@@ -127,7 +139,8 @@ int cuda_load(struct device *device, const struct compiled *compiled, struct loa
     free(loaded);
     return status;
   }
-  status = kernel_load_all(cuda, loaded, compiled, err);
+  const bool calls = library_call_is(compiled->image, compiled->image_length);
+  status = (calls ? load_library : kernel_load_all)(cuda, loaded, compiled, err);
   if (status)
     unload(cuda, loaded);
   else
@@ -219,7 +232,7 @@ int cuda_active_blocks(struct device *device, struct entry *entry, int threads,
                        int64_t dynamic_shared) {
   struct cuda_device *cuda = cuda_of(device);
   int blocks = 0;
-  if (dynamic_shared < 0 || enter(cuda, NULL)) return 0;
+  if (entry->library || dynamic_shared < 0 || enter(cuda, NULL)) return 0;
   if (cuda->driver->active_blocks(&blocks, entry->function, threads, (size_t)dynamic_shared))
     blocks = 0;
   return leave(cuda, blocks);
@@ -240,6 +253,26 @@ int cuda_parameters(struct entry *entry, int *sizes, int capacity) {
   for (int i = 0; i < capacity && i < entry->parameter_count; i++)
     sizes[i] = entry->parameter_sizes[i];
   return entry->parameter_count;
+}
+
+/* ---- Libraries ------------------------------------------------------------------------------ */
+
+int cuda_prepare(struct device *device, struct entry *entry, void *const *parameters, void *before,
+                 void **out, cugen_error *err) {
+  struct cuda_device *cuda = cuda_of(device);
+  *out = NULL;
+  if (!entry->library) return CUGEN_OK;
+  int status = enter(cuda, err);
+  return status ? status
+                : leave(cuda,
+                        cuda_library_prepare(cuda, entry->library, parameters, before, out, err));
+}
+
+void cuda_unprepare(struct device *device, struct entry *entry, void *prepared) {
+  struct cuda_device *cuda = cuda_of(device);
+  bool entered = enter(cuda, NULL) == CUGEN_OK;
+  cuda_library_unprepare(cuda, entry->library, prepared);
+  if (entered) leave(cuda, CUGEN_OK);
 }
 
 /* ---- Launching ------------------------------------------------------------------------------ */
@@ -280,6 +313,11 @@ static CUresult launch_with(const struct driver *driver, const struct entry *ent
 int cuda_launch_on(struct device *device, struct entry *entry, const struct kernel_launch *launch,
                    void **parameters, void *stream, cugen_error *err) {
   struct cuda_device *cuda = cuda_of(device);
+  if (entry->library) {
+    int status = enter(cuda, err);
+    return status ? status
+                  : leave(cuda, cuda_library_launch(entry->library, parameters, stream, err));
+  }
   CUresult result =
       (launch->overlap || launch->cooperative) && cuda->driver->launch_ex
           ? launch_with(cuda->driver, entry, launch, parameters, stream)

@@ -52,15 +52,15 @@ static void add_functions(lua_State *L, const char *prefix, struct text *out) {
 /* Appends the functions of the globals and of the two libraries; the sandbox's are behind a
    read-only table. */
 static void add_all_functions(lua_State *L, struct text *out) {
-  static const char *const libraries[] = {"math", "table"};
+  static const char *const lua_libraries[] = {"math", "table"};
   lua_pushglobaltable(L);
   add_functions(L, "", out);
   lua_pop(L, 1);
   for (size_t i = 0; i < 2; i++) {
-    lua_getglobal(L, libraries[i]);
+    lua_getglobal(L, lua_libraries[i]);
     assert_int_equal(lua_type(L, -1), LUA_TTABLE);
     if (luaL_getmetafield(L, -1, "__index") == LUA_TNIL) lua_pushvalue(L, -1);
-    text_addf(out, "%s:\n", libraries[i]);
+    text_addf(out, "%s:\n", lua_libraries[i]);
     add_functions(L, "  ", out);
     lua_settop(L, 0);
   }
@@ -228,6 +228,16 @@ TEST(test_words) {
     compare_lists(&have, &want);
     text_free(&heading);
   }
+}
+
+TEST(test_library) {
+  const struct library *library = &libraries[LIBRARY_cublasLt];
+  struct text have = {0}, want = {0};
+  (void)state;
+  for (size_t i = 0; i < library->field_count; i++)
+    text_addf(&want, "%s%s", i ? ", " : "", library->fields[i].name);
+  list_annotated("\n---@class cugen.library_fields\n", "---@field ", &have);
+  compare_lists(&have, &want);
 }
 
 TEST(test_launch) {

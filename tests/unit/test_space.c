@@ -125,7 +125,7 @@ static void add_requirement(struct made *made, const char *source) {
   size_t index = last_of(made)->requirement_count++;
   assert_true(index < MOST);
   part->requirements[index] =
-      (struct config_requirement){{"t.lua", ++made->line}, parse(made, source)};
+      (struct config_requirement){{"t.lua", ++made->line}, parse(made, source), source};
 }
 
 static void made_free(struct made *made) {

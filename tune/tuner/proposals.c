@@ -15,7 +15,7 @@ static int explain_one(const struct space_implementation *one, cugen_error *err)
   if (one->unmet)
     return error_set_at(err, CUGEN_ERROR_EMPTY, one->unmet->line.path, one->unmet->line.number,
                         "implementation '%s' requires \"%s\", which this device does not meet",
-                        impl->name, expr_text(one->unmet->expr));
+                        impl->name, one->unmet->text);
   for (size_t i = 1; i < one->rule_count; i++)
     if (one->rules[i].removed > most->removed) most = &one->rules[i];
   if (!one->rule_count || !most->removed)
@@ -39,7 +39,37 @@ static int nothing_to_try(const struct tuner_run *run, cugen_error *err) {
   return space_explain_empty(run->target->space, err);
 }
 
-/* The remembered variants of least cost come first, then the variants that are to be tried. */
+/* ---- Libraries' kernels ---------------------------------------------------------------------
+
+   They are few and need no compile, so all of them are tried first. The strategy does not hear how
+   fast they are: that teaches nothing about the variants of a template, and would make it drop the
+   priors, which are about those. */
+
+static const struct space_implementation *library_at(const struct space *space, size_t *at) {
+  size_t count;
+  const struct space_implementation *all = space_implementations(space, &count);
+  while (*at < count && !(all[*at].implementation->library && all[*at].valid)) ++*at;
+  return *at < count ? &all[(*at)++] : NULL;
+}
+
+static bool is_library(const struct space *space, uint64_t index) {
+  const struct space_implementation *one;
+  for (size_t at = 0; (one = library_at(space, &at));)
+    if (index >= one->first && index - one->first < one->valid) return true;
+  return false;
+}
+
+static size_t count_libraries(const struct space *space) {
+  const struct space_implementation *one;
+  size_t count = 0;
+  for (size_t at = 0; (one = library_at(space, &at));) count += one->valid;
+  return count;
+}
+
+/* ---- The beginning -------------------------------------------------------------------------- */
+
+/* The remembered variants of least cost come first, then the variants that are to be tried, or the
+   libraries'. */
 static size_t find_firsts(const struct proposals *p, uint64_t *out) {
   const struct tune_target *target = p->run->target;
   struct population best = {0};
@@ -52,6 +82,9 @@ static size_t find_firsts(const struct proposals *p, uint64_t *out) {
   while (count < best.count && count < TUNE_LEADERS)
     out[count] = best.members[count].index, count++;
   for (size_t i = 0; i < target->listed_count; i++) out[count++] = target->listed[i];
+  const struct space_implementation *one;
+  for (size_t at = 0; !target->listed && (one = library_at(target->space, &at));)
+    for (uint64_t i = 0; i < one->valid; i++) out[count++] = one->first + i;
   return count;
 }
 
@@ -64,7 +97,8 @@ int proposals_open(struct proposals *p, uint64_t seed, cugen_error *err) {
   if (status) return status;
   struct strategy_space space = {.seed = run->options->seed ^ seed};
   const struct space_implementation *all = space_implementations(target->space, &space.span_count);
-  uint64_t *firsts = calloc(TUNE_LEADERS + target->listed_count, sizeof *firsts);
+  uint64_t *firsts =
+      calloc(TUNE_LEADERS + target->listed_count + count_libraries(target->space), sizeof *firsts);
   struct strategy_span *spans = calloc(space.span_count + 1, sizeof *spans);
   p->axes = axes_open(target->space);
   if (firsts && spans && p->axes) {
@@ -97,6 +131,7 @@ void proposals_close(struct proposals *p) {
 void proposals_tell(struct proposals *p, uint64_t index, const struct cache_record *record) {
   alike_note(&p->alike, p->axes, index, record);
   best_note(&p->best, p->run, index, record);
+  if (is_library(p->run->target->space, index)) return;
   p->ops->report(p->strategy, index,
                  run_accepts(p->run, record) ? run_search_cost(p->run, record) : (double)INFINITY,
                  record->compile_seconds + record->measure_seconds);

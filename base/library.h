@@ -1,0 +1,81 @@
+/* Kernels of libraries that take the place of a template and its compile. A config's
+   `library "cublasLt" { ... }` becomes a library_call, one for each variant and problem. The text
+   of a call is both the variant's source and its compiled image: what is hashed, stored, sent to a
+   worker, and at last read by the backend, which opens the library.
+
+   Another library is a row of LIBRARIES with its table of fields, and a file in runtime/cuda that
+   makes the call. */
+#ifndef BASE_LIBRARY_H
+#define BASE_LIBRARY_H
+
+#include "facts.h"
+#include "kernel.h"
+
+/* What a field of the declaration holds: an argument that is a buffer, an argument that is a
+   scalar, an expression for a whole number, an expression for one of its words. */
+enum library_kind { LIBRARY_BUFFER, LIBRARY_SCALAR, LIBRARY_NUMBER, LIBRARY_WORD };
+
+struct library_field {
+  const char *name;
+  enum library_kind kind;
+  bool needed;
+  int64_t usual;     /* a number that is not given */
+  const char *words; /* separated by blanks, at most LIBRARY_MOST_WORDS; the first is the default */
+};
+
+struct library {
+  const char *name;         /* "cublasLt" */
+  const char *const *files; /* file names of the library, newest first, NULL-terminated */
+  const struct library_field *fields;
+  size_t field_count;
+};
+extern const struct library libraries[LIBRARY_COUNT];
+enum { LIBRARY_MOST_FIELDS = 16 };
+
+/* The fields of cublasLt: C = activation(alpha * A * B + beta * added + bias). */
+#define CUBLASLT_FIELDS(X)                                                                         \
+  X(a, LIBRARY_BUFFER, true, 0, NULL)                                                              \
+  X(b, LIBRARY_BUFFER, true, 0, NULL)                                                              \
+  X(c, LIBRARY_BUFFER, true, 0, NULL)                                                              \
+  X(added, LIBRARY_BUFFER, false, 0, NULL)                                                         \
+  X(bias, LIBRARY_BUFFER, false, 0, NULL)                                                          \
+  X(alpha, LIBRARY_SCALAR, false, 0, NULL)                                                         \
+  X(beta, LIBRARY_SCALAR, false, 0, NULL)                                                          \
+  X(batch, LIBRARY_NUMBER, false, 1, NULL)                                                         \
+  X(algorithm, LIBRARY_NUMBER, false, 0, NULL)                                                     \
+  X(activation, LIBRARY_WORD, false, 0, "none relu gelu")                                          \
+  X(math, LIBRARY_WORD, false, 0, "exact tf32")
+enum cublaslt_field {
+#define X(name, ...) CUBLASLT_##name,
+  CUBLASLT_FIELDS(X)
+#undef X
+      CUBLASLT_FIELD_COUNT
+};
+
+struct library_value {
+  /* of an argument; NULL: the call has no such argument */
+  const struct dtype *dtype;
+  bool columns; /* a matrix is stored by columns */
+  int rank;
+  int64_t shape[KERNEL_MAX_RANK], stride[KERNEL_MAX_RANK]; /* strides in elements */
+  int64_t number;                                          /* a number, or the index of a word */
+};
+
+struct library_call {
+  enum library_id library;
+  uint64_t build; /* device_facts.libraries: another version is another kernel */
+  struct library_value values[LIBRARY_MOST_FIELDS];
+};
+
+/* Returns LIBRARY_COUNT if there is no library of that name. */
+enum library_id library_find(const char *name);
+/* Returns the index of the word among the field's; -1: it is none of them. */
+int library_word(const struct library_field *field, const char *word);
+/* Returns whether a source or an image is a library's call; it may begin with // comments. */
+bool library_call_is(const char *text, size_t length);
+void library_call_print(const struct library_call *call, struct text *out);
+/* Reads what library_call_print wrote, behind // comments. CUGEN_ERROR_CONFIG: the text is
+   damaged, or of a cugen that knows other libraries. */
+int library_call_parse(const char *text, size_t length, struct library_call *out, cugen_error *err);
+
+#endif

@@ -1,0 +1,396 @@
+/* Products by cuBLASLt: C = activation(alpha * A * B + beta * added + bias).
+
+   The library's matrices are stored by columns. What is stored by rows is its transpose by columns,
+   so a C by rows is computed as C' = B' * A': then B is the first factor. An operand is transposed
+   in the call if its order is not C's.
+
+   A variant is one of the algorithms that the heuristics name for its product, by its place in
+   their list. The call asks for the same list whenever it is loaded, and the list is the same for
+   the same build of the library on the same GPU. */
+#include "cublaslt.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "library.h"
+#include "runtime/compile/toolkit.h"
+
+enum {
+  MOST_ALGORITHMS = 16,      /* of those that the heuristics name */
+  MOST_WORKSPACE = 32 << 20, /* bytes; NVIDIA's advice for Hopper (cuBLAS, "Workspace") */
+  /* An application's buffers need not be aligned as cudaMalloc aligns them (256 bytes). 16 is the
+     widest access of a kernel, and what the tensor memory accelerator needs. */
+  ALIGNMENT = 16
+};
+
+/* ---- The library ---------------------------------------------------------------------------- */
+
+static const struct toolkit_symbol symbols[] = {
+#define X(member, function, parameters)                                                            \
+  {"cublasLt" #function, offsetof(struct cublaslt, member), true},
+    CUBLASLT_FUNCTIONS(X)
+#undef X
+        {"cublasLtGetStatusString", offsetof(struct cublaslt, status_string), true}};
+
+static int cublaslt_load(const struct toolkit *toolkit, void **table, cugen_error *err) {
+  struct cublaslt *lt = calloc(1, sizeof *lt);
+  if (!lt) return error_memory(err);
+  int status = toolkit_load(text_get(&toolkit->kernels[LIBRARY_cublasLt].path), symbols,
+                            sizeof symbols / sizeof *symbols, lt, err);
+  if (status) free(lt);
+  *table = status ? NULL : lt;
+  return status;
+}
+
+static int lt_check(const struct cublaslt *lt, int result, const char *call, cugen_error *err) {
+  if (result == LT_SUCCESS) return CUGEN_OK;
+  const char *why = lt->status_string(result);
+  return error_set(err, CUGEN_ERROR_DEVICE, "cublasLt%s: %s", call, why ? why : "failed");
+}
+
+#define LT(lt, err, member, name, arguments) lt_check(lt, (lt)->member arguments, name, err)
+
+/* ---- The product ---------------------------------------------------------------------------- */
+
+/* The types that a product of operands of one type computes in. */
+static const struct arithmetic {
+  enum dtype_id operand;
+  enum lt_compute compute;
+  enum dtype_id scale; /* of alpha and beta */
+} arithmetics[] = {{DTYPE_f64, LT_COMPUTE_64F, DTYPE_f64},  {DTYPE_f32, LT_COMPUTE_32F, DTYPE_f32},
+                   {DTYPE_f16, LT_COMPUTE_32F, DTYPE_f32},  {DTYPE_bf16, LT_COMPUTE_32F, DTYPE_f32},
+                   {DTYPE_e4m3, LT_COMPUTE_32F, DTYPE_f32}, {DTYPE_e5m2, LT_COMPUTE_32F, DTYPE_f32},
+                   {DTYPE_i8, LT_COMPUTE_32I, DTYPE_i32}};
+
+static int type_of(const struct dtype *dtype) {
+  static const struct {
+    enum dtype_id dtype;
+    enum lt_type type;
+  } types[] = {{DTYPE_f64, LT_R_64F},   {DTYPE_f32, LT_R_32F},      {DTYPE_f16, LT_R_16F},
+               {DTYPE_bf16, LT_R_16BF}, {DTYPE_e4m3, LT_R_8F_E4M3}, {DTYPE_e5m2, LT_R_8F_E5M2},
+               {DTYPE_i8, LT_R_8I},     {DTYPE_i32, LT_R_32I}};
+  for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+    if (types[i].dtype == dtype->id) return (int)types[i].type;
+  return -1;
+}
+
+static const struct arithmetic *arithmetic_of(const struct library_call *call) {
+  for (size_t i = 0; i < sizeof arithmetics / sizeof *arithmetics; i++)
+    if (arithmetics[i].operand == call->values[CUBLASLT_a].dtype->id) return &arithmetics[i];
+  return NULL;
+}
+
+/* A matrix of a batch as it is stored: its own columns or its rows lie `line` elements apart. */
+struct matrix {
+  int64_t rows, columns; /* as the config declares it */
+  int64_t line, next;    /* elements to the next line, and to the batch's next matrix */
+};
+
+static bool find_matrix(const struct library_value *value, int64_t batch, struct matrix *out) {
+  const int outer = value->columns ? 1 : 0;
+  if (value->rank != 2 || batch < 1 || value->shape[outer] % batch) return false;
+  *out = (struct matrix){value->shape[0], value->shape[1], value->stride[outer], 0};
+  *(outer ? &out->columns : &out->rows) /= batch;
+  const int64_t length = value->shape[1 - outer], lines = value->shape[outer] / batch;
+  if (value->shape[outer] == 1 && out->line < length) out->line = length; /* a single line */
+  out->next = lines * out->line;
+  return (value->stride[1 - outer] == 1 || length == 1) && out->line >= length;
+}
+
+static int cublaslt_refuse(const char *why, cugen_error *err) {
+  return error_set(err, CUGEN_ERROR_CONFIG, "cublasLt: %s", why);
+}
+
+static int check_matrices(const struct library_call *call, cugen_error *err) {
+  const struct library_value *const v = call->values;
+  const int64_t batch = v[CUBLASLT_batch].number;
+  struct matrix a, b, c, added;
+  if (!find_matrix(&v[CUBLASLT_a], batch, &a) || !find_matrix(&v[CUBLASLT_b], batch, &b) ||
+      !find_matrix(&v[CUBLASLT_c], batch, &c))
+    return cublaslt_refuse("a, b and c are matrices by rows or columns, with those of a batch "
+                           "behind each other",
+                           err);
+  if (a.columns != b.rows || a.rows != c.rows || b.columns != c.columns)
+    return cublaslt_refuse("the shapes of a, b and c are not those of a product", err);
+  if (!v[CUBLASLT_added].dtype) return CUGEN_OK;
+  if (!find_matrix(&v[CUBLASLT_added], batch, &added) || added.rows != c.rows ||
+      added.columns != c.columns || v[CUBLASLT_added].dtype != v[CUBLASLT_c].dtype ||
+      v[CUBLASLT_added].columns != v[CUBLASLT_c].columns)
+    return cublaslt_refuse("added is to have the type, the shape and the order of c", err);
+  return CUGEN_OK;
+}
+
+static int check_bias(const struct library_call *call, cugen_error *err) {
+  const struct library_value *bias = &call->values[CUBLASLT_bias], *c = &call->values[CUBLASLT_c];
+  struct matrix result;
+  if (!bias->dtype) return CUGEN_OK;
+  if (!find_matrix(c, call->values[CUBLASLT_batch].number, &result) || bias->rank != 1 ||
+      bias->stride[0] != 1 || bias->dtype != c->dtype || c->columns ||
+      bias->shape[0] != result.columns)
+    return cublaslt_refuse("bias is one number for each column of a c by rows, in its type", err);
+  return CUGEN_OK;
+}
+
+static int cublaslt_check_types(const struct library_call *call, cugen_error *err) {
+  const struct library_value *const v = call->values;
+  const struct arithmetic *arithmetic = arithmetic_of(call);
+  const bool tf32 = v[CUBLASLT_math].number != 0;
+  if (!arithmetic || v[CUBLASLT_b].dtype != v[CUBLASLT_a].dtype || type_of(v[CUBLASLT_c].dtype) < 0)
+    return cublaslt_refuse("it multiplies no operands of these types", err);
+  if (tf32 && v[CUBLASLT_a].dtype->id != DTYPE_f32)
+    return cublaslt_refuse("math 'tf32' is for operands of f32", err);
+  for (int i = CUBLASLT_alpha; i <= CUBLASLT_beta; i++)
+    if (v[i].dtype && v[i].dtype->id != arithmetic->scale)
+      return error_set(err, CUGEN_ERROR_CONFIG, "cublasLt: alpha and beta are to be %s",
+                       dtype_table[arithmetic->scale].name);
+  return CUGEN_OK;
+}
+
+static int cublaslt_check(const struct library_call *call, cugen_error *err) {
+  int status = cublaslt_check_types(call, err);
+  if (!status) status = check_matrices(call, err);
+  return status ? status : check_bias(call, err);
+}
+
+/* ---- Loading -------------------------------------------------------------------------------- */
+
+struct cublaslt_kernel {
+  struct library_kernel base;
+  const struct cublaslt *lt;
+  void *handle;
+  struct library_call call;
+  int place[CUBLASLT_FIELD_COUNT]; /* of a field among the parameters */
+  void *layouts[CUBLASLT_FIELD_COUNT];
+  enum cublaslt_field first, second; /* factors in the order of the call */
+  struct lt_algorithm algorithm;
+  union {
+    float f32;
+    double f64;
+    int32_t i32;
+  } one, zero;
+};
+
+/* What one call has of its own: the library keeps the address of a bias in the description of the
+   operation, so that calls that share one would disturb each other. */
+struct cublaslt_prepared {
+  struct library_prepared base;
+  void *operation;
+};
+
+static const struct library_value *value_of(const struct cublaslt_kernel *k,
+                                            enum cublaslt_field field) {
+  return &k->call.values[field];
+}
+
+static int set_operation(const struct cublaslt_kernel *k, void *operation, const void *bias,
+                         cugen_error *err) {
+  static const int32_t epilogues[] = {0, LT_EPILOGUE_RELU, LT_EPILOGUE_GELU};
+  const bool columns = value_of(k, CUBLASLT_c)->columns, biased = value_of(k, CUBLASLT_bias)->dtype;
+  int32_t epilogue = epilogues[value_of(k, CUBLASLT_activation)->number];
+  if (biased) epilogue |= LT_EPILOGUE_BIAS;
+  if (!epilogue) epilogue = LT_EPILOGUE_DEFAULT;
+  const int32_t first = value_of(k, k->first)->columns != columns ? LT_OP_T : LT_OP_N,
+                second = value_of(k, k->second)->columns != columns ? LT_OP_T : LT_OP_N;
+  const struct {
+    int attribute;
+    const void *value;
+    size_t bytes;
+  } rows[] = {{LT_DESC_TRANSA, &first, sizeof first},
+              {LT_DESC_TRANSB, &second, sizeof second},
+              {LT_DESC_EPILOGUE, &epilogue, sizeof epilogue},
+              {LT_DESC_BIAS_POINTER, &bias, sizeof bias}};
+  int status = CUGEN_OK;
+  for (size_t i = 0; i < sizeof rows / sizeof *rows - !biased && !status; i++)
+    status = LT(k->lt, err, operation_set, "MatmulDescSetAttribute",
+                (operation, rows[i].attribute, rows[i].value, rows[i].bytes));
+  return status;
+}
+
+static int make_operation(const struct cublaslt_kernel *k, const void *bias, void **out,
+                          cugen_error *err) {
+  const struct arithmetic *arithmetic = arithmetic_of(&k->call);
+  const bool tf32 = value_of(k, CUBLASLT_math)->number != 0;
+  *out = NULL;
+  int status = LT(k->lt, err, operation_create, "MatmulDescCreate",
+                  (out, (int)(tf32 ? LT_COMPUTE_32F_FAST_TF32 : arithmetic->compute),
+                   type_of(&dtype_table[arithmetic->scale])));
+  return status ? status : set_operation(k, *out, bias, err);
+}
+
+static int make_layout(struct cublaslt_kernel *k, enum cublaslt_field field, cugen_error *err) {
+  const struct library_value *value = value_of(k, field);
+  const int64_t batch = value_of(k, CUBLASLT_batch)->number;
+  struct matrix m;
+  if (!value->dtype || !find_matrix(value, batch, &m)) return CUGEN_OK;
+  const int64_t length = value->columns ? m.rows : m.columns;
+  const int64_t lines = value->columns ? m.columns : m.rows;
+  const int32_t count = (int32_t)batch;
+  void **out = &k->layouts[field];
+  int status = LT(k->lt, err, layout_create, "MatrixLayoutCreate",
+                  (out, type_of(value->dtype), (uint64_t)length, (uint64_t)lines, m.line));
+  if (!status)
+    status = LT(k->lt, err, layout_set, "MatrixLayoutSetAttribute",
+                (*out, LT_LAYOUT_BATCH_COUNT, &count, sizeof count));
+  return status ? status
+                : LT(k->lt, err, layout_set, "MatrixLayoutSetAttribute",
+                     (*out, LT_LAYOUT_BATCH_OFFSET, &m.next, sizeof m.next));
+}
+
+static int set_wishes(const struct cublaslt *lt, void *wish, cugen_error *err) {
+  const size_t workspace = MOST_WORKSPACE;
+  const uint32_t alignment = ALIGNMENT;
+  int status = LT(lt, err, wish_set, "MatmulPreferenceSetAttribute",
+                  (wish, LT_PREF_WORKSPACE_BYTES, &workspace, sizeof workspace));
+  for (int i = LT_PREF_ALIGNMENT_A; i <= LT_PREF_ALIGNMENT_D && !status; i++)
+    status = LT(lt, err, wish_set, "MatmulPreferenceSetAttribute",
+                (wish, i, &alignment, sizeof alignment));
+  return status;
+}
+
+/* What beta multiplies; without it, the result, which beta 0 has the library not read. */
+static enum cublaslt_field added_of(const struct cublaslt_kernel *k) {
+  return value_of(k, CUBLASLT_added)->dtype ? CUBLASLT_added : CUBLASLT_c;
+}
+
+/* Takes the algorithm at the variant's place in the heuristics' list. */
+static int cublaslt_choose(struct cublaslt_kernel *k, void *operation, void *wish,
+                           cugen_error *err) {
+  struct lt_result results[MOST_ALGORITHMS];
+  const int64_t wanted = value_of(k, CUBLASLT_algorithm)->number;
+  int count = 0;
+  int result = k->lt->heuristic(k->handle, operation, k->layouts[k->first], k->layouts[k->second],
+                                k->layouts[added_of(k)], k->layouts[CUBLASLT_c], wish,
+                                MOST_ALGORITHMS, results, &count);
+  if (result == LT_NOT_SUPPORTED) count = 0;
+  if (result != LT_SUCCESS && result != LT_NOT_SUPPORTED)
+    return lt_check(k->lt, result, "MatmulAlgoGetHeuristic", err);
+  if (wanted >= count || results[wanted].state != LT_SUCCESS)
+    return error_set(err, CUGEN_ERROR_CONFIG,
+                     count ? "cublasLt has %d algorithms for this product, so none is number %lld"
+                           : "cublasLt has no algorithm for a product of these types, orders and "
+                             "sizes",
+                     count, (long long)wanted);
+  k->algorithm = results[wanted].algorithm;
+  k->base.workspace = results[wanted].workspace;
+  return CUGEN_OK;
+}
+
+static int find_algorithm(struct cublaslt_kernel *k, cugen_error *err) {
+  void *wish = NULL, *operation = NULL;
+  /* an address of the alignment that is wished for; the heuristics do not read it */
+  int status = make_operation(k, (const void *)(uintptr_t)ALIGNMENT, &operation, err);
+  if (!status) status = LT(k->lt, err, wish_create, "MatmulPreferenceCreate", (&wish));
+  if (!status) status = set_wishes(k->lt, wish, err);
+  if (!status) status = cublaslt_choose(k, operation, wish, err);
+  if (wish) k->lt->wish_destroy(wish);
+  if (operation) k->lt->operation_destroy(operation);
+  return status;
+}
+
+static void cublaslt_close(struct library_kernel *kernel) {
+  struct cublaslt_kernel *k = (struct cublaslt_kernel *)kernel;
+  for (int i = 0; i < CUBLASLT_FIELD_COUNT; i++)
+    if (k->layouts[i]) k->lt->layout_destroy(k->layouts[i]);
+  free(k);
+}
+
+static void fill_constants(struct cublaslt_kernel *k) {
+  switch (arithmetic_of(&k->call)->scale) {
+  case DTYPE_f64: k->one.f64 = 1; break;
+  case DTYPE_i32: k->one.i32 = 1; break;
+  default: k->one.f32 = 1; break;
+  }
+}
+
+static int open_handle(struct cuda_device *cuda, const struct cublaslt **lt, cugen_error *err) {
+  void **handle = &cuda->libraries[LIBRARY_cublasLt];
+  const void *table;
+  int status = toolkit_library(cuda->toolkit, TOOLKIT_KERNELS + LIBRARY_cublasLt, cublaslt_load,
+                               &table, err);
+  *lt = table;
+  return status || *handle ? status : LT(*lt, err, create, "Create", (handle));
+}
+
+static int cublaslt_open(struct cuda_device *cuda, const struct library_call *call,
+                         struct library_kernel **out, cugen_error *err) {
+  const struct cublaslt *lt;
+  int parameters = 0, status = open_handle(cuda, &lt, err);
+  if (status) return status;
+  struct cublaslt_kernel *k = calloc(1, sizeof *k);
+  if (!k) return error_memory(err);
+  k->lt = lt;
+  k->handle = cuda->libraries[LIBRARY_cublasLt];
+  k->call = *call;
+  k->first = call->values[CUBLASLT_c].columns ? CUBLASLT_a : CUBLASLT_b;
+  k->second = k->first == CUBLASLT_a ? CUBLASLT_b : CUBLASLT_a;
+  fill_constants(k);
+  for (int i = 0; i < CUBLASLT_FIELD_COUNT; i++)
+    k->place[i] = call->values[i].dtype ? parameters++ : -1;
+  for (int i = CUBLASLT_a; i <= CUBLASLT_added && !status; i++)
+    status = make_layout(k, (enum cublaslt_field)i, err);
+  if (!status) status = find_algorithm(k, err);
+  if (status)
+    cublaslt_close(&k->base);
+  else
+    *out = &k->base;
+  return status;
+}
+
+static void cublaslt_shut(struct cuda_device *cuda, void *handle) {
+  const void *table;
+  if (!toolkit_library(cuda->toolkit, TOOLKIT_KERNELS + LIBRARY_cublasLt, cublaslt_load, &table,
+                       NULL))
+    ((const struct cublaslt *)table)->destroy(handle);
+}
+
+/* ---- Calls ---------------------------------------------------------------------------------- */
+
+/* The address that is bound to a field. */
+static void *bound(const struct cublaslt_kernel *k, void *const *parameters,
+                   enum cublaslt_field field) {
+  return *(void **)parameters[k->place[field]];
+}
+
+static void cublaslt_unprepare(struct library_kernel *kernel, struct library_prepared *prepared) {
+  struct cublaslt_kernel *k = (struct cublaslt_kernel *)kernel;
+  struct cublaslt_prepared *p = (struct cublaslt_prepared *)prepared;
+  if (p->operation) k->lt->operation_destroy(p->operation);
+  free(p);
+}
+
+static int cublaslt_prepare(struct library_kernel *kernel, void *const *parameters,
+                            struct library_prepared **out, cugen_error *err) {
+  struct cublaslt_kernel *k = (struct cublaslt_kernel *)kernel;
+  struct cublaslt_prepared *p = calloc(1, sizeof *p);
+  *out = p ? &p->base : NULL;
+  if (!p) return error_memory(err);
+  const bool biased = value_of(k, CUBLASLT_bias)->dtype;
+  return make_operation(k, biased ? bound(k, parameters, CUBLASLT_bias) : NULL, &p->operation, err);
+}
+
+/* alpha is 1 unless it is passed; beta is 0 without anything added. */
+static int cublaslt_launch(const struct library_kernel *kernel,
+                           const struct library_prepared *prepared, void **parameters, void *stream,
+                           cugen_error *err) {
+  const struct cublaslt_kernel *k = (const struct cublaslt_kernel *)kernel;
+  const struct cublaslt_prepared *p = (const struct cublaslt_prepared *)prepared;
+  const enum cublaslt_field added = added_of(k);
+  const void *alpha = k->place[CUBLASLT_alpha] < 0 ? &k->one : parameters[k->place[CUBLASLT_alpha]];
+  const void *beta = added == CUBLASLT_c           ? (const void *)&k->zero
+                     : k->place[CUBLASLT_beta] < 0 ? (const void *)&k->one
+                                                   : parameters[k->place[CUBLASLT_beta]];
+  return LT(k->lt, err, matmul, "Matmul",
+            (k->handle, p->operation, alpha, bound(k, parameters, k->first), k->layouts[k->first],
+             bound(k, parameters, k->second), k->layouts[k->second], beta,
+             bound(k, parameters, added), k->layouts[added], bound(k, parameters, CUBLASLT_c),
+             k->layouts[CUBLASLT_c], &k->algorithm, p->base.workspace.device, k->base.workspace,
+             stream));
+}
+
+const struct library_ops cublaslt_ops = {.check = cublaslt_check,
+                                         .open = cublaslt_open,
+                                         .close = cublaslt_close,
+                                         .prepare = cublaslt_prepare,
+                                         .unprepare = cublaslt_unprepare,
+                                         .launch = cublaslt_launch,
+                                         .shut = cublaslt_shut};
