@@ -160,4 +160,5 @@ kernel "matmul" {
   include "matmul/mma.lua",          -- tensor cores, compute capability 8.0 and later
   include "matmul/wgmma_stream.lua", -- Hopper's tensor cores; tiles of the last wave are shared along k
   include "matmul/wgmma.lua",        -- Hopper's tensor cores
+  include "matmul/cublaslt.lua",     -- NVIDIA's library, where it is installed
 }

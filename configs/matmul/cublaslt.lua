@@ -1,0 +1,26 @@
+-- NVIDIA's cuBLASLt, where it is installed: the algorithms that its heuristics name, in their order. Their number differs from
+-- product to product; a variant beyond the end of the list fails when it is loaded.
+local algorithms = {}
+for i = 0, 15 do algorithms[#algorithms + 1] = i end
+
+implementation "cublaslt" {
+  tunable "algorithm" (algorithms),
+
+  -- It has no product of two e5m2, and adds what a sum of 8-bit numbers starts with in i32 only. Its bias is a number for each
+  -- column of a C by rows.
+  requires "dtype ~= 'e5m2'",
+  requires "dtype ~= 'i8' or dtype_c == 'default'",
+  requires "not biased or layout_c == 'row'",
+  -- Products of 8 bits want both operands along k, and lines of whole 16 bytes.
+  derive "lines_of_16" "pitch_a % 16 == 0 and pitch_b % 16 == 0 and pitch_c * sizeof(result) % 16 == 0",
+  requires "sizeof(operand) > 1 or layout_a == 'row' and layout_b == 'col' and lines_of_16",
+
+  library "cublasLt" {
+    a = "A", b = "B", c = "C", added = "D", bias = "bias", alpha = "alpha", beta = "beta",
+    batch = "batch", activation = "activation", algorithm = "algorithm",
+    math = "select(dtype == 'tf32', 'tf32', 'exact')",
+  },
+
+  -- What the heuristics name first serves a problem that nobody tuned.
+  try { algorithm = 0 },
+}
