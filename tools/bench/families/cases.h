@@ -30,7 +30,8 @@ struct Case {
   Settings lender = {}; // the problem that lends its best variant; empty: this one
   bool burst = false;   // batches after a rest, at full clocks, decide
   double sustained = 0; // seconds of load before they are raced once more without rests
-  bool inexact_peer = false; // results that differ from the peer's are said, and it is raced all the same
+  bool inexact_peer =
+      false; // results that differ from the peer's are said, and it is raced all the same
 };
 
 std::vector<Case> all_cases();
