@@ -87,7 +87,7 @@ MUTANTS = [
      "__threadfence(); // the number before the ticket", "", {"missing fence", "race between blocks"}),
     ("reduce", "columns", "rows=3001 cols=61 axis=col", "reduce_columns.cu", "barrier before the ticket removed",
      "__threadfence(); // the numbers before the ticket\n  __syncthreads();", "__threadfence();", {"race between blocks"}),
-    ("matmul", SPLIT, "M=67 N=70 K=300", "matmul_pipelined.cu", "fence behind the ticket removed",
+    ("matmul", SPLIT, "M=67 N=70 K=300", "lib/last_part.cuh", "fence behind the ticket removed",
      "__threadfence(); // the ticket before the sums", "", {"missing fence", "race between blocks"}),
     ("reduce", "onepass", ONE_PASS, "reduce_vector.cu", "barrier before the decision removed",
      "      }\n    }\n    __syncthreads();\n    if (of > 1", "      }\n    }\n    if (of > 1", {"race"}),
