@@ -23,6 +23,11 @@ static const char *word_of(json_t *object, const char *name) {
   return word ? word : "";
 }
 
+/* Returns why a name of the script cannot be one in a config; NULL: it can. */
+static const char *script_refuses(const char *name) {
+  return names_identifier(name) ? names_refused(name, true) : "it is no name in C";
+}
+
 static bool is_word(const char *word, const char *wanted) {
   return strcmp(word, wanted) == 0;
 }
@@ -318,11 +323,11 @@ static int read_tunable(struct script *s, json_t *parameter, cugen_error *err) {
                      SCRIPT_TUNABLES);
   struct script_tunable *to = &s->tunables[s->tunable_count];
   to->name = word_of(parameter, "Name");
-  const char *refused = names_refused(to->name, true);
-  if (!*to->name || refused)
+  const char *refused = script_refuses(to->name);
+  if (refused)
     return error_set(err, CUGEN_ERROR_USAGE,
-                     "%s: tuning parameter '%s' cannot have that name here%s%s", s->path, to->name,
-                     refused ? ": " : "", refused ? refused : "");
+                     "%s: tuning parameter '%s' cannot have that name here: %s", s->path, to->name,
+                     refused);
   s->tunable_count++;
   if (json_is_string(values)) return add_listed(s, to, json_string_value(values), err);
   int status = CUGEN_OK;
@@ -522,7 +527,8 @@ static void add_buffer(const struct script *s, json_t *argument, const char *kin
 static void add_number(json_t *argument, const char *name, struct text *out, size_t *guesses) {
   int elements = 1;
   const struct dtype *dtype = type_of(argument, &elements);
-  struct value value = json_value(json_object_get(argument, "FillValue"));
+  json_t *fill = json_object_get(argument, "FillValue");
+  const struct value value = json_is_string(fill) ? (struct value){0} : json_value(fill);
   if (!dtype || elements > 1) {
     add_to_do(out, guesses, "  ", "the scalar", name, "its type is not one of cugen's");
     return;
@@ -571,7 +577,7 @@ static const char *argument_name(const struct script *s, json_t *argument, const
   const char *name = word_of(argument, "Name");
   json_t *other;
   size_t i;
-  if (!*name || names_refused(name, true)) return otherwise;
+  if (script_refuses(name)) return otherwise;
   json_array_foreach(arguments_of(s), i, other) {
     if (other != argument && is_word(word_of(other, "Name"), name)) return otherwise;
   }
@@ -597,8 +603,8 @@ void script_add_arguments(const struct script *s, api_draft *draft, struct text 
   }
   json_array_foreach(arguments_of(s), i, argument) {
     const char *name = word_of(argument, "Name");
-    if (is_constant(argument) && names_refused(name, true))
-      add_to_do(out, guesses, "  ", "the constant", name, names_refused(name, true));
+    if (is_constant(argument) && script_refuses(name))
+      add_to_do(out, guesses, "  ", "the constant", name, script_refuses(name));
     else if (is_constant(argument))
       add_buffer(s, argument, "constant", name, out, guesses);
   }
@@ -612,7 +618,7 @@ void script_add_constants(const struct script *s, struct text *out) {
     json_t *size = json_object_get(argument, "Size");
     struct text lua = {0};
     int elements = 1;
-    if (!is_constant(argument) || names_refused(name, true)) continue;
+    if (!is_constant(argument) || script_refuses(name)) continue;
     type_of(argument, &elements);
     text_addf(out, "__constant__ %s_t %s[", name, name);
     if (json_is_integer(size))

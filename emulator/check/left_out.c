@@ -173,8 +173,10 @@ static int tell_values(const struct telling *t, size_t i) {
 
 /* ---- Implementations ------------------------------------------------------------------------ */
 
-/* Whether the user's --where or --implementation excludes the implementation. */
+/* Whether the user's --where or --implementation excludes the implementation, or it is of a library
+   that is not here. */
 static bool is_unwanted(const struct telling *t, const struct space_implementation *one) {
+  if (one->unlisted) return true;
   const cugen_filter *filter = t->target->filter;
   if (filter && filter->implementation &&
       !space_list_means(filter->implementation, one->implementation->name))
@@ -207,7 +209,7 @@ static int tell_implementation(const struct telling *t, size_t i) {
   if (is_unwanted(t, here) || here->valid) return CUGEN_OK;
   if (here->unmet)
     text_addf(&why, "%s:%d: requires \"%s\", which %s does not meet", here->unmet->line.path,
-              here->unmet->line.number, expr_text(here->unmet->expr),
+              here->unmet->line.number, here->unmet->text,
               elsewhere ? home->text : "this device or problem");
   else
     text_addf(&why, "no variant is valid on %s: ", home->text), left_out_add_rules(here, &why);
@@ -225,7 +227,7 @@ static int tell_implementation(const struct telling *t, size_t i) {
 static void add_refusal(const struct space_implementation *one, struct text *out) {
   if (one->unmet) {
     text_addf(out, "%s:%d: requires \"%s\"", one->unmet->line.path, one->unmet->line.number,
-              expr_text(one->unmet->expr));
+              one->unmet->text);
     return;
   }
   for (size_t i = 0; i < one->rule_count; i++) {
