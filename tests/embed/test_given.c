@@ -121,8 +121,8 @@ TEST(test_plan) {
   REFUSES(cugen_plan_open, (kernel, NULL, NULL, &error), "out");
   REFUSES(cugen_plan_explored, (NULL, &explored, &error), "plan");
   REFUSES(cugen_plan_explored, (plan, NULL, &error), "out");
-  REFUSES(cugen_plan_for, (NULL, NULL, 0, NULL, &out, &error), "kernel, arrays");
-  REFUSES(cugen_plan_for, (kernel, NULL, 1, NULL, &out, &error), "kernel, arrays");
+  REFUSES(cugen_plan_for, (NULL, NULL, 0, NULL, &out, &error), "kernel");
+  REFUSES(cugen_plan_for, (kernel, NULL, 1, NULL, &out, &error), "arrays");
   REFUSES(cugen_plan_for, (kernel, NULL, 0, NULL, NULL, &error), "out");
   REFUSES(cugen_plan_argument, (NULL, 0, &argument, &error), "plan");
   REFUSES(cugen_plan_argument, (plan, 0, NULL, &error), "out");
