@@ -14,6 +14,7 @@
 
 #include "base/array.h"
 #include "base/expr.h"
+#include "base/input.h"
 #include "base/sizes.h"
 #include "library.h"
 #include "lookup.h"
@@ -465,6 +466,16 @@ static int check_any(const struct suggesting *s, cugen_error *err) {
   return CUGEN_ERROR_USAGE;
 }
 
+static int read_results(const char *path, struct text *out, cugen_error *err) {
+  const struct input_limits limits = {0};
+  struct input input;
+  int status = input_open(&input, path, &limits, err);
+  if (status) return status;
+  status = input_rest(&input, out, err);
+  input_close(&input);
+  return status;
+}
+
 int api_foreign_import(cugen *lib, struct cache *cache, const char *path, const char *map,
                        api_suggested *out, cugen_error *err) {
   struct suggesting s = {.path = path, .out = out};
@@ -473,7 +484,7 @@ int api_foreign_import(cugen *lib, struct cache *cache, const char *path, const 
   int status = map_open(lib, map, &s.map, err);
   if (!status) s.slots = calloc(s.map.names.count + 1, sizeof *s.slots);
   if (!status && !s.slots) status = error_memory(err);
-  if (!status) status = file_read(path, &text, err);
+  if (!status) status = read_results(path, &text, err);
   if (!status) status = foreign_read(path, &text, foreign_take, &s, err);
   if (!status) status = check_any(&s, err);
   if (!status) keep_fastest(&s);

@@ -104,18 +104,25 @@ static double unit_seconds(const char *unit) {
   return 0;
 }
 
-static double t4_seconds(json_t *result) {
+/* *seconds < 0: the result is of no use. */
+static int t4_seconds(const struct forms *f, json_t *result, double *seconds) {
   const char *invalidity = json_string_value(json_object_get(result, "invalidity"));
   size_t i;
   json_t *one;
-  if (invalidity && strcmp(invalidity, "correct") != 0) return -1;
+  *seconds = -1;
+  if (invalidity && strcmp(invalidity, "correct") != 0) return CUGEN_OK;
   json_array_foreach(json_object_get(result, "measurements"), i, one) {
     const char *name = json_string_value(json_object_get(one, "name"));
-    if (name && strcmp(name, "time") == 0)
-      return number_of(json_object_get(one, "value")) *
-             unit_seconds(json_string_value(json_object_get(one, "unit")));
+    const char *unit = json_string_value(json_object_get(one, "unit"));
+    if (!name || strcmp(name, "time") != 0) continue;
+    if (unit_seconds(unit) <= 0)
+      return error_set(f->err, CUGEN_ERROR_USAGE,
+                       "%s: the unit of a time, '%s', is not known: write s, ms, us or ns", f->path,
+                       unit);
+    *seconds = number_of(json_object_get(one, "value")) * unit_seconds(unit);
+    return CUGEN_OK;
   }
-  return -1;
+  return CUGEN_OK;
 }
 
 static int read_t4(const struct forms *f, json_t *root) {
@@ -123,11 +130,9 @@ static int read_t4(const struct forms *f, json_t *root) {
   json_t *result;
   int status = CUGEN_OK;
   json_array_foreach(json_object_get(root, "results"), i, result) {
-    json_t *parameters = join(NULL, json_object_get(result, "configuration"));
-    if (!status)
-      status = give(f, parameters, t4_seconds(result));
-    else
-      json_decref(parameters);
+    double seconds = -1;
+    if (!status) status = t4_seconds(f, result, &seconds);
+    if (!status) status = give(f, join(NULL, json_object_get(result, "configuration")), seconds);
   }
   return status;
 }

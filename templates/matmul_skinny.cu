@@ -3,8 +3,8 @@
 //
 // Four lanes (t) share a line's k, eight (g) stand beside each other along the lines. A unit of an X whose lines lie along k is 16 lines of
 // 128 bytes, which memory gives faster than halves of that: a lane has 32 bytes of the lines g and g + 8. Otherwise a unit is 128 bytes of
-// each of some k: a lane has 16 bytes, neighbouring lines, for each of its k. Which k a lane has does not matter to the product, as long as
-// it has the same of both operands.
+// each of some k: a lane has 16 bytes, neighbouring lines, for each of its k. A lane may have any k, as long
+// as it has the same k of both operands.
 //@ if tensor then
 // Tensor cores multiply 16 lines of X by 8 of Y; what a lane loads are its words of the fragments.
 //@ end

@@ -6,12 +6,12 @@ for i = 0, 15 do algorithms[#algorithms + 1] = i end
 implementation "cublaslt" {
   tunable "algorithm" (algorithms),
 
-  -- It has no product of two e5m2, and adds what a sum of 8-bit numbers starts with in i32 only. Its bias is a number for each
-  -- column of a C by rows.
+  -- cuBLASLt has no product of two e5m2, and stores products of i8 as i32 only. It takes a bias with a number for each column
+  -- of a C by rows.
   requires "dtype ~= 'e5m2'",
   requires "dtype ~= 'i8' or dtype_c == 'default'",
   requires "not biased or layout_c == 'row'",
-  -- Its GELU is off by 2e-6 in f32 and in f64, which is beyond the tolerance of C.
+  -- cuBLASLt's GELU is off by 2e-6 in f32 and also in f64, which is more than C's tolerance.
   requires "activation ~= 'gelu'",
   -- Products of 8 bits want both operands along k, and lines of whole 16 bytes.
   derive "lines_of_16" "pitch_a % 16 == 0 and pitch_b % 16 == 0 and pitch_c * sizeof(result) % 16 == 0",

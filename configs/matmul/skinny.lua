@@ -2,7 +2,7 @@
 -- registers, once, and multiplied there by the few lines of the other one.
 implementation "skinny" {
   template "matmul_skinny.cu",
-  -- More lines than a block has, more along k than its warps take at once, and a rest.
+  -- The long operand has more lines than a block, and a k that the block's warps pass over several times, the last time partly.
   check { M = 11, N = 260, K = 1528, dtype = "bf16" },
   requires "device.compute_capability >= 80 or dtype == 'f32'",
   requires "not float_8 or device.compute_capability >= 89 or device.is_gpu == 0",
@@ -56,8 +56,7 @@ implementation "skinny" {
   where "threads <= 512 and registers * threads <= device.registers_per_sm",
   -- Every warp has work.
   where "chunks >= split * warps_k",
-  where "units == 1 or block_x < 2 * count_x",
-  where "warps_x == 1 or block_x < 2 * count_x",
+  where "units * warps_x == 1 or block_x < 2 * count_x",
   -- Blocks that share lines have a ticket, and their sums fit the workspace.
   where "split == 1 or blocks * batch <= 2048",
   where "split == 1 or blocks * batch * split * block_x * columns <= partials",

@@ -572,7 +572,7 @@ static int find_problem(const struct given *g, const struct settings *set, bundl
 /* ---- Plans that stay, one for each kind of arguments ---- */
 
 struct shown_tensor {
-  int32_t present, rank, code, bits;
+  int32_t present, rank, code, bits, lanes;
   long long shape[BUNDLE_MAX_RANK], stride[BUNDLE_MAX_RANK];
 };
 
@@ -610,7 +610,7 @@ static void show(const struct given *g, struct shown *out) {
     struct shown_tensor *shown = &out->tensors[i];
     shown->present = t || g->numbers[i];
     if (!t) continue;
-    shown->rank = t->rank, shown->code = t->code, shown->bits = t->bits * t->lanes;
+    shown->rank = t->rank, shown->code = t->code, shown->bits = t->bits, shown->lanes = t->lanes;
     for (int d = 0; d < t->rank; d++) shown->shape[d] = t->shape[d];
     strides_of(t, shown->stride);
   }

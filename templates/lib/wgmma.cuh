@@ -39,7 +39,7 @@ __device__ __forceinline__ void wgmma(${wgmma_sum} (&sum)[BN / 2], unsigned long
 }
 
 //@ if from_registers then
-// The same with the tile of X in registers: thread t has of row t / 32 * 16 + t % 32 / 4 + 8 h the word t % 4 + 4 q along k, in x[2 q + h].
+// The same with the tile of X in registers: x[2 q + h] of thread t is word t % 4 + 4 q along k of row t / 32 * 16 + t % 32 / 4 + 8 h.
 __device__ __forceinline__ void wgmma(${wgmma_sum} (&sum)[BN / 2], const unsigned (&x)[4], unsigned long long y, bool add) {
   asm volatile("{.reg .pred p; setp.ne.b32 p, %${n + 5}, 0; wgmma.mma_async.sync.aligned.m64n${BN}${kinds[dtype]} "
                "{${table.concat(registers, ", ")}}, {%${n}, %${n + 1}, %${n + 2}, %${n + 3}}, %${n + 4}, p, 1, 1;}"

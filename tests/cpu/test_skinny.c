@@ -35,7 +35,7 @@ TEST(test_others) {
         "activation=relu"}},
       {"skinny warps_k=2 unroll=1 split=2", {"dtype=tf32", "M=92", "N=100", "K=328"}},
       {"skinny warps_k=2 unroll=1", {"dtype=f32", "M=92", "N=18", "K=329", "layout_b=col"}},
-      {"naive", {"M=1", "N=1", "K=5"}}, /* the only element is next to 0 */
+      {"naive", {"M=1", "N=1", "K=5"}}, /* C is one element, and nearly 0 */
       {"skinny warps_k=2 unroll=1",
        {"dtype=tf32", "M=2", "N=1", "K=34", "layout_b=col", "layout_c=col", "activation=relu"}},
       {"skinny warps_k=4 unroll=2 ahead=true", /* specialised, pitched */

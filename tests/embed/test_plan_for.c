@@ -162,7 +162,7 @@ static void nonsense_is_refused(void **state) {
   expect_refusal(k, arrays, 40, "has 15 arguments and was given 40 arrays");
   arrays[1].shape[0] = -4;
   expect_refusal(k, arrays, 2, "argument 'B': its shape is (-4, 8)");
-  arrays[1] = matrix("f32", 4, 8, 0, 0); /* one element that stands for all */
+  arrays[1] = matrix("f32", 4, 8, 0, 0); /* strides of 0: all elements are one */
   expect_refusal(k, arrays, 2, "argument 'B': its strides are (0, 0)");
   arrays[1] = matrix("f32", INT64_MAX, INT64_MIN, INT64_MIN, INT64_MAX);
   expect_refusal(k, arrays, 2, "argument 'B'");

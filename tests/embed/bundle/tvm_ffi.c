@@ -207,6 +207,7 @@ static int test_refusals(void) {
   CASE(a.y.ndim = 5, "argument 'y' has 5 dimensions");
   CASE(a.y.dtype.code = 4, "'y' has elements of type bfloat32, and this bundle has code for f32");
   CASE(a.y.dtype.lanes = 4, "'y' has elements of type float32x4");
+  CASE(a.y.dtype.bits = 16; a.y.dtype.lanes = 2, "'y' has elements of type float16x2");
   CASE(a.factors.dtype.bits = 32, "'factors' has elements of type float32");
   CASE(a.y.strides = wrong, "argument 'y' has strides (500, 999), and must have (1000, 1)");
   CASE(a.y.device.type = METAL, "'y' is on a device of DLPack's type 8");
