@@ -2,9 +2,10 @@
    divided by their number. A batch takes at least a millisecond, because launching costs
    microseconds, and the events' clock counts in half microseconds. No launch begins until up to
    DEVICE_HELD of them are queued (device_ops.time), so that the launching thread's waits for a
-   processor are not timed. The launches of a batch take turns on buffer sets that together exceed the L2 cache, so that no launch finds its input there.
-   The result is the median of the samples, with minimum and quantiles: other work on the GPU only
-   makes samples longer, which would distort a mean.
+   processor are not timed. The launches of a batch take turns on buffer sets that together exceed
+   the L2 cache, so that no launch finds its input there. The result is the median of the samples,
+   with minimum and quantiles: other work on the GPU only makes samples longer, which would distort
+   a mean.
 
    More samples are taken only if they can change which variant is the fastest. After each sample, a
    variant is dropped if its fastest sample is slower than the best variant by more than so few
@@ -123,8 +124,8 @@ static int renew_group(const struct batch *batch, cugen_error *err) {
   return status;
 }
 
-/* The most launches in a group: cold, one; if sets are restored, as many as use each set once; held,
-   as many as can be queued. */
+/* The most launches in a group: cold, one; if sets are restored, as many as use each set once;
+   held, as many as can be queued. */
 static long most_in_group(const struct batch *batch) {
   const long most = batch->flush.bytes ? 1 : batch->renewal ? (long)batch->count : batch->repeats;
   return batch->held && most > DEVICE_HELD ? DEVICE_HELD : most;
