@@ -90,9 +90,11 @@ def _value(given: object) -> str:
     return _quoted(value) if isinstance(value, str) else str(value)
 
 
-def _extents(given: Extents) -> str:
+def _extents(what: str, given: Extents) -> str:
     given = _plain(given)
-    listed = [given] if isinstance(given, (str, int)) else list(given)
+    listed = [given] if isinstance(given, (str, int)) else list(given) if hasattr(given, "__iter__") else []
+    if not listed or not all(isinstance(_plain(extent), (str, int)) for extent in listed):
+        raise Error(f'{what}: {given!r} is none of a number, an expression of tunables such as "ceil_div(n, BLOCK)", or a list of these')
     return "{ " + ", ".join(_quoted(extent) for extent in listed) + " }"
 
 
@@ -149,7 +151,7 @@ class Config:
         lines += [f"    derive {_quoted(name)} {_quoted(made)}," for name, made in (derive or {}).items()]
         lines += [f"    where {_quoted(rule)}," for rule in ([restrictions] if isinstance(restrictions, str) else restrictions)]
         lines += [f"    shared {_quoted(shared)},"] if shared is not None else []
-        lines += [f"    grid {_extents(grid)},", f"    block {_extents(block)},", "  },", "}"]
+        lines += [f"    grid {_extents('grid', grid)},", f"    block {_extents('block', block)},", "  },", "}"]
         self.lua = "\n".join(lines) + "\n"
         with open(self.__fspath__(), "w", encoding="utf-8") as file:
             file.write(self.lua)
@@ -207,7 +209,7 @@ class Config:
     def _buffer(self, parameter: Any, value: Any) -> str:
         name, kind = parameter.name, self._kinds.get(parameter.name, parameter.kind)
         stored = _Stored(name, value)
-        attributes = [f"dtype = {_quoted(stored.dtype)}", f"shape = {_extents(stored.shape)}"]
+        attributes = [f"dtype = {_quoted(stored.dtype)}", f"shape = {_extents('shape', stored.shape)}"]
         if kind != "output":
             stored.write(os.path.join(self._folder, f"{self.name}.{name}.npy"))
             attributes.append(f'file = "{self.name}.{name}.npy"')

@@ -57,6 +57,14 @@ class Tuning(Value):
         return _best([r for r in self.records if self.outputs is None or r.outputs == self.outputs])
 
 
+    def __str__(self) -> str:
+        """A line for the run and one for each of the ten fastest."""
+        right = [record for record in self.records if record.seconds is not None]
+        lines = [f"{self.problem or 'no sizes'} on {self.device}: {self.tried} of {self.valid} variants tried, {self.failed} failed"]
+        lines += [f"{1e6 * record.seconds:10.4g} us  {record.variant}" for record in right[:10]]
+        return "\n".join(lines + [f"and {len(right) - 10} more in records"] * (len(right) > 10))
+
+
 class Check(Value):
     """What a check found: the fields of "cugen check" in docs/json.md, and ``status`` and ``message``."""
 

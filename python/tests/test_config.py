@@ -48,6 +48,9 @@ class Described(unittest.TestCase):
         tuned = cugen.tune(AXPY, "axpy", [self.out, self.x, self.y, 2.5, 1000], tunables={"BLOCK": [64, 128, 256]}, grid="ceil_div(n, BLOCK)",
                            block="BLOCK", restrictions=["BLOCK < 256"], answer=right, device="cpu", budget="20s")
         self.assertEqual((tuned.tried, asked), (2, [(2.5, 1000)]))
+        shown = str(tuned).split("\n")
+        self.assertEqual((shown[0], len(shown)), ("n=1000 on cpu: 2 of 2 variants tried, 0 failed", 3))
+        self.assertTrue(shown[1].endswith(" us  " + tuned.best.variant))
         self.assertTrue(tuned.best.verified)
 
     def test_call(self):
@@ -139,6 +142,8 @@ class Described(unittest.TestCase):
     def test_mistakes(self):
         for pattern, make in (
             ("axpy takes 5 arguments .out, x, y, alpha, n. and was given 2", lambda: cugen.Config(AXPY, "axpy", [self.out, self.x], tunables={"BLOCK": [64]}, grid=1, block=64)),
+            ("grid: .* is none of a number, an expression",
+             lambda: cugen.Config(AXPY, "axpy", [self.out, self.x, self.y, 1.0, 1000], tunables={"BLOCK": [64]}, grid=lambda BLOCK: 1, block=64)),
             ("has no kernel 'apxy'; it has axpy", lambda: cugen.Config(AXPY, "apxy", [], tunables={"BLOCK": [64]}, grid=1, block=64)),
             ("block: say how many threads", lambda: self.axpy(block=None)),
             ("tunables: give the values", lambda: self.axpy(tunables={})),
