@@ -22,7 +22,7 @@
    - Both passes are bounded, so that a stranger's config can neither hang nor fill the machine: the
      first by the sandbox, the second by the arena.
    - The second pass only reads the Lua state, with functions that neither allocate there nor raise
-     errors. So it needs no sandbox_call.
+     errors. So it needs no sandbox_call. An error of its own leaves the reader by longjmp (build.h).
    - Nothing of Lua remains after the second pass: strings are copied to the arena, and the sandbox
      is closed.
    - All of a config lies in its arena, even struct config. config_close frees it at once.
@@ -101,12 +101,9 @@ static int build_config(struct config *config, struct sandbox *sandbox, cugen_er
   struct build build = {.config = config,
                         .arena = config->arena,
                         .L = sandbox_state(sandbox),
-                        .err = err,
+                        .line = {config->path, 1},
                         .functions = &config_functions};
-  int status = build_report(&build, read_kernel(&build));
-  free(build.names);
-  free(build.seen);
-  return status;
+  return build_run(&build, read_kernel, err);
 }
 
 static struct config *new_config(const char *path, bool shipped) {
