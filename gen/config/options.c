@@ -313,19 +313,12 @@ static int options_add_number(const struct evaluation *e, const struct expr *exp
   return status;
 }
 
-static bool options_is_listed(const char *words, const char *word) {
-  size_t length = strlen(word);
-  for (const char *at = words; (at = strstr(at, word)); at += length)
-    if ((at == words || at[-1] == ' ') && (at[length] == ' ' || !at[length])) return length > 0;
-  return false;
-}
-
 static int options_add_word(const struct evaluation *e, const struct config_word *word) {
   struct value value = value_string(word->word);
   struct text rule = {0}, text = {0};
   int status = word->word ? CUGEN_OK : expr_eval(word->expr, e->slots, &value, e->err);
   if (status) return status;
-  if (value.type != VALUE_STRING || !options_is_listed(e->option->range, value.string)) {
+  if (value.type != VALUE_STRING || !names_listed(e->option->range, value.string)) {
     value_print(value, &text);
     text_addf(&rule, "one of %s", e->option->range);
     status = options_fail(e, text_get(&text), text_get(&rule));
