@@ -1,6 +1,6 @@
 /* Evaluation of expressions; see expr.h.
-   A program is postfix code for a stack machine (expr_program.h), in which an instruction may take
-   its right operand directly from a slot or a constant. `and`, `or` and `select` are forward jumps,
+   The code is postfix, for a stack machine (expr_program.h), in which an instruction may take its
+   right operand directly from a slot or a constant. `and`, `or` and `select` are forward jumps,
    so every program ends after at most expr_cost operations. Evaluation is the hot path of the space
    walk: integers are handled first. Nothing is allocated, because the depth of the stack is fixed
    when the program is built. Data are made with expr_eval_block, which applies each instruction to
@@ -314,13 +314,14 @@ struct failure {
   cugen_error *err; /* where a call says why it fails */
 };
 
-int expr_call_value(const struct expr *program, const struct program_call *call,
-                    const struct value *slots, struct value *out, cugen_error *err) {
+/* Evaluates a call with the slots of the expression. */
+static int expr_call_value(const struct expr *expr, const struct program_call *call,
+                           const struct value *slots, struct value *out, cugen_error *err) {
   struct value values[EXPR_CALL_SLOTS];
   const struct expr_call *of = call->call;
   for (size_t i = 0; i < of->count; i++)
     values[of->slots[i]] =
-        call->constants[i] < 0 ? slots[of->slots[i]] : program->constants[call->constants[i]];
+        call->constants[i] < 0 ? slots[of->slots[i]] : expr->constants[call->constants[i]];
   return of->evaluate(of->context, values, out, err);
 }
 
@@ -574,7 +575,7 @@ static int explain_element(const struct expr *expr, const struct failure *failur
                            cugen_error *err) {
   struct text text = {0}, operation = {0}, value = {0};
   expr_quote(expr->text, 0, &text);
-  expr_print_operation(expr, failure->at, &operation);
+  expr_print_node(expr, expr->code[failure->at].node, &operation);
   value_print(failure->left, &value);
   error_set(err, CUGEN_ERROR_CONFIG, "in %s: %.300s has the index %.100s, ", text_get(&text),
             text_get(&operation), text_get(&value));
@@ -598,7 +599,7 @@ static int expr_explain(const struct expr *expr, const struct failure *failure, 
   if (expr->code[failure->at].op == OP_ELEMENT) return explain_element(expr, failure, err);
   struct text text = {0}, operation = {0}, values = {0};
   expr_quote(expr->text, 0, &text);
-  expr_print_operation(expr, failure->at, &operation);
+  expr_print_node(expr, expr->code[failure->at].node, &operation);
   enum expr_op op = expr->code[failure->at].op;
   expr_print_values(op == OP_SELECT || op == OP_AND ? OP_PUSH : op, &failure->left, &failure->right,
                     &values);
