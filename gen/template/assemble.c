@@ -306,18 +306,24 @@ static int directive(struct walk *walk, struct source_token mark) {
 
 /* ---- Kernels -------------------------------------------------------------------------------- */
 
+const struct kernel_name *kernel_names_find(const struct kernel_names *kernels, const char *entry) {
+  const size_t length = strcspn(entry, "<");
+  size_t start = length;
+  while (start > 0 && entry[start - 1] != ':') start--;
+  for (size_t i = 0; i < kernels->count && i < KERNELS_LISTED; i++) {
+    const struct kernel_name *kernel = &kernels->list[i];
+    if (kernel->length == length - start && memcmp(kernel->at, entry + start, kernel->length) == 0)
+      return kernel;
+  }
+  return NULL;
+}
+
 static void add_kernel(struct kernel_names *kernels, struct source_token word, bool templated) {
   for (size_t i = 0; i < kernels->count && i < KERNELS_LISTED; i++)
-    if (kernels->list[i].length == word.length &&
-        memcmp(kernels->list[i].at, word.at, word.length) == 0)
-      return;
+    if (source_is_word(word, kernels->list[i].at, kernels->list[i].length)) return;
   if (kernels->count < KERNELS_LISTED)
     kernels->list[kernels->count] = (struct kernel_name){word.at, word.length, templated};
   kernels->count++;
-}
-
-static bool assemble_is_mark(struct source_token token, char mark) {
-  return token.kind == SOURCE_MARK && *token.at == mark;
 }
 
 /* Notes the kernel that is declared behind __global__. */
@@ -332,7 +338,7 @@ static void assemble_find_kernel(struct walk *walk) {
 /* Returns how many expressions stand in the parentheses that follow; 0 if none follow. */
 static int count_indices(struct source_reader reader) {
   struct source_token token = source_next_solid(&reader);
-  int depth = assemble_is_mark(token, '('), count = depth;
+  int depth = source_is_mark(token, '('), count = depth;
   while (depth && token.kind != SOURCE_END) {
     token = source_next_solid(&reader);
     if (token.kind != SOURCE_MARK) continue;
@@ -346,8 +352,8 @@ static int count_indices(struct source_reader reader) {
    has a parameter of that name, or the name of a symbol. */
 static int meet_element(struct walk *walk, struct name *name, struct source_token word) {
   const struct source_token *before = walk->scopes.before;
-  const bool member = assemble_is_mark(before[0], '.') ||
-                      (assemble_is_mark(before[0], '>') && assemble_is_mark(before[1], '-'));
+  const bool member = source_is_mark(before[0], '.') ||
+                      (source_is_mark(before[0], '>') && source_is_mark(before[1], '-'));
   const struct kernel_argument *argument = &walk->names->in.arguments[name->index];
   const bool inside = walk->in_directive || walk->scopes.depth > 0;
   if (!walk->in_directive) {

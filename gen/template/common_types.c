@@ -17,18 +17,13 @@ static const struct {
     {"uchar", "unsigned char", false},
 };
 
-static bool common_types_is_letter(char c) {
-  return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
 /* Finds the word as a whole word, possibly in a comment. */
 static bool common_types_has_word(const char *text, size_t length, const char *word) {
   const size_t word_length = strlen(word);
   const char *end = text + length, *at = text;
   while ((at = memmem(at, (size_t)(end - at), word, word_length))) {
     const char *after = at + word_length;
-    if ((at == text || !common_types_is_letter(at[-1])) &&
-        (after == end || !common_types_is_letter(*after)))
+    if ((at == text || !text_is_word(at[-1])) && (after == end || !text_is_word(*after)))
       return true;
     at = after;
   }
@@ -50,10 +45,6 @@ struct reading {
   int depth, conditions;
 };
 
-static bool common_types_is_mark(struct source_token token, char mark) {
-  return token.kind == SOURCE_MARK && *token.at == mark;
-}
-
 /* Recognises `using uint = ...`, `struct uint` and `typedef ... uint;`. */
 static bool common_types_declares(const struct reading *r) {
   static const char *const before[] = {"using", "struct", "class", "enum", "union"};
@@ -62,7 +53,7 @@ static bool common_types_declares(const struct reading *r) {
   for (size_t i = 0; i < sizeof before / sizeof *before; i++)
     if (r->before.kind == SOURCE_WORD && source_is(r->before, before[i])) return true;
   const struct source_token after = source_next_solid(&ahead);
-  return r->in_typedef && (common_types_is_mark(after, ';') || common_types_is_mark(after, ','));
+  return r->in_typedef && (source_is_mark(after, ';') || source_is_mark(after, ','));
 }
 
 static void common_types_see_word(struct reading *r, struct source_token word) {

@@ -49,36 +49,43 @@ static int only_kernel(const struct expansion *x, const struct config_launch *la
   return CUGEN_OK;
 }
 
-/* Returns the last name of an entry such as "scope::name<arguments>". */
-static struct source_token plain_entry(const char *entry) {
-  size_t length = strcspn(entry, "<"), start = length;
-  while (start > 0 && entry[start - 1] != ':') start--;
-  return (struct source_token){SOURCE_WORD, entry + start, length - start};
-}
-
 /* Finds the kernel of a launch. Kernels that macros define are not seen, so if the source shows no
    kernel at all, the name is not checked. */
 static int named_kernel(const struct expansion *x, const struct config_launch *launch,
                         const char *text) {
   const struct kernel_names *kernels = &x->kernels;
-  struct source_token entry = plain_entry(text);
-  bool found = kernels->count == 0 || kernels->count > KERNELS_LISTED;
-  for (size_t i = 0; i < kernels->count && !found; i++)
-    found = kernels->list[i].length == entry.length &&
-            memcmp(kernels->list[i].at, entry.at, entry.length) == 0;
-  if (found) return CUGEN_OK;
+  if (kernels->count == 0 || kernels->count > KERNELS_LISTED || kernel_names_find(kernels, text))
+    return CUGEN_OK;
   list_kernels(x, launch);
   return error_append(x->err, "; '%s' is none of them", text);
+}
+
+/* Prefixes the error of an expression of the launch. */
+static int launch_prefix(const struct expansion *x, const struct config_launch *launch,
+                         const char *what, int status) {
+  if (status) error_prefix_at(x->err, launch->line.path, launch->line.number, "%s", what);
+  return status;
+}
+
+/* Evaluates a number of the launch, unless it is not declared. */
+static int launch_int(const struct expansion *x, const struct config_launch *launch,
+                      const struct expr *expr, const char *what, int64_t *out) {
+  return expr ? launch_prefix(x, launch, what, expr_eval_int(expr, x->slots, out, x->err))
+              : CUGEN_OK;
+}
+
+static int launch_bool(const struct expansion *x, const struct config_launch *launch,
+                       const struct expr *expr, const char *what, bool *out) {
+  return expr ? launch_prefix(x, launch, what, expr_eval_bool(expr, x->slots, out, x->err))
+              : CUGEN_OK;
 }
 
 static int evaluate_dimension(struct expansion *x, const struct config_launch *launch,
                               const struct expr *expr, const struct dimension_limit *limit,
                               uint32_t *out) {
   int64_t value = 1;
-  int status = expr ? expr_eval_int(expr, x->slots, &value, x->err) : CUGEN_OK;
-  if (status)
-    return error_prefix_at(x->err, launch->line.path, launch->line.number, "%s", limit->name),
-           status;
+  int status = launch_int(x, launch, expr, limit->name, &value);
+  if (status) return status;
   if (value < 1 || value > limit->most)
     return error_set_at(x->err, CUGEN_ERROR_CONFIG, launch->line.path, launch->line.number,
                         "%s is %" PRId64 " (from \"%s\"): it must be 1 to %" PRId64, limit->name,
@@ -108,9 +115,8 @@ static int evaluate_sizes(struct expansion *x, const struct config_launch *launc
 
 static int evaluate_shared(struct expansion *x, const struct config_launch *launch, int64_t *out) {
   *out = 0;
-  int status = launch->shared ? expr_eval_int(launch->shared, x->slots, out, x->err) : CUGEN_OK;
-  if (status)
-    return error_prefix_at(x->err, launch->line.path, launch->line.number, "shared"), status;
+  int status = launch_int(x, launch, launch->shared, "shared", out);
+  if (status) return status;
   if (*out < 0 || *out > INT32_MAX)
     return error_set_at(x->err, CUGEN_ERROR_CONFIG, launch->line.path, launch->line.number,
                         "shared is %" PRId64 " bytes: it must be 0 to 2^31 - 1", *out);
@@ -132,10 +138,8 @@ static int check_carveout(const struct expansion *x, const struct config_launch 
 static int evaluate_carveout(struct expansion *x, const struct config_launch *launch,
                              struct expansion_entry *entry, struct kernel_launch *out) {
   int64_t percent = -1;
-  int status =
-      launch->carveout ? expr_eval_int(launch->carveout, x->slots, &percent, x->err) : CUGEN_OK;
-  if (status)
-    return error_prefix_at(x->err, launch->line.path, launch->line.number, "carveout"), status;
+  int status = launch_int(x, launch, launch->carveout, "carveout", &percent);
+  if (status) return status;
   if (percent < -1 || percent > 100)
     return error_set_at(x->err, CUGEN_ERROR_CONFIG, launch->line.path, launch->line.number,
                         "carveout is %" PRId64
@@ -150,25 +154,12 @@ static int evaluate_carveout(struct expansion *x, const struct config_launch *la
    of the kernel before may begin early. */
 static int evaluate_overlap(struct expansion *x, const struct config_launch *launch,
                             struct kernel_launch *out) {
-  int status =
-      launch->overlap ? expr_eval_bool(launch->overlap, x->slots, &out->overlap, x->err) : CUGEN_OK;
-  if (status)
-    return error_prefix_at(x->err, launch->line.path, launch->line.number, "overlap"), status;
-  if (!out->overlap || strstr(text_get(&x->expander->source), "griddepcontrol.wait"))
-    return CUGEN_OK;
+  int status = launch_bool(x, launch, launch->overlap, "overlap", &out->overlap);
+  if (status || !out->overlap || strstr(text_get(&x->expander->source), "griddepcontrol.wait"))
+    return status;
   return expansion_launch_error(
       x, launch,
       "overlap: the kernel does not wait for the launch before it (griddepcontrol.wait)");
-}
-
-static int evaluate_cooperative(struct expansion *x, const struct config_launch *launch,
-                                struct kernel_launch *out) {
-  int status = launch->cooperative
-                   ? expr_eval_bool(launch->cooperative, x->slots, &out->cooperative, x->err)
-                   : CUGEN_OK;
-  return status ? (error_prefix_at(x->err, launch->line.path, launch->line.number, "cooperative"),
-                   status)
-                : CUGEN_OK;
 }
 
 /* Adds a string to the strings of the spec and returns its offset. Pointers are set when the
@@ -182,16 +173,12 @@ size_t expansion_store_string(struct kernel_spec *spec, const char *string) {
 /* Finds the place of the kernel's name, such as "matmul.cu:12"; nothing if a macro defines the
    kernel. */
 static void locate_kernel(const struct expansion *x, const char *name, struct text *out) {
-  const struct text *body = &x->expander->body;
-  struct source_token entry = plain_entry(name);
-  for (size_t i = 0; i < x->kernels.count && i < KERNELS_LISTED; i++) {
-    const struct kernel_name *kernel = &x->kernels.list[i];
-    int line;
-    if (kernel->length != entry.length || memcmp(kernel->at, entry.at, entry.length) != 0) continue;
-    source_locate(text_get(body), (size_t)(kernel->at - text_get(body)), out, &line);
-    text_addf(out, ":%d", line);
-    return;
-  }
+  const char *body = text_get(&x->expander->body);
+  const struct kernel_name *kernel = kernel_names_find(&x->kernels, name);
+  int line;
+  if (!kernel) return;
+  source_locate(body, (size_t)(kernel->at - body), out, &line);
+  text_addf(out, ":%d", line);
 }
 
 /* Stores offsets, which expansion_finish_strings replaces by pointers. */
@@ -220,8 +207,8 @@ static int evaluate_launch(struct expansion *x, const struct config_launch *laun
   if (!status) status = evaluate_shared(x, launch, &out->shared_bytes);
   if (!status) status = evaluate_carveout(x, launch, entry, out);
   if (!status) status = evaluate_overlap(x, launch, out);
-  if (!status) status = evaluate_cooperative(x, launch, out);
-  return status;
+  if (status) return status;
+  return launch_bool(x, launch, launch->cooperative, "cooperative", &out->cooperative);
 }
 
 /* Passes every argument that is a parameter, then the implementation's own scalars. */
