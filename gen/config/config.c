@@ -79,7 +79,6 @@ static int open_language(lua_State *L) {
 static int run_chunk(struct includes *includes, const char *content, size_t length,
                      cugen_error *err) {
   struct sandbox *sandbox = includes->sandbox;
-  include_skip_mark(&content, &length);
   lua_pushcfunction(sandbox_state(sandbox), open_language);
   lua_pushlightuserdata(sandbox_state(sandbox), includes);
   int status = sandbox_call(sandbox, 1, 0, CUGEN_ERROR_CONFIG, err);

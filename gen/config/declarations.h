@@ -7,7 +7,7 @@
 #include <lua.h>
 #include <stdbool.h>
 
-#include "include_files.h"
+#include "include.h"
 
 enum place {
   PLACE_FILE = 1,
