@@ -243,7 +243,7 @@ static int32_t copy_node(const struct copy *copy, const struct node *node, const
    Returns the number of the last node in the copy. */
 static int32_t copy_nodes(struct copy *copy, struct expr *out) {
   const struct expr *from = copy->from;
-  copy->fates = malloc(from->node_count * sizeof *copy->fates);
+  copy->fates = calloc(from->node_count + 1, sizeof *copy->fates);
   if (!copy->fates) {
     out->status = error_memory(out->err);
     return 0;
@@ -366,9 +366,9 @@ static void list_slots(struct expr *expr) {
 
 /* Each node has at most two instructions, its own and a jump of its parent. */
 static void compile(struct expr *expr) {
-  struct compiler c = {.expr = expr, .places = calloc(expr->node_count, sizeof *c.places)};
+  struct compiler c = {.expr = expr, .places = calloc(expr->node_count + 1, sizeof *c.places)};
   const size_t most = 2 * expr->node_count < EXPR_MAX_CODE ? 2 * expr->node_count : EXPR_MAX_CODE;
-  expr->code = malloc(most * sizeof *expr->code);
+  expr->code = malloc((most + 1) * sizeof *expr->code);
   if (!c.places || !expr->code) expr->status = error_memory(expr->err);
   if (!expr->status) find_places(&c);
   for (size_t i = 0; i < expr->node_count && !expr->status; i++) compile_node(&c, i);
