@@ -545,8 +545,8 @@ void config_entry_reads(const struct config_launch *launch, bool *reads);
 /* Appends the compiler flags, separated by blanks: an option of the implementation takes precedence
    over the kernel's. A reference (its slots hold only the shared tunables) gets only --std, because
    options that make a kernel fast may make it less exact. */
-int config_flags(const struct config *config, const struct config_compile *compile, bool reference,
-                 const struct value *slots, struct text *out, cugen_error *err);
+int config_flags(const struct config_compile *compile, bool reference, const struct value *slots,
+                 struct text *out, cugen_error *err);
 /* Appends the macros of the options as `#define` lines. Macros that compilers must know before the
    source are appended to the flags. */
 int config_defines(const struct config_compile *compile, const struct value *slots,

@@ -270,7 +270,6 @@ void read_compile(struct build *build, const struct list *list, const struct con
 /* ---- Evaluating ----------------------------------------------------------------------------- */
 
 struct evaluation {
-  const struct config *config;
   const struct option *option;
   struct config_line line;
   const struct value *slots;
@@ -338,13 +337,13 @@ static const struct config_options *who_sets(const struct config_compile *compil
   return NULL;
 }
 
-int config_flags(const struct config *config, const struct config_compile *compile, bool reference,
-                 const struct value *slots, struct text *out, cugen_error *err) {
+int config_flags(const struct config_compile *compile, bool reference, const struct value *slots,
+                 struct text *out, cugen_error *err) {
   for (int i = 0; i < COMPILE_OPTION_COUNT; i++) {
     const struct config_options *set = who_sets(compile, i);
     if (!set || (reference && i != COMPILE_std)) continue;
     const struct config_word *word = &set->values[i];
-    const struct evaluation e = {config, &options[i], set->line, slots, out, err};
+    const struct evaluation e = {&options[i], set->line, slots, out, err};
     int status = options[i].kind == OPTION_WORD     ? options_add_word(&e, word)
                  : options[i].kind <= OPTION_SWITCH ? add_switch(&e, word->expr)
                                                     : options_add_number(&e, word->expr);

@@ -99,19 +99,10 @@ int expansion_write_call(struct expansion *x) {
 
 /* Everything counts as read, because shapes and strides stand in the source. */
 int expansion_note_call_reads(struct expansion *x) {
-  struct expander *expander = x->expander;
-  const size_t room = x->slot_count + CONFIG_STEP_SLOTS + 1;
-  bool **const lists[] = {&expander->reads, &expander->reads_beside};
-  for (int i = 0; i < 2; i++) {
-    free(*lists[i]);
-    *lists[i] = calloc(room, sizeof **lists[i]);
-    if (!*lists[i]) return error_memory(x->err);
-    memset(*lists[i], true, x->slot_count);
-  }
-  free(expander->values);
-  expander->values = NULL;
-  expander->value_count = 0;
-  expander->read_count = x->slot_count;
+  int status = expansion_fresh_reads(x, 0);
+  if (status) return status;
+  memset(x->expander->reads, true, x->slot_count);
+  memset(x->expander->reads_beside, true, x->slot_count);
   return CUGEN_OK;
 }
 

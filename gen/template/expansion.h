@@ -115,6 +115,8 @@ int expansion_find_entry(struct expansion *x, const struct config_launch *launch
 /* Begins the source with comments that name the variant, the problem and the options. */
 int expansion_write_title(struct expansion *x);
 int expansion_write_source(struct expansion *x);
+/* Replaces the reads of the last expansion by empty ones, with room for that many values. */
+int expansion_fresh_reads(struct expansion *x, size_t values);
 int expansion_note_reads(struct expansion *x);
 
 void expansion_set_step(struct expansion *x, const struct config_launch *launch, size_t step,

@@ -796,11 +796,8 @@ static void names_read_name(const struct names *names, const struct name *name, 
   }
 }
 
-void names_read_value(const struct expr *expr, bool *reads, struct names_values *values) {
-  size_t count = 0;
-  const int *slots = expr ? expr_slots(expr, &count) : NULL;
-  if (expr && values) values->list[values->count++] = expr;
-  for (size_t i = 0; i < count && !values; i++) reads[slots[i]] = true;
+void names_read_value(const struct expr *expr, struct names_values *values) {
+  if (expr) values->list[values->count++] = expr;
 }
 
 /* Notes what every expansion depends on: how the parameters of the kernel are declared and
@@ -812,7 +809,7 @@ static void names_read_arguments(const struct names *names, bool *reads,
     names_read_expr(names, declared->dtype.expr, false, reads);
     names_read_expr(names, declared->compiled, false, reads);
     names_read_expr(names, declared->access.expr, false, reads);
-    names_read_value(declared->when, reads, values);
+    names_read_value(declared->when, values);
   }
   for (size_t i = 0; i < names->in.own_count; i++)
     names_read_expr(names, names->in.own[i].dtype.expr, false, reads);
@@ -823,8 +820,8 @@ void names_reads(const struct names *names, bool *reads, struct names_values *va
   for (int i = 0; i < DEVICE_FACT_COUNT; i++) reads[i] |= names->facts[i];
   for (size_t i = 0; i < names->count; i++) {
     const struct name *name = &names->list[i];
-    if (name->asked && values && name->kind == NAME_DERIVED)
-      values->list[values->count++] = names->in.derived[name->index].expr;
+    if (name->asked && name->kind == NAME_DERIVED)
+      names_read_value(names->in.derived[name->index].expr, values);
     else if (name->asked)
       names_read_name(names, name, false, reads);
     if (name->used && !names_parameter(names, name)) names_read_name(names, name, true, reads);
