@@ -7,7 +7,7 @@
 #include <lua.h>
 #include <stdbool.h>
 
-#include "include.h"
+#include "include_files.h"
 
 enum place {
   PLACE_FILE = 1,

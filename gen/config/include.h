@@ -1,47 +1,13 @@
-/* include "matmul/wgmma.lua": further files of a config, while it runs. Each is a list of
-   declarations written as statements; those that stand in no other declaration replace the include.
-   Private to the folder. */
+/* include "matmul/wgmma.lua": further files of a config. Each is a list of declarations written as
+   statements; those that stand in no other declaration replace the include. Private to the
+   folder. */
 #ifndef GEN_CONFIG_INCLUDE_H
 #define GEN_CONFIG_INCLUDE_H
 
-#include "arena.h"
-#include "config.h"
-#include "sandbox.h"
+#include "include_files.h"
 
-enum {
-  DEEPEST_INCLUDE = 8, /* depth of nested includes */
-  MOST_INCLUDES = 128  /* include calls; a file that is included twice counts twice */
-};
-
-struct included_file {
-  const char *path; /* owned by the arena */
-  bool shipped;     /* the file is shipped, so the files that it includes must be shipped, too */
-};
-
-/* State while a config runs. */
-struct includes {
-  const struct sources *sources;
-  struct arena *arena; /* the arena of the config */
-  struct sandbox *sandbox;
-  struct included_file files[MOST_INCLUDES + 1]; /* the first file is the config */
-  size_t count;
-  /* the running files, each included by the one before */
-  const struct included_file *open[DEEPEST_INCLUDE + 1];
-  /* open[depth] is the last of the running files */
-  int calls, depth;
-  size_t bytes; /* size of all included files together */
-  /* `error` has a message that replaces Lua's */
-  bool failed;
-  cugen_error error;
-};
-
-/* A C function for Lua, with the struct includes as its light userdata. From now on the
-   declarations of this state know their files. */
-int includes_open(lua_State *L);
 /* A C function for Lua that adds the declaration `include` to the language. Run it after
    includes_open and declarations_open. */
 int include_open(lua_State *L);
-/* Returns the line that is running. */
-struct config_line includes_line(lua_State *L);
 
 #endif
