@@ -653,46 +653,46 @@ int expr_eval_block(const struct expr *expr, const struct value *slots,
   return expr_explain(expr, &failure, err);
 }
 
-static int expr_wrong_type(const struct expr *expr, struct value got, const char *needed,
-                           cugen_error *err) {
+/* Evaluates the expression; fails with `needed` unless the value is of one of these two types. */
+static int expr_eval_as(const struct expr *expr, const struct value *slots, struct value *value,
+                        enum value_type type, enum value_type or, const char *needed,
+                        cugen_error *err) {
+  value->type = VALUE_NIL;
+  int status = expr_eval(expr, slots, value, err);
+  if (status || value->type == type || value->type == or) return status;
   if (!err) return CUGEN_ERROR_CONFIG;
-  struct text text = {0}, value = {0};
+  struct text text = {0}, got = {0};
   expr_quote(expr->text, 0, &text);
-  expr_print_values(OP_PUSH, &got, NULL, &value);
-  error_set(err, CUGEN_ERROR_CONFIG, "%s gives %.300s, but %s", text_get(&text), text_get(&value),
+  expr_print_values(OP_PUSH, value, NULL, &got);
+  error_set(err, CUGEN_ERROR_CONFIG, "%s gives %.300s, but %s", text_get(&text), text_get(&got),
             needed);
   text_free(&text);
-  text_free(&value);
+  text_free(&got);
   return CUGEN_ERROR_CONFIG;
 }
 
 int expr_eval_int(const struct expr *expr, const struct value *slots, int64_t *out,
                   cugen_error *err) {
-  struct value value = {.type = VALUE_NIL};
-  int status = expr_eval(expr, slots, &value, err);
-  if (status) return status;
-  if (value.type != VALUE_INT) return expr_wrong_type(expr, value, "a whole number is needed", err);
-  *out = value.integer;
-  return CUGEN_OK;
+  struct value value;
+  int status =
+      expr_eval_as(expr, slots, &value, VALUE_INT, VALUE_INT, "a whole number is needed", err);
+  if (!status) *out = value.integer;
+  return status;
 }
 
 int expr_eval_float(const struct expr *expr, const struct value *slots, double *out,
                     cugen_error *err) {
-  struct value value = {.type = VALUE_NIL};
-  int status = expr_eval(expr, slots, &value, err);
-  if (status) return status;
-  if (!expr_is_number(&value)) return expr_wrong_type(expr, value, "a number is needed", err);
-  *out = as_float(&value);
-  return CUGEN_OK;
+  struct value value;
+  int status = expr_eval_as(expr, slots, &value, VALUE_INT, VALUE_FLOAT, "a number is needed", err);
+  if (!status) *out = as_float(&value);
+  return status;
 }
 
 int expr_eval_bool(const struct expr *expr, const struct value *slots, bool *out,
                    cugen_error *err) {
-  struct value value = {.type = VALUE_NIL};
-  int status = expr_eval(expr, slots, &value, err);
-  if (status) return status;
-  if (value.type != VALUE_BOOL)
-    return expr_wrong_type(expr, value, "true or false is needed: compare it with something", err);
-  *out = value.boolean;
-  return CUGEN_OK;
+  struct value value;
+  int status = expr_eval_as(expr, slots, &value, VALUE_BOOL, VALUE_BOOL,
+                            "true or false is needed: compare it with something", err);
+  if (!status) *out = value.boolean;
+  return status;
 }

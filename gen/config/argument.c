@@ -55,18 +55,6 @@ static void read_pitch(struct build *build, void *object, const char *what) {
   argument->pitch = read_expr(build, what);
 }
 
-static void read_fill(struct build *build, void *object, const char *what) {
-  const char *names[FILL_KIND_COUNT + 1] = {NULL};
-  memcpy(names, fill_kind_names, sizeof fill_kind_names);
-  ((struct config_argument *)object)->fill = read_word(build, what, names);
-}
-
-static void argument_read_memory(struct build *build, void *object, const char *what) {
-  const char *names[MEMORY_KIND_COUNT + 1] = {NULL};
-  memcpy(names, memory_kind_names, sizeof memory_kind_names);
-  ((struct config_argument *)object)->memory = read_word(build, what, names);
-}
-
 static void read_access(struct build *build, void *object, const char *what) {
   struct config_argument *argument = object;
   const char *words[ACCESS_KIND_COUNT + 1] = {NULL};
@@ -75,12 +63,6 @@ static void read_access(struct build *build, void *object, const char *what) {
     if (config_has_access(argument->kind, (enum access_kind)access))
       words[count++] = access_kind_names[access];
   argument->access = read_word(build, what, words);
-}
-
-static void argument_read_address(struct build *build, void *object, const char *what) {
-  const char *names[ADDRESS_KIND_COUNT + 1] = {NULL};
-  memcpy(names, address_kind_names, sizeof address_kind_names);
-  ((struct config_argument *)object)->address = read_word(build, what, names);
 }
 
 /* Reads a condition; NULL for false. */
@@ -100,30 +82,35 @@ static void read_overwrite(struct build *build, void *object, const char *what) 
 
 /* The attributes in the order in which they are read, because layout, pitch and strides
    need the shape. */
-#define EXPRESSION(field) NULL, offsetof(struct config_argument, field)
+#define READ(read)        read, 0, NULL, 0
+#define EXPRESSION(field) NULL, offsetof(struct config_argument, field), NULL, 0
+#define WORD(field, names)                                                                         \
+  NULL, offsetof(struct config_argument, field), names, sizeof names / sizeof *names
 static const struct attribute attributes[] = {
-    {"dtype", BUFFER | SCALAR, read_dtype, 0},
-    {"shape", BUFFER, argument_read_shape, 0},
-    {"layout", BUFFER, argument_read_layout, 0},
-    {"pitch", BUFFER, read_pitch, 0},
-    {"strides", BUFFER, argument_read_strides, 0},
-    {"fill", INPUT | INOUT | CONSTANT | SCRATCH, read_fill, 0},
-    {"values", INPUT | INOUT | CONSTANT, read_data_values, 0},
-    {"file", INPUT | INOUT | CONSTANT, read_data_file, 0},
-    {"generator", INPUT | INOUT | CONSTANT, read_data_generator, 0},
-    {"memory", INPUT | OUTPUT | INOUT | SCRATCH, argument_read_memory, 0},
-    {"access", BUFFER, read_access, 0},
-    {"address", INPUT, argument_read_address, 0},
-    {"overwrite", INPUT, read_overwrite, 0},
+    {"dtype", BUFFER | SCALAR, READ(read_dtype)},
+    {"shape", BUFFER, READ(argument_read_shape)},
+    {"layout", BUFFER, READ(argument_read_layout)},
+    {"pitch", BUFFER, READ(read_pitch)},
+    {"strides", BUFFER, READ(argument_read_strides)},
+    {"fill", INPUT | INOUT | CONSTANT | SCRATCH, WORD(fill, fill_kind_names)},
+    {"values", INPUT | INOUT | CONSTANT, READ(read_data_values)},
+    {"file", INPUT | INOUT | CONSTANT, READ(read_data_file)},
+    {"generator", INPUT | INOUT | CONSTANT, READ(read_data_generator)},
+    {"memory", INPUT | OUTPUT | INOUT | SCRATCH, WORD(memory, memory_kind_names)},
+    {"access", BUFFER, READ(read_access)},
+    {"address", INPUT, WORD(address, address_kind_names)},
+    {"overwrite", INPUT, READ(read_overwrite)},
     {"tolerance", OUTPUT | INOUT, EXPRESSION(tolerance)},
     {"norm", OUTPUT | INOUT, EXPRESSION(norm)},
     {"value", SCALAR, EXPRESSION(value)},
-    {"specialize", SCALAR, read_specialize, 0},
-    {"struct", SCALAR, read_struct_name, 0},
-    {"fields", SCALAR, read_struct_fields, 0},
+    {"specialize", SCALAR, READ(read_specialize)},
+    {"struct", SCALAR, READ(read_struct_name)},
+    {"fields", SCALAR, READ(read_struct_fields)},
     {"when", INPUT | SCRATCH | SCALAR | CONSTANT, EXPRESSION(when)},
 };
+#undef READ
 #undef EXPRESSION
+#undef WORD
 
 enum { ATTRIBUTE_COUNT = sizeof attributes / sizeof *attributes };
 

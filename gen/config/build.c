@@ -40,7 +40,7 @@ static void set_error(struct build *build, struct config_line line, const char *
   if (text.failed)
     error_memory(&build->error);
   else
-    error_set_at(&build->error, CUGEN_ERROR_CONFIG, line.path, line.number, "%s", text_get(&text));
+    config_fail(&build->error, line, "%s", text_get(&text));
   text_free(&text);
 }
 
@@ -81,7 +81,7 @@ void build_memory(struct build *build) {
 
 void build_check(struct build *build, int status, const char *what) {
   if (!status) return;
-  error_prefix_at(&build->error, build->line.path, build->line.number, "%s", what);
+  config_prefix(&build->error, build->line, "%s", what);
   build_give_up(build);
 }
 

@@ -201,13 +201,16 @@ void refuse_unknown_problem(struct build *build, int table, const char *who);
 void check_problem_value(struct build *build, const char *who, const struct config_problem *problem,
                          struct value value);
 
-/* An attribute of an argument or shared array: `read` reads it into the object, or, if NULL, it is
-   an expression, which is stored at the offset. */
+/* An attribute of an argument or shared array: `read` reads it into the object. If `read` is NULL,
+   what is stored at the offset is one of the words or an expression that gives one; without words,
+   an expression. */
 struct attribute {
   const char *name;
   unsigned kinds; /* bits of the kinds of objects that may have the attribute */
   void (*read)(struct build *build, void *object, const char *what);
   size_t offset;
+  const char *const *words;
+  size_t word_count;
 };
 /* Reads the attributes in the order of the rows from the table on top of the stack. owner names the
    object: "shape of OWNER". */

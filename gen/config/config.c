@@ -40,6 +40,32 @@
 #include "declarations.h"
 #include "include.h"
 
+/* ---- Errors at a line ----------------------------------------------------------------------- */
+
+int config_fail(cugen_error *err, struct config_line line, const char *format, ...) {
+  struct text what = {0};
+  va_list args;
+  va_start(args, format);
+  text_vaddf(&what, format, args);
+  va_end(args);
+  const int status = what.failed ? error_memory(err)
+                                 : error_set_at(err, CUGEN_ERROR_CONFIG, line.path, line.number,
+                                                "%s", text_get(&what));
+  text_free(&what);
+  return status;
+}
+
+int config_prefix(cugen_error *err, struct config_line line, const char *format, ...) {
+  struct text what = {0};
+  va_list args;
+  va_start(args, format);
+  text_vaddf(&what, format, args);
+  va_end(args);
+  const int status = error_prefix_at(err, line.path, line.number, "%s", text_get(&what));
+  text_free(&what);
+  return status;
+}
+
 static bool is_keyword(const char *word) {
   for (int i = 0; i < KEYWORD_COUNT; i++)
     if (strcmp(config_keywords[i].name, word) == 0) return true;
@@ -185,8 +211,8 @@ static int config_check_folders(const struct sources *sources, const struct conf
     int status = sources_folder(sources, config->path, compile->folders[i], &found, err);
     if (status) return status;
     if (!found)
-      return error_set_at(
-          err, CUGEN_ERROR_CONFIG, compile->folders_line.path, compile->folders_line.number,
+      return config_fail(
+          err, compile->folders_line,
           "include_dirs names '%.80s', which is no folder: it is looked for relative to the "
           "config and to cugen_options.template_dir",
           compile->folders[i]);

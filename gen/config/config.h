@@ -20,6 +20,13 @@ struct config_line { /* A line of the config, or of a file that it includes. */
   int number;
 };
 
+/* Fails with CUGEN_ERROR_CONFIG at the line: error_set_at. */
+int config_fail(cugen_error *err, struct config_line line, const char *format, ...)
+    PRINTF_LIKE(3, 4);
+/* Puts "path:line: context: " in front of the message: error_prefix_at. */
+int config_prefix(cugen_error *err, struct config_line line, const char *format, ...)
+    PRINTF_LIKE(3, 4);
+
 struct config_problem { /* problem "M" (4096)  or  problem "dtype" { "f32", "f64" } */
   const char *name;
   struct config_line line;

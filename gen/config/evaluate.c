@@ -24,10 +24,9 @@ struct evaluation {
 /* Fails with "WHAT of "A" MESSAGE", and frees the message. */
 static int evaluate_fail_text(const struct evaluation *e, const char *what, struct text *message) {
   const struct config_line line = e->argument->line;
-  int status = message->failed
-                   ? error_memory(e->err)
-                   : error_set_at(e->err, CUGEN_ERROR_CONFIG, line.path, line.number,
-                                  "%s of \"%s\" %s", what, e->argument->name, text_get(message));
+  int status = message->failed ? error_memory(e->err)
+                               : config_fail(e->err, line, "%s of \"%s\" %s", what,
+                                             e->argument->name, text_get(message));
   text_free(message);
   return status;
 }
@@ -46,9 +45,7 @@ static int evaluate_fail(const struct evaluation *e, const char *what, const cha
 
 /* Adds the attribute to the message of an expression that failed. */
 static int evaluate_prefix(const struct evaluation *e, int status, const char *what) {
-  if (status)
-    error_prefix_at(e->err, e->argument->line.path, e->argument->line.number, "%s of \"%s\"", what,
-                    e->argument->name);
+  if (status) config_prefix(e->err, e->argument->line, "%s of \"%s\"", what, e->argument->name);
   return status;
 }
 
@@ -508,17 +505,14 @@ int config_products(const struct config *config, const struct value *slots, cons
   *out = NULL;
   if (!config->products.expr) return CUGEN_OK;
   int status = expr_eval(config->products.expr, slots, &value, err);
-  if (status)
-    return error_prefix_at(err, config->products.line.path, config->products.line.number,
-                           "products"),
-           status;
+  if (status) return config_prefix(err, config->products.line, "products"), status;
   *out = product_type(value);
   if (*out) return CUGEN_OK;
   struct text text = {0};
   value_print(value, &text);
-  status = error_set_at(
-      err, CUGEN_ERROR_CONFIG, config->products.line.path, config->products.line.number,
-      "products is %s, which is no type: tf32, fp8 or a dtype is one", text_get(&text));
+  status =
+      config_fail(err, config->products.line,
+                  "products is %s, which is no type: tf32, fp8 or a dtype is one", text_get(&text));
   text_free(&text);
   return status;
 }

@@ -22,7 +22,7 @@ static void include_place_error(lua_State *L, struct includes *includes) {
   const struct config_line line = includes_line(L);
   if (includes->error.status == CUGEN_ERROR_MEMORY) return;
   includes->error.status = CUGEN_ERROR_CONFIG;
-  error_prefix_at(&includes->error, line.path, line.number, "include");
+  config_prefix(&includes->error, line, "include");
 }
 
 static bool include_is_open(const struct includes *includes, const struct included_file *file) {

@@ -278,8 +278,8 @@ struct evaluation {
 };
 
 static int options_fail(const struct evaluation *e, const char *value, const char *rule) {
-  return error_set_at(e->err, CUGEN_ERROR_CONFIG, e->line.path, e->line.number,
-                      "option %s is %s: it must be %s", e->option->name, value, rule);
+  return config_fail(e->err, e->line, "option %s is %s: it must be %s", e->option->name, value,
+                     rule);
 }
 
 static void begin_flag(const struct evaluation *e) {
@@ -347,8 +347,7 @@ int config_flags(const struct config_compile *compile, bool reference, const str
     int status = options[i].kind == OPTION_WORD     ? options_add_word(&e, word)
                  : options[i].kind <= OPTION_SWITCH ? add_switch(&e, word->expr)
                                                     : options_add_number(&e, word->expr);
-    if (status && err && !err->line)
-      error_prefix_at(err, set->line.path, set->line.number, "option %s", options[i].name);
+    if (status && err && !err->line) config_prefix(err, set->line, "option %s", options[i].name);
     if (status) return status;
   }
   const struct config_options *both[] = {compile->shared, compile->own};
@@ -387,7 +386,7 @@ static int add_define(struct config_line line, const struct config_spelling *def
   struct text text = {0};
   int status = config_spell(define, slots, &text, err);
   if (status)
-    error_prefix_at(err, line.path, line.number, "define");
+    config_prefix(err, line, "define");
   else
     put_define(line, text_get(&text), lines, flags);
   text_free(&text);
@@ -400,7 +399,7 @@ static int add_macro(struct config_line line, const struct config_macro *macro,
   struct text text = {0};
   struct value value;
   int status = expr_eval(macro->expr, slots, &value, err);
-  if (status) return error_prefix_at(err, line.path, line.number, "define %s", macro->name), status;
+  if (status) return config_prefix(err, line, "define %s", macro->name), status;
   const struct dtype *dtype = value.type == VALUE_STRING ? dtype_find(value.string) : NULL;
   text_add(&text, macro->name);
   if (value.type != VALUE_BOOL) text_add_char(&text, '=');

@@ -135,11 +135,10 @@ int config_steps(const struct config_launch *launch, const struct value *slots, 
                  cugen_error *err) {
   *out = 1;
   int status = launch->steps ? expr_eval_int(launch->steps, slots, out, err) : CUGEN_OK;
-  if (status) return error_prefix_at(err, launch->line.path, launch->line.number, "steps"), status;
+  if (status) return config_prefix(err, launch->line, "steps"), status;
   if (*out >= 0 && *out <= KERNEL_MAX_SEQUENCE) return CUGEN_OK;
-  return error_set_at(err, CUGEN_ERROR_CONFIG, launch->line.path, launch->line.number,
-                      "steps is %" PRId64 " (from \"%s\"): it must be 0 to %d", *out,
-                      expr_text(launch->steps), KERNEL_MAX_SEQUENCE);
+  return config_fail(err, launch->line, "steps is %" PRId64 " (from \"%s\"): it must be 0 to %d",
+                     *out, expr_text(launch->steps), KERNEL_MAX_SEQUENCE);
 }
 
 /* The state of the evaluation of one parameter. */
@@ -156,9 +155,7 @@ struct passing {
 static int pass_fail(const struct passing *p, const char *format, const char *name) {
   size_t number = (size_t)(p->parameter - p->launch->passed) + 1;
   error_set(p->err, CUGEN_ERROR_CONFIG, format, name);
-  return error_prefix_at(p->err, p->launch->line.path, p->launch->line.number,
-                         "pass, parameter %zu", number),
-         CUGEN_ERROR_CONFIG;
+  return config_prefix(p->err, p->launch->line, "pass, parameter %zu", number), CUGEN_ERROR_CONFIG;
 }
 
 static int passed_argument(const struct passing *p, size_t *out) {
@@ -166,8 +163,7 @@ static int passed_argument(const struct passing *p, size_t *out) {
   *out = p->parameter->argument;
   if (!p->parameter->expr) return CUGEN_OK;
   int status = expr_eval(p->parameter->expr, p->slots, &name, p->err);
-  if (status)
-    return error_prefix_at(p->err, p->launch->line.path, p->launch->line.number, "pass"), status;
+  if (status) return config_prefix(p->err, p->launch->line, "pass"), status;
   if (name.type == VALUE_STRING &&
       pass_find_argument(p->config, p->implementation, name.string, out))
     return CUGEN_OK;
@@ -202,9 +198,7 @@ static int check_passed(const struct passing *p, const struct kernel_argument *a
 static int passed_value(const struct passing *p, const struct kernel_argument *argument,
                         struct value *out) {
   int status = expr_eval(p->parameter->value, p->slots, out, p->err);
-  if (status)
-    return error_prefix_at(p->err, p->launch->line.path, p->launch->line.number, "value in pass"),
-           status;
+  if (status) return config_prefix(p->err, p->launch->line, "value in pass"), status;
   if (out->type == VALUE_BOOL) *out = value_int(out->boolean);
   if (out->type == VALUE_INT || out->type == VALUE_FLOAT) return CUGEN_OK;
   return pass_fail(p, "the value of '%s' is no number", argument->name);

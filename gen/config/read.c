@@ -218,16 +218,26 @@ const char *unknown_key(struct build *build, int table, const char *const *known
   return first;
 }
 
+static struct config_word read_one_of(struct build *build, const char *what,
+                                      const char *const *words, size_t count) {
+  const char **known = build_array(build, count + 1, sizeof *known);
+  memcpy(known, words, count * sizeof *known);
+  return read_word(build, what, known);
+}
+
 void read_attributes(struct build *build, const struct attribute *rows, size_t count,
                      const char *owner, void *object) {
   const int table = lua_gettop(build->L);
   for (const struct attribute *row = rows; row < rows + count; row++) {
     if (!push_field(build, table, row->name)) continue;
     const char *what = build_text(build, "%s of %s", row->name, owner);
+    char *const to = (char *)object + row->offset;
     if (row->read)
       row->read(build, object, what);
+    else if (row->words)
+      *(struct config_word *)to = read_one_of(build, what, row->words, row->word_count);
     else
-      *(const struct expr **)((char *)object + row->offset) = read_expr(build, what);
+      *(const struct expr **)to = read_expr(build, what);
     lua_pop(build->L, 1);
   }
 }

@@ -38,12 +38,14 @@ static void shared_read_layout(struct build *build, void *object, const char *wh
 }
 
 /* The attributes in the order in which they are read, because a layout needs the shape. */
-#define EXPRESSION(field) NULL, offsetof(struct config_shared, field)
+#define READ(read)        0, read, 0, NULL, 0
+#define EXPRESSION(field) 0, NULL, offsetof(struct config_shared, field), NULL, 0
 static const struct attribute shared_attributes[] = {
-    {"dtype", 0, shared_read_dtype, 0},   {"shape", 0, shared_read_shape, 0},
-    {"layout", 0, shared_read_layout, 0}, {"stages", 0, EXPRESSION(stages)},
-    {"align", 0, EXPRESSION(align)},      {"dynamic", 0, EXPRESSION(dynamic)},
+    {"dtype", READ(shared_read_dtype)},   {"shape", READ(shared_read_shape)},
+    {"layout", READ(shared_read_layout)}, {"stages", EXPRESSION(stages)},
+    {"align", EXPRESSION(align)},         {"dynamic", EXPRESSION(dynamic)},
 };
+#undef READ
 #undef EXPRESSION
 enum { SHARED_ATTRIBUTES = sizeof shared_attributes / sizeof *shared_attributes };
 
@@ -125,15 +127,13 @@ struct shared_evaluation {
 
 static int shared_fail(const struct shared_evaluation *e, const char *what, int64_t value,
                        const char *rule) {
-  return error_set_at(e->err, CUGEN_ERROR_CONFIG, e->declared->line.path, e->declared->line.number,
-                      "shared \"%s\": %s %lld: it must be %s", e->declared->name, what,
-                      (long long)value, rule);
+  return config_fail(e->err, e->declared->line, "shared \"%s\": %s %lld: it must be %s",
+                     e->declared->name, what, (long long)value, rule);
 }
 
 static int shared_prefix(const struct shared_evaluation *e, int status, const char *what) {
   if (status)
-    error_prefix_at(e->err, e->declared->line.path, e->declared->line.number, "%s of shared \"%s\"",
-                    what, e->declared->name);
+    config_prefix(e->err, e->declared->line, "%s of shared \"%s\"", what, e->declared->name);
   return status;
 }
 
@@ -157,10 +157,10 @@ static int shared_evaluate_dtype(const struct shared_evaluation *e) {
   struct text text = {0};
   value_print(value, &text);
   status =
-      error_set_at(e->err, CUGEN_ERROR_CONFIG, e->declared->line.path, e->declared->line.number,
-                   "dtype of shared \"%s\" is %s, which is none: there are f32, f16, i32 and the "
-                   "others of docs/config.md",
-                   e->declared->name, text_get(&text));
+      config_fail(e->err, e->declared->line,
+                  "dtype of shared \"%s\" is %s, which is none: there are f32, f16, i32 and the "
+                  "others of docs/config.md",
+                  e->declared->name, text_get(&text));
   text_free(&text);
   return status;
 }
@@ -262,9 +262,9 @@ static int shared_refuse_total(const struct config_implementation *implementatio
                                int64_t total, cugen_error *err) {
   struct text names = {0};
   const struct config_shared *first = shared_name_arrays(implementation, launch, &names);
-  int status = error_set_at(err, CUGEN_ERROR_CONFIG, first->line.path, first->line.number,
-                            "%s have %s%lld bytes: a launch has less than 2^31", text_get(&names),
-                            total < SHARED_MOST ? "" : "more than ", (long long)total);
+  int status =
+      config_fail(err, first->line, "%s have %s%lld bytes: a launch has less than 2^31",
+                  text_get(&names), total < SHARED_MOST ? "" : "more than ", (long long)total);
   text_free(&names);
   return status;
 }

@@ -111,17 +111,14 @@ struct tensor_evaluation {
 
 static int tensor_fail(const struct tensor_evaluation *e, const char *what, int64_t value,
                        const char *rule) {
-  return error_set_at(e->err, CUGEN_ERROR_CONFIG, e->tensor->line.path, e->tensor->line.number,
-                      "tensor \"%s\": %s %lld: it must be %s", e->argument->name, what,
-                      (long long)value, rule);
+  return config_fail(e->err, e->tensor->line, "tensor \"%s\": %s %lld: it must be %s",
+                     e->argument->name, what, (long long)value, rule);
 }
 
 static int tensor_evaluate(const struct tensor_evaluation *e, const struct expr *expr,
                            const struct value *slots, int64_t *out) {
   int status = expr ? expr_eval_int(expr, slots, out, e->err) : CUGEN_OK;
-  if (status)
-    error_prefix_at(e->err, e->tensor->line.path, e->tensor->line.number, "tensor \"%s\"",
-                    e->argument->name);
+  if (status) config_prefix(e->err, e->tensor->line, "tensor \"%s\"", e->argument->name);
   return status;
 }
 
@@ -156,10 +153,9 @@ static int refuse_array(const struct tensor_evaluation *e, const struct layout_a
                         const char *why) {
   struct text word = {0};
   layout_print(&array->layout, &word);
-  int status =
-      error_set_at(e->err, CUGEN_ERROR_CONFIG, e->tensor->line.path, e->tensor->line.number,
-                   "tensor \"%s\" cannot go into shared \"%s\" (%s of %s): %s", e->argument->name,
-                   array->name, text_get(&word), array->dtype->name, why);
+  int status = config_fail(
+      e->err, e->tensor->line, "tensor \"%s\" cannot go into shared \"%s\" (%s of %s): %s",
+      e->argument->name, array->name, text_get(&word), array->dtype->name, why);
   text_free(&word);
   return status;
 }
@@ -253,19 +249,17 @@ static int tensor_evaluate_when(const struct tensor_evaluation *e, const struct 
   *out = !e->argument->absent;
   if (!*out || !e->tensor->when) return CUGEN_OK;
   int status = expr_eval_bool(e->tensor->when, slots, out, e->err);
-  if (status)
-    error_prefix_at(e->err, e->tensor->line.path, e->tensor->line.number, "tensor \"%s\": when",
-                    e->argument->name);
+  if (status) config_prefix(e->err, e->tensor->line, "tensor \"%s\": when", e->argument->name);
   return status;
 }
 
 static int check_strides(const struct tensor_evaluation *e) {
   const struct kernel_argument *argument = e->argument;
   if (argument->map.count)
-    return error_set_at(e->err, CUGEN_ERROR_CONFIG, e->tensor->line.path, e->tensor->line.number,
-                        "tensor \"%s\": its layout is %s, and a tensor map needs an array with "
-                        "strides, without tiles or a swizzle",
-                        argument->name, argument->layout);
+    return config_fail(e->err, e->tensor->line,
+                       "tensor \"%s\": its layout is %s, and a tensor map needs an array with "
+                       "strides, without tiles or a swizzle",
+                       argument->name, argument->layout);
   const int64_t stride = argument->stride[kernel_argument_dimension(argument, 0)];
   return stride == 1 ? CUGEN_OK : tensor_fail(e, "its smallest stride is", stride, "1");
 }
@@ -282,9 +276,9 @@ static int evaluate_tensor(const struct tensor_evaluation *e, const struct value
   if (!status) status = tensor_check_bytes(e);
   if (status) return status;
   if (e->argument->access != ACCESS_GLOBAL)
-    return error_set_at(e->err, CUGEN_ERROR_CONFIG, e->tensor->line.path, e->tensor->line.number,
-                        "tensor \"%s\": its access is %s, and a tensor map needs global",
-                        e->argument->name, access_kind_names[e->argument->access]);
+    return config_fail(e->err, e->tensor->line,
+                       "tensor \"%s\": its access is %s, and a tensor map needs global",
+                       e->argument->name, access_kind_names[e->argument->access]);
   e->argument->access = ACCESS_TENSOR;
   return CUGEN_OK;
 }

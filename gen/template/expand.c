@@ -318,7 +318,7 @@ static int find_data_file(const struct expansion *x, const char *file, struct co
     return CUGEN_OK;
   int status = data_file_open(sources, file, x->config->path, &data, x->err);
   sources_data_close(&data);
-  if (status) error_prefix_at(x->err, line.path, line.number, "data of '%s'", name);
+  if (status) config_prefix(x->err, line, "data of '%s'", name);
   return status;
 }
 

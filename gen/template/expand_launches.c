@@ -10,12 +10,6 @@
 
 enum { REFERENCE_THREADS = 256 };
 
-int expansion_launch_error(const struct expansion *x, const struct config_launch *launch,
-                           const char *what) {
-  return error_set_at(x->err, CUGEN_ERROR_CONFIG, launch->line.path, launch->line.number, "%s",
-                      what);
-}
-
 static int list_kernels(const struct expansion *x, const struct config_launch *launch) {
   struct text what = {0};
   const struct kernel_names *kernels = &x->kernels;
@@ -30,7 +24,7 @@ static int list_kernels(const struct expansion *x, const struct config_launch *l
     text_addf(&what, "): say which one with %s",
               x->reference ? "\"file.cu:name\"" : "entry \"name\"");
   int status =
-      what.failed ? error_memory(x->err) : expansion_launch_error(x, launch, text_get(&what));
+      what.failed ? error_memory(x->err) : config_fail(x->err, launch->line, "%s", text_get(&what));
   text_free(&what);
   return status;
 }
@@ -40,8 +34,8 @@ static int only_kernel(const struct expansion *x, const struct config_launch *la
   const struct kernel_name *kernel = &x->kernels.list[0];
   if (x->kernels.count != 1) return list_kernels(x, launch);
   if (kernel->templated)
-    return error_set_at(
-        x->err, CUGEN_ERROR_CONFIG, launch->line.path, launch->line.number,
+    return config_fail(
+        x->err, launch->line,
         "'%.*s' in template '%s' is a C++ template: say which one is launched with %s%.*s<...>\"",
         (int)kernel->length, kernel->at, x->template_name, x->reference ? "\"file.cu:" : "entry \"",
         (int)kernel->length, kernel->at);
@@ -63,7 +57,7 @@ static int named_kernel(const struct expansion *x, const struct config_launch *l
 /* Prefixes the error of an expression of the launch. */
 static int launch_prefix(const struct expansion *x, const struct config_launch *launch,
                          const char *what, int status) {
-  if (status) error_prefix_at(x->err, launch->line.path, launch->line.number, "%s", what);
+  if (status) config_prefix(x->err, launch->line, "%s", what);
   return status;
 }
 
@@ -87,9 +81,9 @@ static int evaluate_dimension(struct expansion *x, const struct config_launch *l
   int status = launch_int(x, launch, expr, limit->name, &value);
   if (status) return status;
   if (value < 1 || value > limit->most)
-    return error_set_at(x->err, CUGEN_ERROR_CONFIG, launch->line.path, launch->line.number,
-                        "%s is %" PRId64 " (from \"%s\"): it must be 1 to %" PRId64, limit->name,
-                        value, expr ? expr_text(expr) : "", limit->most);
+    return config_fail(x->err, launch->line,
+                       "%s is %" PRId64 " (from \"%s\"): it must be 1 to %" PRId64, limit->name,
+                       value, expr ? expr_text(expr) : "", limit->most);
   *out = (uint32_t)value;
   return CUGEN_OK;
 }
@@ -106,10 +100,10 @@ static int evaluate_sizes(struct expansion *x, const struct config_launch *launc
   int64_t threads = (int64_t)out->block[0] * out->block[1] * out->block[2],
           most = x->facts->max_threads_per_block;
   if (most > 0 && threads > most)
-    return error_set_at(x->err, CUGEN_ERROR_CONFIG, launch->line.path, launch->line.number,
-                        "a block of %" PRId64
-                        " threads (%u x %u x %u): the device takes at most %" PRId64,
-                        threads, out->block[0], out->block[1], out->block[2], most);
+    return config_fail(x->err, launch->line,
+                       "a block of %" PRId64
+                       " threads (%u x %u x %u): the device takes at most %" PRId64,
+                       threads, out->block[0], out->block[1], out->block[2], most);
   return CUGEN_OK;
 }
 
@@ -118,8 +112,8 @@ static int evaluate_shared(struct expansion *x, const struct config_launch *laun
   int status = launch_int(x, launch, launch->shared, "shared", out);
   if (status) return status;
   if (*out < 0 || *out > INT32_MAX)
-    return error_set_at(x->err, CUGEN_ERROR_CONFIG, launch->line.path, launch->line.number,
-                        "shared is %" PRId64 " bytes: it must be 0 to 2^31 - 1", *out);
+    return config_fail(x->err, launch->line,
+                       "shared is %" PRId64 " bytes: it must be 0 to 2^31 - 1", *out);
   return CUGEN_OK;
 }
 
@@ -129,8 +123,8 @@ static int check_carveout(const struct expansion *x, const struct config_launch 
                           struct expansion_entry *entry, const struct kernel_launch *out) {
   if (entry->launched &&
       (entry->has_carveout != out->has_carveout || entry->carveout != out->carveout))
-    return error_set_at(x->err, CUGEN_ERROR_CONFIG, launch->line.path, launch->line.number,
-                        "launches of kernel '%s' have different carveouts", text_get(&entry->name));
+    return config_fail(x->err, launch->line, "launches of kernel '%s' have different carveouts",
+                       text_get(&entry->name));
   entry->launched = true, entry->has_carveout = out->has_carveout, entry->carveout = out->carveout;
   return CUGEN_OK;
 }
@@ -141,10 +135,10 @@ static int evaluate_carveout(struct expansion *x, const struct config_launch *la
   int status = launch_int(x, launch, launch->carveout, "carveout", &percent);
   if (status) return status;
   if (percent < -1 || percent > 100)
-    return error_set_at(x->err, CUGEN_ERROR_CONFIG, launch->line.path, launch->line.number,
-                        "carveout is %" PRId64
-                        ": it must be 0 to 100 percent, or -1 for the driver's choice",
-                        percent);
+    return config_fail(x->err, launch->line,
+                       "carveout is %" PRId64
+                       ": it must be 0 to 100 percent, or -1 for the driver's choice",
+                       percent);
   out->has_carveout = percent >= 0;
   out->carveout = percent < 0 ? 0 : (int)percent;
   return check_carveout(x, launch, entry, out);
@@ -157,8 +151,8 @@ static int evaluate_overlap(struct expansion *x, const struct config_launch *lau
   int status = launch_bool(x, launch, launch->overlap, "overlap", &out->overlap);
   if (status || !out->overlap || strstr(text_get(&x->expander->source), "griddepcontrol.wait"))
     return status;
-  return expansion_launch_error(
-      x, launch,
+  return config_fail(
+      x->err, launch->line,
       "overlap: the kernel does not wait for the launch before it (griddepcontrol.wait)");
 }
 
@@ -286,11 +280,11 @@ static void add_to_sequence(struct expansion *x) {
 static int launches_reserve(struct expansion *x, const struct config_launch *launch) {
   struct kernel_spec *spec = x->out;
   if (spec->launch_count == KERNEL_MAX_LAUNCHES)
-    return error_set_at(x->err, CUGEN_ERROR_CONFIG, launch->line.path, launch->line.number,
-                        "more than %d launches differ in what they pass or in their grid: at most "
-                        "so many are possible. "
-                        "Launches that are the same in each step count once",
-                        KERNEL_MAX_LAUNCHES);
+    return config_fail(x->err, launch->line,
+                       "more than %d launches differ in what they pass or in their grid: at most "
+                       "so many are possible. "
+                       "Launches that are the same in each step count once",
+                       KERNEL_MAX_LAUNCHES);
   void *const launches =
       array_reserve(spec->launches, &x->launch_room, spec->launch_count, sizeof *spec->launches);
   if (launches) spec->launches = launches;
@@ -349,11 +343,11 @@ int expansion_reference_launch(struct expansion *x) {
   int64_t count = x->samples ? x->samples : expansion_output_elements(x);
   int64_t blocks = (count - 1) / REFERENCE_THREADS + 1;
   if (count < 0 || blocks > INT32_MAX)
-    return expansion_launch_error(
-        x, &launch,
-        x->verifies         ? "the verify kernel has too many elements for one launch"
-        : x->generates >= 0 ? "the generator has too many elements for one launch"
-                            : "the reference has too many elements for one launch: sample them");
+    return config_fail(x->err, launch.line, "%s",
+                       x->verifies ? "the verify kernel has too many elements for one launch"
+                       : x->generates >= 0
+                           ? "the generator has too many elements for one launch"
+                           : "the reference has too many elements for one launch: sample them");
   int status = evaluate_launch(x, &launch, &x->entries[0], &x->out->launches[0]);
   x->out->launches[0].grid[0] = (uint32_t)blocks;
   x->out->launches[0].block[0] = REFERENCE_THREADS;

@@ -116,9 +116,9 @@ static int enter_kernel(struct expansion *x, const struct config_launch *launch,
       return CUGEN_OK;
   }
   if (x->entry_count == KERNEL_MAX_ENTRIES)
-    return error_set_at(x->err, CUGEN_ERROR_CONFIG, launch->line.path, launch->line.number,
-                        "entry \"%s\": the launches of a variant name at most %d kernels",
-                        text_get(name), KERNEL_MAX_ENTRIES);
+    return config_fail(x->err, launch->line,
+                       "entry \"%s\": the launches of a variant name at most %d kernels",
+                       text_get(name), KERNEL_MAX_ENTRIES);
   *out = &x->entries[x->entry_count++];
   (*out)->line = launch->line;
   (*out)->only = !launch->entry.text;
@@ -132,7 +132,7 @@ int expansion_find_entry(struct expansion *x, const struct config_launch *launch
   int status =
       launch->entry.text ? config_spell(&launch->entry, x->slots, &name, x->err) : CUGEN_OK;
   if (status)
-    error_prefix_at(x->err, launch->line.path, launch->line.number, "entry");
+    config_prefix(x->err, launch->line, "entry");
   else
     status = enter_kernel(x, launch, &name, out);
   text_free(&name);

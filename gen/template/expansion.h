@@ -132,8 +132,6 @@ int expansion_library_launch(struct expansion *x);
 
 /* ---- expand_launches.c ---------------------------------------------------------------------- */
 
-int expansion_launch_error(const struct expansion *x, const struct config_launch *launch,
-                           const char *what);
 size_t expansion_store_string(struct kernel_spec *spec, const char *string);
 int expansion_evaluate_launches(struct expansion *x);
 int expansion_reference_launch(struct expansion *x);

@@ -463,8 +463,7 @@ static int call_formula(lua_State *L) {
   note_slots(names, formula);
   if (formula_print(names->in.config, formula, names->in.slots, names->known, names->in.slot_count,
                     arguments, &renderer->formula, &renderer->error)) {
-    error_prefix_at(&renderer->error, formula->line.path, formula->line.number, "formula \"%s\"",
-                    formula->name);
+    config_prefix(&renderer->error, formula->line, "formula \"%s\"", formula->name);
     return render_give_up(L, renderer);
   }
   lua_pushlstring(L, text_get(&renderer->formula), renderer->formula.length);
