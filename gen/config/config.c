@@ -40,32 +40,6 @@
 #include "declarations.h"
 #include "include.h"
 
-/* ---- Errors at a line ----------------------------------------------------------------------- */
-
-int config_fail(cugen_error *err, struct config_line line, const char *format, ...) {
-  struct text what = {0};
-  va_list args;
-  va_start(args, format);
-  text_vaddf(&what, format, args);
-  va_end(args);
-  const int status = what.failed ? error_memory(err)
-                                 : error_set_at(err, CUGEN_ERROR_CONFIG, line.path, line.number,
-                                                "%s", text_get(&what));
-  text_free(&what);
-  return status;
-}
-
-int config_prefix(cugen_error *err, struct config_line line, const char *format, ...) {
-  struct text what = {0};
-  va_list args;
-  va_start(args, format);
-  text_vaddf(&what, format, args);
-  va_end(args);
-  const int status = error_prefix_at(err, line.path, line.number, "%s", text_get(&what));
-  text_free(&what);
-  return status;
-}
-
 static bool is_keyword(const char *word) {
   for (int i = 0; i < KEYWORD_COUNT; i++)
     if (strcmp(config_keywords[i].name, word) == 0) return true;
