@@ -1,6 +1,6 @@
-/* Parser of expressions: Lua's syntax and priorities (Lua 5.4 manual, 3.4.8). A function that parses
-   adds nodes and returns the number of the last one. The first failure is kept in the status of the
-   program; behind it there are no more tokens, and nothing is added. */
+/* Parser of expressions: Lua's syntax and priorities (Lua 5.4 manual, 3.4.8). A function that
+   parses adds nodes and returns the number of the last one. The first failure is kept in the status
+   of the program; behind it there are no more tokens, and nothing is added. */
 #include "dtype.h"
 #include "expr_program.h"
 

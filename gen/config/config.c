@@ -22,7 +22,7 @@
    - Both passes are bounded, so that a stranger's config can neither hang nor fill the machine: the
      first by the sandbox, the second by the arena.
    - The second pass only reads the Lua state, with functions that neither allocate there nor raise
-     errors. So it needs no sandbox_call. An error of its own leaves the reader by longjmp (build.h).
+     errors. So it needs no sandbox_call. An error of its own leaves it by longjmp (build.h).
    - Nothing of Lua remains after the second pass: strings are copied to the arena, and the sandbox
      is closed.
    - All of a config lies in its arena, even struct config. config_close frees it at once.

@@ -27,8 +27,8 @@ static const char expression_functions[] = "ceil_div ceil_log eps is_pow2 round_
 static const char cugen_names[] = "device index_t params sample_count samples tensor_map";
 
 /* Names of CUDA that kernels can use: textures, surfaces, atomic operations, complex numbers, and
-   the types and functions of the runtime. Constants (math_constants.h) begin with CUDART_, and atomic
-   operations have forms for the block and the system. */
+   the types and functions of the runtime. Constants (math_constants.h) begin with CUDART_;
+   atomic operations have forms for the block and the system. */
 static const char cuda_names[] =
     "CUDARTAPI CUDA_VERSION CUarray CUcontext CUdevice CUdeviceptr CUevent CUfunction CUgraph "
     "CUmodule CUresult CUstream CUsurfObject CUtensorMap CUtexObject atomicAdd atomicAnd atomicCAS "
