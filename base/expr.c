@@ -1,6 +1,6 @@
 /* Evaluation of expressions; see expr.h.
-   A program is postfix code for a stack machine (expr_program.h), in which an instruction may take
-   its right operand directly from a slot or a constant. `and`, `or` and `select` are forward jumps,
+   The code is postfix, for a stack machine (expr_program.h), in which an instruction may take its
+   right operand directly from a slot or a constant. `and`, `or` and `select` are forward jumps,
    so every program ends after at most expr_cost operations. Evaluation is the hot path of the space
    walk: integers are handled first. Nothing is allocated, because the depth of the stack is fixed
    when the program is built. Data are made with expr_eval_block, which applies each instruction to
@@ -314,13 +314,14 @@ struct failure {
   cugen_error *err; /* where a call says why it fails */
 };
 
-int expr_call_value(const struct expr *program, const struct program_call *call,
-                    const struct value *slots, struct value *out, cugen_error *err) {
+/* Evaluates a call with the slots of the expression. */
+static int expr_call_value(const struct expr *expr, const struct program_call *call,
+                           const struct value *slots, struct value *out, cugen_error *err) {
   struct value values[EXPR_CALL_SLOTS];
   const struct expr_call *of = call->call;
   for (size_t i = 0; i < of->count; i++)
     values[of->slots[i]] =
-        call->constants[i] < 0 ? slots[of->slots[i]] : program->constants[call->constants[i]];
+        call->constants[i] < 0 ? slots[of->slots[i]] : expr->constants[call->constants[i]];
   return of->evaluate(of->context, values, out, err);
 }
 
@@ -574,7 +575,7 @@ static int explain_element(const struct expr *expr, const struct failure *failur
                            cugen_error *err) {
   struct text text = {0}, operation = {0}, value = {0};
   expr_quote(expr->text, 0, &text);
-  expr_print_operation(expr, failure->at, &operation);
+  expr_print_node(expr, expr->code[failure->at].node, &operation);
   value_print(failure->left, &value);
   error_set(err, CUGEN_ERROR_CONFIG, "in %s: %.300s has the index %.100s, ", text_get(&text),
             text_get(&operation), text_get(&value));
@@ -598,7 +599,7 @@ static int expr_explain(const struct expr *expr, const struct failure *failure, 
   if (expr->code[failure->at].op == OP_ELEMENT) return explain_element(expr, failure, err);
   struct text text = {0}, operation = {0}, values = {0};
   expr_quote(expr->text, 0, &text);
-  expr_print_operation(expr, failure->at, &operation);
+  expr_print_node(expr, expr->code[failure->at].node, &operation);
   enum expr_op op = expr->code[failure->at].op;
   expr_print_values(op == OP_SELECT || op == OP_AND ? OP_PUSH : op, &failure->left, &failure->right,
                     &values);
@@ -652,46 +653,46 @@ int expr_eval_block(const struct expr *expr, const struct value *slots,
   return expr_explain(expr, &failure, err);
 }
 
-static int expr_wrong_type(const struct expr *expr, struct value got, const char *needed,
-                           cugen_error *err) {
+/* Evaluates the expression; fails with `needed` unless the value is of one of these two types. */
+static int expr_eval_as(const struct expr *expr, const struct value *slots, struct value *value,
+                        enum value_type type, enum value_type or, const char *needed,
+                        cugen_error *err) {
+  value->type = VALUE_NIL;
+  int status = expr_eval(expr, slots, value, err);
+  if (status || value->type == type || value->type == or) return status;
   if (!err) return CUGEN_ERROR_CONFIG;
-  struct text text = {0}, value = {0};
+  struct text text = {0}, got = {0};
   expr_quote(expr->text, 0, &text);
-  expr_print_values(OP_PUSH, &got, NULL, &value);
-  error_set(err, CUGEN_ERROR_CONFIG, "%s gives %.300s, but %s", text_get(&text), text_get(&value),
+  expr_print_values(OP_PUSH, value, NULL, &got);
+  error_set(err, CUGEN_ERROR_CONFIG, "%s gives %.300s, but %s", text_get(&text), text_get(&got),
             needed);
   text_free(&text);
-  text_free(&value);
+  text_free(&got);
   return CUGEN_ERROR_CONFIG;
 }
 
 int expr_eval_int(const struct expr *expr, const struct value *slots, int64_t *out,
                   cugen_error *err) {
-  struct value value = {.type = VALUE_NIL};
-  int status = expr_eval(expr, slots, &value, err);
-  if (status) return status;
-  if (value.type != VALUE_INT) return expr_wrong_type(expr, value, "a whole number is needed", err);
-  *out = value.integer;
-  return CUGEN_OK;
+  struct value value;
+  int status =
+      expr_eval_as(expr, slots, &value, VALUE_INT, VALUE_INT, "a whole number is needed", err);
+  if (!status) *out = value.integer;
+  return status;
 }
 
 int expr_eval_float(const struct expr *expr, const struct value *slots, double *out,
                     cugen_error *err) {
-  struct value value = {.type = VALUE_NIL};
-  int status = expr_eval(expr, slots, &value, err);
-  if (status) return status;
-  if (!expr_is_number(&value)) return expr_wrong_type(expr, value, "a number is needed", err);
-  *out = as_float(&value);
-  return CUGEN_OK;
+  struct value value;
+  int status = expr_eval_as(expr, slots, &value, VALUE_INT, VALUE_FLOAT, "a number is needed", err);
+  if (!status) *out = as_float(&value);
+  return status;
 }
 
 int expr_eval_bool(const struct expr *expr, const struct value *slots, bool *out,
                    cugen_error *err) {
-  struct value value = {.type = VALUE_NIL};
-  int status = expr_eval(expr, slots, &value, err);
-  if (status) return status;
-  if (value.type != VALUE_BOOL)
-    return expr_wrong_type(expr, value, "true or false is needed: compare it with something", err);
-  *out = value.boolean;
-  return CUGEN_OK;
+  struct value value;
+  int status = expr_eval_as(expr, slots, &value, VALUE_BOOL, VALUE_BOOL,
+                            "true or false is needed: compare it with something", err);
+  if (!status) *out = value.boolean;
+  return status;
 }

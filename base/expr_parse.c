@@ -1,5 +1,6 @@
-/* Parser of expressions: Lua's syntax and priorities (Lua 5.4 manual, 3.4.8), emitted directly as a
-   program. */
+/* Parser of expressions: Lua's syntax and priorities (Lua 5.4 manual, 3.4.8). A function that
+   parses adds nodes and returns the number of the last one. The first failure is kept in the status
+   of the program; behind it there are no more tokens, and nothing is added. */
 #include "dtype.h"
 #include "expr_program.h"
 
@@ -31,14 +32,33 @@ struct parser {
 
 /* ---- Messages ------------------------------------------------------------------------------- */
 
+/* Ends the tokens. */
+static int32_t expr_parse_stop(struct parser *parser, int status) {
+  if (!parser->program->status) parser->program->status = status;
+  parser->kind = TOKEN_END;
+  parser->infix = NULL;
+  return 0;
+}
+
 /* Fails with "WHAT, at column 8 of "tile + "". */
-static int expr_parse_fail_at(struct parser *parser, size_t column, const char *what) {
+static int32_t expr_parse_fail_at(struct parser *parser, size_t column, const char *what) {
   struct text quoted = {0};
+  if (parser->program->status) return 0;
   expr_quote(parser->source, column, &quoted);
-  int status = error_set(parser->err, CUGEN_ERROR_CONFIG, "%s, at column %zu of %s", what,
-                         column + 1, text_get(&quoted));
+  const int status = error_set(parser->err, CUGEN_ERROR_CONFIG, "%s, at column %zu of %s", what,
+                               column + 1, text_get(&quoted));
   text_free(&quoted);
-  return status;
+  return expr_parse_stop(parser, status);
+}
+
+/* Like expr_parse_fail_at, for a message that is freed. */
+static int32_t expr_parse_fail_text(struct parser *parser, size_t column, struct text *what) {
+  if (what->failed)
+    expr_parse_stop(parser, error_memory(parser->err));
+  else
+    expr_parse_fail_at(parser, column, text_get(what));
+  text_free(what);
+  return 0;
 }
 
 static void quote_token(struct parser *parser, struct text *out) {
@@ -76,15 +96,13 @@ static const char *instead_of(const char *word, size_t length) {
   return NULL;
 }
 
-static int expected(struct parser *parser, const char *what) {
+static int32_t expected(struct parser *parser, const char *what) {
   struct text message = {0};
   text_addf(&message, "expected %s, found ", what);
   quote_token(parser, &message);
   const char *instead = instead_of(parser->source + parser->start, parser->at - parser->start);
   if (instead) text_addf(&message, "; write %s", instead);
-  int status = expr_parse_fail_at(parser, parser->start, text_get(&message));
-  text_free(&message);
-  return status;
+  return expr_parse_fail_text(parser, parser->start, &message);
 }
 
 /* ---- Symbols -------------------------------------------------------------------------------- */
@@ -183,10 +201,13 @@ static void expr_parse_read_name(struct parser *parser) {
     if (token_is(parser, words[i].text)) parser->infix = &words[i];
 }
 
-static int read_float(struct parser *parser, size_t length) {
+static void read_float(struct parser *parser, size_t length) {
   enum { LONGEST = 64 };
   char digits[LONGEST + 1], *end;
-  if (length > LONGEST) return expr_parse_fail_at(parser, parser->start, "this number is too long");
+  if (length > LONGEST) {
+    expr_parse_fail_at(parser, parser->start, "this number is too long");
+    return;
+  }
   memcpy(digits, parser->source + parser->start, length);
   digits[length] = '\0';
   errno = 0;
@@ -197,33 +218,32 @@ static int read_float(struct parser *parser, size_t length) {
     *point = localeconv()->decimal_point[0];
     real = strtod(digits, &end);
   }
-  if (*end) return expr_parse_fail_at(parser, parser->start, "this is not a number");
-  if (errno == ERANGE && (real > 1 || real < -1))
-    return expr_parse_fail_at(parser, parser->start, "this number is too large");
+  if (*end)
+    expr_parse_fail_at(parser, parser->start, "this is not a number");
+  else if (errno == ERANGE && (real > 1 || real < -1))
+    expr_parse_fail_at(parser, parser->start, "this number is too large");
   parser->number = value_float(real);
-  return CUGEN_OK;
 }
 
-static int read_integer(struct parser *parser, size_t length, bool hex) {
+static void read_integer(struct parser *parser, size_t length, bool hex) {
   const char *s = parser->source + parser->start;
   uint64_t value = 0, base = hex ? 16 : 10;
   size_t i = hex ? 2 : 0;
-  if (i == length) return expr_parse_fail_at(parser, parser->start, "this is not a number");
-  for (; i < length; i++) {
-    if (!(hex ? is_hex(s[i]) : is_digit(s[i])))
-      return expr_parse_fail_at(parser, parser->start, "this is not a number");
-    uint64_t digit = (uint64_t)(is_digit(s[i]) ? s[i] - '0' : (s[i] | 0x20) - 'a' + 10);
-    if (value > (INT64_MAX - digit) / base)
-      return expr_parse_fail_at(parser, parser->start, "this number does not fit into 64 bits");
+  bool right = i < length, fits = true;
+  for (; i < length && right && fits; i++) {
+    const uint64_t digit = (uint64_t)(is_digit(s[i]) ? s[i] - '0' : (s[i] | 0x20) - 'a' + 10);
+    right = hex ? is_hex(s[i]) : is_digit(s[i]);
+    fits = !right || value <= (INT64_MAX - digit) / base;
     value = value * base + digit;
   }
+  if (!right) expr_parse_fail_at(parser, parser->start, "this is not a number");
+  if (!fits) expr_parse_fail_at(parser, parser->start, "this number does not fit into 64 bits");
   parser->number = value_int((int64_t)value);
-  return CUGEN_OK;
 }
 
 /* Takes all characters that could be part of a number, so that "12ab" is one wrong number and not
    two tokens. */
-static int expr_parse_read_number(struct parser *parser) {
+static void expr_parse_read_number(struct parser *parser) {
   const char *s = parser->source;
   size_t at = parser->at;
   bool hex = s[at] == '0' && (s[at + 1] | 0x20) == 'x', floating = false;
@@ -236,35 +256,41 @@ static int expr_parse_read_number(struct parser *parser) {
   size_t length = at - parser->at;
   parser->at = at;
   parser->kind = TOKEN_NUMBER;
-  return floating ? read_float(parser, length) : read_integer(parser, length, hex);
+  if (floating)
+    read_float(parser, length);
+  else
+    read_integer(parser, length, hex);
 }
 
-static int expr_parse_read_string(struct parser *parser) {
+static void expr_parse_read_string(struct parser *parser) {
   static const char escapes[][2] = {{'n', '\n'},  {'t', '\t'}, {'r', '\r'},
                                     {'\\', '\\'}, {'"', '"'},  {'\'', '\''}};
   const char *s = parser->source;
   char quote = s[parser->at++];
+  parser->kind = TOKEN_STRING;
   for (; s[parser->at] != quote; parser->at++) {
     char c = s[parser->at];
-    if (c == '\0' || c == '\n')
-      return expr_parse_fail_at(parser, parser->start, "this string has no closing quote");
+    if (c == '\0' || c == '\n') {
+      expr_parse_fail_at(parser, parser->start, "this string has no closing quote");
+      return;
+    }
     if (c == '\\') {
       char escaped = s[++parser->at];
       size_t i = 0, count = sizeof escapes / sizeof *escapes;
       while (i < count && escapes[i][0] != escaped) i++;
-      if (i == count)
-        return expr_parse_fail_at(parser, parser->at - 1,
-                                  "only \\n \\t \\r \\\\ \\\" \\' may stand in a string");
+      if (i == count) {
+        expr_parse_fail_at(parser, parser->at - 1,
+                           "only \\n \\t \\r \\\\ \\\" \\' may stand in a string");
+        return;
+      }
       c = escapes[i][1];
     }
     text_add_char(&parser->name, c);
   }
   parser->at++;
-  parser->kind = TOKEN_STRING;
-  return CUGEN_OK;
 }
 
-static int read_symbol(struct parser *parser) {
+static void read_symbol(struct parser *parser) {
   const char *s = parser->source + parser->at;
   parser->kind = TOKEN_SYMBOL;
   for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++) {
@@ -273,36 +299,46 @@ static int read_symbol(struct parser *parser) {
     if (strncmp(s, symbols[i].text, length) != 0) continue;
     parser->at += length;
     if (symbols[i].priority) parser->infix = &symbols[i];
-    return symbols[i].instead ? expr_parse_fail_at(parser, parser->start, symbols[i].instead)
-                              : CUGEN_OK;
+    if (symbols[i].instead) expr_parse_fail_at(parser, parser->start, symbols[i].instead);
+    return;
   }
   parser->at++;
-  return expected(parser, "an expression");
+  expected(parser, "an expression");
 }
 
-static int advance(struct parser *parser) {
+static void advance(struct parser *parser) {
+  if (parser->program->status) { /* adding a node failed, perhaps */
+    expr_parse_stop(parser, parser->program->status);
+    return;
+  }
   while (is_space(parser->source[parser->at])) parser->at++;
   char c = parser->source[parser->at];
   parser->start = parser->at;
   parser->infix = NULL;
   text_clear(&parser->name);
-  int status = CUGEN_OK;
   if (c == '\0')
     parser->kind = TOKEN_END;
   else if (expr_parse_is_letter(c))
     expr_parse_read_name(parser);
   else if (is_digit(c) || (c == '.' && is_digit(parser->source[parser->at + 1])))
-    status = expr_parse_read_number(parser);
+    expr_parse_read_number(parser);
   else if (c == '"' || c == '\'')
-    status = expr_parse_read_string(parser);
+    expr_parse_read_string(parser);
   else
-    status = read_symbol(parser);
-  if (!status && parser->name.failed) return error_memory(parser->err);
-  return status;
+    read_symbol(parser);
+  if (parser->name.failed) expr_parse_stop(parser, error_memory(parser->err));
 }
 
-static int expect(struct parser *parser, const char *symbol, const char *what) {
-  return token_is(parser, symbol) ? advance(parser) : expected(parser, what);
+static void expect(struct parser *parser, const char *symbol, const char *what) {
+  if (token_is(parser, symbol))
+    advance(parser);
+  else
+    expected(parser, what);
+}
+
+/* Returns whether the symbol ends a list, or a failure does. */
+static bool ends(const struct parser *parser, const char *symbol) {
+  return parser->program->status || token_is(parser, symbol);
 }
 
 /* ---- Functions ------------------------------------------------------------------------------ */
@@ -364,7 +400,7 @@ static bool is_scope_function(const struct parser *parser, const char *name) {
   return known && *known;
 }
 
-static int expr_parse_parse_expression(struct parser *parser, int priority);
+static int32_t expr_parse_parse_expression(struct parser *parser, int priority);
 static int parse_program(struct parser *parser, struct expr **out);
 
 /* Returns our name of a function that other languages and libraries name otherwise. */
@@ -380,7 +416,7 @@ static const char *other_name(const char *name) {
   return NULL;
 }
 
-static int unknown_function(struct parser *parser, const char *name, size_t column) {
+static int32_t unknown_function(struct parser *parser, const char *name, size_t column) {
   enum { SCOPE_MOST = 8 };
   const char *names[FUNCTION_COUNT + SCOPE_MOST];
   const char *const *more = parser->functions ? parser->functions->names : NULL;
@@ -393,37 +429,34 @@ static int unknown_function(struct parser *parser, const char *name, size_t colu
   if (nearest) text_addf(&message, "; did you mean \"%s\"?", nearest);
   if (!nearest) text_add(&message, "; there are");
   for (size_t i = 0; !nearest && i < known; i++) text_addf(&message, " %s", names[i]);
-  int status = expr_parse_fail_at(parser, column, text_get(&message));
-  text_free(&message);
-  return status;
+  return expr_parse_fail_text(parser, column, &message);
 }
 
-static int wrong_arguments(struct parser *parser, const struct function *function, size_t column) {
-  struct text message = {0};
-  text_addf(&message, "%s needs %s%d argument%s", function->name, function->more ? "at least " : "",
-            function->arguments, function->arguments == 1 ? "" : "s");
-  int status = expr_parse_fail_at(parser, column, text_get(&message));
-  text_free(&message);
-  return status;
-}
-
-/* Parses the arguments of a function, from behind the "(". */
-static int parse_arguments(struct parser *parser, const struct function *function, size_t column) {
-  int count = 0, status = CUGEN_OK;
-  while (!token_is(parser, ")")) {
-    if (count > 0) status = expect(parser, ",", "\",\" or \")\"");
-    if (!status) status = expr_parse_parse_expression(parser, 0);
-    if (!status && ++count >= 2 && count >= function->arguments && (count == 2 || function->more))
-      status = program_operate(parser->program, function->op, parser->err);
-    if (status) return status;
+/* Parses the arguments of a function, from behind the "(". Further ones are joined to the first two
+   from left to right. */
+static int32_t parse_arguments(struct parser *parser, const struct function *function,
+                               size_t column) {
+  int count = 0;
+  int32_t node = 0;
+  while (!ends(parser, ")")) {
+    if (count > 0) expect(parser, ",", "\",\" or \")\"");
+    const int32_t argument = expr_parse_parse_expression(parser, 0);
+    const bool joins = ++count >= 2 && (count == 2 || function->more);
+    node = joins ? program_operate(parser->program, function->op, node, argument, 0) : argument;
   }
-  if (count < function->arguments || (count > function->arguments && !function->more))
-    return wrong_arguments(parser, function, column);
-  if (count == 1) status = program_operate(parser->program, function->op, parser->err);
-  return status ? status : advance(parser);
+  if (count < function->arguments || (count > function->arguments && !function->more)) {
+    struct text message = {0};
+    text_addf(&message, "%s needs %s%d argument%s", function->name,
+              function->more ? "at least " : "", function->arguments,
+              function->arguments == 1 ? "" : "s");
+    return expr_parse_fail_text(parser, column, &message);
+  }
+  if (count == 1) node = program_operate(parser->program, function->op, node, 0, 0);
+  advance(parser);
+  return node;
 }
 
-static int wrong_select(struct parser *parser, size_t column) {
+static int32_t wrong_select(struct parser *parser, size_t column) {
   return expr_parse_fail_at(
       parser, column,
       "select needs conditions, each with a value, and a last value for all other cases: "
@@ -433,110 +466,102 @@ static int wrong_select(struct parser *parser, size_t column) {
 /* Parses the values of a select, from behind the comma that follows a condition. The expression
    behind the value is the next condition if a comma follows it, else the value for all other
    cases. */
-static int parse_choices(struct parser *parser, size_t column) {
-  struct program_jump jump;
+static int32_t parse_choices(struct parser *parser, int32_t condition, size_t column) {
   if (++parser->nesting > EXPR_MAX_NESTING)
     return expr_parse_fail_at(parser, parser->start, "the expression is nested too deeply");
-  int status = program_open_select(parser->program, &jump, parser->err);
-  if (!status) status = expr_parse_parse_expression(parser, 0);
-  if (!status && token_is(parser, ")")) return wrong_select(parser, column);
-  if (!status) status = expect(parser, ",", "\",\"");
-  if (!status) status = program_else(parser->program, &jump, parser->err);
-  if (!status) status = expr_parse_parse_expression(parser, 0);
-  if (!status && token_is(parser, ",")) {
-    status = advance(parser);
-    if (!status) status = parse_choices(parser, column);
+  const int32_t choice = expr_parse_parse_expression(parser, 0);
+  if (token_is(parser, ")")) return wrong_select(parser, column);
+  expect(parser, ",", "\",\"");
+  int32_t other = expr_parse_parse_expression(parser, 0);
+  if (token_is(parser, ",")) {
+    advance(parser);
+    other = parse_choices(parser, other, column);
   }
-  if (status) return status;
-  program_close_jump(parser->program, &jump);
   parser->nesting--;
-  return CUGEN_OK;
+  return program_operate(parser->program, OP_SELECT, condition, choice, other);
 }
 
 /* Parses the arguments of select, from behind the "(". */
-static int parse_select(struct parser *parser, size_t column) {
+static int32_t parse_select(struct parser *parser, size_t column) {
   if (token_is(parser, ")")) return wrong_select(parser, column);
-  int status = expr_parse_parse_expression(parser, 0);
-  if (!status && token_is(parser, ")")) return wrong_select(parser, column);
-  if (!status) status = expect(parser, ",", "\",\"");
-  if (!status) status = parse_choices(parser, column);
-  return status ? status : expect(parser, ")", "\",\" or \")\"");
+  const int32_t condition = expr_parse_parse_expression(parser, 0);
+  if (token_is(parser, ")")) return wrong_select(parser, column);
+  expect(parser, ",", "\",\"");
+  const int32_t node = parse_choices(parser, condition, column);
+  expect(parser, ")", "\",\" or \")\"");
+  return node;
 }
 
 /* Parses the argument of a scope's function, up to the "," or ")" behind it, as an expression of
    its own. */
-static int parse_argument(struct parser *parser, struct expr **out) {
+static struct expr *parse_argument(struct parser *parser) {
   const size_t from = parser->start;
   struct text source = {0};
-  int depth = 0, status = CUGEN_OK;
-  while (!status && parser->kind != TOKEN_END &&
-         (depth || !(token_is(parser, ",") || token_is(parser, ")")))) {
+  struct expr *argument = NULL;
+  int status = CUGEN_OK;
+  for (int depth = 0;
+       parser->kind != TOKEN_END && (depth || !(token_is(parser, ",") || token_is(parser, ")")));) {
     depth += token_is(parser, "(") - token_is(parser, ")");
-    status = advance(parser);
+    advance(parser);
   }
   text_add_n(&source, parser->source + from, parser->start - from);
-  if (!status && source.failed) status = error_memory(parser->err);
-  if (!status)
+  if (source.failed) expr_parse_stop(parser, error_memory(parser->err));
+  if (!parser->program->status)
     status = parse_program(&(struct parser){.source = text_get(&source),
                                             .scope = parser->scope,
                                             .functions = parser->functions,
                                             .err = parser->err,
                                             .nesting = parser->nesting + 1},
-                           out);
+                           &argument);
+  if (status) expr_parse_stop(parser, status);
   text_free(&source);
-  return status;
+  return argument;
 }
 
-/* Parses the arguments of a scope's function, from behind the "(" to the ")". */
-static int parse_scope_arguments(struct parser *parser, struct expr **arguments, size_t *count) {
-  int status = CUGEN_OK;
-  while (!status && !token_is(parser, ")")) {
-    if (*count) status = expect(parser, ",", "\",\" or \")\"");
-    if (!status && *count == EXPR_CALL_ARGUMENTS)
-      return expr_parse_fail_at(parser, parser->start, "there are too many arguments");
-    if (!status) status = parse_argument(parser, &arguments[*count]);
-    *count += !status;
-  }
-  return status;
-}
-
-static int make_scope_call(struct parser *parser, const char *name, size_t column,
-                           struct expr *const *arguments, size_t count) {
+/* The scope's function owns the arguments of its call. */
+static int32_t parse_scope_call(struct parser *parser, const char *name, size_t column) {
+  struct expr *arguments[EXPR_CALL_ARGUMENTS] = {NULL};
   struct text text = {0}, why = {0};
+  size_t count = 0;
+  int32_t node = 0;
+  while (!ends(parser, ")")) {
+    if (count) expect(parser, ",", "\",\" or \")\"");
+    if (count == EXPR_CALL_ARGUMENTS)
+      expr_parse_fail_at(parser, parser->start, "there are too many arguments");
+    else if ((arguments[count] = parse_argument(parser)))
+      count++;
+  }
+  if (parser->program->status) {
+    for (size_t i = 0; i < count; i++) expr_free(arguments[i]);
+    return 0;
+  }
   text_add_n(&text, parser->source + column, parser->at - column);
   const struct expr_call *call = parser->functions->call(parser->scope->context, name,
                                                          text_get(&text), arguments, count, &why);
-  int status = text.failed || why.failed ? error_memory(parser->err)
-               : call                    ? program_call(parser->program, call, parser->err)
-                                         : expr_parse_fail_at(parser, column, text_get(&why));
+  if (call && !text.failed)
+    node = program_call(parser->program, call);
+  else if (text.failed || why.failed)
+    expr_parse_stop(parser, error_memory(parser->err));
+  else
+    expr_parse_fail_at(parser, column, text_get(&why));
   text_free(&text);
   text_free(&why);
-  return status ? status : advance(parser);
+  advance(parser);
+  return node;
 }
 
-static int parse_scope_call(struct parser *parser, const char *name, size_t column) {
-  struct expr *arguments[EXPR_CALL_ARGUMENTS] = {NULL};
-  size_t count = 0;
-  int status = advance(parser);
-  if (!status) status = parse_scope_arguments(parser, arguments, &count);
-  if (!status) return make_scope_call(parser, name, column, arguments, count);
-  for (size_t i = 0; i < count; i++) expr_free(arguments[i]);
-  return status;
-}
-
-static int parse_call(struct parser *parser, const char *name, size_t column) {
+static int32_t parse_call(struct parser *parser, const char *name, size_t column) {
   const struct function *function = expr_parse_find_function(parser, name);
-  if (!function && is_scope_function(parser, name)) return parse_scope_call(parser, name, column);
-  if (!function) return unknown_function(parser, name, column);
-  int status = advance(parser);
-  if (status) return status;
+  if (!function && !is_scope_function(parser, name)) return unknown_function(parser, name, column);
+  advance(parser);
+  if (!function) return parse_scope_call(parser, name, column);
   return function->op == OP_SELECT ? parse_select(parser, column)
                                    : parse_arguments(parser, function, column);
 }
 
 /* ---- Names ---------------------------------------------------------------------------------- */
 
-static int expr_parse_unknown_name(struct parser *parser, const char *name, size_t column) {
+static int32_t expr_parse_unknown_name(struct parser *parser, const char *name, size_t column) {
   size_t count = 0;
   const struct expr_scope *scope = parser->scope;
   const char *const *names = scope && scope->names ? scope->names(scope->context, &count) : NULL;
@@ -552,23 +577,20 @@ static int expr_parse_unknown_name(struct parser *parser, const char *name, size
     text_addf(&message, "; did you mean \"%s\"?", nearest);
   else if (instead_of(name, strlen(name)))
     text_addf(&message, "; write %s", instead_of(name, strlen(name)));
-  int status = message.failed ? error_memory(parser->err)
-                              : expr_parse_fail_at(parser, column, text_get(&message));
-  text_free(&message);
-  return status;
+  return expr_parse_fail_text(parser, column, &message);
 }
 
-static int expr_parse_push_name(struct parser *parser, const char *name, size_t column) {
+static int32_t expr_parse_push_name(struct parser *parser, const char *name, size_t column) {
   struct expr_symbol symbol = {.kind = SYMBOL_UNKNOWN};
   if (parser->scope && parser->scope->find)
     symbol = parser->scope->find(parser->scope->context, name);
   switch (symbol.kind) {
-  case SYMBOL_SLOT: return program_push_slot(parser->program, symbol.slot, name, parser->err);
-  case SYMBOL_CONSTANT: return program_push_constant(parser->program, symbol.constant, parser->err);
+  case SYMBOL_SLOT: return program_slot(parser->program, symbol.slot, name);
+  case SYMBOL_CONSTANT: return program_constant(parser->program, symbol.constant);
   case SYMBOL_EXPR:
     if (symbol.expr->call_count && (parser->element || parser->find_buffer))
       return expr_parse_fail_at(parser, column, "what this asks about arrays has no place here");
-    return program_append(parser->program, symbol.expr, NULL, NULL, 0, parser->err);
+    return program_append(parser->program, symbol.expr);
   case SYMBOL_BUFFER:
     return expr_parse_fail_at(parser, column, "a buffer stands with its indices: name[i]");
   case SYMBOL_UNKNOWN: break;
@@ -578,77 +600,68 @@ static int expr_parse_push_name(struct parser *parser, const char *name, size_t 
 
 enum { MOST_INDICES = 4 };
 
-static int push_element(struct parser *parser, const char *name, char *const *indices, size_t count,
-                        size_t column) {
-  int slot;
-  struct text why = {0};
-  int status;
-  if (parser->element(parser->scope->context, name, (const char *const *)indices, count, &slot,
-                      &why))
-    status = program_push_slot(parser->program, slot, name, parser->err);
-  else
-    status =
-        why.failed ? error_memory(parser->err) : expr_parse_fail_at(parser, column, text_get(&why));
-  text_free(&why);
-  return status;
-}
-
 /* Reads the names of a formula's indices, from behind the "[" to the "]". */
-static int expr_parse_read_indices(struct parser *parser, char **indices, size_t *count) {
-  int status = CUGEN_OK;
-  do {
-    if (*count) status = expect(parser, ",", "\",\" or \"]\"");
-    if (status) return status;
-    if (parser->kind != TOKEN_NAME || parser->infix)
-      return expected(parser, "the name of a parameter");
-    if (*count == MOST_INDICES)
-      return expr_parse_fail_at(parser, parser->start, "a buffer has at most 4 dimensions");
-    indices[*count] = text_take(&parser->name);
-    if (!indices[(*count)++]) return error_memory(parser->err);
-    status = advance(parser);
-  } while (!status && !token_is(parser, "]"));
-  return status ? status : advance(parser);
-}
-
-/* Parses the indices of an element, from behind the "[" to the "]", and emits their code. */
-static int parse_indices(struct parser *parser, int *count) {
-  int status = CUGEN_OK;
-  do {
-    if (*count) status = expect(parser, ",", "\",\" or \"]\"");
-    if (!status) status = expr_parse_parse_expression(parser, 0);
-    if (!status && ++*count > MOST_INDICES)
-      return expr_parse_fail_at(parser, parser->start, "a buffer has at most 4 dimensions");
-  } while (!status && !token_is(parser, "]"));
-  return status ? status : advance(parser);
-}
-
-static int parse_buffer(struct parser *parser, const char *name, size_t column) {
-  struct text why = {0};
-  int buffer, rank, count = 0, status = CUGEN_OK;
-  if (!parser->find_buffer(parser->scope->context, name, &buffer, &rank, &why))
-    status =
-        why.failed ? error_memory(parser->err) : expr_parse_fail_at(parser, column, text_get(&why));
-  if (!status) status = advance(parser);
-  if (!status) status = parse_indices(parser, &count);
-  if (!status && count != rank) {
-    text_addf(&why, "\"%s\" has %d dimension%s, not %d", name, rank, rank == 1 ? "" : "s", count);
-    status = expr_parse_fail_at(parser, column, text_get(&why));
-  }
-  text_free(&why);
-  return status ? status : program_element(parser->program, buffer, rank, name, parser->err);
-}
-
-static int parse_element(struct parser *parser, const char *name, size_t column) {
-  char *indices[MOST_INDICES] = {NULL};
+static size_t expr_parse_read_indices(struct parser *parser, char **indices) {
   size_t count = 0;
+  do {
+    if (count) expect(parser, ",", "\",\" or \"]\"");
+    if (parser->kind != TOKEN_NAME || parser->infix)
+      expected(parser, "the name of a parameter");
+    else if (count == MOST_INDICES)
+      expr_parse_fail_at(parser, parser->start, "a buffer has at most 4 dimensions");
+    else if (!(indices[count++] = text_take(&parser->name)))
+      expr_parse_stop(parser, error_memory(parser->err));
+    advance(parser);
+  } while (!ends(parser, "]"));
+  advance(parser);
+  return count;
+}
+
+/* Parses the indices of an element, from behind the "[" to the "]". */
+static int parse_indices(struct parser *parser, int32_t *indices) {
+  int count = 0;
+  do {
+    if (count) expect(parser, ",", "\",\" or \"]\"");
+    const int32_t index = expr_parse_parse_expression(parser, 0);
+    if (count == MOST_INDICES)
+      expr_parse_fail_at(parser, parser->start, "a buffer has at most 4 dimensions");
+    else
+      indices[count++] = index;
+  } while (!ends(parser, "]"));
+  advance(parser);
+  return count;
+}
+
+static int32_t parse_buffer(struct parser *parser, const char *name, size_t column) {
+  struct text why = {0};
+  int32_t indices[MOST_INDICES];
+  int buffer, rank;
+  if (!parser->find_buffer(parser->scope->context, name, &buffer, &rank, &why))
+    return expr_parse_fail_text(parser, column, &why);
+  advance(parser);
+  const int count = parse_indices(parser, indices);
+  if (count == rank) return program_element(parser->program, buffer, rank, name, indices);
+  text_addf(&why, "\"%s\" has %d dimension%s, not %d", name, rank, rank == 1 ? "" : "s", count);
+  return expr_parse_fail_text(parser, column, &why);
+}
+
+static int32_t parse_element(struct parser *parser, const char *name, size_t column) {
+  char *indices[MOST_INDICES] = {NULL};
+  struct text why = {0};
+  int slot = 0;
+  int32_t node = 0;
   if (parser->find_buffer) return parse_buffer(parser, name, column);
   if (!parser->element)
     return expr_parse_fail_at(parser, parser->start, "elements of buffers are for formulas");
-  int status = advance(parser);
-  if (!status) status = expr_parse_read_indices(parser, indices, &count);
-  if (!status) status = push_element(parser, name, indices, count, column);
+  advance(parser);
+  const size_t count = expr_parse_read_indices(parser, indices);
+  if (parser->program->status || parser->element(parser->scope->context, name,
+                                                 (const char *const *)indices, count, &slot, &why))
+    node = program_slot(parser->program, slot, name);
+  else
+    expr_parse_fail_text(parser, column, &why);
   for (size_t i = 0; i < count; i++) free(indices[i]);
-  return status;
+  return node;
 }
 
 static bool find_literal(const char *name, struct value *out) {
@@ -661,110 +674,94 @@ static bool find_literal(const char *name, struct value *out) {
   return true;
 }
 
-static int parse_name(struct parser *parser) {
-  size_t column = parser->start;
+static int32_t parse_name(struct parser *parser) {
+  const size_t column = parser->start;
   if (parser->infix) return expected(parser, "a value");
   struct value literal;
   struct text name = parser->name; /* taken over, so that advance does not overwrite the name */
   parser->name = (struct text){0};
-  int status = advance(parser);
-  if (!status && find_literal(text_get(&name), &literal))
-    status = program_push_constant(parser->program, literal, parser->err);
-  else if (!status && token_is(parser, "("))
-    status = parse_call(parser, text_get(&name), column);
-  else if (!status && token_is(parser, "["))
-    status = parse_element(parser, text_get(&name), column);
-  else if (!status)
-    status = expr_parse_push_name(parser, text_get(&name), column);
+  advance(parser);
+  int32_t node = 0;
+  if (find_literal(text_get(&name), &literal))
+    node = program_constant(parser->program, literal);
+  else if (token_is(parser, "("))
+    node = parse_call(parser, text_get(&name), column);
+  else if (token_is(parser, "["))
+    node = parse_element(parser, text_get(&name), column);
+  else if (!parser->program->status)
+    node = expr_parse_push_name(parser, text_get(&name), column);
   text_free(&name);
-  return status;
+  return node;
 }
 
 /* ---- Expressions ---------------------------------------------------------------------------- */
 
-static int parse_unary(struct parser *parser, enum expr_op op) {
-  int status = advance(parser);
-  if (!status) status = expr_parse_parse_expression(parser, PRIORITY_UNARY);
-  return status ? status : program_operate(parser->program, op, parser->err);
+static int32_t parse_unary(struct parser *parser, enum expr_op op) {
+  advance(parser);
+  return program_operate(parser->program, op, expr_parse_parse_expression(parser, PRIORITY_UNARY),
+                         0, 0);
 }
 
-static int parse_parentheses(struct parser *parser) {
-  int status = advance(parser);
-  if (!status) status = expr_parse_parse_expression(parser, 0);
-  return status ? status : expect(parser, ")", "an operator or \")\"");
-}
-
-static int parse_literal(struct parser *parser) {
-  struct value value =
-      parser->kind == TOKEN_NUMBER ? parser->number : value_string(text_get(&parser->name));
-  int status = program_push_constant(parser->program, value, parser->err);
-  return status ? status : advance(parser);
-}
-
-static int parse_simple(struct parser *parser) {
-  if (parser->kind == TOKEN_NUMBER || parser->kind == TOKEN_STRING) return parse_literal(parser);
+static int32_t parse_simple(struct parser *parser) {
+  int32_t node;
   if (token_is(parser, "not")) return parse_unary(parser, OP_NOT);
   if (token_is(parser, "-")) return parse_unary(parser, OP_NEGATE);
-  if (token_is(parser, "(")) return parse_parentheses(parser);
-  if (parser->kind == TOKEN_NAME) return parse_name(parser);
-  return expected(parser, "a value");
-}
-
-static int parse_right(struct parser *parser, const struct symbol *infix) {
-  struct program_jump jump = {0};
-  bool jumps = infix->op == OP_AND || infix->op == OP_OR;
-  int status = jumps ? program_open_jump(parser->program, infix->op, &jump, parser->err) : CUGEN_OK;
-  if (!status) status = advance(parser);
-  if (!status) status = expr_parse_parse_expression(parser, infix->priority);
-  if (status) return status;
-  if (!jumps) return program_operate(parser->program, infix->op, parser->err);
-  program_close_jump(parser->program, &jump);
-  return CUGEN_OK;
+  if (token_is(parser, "(")) {
+    advance(parser);
+    node = expr_parse_parse_expression(parser, 0);
+    expect(parser, ")", "an operator or \")\"");
+  } else if (parser->kind == TOKEN_NUMBER || parser->kind == TOKEN_STRING) {
+    node = program_constant(parser->program, parser->kind == TOKEN_NUMBER
+                                                 ? parser->number
+                                                 : value_string(text_get(&parser->name)));
+    advance(parser);
+  } else {
+    node = parser->kind == TOKEN_NAME ? parse_name(parser) : expected(parser, "a value");
+  }
+  return node;
 }
 
 /* Parses operators of a priority above `priority`. All operators are left associative. */
-static int parse_operators(struct parser *parser, int priority) {
-  int status = parse_simple(parser), last = 0;
+static int32_t parse_operators(struct parser *parser, int priority) {
+  int32_t node = parse_simple(parser);
   const struct symbol *infix;
-  while (!status && (infix = parser->infix) && infix->priority > priority) {
+  for (int last = 0; (infix = parser->infix) && infix->priority > priority;
+       last = infix->priority) {
     if (infix->priority == PRIORITY_COMPARISON && last == PRIORITY_COMPARISON)
       return expr_parse_fail_at(
           parser, parser->start,
           "comparisons cannot be chained (write a <= b and b <= c, or use parentheses)");
-    last = infix->priority;
-    status = parse_right(parser, infix);
+    advance(parser);
+    const int32_t right = expr_parse_parse_expression(parser, infix->priority);
+    node = program_operate(parser->program, infix->op, node, right, 0);
   }
-  return status;
+  return node;
 }
 
-static int expr_parse_parse_expression(struct parser *parser, int priority) {
+static int32_t expr_parse_parse_expression(struct parser *parser, int priority) {
   if (++parser->nesting > EXPR_MAX_NESTING)
     return expr_parse_fail_at(parser, parser->start, "the expression is nested too deeply");
-  int status = parse_operators(parser, priority);
+  const int32_t node = parse_operators(parser, priority);
   parser->nesting--;
-  return status;
-}
-
-static int parse_all(struct parser *parser) {
-  int status = advance(parser);
-  if (!status) status = expr_parse_parse_expression(parser, 0);
-  if (!status && parser->kind != TOKEN_END) status = expected(parser, "an operator or the end");
-  return status ? status : program_finish(parser->program, parser->err);
+  return node;
 }
 
 static int parse_program(struct parser *parser, struct expr **out) {
   *out = NULL;
-  parser->program = program_new(parser->source);
-  if (!parser->program) return error_memory(parser->err);
-  int status = parse_all(parser);
-  if (!status) status = expr_check_types(parser->program, parser->scope, parser->err);
+  parser->program = program_new(parser->source, parser->err);
+  if (!parser->program) return CUGEN_ERROR_MEMORY;
+  advance(parser);
+  expr_parse_parse_expression(parser, 0);
+  if (parser->kind != TOKEN_END) expected(parser, "an operator or the end");
+  int status = parser->program->status;
+  if (!status) status = expr_bind(parser->program, NULL, NULL, 0, out, parser->err);
+  if (!status) status = expr_check_types(*out, parser->scope, parser->err);
   text_free(&parser->name);
-  if (status) {
-    expr_free(parser->program);
-    return status;
-  }
-  *out = parser->program;
-  return CUGEN_OK;
+  expr_free(parser->program);
+  if (!status) return CUGEN_OK;
+  expr_free(*out);
+  *out = NULL;
+  return status;
 }
 
 int expr_parse(const char *source, const struct expr_scope *scope, struct expr **out,

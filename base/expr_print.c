@@ -1,5 +1,5 @@
-/* Printing of expressions: as text for messages, and as C. The program is run on fragments of text
-   instead of values. */
+/* Printing of expressions: as text for messages, and as C. Each node becomes a fragment of text,
+   made from those of its operands. */
 #include "expr_program.h"
 
 #include <stdlib.h>
@@ -131,23 +131,15 @@ void expr_print_values(enum expr_op op, const struct value *left, const struct v
   fragment_free(&b);
 }
 
-/* ---- Running a program on text -------------------------------------------------------------- */
+/* ---- Making fragments ----------------------------------------------------------------------- */
 
 struct printer {
   const struct expr *expr;
   bool c, checked, formula;
   const char *(*slot_name)(void *context, int slot);
   void *context;
-  const char *refusal; /* why the expression cannot be printed as C; NULL if it can */
-  /* The left operand of an open `and` stays on the stack, and so do the condition and the first
-     choice of an open select. At most one fragment exists per level, plus two per open jump. */
-  struct fragment stack[3 * EXPR_MAX_STACK + 1];
-  int top;
-  struct {
-    size_t target;
-    enum expr_op op;
-  } jumps[EXPR_MAX_STACK];
-  int open;
+  const char *refusal;   /* why the expression cannot be printed as C; NULL if it can */
+  struct fragment *made; /* of each node; empty once it is part of another one */
 };
 
 static bool expr_print_refuse(struct printer *printer, const char *why) {
@@ -170,40 +162,30 @@ static void in_type(struct fragment *fragment) {
   *fragment = (struct fragment){.text = text, .kind = FRAGMENT_NUMBER};
 }
 
-static bool constant_fragment(struct printer *printer, struct value value, struct fragment *out) {
-  bool negative = (value.type == VALUE_INT && value.integer < 0) ||
-                  (value.type == VALUE_FLOAT && value.real < 0);
+static void constant_fragment(struct printer *printer, struct value value, struct fragment *out) {
+  const bool negative = (value.type == VALUE_INT && value.integer < 0) ||
+                        (value.type == VALUE_FLOAT && value.real < 0);
   out->composite = printer->c && negative;
   if (!printer->c) {
     print_value(value, &out->text);
-    return true;
-  }
-  if (value.type == VALUE_STRING) return expr_print_refuse(printer, "strings have no place in it");
-  if (value.type == VALUE_NIL) return expr_print_refuse(printer, "nil has no place in it");
-  if (value.type == VALUE_BOOL) {
+  } else if (value.type == VALUE_STRING || value.type == VALUE_NIL) {
+    expr_print_refuse(printer, value.type == VALUE_NIL ? "nil has no place in it"
+                                                       : "strings have no place in it");
+  } else if (value.type == VALUE_BOOL) {
     out->kind = FRAGMENT_BOOLEAN;
     text_add(&out->text, value.boolean ? "1" : "0");
-    return true;
+  } else {
+    out->kind = value.type == VALUE_FLOAT ? FRAGMENT_REAL : FRAGMENT_NUMBER;
+    /* C has no literal for the smallest integer */
+    const bool smallest = value.type == VALUE_INT && value.integer == INT64_MIN;
+    if (smallest)
+      text_add(&out->text, "-9223372036854775807LL - 1");
+    else
+      value_print(value, &out->text);
+    /* LL, so that a product of two constants does not overflow an int */
+    if (value.type == VALUE_INT && !smallest) text_add(&out->text, "LL");
+    if (printer->formula) in_type(out);
   }
-  out->kind = value.type == VALUE_FLOAT ? FRAGMENT_REAL : FRAGMENT_NUMBER;
-  /* C has no literal for the smallest integer */
-  if (value.type == VALUE_INT && value.integer == INT64_MIN)
-    text_add(&out->text, "-9223372036854775807LL - 1");
-  else
-    value_print(value, &out->text);
-  /* LL, so that a product of two constants does not overflow an int */
-  if (value.type == VALUE_INT && value.integer != INT64_MIN) text_add(&out->text, "LL");
-  if (printer->formula) in_type(out);
-  return true;
-}
-
-static bool expr_print_push(struct printer *printer, const struct instruction *instruction) {
-  struct fragment *out = &printer->stack[printer->top++];
-  *out = (struct fragment){.kind = FRAGMENT_NUMBER};
-  if (instruction->place == OPERAND_CONSTANT)
-    return constant_fragment(printer, printer->expr->constants[instruction->operand], out);
-  text_add(&out->text, expr_print_name_of(printer, instruction->operand));
-  return true;
 }
 
 static bool is_numeric(const struct fragment *fragment) {
@@ -265,70 +247,56 @@ static const char *checked_pattern(enum expr_op op, bool real, struct fragment *
   return patterns[op].c;
 }
 
-static void expr_print_operate(struct printer *printer, enum expr_op op) {
+static void expr_print_operate(struct printer *printer, enum expr_op op, struct fragment *left,
+                               struct fragment *right, struct fragment *out) {
   enum { LONGEST = 1 << 16 };
-  struct fragment *right = &printer->stack[printer->top - 1],
-                  *left = op >= OP_FIRST_BINARY ? right - 1 : right;
   if (printer->c && !check_kinds(printer, op, left, right)) return;
-  /* an operand that is a whole number already stays as it is */
-  if (printer->c && !printer->formula && gives_whole(op) && left->kind == FRAGMENT_NUMBER) return;
   bool real = left->kind == FRAGMENT_REAL || right->kind == FRAGMENT_REAL;
   const char *pattern = printer->c ? patterns[op].c : patterns[op].lua;
+  if (printer->c && !printer->formula && gives_whole(op) && left->kind == FRAGMENT_NUMBER) {
+    *out = *left; /* an operand that is a whole number already stays as it is */
+    *left = (struct fragment){0};
+    return;
+  }
   if (printer->checked) pattern = checked_pattern(op, real, left, right);
   if (printer->formula) pattern = formula_pattern(op);
-  struct fragment result = {.text = expr_print_fill(pattern, left, right)};
+  out->text = expr_print_fill(pattern, left, right);
   real = (real && (printer->formula || !gives_whole(op))) || gives_real(op);
-  result.kind = patterns[op].boolean ? FRAGMENT_BOOLEAN : real ? FRAGMENT_REAL : FRAGMENT_NUMBER;
+  out->kind = patterns[op].boolean ? FRAGMENT_BOOLEAN : real ? FRAGMENT_REAL : FRAGMENT_NUMBER;
   /* Lua's form of the operation is a call, which needs no parentheses around it */
-  bool call = op >= OP_CEIL_DIV || (op > OP_NEGATE && op < OP_ADD);
-  result.composite = printer->checked ? strchr("%!-", pattern[0]) != NULL : printer->c || !call;
-  fragment_free(right);
-  if (left != right) fragment_free(left);
-  *left = result;
-  printer->top = (int)(left - printer->stack) + 1;
+  const bool call = op >= OP_CEIL_DIV || (op > OP_NEGATE && op < OP_ADD);
+  out->composite = printer->checked ? strchr("%!-", pattern[0]) != NULL : printer->c || !call;
   /* C patterns that mention an operand twice double the text at each level */
-  if (result.text.length > LONGEST) expr_print_refuse(printer, "it gets too long");
+  if (out->text.length > LONGEST) expr_print_refuse(printer, "it gets too long");
+}
+
+/* Appends "A ? B : C". */
+static void add_choice(const struct fragment *condition, const struct fragment *a,
+                       const struct fragment *b, struct text *out) {
+  struct text choices = expr_print_fill("%A : %B", a, b);
+  *out = expr_print_fill("%A ? ", condition, NULL);
+  expr_print_add_operand(&choices, false, out);
+  text_free(&choices);
 }
 
 /* Prints c ? a : b; both choices must be of one kind. */
-static void choose_c(struct printer *printer, const struct fragment *condition,
-                     struct fragment *result) {
-  const struct fragment *a = condition + 1, *b = condition + 2;
-  bool numbers = is_numeric(a) && is_numeric(b);
+static void print_select(struct printer *printer, const struct fragment *condition,
+                         const struct fragment *a, const struct fragment *b, struct fragment *out) {
+  const bool numbers = is_numeric(a) && is_numeric(b);
+  if (!printer->c) {
+    struct text choices = expr_print_fill("%a, %b)", a, b);
+    out->text = expr_print_fill("select(%a, ", condition, NULL);
+    expr_print_add_operand(&choices, false, &out->text);
+    text_free(&choices);
+    return;
+  }
   if (condition->kind != FRAGMENT_BOOLEAN ||
       (!numbers && (a->kind != FRAGMENT_BOOLEAN || b->kind != a->kind)))
     expr_print_refuse(printer, "a number may be a condition");
   if (printer->checked && a->kind != b->kind) expr_print_refuse(printer, "it may be whole or not");
-  struct text choices = expr_print_fill("%A : %B", a, b);
-  result->text = expr_print_fill("%A ? ", condition, NULL);
-  expr_print_add_operand(&choices, false, &result->text);
-  text_free(&choices);
-  result->kind = a->kind == FRAGMENT_REAL ? a->kind : b->kind;
-  result->composite = true;
-}
-
-/* Replaces the condition and the two choices on top of the stack by the select. */
-static void join_select(struct printer *printer) {
-  struct fragment *condition = &printer->stack[printer->top - 3],
-                  result = {.kind = FRAGMENT_NUMBER};
-  if (printer->c) {
-    choose_c(printer, condition, &result);
-  } else {
-    struct text choices = expr_print_fill("%a, %b)", condition + 1, condition + 2);
-    result.text = expr_print_fill("select(%a, ", condition, NULL);
-    expr_print_add_operand(&choices, false, &result.text);
-    text_free(&choices);
-  }
-  for (int i = 0; i < 3; i++) fragment_free(&condition[i]);
-  *condition = result;
-  printer->top -= 2;
-}
-
-/* Replaces the two topmost fragments by the result. */
-static void join_result(struct printer *printer, struct fragment result) {
-  fragment_free(&printer->stack[--printer->top]);
-  fragment_free(&printer->stack[printer->top - 1]);
-  printer->stack[printer->top - 1] = result;
+  add_choice(condition, a, b, &out->text);
+  out->kind = a->kind == FRAGMENT_REAL ? a->kind : b->kind;
+  out->composite = true;
 }
 
 static struct fragment *as_guard(struct fragment *view, const struct fragment *of) {
@@ -338,211 +306,166 @@ static struct fragment *as_guard(struct fragment *view, const struct fragment *o
 }
 
 /* Joins `left and right` by the kinds of the operands. A number counts as true, as in Lua. */
-static void join_and_c(struct printer *printer, struct fragment *left, struct fragment *right) {
-  struct fragment a, b, result = {.composite = true, .kind = right->kind};
+static void print_and_c(struct fragment *left, struct fragment *right, struct fragment *out) {
+  struct fragment a, b;
+  *out = (struct fragment){.composite = true, .kind = right->kind};
   if (is_numeric(left)) { /* a number is always true, so the result is the right operand */
-    result = *right;
+    *out = *right;
     *right = (struct fragment){0};
   } else if (right->kind == FRAGMENT_BOOLEAN) {
-    result.text = expr_print_fill("%A && %B", as_guard(&a, left), right);
+    out->text = expr_print_fill("%A && %B", as_guard(&a, left), right);
   } else {
-    result.kind = FRAGMENT_GUARDED;
-    result.guard = right->kind == FRAGMENT_GUARDED
-                       ? expr_print_fill("%A && %B", as_guard(&a, left), as_guard(&b, right))
-                       : expr_print_fill("%a", as_guard(&a, left), NULL);
-    result.composite = right->composite;
-    result.real = right->real || right->kind == FRAGMENT_REAL;
-    expr_print_add_operand(&right->text, false, &result.text);
+    out->kind = FRAGMENT_GUARDED;
+    out->guard = right->kind == FRAGMENT_GUARDED
+                     ? expr_print_fill("%A && %B", as_guard(&a, left), as_guard(&b, right))
+                     : expr_print_fill("%a", as_guard(&a, left), NULL);
+    out->composite = right->composite;
+    out->real = right->real || right->kind == FRAGMENT_REAL;
+    expr_print_add_operand(&right->text, false, &out->text);
   }
-  join_result(printer, result);
 }
 
-static void join_or_c(struct printer *printer, struct fragment *left, struct fragment *right) {
-  struct fragment a, b, result = {.composite = true, .kind = right->kind};
+static void print_or_c(struct printer *printer, struct fragment *left, struct fragment *right,
+                       struct fragment *out) {
+  struct fragment a, b;
+  *out = (struct fragment){.composite = true, .kind = right->kind};
   if (is_numeric(left)) { /* a number is always true, so the result is the left operand */
-    result = *left;
+    *out = *left;
     *left = (struct fragment){0};
   } else if (left->kind == FRAGMENT_BOOLEAN && right->kind == FRAGMENT_BOOLEAN) {
-    result.text = expr_print_fill("%A || %B", left, right);
+    out->text = expr_print_fill("%A || %B", left, right);
   } else if (left->kind == FRAGMENT_GUARDED && right->kind != FRAGMENT_BOOLEAN) {
-    struct text condition = expr_print_fill("%A ? ", as_guard(&a, left), NULL);
-    struct text choice = expr_print_fill("%A : %B", left, right);
-    result.text = condition;
-    text_add_n(&result.text, text_get(&choice), choice.length);
-    text_free(&choice);
-    bool real = right->real || right->kind == FRAGMENT_REAL;
-    if (printer->checked && left->real != real)
+    add_choice(as_guard(&a, left), left, right, &out->text);
+    out->real = right->real || right->kind == FRAGMENT_REAL;
+    if (printer->checked && left->real != out->real)
       expr_print_refuse(printer, "it may be whole or not");
-    result.real = real;
     if (right->kind == FRAGMENT_GUARDED)
-      result.guard = expr_print_fill("%A || %B", as_guard(&a, left), as_guard(&b, right));
+      out->guard = expr_print_fill("%A || %B", as_guard(&a, left), as_guard(&b, right));
   } else {
     expr_print_refuse(printer, "a number may be a condition");
   }
-  join_result(printer, result);
 }
 
-static void expr_print_join(struct printer *printer, enum expr_op op) {
-  struct fragment *right = &printer->stack[printer->top - 1], *left = right - 1;
-  if (!printer->c) {
-    struct fragment result = {.text = expr_print_fill(patterns[op].lua, left, right),
-                              .composite = true};
-    join_result(printer, result);
-  } else if (op == OP_AND) {
-    join_and_c(printer, left, right);
-  } else {
-    join_or_c(printer, left, right);
+static void print_element(struct printer *printer, const struct node *node, struct fragment *out) {
+  text_addf(&out->text, "%s[",
+            expr_print_name_of(printer, EXPR_BUFFER_NAME + element_buffer(node->operand)));
+  for (int i = 0; i < node_operands(node); i++) {
+    if (i) text_add(&out->text, ", ");
+    expr_print_add_operand(&printer->made[node->at[i]].text, false, &out->text);
   }
-}
-
-/* Prints an element of a buffer, whose indices are the topmost fragments. */
-static void print_element(struct printer *printer, int32_t operand) {
-  int rank = element_rank(operand);
-  struct fragment *first = &printer->stack[printer->top - rank];
-  struct fragment result = {.kind = FRAGMENT_REAL};
-  text_addf(&result.text, "%s[",
-            expr_print_name_of(printer, EXPR_BUFFER_NAME + element_buffer(operand)));
-  for (int i = 0; i < rank; i++) {
-    if (i) text_add(&result.text, ", ");
-    expr_print_add_operand(&first[i].text, false, &result.text);
-    fragment_free(&first[i]);
-  }
-  text_add_char(&result.text, ']');
-  *first = result;
-  printer->top -= rank - 1;
+  text_add_char(&out->text, ']');
+  out->kind = FRAGMENT_REAL;
   if (printer->c) expr_print_refuse(printer, "elements have no place in it");
 }
 
-static void print_call(struct printer *printer, int32_t operand) {
-  struct fragment *out = &printer->stack[printer->top++];
-  *out = (struct fragment){.kind = FRAGMENT_NUMBER};
-  text_add(&out->text, printer->expr->calls[operand].call->text);
-  if (printer->c)
-    expr_print_refuse(printer, "what it asks about arrays is known to the config only");
-}
-
-static void expr_print_close_jumps(struct printer *printer, size_t at) {
-  while (printer->open > 0 && printer->jumps[printer->open - 1].target == at && !printer->refusal) {
-    enum expr_op op = printer->jumps[--printer->open].op;
-    if (op == OP_SELECT)
-      join_select(printer);
+/* Makes the fragment of a node from those of its operands, and frees those. */
+static void print_node(struct printer *printer, size_t i) {
+  const struct node *node = &printer->expr->nodes[i];
+  struct fragment *out = &printer->made[i], *a = &printer->made[node->at[0]],
+                  *b = &printer->made[node->at[node_operands(node) > 1]];
+  switch (node->op) {
+  case OP_PUSH:
+    if (node->place == OPERAND_CONSTANT)
+      constant_fragment(printer, printer->expr->constants[node->operand], out);
     else
-      expr_print_join(printer, op);
+      text_add(&out->text, expr_print_name_of(printer, node->operand));
+    break;
+  case OP_CALL:
+    text_add(&out->text, printer->expr->calls[node->operand].call->text);
+    if (printer->c)
+      expr_print_refuse(printer, "what it asks about arrays is known to the config only");
+    break;
+  case OP_ELEMENT: print_element(printer, node, out); break;
+  case OP_SELECT: print_select(printer, a, b, &printer->made[node->at[2]], out); break;
+  case OP_AND:
+  case OP_OR:
+    if (!printer->c)
+      *out = (struct fragment){.text = expr_print_fill(patterns[node->op].lua, a, b),
+                               .composite = true};
+    else if (node->op == OP_AND)
+      print_and_c(a, b, out);
+    else
+      print_or_c(printer, a, b, out);
+    break;
+  default: expr_print_operate(printer, node->op, a, b, out); break;
   }
+  for (int k = 0; k < node_operands(node); k++) fragment_free(&printer->made[node->at[k]]);
 }
 
-/* Notes an open jump. A select's first choice ends where the jump of its ELSE leads to. */
-static void expr_print_open_jump(struct printer *printer, const struct instruction *instruction,
-                                 size_t at) {
-  const size_t target = at + 1 + (size_t)instruction->operand;
-  if (instruction->op == OP_ELSE) {
-    printer->jumps[printer->open - 1].target = target;
-    return;
-  }
-  printer->jumps[printer->open].op = instruction->op;
-  printer->jumps[printer->open++].target = instruction->op == OP_SELECT ? SIZE_MAX : target;
+/* Makes the fragments of a node and of what it stands on. Returns that of the node, or an empty one
+   if memory is out, so that a message is left without it. */
+static const struct fragment *print_until(struct printer *printer, size_t last) {
+  static const struct fragment nothing = {.text = {.failed = true}};
+  size_t first = last;
+  while (node_operands(&printer->expr->nodes[first]))
+    first = (size_t)printer->expr->nodes[first].at[0];
+  printer->made = calloc(last + 1, sizeof *printer->made);
+  for (size_t i = first; i <= last && printer->made && !printer->refusal; i++)
+    print_node(printer, i);
+  return printer->made ? &printer->made[last] : &nothing;
 }
 
-static void expr_print_step(struct printer *printer, size_t at) {
-  const struct instruction *instruction = &printer->expr->code[at];
-  if (instruction->place == OPERAND_JUMP) {
-    expr_print_open_jump(printer, instruction, at);
-    return;
-  }
-  if (instruction->op == OP_ELEMENT) {
-    print_element(printer, instruction->operand);
-    return;
-  }
-  if (instruction->op == OP_CALL) {
-    print_call(printer, instruction->operand);
-    return;
-  }
-  if (instruction->place != OPERAND_STACK && !expr_print_push(printer, instruction)) return;
-  if (instruction->op != OP_PUSH) expr_print_operate(printer, instruction->op);
+static void print_end(struct printer *printer, size_t last) {
+  for (size_t i = 0; printer->made && i <= last; i++) fragment_free(&printer->made[i]);
+  free(printer->made);
 }
 
-/* Prints the program's instructions before `end`; the result of the last one is on top of the
-   stack. */
-static void print_until(struct printer *printer, size_t end) {
-  for (size_t at = 0; at < end && !printer->refusal; at++) {
-    expr_print_close_jumps(printer, at);
-    if (!printer->refusal) expr_print_step(printer, at);
-  }
+void expr_print_node(const struct expr *expr, size_t node, struct text *out) {
+  struct printer printer = {.expr = expr};
+  const struct fragment *made = print_until(&printer, node);
+  text_add_n(out, text_get(&made->text), made->text.length);
+  print_end(&printer, node);
 }
 
-static void printer_free(struct printer *printer) {
-  if (!printer) return;
-  while (printer->top > 0) fragment_free(&printer->stack[--printer->top]);
-  free(printer);
-}
-
-void expr_print_operation(const struct expr *expr, size_t at, struct text *out) {
-  struct printer *printer = calloc(1, sizeof *printer);
-  if (!printer) return; /* without memory the message is left without the operation */
-  printer->expr = expr;
-  print_until(printer, at + 1);
-  const struct text *text = &printer->stack[printer->top - 1].text;
-  text_add_n(out, text_get(text), text->length);
-  printer_free(printer);
-}
-
-static int finish_c(struct printer *printer, struct text *out, cugen_error *err) {
-  const struct fragment *result = &printer->stack[printer->top - 1];
-  if (!printer->refusal && result->kind == FRAGMENT_GUARDED)
+/* Prints the whole expression. *kind becomes that of the result. */
+static int print_c(struct printer *printer, struct text *out, enum fragment_kind *kind,
+                   cugen_error *err) {
+  const size_t last = printer->expr->node_count - 1;
+  const struct fragment *made = print_until(printer, last);
+  int status = CUGEN_OK;
+  *kind = made->kind;
+  if (!printer->refusal && made->kind == FRAGMENT_GUARDED)
     expr_print_refuse(printer, "a number may be a condition");
+  if (!printer->refusal && printer->formula && made->kind == FRAGMENT_BOOLEAN)
+    expr_print_refuse(printer, "it is a condition, not a number");
   if (!printer->refusal) {
-    if (result->text.failed) return error_memory(err);
-    text_add_n(out, text_get(&result->text), result->text.length);
-    return out->failed ? error_memory(err) : CUGEN_OK;
+    expr_print_add_operand(&made->text, false, out);
+    if (out->failed) status = error_memory(err);
+  } else {
+    struct text quoted = {0};
+    expr_quote(printer->expr->text, 0, &quoted);
+    status = error_set(err, CUGEN_ERROR_CONFIG, "%s cannot be written as C: %s", text_get(&quoted),
+                       printer->refusal);
+    text_free(&quoted);
   }
-  struct text quoted = {0};
-  expr_quote(printer->expr->text, 0, &quoted);
-  error_set(err, CUGEN_ERROR_CONFIG, "%s cannot be written as C: %s", text_get(&quoted),
-            printer->refusal);
-  text_free(&quoted);
-  return CUGEN_ERROR_CONFIG;
-}
-
-static int run_c(struct printer *printer, struct text *out, cugen_error *err) {
-  print_until(printer, printer->expr->count);
-  expr_print_close_jumps(printer, printer->expr->count);
-  return finish_c(printer, out, err);
+  print_end(printer, last);
+  return status;
 }
 
 int expr_print_c(const struct expr *expr, const char *(*slot_name)(void *context, int slot),
                  void *context, struct text *out, cugen_error *err) {
-  struct printer *printer = calloc(1, sizeof *printer);
-  if (!printer) return error_memory(err);
-  *printer = (struct printer){.expr = expr, .c = true, .slot_name = slot_name, .context = context};
-  int status = run_c(printer, out, err);
-  printer_free(printer);
-  return status;
+  enum fragment_kind kind;
+  return print_c(
+      &(struct printer){.expr = expr, .c = true, .slot_name = slot_name, .context = context}, out,
+      &kind, err);
 }
 
 int expr_print_formula(const struct expr *expr, const char *(*slot_name)(void *context, int slot),
                        void *context, struct text *out, cugen_error *err) {
-  struct printer *printer = calloc(1, sizeof *printer);
-  if (!printer) return error_memory(err);
-  *printer = (struct printer){
-      .expr = expr, .c = true, .formula = true, .slot_name = slot_name, .context = context};
-  print_until(printer, expr->count);
-  expr_print_close_jumps(printer, expr->count);
-  if (!printer->refusal && printer->stack[printer->top - 1].kind == FRAGMENT_BOOLEAN)
-    expr_print_refuse(printer, "it is a condition, not a number");
-  int status = finish_c(printer, out, err);
-  printer_free(printer);
-  return status;
+  enum fragment_kind kind;
+  return print_c(
+      &(struct printer){
+          .expr = expr, .c = true, .formula = true, .slot_name = slot_name, .context = context},
+      out, &kind, err);
 }
 
 int expr_print_checked(const struct expr *expr, const char *(*slot_name)(void *context, int slot),
                        void *context, struct text *out, enum expr_kind *kind, cugen_error *err) {
-  struct printer *printer = calloc(1, sizeof *printer);
-  if (!printer) return error_memory(err);
-  *printer = (struct printer){
-      .expr = expr, .c = true, .checked = true, .slot_name = slot_name, .context = context};
-  int status = run_c(printer, out, err);
-  enum fragment_kind is = status ? FRAGMENT_NUMBER : printer->stack[printer->top - 1].kind;
+  enum fragment_kind is;
+  int status = print_c(
+      &(struct printer){
+          .expr = expr, .c = true, .checked = true, .slot_name = slot_name, .context = context},
+      out, &is, err);
   *kind = is == FRAGMENT_BOOLEAN ? EXPR_BOOLEAN : is == FRAGMENT_REAL ? EXPR_REAL : EXPR_WHOLE;
-  printer_free(printer);
   return status;
 }

@@ -1,4 +1,4 @@
-/* Building of the programs of expressions: emitting, folding of constants, binding; see
+/* Building of expressions: adding nodes, folding of constants and binding, compiling; see
    expr_program.h. */
 #include "expr_program.h"
 #include "array.h"
@@ -8,106 +8,74 @@
 
 /* ---- Memory --------------------------------------------------------------------------------- */
 
-static char *expr_program_copy_string(const char *string) {
-  size_t size = strlen(string) + 1;
-  char *copy = malloc(size);
-  if (copy) memcpy(copy, string, size);
-  return copy;
-}
-
 /* Makes room for one more element in *array. */
-static bool expr_program_grow(void **array, size_t *capacity, size_t count, size_t element) {
-  void *data = array_reserve(*array, capacity, count, element);
-  if (data) *array = data;
+static bool expr_program_grow(struct expr *program, void **array, size_t *capacity, size_t count,
+                              size_t element) {
+  void *data = program->status ? NULL : array_reserve(*array, capacity, count, element);
+  if (data)
+    *array = data;
+  else if (!program->status)
+    program->status = error_memory(program->err);
   return data != NULL;
 }
 
-static void drop_constants(struct expr *program, size_t keep) {
-  while (program->constant_count > keep) {
-    struct value *last = &program->constants[--program->constant_count];
-    /* owned, because expr_program_add_constant copied the string */
-    if (last->type == VALUE_STRING) free((void *)last->string);
-  }
+static char *expr_program_copy(struct expr *program, const char *string) {
+  char *copy = strdup(string);
+  if (!copy) program->status = error_memory(program->err);
+  return copy;
 }
 
 void expr_free(struct expr *expr) {
   if (!expr) return;
-  drop_constants(expr, 0);
+  for (size_t i = 0; i < expr->constant_count; i++)
+    if (expr->constants[i].type == VALUE_STRING) free((char *)(uintptr_t)expr->constants[i].string);
   for (size_t i = 0; i < expr->name_count; i++) free(expr->names[i].name);
   for (size_t i = 0; i < expr->call_count; i++) free(expr->calls[i].constants);
   free(expr->calls);
   free(expr->names);
   free(expr->constants);
   free(expr->slots);
+  free(expr->nodes);
   free(expr->code);
   free(expr->text);
   free(expr);
 }
 
-struct expr *program_new(const char *text) {
+struct expr *program_new(const char *text, cugen_error *err) {
   struct expr *program = calloc(1, sizeof *program);
-  if (!program) return NULL;
-  program->text = expr_program_copy_string(text);
-  if (program->text &&
-      expr_program_grow((void **)&program->code, &program->capacity, 0, sizeof *program->code))
-    return program;
+  if (program) program->err = err;
+  if (program && (program->text = expr_program_copy(program, text))) return program;
+  error_memory(err);
   expr_free(program);
   return NULL;
 }
 
-/* ---- Emitting ------------------------------------------------------------------------------- */
+/* ---- Nodes ---------------------------------------------------------------------------------- */
 
-static int too_large(cugen_error *err) {
-  return error_set(
-      err, CUGEN_ERROR_CONFIG,
+static void too_large(struct expr *program) {
+  program->status = error_set(
+      program->err, CUGEN_ERROR_CONFIG,
       "the expression is too large: with derived names put in, it has more than %d operations",
       EXPR_MAX_CODE);
 }
 
-static int too_deep(cugen_error *err) {
-  return error_set(
-      err, CUGEN_ERROR_CONFIG,
-      "the expression is nested too deeply: with derived names put in, more than %d levels",
-      EXPR_MAX_STACK);
+static int32_t add_node(struct expr *program, struct node node) {
+  if (program->node_count >= EXPR_MAX_NODES && !program->status) too_large(program);
+  if (!expr_program_grow(program, (void **)&program->nodes, &program->node_capacity,
+                         program->node_count, sizeof node))
+    return 0;
+  program->nodes[program->node_count] = node;
+  return (int32_t)program->node_count++;
 }
 
-static int expr_program_emit(struct expr *program, enum expr_op op, enum operand_place place,
-                             size_t operand, cugen_error *err) {
-  if (program->count >= EXPR_MAX_CODE) return too_large(err);
-  if (!expr_program_grow((void **)&program->code, &program->capacity, program->count,
-                         sizeof *program->code))
-    return error_memory(err);
-  program->code[program->count++] =
-      (struct instruction){(uint8_t)op, (uint8_t)place, (int32_t)operand};
-  return CUGEN_OK;
-}
-
-/* Emits an operation that takes nothing off the stack: OP_PUSH or OP_CALL. */
-static int emit_push(struct expr *program, enum expr_op op, enum operand_place place,
-                     size_t operand, cugen_error *err) {
-  if (program->depth >= EXPR_MAX_STACK) return too_deep(err);
-  int status = expr_program_emit(program, op, place, operand, err);
-  if (status) return status;
-  if (++program->depth > program->max_depth) program->max_depth = program->depth;
-  return CUGEN_OK;
-}
-
-static int expr_program_add_constant(struct expr *program, struct value value, cugen_error *err) {
-  if (!expr_program_grow((void **)&program->constants, &program->constant_capacity,
+static int32_t add_constant(struct expr *program, struct value value) {
+  if (!expr_program_grow(program, (void **)&program->constants, &program->constant_capacity,
                          program->constant_count, sizeof value))
-    return error_memory(err);
-  if (value.type == VALUE_STRING && !(value.string = expr_program_copy_string(value.string)))
-    return error_memory(err);
-  program->constants[program->constant_count++] = value;
-  return CUGEN_OK;
-}
-
-int program_push_constant(struct expr *program, struct value value, cugen_error *err) {
-  int status = expr_program_add_constant(program, value, err);
-  if (status) return status;
-  status = emit_push(program, OP_PUSH, OPERAND_CONSTANT, program->constant_count - 1, err);
-  if (status) drop_constants(program, program->constant_count - 1);
-  return status;
+    return 0;
+  if (value.type == VALUE_STRING && !(value.string = expr_program_copy(program, value.string)))
+    return 0;
+  program->constants[program->constant_count] = value;
+  return (int32_t)program->constant_count++;
 }
 
 static const char *expr_program_slot_name(const struct expr *program, int slot) {
@@ -116,313 +84,321 @@ static const char *expr_program_slot_name(const struct expr *program, int slot) 
   return NULL;
 }
 
-static int expr_program_add_name(struct expr *program, int slot, const char *name,
-                                 cugen_error *err) {
-  if (expr_program_slot_name(program, slot)) return CUGEN_OK;
-  if (!expr_program_grow((void **)&program->names, &program->name_capacity, program->name_count,
-                         sizeof *program->names))
-    return error_memory(err);
-  char *copy = expr_program_copy_string(name);
-  if (!copy) return error_memory(err);
-  program->names[program->name_count++] = (struct slot_name){slot, copy};
-  return CUGEN_OK;
+static void add_name(struct expr *program, int slot, const char *name) {
+  if (expr_program_slot_name(program, slot) ||
+      !expr_program_grow(program, (void **)&program->names, &program->name_capacity,
+                         program->name_count, sizeof *program->names))
+    return;
+  char *copy = expr_program_copy(program, name);
+  if (copy) program->names[program->name_count++] = (struct slot_name){slot, copy};
 }
 
-int program_push_slot(struct expr *program, int slot, const char *name, cugen_error *err) {
-  int status = expr_program_add_name(program, slot, name, err);
-  return status ? status : emit_push(program, OP_PUSH, OPERAND_SLOT, (size_t)slot, err);
+int32_t program_constant(struct expr *program, struct value value) {
+  return add_node(program, (struct node){.op = OP_PUSH,
+                                         .place = OPERAND_CONSTANT,
+                                         .operand = add_constant(program, value)});
 }
 
-/* Returns whether the last `operands` instructions are the pushes of the last operands and no jump
-   leads between them. */
-static bool last_are_pushes(const struct expr *program, size_t operands) {
-  if (program->count < operands || program->last_target > program->count - operands) {
-    /* a jump to the first of the pushes only ends the code before it */
-    return false;
-  }
-  for (size_t i = program->count - operands; i < program->count; i++)
-    if (program->code[i].op != OP_PUSH) return false;
-  return true;
+int32_t program_slot(struct expr *program, int slot, const char *name) {
+  add_name(program, slot, name);
+  return add_node(program, (struct node){.op = OP_PUSH, .place = OPERAND_SLOT, .operand = slot});
 }
 
-static struct value *last_constant(const struct expr *program, size_t back) {
-  const struct instruction *push = &program->code[program->count - back];
-  return push->place == OPERAND_CONSTANT ? &program->constants[push->operand] : NULL;
+int32_t program_operate(struct expr *program, enum expr_op op, int32_t a, int32_t b, int32_t c) {
+  return add_node(program, (struct node){.op = (uint8_t)op, .at = {a, b, c}});
 }
 
-/* Replaces an operation whose operands are constants by its result, unless the operation fails. */
-static bool expr_program_fold(struct expr *program, enum expr_op op) {
-  size_t operands = op >= OP_FIRST_BINARY ? 2 : 1;
-  if (!last_are_pushes(program, operands)) return false;
-  struct value *left = last_constant(program, operands), *right = last_constant(program, 1), result;
-  if (!left || !right || expr_apply(op, left, right, &result)) return false;
-  /* Constants are stored in the order of their pushes, so the operands are the last ones. Results
-     are never strings. */
-  size_t keep = (size_t)program->code[program->count - operands].operand;
-  drop_constants(program, keep);
-  program->constants[program->constant_count++] = result;
-  program->count -= operands - 1;
-  program->depth -= (int)operands - 1;
-  return true;
+int32_t program_element(struct expr *program, int buffer, int rank, const char *name,
+                        const int32_t *indices) {
+  struct node node = {.op = OP_ELEMENT, .operand = element_operand(buffer, rank)};
+  for (int i = 0; i < rank; i++) node.at[i] = indices[i];
+  add_name(program, EXPR_BUFFER_NAME + buffer, name);
+  return add_node(program, node);
 }
 
-int program_element(struct expr *program, int buffer, int rank, const char *name,
-                    cugen_error *err) {
-  int status = expr_program_add_name(program, EXPR_BUFFER_NAME + buffer, name, err);
-  program->depth -= rank - 1;
-  return status ? status
-                : expr_program_emit(program, OP_ELEMENT, OPERAND_STACK,
-                                    element_operand(buffer, rank), err);
-}
-
-/* Where a call comes from: a program in which some of its slots are bound (NULL: none is), and the
-   values that are bound now. */
-struct call_source {
-  const struct expr *program;
-  const struct program_call *call;
-  const struct value *slots;
-  const bool *known;
-  size_t known_count;
-};
-
-/* Returns the value that is known for slot i of the call; NULL: none. */
-static const struct value *known_for(const struct call_source *from, size_t i) {
-  const size_t slot = (size_t)from->call->call->slots[i];
-  if (from->program && from->call->constants[i] >= 0)
-    return &from->program->constants[from->call->constants[i]];
-  return from->known && slot < from->known_count && from->known[slot] ? &from->slots[slot] : NULL;
-}
-
-/* Adds the call with constants for its known slots. Sets *open to the number of the other slots. */
-static int add_call(struct expr *program, const struct call_source *from, size_t *open,
-                    cugen_error *err) {
-  const struct expr_call *call = from->call->call;
+/* Adds a call; values[i], unless it is NULL, stands for its slot i. */
+static int32_t add_call(struct expr *program, const struct expr_call *call,
+                        const struct value *const *values) {
   int32_t *constants = malloc((call->count + 1) * sizeof *constants);
-  if (!constants || !expr_program_grow((void **)&program->calls, &program->call_capacity,
-                                       program->call_count, sizeof *program->calls)) {
+  if (!constants && !program->status) program->status = error_memory(program->err);
+  if (!expr_program_grow(program, (void **)&program->calls, &program->call_capacity,
+                         program->call_count, sizeof *program->calls)) {
     free(constants);
-    return error_memory(err);
+    return 0;
   }
-  program->calls[program->call_count++] = (struct program_call){call, constants};
-  *open = 0;
-  for (size_t i = 0; i < call->count; i++) {
-    const struct value *known = known_for(from, i);
-    constants[i] = known ? (int32_t)program->constant_count : -1;
-    *open += !known;
-    int status = known ? expr_program_add_constant(program, *known, err) : CUGEN_OK;
-    if (status) return status;
-  }
-  return CUGEN_OK;
+  program->calls[program->call_count] = (struct program_call){call, constants};
+  for (size_t i = 0; i < call->count; i++)
+    constants[i] = values && values[i] ? add_constant(program, *values[i]) : -1;
+  return add_node(program, (struct node){.op = OP_CALL,
+                                         .place = OPERAND_CALL,
+                                         .operand = (int32_t)program->call_count++});
 }
 
-/* Emits the call, or its value if all of its slots are known. A call that fails stays, so that it
-   fails when it is evaluated. */
-static int put_call(struct expr *program, const struct call_source *from, cugen_error *err) {
-  const size_t constants = program->constant_count, at = program->call_count;
-  struct value value;
-  size_t open;
-  int status = add_call(program, from, &open, err);
-  if (status) return status;
-  if (open || expr_call_value(program, &program->calls[at], NULL, &value, NULL))
-    return emit_push(program, OP_CALL, OPERAND_CALL, at, err);
-  free(program->calls[--program->call_count].constants);
-  drop_constants(program, constants);
-  return program_push_constant(program, value, err);
-}
-
-int program_call(struct expr *program, const struct expr_call *call, cugen_error *err) {
-  const struct program_call unbound = {.call = call};
-  return put_call(program, &(struct call_source){.call = &unbound}, err);
-}
-
-int program_operate(struct expr *program, enum expr_op op, cugen_error *err) {
-  if (expr_program_fold(program, op)) return CUGEN_OK;
-  if (op < OP_FIRST_BINARY) return expr_program_emit(program, op, OPERAND_STACK, 0, err);
-  program->depth--;
-  if (!last_are_pushes(program, 1)) return expr_program_emit(program, op, OPERAND_STACK, 0, err);
-  /* the operation takes its right operand directly from the slot or constant */
-  program->code[program->count - 1].op = (uint8_t)op;
-  return CUGEN_OK;
-}
-
-int program_open_jump(struct expr *program, enum expr_op op, struct program_jump *jump,
-                      cugen_error *err) {
-  if (program->open_jumps >= EXPR_MAX_STACK) return too_deep(err);
-  struct value *left = last_are_pushes(program, 1) ? last_constant(program, 1) : NULL;
-  /* a string as a condition is kept, so that it fails when evaluated */
-  const bool known = left && (op == OP_OR || left->type != VALUE_STRING);
-  jump->kind = !known                                  ? JUMP_REAL
-               : value_truthy(*left) == (op == OP_AND) ? JUMP_KEEPS_RIGHT
-                                                       : JUMP_KEEPS_LEFT;
-  jump->depth = program->depth;
-  if (jump->kind == JUMP_KEEPS_RIGHT) {
-    drop_constants(program, program->constant_count - 1);
-    program->count--;
-  }
-  jump->at = program->count;
-  jump->constant_count = program->constant_count;
-  jump->last_target = program->last_target;
-  int status =
-      jump->kind == JUMP_REAL ? expr_program_emit(program, op, OPERAND_JUMP, 0, err) : CUGEN_OK;
-  if (status) return status;
-  program->depth--;
-  program->open_jumps++;
-  return CUGEN_OK;
-}
-
-/* Removes all code from jump->at on. */
-static void cut_back(struct expr *program, const struct program_jump *jump) {
-  drop_constants(program, jump->constant_count);
-  program->count = jump->at;
-  program->last_target = jump->last_target;
-}
-
-static void expr_program_land(struct expr *program, size_t jump) {
-  program->code[jump].operand = (int32_t)(program->count - jump - 1);
-  program->last_target = program->count;
-}
-
-void program_close_jump(struct expr *program, const struct program_jump *jump) {
-  program->open_jumps--;
-  program->depth = jump->depth;
-  if (jump->kind == JUMP_REAL)
-    expr_program_land(program, jump->at);
-  else if (jump->kind == JUMP_KEEPS_LEFT)
-    cut_back(program, jump);
-}
-
-static void begin_choice(struct expr *program, struct program_jump *jump) {
-  jump->at = program->count;
-  jump->constant_count = program->constant_count;
-  jump->last_target = program->last_target;
-}
-
-/* A constant that is not a condition is kept, so that it fails when evaluated. */
-int program_open_select(struct expr *program, struct program_jump *jump, cugen_error *err) {
-  if (program->open_jumps >= EXPR_MAX_STACK) return too_deep(err);
-  struct value *condition = last_are_pushes(program, 1) ? last_constant(program, 1) : NULL;
-  bool known = condition && condition->type == VALUE_BOOL;
-  jump->kind = !known ? JUMP_REAL : condition->boolean ? JUMP_KEEPS_LEFT : JUMP_KEEPS_RIGHT;
-  jump->depth = program->depth;
-  if (known) {
-    drop_constants(program, program->constant_count - 1);
-    program->count--;
-  }
-  begin_choice(program, jump);
-  int status = known ? CUGEN_OK : expr_program_emit(program, OP_SELECT, OPERAND_JUMP, 0, err);
-  if (status) return status;
-  program->depth--;
-  program->open_jumps++;
-  return CUGEN_OK;
-}
-
-int program_else(struct expr *program, struct program_jump *jump, cugen_error *err) {
-  const size_t at = jump->at;
-  program->depth = jump->depth - 1;
-  if (jump->kind == JUMP_KEEPS_RIGHT) {
-    cut_back(program, jump);
-    return CUGEN_OK;
-  }
-  begin_choice(program, jump);
-  if (jump->kind == JUMP_KEEPS_LEFT) return CUGEN_OK;
-  int status = expr_program_emit(program, OP_ELSE, OPERAND_JUMP, 0, err);
-  if (!status) expr_program_land(program, at);
-  return status;
+int32_t program_call(struct expr *program, const struct expr_call *call) {
+  return add_call(program, call, NULL);
 }
 
 /* ---- Copying and binding -------------------------------------------------------------------- */
 
+/* What becomes of a node of `from` in the copy. */
+struct fate {
+  const struct value *constant; /* its value; NULL: none is known */
+  struct value value;           /* of an operation that was folded */
+  int32_t same;                 /* the operand that stands for it, or the node itself */
+  int32_t to;                   /* its number in the copy */
+  bool needed;
+};
+
 struct copy {
-  struct expr *program;
   const struct expr *from;
   const struct value *slots;
   const bool *known;
   size_t known_count;
-  struct program_jump jumps[EXPR_MAX_STACK];
-  size_t targets[EXPR_MAX_STACK];
-  int open;
+  struct fate *fates;
 };
 
-static int copy_operand(struct copy *copy, const struct instruction *from, cugen_error *err) {
-  if (from->place == OPERAND_CONSTANT)
-    return program_push_constant(copy->program, copy->from->constants[from->operand], err);
-  size_t slot = (size_t)from->operand;
-  if (copy->known && slot < copy->known_count && copy->known[slot])
-    return program_push_constant(copy->program, copy->slots[slot], err);
-  return program_push_slot(copy->program, from->operand,
-                           expr_program_slot_name(copy->from, from->operand), err);
+static const struct value *known_slot(const struct copy *copy, int slot) {
+  const size_t i = (size_t)slot;
+  return copy->known && i < copy->known_count && copy->known[i] ? &copy->slots[i] : NULL;
 }
 
-/* Copies a jump. Until the end of a select is copied, its ELSE has no target. */
-static int copy_jump(struct copy *copy, size_t at, cugen_error *err) {
-  const struct instruction *from = &copy->from->code[at];
-  if (from->op == OP_ELSE) {
-    copy->targets[copy->open - 1] = at + 1 + (size_t)from->operand;
-    return program_else(copy->program, &copy->jumps[copy->open - 1], err);
+/* Sets values[i] to the value that is known for slot i of the call. Returns whether all are. */
+static bool known_of_call(const struct copy *copy, const struct program_call *call,
+                          const struct value **values) {
+  bool all = true;
+  for (size_t i = 0; i < call->call->count; i++) {
+    values[i] = call->constants[i] >= 0 ? &copy->from->constants[call->constants[i]]
+                                        : known_slot(copy, call->call->slots[i]);
+    all &= values[i] != NULL;
   }
-  bool select = from->op == OP_SELECT;
-  struct program_jump *jump = &copy->jumps[copy->open];
-  int status = select ? program_open_select(copy->program, jump, err)
-                      : program_open_jump(copy->program, from->op, jump, err);
-  if (status) return status;
-  copy->targets[copy->open++] = select ? SIZE_MAX : at + 1 + (size_t)from->operand;
-  return CUGEN_OK;
+  return all;
 }
 
-static int copy_instruction(struct copy *copy, size_t at, cugen_error *err) {
-  /* no more jumps are open than there is room for: NOLINTNEXTLINE(clang-analyzer-core.*) */
-  const struct instruction *from = &copy->from->code[at];
-  if (from->place == OPERAND_JUMP) return copy_jump(copy, at, err);
-  if (from->op == OP_ELEMENT) {
-    int buffer = element_buffer(from->operand);
-    return program_element(copy->program, buffer, element_rank(from->operand),
-                           expr_program_slot_name(copy->from, EXPR_BUFFER_NAME + buffer), err);
-  }
-  if (from->op == OP_CALL)
-    return put_call(copy->program,
-                    &(struct call_source){copy->from, &copy->from->calls[from->operand],
-                                          copy->slots, copy->known, copy->known_count},
-                    err);
-  int status = from->place == OPERAND_STACK ? CUGEN_OK : copy_operand(copy, from, err);
-  return status || from->op == OP_PUSH ? status : program_operate(copy->program, from->op, err);
+/* A call that fails stays, so that it fails when it is evaluated. */
+static bool fold_call(const struct copy *copy, const struct node *node, struct value *out) {
+  const struct program_call *call = &copy->from->calls[node->operand];
+  const struct value *known[EXPR_CALL_SLOTS];
+  struct value values[EXPR_CALL_SLOTS];
+  if (!known_of_call(copy, call, known)) return false;
+  for (size_t i = 0; i < call->call->count; i++) values[call->call->slots[i]] = *known[i];
+  return !call->call->evaluate(call->call->context, values, out, NULL);
 }
 
-int program_append(struct expr *program, const struct expr *other, const struct value *slots,
-                   const bool *known, size_t slot_count, cugen_error *err) {
-  struct copy copy = {
-      .program = program, .from = other, .slots = slots, .known = known, .known_count = slot_count};
-  for (size_t at = 0; at <= other->count; at++) {
-    while (copy.open > 0 && copy.targets[copy.open - 1] == at)
-      program_close_jump(program, &copy.jumps[--copy.open]);
-    int status = at < other->count ? copy_instruction(&copy, at, err) : CUGEN_OK;
-    if (status) return status;
+/* Returns the operand of `and`, `or` or `select` that its constant condition leaves; -1: none. A
+   constant that is no condition stays, so that it fails when it is evaluated. */
+static int32_t left_operand(const struct node *node, const struct value *condition) {
+  if (!condition) return -1;
+  if (node->op == OP_SELECT)
+    return condition->type == VALUE_BOOL ? node->at[condition->boolean ? 1 : 2] : -1;
+  if (node->op == OP_AND && condition->type == VALUE_STRING) return -1;
+  return node->at[value_truthy(*condition) == (node->op == OP_AND)];
+}
+
+/* An operation that fails stays. Results are never strings. */
+static void decide(const struct copy *copy, size_t i) {
+  const struct node *node = &copy->from->nodes[i];
+  struct fate *fate = &copy->fates[i];
+  const struct value *values[4] = {NULL};
+  const int count = node_operands(node);
+  bool folded = false;
+  for (int k = 0; k < count; k++) values[k] = copy->fates[node->at[k]].constant;
+  *fate = (struct fate){.same = (int32_t)i};
+  if (node->op == OP_PUSH) {
+    fate->constant = node->place == OPERAND_CONSTANT ? &copy->from->constants[node->operand]
+                                                     : known_slot(copy, node->operand);
+  } else if (node->op == OP_AND || node->op == OP_OR || node->op == OP_SELECT) {
+    const int32_t left = left_operand(node, values[0]);
+    if (left >= 0) fate->same = copy->fates[left].same;
+    if (left >= 0) fate->constant = copy->fates[left].constant;
+  } else if (node->op == OP_CALL) {
+    folded = fold_call(copy, node, &fate->value);
+  } else if (node->op != OP_ELEMENT) {
+    folded = values[0] && values[count - 1] &&
+             !expr_apply(node->op, values[0], values[count - 1], &fate->value);
   }
-  return CUGEN_OK;
+  if (folded) fate->constant = &fate->value;
+}
+
+static int32_t copy_node(const struct copy *copy, const struct node *node, const struct fate *fate,
+                         struct expr *out) {
+  const struct value *known[EXPR_CALL_SLOTS];
+  int32_t at[4] = {0};
+  if (fate->constant) return program_constant(out, *fate->constant);
+  for (int k = 0; k < node_operands(node); k++)
+    at[k] = copy->fates[copy->fates[node->at[k]].same].to;
+  if (node->op == OP_PUSH)
+    return program_slot(out, node->operand, expr_program_slot_name(copy->from, node->operand));
+  if (node->op == OP_CALL) {
+    const struct program_call *call = &copy->from->calls[node->operand];
+    known_of_call(copy, call, known);
+    return add_call(out, call->call, known);
+  }
+  if (node->op != OP_ELEMENT) return program_operate(out, node->op, at[0], at[1], at[2]);
+  const int buffer = element_buffer(node->operand);
+  return program_element(out, buffer, element_rank(node->operand),
+                         expr_program_slot_name(copy->from, EXPR_BUFFER_NAME + buffer), at);
+}
+
+/* Decides about each node after its operands, marks what the last node needs, and copies that.
+   Returns the number of the last node in the copy. */
+static int32_t copy_nodes(struct copy *copy, struct expr *out) {
+  const struct expr *from = copy->from;
+  copy->fates = calloc(from->node_count + 1, sizeof *copy->fates);
+  if (!copy->fates) {
+    out->status = error_memory(out->err);
+    return 0;
+  }
+  for (size_t i = 0; i < from->node_count; i++) decide(copy, i);
+  const int32_t last = copy->fates[from->node_count - 1].same;
+  copy->fates[last].needed = true;
+  for (size_t i = (size_t)last + 1; i-- > 0;)
+    for (int k = 0;
+         copy->fates[i].needed && !copy->fates[i].constant && k < node_operands(&from->nodes[i]);
+         k++)
+      copy->fates[copy->fates[from->nodes[i].at[k]].same].needed = true;
+  for (size_t i = 0; i <= (size_t)last; i++)
+    if (copy->fates[i].needed)
+      copy->fates[i].to = copy_node(copy, &from->nodes[i], &copy->fates[i], out);
+  const int32_t to = copy->fates[last].to;
+  free(copy->fates);
+  return to;
+}
+
+int32_t program_append(struct expr *program, const struct expr *other) {
+  return copy_nodes(&(struct copy){.from = other}, program);
+}
+
+/* ---- Compiling ------------------------------------------------------------------------------ */
+
+/* What follows a node in the code: the jump of its parent, if the node is the left operand of `and`
+   or `or`, or the condition or first choice of a select; or nothing at all, if its parent takes it
+   directly. */
+struct place {
+  enum { PLACE_OPERAND, PLACE_JUMPS, PLACE_ELSE, PLACE_DIRECT } kind;
+  size_t parent;
+  size_t jump; /* of a parent: its last jump */
+};
+
+struct compiler {
+  struct expr *expr;
+  struct place *places;
+  int depth, jumps; /* of the stack, and how many jumps are open */
+};
+
+static void find_places(struct compiler *c) {
+  const struct node *nodes = c->expr->nodes;
+  for (size_t i = 0; i < c->expr->node_count; i++) {
+    const bool select = nodes[i].op == OP_SELECT;
+    if (select || nodes[i].op == OP_AND || nodes[i].op == OP_OR)
+      c->places[nodes[i].at[0]] = (struct place){PLACE_JUMPS, i, 0};
+    if (select) c->places[nodes[i].at[1]] = (struct place){PLACE_ELSE, i, 0};
+    if (nodes[i].op >= OP_FIRST_BINARY && nodes[nodes[i].at[1]].op == OP_PUSH)
+      c->places[nodes[i].at[1]].kind = PLACE_DIRECT;
+  }
+}
+
+static size_t emit(struct compiler *c, enum expr_op op, enum operand_place place, int32_t operand,
+                   size_t node) {
+  struct expr *expr = c->expr;
+  if (expr->count >= EXPR_MAX_CODE && !expr->status) too_large(expr);
+  if (expr->status) return 0;
+  expr->code[expr->count] =
+      (struct instruction){(uint8_t)op, (uint8_t)place, (uint16_t)node, operand};
+  return expr->count++;
+}
+
+/* Lets the jump lead to the next instruction. */
+static void land(struct compiler *c, size_t jump) {
+  if (!c->expr->status) c->expr->code[jump].operand = (int32_t)(c->expr->count - jump - 1);
+}
+
+static void compile_node(struct compiler *c, size_t i) {
+  const struct node *node = &c->expr->nodes[i], *right = &c->expr->nodes[node->at[1]];
+  const struct place *place = &c->places[i];
+  struct place *parent = &c->places[place->parent];
+  if (place->kind == PLACE_DIRECT) return;
+  if (node->op == OP_AND || node->op == OP_OR || node->op == OP_SELECT) {
+    land(c, place->jump);
+    c->jumps--;
+  } else if (node->op >= OP_FIRST_BINARY && right->op == OP_PUSH) {
+    emit(c, node->op, right->place, right->operand, i);
+  } else {
+    emit(c, node->op, node->place, node->operand, i);
+    c->depth += 1 - node_operands(node);
+  }
+  if ((c->depth > EXPR_MAX_STACK || c->jumps >= EXPR_MAX_STACK) && !c->expr->status)
+    c->expr->status =
+        error_set(c->expr->err, CUGEN_ERROR_CONFIG,
+                  "the expression is nested too deeply: with derived names put in, more than %d "
+                  "levels",
+                  EXPR_MAX_STACK);
+  if (place->kind == PLACE_OPERAND) return;
+  const size_t before = parent->jump;
+  parent->jump = emit(c, place->kind == PLACE_ELSE ? OP_ELSE : c->expr->nodes[place->parent].op,
+                      OPERAND_JUMP, 0, i);
+  if (place->kind == PLACE_ELSE) land(c, before);
+  c->jumps += place->kind == PLACE_JUMPS;
+  c->depth--;
+}
+
+static int compare_ints(const void *a, const void *b) {
+  int x = *(const int *)a, y = *(const int *)b;
+  return (x > y) - (x < y);
+}
+
+/* Lists the slots that the code and the calls mention. */
+static void list_slots(struct expr *expr) {
+  size_t most = expr->count + 1, count = 0;
+  for (size_t i = 0; i < expr->call_count; i++) most += expr->calls[i].call->count;
+  expr->slots = malloc(most * sizeof *expr->slots);
+  if (!expr->slots) expr->status = error_memory(expr->err);
+  if (expr->status) return;
+  for (size_t i = 0; i < expr->count; i++)
+    if (expr->code[i].place == OPERAND_SLOT) expr->slots[count++] = expr->code[i].operand;
+  for (const struct program_call *at = expr->calls; at < expr->calls + expr->call_count; at++)
+    for (size_t i = 0; i < at->call->count; i++)
+      if (at->constants[i] < 0) expr->slots[count++] = at->call->slots[i];
+  qsort(expr->slots, count, sizeof *expr->slots, compare_ints);
+  for (size_t i = 0; i < count; i++)
+    if (i == 0 || expr->slots[i] != expr->slots[i - 1])
+      expr->slots[expr->slot_count++] = expr->slots[i];
+}
+
+/* Each node has at most two instructions, its own and a jump of its parent. */
+static void compile(struct expr *expr) {
+  struct compiler c = {.expr = expr, .places = calloc(expr->node_count + 1, sizeof *c.places)};
+  const size_t most = 2 * expr->node_count < EXPR_MAX_CODE ? 2 * expr->node_count : EXPR_MAX_CODE;
+  expr->code = malloc((most + 1) * sizeof *expr->code);
+  if (!c.places || !expr->code) expr->status = error_memory(expr->err);
+  if (!expr->status) find_places(&c);
+  for (size_t i = 0; i < expr->node_count && !expr->status; i++) compile_node(&c, i);
+  free(c.places);
+  if (!expr->status) list_slots(expr);
 }
 
 int expr_bind(const struct expr *expr, const struct value *slots, const bool *known,
               size_t slot_count, struct expr **out, cugen_error *err) {
-  *out = NULL;
-  struct expr *bound = program_new(expr->text);
-  if (!bound) return error_memory(err);
-  int status = program_append(bound, expr, slots, known, slot_count, err);
-  if (!status) status = program_finish(bound, err);
-  if (status) {
-    expr_free(bound); /* which ends with free: NOLINT(clang-analyzer-unix.Malloc) */
-    return status;
-  }
-  *out = bound;
-  return CUGEN_OK;
-}
-
-int expr_of_call(const struct expr_call *call, struct expr **out, cugen_error *err) {
-  *out = program_new(call->text);
-  if (!*out) return error_memory(err);
-  int status = program_call(*out, call, err);
-  if (!status) status = program_finish(*out, err);
+  struct copy copy = {.from = expr, .slots = slots, .known = known, .known_count = slot_count};
+  *out = program_new(expr->text, err);
+  if (!*out) return CUGEN_ERROR_MEMORY;
+  copy_nodes(&copy, *out);
+  if (!(*out)->status) compile(*out);
+  const int status = (*out)->status;
+  (*out)->err = NULL;
   if (!status) return CUGEN_OK;
   expr_free(*out);
   *out = NULL;
+  return status;
+}
+
+int expr_of_call(const struct expr_call *call, struct expr **out, cugen_error *err) {
+  struct expr *program = program_new(call->text, err);
+  *out = NULL;
+  if (!program) return CUGEN_ERROR_MEMORY;
+  program_call(program, call);
+  const int status =
+      program->status ? program->status : expr_bind(program, NULL, NULL, 0, out, err);
+  expr_free(program);
   return status;
 }
 
@@ -444,35 +420,7 @@ int expr_number_words(const struct expr *expr, int64_t (*number)(void *context, 
   return status;
 }
 
-/* ---- Finished programs ---------------------------------------------------------------------- */
-
-static int compare_ints(const void *a, const void *b) {
-  int x = *(const int *)a, y = *(const int *)b;
-  return (x > y) - (x < y);
-}
-
-/* Appends the slots that are not bound. */
-static void add_call_slots(const struct program_call *call, int *slots, size_t *count) {
-  for (size_t i = 0; i < call->call->count; i++)
-    if (call->constants[i] < 0) slots[(*count)++] = call->call->slots[i];
-}
-
-int program_finish(struct expr *program, cugen_error *err) {
-  size_t most = program->count + 1, count = 0;
-  for (size_t i = 0; i < program->call_count; i++) most += program->calls[i].call->count;
-  program->slots = malloc(most * sizeof *program->slots);
-  if (!program->slots) return error_memory(err);
-  for (size_t i = 0; i < program->count; i++) {
-    const struct instruction *at = &program->code[i];
-    if (at->place == OPERAND_SLOT) program->slots[count++] = at->operand;
-    if (at->op == OP_CALL) add_call_slots(&program->calls[at->operand], program->slots, &count);
-  }
-  qsort(program->slots, count, sizeof *program->slots, compare_ints);
-  for (size_t i = 0; i < count; i++)
-    if (i == 0 || program->slots[i] != program->slots[i - 1])
-      program->slots[program->slot_count++] = program->slots[i];
-  return CUGEN_OK;
-}
+/* ---- Finished expressions ------------------------------------------------------------------- */
 
 const char *expr_text(const struct expr *expr) {
   return expr->text;

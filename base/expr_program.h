@@ -1,25 +1,32 @@
-/* Shared by the expr_*.c files. An expression is a short program in postfix order for a stack
-   machine. The parser emits the program; derived names and bound values are emitted into the
-   program of another expression; the printer runs the program on text instead of values. Only the
-   parser recurses. */
+/* Shared by the expr_*.c files. An expression is an array of nodes in postfix order: operands stand
+   in front of their operation, and the last node is the whole. The parser adds nodes; a derived
+   name's are copied. Printing and the check of types make a text or a set for each node in order,
+   so that nothing but the parser recurses. expr_bind folds what is constant and compiles the nodes
+   to the program that is evaluated, which is postfix code for a stack machine. */
 #ifndef BASE_EXPR_PROGRAM_H
 #define BASE_EXPR_PROGRAM_H
 
 #include "expr.h"
 
 /* Limits, so that a hostile config cannot cost much time or stack. No sensible expression comes
-   near them. */
-enum { EXPR_MAX_CODE = 4096, EXPR_MAX_STACK = 128, EXPR_MAX_NESTING = 100 };
+   near them. EXPR_MAX_NODES: while an expression is built; of its code, two operands may follow from
+   one instruction. */
+enum {
+  EXPR_MAX_CODE = 4096,
+  EXPR_MAX_NODES = 4 * EXPR_MAX_CODE,
+  EXPR_MAX_STACK = 128,
+  EXPR_MAX_NESTING = 100
+};
 
 /* The operations. Columns: name; number of operands; pattern in Lua; pattern in C (NULL: cannot be
    printed); pattern in checked C, for whole numbers; whether the result is a boolean. In a pattern
    %a is an operand, and %A an operand in parentheses unless it is a name or a number.
 
-   AND and OR jump over their right operand. SELECT takes its condition off the stack and, if the
-   condition is false, jumps behind the ELSE that ends its first choice; the ELSE jumps over the
-   second choice. ELEMENT takes as many indices as its operand says (element_operand). CALL pushes
-   what the call of that number gives. The operations from GELU to RELU exist in formulas only
-   (expr_parse_formula). */
+   In code, AND and OR jump over their right operand. SELECT takes its condition off the stack and,
+   if the condition is false, jumps behind the ELSE that ends its first choice; the ELSE, which no
+   node has, jumps over the second choice. ELEMENT takes as many indices as its operand says
+   (element_operand). CALL pushes what the call of that number gives. The operations from GELU to
+   RELU exist in formulas only (expr_parse_formula). */
 #define EXPR_OPS(X)                                                                                \
   X(PUSH, 0, "", NULL, NULL, false)                                                                \
   X(AND, 0, "%A and %B", "%A && %B", "%A && %B", false)                                            \
@@ -80,8 +87,8 @@ enum expr_op {
 };
 
 /* The operand of ELEMENT: the buffer's number and number of dimensions. */
-static inline size_t element_operand(int buffer, int rank) {
-  return (size_t)buffer << 3 | (size_t)rank;
+static inline int32_t element_operand(int buffer, int rank) {
+  return buffer << 3 | rank;
 }
 static inline int element_buffer(int32_t operand) {
   return operand >> 3;
@@ -99,7 +106,16 @@ enum operand_place { OPERAND_STACK, OPERAND_SLOT, OPERAND_CONSTANT, OPERAND_JUMP
 
 struct instruction {
   uint8_t op, place;
+  uint16_t node; /* whose operation it is; of a jump the condition */
   int32_t operand;
+};
+
+/* An operation on other nodes; or a PUSH or CALL, whose place and operand are those of an
+   instruction. */
+struct node {
+  uint8_t op, place;
+  int32_t operand;
+  int32_t at[4]; /* the operands; of a select the condition and the two choices */
 };
 
 struct slot_name {
@@ -114,18 +130,27 @@ struct program_call {
 
 struct expr {
   char *text;
+  struct node *nodes;
   struct instruction *code;
-  struct value *constants; /* the program owns their strings */
-  struct slot_name *names; /* of all mentioned slots, possibly of more */
+  struct value *constants; /* the expression owns their strings */
+  struct slot_name *names; /* of all mentioned slots and buffers */
   struct program_call *calls;
   int *slots; /* the mentioned slots, ascending */
-  size_t count, constant_count, name_count, call_count, slot_count;
-  size_t capacity, constant_capacity, name_capacity, call_capacity;
-  /* Used only while the program is built. */
-  size_t last_target; /* the highest instruction that a jump leads to; the instructions before it
-                         must not be merged with it */
-  int depth, max_depth, open_jumps;
+  size_t node_count, count, constant_count, name_count, call_count, slot_count;
+  size_t node_capacity, constant_capacity, name_capacity, call_capacity;
+  /* While the expression is built: the first failure, after which nothing more is added. */
+  int status;
+  cugen_error *err;
 };
+
+static inline int node_operands(const struct node *node) {
+  return node->op == OP_SELECT                     ? 3
+         : node->op == OP_ELEMENT                  ? element_rank(node->operand)
+         : node->op == OP_AND || node->op == OP_OR ? 2
+         : node->op >= OP_FIRST_BINARY             ? 2
+         : node->op >= OP_FIRST_UNARY              ? 1
+                                                   : 0;
+}
 
 /* ---- Evaluating (expr.c) -------------------------------------------------------------------- */
 
@@ -154,51 +179,26 @@ enum trouble {
 /* Applies one operation to values. right is ignored by unary operations. */
 enum trouble expr_apply(enum expr_op op, const struct value *left, const struct value *right,
                         struct value *out);
-/* Evaluates a call. slots: those of the program; NULL if all slots of the call are bound. */
-int expr_call_value(const struct expr *program, const struct program_call *call,
-                    const struct value *slots, struct value *out, cugen_error *err);
 /* Truth as in Lua: every value but nil and false. */
 static inline bool value_truthy(struct value value) {
   return value.type != VALUE_NIL && (value.type != VALUE_BOOL || value.boolean);
 }
 
-/* ---- Building (expr_program.c): each returns a status with err filled ----------------------- */
+/* ---- Building (expr_program.c) -------------------------------------------------------------- */
 
-struct expr *program_new(const char *text);
-int program_push_constant(struct expr *program, struct value value, cugen_error *err);
-int program_push_slot(struct expr *program, int slot, const char *name, cugen_error *err);
-/* Emits an operation on the operands pushed last. If all operands are constants, the result is
-   emitted instead. */
-int program_operate(struct expr *program, enum expr_op op, cugen_error *err);
-
-/* Emits the read of a buffer's element. Its indices were pushed last. */
-int program_element(struct expr *program, int buffer, int rank, const char *name, cugen_error *err);
-
-/* Emits a call; its value instead if it reads no slots. */
-int program_call(struct expr *program, const struct expr_call *call, cugen_error *err);
-
-struct program_jump {
-  /* JUMP_REAL: a jump was emitted. Others: the condition is constant, and this operand or choice
-     stays */
-  enum { JUMP_REAL, JUMP_KEEPS_LEFT, JUMP_KEEPS_RIGHT } kind;
-  size_t at, constant_count, last_target;
-  int depth;
-};
-/* Opens an OP_AND or OP_OR after its left operand; program_close_jump is called after the right
-   operand. */
-int program_open_jump(struct expr *program, enum expr_op op, struct program_jump *jump,
-                      cugen_error *err);
-void program_close_jump(struct expr *program, const struct program_jump *jump);
-/* Opens a select after its condition; program_else is called between its two choices,
-   program_close_jump after them. */
-int program_open_select(struct expr *program, struct program_jump *jump, cugen_error *err);
-int program_else(struct expr *program, struct program_jump *jump, cugen_error *err);
-
-/* Emits all of another program. Slots with known[slot] set (known may be NULL) are replaced by
-   their values. */
-int program_append(struct expr *program, const struct expr *other, const struct value *slots,
-                   const bool *known, size_t slot_count, cugen_error *err);
-int program_finish(struct expr *program, cugen_error *err);
+/* Returns an expression without nodes. The functions below return the number of the added node;
+   after a failure, which is kept in the status and described in err, any number. */
+struct expr *program_new(const char *text, cugen_error *err);
+int32_t program_constant(struct expr *program, struct value value);
+int32_t program_slot(struct expr *program, int slot, const char *name);
+int32_t program_call(struct expr *program, const struct expr_call *call);
+/* An operation on the nodes added before; a unary one ignores b, all but a select ignore c. */
+int32_t program_operate(struct expr *program, enum expr_op op, int32_t a, int32_t b, int32_t c);
+/* The element of a buffer. */
+int32_t program_element(struct expr *program, int buffer, int rank, const char *name,
+                        const int32_t *indices);
+/* Copies all nodes of another expression. Returns the number of its last one. */
+int32_t program_append(struct expr *program, const struct expr *other);
 
 /* ---- Types (expr_types.c) ------------------------------------------------------------------- */
 
@@ -211,8 +211,8 @@ int expr_check_types(const struct expr *expr, const struct expr_scope *scope, cu
 /* Appends the expression in quotes, with unprintable bytes escaped, and shortened around `column`
    (from 0) if it is long. */
 void expr_quote(const char *text, size_t column, struct text *out);
-/* Prints the operation at code[at] with its operands, as the user would write it. */
-void expr_print_operation(const struct expr *expr, size_t at, struct text *out);
+/* Prints the node with its operands, as the user would write it. */
+void expr_print_node(const struct expr *expr, size_t node, struct text *out);
 /* Prints an operation with the given operands, as the user would write it. */
 void expr_print_values(enum expr_op op, const struct value *left, const struct value *right,
                        struct text *out);

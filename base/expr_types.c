@@ -1,9 +1,9 @@
 /* Type checks of expressions before they are evaluated. Mistakes for every value of the slots are
    found here: `not BS == 64` with a number BS, BS == '64', and mode == 'fastt' if mode never has
    this value.
-   Algorithm: abstract interpretation. The program is run on sets of values; the set of an operand
-   has the types that the operand may have, and its strings if all of them are known, as for a
-   tunable. Both choices of `and`, `or` and `select` are followed and their sets united. A set is
+   Algorithm: abstract interpretation. Each node gets the set of values that it may have: their
+   types, and the strings if all of them are known, as for a tunable. The sets of both choices of
+   `and`, `or` and `select` are united. A set is
    never too small, so an expression that is refused here is wrong for every value. An expression
    that passes may still fail when it is evaluated. */
 #include "expr_program.h"
@@ -39,14 +39,7 @@ struct checker {
   const struct expr_scope *scope;
   const char *words[WORDS_MOST];
   int word_count;
-  struct set stack[EXPR_MAX_STACK + 1];
-  int top;
-  struct {
-    size_t target;
-    enum expr_op op;
-    struct set left; /* of a select: the set of its first choice */
-  } jumps[EXPR_MAX_STACK];
-  int open;
+  struct set *sets; /* of each node */
   struct text what; /* the message of the first mistake; empty if none was found */
 };
 
@@ -161,18 +154,20 @@ static struct text *expr_types_begin(struct checker *checker) {
 static const char not_binds[] =
     "; \"not\" comes before a comparison: write not (a == b), or a ~= b";
 
-/* Refuses an operand that must be true or false. */
+/* Refuses an operand of the node that must be true or false. */
 static void refuse_condition(struct checker *checker, size_t at, const struct set *set) {
-  const struct expr *expr = checker->expr;
+  const struct node *node = &checker->expr->nodes[at], *end = checker->expr->nodes;
   struct text *out = expr_types_begin(checker);
   expr_types_describe(set, "what is asked", out);
-  const enum expr_op op = expr->code[at].op;
   text_addf(out, ", and \"%s\" needs true or false",
-            op == OP_NOT   ? "not"
-            : op == OP_AND ? "and"
-                           : "select");
-  const enum expr_op next = at + 1 < expr->count ? expr->code[at + 1].op : OP_PUSH;
-  if (op == OP_NOT && next >= OP_FIRST_COMPARISON && next <= OP_LAST_COMPARISON)
+            node->op == OP_NOT   ? "not"
+            : node->op == OP_AND ? "and"
+                                 : "select");
+  const struct node *parent = node + 1;
+  end += checker->expr->node_count;
+  while (parent < end && (node_operands(parent) == 0 || parent->at[0] != (int32_t)at)) parent++;
+  if (node->op == OP_NOT && parent < end && parent->op >= OP_FIRST_COMPARISON &&
+      parent->op <= OP_LAST_COMPARISON)
     text_add(out, not_binds);
   else if (set->name && set->types == IS_NUMBER)
     text_addf(out, "; compare it, as in %s ~= 0", set->name);
@@ -183,12 +178,14 @@ static void refuse_condition(struct checker *checker, size_t at, const struct se
 static void refuse_types(struct checker *checker, size_t at, const struct set *a,
                          const struct set *b) {
   struct text *out = expr_types_begin(checker);
-  expr_print_operation(checker->expr, at, out);
+  expr_print_node(checker->expr, at, out);
   text_add(out, " compares what is never equal: ");
   expr_types_describe(a, "the left side", out);
   text_add(out, ", ");
   expr_types_describe(b, "the right side", out);
-  if (at && checker->expr->code[at - 1].op == OP_NOT) text_add(out, not_binds);
+  const struct node *nodes = checker->expr->nodes;
+  if (nodes[nodes[at].at[0]].op == OP_NOT || nodes[nodes[at].at[1]].op == OP_NOT)
+    text_add(out, not_binds);
 }
 
 static void refuse_words(struct checker *checker, size_t at, const struct set *a,
@@ -197,7 +194,7 @@ static void refuse_words(struct checker *checker, size_t at, const struct set *a
   const struct set *odd = a->count < b->count ? a : b, *of = odd == a ? b : a;
   const char *word = checker->words[odd->first];
   const char *nearest = text_nearest(word, &checker->words[of->first], (size_t)of->count);
-  expr_print_operation(checker->expr, at, out);
+  expr_print_node(checker->expr, at, out);
   text_addf(out, " compares what is never equal: %s is never \"%s\", but",
             of->name ? of->name : "the other side", word);
   for (int i = 0; i < of->count && i < SHOWN_VALUES; i++)
@@ -207,12 +204,6 @@ static void refuse_words(struct checker *checker, size_t at, const struct set *a
 }
 
 /* ---- Running -------------------------------------------------------------------------------- */
-
-static bool expr_types_ask_condition(struct checker *checker, size_t at, const struct set *set) {
-  if (set->types & IS_BOOLEAN) return true;
-  refuse_condition(checker, at, set);
-  return false;
-}
 
 /* Maps true and false to one type, as comparisons do. */
 static unsigned compared(unsigned types) {
@@ -235,64 +226,37 @@ static void expr_types_compare(struct checker *checker, size_t at, const struct 
     refuse_words(checker, at, a, b);
 }
 
-static void expr_types_operate(struct checker *checker, size_t at) {
-  const enum expr_op op = checker->expr->code[at].op;
-  struct set *left = &checker->stack[checker->top - (op >= OP_FIRST_BINARY ? 2 : 1)];
+/* A number on the left of `and` is allowed and counts as true, as in Lua, because configs write
+   `device.is_gpu and a or b`. */
+static bool asks_condition(enum expr_op op, const struct set *first) {
+  return op == OP_NOT || op == OP_SELECT || (op == OP_AND && !(first->types & IS_NUMBER));
+}
+
+/* Returns the set of the node at index `at`. */
+static struct set expr_types_step(struct checker *checker, size_t at) {
+  const struct node *node = &checker->expr->nodes[at];
+  const enum expr_op op = node->op;
+  struct set *a = &checker->sets[node->at[0]], *b = &checker->sets[node->at[1]], first = *a;
+  if (op == OP_PUSH)
+    return node->place == OPERAND_SLOT
+               ? slot_set(checker, node->operand)
+               : set_of(checker, &checker->expr->constants[node->operand], 1, false);
+  if (node_operands(node) && asks_condition(op, a) && !(a->types & IS_BOOLEAN))
+    refuse_condition(checker, at, a);
+  if (op == OP_EQUAL || op == OP_DIFFER) expr_types_compare(checker, at, a, b);
+  if (op == OP_SELECT) return expr_types_joined(checker, b, &checker->sets[node->at[2]]);
+  if (op == OP_AND) first = (struct set){.types = first.types & IS_FALSE};
+  if (op == OP_OR) first.types &= ~(unsigned)(IS_FALSE | IS_NIL);
+  if (op == OP_AND || op == OP_OR) return expr_types_joined(checker, &first, b);
   const bool boolean =
       op == OP_NOT || op == OP_IS_POW2 || (op >= OP_FIRST_COMPARISON && op <= OP_LAST_COMPARISON);
-  if (op == OP_NOT) expr_types_ask_condition(checker, at, left);
-  if (op == OP_EQUAL || op == OP_DIFFER) expr_types_compare(checker, at, left, left + 1);
-  *left = (struct set){.types = boolean ? IS_BOOLEAN : IS_NUMBER};
-  checker->top = (int)(left - checker->stack) + 1;
+  return (struct set){.types = boolean ? IS_BOOLEAN : IS_NUMBER};
 }
 
-static void expr_types_open_jump(struct checker *checker, size_t at) {
-  const struct instruction *instruction = &checker->expr->code[at];
-  const size_t target = at + 1 + (size_t)instruction->operand;
-  const struct set left = checker->stack[--checker->top];
-  if (instruction->op == OP_ELSE) { /* the first choice of the innermost open select */
-    checker->jumps[checker->open - 1].target = target;
-    checker->jumps[checker->open - 1].left = left;
-    return;
-  }
-  /* A number on the left is allowed and counts as true, as in Lua, because configs write
-     `device.is_gpu and a or b`. */
-  const bool asks =
-      instruction->op == OP_SELECT || (instruction->op == OP_AND && !(left.types & IS_NUMBER));
-  if (asks && !expr_types_ask_condition(checker, at, &left)) return;
-  checker->jumps[checker->open].op = instruction->op;
-  checker->jumps[checker->open].left = left;
-  checker->jumps[checker->open++].target = instruction->op == OP_SELECT ? SIZE_MAX : target;
-}
-
-static void expr_types_close_jumps(struct checker *checker, size_t at) {
-  while (checker->open && checker->jumps[checker->open - 1].target == at) {
-    struct set left = checker->jumps[--checker->open].left,
-               *right = &checker->stack[checker->top - 1];
-    const enum expr_op op = checker->jumps[checker->open].op;
-    if (op == OP_AND) left = (struct set){.types = left.types & IS_FALSE};
-    if (op == OP_OR) left.types &= ~(unsigned)(IS_FALSE | IS_NIL);
-    *right = expr_types_joined(checker, &left, right);
-  }
-}
-
-static void expr_types_step(struct checker *checker, size_t at) {
-  const struct instruction *instruction = &checker->expr->code[at];
-  if (instruction->place == OPERAND_JUMP) {
-    expr_types_open_jump(checker, at);
-  } else if (instruction->op == OP_CALL) {
-    checker->stack[checker->top++] = (struct set){.types = IS_NUMBER};
-  } else if (instruction->op == OP_ELEMENT) {
-    checker->top -= element_rank(instruction->operand) - 1;
-    checker->stack[checker->top - 1] = (struct set){.types = IS_NUMBER};
-  } else {
-    if (instruction->place == OPERAND_SLOT)
-      checker->stack[checker->top++] = slot_set(checker, instruction->operand);
-    else if (instruction->place == OPERAND_CONSTANT)
-      checker->stack[checker->top++] =
-          set_of(checker, &checker->expr->constants[instruction->operand], 1, false);
-    if (instruction->op != OP_PUSH) expr_types_operate(checker, at);
-  }
+static void checker_free(struct checker *checker) {
+  text_free(&checker->what);
+  free(checker->sets);
+  free(checker);
 }
 
 static struct checker *expr_types_run(const struct expr *expr, const struct expr_scope *scope) {
@@ -300,11 +264,10 @@ static struct checker *expr_types_run(const struct expr *expr, const struct expr
   if (!checker) return NULL;
   checker->expr = expr;
   checker->scope = scope;
-  for (size_t at = 0; at < expr->count && !checker->what.length; at++) {
-    expr_types_close_jumps(checker, at);
-    expr_types_step(checker, at);
-  }
-  expr_types_close_jumps(checker, expr->count);
+  checker->sets = calloc(expr->node_count, sizeof *checker->sets);
+  if (!checker->sets) return checker_free(checker), NULL;
+  for (size_t at = 0; at < expr->node_count && !checker->what.length; at++)
+    checker->sets[at] = expr_types_step(checker, at);
   return checker;
 }
 
@@ -315,8 +278,7 @@ int expr_check_types(const struct expr *expr, const struct expr_scope *scope, cu
   int status = checker->what.failed ? error_memory(err) : CUGEN_OK;
   if (!status && checker->what.length)
     status = error_set(err, CUGEN_ERROR_CONFIG, "%s", text_get(&checker->what));
-  text_free(&checker->what);
-  free(checker);
+  checker_free(checker);
   return status;
 }
 
@@ -325,10 +287,9 @@ int expr_each_string(const struct expr *expr, const struct expr_scope *scope,
                      cugen_error *err) {
   struct checker *checker = expr_types_run(expr, scope);
   if (!checker) return error_memory(err);
-  const struct set *result = &checker->stack[checker->top ? checker->top - 1 : 0];
-  *open = !checker->top || result->open;
+  const struct set *result = &checker->sets[expr->node_count - 1];
+  *open = result->open;
   for (int i = 0; i < result->count; i++) visit(context, checker->words[result->first + i]);
-  text_free(&checker->what);
-  free(checker);
+  checker_free(checker);
   return CUGEN_OK;
 }

@@ -143,11 +143,13 @@ static void rules(struct program *p, const int *numbers, size_t count) {
   for (size_t i = 0; i < count; i++) rule(p, numbers[i], SECCOMP_RET_ALLOW);
 }
 
-/* Allows the call only if its first argument is `first`. */
-static void rule_first(struct program *p, int number, uint32_t first) {
+/* Allows the call only if the lower half of that argument passes the test, or, with
+   `refuses`, if it does not. */
+static void rule_test(struct program *p, int number, size_t argument, uint16_t test, uint32_t value,
+                      bool refuses) {
   skip_unless(p, BPF_JEQ, (uint32_t)number, 4);
-  load_argument(p, 0, 0);
-  skip_unless(p, BPF_JEQ, first, 1);
+  load_argument(p, argument, 0);
+  (refuses ? skip_if : skip_unless)(p, test, value, 1);
   answer(p, SECCOMP_RET_ALLOW);
   answer(p, SECCOMP_RET_TRAP);
 }
@@ -174,24 +176,9 @@ static void rule_zero(struct program *p, int number, size_t argument) {
   answer(p, SECCOMP_RET_TRAP);
 }
 
-/* Allows advice on the process's own pages. Advice from MADV_HWPOISON on concerns the memory of the
-   machine and is refused. */
-static void rule_advice(struct program *p) {
-  enum { FIRST_OF_MACHINE = 100 };
-  skip_unless(p, BPF_JEQ, SYS_madvise, 4);
-  load_argument(p, 2, 0);
-  skip_if(p, BPF_JGE, FIRST_OF_MACHINE, 1);
-  answer(p, SECCOMP_RET_ALLOW);
-  answer(p, SECCOMP_RET_TRAP);
-}
-
 /* Allows files to be opened for reading, but neither made nor changed. */
 static void rule_open(struct program *p, int number, size_t flags) {
-  skip_unless(p, BPF_JEQ, (uint32_t)number, 4);
-  load_argument(p, flags, 0);
-  skip_if(p, BPF_JSET, O_ACCMODE | O_CREAT | O_TRUNC | O_TMPFILE, 1);
-  answer(p, SECCOMP_RET_ALLOW);
-  answer(p, SECCOMP_RET_TRAP);
+  rule_test(p, number, flags, BPF_JSET, O_ACCMODE | O_CREAT | O_TRUNC | O_TMPFILE, true);
 }
 
 /* Allows threads that share all namespaces. Allows processes only with the key, which is passed in
@@ -228,6 +215,7 @@ static void seccomp_begin(struct program *p) {
 }
 
 bool seccomp_enter(const struct seccomp_rules *given) {
+  enum { FIRST_OF_MACHINE = 100 };
   struct program p = {.length = 0};
   if (!HAVE_FILTER) return false;
   seccomp_begin(&p);
@@ -236,10 +224,12 @@ bool seccomp_enter(const struct seccomp_rules *given) {
      to clone */
   rule(&p, CALL_CLONE3, SECCOMP_RET_ERRNO | ENOSYS);
   rule(&p, SYS_ioctl, SECCOMP_RET_ERRNO | ENOTTY); /* asked by isatty */
-  rule_advice(&p);
+  /* Advice on the process's own pages. That from MADV_HWPOISON on concerns the memory of the
+     machine. */
+  rule_test(&p, SYS_madvise, 2, BPF_JGE, FIRST_OF_MACHINE, true);
   rule_clone(&p, given->fork);
-  rule_first(&p, SYS_kill, (uint32_t)getpid());
-  rule_first(&p, SYS_tgkill, (uint32_t)getpid());
+  rule_test(&p, SYS_kill, 0, BPF_JEQ, (uint32_t)getpid(), false);
+  rule_test(&p, SYS_tgkill, 0, BPF_JEQ, (uint32_t)getpid(), false);
   if (given->loading) {
     rules(&p, loading, sizeof loading / sizeof *loading);
     rule_zero(&p, SYS_prlimit64, 0); /* only for the process's own limits */

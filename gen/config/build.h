@@ -1,8 +1,12 @@
 /* Conversion of Lua's declarations to plain tables: everything that the files of gen/config share.
    The Lua state is only read here, with functions that neither allocate nor raise errors, so that
-   no sandbox_call is needed. */
+   no sandbox_call is needed.
+   A reader that fails does not return: build_fail leaves it by longjmp, as Lua's own errors do. So
+   a reader owns no memory outside of the arena. */
 #ifndef GEN_CONFIG_BUILD_H
 #define GEN_CONFIG_BUILD_H
+
+#include <setjmp.h>
 
 #include "arena.h"
 #include "config.h"
@@ -30,7 +34,7 @@ struct scope_name {
   const char *name;
   enum name_role role;
   struct config_line line;
-  int slot;
+  int slot; /* -1: none */
   const struct expr *expr;
   bool used; /* of a tunable: whether an expression or an argument mentions it */
   /* These three are as in struct expr_symbol. */
@@ -43,7 +47,7 @@ struct build {
   struct config *config;
   struct arena *arena;
   lua_State *L;
-  cugen_error *err;
+  struct config_line line;                /* of the declaration that is being read */
   const struct expr_functions *functions; /* of expressions */
   struct scope_name *names; /* the names of the kernel, followed by those of the current
                                implementation */
@@ -54,34 +58,58 @@ struct build {
   size_t derived_count;
   struct config_restriction *restrictions;
   size_t restriction_count;
-  const struct config_implementation *implementation; /* the current implementation */
+  struct config_implementation *implementation; /* the current implementation */
   const struct config_shared *declaring; /* the shared array that is being read; NULL: none */
   bool
       declaring_layout; /* the layout of `declaring` is being read; its dtype and shape are known */
+  uint32_t facts; /* device facts used by the expressions read so far: bits 1 << DEVICE_FACT_... */
+  cugen_error error; /* why the last reader failed */
+  jmp_buf *guard;    /* where a reader that fails goes on */
   /* Errors of the second pass, of which several are reported at once: their lines in order, and the
      names of the declarations that failed, because what mentions them is no further error. */
   struct text noted;
   cugen_error first;
   const char *failed[16];
   size_t failed_count;
-  uint32_t facts; /* device facts used by the expressions read so far: bits 1 << DEVICE_FACT_... */
 };
 
 /* ---- Errors (build.c) ----------------------------------------------------------------------- */
 
-/* Fails with "path:line: message" and CUGEN_ERROR_CONFIG. */
-int build_fail(struct build *build, struct config_line line, const char *format, ...)
+/* Fails with "path:line: message" and CUGEN_ERROR_CONFIG, at build->line or another line. */
+_Noreturn void build_fail(struct build *build, const char *format, ...) PRINTF_LIKE(2, 3);
+_Noreturn void build_fail_at(struct build *build, struct config_line line, const char *format, ...)
     PRINTF_LIKE(3, 4);
-/* Notes the error of a declaration, whose name may be NULL, and returns CUGEN_OK so that reading
-   goes on with the next declaration. Any status but CUGEN_ERROR_CONFIG is returned as it is; so is
-   the error after which no more are noted. top: where the Lua stack was before the declaration. */
-int build_note(struct build *build, const char *name, int top, int status);
-/* Returns the status of the whole reading. If errors were noted, they become its message. */
-int build_report(struct build *build, int status);
-/* Returns "line 12", or "line 12 of FILE" if that is not the file of `from`. */
-const char *build_line(struct build *build, struct config_line from, struct config_line other);
-/* Fails after an allocation from the arena failed. */
-int build_memory(struct build *build);
+/* Fails with "message (nearest 'x')", because the name is none of `names`. */
+_Noreturn void build_fail_name(struct build *build, const char *name, const char *const *names,
+                               size_t count, const char *format, ...) PRINTF_LIKE(5, 6);
+/* Fails after an allocation failed, from the arena or elsewhere. */
+_Noreturn void build_memory(struct build *build);
+/* Fails unless the status is CUGEN_OK: puts "path:line: what: " in front of build->error. */
+void build_check(struct build *build, int status, const char *what);
+
+/* Calls read(build, context). If it fails, notes the error of the declaration, whose name may be
+   NULL, so that reading goes on with the next declaration. Any error but CUGEN_ERROR_CONFIG ends
+   the reading; so does the error after which no more are noted. */
+typedef void build_reader(struct build *build, void *context);
+void build_note(struct build *build, const char *name, build_reader *read, void *context);
+/* Calls read(build, NULL) and returns the status of the whole reading. If errors were noted, they
+   become its message. */
+int build_run(struct build *build, build_reader *read, cugen_error *err);
+
+/* Returns "line 12", or "line 12 of FILE" if that is not the file of build->line. */
+const char *build_line(struct build *build, struct config_line other);
+
+/* ---- Memory of the arena (build.c): never NULL ---------------------------------------------- */
+
+void *build_array(struct build *build, size_t count, size_t size);
+char *build_copy(struct build *build, const char *string, size_t length);
+const char *build_text(struct build *build, const char *format, ...) PRINTF_LIKE(2, 3);
+/* Copies a text and frees it. */
+const char *build_take(struct build *build, struct text *text);
+/* Joins words as "a, b, c". */
+const char *build_join(struct build *build, const char *const *words, size_t count);
+/* Prints a value for a message. */
+const char *build_value(struct build *build, struct value value);
 
 /* ---- Lists of declarations (read.c) --------------------------------------------------------- */
 
@@ -93,17 +121,15 @@ struct item {
 
 struct list {
   int table; /* index of the Lua table on the stack */
-  struct config_line line;
   enum place place;
   struct item *items;
   size_t count;
 };
 
-/* Reads the list of declarations in the table at stack index `table`. Every element must be a
-   complete declaration that is allowed at this place, and some declarations may stand only once.
-   owner names the list in messages: "kernel \"matmul\"". */
-int read_list(struct build *build, int table, enum place place, const char *owner,
-              struct config_line line, struct list *out);
+/* Reads the list of declarations in the table on top of the stack. Every element must be a complete
+   declaration that is allowed at this place, and some declarations may stand only once. owner names
+   the list in messages: "kernel \"matmul\"". */
+struct list read_list(struct build *build, enum place place, const char *owner);
 size_t list_count(const struct list *list, enum keyword_id id);
 /* Returns the only declaration of this kind in the list, or NULL. Of a keyword that may have either
    form, it is the declaration without a name. */
@@ -111,33 +137,45 @@ const struct item *list_find(const struct list *list, enum keyword_id id);
 /* Pushes the value of the declaration. */
 void list_push(struct build *build, const struct list *list, const struct item *item);
 
+/* Reads a declaration into `out`. Its value is on top of the stack, and build->line is its line. */
+typedef void item_reader(struct build *build, const struct item *item, void *out);
+void read_item(struct build *build, const struct list *list, const struct item *item,
+               item_reader *read, void *out);
+/* Like read_item, but an error is noted. */
+void note_item(struct build *build, const struct list *list, const struct item *item,
+               item_reader *read, void *out);
+/* Reads the only declaration of this kind, if the list has it. */
+void read_only(struct build *build, const struct list *list, enum keyword_id id, item_reader *read,
+               void *out);
+/* Reads the declarations of this kind into the elements of an array, in order. *count, which may be
+   NULL, is the number of elements begun. */
+void read_items(struct build *build, const struct list *list, enum keyword_id id, item_reader *read,
+                void *array, size_t size, size_t *count);
+void note_items(struct build *build, const struct list *list, enum keyword_id id, item_reader *read,
+                void *array, size_t size, size_t *count);
+
 /* ---- Readers of the value on top of the stack (read.c); `what` names it in messages --------- */
 
-int read_string(struct build *build, struct config_line line, const char *what, const char **out);
+/* Returns the length of a list without holes and without fields; -1: the value is none. */
+lua_Integer list_length(struct build *build);
+const char *read_string(struct build *build, const char *what);
 /* Reads "file.cu" or "file.cu:entry" into file and entry (NULL if no entry is given). */
-int read_kernel_file(struct build *build, struct config_line line, const char *what,
-                     const char *text, const char **file, const char **entry);
-int read_value(struct build *build, struct config_line line, const char *what, struct value *out);
+void read_kernel_file(struct build *build, const char *what, const char *text, const char **file,
+                      const char **entry);
+struct value read_value(struct build *build, const char *what);
 /* Reads a list of distinct values: { 16, 32 }. */
-int read_values(struct build *build, struct config_line line, const char *what,
-                const struct value **out, size_t *count);
-int read_expr(struct build *build, struct config_line line, const char *what,
-              const struct expr **out);
-/* Like read_expr, for a text that is not on the stack. */
-int read_expr_text(struct build *build, struct config_line line, const char *what,
-                   const char *source, const struct expr **out);
-/* Reads { expr, expr, ... }, with 1 to `most` expressions. */
-int read_exprs(struct build *build, struct config_line line, const char *what, int most,
-               const struct expr **out, int *count);
+void read_values(struct build *build, const char *what, const struct value **out, size_t *count);
+const struct expr *read_expr(struct build *build, const char *what);
+/* Makes the arena own an expression of that text. */
+const struct expr *keep_expr(struct build *build, struct expr *expr, const char *source);
+/* Reads { expr, expr, ... }, with 1 to `most` expressions. Returns their number. */
+int read_exprs(struct build *build, const char *what, int most, const struct expr **out);
 /* Reads one of the known words (NULL-terminated), or an expression. */
-int read_word(struct build *build, struct config_line line, const char *what,
-              const char *const *known, struct config_word *out);
+struct config_word read_word(struct build *build, const char *what, const char *const *known);
 /* Reads text with ${expression} in it. */
-int read_spelling(struct build *build, struct config_line line, const char *what,
-                  struct config_spelling *out);
+struct config_spelling read_spelling(struct build *build, const char *what);
 /* Like read_spelling, for a text that is not on the stack; it must live as long as the config. */
-int read_spelled(struct build *build, struct config_line line, const char *what, const char *text,
-                 struct config_spelling *out);
+struct config_spelling read_spelled(struct build *build, const char *what, const char *text);
 /* Sets reads[slot] for each slot that the expression depends on; NULL depends on none. */
 void note_reads(const struct expr *expr, bool *reads);
 /* Lists the slots with reads[slot] set, of EXPR_CALL_SLOTS, as those of a call. Returns false if
@@ -145,26 +183,44 @@ void note_reads(const struct expr *expr, bool *reads);
 bool list_reads(struct build *build, const bool *reads, struct expr_call *call);
 /* layout.c. Reads a layout of an array of that rank: a word, which may have ${expression} in it, or
    an expression that gives one. */
-int read_layout(struct build *build, struct config_line line, const char *what, int rank,
-                struct config_layout *out);
+struct config_layout read_layout(struct build *build, const char *what, int rank);
 /* Pushes table[key] of the table at index `table`. Returns false, and pushes nothing, if there is
    no such key. */
 bool push_field(struct build *build, int table, const char *key);
+bool has_field(struct build *build, int table, const char *key);
+/* Reads the field as an expression; NULL if there is no such key. */
+const struct expr *read_field_expr(struct build *build, int table, const char *key,
+                                   const char *what);
 /* Returns the first key, in the order of strcmp, that is not among the known keys; NULL if all are
    known. "" stands for a key that is not a string. */
 const char *unknown_key(struct build *build, int table, const char *const *known, size_t count);
-/* Fails with "message (nearest 'x')", because the name is none of `names`. */
-int refuse_name(struct build *build, struct config_line line, const char *name,
-                const char *const *names, size_t count, const char *format, ...) PRINTF_LIKE(6, 7);
 /* Refuses a table with a key that is not a problem of this kernel. who: the declaration that holds
    the table, such as "check". */
-int refuse_unknown_problem(struct build *build, struct config_line line, int table,
-                           const char *who);
+void refuse_unknown_problem(struct build *build, int table, const char *who);
+/* Refuses a value of another type than the problem's default, or that is not in its list. */
+void check_problem_value(struct build *build, const char *who, const struct config_problem *problem,
+                         struct value value);
+
+/* An attribute of an argument or shared array: `read` reads it into the object. If `read` is NULL,
+   what is stored at the offset is one of the words or an expression that gives one; without words,
+   an expression. */
+struct attribute {
+  const char *name;
+  unsigned kinds; /* bits of the kinds of objects that may have the attribute */
+  void (*read)(struct build *build, void *object, const char *what);
+  size_t offset;
+  const char *const *words;
+  size_t word_count;
+};
+/* Reads the attributes in the order of the rows from the table on top of the stack. owner names the
+   object: "shape of OWNER". */
+void read_attributes(struct build *build, const struct attribute *rows, size_t count,
+                     const char *owner, void *object);
 
 /* ---- Names (scope.c) ------------------------------------------------------------------------ */
 
-/* Checks the name and puts it in force. */
-int scope_add(struct build *build, const struct scope_name *name);
+/* Checks the name, puts it in force, and returns a copy of the name. Its line is build->line. */
+const char *scope_add(struct build *build, struct scope_name name);
 const struct scope_name *scope_find(const struct build *build, const char *name);
 /* Ends an implementation: removes all names but the first `count`. */
 void scope_end(struct build *build, size_t count);
@@ -173,7 +229,8 @@ void scope_set_values(struct build *build, const struct value *values, size_t co
 /* Sets `used` of the tunables from the names in force, beginning with the name at index `first`.
    The first of the tunables has the first slot of all tunables. */
 void scope_note_used(const struct build *build, size_t first, struct config_tunable *tunables);
-int scope_check_generated(struct build *build);
+void scope_check_generated(struct build *build);
+/* On failure the error is build->error. */
 int scope_parse(struct build *build, const char *source, struct expr **out);
 /* Returns the symbol that expressions see under the name. build: a struct build. */
 struct expr_symbol scope_symbol(void *build, const char *name);
@@ -186,68 +243,61 @@ extern const struct expr_functions config_functions;
 /* ---- Parts ---------------------------------------------------------------------------------- */
 
 /* implementation.c. The lists of shared parts are read from the kernel's own list. */
-int read_tunables(struct build *build, const struct list *list, int first_slot,
-                  struct config_tunable *out);
-int read_derived(struct build *build, const struct list *list, struct config_derived *derived,
-                 size_t *count);
-int read_restrictions(struct build *build, const struct list *list,
-                      struct config_restriction *restrictions, size_t *count);
-int read_implementation(struct build *build, const struct list *kernel, const struct item *item,
-                        struct config_implementation *out);
+void read_tunables(struct build *build, const struct list *list, struct config_tunable *out);
+void read_derived(struct build *build, const struct list *list, struct config_derived *derived,
+                  size_t *count);
+void read_restrictions(struct build *build, const struct list *list,
+                       struct config_restriction *restrictions, size_t *count);
+item_reader read_implementation;
 /* waive.c; called after the tunables are read. */
-int read_waivers(struct build *build, const struct list *list);
-int read_tries(struct build *build, const struct list *list, struct config_implementation *out);
-/* check.c; *out becomes NULL if the list has no check. */
-int read_check(struct build *build, const struct list *list, const struct value **out);
-/* sizes.c */
-int read_problem_sets(struct build *build, const struct list *list);
+void read_waivers(struct build *build, const struct list *list);
+/* problem_values.c. Tables of values: check, whose *out becomes NULL if the list has none; problems;
+   try. */
+void read_check(struct build *build, const struct list *list, const struct value **out);
+void read_problem_sets(struct build *build, const struct list *list);
+void read_tries(struct build *build, const struct list *list);
 /* argument.c */
 bool is_argument(enum keyword_id id);
-int read_argument(struct build *build, const struct list *list, const struct item *item,
-                  struct config_argument *out);
-/* Reads a scalar of an implementation. */
-int read_own_scalar(struct build *build, const struct list *list, const struct item *item,
-                    struct config_argument *out);
+item_reader read_argument, read_own_scalar; /* own: of the implementation */
 /* data.c. Reads an attribute of the argument that is being read, whose shape is known. The
    attribute's value is on top of the stack. */
-int read_data_values(struct build *build, struct config_argument *argument, const char *what);
-int read_data_file(struct build *build, struct config_argument *argument, const char *what);
-int read_data_generator(struct build *build, struct config_argument *argument, const char *what);
+void read_data_values(struct build *build, void *argument, const char *what);
+void read_data_file(struct build *build, void *argument, const char *what);
+void read_data_generator(struct build *build, void *argument, const char *what);
 /* data.c. Reads the table of reference { y = "2 * x[i0]", z = "z.npy" }, which is on top of the
    stack, into config.answers. */
-int read_answers(struct build *build, struct config_line line);
+void read_answers(struct build *build);
 /* struct.c. Reads an attribute like read_data_values. */
-int read_struct_name(struct build *build, struct config_argument *argument, const char *what);
-int read_struct_fields(struct build *build, struct config_argument *argument, const char *what);
+void read_struct_name(struct build *build, void *argument, const char *what);
+void read_struct_fields(struct build *build, void *argument, const char *what);
 /* Completes a struct after all attributes of its argument were read. */
-int complete_struct(struct build *build, struct config_argument *argument);
+void complete_struct(struct build *build, const struct config_argument *argument);
 /* library.c. Refuses the parts of a template beside a library. */
-int library_check_parts(struct build *build, const struct list *list, const char *owner);
-int read_library(struct build *build, const struct list *list, struct config_implementation *out);
+void library_check_parts(struct build *build, const struct list *list, const char *owner);
+item_reader read_library;
 /* tensor.c */
-int read_tensors(struct build *build, const struct list *list, struct config_implementation *out);
+void read_tensors(struct build *build, const struct list *list);
 /* shared.c. Reads the arrays of a list, which is that of a launch of this number, or of the
    implementation (-1), whose launches are read afterwards. */
-int read_shared_arrays(struct build *build, const struct list *list, int launch,
-                       struct config_implementation *out);
+void read_shared_arrays(struct build *build, const struct list *list, int launch);
 /* Returns what an evaluation of the array costs, as expr_cost counts. */
 size_t shared_array_cost(const struct config_shared *array);
 /* Gives each launch the bytes of its arrays and of those of all launches. */
-int read_shared_bytes(struct build *build, const struct config_implementation *implementation);
+void read_shared_bytes(struct build *build);
 /* options.c. outer: the options of the kernel when an implementation's are read; else NULL. */
-int read_compile(struct build *build, const struct list *list, const struct config_compile *outer,
-                 struct config_compile *out);
+void read_compile(struct build *build, const struct list *list, const struct config_compile *outer,
+                  struct config_compile *out);
 /* pass.c; both read the value on top of the stack. After read_steps the names `step` and `steps`
    are in force. */
-int read_steps(struct build *build, struct config_line line, struct config_launch *out);
-int read_pass(struct build *build, struct config_line line, struct config_launch *out);
+void read_steps(struct build *build, struct config_launch *out);
+void read_pass(struct build *build, struct config_launch *out);
 /* Returns whether an expression of the launch depends on the step. */
 bool sees_step(const struct config_launch *launch);
 /* formula.c */
-int read_formulas(struct build *build, const struct list *list);
+void read_formulas(struct build *build, const struct list *list);
 /* policy.c */
-int read_policy(struct build *build, const struct list *list);
+item_reader read_policy;
 /* kernel.c */
-int read_kernel(struct build *build);
+build_reader read_kernel;
 
 #endif

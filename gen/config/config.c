@@ -22,7 +22,7 @@
    - Both passes are bounded, so that a stranger's config can neither hang nor fill the machine: the
      first by the sandbox, the second by the arena.
    - The second pass only reads the Lua state, with functions that neither allocate there nor raise
-     errors. So it needs no sandbox_call.
+     errors. So it needs no sandbox_call. An error of its own leaves it by longjmp (build.h).
    - Nothing of Lua remains after the second pass: strings are copied to the arena, and the sandbox
      is closed.
    - All of a config lies in its arena, even struct config. config_close frees it at once.
@@ -79,7 +79,6 @@ static int open_language(lua_State *L) {
 static int run_chunk(struct includes *includes, const char *content, size_t length,
                      cugen_error *err) {
   struct sandbox *sandbox = includes->sandbox;
-  include_skip_mark(&content, &length);
   lua_pushcfunction(sandbox_state(sandbox), open_language);
   lua_pushlightuserdata(sandbox_state(sandbox), includes);
   int status = sandbox_call(sandbox, 1, 0, CUGEN_ERROR_CONFIG, err);
@@ -101,12 +100,9 @@ static int build_config(struct config *config, struct sandbox *sandbox, cugen_er
   struct build build = {.config = config,
                         .arena = config->arena,
                         .L = sandbox_state(sandbox),
-                        .err = err,
+                        .line = {config->path, 1},
                         .functions = &config_functions};
-  int status = build_report(&build, read_kernel(&build));
-  free(build.names);
-  free(build.seen);
-  return status;
+  return build_run(&build, read_kernel, err);
 }
 
 static struct config *new_config(const char *path, bool shipped) {
@@ -189,8 +185,8 @@ static int config_check_folders(const struct sources *sources, const struct conf
     int status = sources_folder(sources, config->path, compile->folders[i], &found, err);
     if (status) return status;
     if (!found)
-      return error_set_at(
-          err, CUGEN_ERROR_CONFIG, compile->folders_line.path, compile->folders_line.number,
+      return config_fail(
+          err, compile->folders_line,
           "include_dirs names '%.80s', which is no folder: it is looked for relative to the "
           "config and to cugen_options.template_dir",
           compile->folders[i]);

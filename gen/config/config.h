@@ -20,6 +20,13 @@ struct config_line { /* A line of the config, or of a file that it includes. */
   int number;
 };
 
+/* Fails with CUGEN_ERROR_CONFIG at the line: error_set_at. */
+int config_fail(cugen_error *err, struct config_line line, const char *format, ...)
+    PRINTF_LIKE(3, 4);
+/* Puts "path:line: context: " in front of the message: error_prefix_at. */
+int config_prefix(cugen_error *err, struct config_line line, const char *format, ...)
+    PRINTF_LIKE(3, 4);
+
 struct config_problem { /* problem "M" (4096)  or  problem "dtype" { "f32", "f64" } */
   const char *name;
   struct config_line line;
@@ -546,8 +553,8 @@ void config_entry_reads(const struct config_launch *launch, bool *reads);
 /* Appends the compiler flags, separated by blanks: an option of the implementation takes precedence
    over the kernel's. A reference (its slots hold only the shared tunables) gets only --std, because
    options that make a kernel fast may make it less exact. */
-int config_flags(const struct config *config, const struct config_compile *compile, bool reference,
-                 const struct value *slots, struct text *out, cugen_error *err);
+int config_flags(const struct config_compile *compile, bool reference, const struct value *slots,
+                 struct text *out, cugen_error *err);
 /* Appends the macros of the options as `#define` lines. Macros that compilers must know before the
    source are appended to the flags. */
 int config_defines(const struct config_compile *compile, const struct value *slots,

@@ -17,16 +17,12 @@ struct reading {
                               none */
 };
 
-static int take_kind(struct build *build, struct config_argument *argument, enum data_kind kind) {
+static void take_kind(struct build *build, struct config_argument *argument, enum data_kind kind) {
   static const char *const names[] = {"fill", "values", "values", "file", "generator"};
-  bool filled = argument->fill.word || argument->fill.expr;
-  if (argument->data.kind == DATA_FILL && !filled) {
-    argument->data.kind = kind;
-    return CUGEN_OK;
-  }
-  return build_fail(build, argument->line,
-                    "\"%s\" has both %s and %s: its data comes from one of them", argument->name,
-                    names[argument->data.kind], names[kind]);
+  if (argument->data.kind != DATA_FILL || argument->fill.word || argument->fill.expr)
+    build_fail(build, "\"%s\" has both %s and %s: its data comes from one of them", argument->name,
+               names[argument->data.kind], names[kind]);
+  argument->data.kind = kind;
 }
 
 /* ---- values = "expression" ------------------------------------------------------------------ */
@@ -106,96 +102,80 @@ static bool data_find_buffer(void *context, const char *name, int *buffer, int *
   return true;
 }
 
-static int check_clash(const struct reading *r, struct config_line line, const char *what) {
-  if (!r->clash.name) return CUGEN_OK;
-  return build_fail(
-      r->build, line,
-      "%s: '%s' has a meaning of its own there and is also declared at %s: rename that one", what,
-      r->clash.name, build_line(r->build, line, r->clash.line));
-}
-
 /* Reads the text on top of the stack. */
-static int data_read_expression(struct reading *r, struct config_line line, const char *what) {
+static void data_read_expression(struct reading *r, const char *what) {
   struct build *build = r->build;
-  const char *source;
+  const char *source = read_string(build, what);
+  const struct expr_scope scope = {data_find_symbol, data_list_names, r};
   struct expr *expr;
-  int status = read_string(build, line, what, &source);
-  if (status) return status;
   if (strlen(source) > LONGEST_EXPRESSION)
-    return build_fail(build, line, "%s is longer than %d characters", what, LONGEST_EXPRESSION);
-  struct expr_scope scope = {data_find_symbol, data_list_names, r};
-  status = expr_parse_elements(source, &scope, data_find_buffer, &expr, build->err);
-  if (status) return error_prefix_at(build->err, line.path, line.number, "%s", what), status;
-  if (!arena_keep(build->arena, expr) || !arena_charge(build->arena, 16 * strlen(source)))
-    return build_memory(build);
-  r->data->values = expr;
-  return check_clash(r, line, what);
+    build_fail(build, "%s is longer than %d characters", what, LONGEST_EXPRESSION);
+  build_check(build, expr_parse_elements(source, &scope, data_find_buffer, &expr, &build->error),
+              what);
+  r->data->values = keep_expr(build, expr, source);
+  if (r->clash.name)
+    build_fail(
+        build,
+        "%s: '%s' has a meaning of its own there and is also declared at %s: rename that one", what,
+        r->clash.name, build_line(build, r->clash.line));
 }
 
 /* ---- values = { 1, 2, 1 } ------------------------------------------------------------------- */
 
-static int data_read_number(struct build *build, struct config_argument *argument, const char *what,
-                            lua_Integer number, struct value *out) {
+static struct value data_read_number(struct build *build, const char *what, lua_Integer number) {
   lua_State *L = build->L;
   if (lua_type(L, -1) == LUA_TTABLE)
-    return build_fail(build, argument->line,
-                      "%s has a list inside: all elements stand in one, row by row", what);
+    build_fail(build, "%s has a list inside: all elements stand in one, row by row", what);
   if (lua_type(L, -1) != LUA_TNUMBER)
-    return build_fail(build, argument->line, "%s: number %lld of the list is a %s, not a number",
-                      what, (long long)number, lua_typename(L, lua_type(L, -1)));
-  *out = lua_isinteger(L, -1) ? value_int(lua_tointeger(L, -1)) : value_float(lua_tonumber(L, -1));
-  return CUGEN_OK;
+    build_fail(build, "%s: number %lld of the list is a %s, not a number", what, (long long)number,
+               lua_typename(L, lua_type(L, -1)));
+  return lua_isinteger(L, -1) ? value_int(lua_tointeger(L, -1)) : value_float(lua_tonumber(L, -1));
 }
 
-static int read_list_values(struct build *build, struct config_argument *argument,
-                            const char *what) {
-  lua_State *L = build->L;
-  int table = lua_gettop(L), status = CUGEN_OK;
-  lua_Integer length = (lua_Integer)lua_rawlen(L, table), keys = 0;
-  for (lua_pushnil(L); lua_next(L, table); lua_pop(L, 1)) keys++;
-  if (length < 1 || keys != length)
-    return build_fail(build, argument->line,
-                      "%s is an expression in quotes or a list of numbers: { 1, 2, 1 }", what);
-  struct value *list = arena_array(build->arena, (size_t)length, sizeof *list);
-  if (!list) return build_memory(build);
-  for (lua_Integer i = 1; i <= length && !status; i++) {
-    lua_rawgeti(L, table, i);
-    status = data_read_number(build, argument, what, i, &list[i - 1]);
-    lua_pop(L, 1);
+static void read_list_values(struct build *build, struct config_data *data, const char *what) {
+  const int table = lua_gettop(build->L);
+  const lua_Integer length = list_length(build);
+  if (length < 1)
+    build_fail(build, "%s is an expression in quotes or a list of numbers: { 1, 2, 1 }", what);
+  struct value *list = build_array(build, (size_t)length, sizeof *list);
+  for (lua_Integer i = 1; i <= length; i++) {
+    lua_rawgeti(build->L, table, i);
+    list[i - 1] = data_read_number(build, what, i);
+    lua_pop(build->L, 1);
   }
-  argument->data.list = list;
-  argument->data.list_count = (size_t)length;
-  return status;
+  data->list = list;
+  data->list_count = (size_t)length;
 }
 
-int read_data_values(struct build *build, struct config_argument *argument, const char *what) {
-  bool list = lua_type(build->L, -1) == LUA_TTABLE;
-  int status = take_kind(build, argument, list ? DATA_LIST : DATA_VALUES);
-  if (status) return status;
-  if (list) return read_list_values(build, argument, what);
+void read_data_values(struct build *build, void *object, const char *what) {
+  struct config_argument *argument = object;
+  const bool list = lua_type(build->L, -1) == LUA_TTABLE;
+  take_kind(build, argument, list ? DATA_LIST : DATA_VALUES);
   struct reading r = {.build = build,
                       .argument = argument,
                       .data = &argument->data,
                       .readable = build->config->argument_count - 1};
-  return data_read_expression(&r, argument->line, what);
+  if (list)
+    read_list_values(build, &argument->data, what);
+  else
+    data_read_expression(&r, what);
 }
 
 /* ---- file, generator ------------------------------------------------------------------------ */
 
-int read_data_file(struct build *build, struct config_argument *argument, const char *what) {
-  int status = take_kind(build, argument, DATA_FILE);
-  return status ? status : read_string(build, argument->line, what, &argument->data.file);
+void read_data_file(struct build *build, void *object, const char *what) {
+  struct config_argument *argument = object;
+  take_kind(build, argument, DATA_FILE);
+  argument->data.file = read_string(build, what);
 }
 
-int read_data_generator(struct build *build, struct config_argument *argument, const char *what) {
-  const char *text;
-  int status = take_kind(build, argument, DATA_GENERATOR);
-  if (!status) status = read_string(build, argument->line, what, &text);
-  if (status) return status;
+void read_data_generator(struct build *build, void *object, const char *what) {
+  struct config_argument *argument = object;
+  take_kind(build, argument, DATA_GENERATOR);
+  const char *text = read_string(build, what);
   for (size_t i = 0; i + 1 < build->config->argument_count; i++)
     if (data_has_data(&build->config->arguments[i])) argument->data.reads |= 1u << i;
-  return read_kernel_file(build, argument->line, what, text, &argument->data.file,
-                          &argument->data.generator);
+  read_kernel_file(build, what, text, &argument->data.file, &argument->data.generator);
 }
 
 /* ---- reference { y = "2 * x[i0]", z = "z.npy" } ---------------------------------------------- */
@@ -212,42 +192,33 @@ static const struct config_argument *find_result(const struct config *config, co
 }
 
 /* Reads the result of the output whose name is below the top of the stack. */
-static int read_answer(struct build *build, struct config_line line, struct config_data *answers) {
+static void read_answer(struct build *build, struct config_data *answers) {
   lua_State *L = build->L;
-  const char *name = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : NULL, *text;
+  const char *name = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : NULL;
   const struct config_argument *argument = name ? find_result(build->config, name) : NULL;
-  char what[96];
   if (!name)
-    return build_fail(build, line,
-                      "reference: each result has its output's name: { y = \"2 * x[i0]\" }");
-  if (!argument) return build_fail(build, line, "reference: '%s' is no output or inout", name);
+    build_fail(build, "reference: each result has its output's name: { y = \"2 * x[i0]\" }");
+  if (!argument) build_fail(build, "reference: '%s' is no output or inout", name);
   struct config_data *answer = &answers[argument - build->config->arguments];
-  snprintf(what, sizeof what, "reference of '%.64s'", name);
-  int status = read_string(build, line, what, &text);
-  if (status) return status;
-  answer->kind = npy_is_name(text) ? DATA_FILE : DATA_VALUES;
-  answer->file = text;
+  const char *what = build_text(build, "reference of '%.64s'", name);
+  answer->file = read_string(build, what);
+  answer->kind = npy_is_name(answer->file) ? DATA_FILE : DATA_VALUES;
   struct reading r = {.build = build,
                       .argument = argument,
                       .data = answer,
                       .readable = build->config->argument_count};
-  return answer->kind == DATA_FILE ? CUGEN_OK : data_read_expression(&r, line, what);
+  if (answer->kind == DATA_VALUES) data_read_expression(&r, what);
 }
 
-int read_answers(struct build *build, struct config_line line) {
+void read_answers(struct build *build) {
   lua_State *L = build->L;
   struct config *config = build->config;
-  struct config_data *answers = arena_array(build->arena, config->argument_count, sizeof *answers);
-  if (!answers) return build_memory(build);
+  struct config_data *answers = build_array(build, config->argument_count, sizeof *answers);
   config->answers = answers;
-  int status = CUGEN_OK;
-  for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1))
-    if (!status) status = read_answer(build, line, answers);
-  for (size_t i = 0; i < config->argument_count && !status; i++)
+  for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1)) read_answer(build, answers);
+  for (size_t i = 0; i < config->argument_count; i++)
     if (data_is_result(&config->arguments[i]) && answers[i].kind == DATA_FILL)
-      status = build_fail(build, line, "reference: the result of '%s' is missing",
-                          config->arguments[i].name);
-  return status;
+      build_fail(build, "reference: the result of '%s' is missing", config->arguments[i].name);
 }
 
 /* ---- What data depends on ------------------------------------------------------------------- */

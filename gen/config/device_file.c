@@ -37,19 +37,16 @@ struct figure {
   int64_t least, most;
 };
 
-#define FACT(name, least, most)                                                                    \
-  { #name, FIGURE_FACT, offsetof(struct gpu_model, facts.name), least, most }
-#define LIMIT(name, least, most)                                                                   \
-  { #name, FIGURE_LIMIT, offsetof(struct gpu_model, facts.name), least, most }
-#define LANE(name, least, most)                                                                    \
-  { #name, FIGURE_LANE, offsetof(struct gpu_model, rates.name), least, most }
-#define TIMING(name, least, most)                                                                  \
-  { #name, FIGURE_TIMING, offsetof(struct gpu_model, rates.name), least, most }
-#define RATE(name, least, most)                                                                    \
-  { #name, FIGURE_RATE, offsetof(struct gpu_model, rates.name), least, most }
-#define KIB INT64_C(1024)
-#define MIB (1024 * KIB)
-#define GIB (1024 * MIB)
+#define FIGURE(kind, part, name, least, most)                                                      \
+  { #name, FIGURE_##kind, offsetof(struct gpu_model, part.name), least, most }
+#define FACT(name, least, most)   FIGURE(FACT, facts, name, least, most)
+#define LIMIT(name, least, most)  FIGURE(LIMIT, facts, name, least, most)
+#define LANE(name, least, most)   FIGURE(LANE, rates, name, least, most)
+#define TIMING(name, least, most) FIGURE(TIMING, rates, name, least, most)
+#define RATE(name, least, most)   FIGURE(RATE, rates, name, least, most)
+#define KIB                       INT64_C(1024)
+#define MIB                       (1024 * KIB)
+#define GIB                       (1024 * MIB)
 
 static const struct figure figures[] = {
     {"gpu", FIGURE_ID, offsetof(struct gpu_model, id), 0, 0},

@@ -21,17 +21,42 @@ struct evaluation {
   struct kernel_argument *all; /* the arguments in order; those before `argument` are evaluated */
 };
 
-static int evaluate_fail(const struct evaluation *e, const char *what, const char *problem) {
-  return error_set_at(e->err, CUGEN_ERROR_CONFIG, e->argument->line.path, e->argument->line.number,
-                      "%s of \"%s\" %s", what, e->argument->name, problem);
+/* Fails with "WHAT of "A" MESSAGE", and frees the message. */
+static int evaluate_fail_text(const struct evaluation *e, const char *what, struct text *message) {
+  const struct config_line line = e->argument->line;
+  int status = message->failed ? error_memory(e->err)
+                               : config_fail(e->err, line, "%s of \"%s\" %s", what,
+                                             e->argument->name, text_get(message));
+  text_free(message);
+  return status;
+}
+
+static int evaluate_fail(const struct evaluation *e, const char *what, const char *format, ...)
+    PRINTF_LIKE(3, 4);
+
+static int evaluate_fail(const struct evaluation *e, const char *what, const char *format, ...) {
+  struct text message = {0};
+  va_list args;
+  va_start(args, format);
+  text_vaddf(&message, format, args);
+  va_end(args);
+  return evaluate_fail_text(e, what, &message);
 }
 
 /* Adds the attribute to the message of an expression that failed. */
 static int evaluate_prefix(const struct evaluation *e, int status, const char *what) {
-  if (status)
-    error_prefix_at(e->err, e->argument->line.path, e->argument->line.number, "%s of \"%s\"", what,
-                    e->argument->name);
+  if (status) config_prefix(e->err, e->argument->line, "%s of \"%s\"", what, e->argument->name);
   return status;
+}
+
+static int evaluate_int(const struct evaluation *e, const struct expr *expr, const char *what,
+                        int64_t *out) {
+  return evaluate_prefix(e, expr_eval_int(expr, e->slots, out, e->err), what);
+}
+
+static int evaluate_bool(const struct evaluation *e, const struct expr *expr, const char *what,
+                         bool *out) {
+  return evaluate_prefix(e, expr_eval_bool(expr, e->slots, out, e->err), what);
 }
 
 /* ---- Words ---------------------------------------------------------------------------------- */
@@ -43,9 +68,7 @@ static int refuse_word(const struct evaluation *e, const char *what, struct valu
   value_print(value, &text);
   text_add(&text, ", which is none of ");
   for (size_t i = 0; i < count; i++) text_addf(&text, "%s%s", i ? ", " : "", known[i]);
-  int status = text.failed ? error_memory(e->err) : evaluate_fail(e, what, text_get(&text));
-  text_free(&text);
-  return status;
+  return evaluate_fail_text(e, what, &text);
 }
 
 /* Finds the number of the word among the known words; *out is `otherwise` if the attribute is not
@@ -85,16 +108,11 @@ static int find_dtype(const struct evaluation *e, const struct dtype **out) {
 static int evaluate_shape(const struct evaluation *e, struct kernel_argument *out) {
   out->rank = e->argument->rank;
   for (int i = 0; i < out->rank; i++) {
-    int status = evaluate_prefix(
-        e, expr_eval_int(e->argument->shape[i], e->slots, &out->shape[i], e->err), "shape");
+    int status = evaluate_int(e, e->argument->shape[i], "shape", &out->shape[i]);
     if (status) return status;
-    if (out->shape[i] >= 1) continue;
-    struct text text = {0};
-    text_addf(&text, "has the extent %lld (%s): it must be 1 or more", (long long)out->shape[i],
-              expr_text(e->argument->shape[i]));
-    status = evaluate_fail(e, "shape", text_get(&text));
-    text_free(&text);
-    return status;
+    if (out->shape[i] < 1)
+      return evaluate_fail(e, "shape", "has the extent %lld (%s): it must be 1 or more",
+                           (long long)out->shape[i], expr_text(e->argument->shape[i]));
   }
   return CUGEN_OK;
 }
@@ -102,16 +120,10 @@ static int evaluate_shape(const struct evaluation *e, struct kernel_argument *ou
 /* Evaluates the distance between neighbours in the dimension next to the contiguous one. */
 static int evaluate_pitch(const struct evaluation *e, int64_t extent, int64_t *out) {
   *out = extent;
-  if (!e->argument->pitch) return CUGEN_OK;
-  int status =
-      evaluate_prefix(e, expr_eval_int(e->argument->pitch, e->slots, out, e->err), "pitch");
+  int status = e->argument->pitch ? evaluate_int(e, e->argument->pitch, "pitch", out) : CUGEN_OK;
   if (status || *out >= extent) return status;
-  struct text text = {0};
-  text_addf(&text, "is %lld, but the contiguous dimension has %lld elements", (long long)*out,
-            (long long)extent);
-  status = evaluate_fail(e, "pitch", text_get(&text));
-  text_free(&text);
-  return status;
+  return evaluate_fail(e, "pitch", "is %lld, but the contiguous dimension has %lld elements",
+                       (long long)*out, (long long)extent);
 }
 
 static int evaluate_refuse_size(const struct evaluation *e, const struct kernel_argument *out) {
@@ -120,9 +132,7 @@ static int evaluate_refuse_size(const struct evaluation *e, const struct kernel_
   for (int i = 0; i < out->rank; i++)
     text_addf(&text, "%s%lld", i ? " x " : "", (long long)out->shape[i]);
   text_addf(&text, " elements of %s, and a buffer has at most 2^62 bytes", out->dtype->name);
-  int status = text.failed ? error_memory(e->err) : evaluate_fail(e, "shape", text_get(&text));
-  text_free(&text);
-  return status;
+  return evaluate_fail_text(e, "shape", &text);
 }
 
 /* Computes the strides outwards from the contiguous dimension: 1, the pitch, and then the previous
@@ -151,15 +161,12 @@ static int check_swizzle(const struct evaluation *e, const struct layout *layout
   const int64_t *tile = layout->tiles ? layout->tile[layout->tiles - 1] : NULL,
                 block = (int64_t)1 << (out->map.bits + out->map.base);
   int64_t most = tile ? 1 : out->shape[layout->order[0][out->rank - 1]];
-  struct text text = {0};
   for (int i = 0; tile && i < out->rank; i++) most *= tile[i];
   most += layout->pad;
   if (!out->map.bits || block <= most) return CUGEN_OK;
-  text_addf(&text, "is %s, which exchanges elements within %lld, but a %s has %lld", out->layout,
-            (long long)block, tile ? "tile" : "line", (long long)most);
-  int status = text.failed ? error_memory(e->err) : evaluate_fail(e, "layout", text_get(&text));
-  text_free(&text);
-  return status;
+  return evaluate_fail(e, "layout",
+                       "is %s, which exchanges elements within %lld, but a %s has %lld",
+                       out->layout, (long long)block, tile ? "tile" : "line", (long long)most);
 }
 
 /* Sets the word of the argument in its shortest form. */
@@ -178,30 +185,16 @@ static int set_word(const struct layout *layout, struct kernel_argument *out, cu
   return status;
 }
 
-static int evaluate_word(const struct evaluation *e, struct layout *layout,
-                         struct kernel_argument *out) {
-  int status = config_layout_read(&e->argument->layout, e->slots, out->rank, layout, e->err);
-  if (!status) status = set_word(layout, out, e->err);
-  return evaluate_prefix(e, status, "layout");
-}
-
-static int refuse_pitch(const struct evaluation *e, const struct kernel_argument *out) {
-  struct text text = {0};
-  text_addf(&text,
-            "is for the layouts row and col, and this one is %s: the layout row+8 leaves 8 "
-            "elements free behind each line",
-            out->layout);
-  int status = text.failed ? error_memory(e->err) : evaluate_fail(e, "pitch", text_get(&text));
-  text_free(&text);
-  return status;
-}
-
 static int lay_out_by_word(const struct evaluation *e, struct kernel_argument *out) {
   struct layout layout;
-  int status = evaluate_word(e, &layout, out);
-  if (status) return status;
+  int status = config_layout_read(&e->argument->layout, e->slots, out->rank, &layout, e->err);
+  if (!status) status = set_word(&layout, out, e->err);
+  if (status) return evaluate_prefix(e, status, "layout");
   if (e->argument->pitch && strcmp(out->layout, "row") != 0 && strcmp(out->layout, "col") != 0)
-    return refuse_pitch(e, out);
+    return evaluate_fail(e, "pitch",
+                         "is for the layouts row and col, and this one is %s: the layout row+8 "
+                         "leaves 8 elements free behind each line",
+                         out->layout);
   if (!layout.tiles && !layout.bits && !layout.bytes) return set_strides(e, &layout, out);
   status = evaluate_prefix(
       e, layout_of_shape(&layout, out->shape, out->dtype->bytes, &out->map, e->err), "layout");
@@ -222,30 +215,21 @@ static int refuse_overlap(const struct evaluation *e, const struct kernel_argume
       ": dimension %d moves by %lld elements, and the dimensions of smaller strides reach %lld "
       "elements, so that elements share an offset or interleave",
       wide, (long long)out->stride[wide], (long long)span);
-  int status = text.failed ? error_memory(e->err) : evaluate_fail(e, "strides", text_get(&text));
-  text_free(&text);
-  return status;
-}
-
-static int refuse_stride(const struct evaluation *e, const struct kernel_argument *out, int at) {
-  struct text text = {0};
-  text_addf(&text, "have %lld (%s) for dimension %d of %lld elements: it must be 1 or more",
-            (long long)out->stride[at], expr_text(e->argument->strides[at]), at,
-            (long long)out->shape[at]);
-  int status = text.failed ? error_memory(e->err) : evaluate_fail(e, "strides", text_get(&text));
-  text_free(&text);
-  return status;
+  return evaluate_fail_text(e, "strides", &text);
 }
 
 /* Every stride must reach beyond the elements of the dimensions with smaller strides. A dimension
    of one element may have any stride. */
 static int lay_out_by_strides(const struct evaluation *e, struct kernel_argument *out) {
   for (int i = 0; i < out->rank; i++) {
-    int status = evaluate_prefix(
-        e, expr_eval_int(e->argument->strides[i], e->slots, &out->stride[i], e->err), "strides");
+    int status = evaluate_int(e, e->argument->strides[i], "strides", &out->stride[i]);
     if (status) return status;
     if (out->stride[i] >= 1) continue;
-    if (out->shape[i] > 1) return refuse_stride(e, out, i);
+    if (out->shape[i] > 1)
+      return evaluate_fail(e, "strides",
+                           "have %lld (%s) for dimension %d of %lld elements: it must be 1 or more",
+                           (long long)out->stride[i], expr_text(e->argument->strides[i]), i,
+                           (long long)out->shape[i]);
     out->stride[i] = 1; /* is never taken */
   }
   int64_t span = 1, reach;
@@ -272,23 +256,19 @@ static int lay_out(const struct evaluation *e, struct kernel_argument *out) {
 static int check_texture(const struct evaluation *e, const struct kernel_argument *out) {
   const bool fits = out->access == ACCESS_TEXTURE ? out->rank == 2 : out->rank <= 3,
              rows = !out->map.count && out->stride[kernel_argument_dimension(out, 0)] == 1;
-  struct text text = {0};
+  const char *access = access_kind_names[out->access];
   if (!kernel_argument_textured(out) || (out->dtype->texel && fits && rows)) return CUGEN_OK;
   if (!rows)
-    text_addf(&text, "is %s, which needs contiguous rows: layout row or col, with or without a pad",
-              access_kind_names[out->access]);
-  else if (!fits)
-    text_addf(&text, "is %s, which has %s dimensions, but the shape has %d",
-              access_kind_names[out->access],
-              out->access == ACCESS_TEXTURE ? "two" : "one to three", out->rank);
-  else
-    text_addf(&text,
-              "is %s, and textures have no elements of dtype %s: f32, f16, or an integer of at "
-              "most 32 bits",
-              access_kind_names[out->access], out->dtype->name);
-  int status = text.failed ? error_memory(e->err) : evaluate_fail(e, "access", text_get(&text));
-  text_free(&text);
-  return status;
+    return evaluate_fail(
+        e, "access", "is %s, which needs contiguous rows: layout row or col, with or without a pad",
+        access);
+  if (!fits)
+    return evaluate_fail(e, "access", "is %s, which has %s dimensions, but the shape has %d",
+                         access, out->access == ACCESS_TEXTURE ? "two" : "one to three", out->rank);
+  return evaluate_fail(e, "access",
+                       "is %s, and textures have no elements of dtype %s: f32, f16, or an integer "
+                       "of at most 32 bits",
+                       access, out->dtype->name);
 }
 
 bool config_has_access(cugen_argument_kind kind, enum access_kind access) {
@@ -320,9 +300,7 @@ static int refuse_access(const struct evaluation *e, const struct kernel_argumen
   for (int access = 0; access < ACCESS_KIND_COUNT; access++)
     if (config_has_access(out->kind, (enum access_kind)access))
       text_addf(&text, "%s%s", between, access_kind_names[access]), between = ", ";
-  int status = text.failed ? error_memory(e->err) : evaluate_fail(e, "access", text_get(&text));
-  text_free(&text);
-  return status;
+  return evaluate_fail_text(e, "access", &text);
 }
 
 static int evaluate_access(const struct evaluation *e, struct kernel_argument *out) {
@@ -343,8 +321,7 @@ static int evaluate_access(const struct evaluation *e, struct kernel_argument *o
 /* An input that is read through a texture cannot be overwritten. */
 static int evaluate_overwrite(const struct evaluation *e, struct kernel_argument *out) {
   if (!e->argument->overwrite) return CUGEN_OK;
-  int status = evaluate_prefix(
-      e, expr_eval_bool(e->argument->overwrite, e->slots, &out->overwrite, e->err), "overwrite");
+  int status = evaluate_bool(e, e->argument->overwrite, "overwrite", &out->overwrite);
   if (status || !out->overwrite || out->access == ACCESS_GLOBAL || out->access == ACCESS_POINTER)
     return status;
   return evaluate_fail(e, "overwrite",
@@ -398,9 +375,7 @@ static int check_scalar(const struct evaluation *e, struct kernel_argument *out)
   text_add(&text, "is ");
   value_print(*value, &text);
   text_addf(&text, ", which is no number of dtype %s", out->dtype ? dtype->name : "index");
-  int status = text.failed ? error_memory(e->err) : evaluate_fail(e, "value", text_get(&text));
-  text_free(&text);
-  return status;
+  return evaluate_fail_text(e, "value", &text);
 }
 
 /* value: the number that the field cannot hold; NULL: the buffer is at fault. */
@@ -419,9 +394,7 @@ static int refuse_field(const struct evaluation *e, const struct config_field *f
     text_addf(&text, "the address of \"%s\", whose access is %s: it must be global", buffer->name,
               access_kind_names[buffer->access]);
   }
-  int status = text.failed ? error_memory(e->err) : evaluate_fail(e, "value", text_get(&text));
-  text_free(&text);
-  return status;
+  return evaluate_fail_text(e, "value", &text);
 }
 
 /* A buffer that the problem lacks has the address and the pitch 0. */
@@ -479,9 +452,7 @@ static int evaluate_scalar(const struct evaluation *e, struct kernel_argument *o
     out->value = e->slots[e->argument->slot];
   out->is_size = !status && passes_size(e, out->value);
   if (!status && e->argument->compiled)
-    status = evaluate_prefix(
-        e, expr_eval_bool(e->argument->compiled, e->slots, &out->compiled_in, e->err),
-        "specialize");
+    status = evaluate_bool(e, e->argument->compiled, "specialize", &out->compiled_in);
   return status ? status : check_scalar(e, out);
 }
 
@@ -490,8 +461,7 @@ static int evaluate_scalar(const struct evaluation *e, struct kernel_argument *o
 /* An argument that the problem lacks becomes a compiled-in number that nothing mentions. */
 static int config_evaluate_when(const struct evaluation *e, struct kernel_argument *out) {
   bool present = true;
-  int status =
-      evaluate_prefix(e, expr_eval_bool(e->argument->when, e->slots, &present, e->err), "when");
+  int status = evaluate_bool(e, e->argument->when, "when", &present);
   if (status || present) return status;
   out->kind = CUGEN_ARGUMENT_SCALAR;
   out->absent = out->compiled_in = true;
@@ -535,17 +505,14 @@ int config_products(const struct config *config, const struct value *slots, cons
   *out = NULL;
   if (!config->products.expr) return CUGEN_OK;
   int status = expr_eval(config->products.expr, slots, &value, err);
-  if (status)
-    return error_prefix_at(err, config->products.line.path, config->products.line.number,
-                           "products"),
-           status;
+  if (status) return config_prefix(err, config->products.line, "products"), status;
   *out = product_type(value);
   if (*out) return CUGEN_OK;
   struct text text = {0};
   value_print(value, &text);
-  status = error_set_at(
-      err, CUGEN_ERROR_CONFIG, config->products.line.path, config->products.line.number,
-      "products is %s, which is no type: tf32, fp8 or a dtype is one", text_get(&text));
+  status =
+      config_fail(err, config->products.line,
+                  "products is %s, which is no type: tf32, fp8 or a dtype is one", text_get(&text));
   text_free(&text);
   return status;
 }

@@ -2,7 +2,6 @@
    printed for every value that a problem lists. See build.h. */
 #include <ctype.h>
 #include <lua.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "build.h"
@@ -12,7 +11,6 @@
 struct reading {
   struct build *build;
   struct config_formula *formula;
-  const char *what;   /* name in messages: formula "combine" */
   const char **names; /* the names that the body sees, for suggestions */
 };
 
@@ -24,63 +22,43 @@ static const char *formula_skip_blanks(const char *at) {
 }
 
 /* Reads a name at *at, and moves *at behind the name and the blanks that follow. */
-static int read_head_name(struct build *build, struct config_line line, const char **at,
-                          const char **out) {
+static const char *read_head_name(struct build *build, const char **at) {
   const char *start = *at = formula_skip_blanks(*at);
-  *out = "";
   while (isalnum((unsigned char)**at) || **at == '_') ++*at;
-  char *name = arena_string(build->arena, start, (size_t)(*at - start));
-  if (!name) return build_memory(build);
-  *out = name;
+  const char *name = build_copy(build, start, (size_t)(*at - start));
   *at = formula_skip_blanks(*at);
-  if (names_identifier(name)) return CUGEN_OK;
-  return build_fail(build, line, "'%.80s' is no formula's name and parameters: %s", start,
-                    config_keywords[KEYWORD_formula].example);
+  if (!names_identifier(name))
+    build_fail(build, "'%.80s' is no formula's name and parameters: %s", start,
+               config_keywords[KEYWORD_formula].example);
+  return name;
 }
 
-static int formula_add_parameter(struct build *build, struct config_formula *formula,
-                                 const char *name) {
+static void formula_add_parameter(struct build *build, struct config_formula *formula,
+                                  const char *name) {
   const struct scope_name *other = scope_find(build, name);
   if (other)
-    return build_fail(build, formula->line,
-                      "parameter '%s' of formula \"%s\": the name is taken at %s", name,
-                      formula->name, build_line(build, formula->line, other->line));
+    build_fail(build, "parameter '%s' of formula \"%s\": the name is taken at %s", name,
+               formula->name, build_line(build, other->line));
   for (size_t i = 0; i < formula->parameter_count; i++)
     if (strcmp(formula->parameters[i], name) == 0)
-      return build_fail(build, formula->line, "formula \"%s\" has the parameter '%s' twice",
-                        formula->name, name);
+      build_fail(build, "formula \"%s\" has the parameter '%s' twice", formula->name, name);
   if (formula->parameter_count == FORMULA_MOST)
-    return build_fail(build, formula->line, "formula \"%s\" has more than %d parameters",
-                      formula->name, FORMULA_MOST);
+    build_fail(build, "formula \"%s\" has more than %d parameters", formula->name, FORMULA_MOST);
   formula->parameters[formula->parameter_count++] = name;
-  return CUGEN_OK;
 }
 
-static int formula_read_parameters(struct build *build, struct config_formula *formula,
-                                   const char *at) {
-  const char *name = NULL;
-  int status;
-  do {
-    status = read_head_name(build, formula->line, &at, &name);
-    if (!status) status = formula_add_parameter(build, formula, name);
-  } while (!status && *at++ == ',');
-  if (!status && (at[-1] != ')' || *formula_skip_blanks(at)))
-    return build_fail(build, formula->line, "the parameters of formula \"%s\" end with a \")\": %s",
-                      formula->name, config_keywords[KEYWORD_formula].example);
-  return status;
-}
-
-static int formula_read_head(struct build *build, struct config_formula *formula,
-                             const char *head) {
-  int status = read_head_name(build, formula->line, &head, &formula->name);
-  if (!status && *head != '(')
-    return build_fail(build, formula->line, "formula \"%s\" has no parameters: %s", formula->name,
-                      config_keywords[KEYWORD_formula].example);
-  if (!status)
-    status = scope_add(
-        build, &(struct scope_name){
-                   .name = formula->name, .role = ROLE_FORMULA, .line = formula->line, .slot = -1});
-  return status ? status : formula_read_parameters(build, formula, head + 1);
+static void formula_read_head(struct build *build, struct config_formula *formula,
+                              const char *head) {
+  const char *example = config_keywords[KEYWORD_formula].example;
+  formula->name = read_head_name(build, &head);
+  if (*head++ != '(')
+    build_fail(build, "formula \"%s\" has no parameters: %s", formula->name, example);
+  scope_add(build, (struct scope_name){.name = formula->name, .role = ROLE_FORMULA, .slot = -1});
+  do formula_add_parameter(build, formula, read_head_name(build, &head));
+  while (*head++ == ',');
+  if (head[-1] != ')' || *formula_skip_blanks(head))
+    build_fail(build, "the parameters of formula \"%s\" end with a \")\": %s", formula->name,
+               example);
 }
 
 /* ---- The body ------------------------------------------------------------------------------- */
@@ -190,119 +168,79 @@ static bool find_element(void *context, const char *name, const char *const *ind
 }
 
 /* Reads the string on top of the stack. */
-static int formula_read_text(struct reading *r) {
-  struct build *build = r->build;
-  const char *source;
+static void formula_read_body(struct build *build, struct config_formula *formula,
+                              const char *what) {
+  const size_t most = FORMULA_MOST + KERNEL_MAX_ARGUMENTS + build->name_count + DEVICE_FACT_COUNT;
+  struct reading r = {build, formula, build_array(build, most, sizeof *r.names)};
+  const struct expr_scope scope = {formula_find_symbol, formula_list_names, &r};
+  const char *source = read_string(build, what);
   struct expr *expr;
-  int status = read_string(build, r->formula->line, r->what, &source);
-  if (status) return status;
   if (strlen(source) > LONGEST_EXPRESSION)
-    return build_fail(build, r->formula->line, "%s is longer than %d characters", r->what,
-                      LONGEST_EXPRESSION);
-  struct expr_scope scope = {formula_find_symbol, formula_list_names, r};
-  status = expr_parse_formula(source, &scope, find_element, &expr, build->err);
-  if (status)
-    return error_prefix_at(build->err, r->formula->line.path, r->formula->line.number, "%s",
-                           r->what),
-           status;
-  if (!arena_keep(build->arena, expr) || !arena_charge(build->arena, 16 * strlen(source)))
-    return build_memory(build);
-  r->formula->expr = expr;
-  return CUGEN_OK;
-}
-
-static int formula_read_body(struct build *build, struct config_formula *formula) {
-  struct text what = {0};
-  size_t most = FORMULA_MOST + KERNEL_MAX_ARGUMENTS + build->name_count + DEVICE_FACT_COUNT;
-  struct reading r = {.build = build, .formula = formula, .names = calloc(most, sizeof *r.names)};
-  text_addf(&what, "formula \"%s\"", formula->name);
-  r.what = text_get(&what);
-  int status = r.names ? formula_read_text(&r) : error_memory(build->err);
-  free(r.names);
-  text_free(&what);
-  return status;
+    build_fail(build, "%s is longer than %d characters", what, LONGEST_EXPRESSION);
+  build_check(build, expr_parse_formula(source, &scope, find_element, &expr, &build->error), what);
+  formula->expr = keep_expr(build, expr, source);
 }
 
 /* ---- Whether a formula can be printed ------------------------------------------------------- */
 
-static int try_values(struct build *build, const struct config_formula *formula,
-                      const struct value *slots, const bool *known, size_t count,
-                      const struct config_problem *problem) {
+/* Prints the formula with these values. problem: the problem that has no default; NULL: none. */
+static void try_values(struct build *build, const struct config_formula *formula, const char *what,
+                       const struct value *slots, size_t count,
+                       const struct config_problem *problem) {
+  const struct config *config = build->config;
   const char *arguments[FORMULA_MOST];
+  bool *known = build_array(build, count, sizeof *known);
   struct text text = {0};
   for (size_t i = 0; i < FORMULA_MOST; i++) arguments[i] = "";
-  int status =
-      formula_print(build->config, formula, slots, known, count, arguments, &text, build->err);
-  text_clear(&text);
-  if (status && problem) {
-    value_print(slots[build->config->first_problem + (problem - build->config->problems)], &text);
-    error_append(build->err, " (with %s=%s)", problem->name, text_get(&text));
-  }
+  memset(known, true, count * sizeof *known);
+  const int status =
+      formula_print(config, formula, slots, known, count, arguments, &text, &build->error);
   text_free(&text);
-  if (!status) return CUGEN_OK;
-  return error_prefix_at(build->err, formula->line.path, formula->line.number, "formula \"%s\"",
-                         formula->name),
-         status;
-}
-
-static int try_problems(struct build *build, const struct config_formula *formula,
-                        struct value *slots, const bool *known, size_t count) {
-  const struct config *config = build->config;
-  int status = try_values(build, formula, slots, known, count, NULL);
-  for (size_t i = 0; i < config->problem_count; i++) {
-    const struct config_problem *problem = &config->problems[i];
-    struct value *slot = &slots[config->first_problem + (int)i];
-    for (size_t value = 1; value < problem->value_count && !status; value++) {
-      *slot = problem->values[value];
-      status = try_values(build, formula, slots, known, count, problem);
-    }
-    *slot = problem->values[0];
-  }
-  return status;
+  if (status && problem)
+    error_append(&build->error, " (with %s=%s)", problem->name,
+                 build_value(build, slots[config->first_problem + (problem - config->problems)]));
+  build_check(build, status, what);
 }
 
 /* Prints the formula with the defaults of all problems, and with each other value that a problem
    lists. All facts of the device are 1. */
-static int check_formula(struct build *build, const struct config_formula *formula) {
+static void check_formula(struct build *build, const struct config_formula *formula,
+                          const char *what) {
   const struct config *config = build->config;
-  size_t count = (size_t)config->first_tunable + config->shared_tunable_count;
-  struct value *slots = calloc(count, sizeof *slots);
-  bool *known = malloc(count * sizeof *known);
-  int status = slots && known ? CUGEN_OK : error_memory(build->err);
-  for (size_t i = 0; i < count && !status; i++) {
-    known[i] = true;
+  const size_t count = (size_t)config->first_tunable + config->shared_tunable_count;
+  struct value *slots = build_array(build, count, sizeof *slots);
+  for (size_t i = 0; i < count; i++)
     slots[i] = i < DEVICE_FACT_COUNT ? value_int(1)
                : i < (size_t)config->first_tunable
                    ? config->problems[i - DEVICE_FACT_COUNT].values[0]
                    : config->shared_tunables[i - (size_t)config->first_tunable].values[0];
+  try_values(build, formula, what, slots, count, NULL);
+  for (size_t i = 0; i < config->problem_count; i++) {
+    const struct config_problem *problem = &config->problems[i];
+    struct value *slot = &slots[config->first_problem + (int)i];
+    for (size_t value = 1; value < problem->value_count; value++) {
+      *slot = problem->values[value];
+      try_values(build, formula, what, slots, count, problem);
+    }
+    *slot = problem->values[0];
   }
-  if (!status) status = try_problems(build, formula, slots, known, count);
-  free(slots);
-  free(known);
-  return status;
 }
 
 /* ---- Formulas ------------------------------------------------------------------------------- */
 
-static int read_formula(struct build *build, const struct item *item, struct config_formula *out) {
-  *out = (struct config_formula){.line = item->declaration->line};
-  int status = formula_read_head(build, out, item->name);
-  if (!status) status = formula_read_body(build, out);
-  return status ? status : check_formula(build, out);
+static void read_formula(struct build *build, const struct item *item, void *context) {
+  struct config_formula *out = context;
+  *out = (struct config_formula){.line = build->line};
+  formula_read_head(build, out, item->name);
+  const char *what = build_text(build, "formula \"%s\"", out->name);
+  formula_read_body(build, out, what);
+  check_formula(build, out, what);
 }
 
-int read_formulas(struct build *build, const struct list *list) {
-  struct config *config = build->config;
+void read_formulas(struct build *build, const struct list *list) {
   struct config_formula *formulas =
-      arena_array(build->arena, list_count(list, KEYWORD_formula), sizeof *formulas);
-  if (!formulas) return build_memory(build);
-  config->formulas = formulas;
-  int status = CUGEN_OK;
-  for (size_t i = 0; i < list->count && !status; i++) {
-    if (list->items[i].declaration->keyword->id != KEYWORD_formula) continue;
-    list_push(build, list, &list->items[i]);
-    status = read_formula(build, &list->items[i], &formulas[config->formula_count++]);
-    lua_pop(build->L, 1);
-  }
-  return status;
+      build_array(build, list_count(list, KEYWORD_formula), sizeof *formulas);
+  build->config->formulas = formulas;
+  read_items(build, list, KEYWORD_formula, read_formula, formulas, sizeof *formulas,
+             &build->config->formula_count);
 }

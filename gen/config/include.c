@@ -22,7 +22,7 @@ static void include_place_error(lua_State *L, struct includes *includes) {
   const struct config_line line = includes_line(L);
   if (includes->error.status == CUGEN_ERROR_MEMORY) return;
   includes->error.status = CUGEN_ERROR_CONFIG;
-  error_prefix_at(&includes->error, line.path, line.number, "include");
+  config_prefix(&includes->error, line, "include");
 }
 
 static bool include_is_open(const struct includes *includes, const struct included_file *file) {
@@ -73,21 +73,11 @@ static struct included_file *include_find_wanted(struct includes *includes,
   return file;
 }
 
-/* Skips a byte order mark, with which some editors begin files. */
-void include_skip_mark(const char **content, size_t *length) {
-  if (*length < 3 || memcmp(*content, "\xef\xbb\xbf", 3) != 0) return;
-  *content += 3;
-  *length -= 3;
-}
-
 /* Pushes the chunk of the file; its environment is on top of the stack. */
 static int include_load(lua_State *L, struct includes *includes, const struct included_file *file,
                         const struct text *content) {
-  const char *code = text_get(content);
-  size_t length = content->length;
-  include_skip_mark(&code, &length);
-  int status = sandbox_load(includes->sandbox, file->path, code, length, lua_gettop(L),
-                            CUGEN_ERROR_CONFIG, &includes->error);
+  int status = sandbox_load(includes->sandbox, file->path, text_get(content), content->length,
+                            lua_gettop(L), CUGEN_ERROR_CONFIG, &includes->error);
   if (status) explain_comma(&includes->error);
   return status;
 }

@@ -10,7 +10,4 @@
    includes_open and declarations_open. */
 int include_open(lua_State *L);
 
-/* Skips a byte order mark. */
-void include_skip_mark(const char **content, size_t *length);
-
 #endif

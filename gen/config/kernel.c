@@ -7,153 +7,107 @@
 
 /* ---- Problems ------------------------------------------------------------------------------- */
 
-static int check_types(struct build *build, const struct config_problem *problem,
-                       const char *what) {
-  for (size_t i = 1; i < problem->value_count; i++)
-    if (problem->values[i].type != problem->values[0].type)
-      return build_fail(build, problem->line, "%s mixes types of values", what);
-  return CUGEN_OK;
-}
-
-static int read_problem_values(struct build *build, struct config_problem *out, const char *what) {
+static void read_problem(struct build *build, const struct item *item, void *context) {
+  struct config_problem *out = context;
+  const char *what = build_text(build, "problem \"%s\"", item->name);
+  const int slot =
+      build->config->first_problem + (int)(out - (struct config_problem *)build->config->problems);
+  *out = (struct config_problem){.line = build->line, .check = {.type = VALUE_NIL}};
+  out->name =
+      scope_add(build, (struct scope_name){.name = item->name, .role = ROLE_PROBLEM, .slot = slot});
   out->listed = lua_type(build->L, -1) == LUA_TTABLE;
   if (out->listed) {
-    int status = read_values(build, out->line, what, &out->values, &out->value_count);
-    return status ? status : check_types(build, out, what);
+    read_values(build, what, &out->values, &out->value_count);
+    for (size_t i = 1; i < out->value_count; i++)
+      if (out->values[i].type != out->values[0].type)
+        build_fail(build, "%s mixes types of values", what);
+  } else {
+    struct value *value = build_array(build, 1, sizeof *value);
+    *value = read_value(build, what);
+    out->values = value;
+    out->value_count = 1;
   }
-  struct value *value = arena_array(build->arena, 1, sizeof *value);
-  if (!value) return build_memory(build);
-  out->values = value;
-  out->value_count = 1;
-  return read_value(build, out->line, what, value);
+  scope_set_values(build, out->values, out->value_count, !out->listed);
 }
 
-static int read_problem(struct build *build, const struct item *item, int slot,
-                        struct config_problem *out) {
-  struct text what = {0};
-  *out = (struct config_problem){.line = item->declaration->line, .check = {.type = VALUE_NIL}};
-  out->name = arena_string(build->arena, item->name, strlen(item->name));
-  if (!out->name) return build_memory(build);
-  int status = scope_add(
-      build, &(struct scope_name){
-                 .name = out->name, .role = ROLE_PROBLEM, .line = out->line, .slot = slot});
-  if (status) return status;
-  text_addf(&what, "problem \"%s\"", out->name);
-  status = read_problem_values(build, out, text_get(&what));
-  text_free(&what);
-  if (!status) scope_set_values(build, out->values, out->value_count, !out->listed);
-  return status;
-}
-
-static int kernel_read_problems(struct build *build, const struct list *list) {
+static void kernel_read_problems(struct build *build, const struct list *list) {
   struct config *config = build->config;
-  size_t count = list_count(list, KEYWORD_problem);
-  struct config_problem *problems = arena_array(build->arena, count, sizeof *problems);
-  if (!problems) return build_memory(build);
+  const size_t count = list_count(list, KEYWORD_problem);
+  struct config_problem *problems = build_array(build, count, sizeof *problems);
+  const struct value *values;
   config->problems = problems;
   config->first_problem = DEVICE_FACT_COUNT;
   config->first_tunable = DEVICE_FACT_COUNT + (int)count;
-  int status = CUGEN_OK;
-  for (size_t i = 0; i < list->count && !status; i++) {
-    if (list->items[i].declaration->keyword->id != KEYWORD_problem) continue;
-    list_push(build, list, &list->items[i]);
-    int slot = config->first_problem + (int)config->problem_count;
-    status = read_problem(build, &list->items[i], slot, &problems[config->problem_count++]);
-    lua_pop(build->L, 1);
-  }
-  return status;
-}
-
-/* ---- check { ... } -------------------------------------------------------------------------- */
-
-static int read_kernel_check(struct build *build, const struct list *list) {
-  struct config *config = build->config;
-  const struct value *values;
-  int status = read_check(build, list, &values);
-  /* the array belongs to the arena */
-  for (size_t i = 0; i < config->problem_count && values && !status; i++)
-    ((struct config_problem *)&config->problems[i])->check = values[i];
-  return status;
+  read_items(build, list, KEYWORD_problem, read_problem, problems, sizeof *problems,
+             &config->problem_count);
+  read_check(build, list, &values);
+  for (size_t i = 0; i < count && values; i++) problems[i].check = values[i];
 }
 
 /* ---- Parts shared by implementations -------------------------------------------------------- */
 
-static int read_shared(struct build *build, const struct list *list) {
+static void read_shared(struct build *build, const struct list *list) {
   struct config *config = build->config;
-  size_t count = list_count(list, KEYWORD_tunable);
-  struct config_tunable *tunables = arena_array(build->arena, count, sizeof *tunables);
-  build->derived =
-      arena_array(build->arena, list_count(list, KEYWORD_derive), sizeof *build->derived);
+  const size_t count = list_count(list, KEYWORD_tunable);
+  struct config_tunable *tunables = build_array(build, count, sizeof *tunables);
+  build->derived = build_array(build, list_count(list, KEYWORD_derive), sizeof *build->derived);
   build->restrictions =
-      arena_array(build->arena, list_count(list, KEYWORD_where), sizeof *build->restrictions);
-  if (!tunables || !build->derived || !build->restrictions) return build_memory(build);
+      build_array(build, list_count(list, KEYWORD_where), sizeof *build->restrictions);
   config->shared_tunables = tunables;
   config->shared_tunable_count = count;
-  int status = read_tunables(build, list, config->first_tunable, tunables);
-  if (status) return status;
-  status = read_derived(build, list, build->derived, &build->derived_count);
-  return status ? status
-                : read_restrictions(build, list, build->restrictions, &build->restriction_count);
+  read_tunables(build, list, tunables);
+  read_derived(build, list, build->derived, &build->derived_count);
+  read_restrictions(build, list, build->restrictions, &build->restriction_count);
 }
 
 /* ---- Arguments ------------------------------------------------------------------------------ */
 
-static int check_arguments(struct build *build, struct config_line line) {
+static void check_arguments(struct build *build) {
   const struct config *config = build->config;
   for (size_t i = 0; i < config->argument_count; i++) {
     cugen_argument_kind kind = config->arguments[i].kind;
-    if (kind == CUGEN_ARGUMENT_OUTPUT || kind == CUGEN_ARGUMENT_INOUT) return CUGEN_OK;
+    if (kind == CUGEN_ARGUMENT_OUTPUT || kind == CUGEN_ARGUMENT_INOUT) return;
   }
-  return build_fail(build, line, "kernel \"%s\" has no output: %s", config->name,
-                    config_keywords[KEYWORD_output].example);
+  build_fail(build, "kernel \"%s\" has no output: %s", config->name,
+             config_keywords[KEYWORD_output].example);
 }
 
-static int kernel_read_arguments(struct build *build, const struct list *list) {
+static void kernel_read_arguments(struct build *build, const struct list *list) {
   struct config *config = build->config;
   size_t count = 0;
   for (size_t i = 0; i < list->count; i++)
     count += is_argument(list->items[i].declaration->keyword->id);
   if (count > KERNEL_MAX_ARGUMENTS)
-    return build_fail(build, list->line, "kernel \"%s\" has more than %d arguments", config->name,
-                      KERNEL_MAX_ARGUMENTS);
-  struct config_argument *arguments = arena_array(build->arena, count, sizeof *arguments);
-  if (!arguments) return build_memory(build);
+    build_fail(build, "kernel \"%s\" has more than %d arguments", config->name,
+               KERNEL_MAX_ARGUMENTS);
+  struct config_argument *arguments = build_array(build, count, sizeof *arguments);
   config->arguments = arguments;
-  int status = CUGEN_OK;
-  for (size_t i = 0; i < list->count && !status; i++) {
-    const int top = lua_gettop(build->L);
+  for (size_t i = 0; i < list->count; i++)
     if (is_argument(list->items[i].declaration->keyword->id))
-      status = build_note(
-          build, list->items[i].name, top,
-          read_argument(build, list, &list->items[i], &arguments[config->argument_count++]));
-  }
-  if (!status) status = check_arguments(build, list->line);
-  return status ? status : scope_check_generated(build);
+      note_item(build, list, &list->items[i], read_argument, &arguments[config->argument_count++]);
+  check_arguments(build);
+  scope_check_generated(build);
 }
 
 /* ---- reference, verify, flops, bytes -------------------------------------------------------- */
 
-/* Reads the "file.cu" or "file.cu:kernel" of a reference or verify kernel. */
-static int read_judge(struct build *build, const struct list *list, const struct item *item,
-                      const char **file, const char **entry) {
+/* Reads the "file.cu" or "file.cu:kernel" of a reference or verify kernel, and the line. */
+static void read_judge(struct build *build, const struct item *item, void *out) {
+  struct config *config = out;
   const struct keyword *keyword = item->declaration->keyword;
-  struct config_line line = item->declaration->line;
-  const char *text;
-  list_push(build, list, item);
-  if (keyword->id == KEYWORD_reference && lua_type(build->L, -1) == LUA_TTABLE) {
+  const bool verify = keyword->id == KEYWORD_verify;
+  *(verify ? &config->verify_line : &config->reference_line) = build->line;
+  if (!verify && lua_type(build->L, -1) == LUA_TTABLE) {
     /* Expressions need the ranks of all arguments. */
-    int status = build->noted.length ? CUGEN_OK : read_answers(build, line);
-    lua_pop(build->L, 1);
-    return status;
+    if (!build->noted.length) read_answers(build);
+    return;
   }
-  int status = read_string(build, line, keyword->name, &text);
-  lua_pop(build->L, 1);
-  if (status) return status;
-  if (strcmp(text, "none") == 0)
-    return keyword->id == KEYWORD_reference
-               ? CUGEN_OK
-               : build_fail(build, line, "verify \"none\" is no file: leave verify out");
-  return read_kernel_file(build, line, keyword->name, text, file, entry);
+  const char *text = read_string(build, keyword->name);
+  const bool none = strcmp(text, "none") == 0;
+  if (none && verify) build_fail(build, "verify \"none\" is no file: leave verify out");
+  if (!none)
+    read_kernel_file(build, keyword->name, text, verify ? &config->verify : &config->reference,
+                     verify ? &config->verify_entry : &config->reference_entry);
 }
 
 bool config_has_results(const struct config *config) {
@@ -164,41 +118,20 @@ bool config_proves(const struct config *config) {
   return config_has_results(config) || config->verify;
 }
 
-static int lacks_proof(struct build *build, struct config_line line) {
-  return build_fail(build, line,
-                    "kernel \"%s\" has no reference: %s computes the right result, %s judges where "
-                    "many results are "
-                    "right. With reference \"none\" no result is verified",
-                    build->config->name, config_keywords[KEYWORD_reference].example,
-                    config_keywords[KEYWORD_verify].example);
+static void read_proof(struct build *build, void *list) {
+  if (!list_find(list, KEYWORD_reference) && !list_find(list, KEYWORD_verify))
+    build_fail(build,
+               "kernel \"%s\" has no reference: %s computes the right result, %s judges where many "
+               "results are right. With reference \"none\" no result is verified",
+               build->config->name, config_keywords[KEYWORD_reference].example,
+               config_keywords[KEYWORD_verify].example);
+  read_only(build, list, KEYWORD_reference, read_judge, build->config);
+  read_only(build, list, KEYWORD_verify, read_judge, build->config);
 }
 
-static int read_proof(struct build *build, const struct list *list) {
-  struct config *config = build->config;
-  const struct item *reference = list_find(list, KEYWORD_reference),
-                    *verify = list_find(list, KEYWORD_verify);
-  int status = CUGEN_OK;
-  if (!reference && !verify) return lacks_proof(build, list->line);
-  if (reference) {
-    config->reference_line = reference->declaration->line;
-    status = read_judge(build, list, reference, &config->reference, &config->reference_entry);
-  }
-  if (verify && !status) {
-    config->verify_line = verify->declaration->line;
-    status = read_judge(build, list, verify, &config->verify, &config->verify_entry);
-  }
-  return status;
-}
-
-static int read_work(struct build *build, const struct list *list, enum keyword_id id,
-                     struct config_work *out) {
-  const struct item *item = list_find(list, id);
-  if (!item) return CUGEN_OK;
-  out->line = item->declaration->line;
-  list_push(build, list, item);
-  int status = read_expr(build, out->line, config_keywords[id].name, &out->expr);
-  lua_pop(build->L, 1);
-  return status;
+static void read_work(struct build *build, const struct item *item, void *out) {
+  *(struct config_work *)out = (struct config_work){
+      .line = build->line, .expr = read_expr(build, item->declaration->keyword->name)};
 }
 
 /* Checks that the work by which the objective ranks is declared. */
@@ -225,14 +158,6 @@ int config_set_objective(struct config *config, const char *text, cugen_error *e
   return CUGEN_OK;
 }
 
-static int kernel_check_objective(struct build *build, struct config_line line, const char *word) {
-  cugen_error why;
-  build->config->objective_line = line;
-  int status = config_set_objective(build->config, word, &why);
-  if (status == CUGEN_ERROR_MEMORY) return build_memory(build);
-  return status ? build_fail(build, line, "%s", why.message) : CUGEN_OK;
-}
-
 int config_prefer(struct config *config, enum preference preference, cugen_error *err) {
   int status = config->objective
                    ? CUGEN_OK
@@ -242,117 +167,82 @@ int config_prefer(struct config *config, enum preference preference, cugen_error
 }
 
 /* Reads the objective; called after flops and bytes. */
-static int read_objective(struct build *build, const struct list *list) {
-  const struct item *item = list_find(list, KEYWORD_objective);
-  const char *word;
-  if (!item) return CUGEN_OK;
-  list_push(build, list, item);
-  int status = read_string(build, item->declaration->line, "objective", &word);
-  if (!status) status = kernel_check_objective(build, item->declaration->line, word);
-  lua_pop(build->L, 1);
-  return status;
+static void read_objective(struct build *build, const struct item *item, void *config) {
+  const char *text = read_string(build, item->declaration->keyword->name);
+  cugen_error why;
+  build->config->objective_line = build->line;
+  const int status = config_set_objective(config, text, &why);
+  if (status == CUGEN_ERROR_MEMORY) build_memory(build);
+  if (status) build_fail(build, "%s", why.message);
 }
 
-static int read_measure(struct build *build, const struct list *list) {
-  const struct item *item = list_find(list, KEYWORD_measure);
-  const char *word;
-  if (!item) return CUGEN_OK;
-  list_push(build, list, item);
-  const struct config_line line = item->declaration->line;
-  int status = read_string(build, line, "measure", &word);
-  const enum measure_way way = status ? MEASURE_BURST : measure_way_find(word);
+static void read_measure(struct build *build, const struct item *item, void *out) {
+  const char *word = read_string(build, item->declaration->keyword->name);
+  const enum measure_way way = measure_way_find(word);
   if (way == MEASURE_WAYS)
-    status = refuse_name(build, line, word, measure_way_names, MEASURE_WAYS,
-                         "measure '%.80s' is none of %s, %s, %s, %s", word, measure_way_names[0],
-                         measure_way_names[1], measure_way_names[2], measure_way_names[3]);
-  if (!status) build->config->measure = way;
-  lua_pop(build->L, 1);
-  return status;
+    build_fail_name(build, word, measure_way_names, MEASURE_WAYS,
+                    "measure '%.80s' is none of %s, %s, %s, %s", word, measure_way_names[0],
+                    measure_way_names[1], measure_way_names[2], measure_way_names[3]);
+  *(enum measure_way *)out = way;
 }
 
 /* ---- Implementations ------------------------------------------------------------------------ */
 
-static int check_same_name(struct build *build, const struct config_implementation *new) {
-  const struct config *config = build->config;
-  for (const struct config_implementation *old = config->implementations; old < new; old++)
-    if (old->name && strcmp(old->name, new->name) == 0)
-      return build_fail(build, new->line, "the name '%s' is taken by the implementation at %s",
-                        new->name, build_line(build, new->line, old->line));
-  return CUGEN_OK;
-}
-
-static int read_implementations(struct build *build, const struct list *list) {
+static void read_implementations(struct build *build, const struct list *list) {
   struct config *config = build->config;
-  size_t count = list_count(list, KEYWORD_implementation);
+  const size_t count = list_count(list, KEYWORD_implementation), names = build->name_count;
+  const uint32_t facts = build->facts;
   if (!count)
-    return build_fail(build, list->line, "kernel \"%s\" has no implementation: %s", config->name,
-                      config_keywords[KEYWORD_implementation].example);
-  struct config_implementation *implementations =
-      arena_array(build->arena, count, sizeof *implementations);
-  if (!implementations) return build_memory(build);
-  config->implementations = implementations;
-  int status = CUGEN_OK;
-  for (size_t i = 0; i < list->count && !status; i++) {
-    if (list->items[i].declaration->keyword->id != KEYWORD_implementation) continue;
-    struct config_implementation *new = &implementations[config->implementation_count++];
-    const int top = lua_gettop(build->L);
-    status = read_implementation(build, list, &list->items[i], new);
-    if (!status) status = check_same_name(build, new);
-    status = build_note(build, NULL, top, status);
+    build_fail(build, "kernel \"%s\" has no implementation: %s", config->name,
+               config_keywords[KEYWORD_implementation].example);
+  struct config_implementation *out = build_array(build, count, sizeof *out);
+  config->implementations = out;
+  for (const struct item *item = list->items; item < list->items + list->count; item++) {
+    if (item->declaration->keyword->id != KEYWORD_implementation) continue;
+    note_item(build, list, item, read_implementation, &out[config->implementation_count++]);
+    scope_end(build, names);
+    build->facts = facts;
   }
-  return status;
 }
 
 /* ---- The kernel ----------------------------------------------------------------------------- */
 
-static int kernel_read_body(struct build *build, int table, struct config_line line) {
-  struct list list;
-  struct text owner = {0};
-  text_addf(&owner, "kernel \"%s\"", build->config->name);
-  int status = read_list(build, table, PLACE_KERNEL, text_get(&owner), line, &list);
-  text_free(&owner);
-  if (!status) status = kernel_read_problems(build, &list);
-  if (!status) status = read_kernel_check(build, &list);
-  if (!status) status = read_waivers(build, &list);
-  if (!status) status = read_policy(build, &list);
-  if (!status) status = read_problem_sets(build, &list);
-  if (!status) status = read_shared(build, &list);
-  if (!status) status = kernel_read_arguments(build, &list);
-  if (!status) status = read_formulas(build, &list);
-  if (!status) status = read_compile(build, &list, NULL, &build->config->compile);
-  const int top = lua_gettop(build->L);
-  if (!status) status = build_note(build, NULL, top, read_proof(build, &list));
-  if (!status)
-    status =
-        build_note(build, NULL, top, read_work(build, &list, KEYWORD_flops, &build->config->flops));
-  if (!status)
-    status =
-        build_note(build, NULL, top, read_work(build, &list, KEYWORD_bytes, &build->config->bytes));
-  if (!status)
-    status = build_note(build, NULL, top,
-                        read_work(build, &list, KEYWORD_products, &build->config->products));
-  if (!status) status = read_objective(build, &list);
-  if (!status) status = read_measure(build, &list);
-  if (!status) status = read_implementations(build, &list);
+static void kernel_read_body(struct build *build) {
+  struct config *config = build->config;
+  struct list list =
+      read_list(build, PLACE_KERNEL, build_text(build, "kernel \"%s\"", config->name));
+  kernel_read_problems(build, &list);
+  read_waivers(build, &list);
+  read_only(build, &list, KEYWORD_policy, read_policy, NULL);
+  read_problem_sets(build, &list);
+  read_shared(build, &list);
+  kernel_read_arguments(build, &list);
+  read_formulas(build, &list);
+  read_compile(build, &list, NULL, &config->compile);
+  build_note(build, NULL, read_proof, &list);
+  note_items(build, &list, KEYWORD_flops, read_work, &config->flops, 0, NULL);
+  note_items(build, &list, KEYWORD_bytes, read_work, &config->bytes, 0, NULL);
+  note_items(build, &list, KEYWORD_products, read_work, &config->products, 0, NULL);
+  read_only(build, &list, KEYWORD_objective, read_objective, config);
+  read_only(build, &list, KEYWORD_measure, read_measure, &config->measure);
+  read_implementations(build, &list);
   /* the array belongs to the arena */
-  if (!status) scope_note_used(build, 0, (struct config_tunable *)build->config->shared_tunables);
-  build->config->facts = build->facts;
-  return status;
+  scope_note_used(build, 0, (struct config_tunable *)config->shared_tunables);
+  config->facts = build->facts;
 }
 
 /* Kernel names appear in file names, on command lines and in the cache, so their characters are
    restricted. */
-static int read_kernel_name(struct build *build, const char *name, struct config_line line) {
+static void read_kernel_name(struct build *build, const char *name) {
   for (const char *c = name; *c; c++)
     if ((unsigned char)*c >= 128 || (!isalnum((unsigned char)*c) && !strchr("_-.", *c)) ||
         c - name >= 64)
-      return build_fail(
-          build, line,
-          "'%.80s' cannot name a kernel: letters, digits, '_', '-' and '.' can, 64 at most", name);
+      build_fail(build,
+                 "'%.80s' cannot name a kernel: letters, digits, '_', '-' and '.' can, 64 at most",
+                 name);
   if (!isalnum((unsigned char)*name))
-    return build_fail(build, line, "'%s' cannot name a kernel: no letter first", name);
-  build->config->name = arena_string(build->arena, name, strlen(name));
-  return build->config->name ? CUGEN_OK : build_memory(build);
+    build_fail(build, "'%s' cannot name a kernel: no letter first", name);
+  build->config->name = build_copy(build, name, strlen(name));
 }
 
 /* Marks the declarations in the declaration on top of the stack as attached, down to the parts of a
@@ -369,25 +259,24 @@ static void kernel_attach(struct build *build, int levels) {
 }
 
 /* Refuses a declaration that stands in no list: a brace was closed too early. */
-static int check_attached(struct build *build, int all) {
+static void check_attached(struct build *build, int all) {
   lua_State *L = build->L;
-  int status = CUGEN_OK;
-  for (lua_Integer i = 1; i <= (lua_Integer)lua_rawlen(L, all) && !status; i++) {
+  for (lua_Integer i = 1; i <= (lua_Integer)lua_rawlen(L, all); i++) {
     lua_rawgeti(L, all, i);
     const struct declaration *declaration = declarations_at(L, -1);
+    const struct keyword *keyword = declaration->keyword;
     if (!declaration->complete)
-      status = build_fail(build, declaration->line, "%s has a name but no value: %s",
-                          declaration->keyword->name, declaration->keyword->example);
-    else if (!declaration->attached)
-      status = build_fail(build, declaration->line, "%s stands outside of the kernel's braces",
-                          declaration->keyword->name);
+      build_fail_at(build, declaration->line, "%s has a name but no value: %s", keyword->name,
+                    keyword->example);
+    if (!declaration->attached)
+      build_fail_at(build, declaration->line, "%s stands outside of the kernel's braces",
+                    keyword->name);
     lua_pop(L, 1);
   }
-  return status;
 }
 
-/* Pushes the kernel's declaration from the list of all declarations. */
-static int kernel_find_kernel(struct build *build, int all) {
+/* Pushes the kernel's declaration from the list of all declarations, and sets build->line. */
+static void kernel_find_kernel(struct build *build, int all) {
   lua_State *L = build->L;
   const struct declaration *found = NULL;
   lua_pushnil(L);
@@ -398,33 +287,29 @@ static int kernel_find_kernel(struct build *build, int all) {
       lua_pop(L, 1);
       continue;
     }
+    build->line = declaration->line;
     if (found)
-      return build_fail(build, declaration->line,
-                        "a second kernel: one file describes one, and the first is at %s",
-                        build_line(build, declaration->line, found->line));
+      build_fail(build, "a second kernel: one file describes one, and the first is at %s",
+                 build_line(build, found->line));
     found = declaration;
     lua_replace(L, -2);
   }
-  if (found) return CUGEN_OK;
-  return build_fail(build, (struct config_line){build->config->path, 1},
-                    "no kernel is declared: %s", config_keywords[KEYWORD_kernel].example);
+  if (!found)
+    build_fail_at(build, (struct config_line){build->config->path, 1}, "no kernel is declared: %s",
+                  config_keywords[KEYWORD_kernel].example);
 }
 
-int read_kernel(struct build *build) {
+void read_kernel(struct build *build, void *context) {
   lua_State *L = build->L;
-  if (!lua_checkstack(L, 64)) return error_memory(build->err);
+  (void)context;
+  if (!lua_checkstack(L, 64)) build_memory(build);
   declarations_push(L);
-  int all = lua_gettop(L), status = kernel_find_kernel(build, all);
-  if (!status) {
-    const int kernel = lua_gettop(L);
-    const struct config_line line = declarations_at(L, kernel)->line;
-    kernel_attach(build, 5); /* the levels: kernel, implementation, loop, launch, grid */
-    status = check_attached(build, all);
-    declarations_push_name(L, kernel);
-    if (!status) status = read_kernel_name(build, lua_tostring(L, -1), line);
-    declarations_push_value(L, kernel);
-    if (!status) status = kernel_read_body(build, lua_gettop(L), line);
-  }
-  lua_settop(L, all - 1);
-  return status;
+  const int all = lua_gettop(L), kernel = all + 1;
+  kernel_find_kernel(build, all);
+  kernel_attach(build, 5); /* the levels: kernel, implementation, loop, launch, grid */
+  check_attached(build, all);
+  declarations_push_name(L, kernel);
+  read_kernel_name(build, lua_tostring(L, -1));
+  declarations_push_value(L, kernel);
+  kernel_read_body(build);
 }

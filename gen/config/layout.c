@@ -5,14 +5,6 @@
 
 /* ---- Reading -------------------------------------------------------------------------------- */
 
-/* The attribute that is read, of an array of that rank. */
-struct reading {
-  struct build *build;
-  struct config_line line;
-  const char *what;
-  int rank;
-};
-
 /* Returns whether the text begins as a word does. Names in expressions that begin with row or col
    go on with another letter; an expression cannot begin with a digit, since it gives a word. */
 static bool is_word(const char *text) {
@@ -22,65 +14,52 @@ static bool is_word(const char *text) {
 }
 
 /* Reads one word. What follows a tunable is checked when the word is evaluated. */
-static int read_layout_word(const struct reading *r, const char *word,
-                            struct config_spelling *out) {
+static struct config_spelling read_layout_word(struct build *build, const char *what, int rank,
+                                               const char *word) {
   struct layout layout;
-  int status = strstr(word, "${") ? CUGEN_OK : layout_read(word, r->rank, &layout, r->build->err);
-  if (status) {
-    error_prefix_at(r->build->err, r->line.path, r->line.number, "%s", r->what);
-    return status;
-  }
-  return read_spelled(r->build, r->line, r->what, word, out);
+  if (!strstr(word, "${"))
+    build_check(build, layout_read(word, rank, &layout, &build->error), what);
+  return read_spelled(build, what, word);
 }
 
-/* Counts the words, or adds them to `out` once it has room. */
+/* The words that an expression gives, each once; only counted while `list` is NULL. */
 struct words {
-  const struct reading *reading;
-  struct config_layout *out;
+  const char **list;
   size_t count;
-  int status;
 };
 
 static void add_word(void *context, const char *word) {
   struct words *w = context;
-  struct config_spelling *words = (struct config_spelling *)w->out->words;
+  for (size_t i = 0; w->list && i < w->count; i++)
+    if (strcmp(w->list[i], word) == 0) return;
+  if (w->list) w->list[w->count] = word;
   w->count++;
-  for (size_t i = 0; i < w->out->word_count; i++)
-    if (strcmp(words[i].text, word) == 0) return;
-  if (!words || w->status) return;
-  w->status = read_layout_word(w->reading, word, &words[w->out->word_count]);
-  w->out->word_count += !w->status;
 }
 
-static int layout_read_choice(const struct reading *r, struct config_layout *out) {
+static struct config_layout layout_read_choice(struct build *build, const char *what, int rank) {
   static const char *const known[] = {"row", "col", NULL};
-  const struct expr_scope scope = {scope_symbol, scope_names, r->build};
-  struct words words = {r, out, 0, CUGEN_OK};
-  struct config_word choice = {0};
-  int status = read_word(r->build, r->line, r->what, known, &choice);
-  out->choice = choice.expr;
-  if (!status)
-    status = expr_each_string(out->choice, &scope, add_word, &words, &out->open, r->build->err);
-  if (status) return status;
-  out->words = arena_array(r->build->arena, words.count, sizeof *out->words);
-  if (!out->words) return build_memory(r->build);
-  status = expr_each_string(out->choice, &scope, add_word, &words, &out->open, r->build->err);
-  return status ? status : words.status;
+  const struct expr_scope scope = {scope_symbol, scope_names, build};
+  struct config_layout out = {.choice = read_word(build, what, known).expr};
+  struct words words = {0};
+  int status = expr_each_string(out.choice, &scope, add_word, &words, &out.open, &build->error);
+  if (status) build_memory(build);
+  words = (struct words){.list = build_array(build, words.count, sizeof *words.list)};
+  status = expr_each_string(out.choice, &scope, add_word, &words, &out.open, &build->error);
+  if (status) build_memory(build);
+  struct config_spelling *spelled = build_array(build, words.count, sizeof *spelled);
+  for (size_t i = 0; i < words.count; i++)
+    spelled[i] = read_layout_word(build, what, rank, words.list[i]);
+  out.words = spelled;
+  out.word_count = words.count;
+  return out;
 }
 
-int read_layout(struct build *build, struct config_line line, const char *what, int rank,
-                struct config_layout *out) {
-  const struct reading r = {build, line, what, rank};
-  const char *text;
-  *out = (struct config_layout){0};
-  int status = read_string(build, line, what, &text);
-  if (status) return status;
-  if (!is_word(text)) return layout_read_choice(&r, out);
-  struct config_spelling *word = arena_array(build->arena, 1, sizeof *word);
-  if (!word) return build_memory(build);
-  out->words = word;
-  out->word_count = 1;
-  return read_layout_word(&r, text, word);
+struct config_layout read_layout(struct build *build, const char *what, int rank) {
+  const char *text = read_string(build, what);
+  if (!is_word(text)) return layout_read_choice(build, what, rank);
+  struct config_spelling *word = build_array(build, 1, sizeof *word);
+  *word = read_layout_word(build, what, rank, text);
+  return (struct config_layout){.words = word, .word_count = 1};
 }
 
 /* ---- Evaluating ----------------------------------------------------------------------------- */

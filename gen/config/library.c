@@ -5,113 +5,81 @@
 
 #include "build.h"
 
-int library_check_parts(struct build *build, const struct list *list, const char *owner) {
+void library_check_parts(struct build *build, const struct list *list, const char *owner) {
   static const enum keyword_id allowed[] = {KEYWORD_include,   KEYWORD_library, KEYWORD_tunable,
                                             KEYWORD_derive,    KEYWORD_where,   KEYWORD_requires,
                                             KEYWORD_heuristic, KEYWORD_try,     KEYWORD_check};
   for (size_t i = 0; i < list->count; i++) {
-    const struct keyword *keyword = list->items[i].declaration->keyword;
+    const struct declaration *part = list->items[i].declaration;
     size_t k = 0;
-    while (k < sizeof allowed / sizeof *allowed && allowed[k] != keyword->id) k++;
+    while (k < sizeof allowed / sizeof *allowed && allowed[k] != part->keyword->id) k++;
     if (k == sizeof allowed / sizeof *allowed)
-      return build_fail(build, list->items[i].declaration->line,
-                        "%s calls a library, which has its own %s: leave it out", owner,
-                        keyword->name);
+      build_fail_at(build, part->line, "%s calls a library, which has its own %s: leave it out",
+                    owner, part->keyword->name);
   }
-  return CUGEN_OK;
 }
 
-/* Reads the name of an argument. */
-static int read_named(struct build *build, struct config_line line, const char *what,
-                      enum library_kind kind, size_t *out) {
+/* Reads the name of an argument. Returns the argument's number. */
+static size_t read_named(struct build *build, const char *what, enum library_kind kind) {
   const struct config *config = build->config;
-  const char *name, *names[KERNEL_MAX_ARGUMENTS];
-  int status = read_string(build, line, what, &name);
-  if (status) return status;
-  for (*out = 0; *out < config->argument_count; ++*out) {
-    const bool scalar = config->arguments[*out].kind == CUGEN_ARGUMENT_SCALAR;
-    names[*out] = config->arguments[*out].name;
-    if (strcmp(names[*out], name) != 0) continue;
-    return scalar == (kind == LIBRARY_SCALAR)
-               ? CUGEN_OK
-               : build_fail(build, line, "%s is '%s', which is %s: it takes %s", what, name,
-                            scalar ? "a scalar" : "a buffer", scalar ? "a buffer" : "a scalar");
+  const char *name = read_string(build, what), *names[KERNEL_MAX_ARGUMENTS];
+  for (size_t i = 0; i < config->argument_count; i++) {
+    const bool scalar = config->arguments[i].kind == CUGEN_ARGUMENT_SCALAR;
+    names[i] = config->arguments[i].name;
+    if (strcmp(names[i], name) != 0) continue;
+    if (scalar != (kind == LIBRARY_SCALAR))
+      build_fail(build, "%s is '%s', which is %s: it takes %s", what, name,
+                 scalar ? "a scalar" : "a buffer", scalar ? "a buffer" : "a scalar");
+    return i;
   }
-  return refuse_name(build, line, name, names, config->argument_count,
-                     "%s is '%.80s', which is no argument of this kernel", what, name);
+  build_fail_name(build, name, names, config->argument_count,
+                  "%s is '%.80s', which is no argument of this kernel", what, name);
 }
 
-static int read_field(struct build *build, int table, const struct library_field *field,
-                      const char *what, struct config_library *out, size_t i) {
-  const struct config_line line = out->requirement.line;
-  struct text own = {0};
+static void read_field(struct build *build, int table, const struct library_field *field,
+                       const char *what, struct config_library *out, size_t i) {
   out->fields[i].given = push_field(build, table, field->name);
-  if (!out->fields[i].given)
-    return field->needed ? build_fail(build, line, "%s has no %s: %s", what, field->name,
-                                      config_keywords[KEYWORD_library].example)
-                         : CUGEN_OK;
-  text_addf(&own, "%s of %s", field->name, what);
-  int status = field->kind == LIBRARY_BUFFER || field->kind == LIBRARY_SCALAR
-                   ? read_named(build, line, text_get(&own), field->kind, &out->fields[i].argument)
-                   : read_expr(build, line, text_get(&own), &out->fields[i].expr);
-  text_free(&own);
+  if (!out->fields[i].given && field->needed)
+    build_fail(build, "%s has no %s: %s", what, field->name,
+               config_keywords[KEYWORD_library].example);
+  if (!out->fields[i].given) return;
+  const char *own = build_text(build, "%s of %s", field->name, what);
+  if (field->kind == LIBRARY_BUFFER || field->kind == LIBRARY_SCALAR)
+    out->fields[i].argument = read_named(build, own, field->kind);
+  else
+    out->fields[i].expr = read_expr(build, own);
   lua_pop(build->L, 1);
-  return status;
 }
 
-static int library_read_fields(struct build *build, int table, const char *what,
-                               struct config_library *out) {
-  const struct library *library = &libraries[out->id];
-  const char *known[LIBRARY_MOST_FIELDS];
+static enum library_id find_library(struct build *build, const char *name) {
+  const enum library_id id = library_find(name);
+  const char *names[LIBRARY_COUNT];
+  for (int i = 0; i < LIBRARY_COUNT; i++) names[i] = libraries[i].name;
+  if (id == LIBRARY_COUNT)
+    build_fail_name(build, name, names, LIBRARY_COUNT,
+                    "'%.80s' is no library that cugen can call: it can call %s", name,
+                    build_join(build, names, LIBRARY_COUNT));
+  return id;
+}
+
+void read_library(struct build *build, const struct item *item, void *out) {
+  const enum library_id id = find_library(build, item->name);
+  const struct library *library = &libraries[id];
+  const char *what = build_text(build, "library %s", library->name), *known[LIBRARY_MOST_FIELDS];
+  const int table = lua_gettop(build->L);
+  struct config_library *read = build_array(build, 1, sizeof *read);
+  read->id = id;
+  read->requirement = (struct config_requirement){.line = build->line, .text = what};
+  ((struct config_implementation *)out)->library = read;
   if (lua_type(build->L, table) != LUA_TTABLE)
-    return build_fail(build, out->requirement.line, "%s needs its fields in braces: %s", what,
-                      config_keywords[KEYWORD_library].example);
+    build_fail(build, "%s needs its fields in braces: %s", what,
+               item->declaration->keyword->example);
   for (size_t i = 0; i < library->field_count; i++) known[i] = library->fields[i].name;
   const char *odd = unknown_key(build, table, known, library->field_count);
   if (odd)
-    return refuse_name(build, out->requirement.line, odd, known, library->field_count,
-                       "%s has no field '%s'", what, odd);
-  int status = CUGEN_OK;
-  for (size_t i = 0; i < library->field_count && !status; i++)
-    status = read_field(build, table, &library->fields[i], what, out, i);
-  return status;
-}
-
-static int unknown_library(struct build *build, struct config_line line, const char *name) {
-  const char *names[LIBRARY_COUNT];
-  struct text known = {0};
-  for (int i = 0; i < LIBRARY_COUNT; i++) {
-    names[i] = libraries[i].name;
-    text_addf(&known, "%s%s", i ? ", " : "", names[i]);
-  }
-  int status = refuse_name(build, line, name, names, LIBRARY_COUNT,
-                           "'%.80s' is no library that cugen can call: it can call %s", name,
-                           text_get(&known));
-  text_free(&known);
-  return status;
-}
-
-int read_library(struct build *build, const struct list *list, struct config_implementation *out) {
-  const struct item *item = list_find(list, KEYWORD_library);
-  const struct config_line line = item->declaration->line;
-  const enum library_id id = library_find(item->name);
-  if (id == LIBRARY_COUNT) return unknown_library(build, line, item->name);
-  struct config_library *library = arena_array(build->arena, 1, sizeof *library);
-  struct text what = {0};
-  text_addf(&what, "library %s", libraries[id].name);
-  const char *text = arena_string(build->arena, text_get(&what), what.length);
-  if (!library || !text) {
-    text_free(&what);
-    return build_memory(build);
-  }
-  library->id = id;
-  library->requirement = (struct config_requirement){.line = line, .text = text};
-  out->library = library;
-  list_push(build, list, item);
-  int status = library_read_fields(build, lua_gettop(build->L), text, library);
-  lua_pop(build->L, 1);
-  text_free(&what);
-  return status;
+    build_fail_name(build, odd, known, library->field_count, "%s has no field '%s'", what, odd);
+  for (size_t i = 0; i < library->field_count; i++)
+    read_field(build, table, &library->fields[i], what, read, i);
 }
 
 bool config_calls_library(const struct config *config, const char *variant) {

@@ -3,623 +3,143 @@
 #include "names.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- Reserved names ------------------------------------------------------------------------- */
 
-static const char *const keywords[] = {"alignas",
-                                       "alignof",
-                                       "and",
-                                       "and_eq",
-                                       "asm",
-                                       "auto",
-                                       "bitand",
-                                       "bitor",
-                                       "bool",
-                                       "break",
-                                       "case",
-                                       "catch",
-                                       "char",
-                                       "char16_t",
-                                       "char32_t",
-                                       "char8_t",
-                                       "class",
-                                       "co_await",
-                                       "co_return",
-                                       "co_yield",
-                                       "compl",
-                                       "concept",
-                                       "const",
-                                       "const_cast",
-                                       "consteval",
-                                       "constexpr",
-                                       "constinit",
-                                       "continue",
-                                       "decltype",
-                                       "default",
-                                       "delete",
-                                       "do",
-                                       "double",
-                                       "dynamic_cast",
-                                       "else",
-                                       "enum",
-                                       "explicit",
-                                       "export",
-                                       "extern",
-                                       "false",
-                                       "final",
-                                       "float",
-                                       "for",
-                                       "friend",
-                                       "goto",
-                                       "if",
-                                       "inline",
-                                       "int",
-                                       "long",
-                                       "mutable",
-                                       "namespace",
-                                       "new",
-                                       "noexcept",
-                                       "not",
-                                       "not_eq",
-                                       "nullptr",
-                                       "operator",
-                                       "or",
-                                       "or_eq",
-                                       "override",
-                                       "private",
-                                       "protected",
-                                       "public",
-                                       "register",
-                                       "reinterpret_cast",
-                                       "requires",
-                                       "restrict",
-                                       "return",
-                                       "short",
-                                       "signed",
-                                       "sizeof",
-                                       "static",
-                                       "static_assert",
-                                       "static_cast",
-                                       "struct",
-                                       "switch",
-                                       "template",
-                                       "this",
-                                       "thread_local",
-                                       "throw",
-                                       "true",
-                                       "try",
-                                       "typedef",
-                                       "typeid",
-                                       "typename",
-                                       "typeof",
-                                       "union",
-                                       "unsigned",
-                                       "using",
-                                       "virtual",
-                                       "void",
-                                       "volatile",
-                                       "wchar_t",
-                                       "while",
-                                       "xor",
-                                       "xor_eq"};
+/* Words in a text, with a blank between two. */
+static const char keywords[] =
+    "alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t char32_t "
+    "char8_t class co_await co_return co_yield compl concept const const_cast consteval constexpr "
+    "constinit continue decltype default delete do double dynamic_cast else enum explicit export "
+    "extern false final float for friend goto if inline int long mutable namespace new noexcept "
+    "not not_eq nullptr operator or or_eq override private protected public register "
+    "reinterpret_cast requires restrict return short signed sizeof static static_assert "
+    "static_cast struct switch template this thread_local throw true try typedef typeid typename "
+    "typeof union unsigned using virtual void volatile wchar_t while xor xor_eq";
 
-static const char *const lua_keywords[] = {"elseif", "end",    "function", "in",   "local",
-                                           "nil",    "repeat", "then",     "until"};
+static const char lua_keywords[] = "elseif end function in local nil repeat then until";
 
-static const char *const expression_functions[] = {"ceil_div", "ceil_log", "eps",
-                                                   "is_pow2",  "round_up", "select"};
+static const char expression_functions[] = "ceil_div ceil_log eps is_pow2 round_up select";
 
-static const char *const cugen_names[] = {"device",       "index_t", "params",
-                                          "sample_count", "samples", "tensor_map"};
+static const char cugen_names[] = "device index_t params sample_count samples tensor_map";
 
-/* Names of CUDA that kernels can use: textures, surfaces, atomic operations, complex numbers,
-   constants (math_constants.h), and the types and functions of the runtime. */
-static const char *const cuda_names[] = {"CUDARTAPI",
-                                         "CUDART_2_OVER_PI",
-                                         "CUDART_2_OVER_PI_F",
-                                         "CUDART_3PIO4",
-                                         "CUDART_3PIO4_F",
-                                         "CUDART_CB",
-                                         "CUDART_DBL2INT_CVT",
-                                         "CUDART_DEVICE",
-                                         "CUDART_INF",
-                                         "CUDART_INF_F",
-                                         "CUDART_L2E",
-                                         "CUDART_L2E_F",
-                                         "CUDART_L2E_HI",
-                                         "CUDART_L2E_LO",
-                                         "CUDART_L2T",
-                                         "CUDART_L2T_F",
-                                         "CUDART_LG2",
-                                         "CUDART_LG2_F",
-                                         "CUDART_LG2_HI",
-                                         "CUDART_LG2_LO",
-                                         "CUDART_LG2_X_1024",
-                                         "CUDART_LG2_X_1075",
-                                         "CUDART_LGE",
-                                         "CUDART_LGE_F",
-                                         "CUDART_LGE_HI",
-                                         "CUDART_LGE_LO",
-                                         "CUDART_LN2",
-                                         "CUDART_LN2_F",
-                                         "CUDART_LN2_HI",
-                                         "CUDART_LN2_LO",
-                                         "CUDART_LN2_X_1024",
-                                         "CUDART_LN2_X_1025",
-                                         "CUDART_LN2_X_1075",
-                                         "CUDART_LNPI",
-                                         "CUDART_LNPI_F",
-                                         "CUDART_LNT",
-                                         "CUDART_LNT_F",
-                                         "CUDART_LNT_HI",
-                                         "CUDART_LNT_LO",
-                                         "CUDART_MAX_NORMAL_F",
-                                         "CUDART_MIN_DENORM",
-                                         "CUDART_MIN_DENORM_F",
-                                         "CUDART_NAN",
-                                         "CUDART_NAN_F",
-                                         "CUDART_NEG_ZERO",
-                                         "CUDART_NEG_ZERO_F",
-                                         "CUDART_NORM_HUGE_F",
-                                         "CUDART_ONE",
-                                         "CUDART_ONE_F",
-                                         "CUDART_PI",
-                                         "CUDART_PIO2",
-                                         "CUDART_PIO2_F",
-                                         "CUDART_PIO2_HI",
-                                         "CUDART_PIO2_LO",
-                                         "CUDART_PIO4",
-                                         "CUDART_PIO4_F",
-                                         "CUDART_PIO4_HI",
-                                         "CUDART_PIO4_LO",
-                                         "CUDART_PI_F",
-                                         "CUDART_PI_HI",
-                                         "CUDART_PI_LO",
-                                         "CUDART_REMQUO_BITS_F",
-                                         "CUDART_REMQUO_MASK_F",
-                                         "CUDART_SQRT_2OPI",
-                                         "CUDART_SQRT_2PI",
-                                         "CUDART_SQRT_2PI_HI",
-                                         "CUDART_SQRT_2PI_LO",
-                                         "CUDART_SQRT_2_OVER_PI_F",
-                                         "CUDART_SQRT_HALF",
-                                         "CUDART_SQRT_HALF_F",
-                                         "CUDART_SQRT_HALF_HI",
-                                         "CUDART_SQRT_HALF_HI_F",
-                                         "CUDART_SQRT_HALF_LO",
-                                         "CUDART_SQRT_HALF_LO_F",
-                                         "CUDART_SQRT_PIO2",
-                                         "CUDART_SQRT_PIO2_HI",
-                                         "CUDART_SQRT_PIO2_LO",
-                                         "CUDART_SQRT_TWO",
-                                         "CUDART_SQRT_TWO_F",
-                                         "CUDART_THIRD",
-                                         "CUDART_THIRD_F",
-                                         "CUDART_TRIG_PLOSS",
-                                         "CUDART_TRIG_PLOSS_F",
-                                         "CUDART_TWOTHIRD",
-                                         "CUDART_TWO_TO_126_F",
-                                         "CUDART_TWO_TO_23",
-                                         "CUDART_TWO_TO_23_F",
-                                         "CUDART_TWO_TO_24_F",
-                                         "CUDART_TWO_TO_31_F",
-                                         "CUDART_TWO_TO_32_F",
-                                         "CUDART_TWO_TO_52",
-                                         "CUDART_TWO_TO_53",
-                                         "CUDART_TWO_TO_54",
-                                         "CUDART_TWO_TO_M1022",
-                                         "CUDART_TWO_TO_M126_F",
-                                         "CUDART_TWO_TO_M54",
-                                         "CUDART_VERSION",
-                                         "CUDART_ZERO",
-                                         "CUDART_ZERO_F",
-                                         "CUDA_VERSION",
-                                         "CUarray",
-                                         "CUcontext",
-                                         "CUdevice",
-                                         "CUdeviceptr",
-                                         "CUevent",
-                                         "CUfunction",
-                                         "CUgraph",
-                                         "CUmodule",
-                                         "CUresult",
-                                         "CUstream",
-                                         "CUsurfObject",
-                                         "CUtensorMap",
-                                         "CUtexObject",
-                                         "atomicAdd",
-                                         "atomicAdd_block",
-                                         "atomicAdd_system",
-                                         "atomicAnd",
-                                         "atomicAnd_block",
-                                         "atomicAnd_system",
-                                         "atomicCAS",
-                                         "atomicCAS_block",
-                                         "atomicCAS_system",
-                                         "atomicDec",
-                                         "atomicDec_block",
-                                         "atomicDec_system",
-                                         "atomicExch",
-                                         "atomicExch_block",
-                                         "atomicExch_system",
-                                         "atomicInc",
-                                         "atomicInc_block",
-                                         "atomicInc_system",
-                                         "atomicMax",
-                                         "atomicMax_block",
-                                         "atomicMax_system",
-                                         "atomicMin",
-                                         "atomicMin_block",
-                                         "atomicMin_system",
-                                         "atomicOr",
-                                         "atomicOr_block",
-                                         "atomicOr_system",
-                                         "atomicSub",
-                                         "atomicSub_block",
-                                         "atomicSub_system",
-                                         "atomicXor",
-                                         "atomicXor_block",
-                                         "atomicXor_system",
-                                         "blockDim",
-                                         "blockIdx",
-                                         "clock64",
-                                         "clusterDim",
-                                         "clusterIdx",
-                                         "cooperative_groups",
-                                         "cuCabs",
-                                         "cuCabsf",
-                                         "cuCadd",
-                                         "cuCaddf",
-                                         "cuCdiv",
-                                         "cuCdivf",
-                                         "cuCfma",
-                                         "cuCfmaf",
-                                         "cuCimag",
-                                         "cuCimagf",
-                                         "cuCmul",
-                                         "cuCmulf",
-                                         "cuComplex",
-                                         "cuComplexDoubleToFloat",
-                                         "cuComplexFloatToDouble",
-                                         "cuConj",
-                                         "cuConjf",
-                                         "cuCreal",
-                                         "cuCrealf",
-                                         "cuCsub",
-                                         "cuCsubf",
-                                         "cuDoubleComplex",
-                                         "cuFloatComplex",
-                                         "cuLaunchKernel",
-                                         "cuMemAlloc",
-                                         "cuTensorMapEncodeTiled",
-                                         "cub",
-                                         "cuda",
-                                         "cudaAddressModeBorder",
-                                         "cudaAddressModeClamp",
-                                         "cudaAddressModeMirror",
-                                         "cudaAddressModeWrap",
-                                         "cudaArray",
-                                         "cudaArray_const_t",
-                                         "cudaArray_t",
-                                         "cudaBoundaryModeClamp",
-                                         "cudaBoundaryModeTrap",
-                                         "cudaBoundaryModeZero",
-                                         "cudaChannelFormatDesc",
-                                         "cudaChannelFormatKind",
-                                         "cudaCreateChannelDesc",
-                                         "cudaDataType",
-                                         "cudaDeviceGetAttribute",
-                                         "cudaDeviceProp",
-                                         "cudaDeviceReset",
-                                         "cudaDeviceSynchronize",
-                                         "cudaError",
-                                         "cudaError_t",
-                                         "cudaEventCreate",
-                                         "cudaEventDestroy",
-                                         "cudaEventElapsedTime",
-                                         "cudaEventRecord",
-                                         "cudaEventSynchronize",
-                                         "cudaEvent_t",
-                                         "cudaExtent",
-                                         "cudaFilterModeLinear",
-                                         "cudaFilterModePoint",
-                                         "cudaFree",
-                                         "cudaFuncSetAttribute",
-                                         "cudaGetDevice",
-                                         "cudaGetDeviceCount",
-                                         "cudaGetDeviceProperties",
-                                         "cudaGetErrorName",
-                                         "cudaGetErrorString",
-                                         "cudaGetLastError",
-                                         "cudaGetParameterBuffer",
-                                         "cudaGraphExec_t",
-                                         "cudaGraphLaunch",
-                                         "cudaGraph_t",
-                                         "cudaGridDependencySynchronize",
-                                         "cudaHostAlloc",
-                                         "cudaLaunchAttribute",
-                                         "cudaLaunchConfig_t",
-                                         "cudaLaunchCooperativeKernel",
-                                         "cudaLaunchDevice",
-                                         "cudaLaunchKernel",
-                                         "cudaLaunchKernelEx",
-                                         "cudaMalloc",
-                                         "cudaMallocHost",
-                                         "cudaMallocManaged",
-                                         "cudaMemcpy",
-                                         "cudaMemcpy2D",
-                                         "cudaMemcpyAsync",
-                                         "cudaMemcpyDeviceToDevice",
-                                         "cudaMemcpyDeviceToHost",
-                                         "cudaMemcpyFromSymbol",
-                                         "cudaMemcpyHostToDevice",
-                                         "cudaMemcpyKind",
-                                         "cudaMemcpyToSymbol",
-                                         "cudaMemset",
-                                         "cudaMemsetAsync",
-                                         "cudaMipmappedArray_t",
-                                         "cudaPeekAtLastError",
-                                         "cudaPitchedPtr",
-                                         "cudaPos",
-                                         "cudaReadModeElementType",
-                                         "cudaReadModeNormalizedFloat",
-                                         "cudaResourceDesc",
-                                         "cudaSetDevice",
-                                         "cudaStreamCreate",
-                                         "cudaStreamFireAndForget",
-                                         "cudaStreamNonBlocking",
-                                         "cudaStreamSynchronize",
-                                         "cudaStreamTailLaunch",
-                                         "cudaStream_t",
-                                         "cudaSuccess",
-                                         "cudaSurfaceObject_t",
-                                         "cudaTextureDesc",
-                                         "cudaTextureObject_t",
-                                         "cudaTextureReadMode",
-                                         "cudaTextureType1D",
-                                         "cudaTextureType2D",
-                                         "cudaTextureType3D",
-                                         "cudaTriggerProgrammaticLaunchCompletion",
-                                         "fdividef",
-                                         "gridDim",
-                                         "isEqual",
-                                         "llmax",
-                                         "llmin",
-                                         "max",
-                                         "min",
-                                         "nvcuda",
-                                         "rsqrt",
-                                         "saturate",
-                                         "std",
-                                         "surf1DLayeredread",
-                                         "surf1DLayeredwrite",
-                                         "surf1Dread",
-                                         "surf1Dwrite",
-                                         "surf2DLayeredread",
-                                         "surf2DLayeredwrite",
-                                         "surf2Dread",
-                                         "surf2Dwrite",
-                                         "surf3Dread",
-                                         "surf3Dwrite",
-                                         "surfCubemapLayeredread",
-                                         "surfCubemapLayeredwrite",
-                                         "surfCubemapread",
-                                         "surfCubemapwrite",
-                                         "tex1D",
-                                         "tex1DGrad",
-                                         "tex1DLayered",
-                                         "tex1DLayeredGrad",
-                                         "tex1DLayeredLod",
-                                         "tex1DLod",
-                                         "tex1Dfetch",
-                                         "tex2D",
-                                         "tex2DGrad",
-                                         "tex2DLayered",
-                                         "tex2DLayeredGrad",
-                                         "tex2DLayeredLod",
-                                         "tex2DLod",
-                                         "tex2Dgather",
-                                         "tex3D",
-                                         "tex3DGrad",
-                                         "tex3DLod",
-                                         "texCubemap",
-                                         "texCubemapGrad",
-                                         "texCubemapLayered",
-                                         "texCubemapLayeredGrad",
-                                         "texCubemapLayeredLod",
-                                         "texCubemapLod",
-                                         "threadIdx",
-                                         "thrust",
-                                         "ullmax",
-                                         "ullmin",
-                                         "umax",
-                                         "umin",
-                                         "warpSize"};
+/* Names of CUDA that kernels can use: textures, surfaces, atomic operations, complex numbers, and
+   the types and functions of the runtime. Constants (math_constants.h) begin with CUDART_;
+   atomic operations have forms for the block and the system. */
+static const char cuda_names[] =
+    "CUDARTAPI CUDA_VERSION CUarray CUcontext CUdevice CUdeviceptr CUevent CUfunction CUgraph "
+    "CUmodule CUresult CUstream CUsurfObject CUtensorMap CUtexObject atomicAdd atomicAnd atomicCAS "
+    "atomicDec atomicExch atomicInc atomicMax atomicMin atomicOr atomicSub atomicXor blockDim "
+    "blockIdx clock64 clusterDim clusterIdx cooperative_groups cuCabs cuCabsf cuCadd cuCaddf "
+    "cuCdiv cuCdivf cuCfma cuCfmaf cuCimag cuCimagf cuCmul cuCmulf cuComplex "
+    "cuComplexDoubleToFloat cuComplexFloatToDouble cuConj cuConjf cuCreal cuCrealf cuCsub cuCsubf "
+    "cuDoubleComplex cuFloatComplex cuLaunchKernel cuMemAlloc cuTensorMapEncodeTiled cub cuda "
+    "cudaAddressModeBorder cudaAddressModeClamp cudaAddressModeMirror cudaAddressModeWrap "
+    "cudaArray cudaArray_const_t cudaArray_t cudaBoundaryModeClamp cudaBoundaryModeTrap "
+    "cudaBoundaryModeZero cudaChannelFormatDesc cudaChannelFormatKind cudaCreateChannelDesc "
+    "cudaDataType cudaDeviceGetAttribute cudaDeviceProp cudaDeviceReset cudaDeviceSynchronize "
+    "cudaError cudaError_t cudaEventCreate cudaEventDestroy cudaEventElapsedTime cudaEventRecord "
+    "cudaEventSynchronize cudaEvent_t cudaExtent cudaFilterModeLinear cudaFilterModePoint cudaFree "
+    "cudaFuncSetAttribute cudaGetDevice cudaGetDeviceCount cudaGetDeviceProperties "
+    "cudaGetErrorName cudaGetErrorString cudaGetLastError cudaGetParameterBuffer cudaGraphExec_t "
+    "cudaGraphLaunch cudaGraph_t cudaGridDependencySynchronize cudaHostAlloc cudaLaunchAttribute "
+    "cudaLaunchConfig_t cudaLaunchCooperativeKernel cudaLaunchDevice cudaLaunchKernel "
+    "cudaLaunchKernelEx cudaMalloc cudaMallocHost cudaMallocManaged cudaMemcpy cudaMemcpy2D "
+    "cudaMemcpyAsync cudaMemcpyDeviceToDevice cudaMemcpyDeviceToHost cudaMemcpyFromSymbol "
+    "cudaMemcpyHostToDevice cudaMemcpyKind cudaMemcpyToSymbol cudaMemset cudaMemsetAsync "
+    "cudaMipmappedArray_t cudaPeekAtLastError cudaPitchedPtr cudaPos cudaReadModeElementType "
+    "cudaReadModeNormalizedFloat cudaResourceDesc cudaSetDevice cudaStreamCreate "
+    "cudaStreamFireAndForget cudaStreamNonBlocking cudaStreamSynchronize cudaStreamTailLaunch "
+    "cudaStream_t cudaSuccess cudaSurfaceObject_t cudaTextureDesc cudaTextureObject_t "
+    "cudaTextureReadMode cudaTextureType1D cudaTextureType2D cudaTextureType3D "
+    "cudaTriggerProgrammaticLaunchCompletion fdividef gridDim isEqual llmax llmin max min nvcuda "
+    "rsqrt saturate std surf1DLayeredread surf1DLayeredwrite surf1Dread surf1Dwrite "
+    "surf2DLayeredread surf2DLayeredwrite surf2Dread surf2Dwrite surf3Dread surf3Dwrite "
+    "surfCubemapLayeredread surfCubemapLayeredwrite surfCubemapread surfCubemapwrite tex1D "
+    "tex1DGrad tex1DLayered tex1DLayeredGrad tex1DLayeredLod tex1DLod tex1Dfetch tex2D tex2DGrad "
+    "tex2DLayered tex2DLayeredGrad tex2DLayeredLod tex2DLod tex2Dgather tex3D tex3DGrad tex3DLod "
+    "texCubemap texCubemapGrad texCubemapLayered texCubemapLayeredGrad texCubemapLayeredLod "
+    "texCubemapLod threadIdx thrust ullmax ullmin umax umin warpSize";
 
-static const char *const types[] = {
-    "FILE",        "clock_t",      "dim3",        "div_t",        "double_t", "float_t",
-    "fpos_t",      "half",         "half2",       "int16_t",      "int32_t",  "int64_t",
-    "int8_t",      "intmax_t",     "intptr_t",    "jmp_buf",      "ldiv_t",   "lldiv_t",
-    "max_align_t", "nullptr_t",    "nv_bfloat16", "nv_bfloat162", "nv_half",  "nv_half2",
-    "ptrdiff_t",   "sig_atomic_t", "size_t",      "ssize_t",      "time_t",   "uchar",
-    "uint",        "uint16_t",     "uint32_t",    "uint64_t",     "uint8_t",  "uintmax_t",
-    "uintptr_t",   "ulong",        "ushort",      "va_list",      "wint_t"};
+static const char types[] =
+    "FILE clock_t dim3 div_t double_t float_t fpos_t half half2 int16_t int32_t int64_t int8_t "
+    "intmax_t intptr_t jmp_buf ldiv_t lldiv_t max_align_t nullptr_t nv_bfloat16 nv_bfloat162 "
+    "nv_half nv_half2 ptrdiff_t sig_atomic_t size_t ssize_t time_t uchar uint uint16_t uint32_t "
+    "uint64_t uint8_t uintmax_t uintptr_t ulong ushort va_list wint_t";
 
-static const char *const libc_names[] = {
-    "abort",     "aligned_alloc", "alloca",   "asctime",  "atexit",  "atof",      "atoi",
-    "atol",      "atoll",         "bcmp",     "bcopy",    "bsearch", "bzero",     "calloc",
-    "clock",     "ctime",         "difftime", "div",      "exit",    "fclose",    "feof",
-    "ferror",    "fflush",        "fgetc",    "fgets",    "fopen",   "fprintf",   "fputc",
-    "fputs",     "fread",         "free",     "fscanf",   "fseek",   "ftell",     "fwrite",
-    "getc",      "getchar",       "getenv",   "gets",     "gmtime",  "index",     "isalnum",
-    "isalpha",   "isblank",       "iscntrl",  "isdigit",  "isgraph", "islower",   "isprint",
-    "ispunct",   "isspace",       "isupper",  "isxdigit", "ldiv",    "lldiv",     "localeconv",
-    "localtime", "longjmp",       "main",     "malloc",   "mblen",   "mbtowc",    "memchr",
-    "memcmp",    "memcpy",        "memmove",  "memset",   "mktime",  "perror",    "printf",
-    "putc",      "putchar",       "puts",     "qsort",    "raise",   "rand",      "realloc",
-    "remove",    "rename",        "rewind",   "rindex",   "scanf",   "setbuf",    "setlocale",
-    "setvbuf",   "signal",        "snprintf", "sprintf",  "srand",   "sscanf",    "strcat",
-    "strchr",    "strcmp",        "strcoll",  "strcpy",   "strcspn", "strerror",  "strftime",
-    "strlen",    "strncat",       "strncmp",  "strncpy",  "strpbrk", "strrchr",   "strspn",
-    "strstr",    "strtod",        "strtof",   "strtok",   "strtol",  "strtold",   "strtoll",
-    "strtoul",   "strtoull",      "strxfrm",  "system",   "time",    "tmpfile",   "tmpnam",
-    "tolower",   "toupper",       "ungetc",   "vfprintf", "vprintf", "vsnprintf", "vsprintf",
-    "wctomb"};
+static const char libc_names[] =
+    "abort aligned_alloc alloca asctime atexit atof atoi atol atoll bcmp bcopy bsearch bzero "
+    "calloc clock ctime difftime div exit fclose feof ferror fflush fgetc fgets fopen fprintf "
+    "fputc fputs fread free fscanf fseek ftell fwrite getc getchar getenv gets gmtime index "
+    "isalnum isalpha isblank iscntrl isdigit isgraph islower isprint ispunct isspace isupper "
+    "isxdigit ldiv lldiv localeconv localtime longjmp main malloc mblen mbtowc memchr memcmp "
+    "memcpy memmove memset mktime perror printf putc putchar puts qsort raise rand realloc remove "
+    "rename rewind rindex scanf setbuf setlocale setvbuf signal snprintf sprintf srand sscanf "
+    "strcat strchr strcmp strcoll strcpy strcspn strerror strftime strlen strncat strncmp strncpy "
+    "strpbrk strrchr strspn strstr strtod strtof strtok strtol strtold strtoll strtoul strtoull "
+    "strxfrm system time tmpfile tmpnam tolower toupper ungetc vfprintf vprintf vsnprintf vsprintf "
+    "wctomb";
 
-static const char *const macros[] = {
-    "BUFSIZ",       "CHAR_BIT",    "CHAR_MAX",     "CHAR_MIN",    "DBL_DIG",      "DBL_EPSILON",
-    "DBL_MANT_DIG", "DBL_MAX",     "DBL_MIN",      "EOF",         "EXIT_FAILURE", "EXIT_SUCCESS",
-    "FLT_DIG",      "FLT_EPSILON", "FLT_MANT_DIG", "FLT_MAX",     "FLT_MIN",      "FLT_RADIX",
-    "HUGE_VAL",     "HUGE_VALF",   "HUGE_VALL",    "INFINITY",    "INT16_MAX",    "INT16_MIN",
-    "INT32_MAX",    "INT32_MIN",   "INT64_MAX",    "INT64_MIN",   "INT8_MAX",     "INT8_MIN",
-    "INTMAX_MAX",   "INTMAX_MIN",  "INTPTR_MAX",   "INTPTR_MIN",  "INT_MAX",      "INT_MIN",
-    "LLONG_MAX",    "LLONG_MIN",   "LONG_MAX",     "LONG_MIN",    "M_1_PI",       "M_2_PI",
-    "M_2_SQRTPI",   "M_E",         "M_LN10",       "M_LN2",       "M_LOG10E",     "M_LOG2E",
-    "M_PI",         "M_PI_2",      "M_PI_4",       "M_SQRT1_2",   "M_SQRT2",      "NAN",
-    "NULL",         "PTRDIFF_MAX", "PTRDIFF_MIN",  "RAND_MAX",    "SCHAR_MAX",    "SCHAR_MIN",
-    "SHRT_MAX",     "SHRT_MIN",    "SIZE_MAX",     "UCHAR_MAX",   "UINT16_MAX",   "UINT32_MAX",
-    "UINT64_MAX",   "UINT8_MAX",   "UINTMAX_MAX",  "UINTPTR_MAX", "UINT_MAX",     "ULLONG_MAX",
-    "ULONG_MAX",    "USHRT_MAX",   "assert",       "errno",       "linux",        "offsetof",
-    "setjmp",       "stderr",      "stdin",        "stdout",      "unix",         "va_arg",
-    "va_copy",      "va_end",      "va_start"};
+static const char macros[] =
+    "BUFSIZ CHAR_BIT CHAR_MAX CHAR_MIN DBL_DIG DBL_EPSILON DBL_MANT_DIG DBL_MAX DBL_MIN EOF "
+    "EXIT_FAILURE EXIT_SUCCESS FLT_DIG FLT_EPSILON FLT_MANT_DIG FLT_MAX FLT_MIN FLT_RADIX HUGE_VAL "
+    "HUGE_VALF HUGE_VALL INFINITY INT16_MAX INT16_MIN INT32_MAX INT32_MIN INT64_MAX INT64_MIN "
+    "INT8_MAX INT8_MIN INTMAX_MAX INTMAX_MIN INTPTR_MAX INTPTR_MIN INT_MAX INT_MIN LLONG_MAX "
+    "LLONG_MIN LONG_MAX LONG_MIN M_1_PI M_2_PI M_2_SQRTPI M_E M_LN10 M_LN2 M_LOG10E M_LOG2E M_PI "
+    "M_PI_2 M_PI_4 M_SQRT1_2 M_SQRT2 NAN NULL PTRDIFF_MAX PTRDIFF_MIN RAND_MAX SCHAR_MAX SCHAR_MIN "
+    "SHRT_MAX SHRT_MIN SIZE_MAX UCHAR_MAX UINT16_MAX UINT32_MAX UINT64_MAX UINT8_MAX UINTMAX_MAX "
+    "UINTPTR_MAX UINT_MAX ULLONG_MAX ULONG_MAX USHRT_MAX assert errno linux offsetof setjmp stderr "
+    "stdin stdout unix va_arg va_copy va_end va_start";
 
-static const char *const mathematics[] = {"abs",
-                                          "acos",
-                                          "acosh",
-                                          "asin",
-                                          "asinh",
-                                          "atan",
-                                          "atan2",
-                                          "atanh",
-                                          "cbrt",
-                                          "ceil",
-                                          "copysign",
-                                          "cos",
-                                          "cosh",
-                                          "cospi",
-                                          "cyl_bessel_i0",
-                                          "cyl_bessel_i1",
-                                          "erf",
-                                          "erfc",
-                                          "erfcinv",
-                                          "erfcx",
-                                          "erfinv",
-                                          "exp",
-                                          "exp10",
-                                          "exp2",
-                                          "expm1",
-                                          "fabs",
-                                          "fdim",
-                                          "fdivide",
-                                          "floor",
-                                          "fma",
-                                          "fmax",
-                                          "fmin",
-                                          "fmod",
-                                          "fpclassify",
-                                          "frexp",
-                                          "hypot",
-                                          "ilogb",
-                                          "isfinite",
-                                          "isgreater",
-                                          "isinf",
-                                          "isless",
-                                          "isnan",
-                                          "isnormal",
-                                          "isunordered",
-                                          "j0",
-                                          "j1",
-                                          "jn",
-                                          "labs",
-                                          "ldexp",
-                                          "lgamma",
-                                          "llabs",
-                                          "llrint",
-                                          "llround",
-                                          "log",
-                                          "log10",
-                                          "log1p",
-                                          "log2",
-                                          "logb",
-                                          "lrint",
-                                          "lround",
-                                          "modf",
-                                          "nan",
-                                          "nearbyint",
-                                          "nextafter",
-                                          "nexttoward",
-                                          "norm",
-                                          "norm3d",
-                                          "norm4d",
-                                          "normcdf",
-                                          "normcdfinv",
-                                          "pow",
-                                          "rcbrt",
-                                          "remainder",
-                                          "remquo",
-                                          "rhypot",
-                                          "rint",
-                                          "rnorm",
-                                          "rnorm3d",
-                                          "rnorm4d",
-                                          "round",
-                                          "scalbln",
-                                          "scalbn",
-                                          "signbit",
-                                          "sin",
-                                          "sincos",
-                                          "sincospi",
-                                          "sinh",
-                                          "sinpi",
-                                          "sqrt",
-                                          "tan",
-                                          "tanh",
-                                          "tanpi",
-                                          "tgamma",
-                                          "trunc",
-                                          "y0",
-                                          "y1",
-                                          "yn"};
+static const char mathematics[] =
+    "abs acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh cospi cyl_bessel_i0 "
+    "cyl_bessel_i1 erf erfc erfcinv erfcx erfinv exp exp10 exp2 expm1 fabs fdim fdivide floor fma "
+    "fmax fmin fmod fpclassify frexp hypot ilogb isfinite isgreater isinf isless isnan isnormal "
+    "isunordered j0 j1 jn labs ldexp lgamma llabs llrint llround log log10 log1p log2 logb lrint "
+    "lround modf nan nearbyint nextafter nexttoward norm norm3d norm4d normcdf normcdfinv pow "
+    "rcbrt remainder remquo rhypot rint rnorm rnorm3d rnorm4d round scalbln scalbn signbit sin "
+    "sincos sincospi sinh sinpi sqrt tan tanh tanpi tgamma trunc y0 y1 yn";
 
 static const struct group {
-  const char *reason;
-  const char *const *names; /* sorted in the order of strcmp */
-  size_t count;
+  const char *reason, *words;
 } groups[] = {
-#define GROUP(reason, names)                                                                       \
-  { reason, names, sizeof(names) / sizeof *(names) }
-    GROUP("it is a C++ keyword", keywords),
-    GROUP("it is a Lua keyword", lua_keywords),
-    GROUP("it is a function of expressions", expression_functions),
-    GROUP("cugen gives it a meaning of its own", cugen_names),
-    GROUP("it is a name of CUDA", cuda_names),
-    GROUP("it is a type of CUDA or the C library", types),
-    GROUP("it is a name of the C library", libc_names),
-    GROUP("it is a macro of the C library", macros),
-    GROUP("it is a mathematical function of CUDA and C", mathematics),
-#undef GROUP
+    {"it is a C++ keyword", keywords},
+    {"it is a Lua keyword", lua_keywords},
+    {"it is a function of expressions", expression_functions},
+    {"cugen gives it a meaning of its own", cugen_names},
+    {"it is a name of CUDA", cuda_names},
+    {"it is a type of CUDA or the C library", types},
+    {"it is a name of the C library", libc_names},
+    {"it is a macro of the C library", macros},
+    {"it is a mathematical function of CUDA and C", mathematics},
 };
-
 enum { GROUP_COUNT = sizeof groups / sizeof *groups };
 
-bool names_reserved(size_t group, const char *const **names, size_t *count) {
-  if (group >= GROUP_COUNT) return false;
-  *names = groups[group].names;
-  *count = groups[group].count;
-  return true;
-}
-
-static int compare_names(const void *name, const void *entry) {
-  return strcmp(name, *(const char *const *)entry);
+bool names_listed(const char *words, const char *word) {
+  const size_t length = strlen(word);
+  for (const char *at = words; length && (at = strstr(at, word)); at += length)
+    if ((at == words || at[-1] == ' ') && (at[length] == ' ' || !at[length])) return true;
+  return false;
 }
 
 static const struct group *names_find_group(const char *name) {
   for (const struct group *group = groups; group < groups + GROUP_COUNT; group++)
-    if (bsearch(name, group->names, group->count, sizeof *group->names, compare_names))
-      return group;
+    if (names_listed(group->words, name)) return group;
   return NULL;
+}
+
+/* Matches CUDART_PI, atomicAdd_block and atomicAdd_system. */
+static bool is_cuda_form(const char *name) {
+  const char *suffix = strrchr(name, '_');
+  char base[16];
+  if (strncmp(name, "CUDART_", 7) == 0) return true;
+  if (strncmp(name, "atomic", 6) != 0 || !suffix || (size_t)(suffix - name) >= sizeof base)
+    return false;
+  snprintf(base, sizeof base, "%.*s", (int)(suffix - name), name);
+  return names_listed("_block _system", suffix) && names_listed(cuda_names, base);
 }
 
 /* Matches char1 to ulonglong4, also with an alignment as in double4_32a (CUDA's vector_types.h). */
@@ -646,15 +166,16 @@ static bool is_math_variant(const char *name) {
   memcpy(base, name, length - 1);
   base[length - 1] = '\0';
   const struct group *group = names_find_group(base);
-  return group && group->names == mathematics;
+  return group && group->words == mathematics;
 }
 
 const char *names_refused(const char *name, bool in_expressions) {
   const struct group *group = names_find_group(name);
-  if (group && (in_expressions || group->names != expression_functions)) return group->reason;
+  if (group && (in_expressions || group->words != expression_functions)) return group->reason;
   if (strncmp(name, "__", 2) == 0) return "names with two leading underscores are the compiler's";
   if (name[0] == '_' && isupper((unsigned char)name[1]))
     return "names with an underscore and a capital are the compiler's";
+  if (is_cuda_form(name)) return "it is a name of CUDA";
   if (is_vector_type(name)) return "it is a type of CUDA";
   if (is_math_variant(name)) return "it is a mathematical function of CUDA and C";
   return NULL;

@@ -14,8 +14,7 @@ bool names_identifier(const char *name);
    can. Values are written without quotes in the text of a variant and on the command line. */
 const char *names_refused_word(const char *word);
 
-/* For tests: the tables of reserved names, which must be sorted. Returns false if there is no such
-   group. */
-bool names_reserved(size_t group, const char *const **names, size_t *count);
+/* Returns whether the word is one of the words, between which blanks stand. */
+bool names_listed(const char *words, const char *word);
 
 #endif

@@ -29,60 +29,31 @@ static const struct option {
 
 /* ---- Reading -------------------------------------------------------------------------------- */
 
-enum { MOST_WORDS = 8, WORD_BYTES = 8, MOST_ITEMS = 64 };
+enum { MOST_WORDS = 8, MOST_ITEMS = 64 };
 
-/* Returns the option's words for read_word. They are in the arena, because the config keeps the
-   word that is found. */
-static const char *const *list_words(struct build *build, const struct option *option) {
-  const char **words = arena_array(build->arena, MOST_WORDS, sizeof *words);
+static struct config_word read_option(struct build *build, const struct option *option) {
+  const char *what = build_text(build, "option %s", option->name);
+  if (option->kind != OPTION_WORD) return (struct config_word){.expr = read_expr(build, what)};
+  /* in the arena, because the config keeps the word that is found */
+  const char *words[MOST_WORDS] = {NULL};
   size_t count = 0;
-  for (const char *at = option->range; words && *at && count + 1 < MOST_WORDS;
-       at += strspn(at, " ")) {
-    words[count++] = arena_string(build->arena, at, strcspn(at, " "));
-    if (!words[count - 1]) return NULL;
+  for (const char *at = option->range; *at; at += strspn(at, " ")) {
+    words[count++] = build_copy(build, at, strcspn(at, " "));
     at += strcspn(at, " ");
   }
-  return words;
-}
-
-static int read_option(struct build *build, struct config_line line, const struct option *option,
-                       struct config_word *out) {
-  struct text what = {0};
-  int status;
-  text_addf(&what, "option %s", option->name);
-  if (option->kind == OPTION_WORD) {
-    const char *const *words = list_words(build, option);
-    status = words ? read_word(build, line, text_get(&what), words, out) : build_memory(build);
-  } else {
-    status = read_expr(build, line, text_get(&what), &out->expr);
-  }
-  text_free(&what);
-  return status;
-}
-
-/* Returns the length of the list on top of the stack; -1: the table is not a list. */
-static int list_length(struct build *build, int most) {
-  lua_State *L = build->L;
-  if (lua_type(L, -1) != LUA_TTABLE) return -1;
-  int keys = 0, table = lua_gettop(L), length = (int)lua_rawlen(L, table);
-  for (lua_pushnil(L); lua_next(L, table); lua_pop(L, 1)) keys++;
-  return keys == length && length >= 1 && length <= most ? length : -1;
+  return read_word(build, what, words);
 }
 
 /* Checks "NAME" or "NAME=value": the config must not have the name, and the value must be one
    line. */
-static int check_define(struct build *build, struct config_line line, const char *text) {
-  size_t length = strcspn(text, "=");
-  char *name = arena_string(build->arena, text, length);
-  if (!name) return build_memory(build);
+static void check_define(struct build *build, const char *text) {
+  const char *name = build_copy(build, text, strcspn(text, "="));
   if (!names_identifier(name) || strchr(text, '\n') || strchr(text, '\\'))
-    return build_fail(build, line, "define '%.80s' is no \"NAME\" or \"NAME=value\" on one line",
-                      text);
+    build_fail(build, "define '%.80s' is no \"NAME\" or \"NAME=value\" on one line", text);
   const struct scope_name *known = scope_find(build, name);
-  if (!known) return CUGEN_OK;
-  return build_fail(build, line,
-                    "define '%s': the name is taken at %s, which templates know without it", name,
-                    build_line(build, line, known->line));
+  if (known)
+    build_fail(build, "define '%s': the name is taken at %s, which templates know without it", name,
+               build_line(build, known->line));
 }
 
 /* Returns the smallest key above `last`, in the order of strcmp, of the table on top of the stack;
@@ -98,52 +69,39 @@ static const char *next_key(lua_State *L, const char *last) {
 }
 
 /* Reads NAME = "expression" pairs, sorted by name. */
-static int read_macros(struct build *build, struct config_line line, struct config_options *out) {
-  struct config_macro *macros = arena_array(build->arena, MOST_ITEMS, sizeof *macros);
-  if (!macros) return build_memory(build);
+static void read_macros(struct build *build, int table, struct config_options *out) {
+  struct config_macro *macros = build_array(build, MOST_ITEMS, sizeof *macros);
   out->macros = macros;
-  int status = CUGEN_OK;
-  for (const char *key = "";
-       !status && out->macro_count < MOST_ITEMS && (key = next_key(build->L, key));) {
+  for (const char *key = ""; out->macro_count < MOST_ITEMS && (key = next_key(build->L, key));) {
     struct config_macro *macro = &macros[out->macro_count++];
-    struct text what = {0};
-    macro->name = arena_string(build->arena, key, strlen(key));
-    if (!macro->name) return build_memory(build);
-    text_addf(&what, "define %s", macro->name);
-    status = check_define(build, line, macro->name);
-    if (!status && push_field(build, lua_gettop(build->L), macro->name)) {
-      status = read_expr(build, line, text_get(&what), &macro->expr);
-      lua_pop(build->L, 1);
-    }
-    text_free(&what);
+    macro->name = build_copy(build, key, strlen(key));
+    check_define(build, macro->name);
+    macro->expr =
+        read_field_expr(build, table, macro->name, build_text(build, "define %s", macro->name));
   }
-  return status;
 }
 
-static int read_defines(struct build *build, struct config_line line, struct config_options *out) {
-  int length = lua_type(build->L, -1) == LUA_TTABLE ? (int)lua_rawlen(build->L, -1) : -1, keys = 0;
+static void read_defines(struct build *build, struct config_options *out) {
+  lua_State *L = build->L;
+  const int table = lua_gettop(L);
+  int length = lua_type(L, -1) == LUA_TTABLE ? (int)lua_rawlen(L, -1) : -1, keys = 0;
   if (length >= 0)
-    for (lua_pushnil(build->L); lua_next(build->L, -2); lua_pop(build->L, 1))
-      keys +=
-          lua_type(build->L, -2) == LUA_TSTRING || lua_isinteger(build->L, -2) ? 1 : MOST_ITEMS + 1;
+    for (lua_pushnil(L); lua_next(L, table); lua_pop(L, 1))
+      keys += lua_type(L, -2) == LUA_TSTRING || lua_isinteger(L, -2) ? 1 : MOST_ITEMS + 1;
   if (length < 0 || keys < 1 || keys > MOST_ITEMS)
-    return build_fail(
-        build, line,
+    build_fail(
+        build,
         "option define is a list of 1 to %d macros: { \"FAST\", \"DEPTH=4\", WIDE = \"vec > 1\" }",
         MOST_ITEMS);
-  struct config_spelling *defines = arena_array(build->arena, (size_t)length, sizeof *defines);
-  if (!defines) return build_memory(build);
+  struct config_spelling *defines = build_array(build, (size_t)length, sizeof *defines);
   out->defines = defines;
-  const int named = read_macros(build, line, out);
-  if (named) return named;
-  int status = CUGEN_OK;
-  for (int i = 0; i < length && !status; i++) {
-    lua_rawgeti(build->L, -1, i + 1);
-    status = read_spelling(build, line, "define", &defines[out->define_count++]);
-    lua_pop(build->L, 1);
-    if (!status) status = check_define(build, line, defines[i].text);
+  read_macros(build, table, out);
+  for (int i = 0; i < length; i++) {
+    lua_rawgeti(L, table, i + 1);
+    defines[out->define_count++] = read_spelling(build, "define");
+    lua_pop(L, 1);
+    check_define(build, defines[i].text);
   }
-  return status;
 }
 
 /* Flags of NVRTC that are passed on unchanged. A flag that ends with `=` takes a value. */
@@ -194,166 +152,124 @@ static bool same_flag(const char *known, const char *flag, size_t length) {
   return all == length && memcmp(known, flag, length) == 0;
 }
 
-static int refuse_flag(struct build *build, struct config_line line, const char *flag,
-                       size_t length) {
-  const size_t free_count = sizeof free_flags / sizeof *free_flags;
-  for (int i = 0; i < COMPILE_OPTION_COUNT; i++)
-    if (same_flag(options[i].flag, flag, length) && strncmp(flag, "--ptxas", 7) != 0)
-      return build_fail(build, line, "flag '%.80s' has an option of its own: %s = ...", flag,
-                        options[i].name);
-  for (size_t i = 0; i < sizeof set_flags / sizeof *set_flags; i++)
-    if (same_flag(set_flags[i].flag, flag, length))
-      return build_fail(build, line, "flag '%.80s' is refused: %s", flag, set_flags[i].why);
-  struct text all = {0};
-  const char *nearest = text_nearest(flag, free_flags, free_count);
-  for (size_t i = 0; i < free_count; i++) text_addf(&all, "%s%s", i ? ", " : "", free_flags[i]);
-  int status =
-      nearest ? build_fail(build, line, "unknown flag '%.80s' (nearest '%s')", flag, nearest)
-              : build_fail(build, line, "unknown flag '%.80s'; flags are %s", flag, text_get(&all));
-  text_free(&all);
-  return status;
-}
-
-static int check_flag(struct build *build, struct config_line line, const char *flag) {
-  const size_t length = strcspn(flag, "=");
+static void check_flag(struct build *build, const char *flag) {
+  const size_t length = strcspn(flag, "="), free_count = sizeof free_flags / sizeof *free_flags;
   for (const char *c = flag; *c; c++)
     if (*c <= ' ' || *c == 127 || *c == '\\')
-      return build_fail(build, line,
-                        "flag '%.80s' has a blank, a backslash or a character that is none in it",
-                        flag);
-  for (size_t i = 0; i < sizeof free_flags / sizeof *free_flags; i++) {
+      build_fail(build, "flag '%.80s' has a blank, a backslash or a character that is none in it",
+                 flag);
+  for (size_t i = 0; i < free_count; i++) {
     const bool takes = strchr(free_flags[i], '=') != NULL;
     if (!same_flag(free_flags[i], flag, length)) continue;
-    if (takes == (flag[length] == '=' && flag[length + 1])) return CUGEN_OK;
-    return build_fail(build, line, "flag '%.80s' %s", flag,
-                      takes ? "takes a value: FLAG=value" : "takes no value");
+    if (takes == (flag[length] == '=' && flag[length + 1])) return;
+    build_fail(build, "flag '%.80s' %s", flag,
+               takes ? "takes a value: FLAG=value" : "takes no value");
   }
-  return refuse_flag(build, line, flag, length);
+  for (int i = 0; i < COMPILE_OPTION_COUNT; i++)
+    if (same_flag(options[i].flag, flag, length) && strncmp(flag, "--ptxas", 7) != 0)
+      build_fail(build, "flag '%.80s' has an option of its own: %s = ...", flag, options[i].name);
+  for (size_t i = 0; i < sizeof set_flags / sizeof *set_flags; i++)
+    if (same_flag(set_flags[i].flag, flag, length))
+      build_fail(build, "flag '%.80s' is refused: %s", flag, set_flags[i].why);
+  const char *nearest = text_nearest(flag, free_flags, free_count);
+  if (nearest) build_fail(build, "unknown flag '%.80s' (nearest '%s')", flag, nearest);
+  build_fail(build, "unknown flag '%.80s'; flags are %s", flag,
+             build_join(build, free_flags, free_count));
 }
 
 /* flags = { "--device-int128" } */
-static int read_flags(struct build *build, struct config_line line, struct config_options *out) {
-  const int length = list_length(build, MOST_ITEMS);
+static const char *read_flags(struct build *build) {
+  const lua_Integer length = list_length(build);
+  const char *flags[MOST_ITEMS];
   struct text all = {0};
-  int status = CUGEN_OK;
-  if (length < 0)
-    return build_fail(build, line,
-                      "option flags is a list of 1 to %d flags of NVRTC: { \"--device-int128\" }",
-                      MOST_ITEMS);
-  for (int i = 0; i < length && !status; i++) {
-    const char *flag = NULL;
+  if (length < 1 || length > MOST_ITEMS)
+    build_fail(build, "option flags is a list of 1 to %d flags of NVRTC: { \"--device-int128\" }",
+               MOST_ITEMS);
+  for (lua_Integer i = 0; i < length; i++) {
     lua_rawgeti(build->L, -1, i + 1);
-    status = read_string(build, line, "flag", &flag);
+    flags[i] = read_string(build, "flag");
     lua_pop(build->L, 1);
-    if (!status) status = check_flag(build, line, flag);
-    if (!status) text_addf(&all, "%s%s", i ? " " : "", flag);
+    check_flag(build, flags[i]);
   }
-  out->flags = arena_string(build->arena, text_get(&all), all.length);
-  if (!status && (all.failed || !out->flags)) status = build_memory(build);
-  text_free(&all);
-  return status;
+  for (lua_Integer i = 0; i < length; i++) text_addf(&all, "%s%s", i ? " " : "", flags[i]);
+  return build_take(build, &all);
 }
 
-static int refuse_option(struct build *build, struct config_line line, const char *odd,
-                         const char *const *names, size_t count) {
-  struct text all = {0};
-  const char *nearest = text_nearest(odd, names, count);
-  for (size_t i = 0; i < count; i++) text_addf(&all, "%s%s", i ? ", " : "", names[i]);
-  int status = nearest ? build_fail(build, line, "unknown option '%s' (nearest '%s')", odd, nearest)
-                       : build_fail(build, line, "%s%s%s; options are %s",
-                                    *odd ? "unknown option '" : "an option without 'name ='", odd,
-                                    *odd ? "'" : "", text_get(&all));
-  text_free(&all);
-  return status;
-}
-
-static int options_read_fields(struct build *build, int table, struct config_options *out) {
+static void options_read_options(struct build *build, const struct item *item, void *out) {
   enum { DEFINE = COMPILE_OPTION_COUNT, FLAGS, ALL };
   const char *names[ALL] = {[DEFINE] = "define", [FLAGS] = "flags"};
+  struct config_options *read = build_array(build, 1, sizeof *read);
+  const int table = lua_gettop(build->L);
+  *(const struct config_options **)out = read;
+  read->line = build->line;
+  if (lua_type(build->L, table) != LUA_TTABLE)
+    build_fail(build, "options stand in braces: %s", item->declaration->keyword->example);
   for (int i = 0; i < COMPILE_OPTION_COUNT; i++) names[i] = options[i].name;
   const char *odd = unknown_key(build, table, names, ALL);
-  if (odd) return refuse_option(build, out->line, odd, names, ALL);
-  int status = CUGEN_OK;
-  for (int i = 0; i < ALL && !status; i++) {
+  const char *nearest = odd ? text_nearest(odd, names, ALL) : NULL;
+  if (nearest) build_fail(build, "unknown option '%s' (nearest '%s')", odd, nearest);
+  if (odd)
+    build_fail(build, "%s%s%s; options are %s",
+               *odd ? "unknown option '" : "an option without 'name ='", odd, *odd ? "'" : "",
+               build_join(build, names, ALL));
+  for (int i = 0; i < ALL; i++) {
     if (!push_field(build, table, names[i])) continue;
-    status = i == DEFINE  ? read_defines(build, out->line, out)
-             : i == FLAGS ? read_flags(build, out->line, out)
-                          : read_option(build, out->line, &options[i], &out->values[i]);
+    if (i == DEFINE)
+      read_defines(build, read);
+    else if (i == FLAGS)
+      read->flags = read_flags(build);
+    else
+      read->values[i] = read_option(build, &options[i]);
     lua_pop(build->L, 1);
   }
-  return status;
 }
 
-static int options_read_options(struct build *build, const struct list *list,
-                                const struct config_options **out) {
-  const struct item *item = list_find(list, KEYWORD_options);
-  if (!item) return CUGEN_OK;
-  struct config_options *read = arena_array(build->arena, 1, sizeof *read);
-  if (!read) return build_memory(build);
-  *out = read;
-  read->line = item->declaration->line;
-  list_push(build, list, item);
-  int status = lua_type(build->L, -1) == LUA_TTABLE
-                   ? options_read_fields(build, lua_gettop(build->L), read)
-                   : build_fail(build, read->line, "options stand in braces: %s",
-                                config_keywords[KEYWORD_options].example);
-  lua_pop(build->L, 1);
-  return status;
-}
-
-static int read_folder(struct build *build, struct config_line line, const char **out) {
+static const char *read_folder(struct build *build) {
+  const char *folder = read_string(build, "include_dirs");
   cugen_error why;
-  int status = read_string(build, line, "include_dirs", out);
-  if (!status && sources_check_name("folder", *out, &why))
-    return build_fail(build, line, "include_dirs: %s", why.message);
-  if (status || sources_inside(*out)) return status;
-  return build_fail(build, line,
-                    "include_dirs names '%.80s': a folder is named relative to the config or to "
-                    "cugen_options.template_dir, without '..'",
-                    *out);
+  if (sources_check_name("folder", folder, &why))
+    build_fail(build, "include_dirs: %s", why.message);
+  if (!sources_inside(folder))
+    build_fail(build,
+               "include_dirs names '%.80s': a folder is named relative to the config or to "
+               "cugen_options.template_dir, without '..'",
+               folder);
+  return folder;
 }
 
-static int read_folders(struct build *build, const struct list *list,
-                        const struct config_compile *outer, struct config_compile *out) {
-  const struct item *item = list_find(list, KEYWORD_include_dirs);
-  const size_t more = outer ? outer->folder_count : 0;
-  const char **folders = arena_array(build->arena, MOST_ITEMS + more, sizeof *folders);
-  if (!folders) return build_memory(build);
-  out->folders = folders;
-  const struct config_line line = item ? item->declaration->line : list->line;
-  int status = CUGEN_OK;
-  if (item) {
-    list_push(build, list, item);
-    int length = list_length(build, MOST_ITEMS);
-    if (length < 0)
-      status = build_fail(build, line, "include_dirs is a list of 1 to %d folders: %s", MOST_ITEMS,
-                          config_keywords[KEYWORD_include_dirs].example);
-    for (int i = 0; i < length && !status; i++) {
-      lua_rawgeti(build->L, -1, i + 1);
-      status = read_folder(build, line, &folders[out->folder_count++]);
-      lua_pop(build->L, 1);
-    }
+/* Reads the folders behind those that the compile has already. */
+static void read_folders(struct build *build, const struct item *item, void *context) {
+  struct config_compile *out = context;
+  const lua_Integer length = list_length(build);
+  if (length < 1 || length > MOST_ITEMS)
+    build_fail(build, "include_dirs is a list of 1 to %d folders: %s", MOST_ITEMS,
+               item->declaration->keyword->example);
+  out->folders_line = build->line;
+  for (lua_Integer i = 0; i < length; i++) {
+    lua_rawgeti(build->L, -1, i + 1);
+    ((const char **)out->folders)[out->folder_count++] = read_folder(build);
     lua_pop(build->L, 1);
   }
-  out->own_folders = out->folder_count;
-  out->folders_line = line;
-  for (size_t i = 0; i < more; i++) folders[out->folder_count++] = outer->folders[i];
-  return status;
 }
 
-int read_compile(struct build *build, const struct list *list, const struct config_compile *outer,
-                 struct config_compile *out) {
+void read_compile(struct build *build, const struct list *list, const struct config_compile *outer,
+                  struct config_compile *out) {
   const struct config_options *own = NULL;
-  int status = options_read_options(build, list, &own);
-  out->shared = outer ? outer->shared : own;
-  out->own = outer ? own : NULL;
-  return status ? status : read_folders(build, list, outer, out);
+  const size_t more = outer ? outer->folder_count : 0;
+  const char **folders = build_array(build, MOST_ITEMS + more, sizeof *folders);
+  read_only(build, list, KEYWORD_options, options_read_options, (void *)&own);
+  *out = (struct config_compile){.shared = outer ? outer->shared : own,
+                                 .own = outer ? own : NULL,
+                                 .folders = folders,
+                                 .folders_line = build->line};
+  read_only(build, list, KEYWORD_include_dirs, read_folders, out);
+  out->own_folders = out->folder_count;
+  for (size_t i = 0; i < more; i++) folders[out->folder_count++] = outer->folders[i];
 }
 
 /* ---- Evaluating ----------------------------------------------------------------------------- */
 
 struct evaluation {
-  const struct config *config;
   const struct option *option;
   struct config_line line;
   const struct value *slots;
@@ -362,8 +278,8 @@ struct evaluation {
 };
 
 static int options_fail(const struct evaluation *e, const char *value, const char *rule) {
-  return error_set_at(e->err, CUGEN_ERROR_CONFIG, e->line.path, e->line.number,
-                      "option %s is %s: it must be %s", e->option->name, value, rule);
+  return config_fail(e->err, e->line, "option %s is %s: it must be %s", e->option->name, value,
+                     rule);
 }
 
 static void begin_flag(const struct evaluation *e) {
@@ -396,19 +312,12 @@ static int options_add_number(const struct evaluation *e, const struct expr *exp
   return status;
 }
 
-static bool options_is_listed(const char *words, const char *word) {
-  size_t length = strlen(word);
-  for (const char *at = words; (at = strstr(at, word)); at += length)
-    if ((at == words || at[-1] == ' ') && (at[length] == ' ' || !at[length])) return length > 0;
-  return false;
-}
-
 static int options_add_word(const struct evaluation *e, const struct config_word *word) {
   struct value value = value_string(word->word);
   struct text rule = {0}, text = {0};
   int status = word->word ? CUGEN_OK : expr_eval(word->expr, e->slots, &value, e->err);
   if (status) return status;
-  if (value.type != VALUE_STRING || !options_is_listed(e->option->range, value.string)) {
+  if (value.type != VALUE_STRING || !names_listed(e->option->range, value.string)) {
     value_print(value, &text);
     text_addf(&rule, "one of %s", e->option->range);
     status = options_fail(e, text_get(&text), text_get(&rule));
@@ -428,18 +337,17 @@ static const struct config_options *who_sets(const struct config_compile *compil
   return NULL;
 }
 
-int config_flags(const struct config *config, const struct config_compile *compile, bool reference,
-                 const struct value *slots, struct text *out, cugen_error *err) {
+int config_flags(const struct config_compile *compile, bool reference, const struct value *slots,
+                 struct text *out, cugen_error *err) {
   for (int i = 0; i < COMPILE_OPTION_COUNT; i++) {
     const struct config_options *set = who_sets(compile, i);
     if (!set || (reference && i != COMPILE_std)) continue;
     const struct config_word *word = &set->values[i];
-    const struct evaluation e = {config, &options[i], set->line, slots, out, err};
+    const struct evaluation e = {&options[i], set->line, slots, out, err};
     int status = options[i].kind == OPTION_WORD     ? options_add_word(&e, word)
                  : options[i].kind <= OPTION_SWITCH ? add_switch(&e, word->expr)
                                                     : options_add_number(&e, word->expr);
-    if (status && err && !err->line)
-      error_prefix_at(err, set->line.path, set->line.number, "option %s", options[i].name);
+    if (status && err && !err->line) config_prefix(err, set->line, "option %s", options[i].name);
     if (status) return status;
   }
   const struct config_options *both[] = {compile->shared, compile->own};
@@ -478,7 +386,7 @@ static int add_define(struct config_line line, const struct config_spelling *def
   struct text text = {0};
   int status = config_spell(define, slots, &text, err);
   if (status)
-    error_prefix_at(err, line.path, line.number, "define");
+    config_prefix(err, line, "define");
   else
     put_define(line, text_get(&text), lines, flags);
   text_free(&text);
@@ -491,7 +399,7 @@ static int add_macro(struct config_line line, const struct config_macro *macro,
   struct text text = {0};
   struct value value;
   int status = expr_eval(macro->expr, slots, &value, err);
-  if (status) return error_prefix_at(err, line.path, line.number, "define %s", macro->name), status;
+  if (status) return config_prefix(err, line, "define %s", macro->name), status;
   const struct dtype *dtype = value.type == VALUE_STRING ? dtype_find(value.string) : NULL;
   text_add(&text, macro->name);
   if (value.type != VALUE_BOOL) text_add_char(&text, '=');
@@ -517,20 +425,14 @@ int config_defines(const struct config_compile *compile, const struct value *slo
   return status;
 }
 
-static void add_reads(const struct expr *expr, bool *reads) {
-  size_t count = 0;
-  const int *slots = expr ? expr_slots(expr, &count) : NULL;
-  for (size_t i = 0; i < count; i++) reads[slots[i]] = true;
-}
-
 void config_compile_reads(const struct config_compile *compile, bool *reads) {
   const struct config_options *both[] = {compile->shared, compile->own};
   for (int i = 0; i < 2; i++) {
     for (int o = 0; both[i] && o < COMPILE_OPTION_COUNT; o++)
-      add_reads(both[i]->values[o].expr, reads);
+      note_reads(both[i]->values[o].expr, reads);
     for (size_t d = 0; both[i] && d < both[i]->define_count; d++)
       config_spelling_reads(&both[i]->defines[d], reads);
     for (size_t m = 0; both[i] && m < both[i]->macro_count; m++)
-      add_reads(both[i]->macros[m].expr, reads);
+      note_reads(both[i]->macros[m].expr, reads);
   }
 }

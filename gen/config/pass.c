@@ -10,21 +10,16 @@
 /* ---- Reading -------------------------------------------------------------------------------- */
 
 /* Reads the steps. The other expressions of the launch see `step` and `steps`. */
-int read_steps(struct build *build, struct config_line line, struct config_launch *out) {
+void read_steps(struct build *build, struct config_launch *out) {
   if (out->steps)
-    return build_fail(
-        build, line,
+    build_fail(
+        build,
         "a launch in a loop has no steps of its own: the loop's are for all of its launches");
-  int status = read_expr(build, line, "steps", &out->steps);
-  if (!status)
-    status = scope_add(
-        build, &(struct scope_name){
-                   .name = "step", .role = ROLE_LAUNCH, .line = line, .slot = out->step_slot});
-  return status ? status
-                : scope_add(build, &(struct scope_name){.name = "steps",
-                                                        .role = ROLE_LAUNCH,
-                                                        .line = line,
-                                                        .slot = out->steps_slot});
+  out->steps = read_expr(build, "steps");
+  scope_add(build,
+            (struct scope_name){.name = "step", .role = ROLE_LAUNCH, .slot = out->step_slot});
+  scope_add(build,
+            (struct scope_name){.name = "steps", .role = ROLE_LAUNCH, .slot = out->steps_slot});
 }
 
 bool sees_step(const struct config_launch *launch) {
@@ -50,7 +45,7 @@ static bool pass_find_argument(const struct config *config,
   return false;
 }
 
-static int no_argument(struct build *build, struct config_line line, const char *name) {
+static _Noreturn void no_argument(struct build *build, const char *name) {
   const struct config *config = build->config;
   const struct config_implementation *implementation = build->implementation;
   const char *names[KERNEL_MAX_ARGUMENTS];
@@ -58,11 +53,10 @@ static int no_argument(struct build *build, struct config_line line, const char 
   for (size_t i = 0; i < config->argument_count; i++) names[count++] = config->arguments[i].name;
   for (size_t i = 0; i < implementation->own_count; i++)
     names[count++] = implementation->own[i].name;
-  return refuse_name(
-      build, line, name, names, count,
-      "pass names '%.80s', which is no argument of this kernel: declare it first, a scalar with "
-      "scalar \"%.80s\" { dtype = ... }",
-      name, name);
+  build_fail_name(build, name, names, count,
+                  "pass names '%.80s', which is no argument of this kernel: declare it first, a "
+                  "scalar with scalar \"%.80s\" { dtype = ... }",
+                  name, name);
 }
 
 static bool is_word_tunable(const struct config_tunable *tunable) {
@@ -84,65 +78,55 @@ static bool pass_is_number(const struct build *build, const char *name) {
 }
 
 /* Reads the value on top of the stack: the name of an argument, or an expression that gives one. */
-static int read_passed_name(struct build *build, struct config_line line,
-                            struct config_parameter *out) {
+static void read_passed_name(struct build *build, struct config_parameter *out) {
   const char *name = lua_type(build->L, -1) == LUA_TSTRING ? lua_tostring(build->L, -1) : NULL;
   if (!name)
-    return build_fail(build, line, "pass is a list of arguments in braces: %s",
-                      config_keywords[KEYWORD_pass].example);
-  if (pass_find_argument(build->config, build->implementation, name, &out->argument))
-    return CUGEN_OK;
-  if (names_identifier(name) && !scope_find(build, name)) return no_argument(build, line, name);
+    build_fail(build, "pass is a list of arguments in braces: %s",
+               config_keywords[KEYWORD_pass].example);
+  if (pass_find_argument(build->config, build->implementation, name, &out->argument)) return;
+  if (names_identifier(name) && !scope_find(build, name)) no_argument(build, name);
   if (pass_is_number(build, name))
-    return build_fail(build, line,
-                      "pass names '%.80s', which is a number and no argument: declare scalar "
-                      "\"%.80s\" { dtype = ... } in the "
-                      "implementation",
-                      name, name);
-  return read_expr(build, line, "pass", &out->expr);
+    build_fail(build,
+               "pass names '%.80s', which is a number and no argument: declare scalar \"%.80s\" { "
+               "dtype = ... } in the implementation",
+               name, name);
+  out->expr = read_expr(build, "pass");
 }
 
 /* Reads { "n", value = "n // 2" }. */
-static int read_passed_value(struct build *build, struct config_line line,
-                             struct config_parameter *out) {
+static void read_passed_value(struct build *build, struct config_parameter *out) {
   static const char *const known[] = {"value", ""};
-  lua_State *L = build->L;
-  int table = lua_gettop(L);
-  const char *odd = unknown_key(build, table, known, 2);
-  if (odd || lua_rawlen(L, table) != 1 || !push_field(build, table, "value"))
-    return build_fail(build, line,
-                      "pass: a scalar with its own value in this launch is written { \"n\", value "
-                      "= \"M // 2\" }");
-  int status = read_expr(build, line, "value in pass", &out->value);
-  lua_pop(L, 1);
-  if (status) return status;
-  lua_rawgeti(L, table, 1);
-  status = read_passed_name(build, line, out);
-  lua_pop(L, 1);
-  return status;
+  const int table = lua_gettop(build->L);
+  if (unknown_key(build, table, known, 2) || lua_rawlen(build->L, table) != 1 ||
+      !has_field(build, table, "value"))
+    build_fail(
+        build,
+        "pass: a scalar with its own value in this launch is written { \"n\", value = \"M // "
+        "2\" }");
+  out->value = read_field_expr(build, table, "value", "value in pass");
+  lua_rawgeti(build->L, table, 1);
+  read_passed_name(build, out);
+  lua_pop(build->L, 1);
 }
 
-int read_pass(struct build *build, struct config_line line, struct config_launch *out) {
+void read_pass(struct build *build, struct config_launch *out) {
   lua_State *L = build->L;
-  int table = lua_gettop(L);
-  size_t length = lua_type(L, table) == LUA_TTABLE ? lua_rawlen(L, table) : 0, keys = 0;
-  if (lua_type(L, table) == LUA_TTABLE)
-    for (lua_pushnil(L); lua_next(L, table); lua_pop(L, 1)) keys++;
-  if (lua_type(L, table) != LUA_TTABLE || keys != length || length > KERNEL_MAX_ARGUMENTS)
-    return build_fail(build, line, "pass is a list of at most %d arguments in braces: %s",
-                      KERNEL_MAX_ARGUMENTS, config_keywords[KEYWORD_pass].example);
-  struct config_parameter *passed = arena_array(build->arena, length + 1, sizeof *passed);
-  if (!passed) return build_memory(build);
+  const int table = lua_gettop(L);
+  const lua_Integer length = list_length(build);
+  if (length < 0 || length > KERNEL_MAX_ARGUMENTS)
+    build_fail(build, "pass is a list of at most %d arguments in braces: %s", KERNEL_MAX_ARGUMENTS,
+               config_keywords[KEYWORD_pass].example);
+  struct config_parameter *passed = build_array(build, (size_t)length, sizeof *passed);
   out->passed = passed;
-  int status = CUGEN_OK;
-  for (size_t i = 0; i < length && !status; i++) {
-    lua_rawgeti(L, table, (lua_Integer)i + 1);
-    status = (lua_type(L, -1) == LUA_TTABLE ? read_passed_value : read_passed_name)(build, line,
-                                                                                    &passed[i]);
+  for (lua_Integer i = 0; i < length; i++) {
+    lua_rawgeti(L, table, i + 1);
+    if (lua_type(L, -1) == LUA_TTABLE)
+      read_passed_value(build, &passed[i]);
+    else
+      read_passed_name(build, &passed[i]);
     lua_pop(L, 1);
     out->passed_count++;
   }
-  return status;
 }
 
 /* ---- Evaluating ----------------------------------------------------------------------------- */
@@ -151,11 +135,10 @@ int config_steps(const struct config_launch *launch, const struct value *slots, 
                  cugen_error *err) {
   *out = 1;
   int status = launch->steps ? expr_eval_int(launch->steps, slots, out, err) : CUGEN_OK;
-  if (status) return error_prefix_at(err, launch->line.path, launch->line.number, "steps"), status;
+  if (status) return config_prefix(err, launch->line, "steps"), status;
   if (*out >= 0 && *out <= KERNEL_MAX_SEQUENCE) return CUGEN_OK;
-  return error_set_at(err, CUGEN_ERROR_CONFIG, launch->line.path, launch->line.number,
-                      "steps is %" PRId64 " (from \"%s\"): it must be 0 to %d", *out,
-                      expr_text(launch->steps), KERNEL_MAX_SEQUENCE);
+  return config_fail(err, launch->line, "steps is %" PRId64 " (from \"%s\"): it must be 0 to %d",
+                     *out, expr_text(launch->steps), KERNEL_MAX_SEQUENCE);
 }
 
 /* The state of the evaluation of one parameter. */
@@ -172,9 +155,7 @@ struct passing {
 static int pass_fail(const struct passing *p, const char *format, const char *name) {
   size_t number = (size_t)(p->parameter - p->launch->passed) + 1;
   error_set(p->err, CUGEN_ERROR_CONFIG, format, name);
-  return error_prefix_at(p->err, p->launch->line.path, p->launch->line.number,
-                         "pass, parameter %zu", number),
-         CUGEN_ERROR_CONFIG;
+  return config_prefix(p->err, p->launch->line, "pass, parameter %zu", number), CUGEN_ERROR_CONFIG;
 }
 
 static int passed_argument(const struct passing *p, size_t *out) {
@@ -182,8 +163,7 @@ static int passed_argument(const struct passing *p, size_t *out) {
   *out = p->parameter->argument;
   if (!p->parameter->expr) return CUGEN_OK;
   int status = expr_eval(p->parameter->expr, p->slots, &name, p->err);
-  if (status)
-    return error_prefix_at(p->err, p->launch->line.path, p->launch->line.number, "pass"), status;
+  if (status) return config_prefix(p->err, p->launch->line, "pass"), status;
   if (name.type == VALUE_STRING &&
       pass_find_argument(p->config, p->implementation, name.string, out))
     return CUGEN_OK;
@@ -218,9 +198,7 @@ static int check_passed(const struct passing *p, const struct kernel_argument *a
 static int passed_value(const struct passing *p, const struct kernel_argument *argument,
                         struct value *out) {
   int status = expr_eval(p->parameter->value, p->slots, out, p->err);
-  if (status)
-    return error_prefix_at(p->err, p->launch->line.path, p->launch->line.number, "value in pass"),
-           status;
+  if (status) return config_prefix(p->err, p->launch->line, "value in pass"), status;
   if (out->type == VALUE_BOOL) *out = value_int(out->boolean);
   if (out->type == VALUE_INT || out->type == VALUE_FLOAT) return CUGEN_OK;
   return pass_fail(p, "the value of '%s' is no number", argument->name);

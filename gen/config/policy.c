@@ -18,143 +18,98 @@ static const char *const examples[KINDS] = {
 
 /* ---- nearest { distance = 1 }, portfolio { distance = 1 } ----------------------------------- */
 
-static int policy_read_distance(struct build *build, struct config_line line, int table,
-                                enum policy_kind kind) {
+static void policy_read_distance(struct build *build, int table, enum policy_kind kind) {
   static const char *const known[] = {"distance"};
-  struct value value;
-  struct text what = {0};
   const char *odd = unknown_key(build, table, known, 1);
   if (odd)
-    return refuse_name(build, line, odd, known, 1, "unknown field '%s' of policy \"%s\"", odd,
-                       kinds[kind]);
+    build_fail_name(build, odd, known, 1, "unknown field '%s' of policy \"%s\"", odd, kinds[kind]);
   if (!push_field(build, table, "distance"))
-    return build_fail(build, line, "policy \"%s\" has no distance: %s", kinds[kind],
-                      examples[kind]);
-  text_addf(&what, "distance of policy \"%s\"", kinds[kind]);
-  int status = read_value(build, line, text_get(&what), &value);
-  text_free(&what);
-  lua_pop(build->L, 1);
-  if (status) return status;
-  double distance = value.type == VALUE_INT     ? (double)value.integer
-                    : value.type == VALUE_FLOAT ? value.real
-                                                : 0;
-  if (distance <= 0)
-    return build_fail(
-        build, line,
-        "distance of policy \"%s\" is a number above 0, the largest |log2| of a ratio of sizes: 1 "
-        "is twice or half",
-        kinds[kind]);
-  build->config->policy.distance = distance;
-  return CUGEN_OK;
+    build_fail(build, "policy \"%s\" has no distance: %s", kinds[kind], examples[kind]);
+  const struct value value =
+      read_value(build, build_text(build, "distance of policy \"%s\"", kinds[kind]));
+  build->config->policy.distance = value.type == VALUE_INT     ? (double)value.integer
+                                   : value.type == VALUE_FLOAT ? value.real
+                                                               : 0;
+  if (build->config->policy.distance <= 0)
+    build_fail(build,
+               "distance of policy \"%s\" is a number above 0, the largest |log2| of a ratio of "
+               "sizes: 1 is twice or half",
+               kinds[kind]);
 }
 
 /* ---- buckets { M = { 64, 256 } } ------------------------------------------------------------ */
 
-static int check_bound(struct build *build, struct config_line line,
-                       const struct config_problem *problem, struct value value, int64_t before) {
-  struct text text = {0};
-  value_print(value, &text);
-  const char *bound = text_get(&text);
-  int status = CUGEN_OK;
+static void check_bound(struct build *build, const struct config_problem *problem,
+                        struct value value, int64_t before) {
   size_t i = 0;
   while (i < problem->value_count && !value_equal(problem->values[i], value)) i++;
   if (value.type != VALUE_INT || value.integer < 1)
-    status = build_fail(
-        build, line, "policy gives problem \"%s\" the bound %s: bounds are whole numbers from 1 up",
-        problem->name, bound);
-  else if (value.integer <= before)
-    status =
-        build_fail(build, line, "policy gives problem \"%s\" the bound %s after %lld: bounds rise",
-                   problem->name, bound, (long long)before);
-  else if (problem->listed && i == problem->value_count)
-    status = build_fail(build, line,
-                        "policy gives problem \"%s\" the bound %s, which is not in its list at %s",
-                        problem->name, bound, build_line(build, line, problem->line));
-  text_free(&text);
-  return status;
+    build_fail(build,
+               "policy gives problem \"%s\" the bound %s: bounds are whole numbers from 1 up",
+               problem->name, build_value(build, value));
+  if (value.integer <= before)
+    build_fail(build, "policy gives problem \"%s\" the bound %lld after %lld: bounds rise",
+               problem->name, (long long)value.integer, (long long)before);
+  if (problem->listed && i == problem->value_count)
+    build_fail(build, "policy gives problem \"%s\" the bound %lld, which is not in its list at %s",
+               problem->name, (long long)value.integer, build_line(build, problem->line));
 }
 
 /* Reads the list on top of the stack. */
-static int read_bounds(struct build *build, struct config_line line,
-                       const struct config_problem *problem, struct policy_bucket *out) {
-  const struct value *values;
-  struct text what = {0};
-  text_addf(&what, "policy's list for problem \"%s\"", problem->name);
-  int status = read_values(build, line, text_get(&what), &values, &out->count);
-  text_free(&what);
-  if (status) return status;
-  out->bounds = arena_array(build->arena, out->count, sizeof *out->bounds);
-  if (!out->bounds) return build_memory(build);
-  for (size_t i = 0; i < out->count && !status; i++) {
-    status = check_bound(build, line, problem, values[i], i ? out->bounds[i - 1] : 0);
-    if (!status) out->bounds[i] = values[i].integer;
-  }
-  return status;
-}
-
-static int read_bucket(struct build *build, struct config_line line, size_t index) {
+static void read_bucket(struct build *build, size_t index) {
   const struct config_problem *problem = &build->config->problems[index];
   struct config_policy *policy = &build->config->policy;
+  struct policy_bucket *out = &policy->buckets[policy->bucket_count++];
+  const struct value *values;
   if (problem->values[0].type != VALUE_INT)
-    return build_fail(
-        build, line,
-        "policy names problem \"%s\", which is no whole number: only sizes have buckets",
-        problem->name);
-  struct policy_bucket *bucket = &policy->buckets[policy->bucket_count++];
-  bucket->problem = index;
-  return read_bounds(build, line, problem, bucket);
+    build_fail(build,
+               "policy names problem \"%s\", which is no whole number: only sizes have buckets",
+               problem->name);
+  read_values(build, build_text(build, "policy's list for problem \"%s\"", problem->name), &values,
+              &out->count);
+  out->problem = index;
+  out->bounds = build_array(build, out->count, sizeof *out->bounds);
+  for (size_t i = 0; i < out->count; i++) {
+    check_bound(build, problem, values[i], i ? out->bounds[i - 1] : 0);
+    out->bounds[i] = values[i].integer;
+  }
 }
 
-static int read_buckets(struct build *build, struct config_line line, int table) {
+static void read_buckets(struct build *build, int table) {
   const struct config *config = build->config;
   struct config_policy *policy = &build->config->policy;
-  int status = refuse_unknown_problem(build, line, table, "policy");
-  if (status) return status;
-  policy->buckets = arena_array(build->arena, config->problem_count, sizeof *policy->buckets);
-  if (!policy->buckets) return build_memory(build);
-  for (size_t i = 0; i < config->problem_count && !status; i++) {
+  refuse_unknown_problem(build, table, "policy");
+  policy->buckets = build_array(build, config->problem_count, sizeof *policy->buckets);
+  for (size_t i = 0; i < config->problem_count; i++) {
     if (!push_field(build, table, config->problems[i].name)) continue;
-    status = read_bucket(build, line, i);
+    read_bucket(build, i);
     lua_pop(build->L, 1);
   }
-  if (!status && !policy->bucket_count)
-    return build_fail(build, line, "policy \"buckets\" names no problem: %s",
-                      examples[POLICY_BUCKETS]);
-  return status;
+  if (!policy->bucket_count)
+    build_fail(build, "policy \"buckets\" names no problem: %s", examples[POLICY_BUCKETS]);
 }
 
 /* ---- The declaration ------------------------------------------------------------------------ */
 
-static int unknown_kind(struct build *build, struct config_line line, const char *name) {
-  return refuse_name(build, line, name, kinds, KINDS, "policy '%.80s' is none of %s, %s, %s, %s",
-                     name, kinds[0], kinds[1], kinds[2], kinds[3]);
-}
-
-static int read_policy_value(struct build *build, struct config_line line, enum policy_kind kind) {
-  int table = lua_gettop(build->L);
-  build->config->policy.kind = kind;
-  if ((kind == POLICY_EXACT || kind == POLICY_PORTFOLIO) && lua_isnil(build->L, table))
-    return CUGEN_OK;
-  if (kind == POLICY_EXACT)
-    return build_fail(build, line, "policy \"exact\" takes nothing more: %s", examples[kind]);
-  if (lua_type(build->L, table) != LUA_TTABLE)
-    return build_fail(build, line, "policy \"%s\" needs its values in braces: %s", kinds[kind],
-                      examples[kind]);
-  return kind == POLICY_BUCKETS ? read_buckets(build, line, table)
-                                : policy_read_distance(build, line, table, kind);
-}
-
-int read_policy(struct build *build, const struct list *list) {
-  const struct item *item = list_find(list, KEYWORD_policy);
-  if (!item) return CUGEN_OK;
-  const struct config_line line = item->declaration->line;
+void read_policy(struct build *build, const struct item *item, void *out) {
+  const int table = lua_gettop(build->L);
+  const char *name = item->name;
   int kind = 0;
-  while (kind < KINDS && strcmp(item->name, kinds[kind]) != 0) kind++;
-  if (kind == KINDS) return unknown_kind(build, line, item->name);
-  list_push(build, list, item);
-  int status = read_policy_value(build, line, (enum policy_kind)kind);
-  lua_pop(build->L, 1);
-  return status;
+  (void)out;
+  while (kind < KINDS && strcmp(name, kinds[kind]) != 0) kind++;
+  if (kind == KINDS)
+    build_fail_name(build, name, kinds, KINDS, "policy '%.80s' is none of %s, %s, %s, %s", name,
+                    kinds[0], kinds[1], kinds[2], kinds[3]);
+  build->config->policy.kind = (enum policy_kind)kind;
+  if ((kind == POLICY_EXACT || kind == POLICY_PORTFOLIO) && lua_isnil(build->L, table)) return;
+  if (kind == POLICY_EXACT)
+    build_fail(build, "policy \"exact\" takes nothing more: %s", examples[kind]);
+  if (lua_type(build->L, table) != LUA_TTABLE)
+    build_fail(build, "policy \"%s\" needs its values in braces: %s", kinds[kind], examples[kind]);
+  if (kind == POLICY_BUCKETS)
+    read_buckets(build, table);
+  else
+    policy_read_distance(build, table, (enum policy_kind)kind);
 }
 
 /* ---- Using a policy ------------------------------------------------------------------------- */

@@ -30,8 +30,7 @@ static const char *read_home_of(const struct keyword *keyword) {
 
 /* Checks that the keys are 1 to the count, without holes and without name = value. In a launch or
    loop, fields are allowed as another way to write parts. */
-static int check_keys(struct build *build, int table, const char *owner, struct config_line line,
-                      enum place place) {
+static void check_keys(struct build *build, int table, const char *owner, enum place place) {
   size_t length = lua_rawlen(build->L, table), positional = 0;
   const char *odd = NULL;
   for (lua_pushnil(build->L); lua_next(build->L, table); lua_pop(build->L, 1)) {
@@ -43,14 +42,12 @@ static int check_keys(struct build *build, int table, const char *owner, struct 
       odd = lua_tostring(build->L, -2);
   }
   if (odd)
-    return build_fail(
-        build, line,
-        "%s has a field '%s = ...': declarations are calls, such as problem \"M\" (4096)", owner,
-        odd);
+    build_fail(build,
+               "%s has a field '%s = ...': declarations are calls, such as problem \"M\" (4096)",
+               owner, odd);
   if (positional > LARGEST_LIST)
-    return build_fail(build, line, "%s has more than %d declarations", owner, LARGEST_LIST);
-  if (positional != length) return build_fail(build, line, "%s has nil in its list", owner);
-  return CUGEN_OK;
+    build_fail(build, "%s has more than %d declarations", owner, LARGEST_LIST);
+  if (positional != length) build_fail(build, "%s has nil in its list", owner);
 }
 
 static const char *read_name_of(lua_State *L, int index) {
@@ -60,52 +57,50 @@ static const char *read_name_of(lua_State *L, int index) {
   return name;
 }
 
-static int check_item(struct build *build, const struct list *list, const char *owner,
-                      int position) {
-  struct declaration *declaration = declarations_at(build->L, -1);
-  if (!declaration)
-    return build_fail(
-        build, list->line,
-        "number %d in %s is a %s: declarations are calls, such as problem \"M\" (4096)", position,
-        owner, read_type_name(build->L, -1));
-  const struct keyword *keyword = declaration->keyword;
+/* Returns the item of the declaration on top of the stack. */
+static struct item check_item(struct build *build, const struct list *list, const char *owner,
+                              int position) {
+  const struct item item = {declarations_at(build->L, -1),
+                            declarations_at(build->L, -1) ? read_name_of(build->L, -1) : NULL,
+                            position};
+  if (!item.declaration)
+    build_fail(build,
+               "number %d in %s is a %s: declarations are calls, such as problem \"M\" (4096)",
+               position, owner, read_type_name(build->L, -1));
+  const struct keyword *keyword = item.declaration->keyword;
+  build->line = item.declaration->line;
   if (!(keyword->places & list->place))
-    return build_fail(build, declaration->line, "%s stands in %s, not in %s", keyword->name,
-                      read_home_of(keyword), place_names[list->place]);
-  if (!declaration->complete)
-    return build_fail(build, declaration->line, "%s has a name but no value: %s", keyword->name,
-                      keyword->example);
-  const bool repeats =
-      keyword->repeats || (keyword->naming == EITHER && read_name_of(build->L, -1));
+    build_fail(build, "%s stands in %s, not in %s", keyword->name, read_home_of(keyword),
+               place_names[list->place]);
+  if (!item.declaration->complete)
+    build_fail(build, "%s has a name but no value: %s", keyword->name, keyword->example);
+  const bool repeats = keyword->repeats || (keyword->naming == EITHER && item.name);
   for (size_t i = 0; !repeats && i < list->count; i++)
     if (list->items[i].declaration->keyword == keyword &&
         (keyword->naming != EITHER || !list->items[i].name))
-      return build_fail(build, declaration->line, "%s stands here twice: it is at %s already",
-                        keyword->name,
-                        build_line(build, declaration->line, list->items[i].declaration->line));
-  return CUGEN_OK;
+      build_fail(build, "%s stands here twice: it is at %s already", keyword->name,
+                 build_line(build, list->items[i].declaration->line));
+  return item;
 }
 
-int read_list(struct build *build, int table, enum place place, const char *owner,
-              struct config_line line, struct list *out) {
+struct list read_list(struct build *build, enum place place, const char *owner) {
   lua_State *L = build->L;
-  if (lua_type(L, table) != LUA_TTABLE)
-    return build_fail(build, line, "%s needs a list of declarations in braces, not a %s", owner,
-                      read_type_name(L, table));
-  int status = check_keys(build, table, owner, line, place);
-  if (status) return status;
-  int length = (int)lua_rawlen(L, table);
-  *out = (struct list){.table = table, .line = line, .place = place};
-  out->items = arena_array(build->arena, (size_t)length, sizeof *out->items);
-  if (!out->items) return build_memory(build);
-  for (int i = 1; i <= length && !status; i++) {
-    lua_rawgeti(L, table, i);
-    status = check_item(build, out, owner, i);
-    if (!status)
-      out->items[out->count++] = (struct item){declarations_at(L, -1), read_name_of(L, -1), i};
+  const struct config_line line = build->line;
+  struct list list = {.table = lua_gettop(L), .place = place};
+  if (lua_type(L, list.table) != LUA_TTABLE)
+    build_fail(build, "%s needs a list of declarations in braces, not a %s", owner,
+               read_type_name(L, list.table));
+  check_keys(build, list.table, owner, place);
+  const int length = (int)lua_rawlen(L, list.table);
+  list.items = build_array(build, (size_t)length, sizeof *list.items);
+  for (int i = 1; i <= length; i++) {
+    lua_rawgeti(L, list.table, i);
+    list.items[list.count] = check_item(build, &list, owner, i);
+    list.count++;
     lua_pop(L, 1);
+    build->line = line;
   }
-  return status;
+  return list;
 }
 
 size_t list_count(const struct list *list, enum keyword_id id) {
@@ -129,6 +124,62 @@ void list_push(struct build *build, const struct list *list, const struct item *
   lua_remove(build->L, -2);
 }
 
+void read_item(struct build *build, const struct list *list, const struct item *item,
+               item_reader *read, void *out) {
+  const struct config_line line = build->line;
+  const int top = lua_gettop(build->L);
+  list_push(build, list, item);
+  build->line = item->declaration->line;
+  read(build, item, out);
+  build->line = line;
+  lua_settop(build->L, top);
+}
+
+struct noted_item {
+  const struct list *list;
+  const struct item *item;
+  item_reader *read;
+  void *out;
+};
+
+static void read_noted_item(struct build *build, void *context) {
+  const struct noted_item *noted = context;
+  read_item(build, noted->list, noted->item, noted->read, noted->out);
+}
+
+void note_item(struct build *build, const struct list *list, const struct item *item,
+               item_reader *read, void *out) {
+  build_note(build, item->name, read_noted_item, &(struct noted_item){list, item, read, out});
+}
+
+void read_only(struct build *build, const struct list *list, enum keyword_id id, item_reader *read,
+               void *out) {
+  const struct item *item = list_find(list, id);
+  if (item) read_item(build, list, item, read, out);
+}
+
+static void each_item(struct build *build, const struct list *list, enum keyword_id id,
+                      void (*take)(struct build *build, const struct list *list,
+                                   const struct item *item, item_reader *read, void *out),
+                      item_reader *read, char *array, size_t size, size_t *count) {
+  for (size_t i = 0; i < list->count; i++) {
+    if (list->items[i].declaration->keyword->id != id) continue;
+    if (count) ++*count;
+    take(build, list, &list->items[i], read, array);
+    array += size;
+  }
+}
+
+void read_items(struct build *build, const struct list *list, enum keyword_id id, item_reader *read,
+                void *array, size_t size, size_t *count) {
+  each_item(build, list, id, read_item, read, array, size, count);
+}
+
+void note_items(struct build *build, const struct list *list, enum keyword_id id, item_reader *read,
+                void *array, size_t size, size_t *count) {
+  each_item(build, list, id, note_item, read, array, size, count);
+}
+
 /* ---- Fields --------------------------------------------------------------------------------- */
 
 bool push_field(struct build *build, int table, const char *key) {
@@ -139,6 +190,20 @@ bool push_field(struct build *build, int table, const char *key) {
     return true;
   }
   return false;
+}
+
+bool has_field(struct build *build, int table, const char *key) {
+  if (!push_field(build, table, key)) return false;
+  lua_pop(build->L, 1);
+  return true;
+}
+
+const struct expr *read_field_expr(struct build *build, int table, const char *key,
+                                   const char *what) {
+  if (!push_field(build, table, key)) return NULL;
+  const struct expr *expr = read_expr(build, what);
+  lua_pop(build->L, 1);
+  return expr;
 }
 
 const char *unknown_key(struct build *build, int table, const char *const *known, size_t count) {
@@ -153,30 +218,28 @@ const char *unknown_key(struct build *build, int table, const char *const *known
   return first;
 }
 
-int refuse_name(struct build *build, struct config_line line, const char *name,
-                const char *const *names, size_t count, const char *format, ...) {
-  const char *nearest = text_nearest(name, names, count);
-  struct text message = {0};
-  va_list values;
-  va_start(values, format);
-  text_vaddf(&message, format, values);
-  va_end(values);
-  int status = build_fail(build, line, "%s%s%s%s", text_get(&message), nearest ? " (nearest '" : "",
-                          nearest ? nearest : "", nearest ? "')" : "");
-  text_free(&message);
-  return status;
+static struct config_word read_one_of(struct build *build, const char *what,
+                                      const char *const *words, size_t count) {
+  const char **known = build_array(build, count + 1, sizeof *known);
+  memcpy(known, words, count * sizeof *known);
+  return read_word(build, what, known);
 }
 
-int refuse_unknown_problem(struct build *build, struct config_line line, int table,
-                           const char *who) {
-  const struct config *config = build->config;
-  const char **names = arena_array(build->arena, config->problem_count, sizeof *names);
-  if (!names) return build_memory(build);
-  for (size_t i = 0; i < config->problem_count; i++) names[i] = config->problems[i].name;
-  const char *odd = unknown_key(build, table, names, config->problem_count);
-  return odd ? refuse_name(build, line, odd, names, config->problem_count,
-                           "%s names '%s', which is no problem of this kernel", who, odd)
-             : CUGEN_OK;
+void read_attributes(struct build *build, const struct attribute *rows, size_t count,
+                     const char *owner, void *object) {
+  const int table = lua_gettop(build->L);
+  for (const struct attribute *row = rows; row < rows + count; row++) {
+    if (!push_field(build, table, row->name)) continue;
+    const char *what = build_text(build, "%s of %s", row->name, owner);
+    char *const to = (char *)object + row->offset;
+    if (row->read)
+      row->read(build, object, what);
+    else if (row->words)
+      *(struct config_word *)to = read_one_of(build, what, row->words, row->word_count);
+    else
+      *(const struct expr **)to = read_expr(build, what);
+    lua_pop(build->L, 1);
+  }
 }
 
 /* ---- Values --------------------------------------------------------------------------------- */
@@ -188,52 +251,78 @@ static const char *plain_string(lua_State *L) {
   return strlen(string) == lua_rawlen(L, -1) ? string : NULL;
 }
 
-int read_string(struct build *build, struct config_line line, const char *what, const char **out) {
-  const char *string = plain_string(build->L);
-  if (!string || !*string)
-    return build_fail(build, line, "%s must be a string in quotes, not %s", what,
-                      string ? "empty" : read_type_name(build->L, -1));
-  *out = arena_string(build->arena, string, strlen(string));
-  return *out ? CUGEN_OK : build_memory(build);
+lua_Integer list_length(struct build *build) {
+  lua_State *L = build->L;
+  lua_Integer keys = 0, length = 0;
+  if (lua_type(L, -1) != LUA_TTABLE) return -1;
+  length = (lua_Integer)lua_rawlen(L, -1);
+  for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1)) keys++;
+  return keys == length ? length : -1;
 }
 
-int read_kernel_file(struct build *build, struct config_line line, const char *what,
-                     const char *text, const char **file, const char **entry) {
+const char *read_string(struct build *build, const char *what) {
+  const char *string = plain_string(build->L);
+  if (!string || !*string)
+    build_fail(build, "%s must be a string in quotes, not %s", what,
+               string ? "empty" : read_type_name(build->L, -1));
+  return build_copy(build, string, strlen(string));
+}
+
+void read_kernel_file(struct build *build, const char *what, const char *text, const char **file,
+                      const char **entry) {
   const char *colon = strrchr(text, ':');
   size_t length = colon ? (size_t)(colon - text) : strlen(text);
   if (length == 0 || (colon && !colon[1]))
-    return build_fail(build, line, "%s '%s' is no \"file.cu\" or \"file.cu:kernel\"", what, text);
-  *file = arena_string(build->arena, text, length);
+    build_fail(build, "%s '%s' is no \"file.cu\" or \"file.cu:kernel\"", what, text);
+  *file = build_copy(build, text, length);
   *entry = colon ? colon + 1 : NULL;
-  return *file ? CUGEN_OK : build_memory(build);
 }
 
-static int read_word_value(struct build *build, struct config_line line, const char *what,
-                           struct value *out) {
+static struct value read_word_value(struct build *build, const char *what) {
   const char *string = plain_string(build->L);
   const char *refused = string ? names_refused_word(string) : "it has a NUL byte in it";
   if (refused)
-    return build_fail(build, line, "%s cannot be the string '%.80s': %s", what,
-                      lua_tostring(build->L, -1), refused);
-  *out = value_string(arena_string(build->arena, string, strlen(string)));
-  return out->string ? CUGEN_OK : build_memory(build);
+    build_fail(build, "%s cannot be the string '%.80s': %s", what, lua_tostring(build->L, -1),
+               refused);
+  return value_string(build_copy(build, string, strlen(string)));
 }
 
-int read_value(struct build *build, struct config_line line, const char *what, struct value *out) {
+struct value read_value(struct build *build, const char *what) {
   lua_State *L = build->L;
   switch (lua_type(L, -1)) {
-  case LUA_TBOOLEAN: *out = value_bool(lua_toboolean(L, -1)); return CUGEN_OK;
-  case LUA_TSTRING: return read_word_value(build, line, what, out);
+  case LUA_TBOOLEAN: return value_bool(lua_toboolean(L, -1));
+  case LUA_TSTRING: return read_word_value(build, what);
   case LUA_TNUMBER:
-    *out =
-        lua_isinteger(L, -1) ? value_int(lua_tointeger(L, -1)) : value_float(lua_tonumber(L, -1));
-    if (out->type == VALUE_INT || isfinite(out->real)) return CUGEN_OK;
-    return build_fail(build, line, "%s has a value that is no finite number", what);
+    if (lua_isinteger(L, -1)) return value_int(lua_tointeger(L, -1));
+    if (isfinite(lua_tonumber(L, -1))) return value_float(lua_tonumber(L, -1));
+    build_fail(build, "%s has a value that is no finite number", what);
   default:
-    return build_fail(build, line,
-                      "%s has a value of type %s: values are numbers, booleans and strings", what,
-                      read_type_name(L, -1));
+    build_fail(build, "%s has a value of type %s: values are numbers, booleans and strings", what,
+               read_type_name(L, -1));
   }
+}
+
+void refuse_unknown_problem(struct build *build, int table, const char *who) {
+  const struct config *config = build->config;
+  const char **names = build_array(build, config->problem_count, sizeof *names);
+  for (size_t i = 0; i < config->problem_count; i++) names[i] = config->problems[i].name;
+  const char *odd = unknown_key(build, table, names, config->problem_count);
+  if (odd)
+    build_fail_name(build, odd, names, config->problem_count,
+                    "%s names '%s', which is no problem of this kernel", who, odd);
+}
+
+void check_problem_value(struct build *build, const char *who, const struct config_problem *problem,
+                         struct value value) {
+  size_t i = 0;
+  while (i < problem->value_count && !value_equal(problem->values[i], value)) i++;
+  if (value.type != problem->values[0].type)
+    build_fail(build,
+               "%s gives problem \"%s\" the value %s, which is of another type than its default",
+               who, problem->name, build_value(build, value));
+  if (problem->listed && i == problem->value_count)
+    build_fail(build, "%s gives problem \"%s\" the value %s, which is not in its list at %s", who,
+               problem->name, build_value(build, value), build_line(build, problem->line));
 }
 
 /* ---- Expressions ---------------------------------------------------------------------------- */
@@ -254,101 +343,67 @@ static bool expression_text(lua_State *L, struct text *out) {
   }
 }
 
-int read_expr_text(struct build *build, struct config_line line, const char *what,
-                   const char *source, const struct expr **out) {
-  struct expr *expr;
-  int status = scope_parse(build, source, &expr);
-  if (status) {
-    error_prefix_at(build->err, line.path, line.number, "%s", what);
-    return status;
-  }
+const struct expr *keep_expr(struct build *build, struct expr *expr, const char *source) {
   if (!arena_keep(build->arena, expr) || !arena_charge(build->arena, 16 * strlen(source)))
-    return build_memory(build);
-  *out = expr;
-  return CUGEN_OK;
+    build_memory(build);
+  return expr;
 }
 
-int read_expr(struct build *build, struct config_line line, const char *what,
-              const struct expr **out) {
-  struct text source = {0};
-  int status;
-  if (!expression_text(build->L, &source))
-    status = build_fail(
-        build, line,
-        "%s is a %s: an expression is a string such as \"ceil_div(N, tile)\" or a number", what,
-        read_type_name(build->L, -1));
-  else if (source.length > LONGEST_EXPRESSION)
-    status =
-        build_fail(build, line, "%s is longer than %d characters; derive gives its parts names",
-                   what, LONGEST_EXPRESSION);
-  else if (source.failed)
-    status = error_memory(build->err);
-  else
-    status = read_expr_text(build, line, what, text_get(&source), out);
-  text_free(&source);
-  return status;
+const struct expr *read_expr(struct build *build, const char *what) {
+  struct text text = {0};
+  struct expr *expr;
+  if (!expression_text(build->L, &text))
+    build_fail(build,
+               "%s is a %s: an expression is a string such as \"ceil_div(N, tile)\" or a number",
+               what, read_type_name(build->L, -1));
+  const char *source = build_take(build, &text);
+  if (strlen(source) > LONGEST_EXPRESSION)
+    build_fail(build, "%s is longer than %d characters; derive gives its parts names", what,
+               LONGEST_EXPRESSION);
+  build_check(build, scope_parse(build, source, &expr), what);
+  return keep_expr(build, expr, source);
 }
 
-int read_exprs(struct build *build, struct config_line line, const char *what, int most,
-               const struct expr **out, int *count) {
-  lua_State *L = build->L;
-  int table = lua_gettop(L),
-      length = lua_type(L, table) == LUA_TTABLE ? (int)lua_rawlen(L, table) : 0, keys = 0;
-  if (length)
-    for (lua_pushnil(L); lua_next(L, table); lua_pop(L, 1)) keys++;
-  if (length < 1 || length > most || keys != length)
-    return build_fail(build, line, "%s is a list of %s%d expressions in braces: { \"M\", \"N\" }",
-                      what, most > 1 ? "1 to " : "", most);
-  for (int i = 0; i < length; i++) {
-    lua_rawgeti(L, table, i + 1);
-    int status = read_expr(build, line, what, &out[i]);
-    lua_pop(L, 1);
-    if (status) return status;
+int read_exprs(struct build *build, const char *what, int most, const struct expr **out) {
+  const int table = lua_gettop(build->L);
+  const lua_Integer length = list_length(build);
+  if (length < 1 || length > most)
+    build_fail(build, "%s is a list of %s%d expressions in braces: { \"M\", \"N\" }", what,
+               most > 1 ? "1 to " : "", most);
+  for (int i = 0; i < (int)length; i++) {
+    lua_rawgeti(build->L, table, i + 1);
+    out[i] = read_expr(build, what);
+    lua_pop(build->L, 1);
   }
-  *count = length;
-  return CUGEN_OK;
+  return (int)length;
 }
 
 /* ---- Words ---------------------------------------------------------------------------------- */
 
-static size_t count_words(const char *const *words) {
-  size_t count = 0;
-  while (words[count]) count++;
-  return count;
-}
-
 /* Refuses a single unknown name, which is more likely a misspelt word than an expression. */
-static int unknown_word(struct build *build, struct config_line line, const char *what,
-                        const char *word, const char *const *known) {
-  struct text list = {0};
-  for (size_t i = 0; known[i]; i++) text_addf(&list, "%s%s", i ? ", " : "", known[i]);
-  const bool of_dtypes = known[0] && strcmp(known[0], dtype_names[0]) == 0;
+static _Noreturn void unknown_word(struct build *build, const char *what, const char *word,
+                                   const char *const *known) {
+  size_t count = 0;
+  while (known[count]) count++;
+  const bool of_dtypes = count && strcmp(known[0], dtype_names[0]) == 0;
   const char *nearest = of_dtypes ? dtype_meant(word) : NULL;
-  if (!nearest) nearest = text_nearest(word, known, count_words(known));
+  if (!nearest) nearest = text_nearest(word, known, count);
   if (!nearest) nearest = scope_nearest(build, word);
-  int status = build_fail(
-      build, line, "%s is '%.80s', which is neither one of %s nor a name with such a value%s%s%s",
-      what, word, text_get(&list), nearest ? " (nearest '" : "", nearest ? nearest : "",
-      nearest ? "')" : "");
-  text_free(&list);
-  return status;
+  build_fail(build, "%s is '%.80s', which is neither one of %s nor a name with such a value%s%s%s",
+             what, word, build_join(build, known, count), nearest ? " (nearest '" : "",
+             nearest ? nearest : "", nearest ? "')" : "");
 }
 
-int read_word(struct build *build, struct config_line line, const char *what,
-              const char *const *known, struct config_word *out) {
+struct config_word read_word(struct build *build, const char *what, const char *const *known) {
   const char *word = plain_string(build->L);
   if (!word)
-    return build_fail(build, line, "%s must be a string in quotes, not %s", what,
-                      read_type_name(build->L, -1));
-  for (size_t i = 0; known[i]; i++) {
-    if (strcmp(word, known[i]) != 0) continue;
-    out->word = known[i];
-    return CUGEN_OK;
-  }
+    build_fail(build, "%s must be a string in quotes, not %s", what, read_type_name(build->L, -1));
+  for (size_t i = 0; known[i]; i++)
+    if (strcmp(word, known[i]) == 0) return (struct config_word){.word = known[i]};
   const struct scope_name *name = scope_find(build, word);
   if (names_identifier(word) && (!name || name->role == ROLE_ARGUMENT))
-    return unknown_word(build, line, what, word, known);
-  return read_expr(build, line, what, &out->expr);
+    unknown_word(build, what, word, known);
+  return (struct config_word){.expr = read_expr(build, what)};
 }
 
 /* ---- Lists of values for problems and tunables ---------------------------------------------- */
@@ -366,51 +421,33 @@ static int compare_values(const void *left, const void *right) {
   return 0;
 }
 
-static int refuse_double(struct build *build, struct config_line line, const char *what,
-                         struct value value) {
-  struct text text = {0};
-  value_print(value, &text);
-  int status = build_fail(build, line, "%s has the value %s twice", what, text_get(&text));
-  text_free(&text);
-  return status;
-}
-
-static int check_doubles(struct build *build, struct config_line line, const char *what,
-                         const struct value *values, size_t count) {
-  struct value *sorted = malloc(count * sizeof *sorted);
-  if (!sorted) return error_memory(build->err);
+static void check_doubles(struct build *build, const char *what, const struct value *values,
+                          size_t count) {
+  struct value *sorted = build_array(build, count, sizeof *sorted);
   memcpy(sorted, values, count * sizeof *sorted);
   qsort(sorted, count, sizeof *sorted, compare_values);
-  int status = CUGEN_OK;
-  for (size_t i = 1; i < count && !status; i++)
+  for (size_t i = 1; i < count; i++)
     if (compare_values(&sorted[i - 1], &sorted[i]) == 0)
-      status = refuse_double(build, line, what, sorted[i]);
-  free(sorted);
-  return status;
+      build_fail(build, "%s has the value %s twice", what, build_value(build, sorted[i]));
 }
 
-int read_values(struct build *build, struct config_line line, const char *what,
-                const struct value **out, size_t *count) {
+void read_values(struct build *build, const char *what, const struct value **out, size_t *count) {
   lua_State *L = build->L;
   if (lua_type(L, -1) != LUA_TTABLE)
-    return build_fail(build, line, "%s needs its values in braces: { 16, 32 }", what);
-  int table = lua_gettop(L), keys = 0;
-  size_t length = lua_rawlen(L, table);
-  for (lua_pushnil(L); lua_next(L, table); lua_pop(L, 1)) keys++;
-  if (keys == 0) return build_fail(build, line, "%s has an empty list of values", what);
-  if ((size_t)keys != length)
-    return build_fail(build, line, "%s has nil or a field in its list of values", what);
-  if (length > MOST_VALUES)
-    return build_fail(build, line, "%s has more than %d values", what, MOST_VALUES);
-  struct value *values = arena_array(build->arena, length, sizeof *values);
-  if (!values || !arena_charge(build->arena, 64 * length)) return build_memory(build);
-  for (size_t i = 0; i < length; i++) {
-    lua_rawgeti(L, table, (lua_Integer)i + 1);
-    int status = read_value(build, line, what, &values[i]);
+    build_fail(build, "%s needs its values in braces: { 16, 32 }", what);
+  const int table = lua_gettop(L);
+  const lua_Integer length = list_length(build);
+  if (length == 0) build_fail(build, "%s has an empty list of values", what);
+  if (length < 0) build_fail(build, "%s has nil or a field in its list of values", what);
+  if (length > MOST_VALUES) build_fail(build, "%s has more than %d values", what, MOST_VALUES);
+  struct value *values = build_array(build, (size_t)length, sizeof *values);
+  if (!arena_charge(build->arena, 64 * (size_t)length)) build_memory(build);
+  for (lua_Integer i = 0; i < length; i++) {
+    lua_rawgeti(L, table, i + 1);
+    values[i] = read_value(build, what);
     lua_pop(L, 1);
-    if (status) return status;
   }
   *out = values;
-  *count = length;
-  return check_doubles(build, line, what, values, length);
+  *count = (size_t)length;
+  check_doubles(build, what, values, (size_t)length);
 }

@@ -18,20 +18,19 @@ const struct scope_name *scope_find(const struct build *build, const char *name)
 
 /* ---- Adding --------------------------------------------------------------------------------- */
 
-static int check_name(struct build *build, const struct scope_name *name) {
+static void check_name(struct build *build, const struct scope_name *name) {
   if (!names_identifier(name->name))
-    return build_fail(build, name->line,
-                      "'%.80s' cannot be a name: names have letters, digits and _, no digit first, "
-                      "at most 64 characters",
-                      name->name);
+    build_fail(
+        build,
+        "'%.80s' cannot be a name: names have letters, digits and _, no digit first, at most "
+        "64 characters",
+        name->name);
   const char *refused = names_refused(name->name, name->role != ROLE_ARGUMENT);
   if (refused)
-    return build_fail(build, name->line,
-                      "'%s' cannot be a name: %s; take another one, such as 'my_%s' (a kernel that "
-                      "declares its own "
-                      "parameters may use any names)",
-                      name->name, refused, name->name + strspn(name->name, "_"));
-  return CUGEN_OK;
+    build_fail(build,
+               "'%s' cannot be a name: %s; take another one, such as 'my_%s' (a kernel that "
+               "declares its own parameters may use any names)",
+               name->name, refused, name->name + strspn(name->name, "_"));
 }
 
 /* A scalar may share its name with the problem or tunable that it passes: scalar "M" {} passes
@@ -41,44 +40,41 @@ static bool may_share(const struct scope_name *name, const struct scope_name *ol
          old->slot == name->slot;
 }
 
-static int check_repeats(struct build *build, const struct scope_name *name) {
+static void check_repeats(struct build *build, const struct scope_name *name) {
   for (size_t i = 0; i < build->name_count; i++) {
-    const struct scope_name *old = &build->names[i];
+    struct scope_name *old = &build->names[i];
     if (strcmp(old->name, name->name) != 0) continue;
-    if (may_share(name, old))
-      build->names[i].used = true;
-    else
-      return build_fail(
-          build, name->line, "the name '%s' is taken by the %s at %s%s", name->name,
-          role_names[old->role], build_line(build, name->line, old->line),
-          name->role == ROLE_ARGUMENT && old->role == ROLE_TUNABLE
-              ? ": a scalar without a value passes it, one with a value needs another name"
-              : "");
+    if (!may_share(name, old))
+      build_fail(build, "the name '%s' is taken by the %s at %s%s", name->name,
+                 role_names[old->role], build_line(build, old->line),
+                 name->role == ROLE_ARGUMENT && old->role == ROLE_TUNABLE
+                     ? ": a scalar without a value passes it, one with a value needs another name"
+                     : "");
+    old->used = true;
   }
-  return CUGEN_OK;
 }
 
-static bool scope_make_room(struct build *build) {
-  if (build->name_count < build->name_capacity) return true;
+static void make_room(struct build *build) {
+  if (build->name_count < build->name_capacity) return;
   size_t capacity = build->name_capacity ? 2 * build->name_capacity : 64;
   struct scope_name *names = realloc(build->names, capacity * sizeof *names);
   if (names) build->names = names;
   const char **seen = realloc(build->seen, (capacity + DEVICE_FACT_COUNT) * sizeof *seen);
   if (seen) build->seen = seen;
-  if (!names || !seen) return false;
+  if (!names || !seen) build_memory(build);
   build->name_capacity = capacity;
-  return true;
 }
 
-int scope_add(struct build *build, const struct scope_name *name) {
-  int status = check_name(build, name);
-  if (!status) status = check_repeats(build, name);
-  if (status) return status;
+const char *scope_add(struct build *build, struct scope_name name) {
+  name.name = build_copy(build, name.name, strlen(name.name));
+  name.line = build->line;
+  check_name(build, &name);
+  check_repeats(build, &name);
   /* Charged because each name is compared with all others. */
-  if (!arena_charge(build->arena, 1024)) return build_memory(build);
-  if (!scope_make_room(build)) return error_memory(build->err);
-  build->names[build->name_count++] = *name;
-  return CUGEN_OK;
+  if (!arena_charge(build->arena, 1024)) build_memory(build);
+  make_room(build);
+  build->names[build->name_count++] = name;
+  return name.name;
 }
 
 void scope_note_used(const struct build *build, size_t first, struct config_tunable *tunables) {
@@ -110,25 +106,19 @@ static bool is_generated_suffix(const char *suffix) {
   return false;
 }
 
-static int check_generated(struct build *build, const struct scope_name *name) {
-  for (size_t i = 0; i < build->config->argument_count; i++) {
-    const struct config_argument *argument = &build->config->arguments[i];
-    size_t length = strlen(argument->name);
-    if (strncmp(name->name, argument->name, length) == 0 &&
-        is_generated_suffix(name->name + length))
-      return build_fail(build, name->line,
-                        "the name '%s' is taken: templates get it from the argument '%s' at %s",
-                        name->name, argument->name, build_line(build, name->line, argument->line));
-  }
-  return CUGEN_OK;
-}
-
-int scope_check_generated(struct build *build) {
-  for (size_t i = 0; i < build->name_count; i++) {
-    int status = check_generated(build, &build->names[i]);
-    if (status) return status;
-  }
-  return CUGEN_OK;
+void scope_check_generated(struct build *build) {
+  const struct config *config = build->config;
+  for (const struct scope_name *name = build->names; name < build->names + build->name_count;
+       name++)
+    for (size_t i = 0; i < config->argument_count; i++) {
+      const struct config_argument *argument = &config->arguments[i];
+      const size_t length = strlen(argument->name);
+      build->line = name->line;
+      if (strncmp(name->name, argument->name, length) == 0 &&
+          is_generated_suffix(name->name + length))
+        build_fail(build, "the name '%s' is taken: templates get it from the argument '%s' at %s",
+                   name->name, argument->name, build_line(build, argument->line));
+    }
 }
 
 /* ---- Expressions ---------------------------------------------------------------------------- */
@@ -189,5 +179,5 @@ const char *scope_nearest(struct build *build, const char *name) {
 
 int scope_parse(struct build *build, const char *source, struct expr **out) {
   struct expr_scope scope = {scope_symbol, scope_names, build};
-  return expr_parse_calls(source, &scope, build->functions, out, build->err);
+  return expr_parse_calls(source, &scope, build->functions, out, &build->error);
 }

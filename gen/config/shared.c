@@ -1,93 +1,70 @@
 /* Shared arrays that an implementation declares: shared "As" { ... }. Read with the config,
    evaluated for each variant. See build.h and config.h. */
 #include <lua.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "build.h"
 
 /* ---- Reading -------------------------------------------------------------------------------- */
 
-static int shared_read_dtype(struct build *build, struct config_shared *out, const char *what) {
-  return read_word(build, out->line, what, dtype_names, &out->dtype);
+static void shared_read_dtype(struct build *build, void *object, const char *what) {
+  ((struct config_shared *)object)->dtype = read_word(build, what, dtype_names);
 }
 
-static int shared_read_shape(struct build *build, struct config_shared *out, const char *what) {
-  return read_exprs(build, out->line, what, KERNEL_MAX_RANK, out->shape, &out->rank);
+static void shared_read_shape(struct build *build, void *object, const char *what) {
+  struct config_shared *out = object;
+  out->rank = read_exprs(build, what, KERNEL_MAX_RANK, out->shape);
 }
 
-static int shared_read_layout(struct build *build, struct config_shared *out, const char *what) {
+static void shared_read_layout(struct build *build, void *object, const char *what) {
+  struct config_shared *out = object;
   build->declaring_layout = true;
-  int status = read_layout(build, out->line, what, out->rank, &out->layout);
+  out->layout = read_layout(build, what, out->rank);
   build->declaring_layout = false;
-  if (status) return status;
   for (size_t i = 0; i < out->layout.word_count; i++)
     if (out->layout.words[i].text[0] == '$')
-      return build_fail(
-          build, out->line,
-          "%s: '%s' begins with an expression: the order of dimensions is written out, "
-          "as in \"row+${pad}\"",
+      build_fail(
+          build,
+          "%s: '%s' begins with an expression: the order of dimensions is written out, as in "
+          "\"row+${pad}\"",
           what, out->layout.words[i].text);
-  if (!out->layout.open && out->layout.word_count) return CUGEN_OK;
-  return build_fail(build, out->line,
-                    "%s %s: it is a word such as \"row\", \"row+8\" or \"row/32x8\", or an "
-                    "expression that gives one of several",
-                    what, out->layout.open ? "can be any text" : "gives no text");
-}
-
-static int shared_read_stages(struct build *build, struct config_shared *out, const char *what) {
-  return read_expr(build, out->line, what, &out->stages);
-}
-
-static int shared_read_align(struct build *build, struct config_shared *out, const char *what) {
-  return read_expr(build, out->line, what, &out->align);
-}
-
-static int shared_read_dynamic(struct build *build, struct config_shared *out, const char *what) {
-  return read_expr(build, out->line, what, &out->dynamic);
+  if (out->layout.open || !out->layout.word_count)
+    build_fail(
+        build,
+        "%s %s: it is a word such as \"row\", \"row+8\" or \"row/32x8\", or an expression that "
+        "gives one of several",
+        what, out->layout.open ? "can be any text" : "gives no text");
 }
 
 /* The attributes in the order in which they are read, because a layout needs the shape. */
-static const struct {
-  const char *name;
-  bool needed;
-  int (*read)(struct build *build, struct config_shared *out, const char *what);
-} shared_attributes[] = {
-    {"dtype", true, shared_read_dtype},    {"shape", true, shared_read_shape},
-    {"layout", false, shared_read_layout}, {"stages", false, shared_read_stages},
-    {"align", false, shared_read_align},   {"dynamic", false, shared_read_dynamic},
+#define READ(read)        0, read, 0, NULL, 0
+#define EXPRESSION(field) 0, NULL, offsetof(struct config_shared, field), NULL, 0
+static const struct attribute shared_attributes[] = {
+    {"dtype", READ(shared_read_dtype)},   {"shape", READ(shared_read_shape)},
+    {"layout", READ(shared_read_layout)}, {"stages", EXPRESSION(stages)},
+    {"align", EXPRESSION(align)},         {"dynamic", EXPRESSION(dynamic)},
 };
+#undef READ
+#undef EXPRESSION
 enum { SHARED_ATTRIBUTES = sizeof shared_attributes / sizeof *shared_attributes };
 
-static int shared_check_keys(struct build *build, int table, const struct config_shared *array) {
-  const char *known[SHARED_ATTRIBUTES];
+static void shared_check_keys(struct build *build, const char *name) {
+  const char *known[SHARED_ATTRIBUTES], *example = config_keywords[KEYWORD_shared].example;
+  const int table = lua_gettop(build->L);
   for (int i = 0; i < SHARED_ATTRIBUTES; i++) known[i] = shared_attributes[i].name;
   if (lua_type(build->L, table) != LUA_TTABLE)
-    return build_fail(build, array->line, "shared \"%s\" needs its attributes in braces: %s",
-                      array->name, config_keywords[KEYWORD_shared].example);
+    build_fail(build, "shared \"%s\" needs its attributes in braces: %s", name, example);
   const char *odd = unknown_key(build, table, known, SHARED_ATTRIBUTES);
-  if (!odd) return CUGEN_OK;
-  return refuse_name(build, array->line, odd, known, SHARED_ATTRIBUTES,
-                     "unknown attribute '%s' of shared \"%s\": it has dtype, shape, layout, "
-                     "stages, align and dynamic",
-                     odd, array->name);
-}
-
-static int shared_read_attributes(struct build *build, struct config_shared *out) {
-  const int table = lua_gettop(build->L);
-  int status = shared_check_keys(build, table, out);
-  for (int i = 0; i < SHARED_ATTRIBUTES && !status; i++) {
-    struct text what = {0};
-    text_addf(&what, "%s of shared \"%s\"", shared_attributes[i].name, out->name);
-    if (push_field(build, table, shared_attributes[i].name)) {
-      status = shared_attributes[i].read(build, out, text_get(&what));
-      lua_pop(build->L, 1);
-    } else if (shared_attributes[i].needed) {
-      status = build_fail(build, out->line, "shared \"%s\" has no %s: %s", out->name,
-                          shared_attributes[i].name, config_keywords[KEYWORD_shared].example);
-    }
-    text_free(&what);
-  }
-  return status;
+  if (odd)
+    build_fail_name(build, odd, known, SHARED_ATTRIBUTES,
+                    "unknown attribute '%s' of shared \"%s\": it has dtype, shape, layout, stages, "
+                    "align and dynamic",
+                    odd, name);
+  const char *missing = !has_field(build, table, "dtype")   ? "dtype"
+                        : !has_field(build, table, "shape") ? "shape"
+                                                            : NULL;
+  if (missing) build_fail(build, "shared \"%s\" has no %s: %s", name, missing, example);
 }
 
 static bool shared_belongs(const struct config_shared *array, int launch) {
@@ -103,50 +80,40 @@ static bool shared_is_own_name(const char *name) {
   return false;
 }
 
-static int shared_read_array(struct build *build, const struct item *item, int launch,
-                             const struct config_implementation *implementation,
-                             struct config_shared *out) {
-  *out = (struct config_shared){.line = item->declaration->line, .launch = launch};
-  if (shared_is_own_name(item->name))
-    return build_fail(
-        build, out->line,
-        "'%s' cannot name a shared array: what is generated for it has that name; take "
-        "another one, such as 'my_%s'",
-        item->name, item->name);
-  out->name = arena_string(build->arena, item->name, strlen(item->name));
-  if (!out->name) return build_memory(build);
-  for (const struct config_shared *other = implementation->shared; other < out; other++)
-    if (strcmp(other->name, out->name) == 0)
-      return build_fail(build, out->line, "shared \"%s\" stands at %s already", out->name,
-                        build_line(build, out->line, other->line));
+static void shared_read_array(struct build *build, const struct item *item, void *context) {
+  struct config_shared *out = context;
+  const char *name = item->name;
+  if (shared_is_own_name(name))
+    build_fail(build,
+               "'%s' cannot name a shared array: what is generated for it has that name; take "
+               "another one, such as 'my_%s'",
+               name, name);
+  for (const struct config_shared *other = build->implementation->shared; other < out; other++)
+    if (strcmp(other->name, name) == 0)
+      build_fail(build, "shared \"%s\" stands at %s already", name, build_line(build, other->line));
+  out->name = build_copy(build, name, strlen(name));
+  out->line = build->line;
   build->declaring = out;
-  int status = shared_read_attributes(build, out);
+  shared_check_keys(build, name);
+  read_attributes(build, shared_attributes, SHARED_ATTRIBUTES,
+                  build_text(build, "shared \"%s\"", name), out);
   build->declaring = NULL;
-  return status ? status
-                : scope_add(build, &(struct scope_name){.name = out->name,
-                                                        .role = ROLE_SHARED,
-                                                        .line = out->line,
-                                                        .slot = -1});
+  scope_add(build, (struct scope_name){.name = name, .role = ROLE_SHARED, .slot = -1});
 }
 
-int read_shared_arrays(struct build *build, const struct list *list, int launch,
-                       struct config_implementation *out) {
-  int status = CUGEN_OK;
-  if (!out->shared) out->shared = arena_array(build->arena, CONFIG_MAX_SHARED, sizeof *out->shared);
-  if (!out->shared) return build_memory(build);
-  for (size_t i = 0; i < list->count && !status; i++) {
-    const struct item *item = &list->items[i];
+void read_shared_arrays(struct build *build, const struct list *list, int launch) {
+  struct config_implementation *out = build->implementation;
+  if (!out->shared) out->shared = build_array(build, CONFIG_MAX_SHARED, sizeof *out->shared);
+  for (const struct item *item = list->items; item < list->items + list->count; item++) {
     if (item->declaration->keyword->id != KEYWORD_shared || !item->name) continue;
     if (out->shared_count == CONFIG_MAX_SHARED)
-      return build_fail(build, item->declaration->line, "more than %d shared arrays",
-                        CONFIG_MAX_SHARED);
-    list_push(build, list, item);
+      build_fail_at(build, item->declaration->line, "more than %d shared arrays",
+                    CONFIG_MAX_SHARED);
     /* the array belongs to the arena; only readers of the config see it as constant */
-    status = shared_read_array(build, item, launch, out,
-                               (struct config_shared *)out->shared + out->shared_count++);
-    lua_pop(build->L, 1);
+    struct config_shared *array = (struct config_shared *)out->shared + out->shared_count++;
+    array->launch = launch;
+    read_item(build, list, item, shared_read_array, array);
   }
-  return status;
 }
 
 /* ---- Evaluating ----------------------------------------------------------------------------- */
@@ -160,15 +127,13 @@ struct shared_evaluation {
 
 static int shared_fail(const struct shared_evaluation *e, const char *what, int64_t value,
                        const char *rule) {
-  return error_set_at(e->err, CUGEN_ERROR_CONFIG, e->declared->line.path, e->declared->line.number,
-                      "shared \"%s\": %s %lld: it must be %s", e->declared->name, what,
-                      (long long)value, rule);
+  return config_fail(e->err, e->declared->line, "shared \"%s\": %s %lld: it must be %s",
+                     e->declared->name, what, (long long)value, rule);
 }
 
 static int shared_prefix(const struct shared_evaluation *e, int status, const char *what) {
   if (status)
-    error_prefix_at(e->err, e->declared->line.path, e->declared->line.number, "%s of shared \"%s\"",
-                    what, e->declared->name);
+    config_prefix(e->err, e->declared->line, "%s of shared \"%s\"", what, e->declared->name);
   return status;
 }
 
@@ -192,10 +157,10 @@ static int shared_evaluate_dtype(const struct shared_evaluation *e) {
   struct text text = {0};
   value_print(value, &text);
   status =
-      error_set_at(e->err, CUGEN_ERROR_CONFIG, e->declared->line.path, e->declared->line.number,
-                   "dtype of shared \"%s\" is %s, which is none: there are f32, f16, i32 and the "
-                   "others of docs/config.md",
-                   e->declared->name, text_get(&text));
+      config_fail(e->err, e->declared->line,
+                  "dtype of shared \"%s\" is %s, which is none: there are f32, f16, i32 and the "
+                  "others of docs/config.md",
+                  e->declared->name, text_get(&text));
   text_free(&text);
   return status;
 }
@@ -297,9 +262,9 @@ static int shared_refuse_total(const struct config_implementation *implementatio
                                int64_t total, cugen_error *err) {
   struct text names = {0};
   const struct config_shared *first = shared_name_arrays(implementation, launch, &names);
-  int status = error_set_at(err, CUGEN_ERROR_CONFIG, first->line.path, first->line.number,
-                            "%s have %s%lld bytes: a launch has less than 2^31", text_get(&names),
-                            total < SHARED_MOST ? "" : "more than ", (long long)total);
+  int status =
+      config_fail(err, first->line, "%s have %s%lld bytes: a launch has less than 2^31",
+                  text_get(&names), total < SHARED_MOST ? "" : "more than ", (long long)total);
   text_free(&names);
   return status;
 }
@@ -397,50 +362,43 @@ size_t shared_array_cost(const struct config_shared *array) {
   return cost;
 }
 
-static int shared_read_size(struct build *build, const struct config_implementation *implementation,
-                            size_t launch, const char *names, const bool *reads) {
-  struct shared_size *size = arena_array(build->arena, 1, sizeof *size);
+static void shared_read_size(struct build *build, size_t launch, const char *names,
+                             const bool *reads) {
+  const struct config_implementation *implementation = build->implementation;
+  struct shared_size *size = build_array(build, 1, sizeof *size);
   struct expr *expr;
-  if (!size) return build_memory(build);
-  *size = (struct shared_size){.implementation = implementation, .launch = launch};
-  size->call = (struct expr_call){.text = arena_string(build->arena, names, strlen(names)),
-                                  .evaluate = shared_size_evaluate,
-                                  .context = size};
+  *size = (struct shared_size){.call = {.text = names, .evaluate = shared_size_evaluate},
+                               .implementation = implementation,
+                               .launch = launch};
+  size->call.context = size;
   for (size_t i = 0; i < implementation->shared_count; i++)
     size->call.cost += shared_array_cost(&implementation->shared[i]);
-  if (!size->call.text || !arena_charge(build->arena, size->call.cost) ||
-      !list_reads(build, reads, &size->call))
-    return build_memory(build);
-  int status = expr_of_call(&size->call, &expr, build->err);
-  if (status) return status;
+  if (!arena_charge(build->arena, size->call.cost) || !list_reads(build, reads, &size->call) ||
+      expr_of_call(&size->call, &expr, &build->error))
+    build_memory(build);
   /* the array belongs to the arena; only readers of the config see it as constant */
   struct config_launch *out = (struct config_launch *)implementation->launches + launch;
-  out->shared = expr;
-  out->shared_arrays = size->call.text;
-  return arena_keep(build->arena, expr) ? CUGEN_OK : build_memory(build);
+  out->shared = keep_expr(build, expr, "");
+  out->shared_arrays = names;
 }
 
-int read_shared_bytes(struct build *build, const struct config_implementation *implementation) {
-  int status = CUGEN_OK;
-  if (!implementation->shared_count) return CUGEN_OK;
+void read_shared_bytes(struct build *build) {
+  const struct config_implementation *implementation = build->implementation;
+  if (!implementation->shared_count) return;
   if (config_slot_count(build->config, implementation) > EXPR_CALL_SLOTS)
-    return build_fail(build, implementation->shared->line,
-                      "shared arrays are for configs of at most %d names", EXPR_CALL_SLOTS);
-  for (size_t k = 0; k < implementation->launch_count && !status; k++) {
+    build_fail_at(build, implementation->shared->line,
+                  "shared arrays are for configs of at most %d names", EXPR_CALL_SLOTS);
+  for (size_t k = 0; k < implementation->launch_count; k++) {
     bool reads[EXPR_CALL_SLOTS] = {false};
     struct text names = {0};
     config_shared_reads(implementation, (int)k, reads);
     const struct config_shared *first = shared_name_arrays(implementation, (int)k, &names);
-    if (names.failed)
-      status = build_memory(build);
-    else if (first && implementation->launches[k].shared)
-      status = build_fail(build, first->line,
-                          "shared \"%s\" is an array, and its launch has bytes of shared memory as "
-                          "well: declare all arrays, or none",
-                          first->name);
-    else if (first)
-      status = shared_read_size(build, implementation, k, text_get(&names), reads);
-    text_free(&names);
+    const char *arrays = build_take(build, &names);
+    if (first && implementation->launches[k].shared)
+      build_fail_at(build, first->line,
+                    "shared \"%s\" is an array, and its launch has bytes of shared memory as well: "
+                    "declare all arrays, or none",
+                    first->name);
+    if (first) shared_read_size(build, k, arrays, reads);
   }
-  return status;
 }

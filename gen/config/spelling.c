@@ -12,39 +12,25 @@ static const char *spelling_next_part(const char *at, const char **close) {
   return open;
 }
 
-static int spelling_read_part(struct build *build, struct config_line line, const char *what,
-                              const char *open, const char *close, const struct expr **out) {
-  if (!close) return build_fail(build, line, "%s: `${` without its `}`", what);
-  const char *source = arena_string(build->arena, open + 2, (size_t)(close - open) - 2);
-  struct expr *expr;
-  if (!source) return build_memory(build);
-  int status = scope_parse(build, source, &expr);
-  if (status) return error_prefix_at(build->err, line.path, line.number, "%s", what), status;
-  if (!arena_keep(build->arena, expr)) return build_memory(build);
-  *out = expr;
-  return CUGEN_OK;
-}
-
-int read_spelled(struct build *build, struct config_line line, const char *what, const char *text,
-                 struct config_spelling *out) {
+struct config_spelling read_spelled(struct build *build, const char *what, const char *text) {
   const char *close;
   size_t count = 0;
-  int status = CUGEN_OK;
-  *out = (struct config_spelling){.text = text};
-  for (const char *at = out->text; (at = spelling_next_part(at, &close)); at += 2) count++;
-  const struct expr **parts = arena_array(build->arena, count, sizeof *parts);
-  if (!parts || !arena_charge(build->arena, 64 * count)) return build_memory(build);
-  out->parts = parts;
-  for (const char *at = out->text; !status && (at = spelling_next_part(at, &close)); at += 2)
-    status = spelling_read_part(build, line, what, at, close, &parts[out->part_count++]);
-  return status;
+  for (const char *at = text; (at = spelling_next_part(at, &close)); at += 2) count++;
+  const struct expr **parts = build_array(build, count, sizeof *parts);
+  if (!arena_charge(build->arena, 64 * count)) build_memory(build);
+  count = 0;
+  for (const char *at = text; (at = spelling_next_part(at, &close)); at += 2) {
+    struct expr *expr;
+    if (!close) build_fail(build, "%s: `${` without its `}`", what);
+    const char *source = build_copy(build, at + 2, (size_t)(close - at) - 2);
+    build_check(build, scope_parse(build, source, &expr), what);
+    parts[count++] = keep_expr(build, expr, source);
+  }
+  return (struct config_spelling){text, parts, count};
 }
 
-int read_spelling(struct build *build, struct config_line line, const char *what,
-                  struct config_spelling *out) {
-  const char *text;
-  int status = read_string(build, line, what, &text);
-  return status ? status : read_spelled(build, line, what, text, out);
+struct config_spelling read_spelling(struct build *build, const char *what) {
+  return read_spelled(build, what, read_string(build, what));
 }
 
 static void spell_value(struct value value, struct text *out) {

@@ -7,136 +7,95 @@
 
 /* ---- Reading -------------------------------------------------------------------------------- */
 
-static int tensor_find_argument(struct build *build, const struct item *item, size_t *out) {
+/* Returns the number of the argument of that name, which must be a buffer without a tensor map. */
+static size_t tensor_find_argument(struct build *build, const char *name) {
   const struct config *config = build->config;
+  const struct config_implementation *implementation = build->implementation;
   const char *names[KERNEL_MAX_ARGUMENTS];
-  for (*out = 0; *out < config->argument_count; ++*out) {
-    names[*out] = config->arguments[*out].name;
-    if (strcmp(names[*out], item->name) == 0) return CUGEN_OK;
+  size_t i = 0;
+  for (; i < config->argument_count; i++) {
+    names[i] = config->arguments[i].name;
+    if (strcmp(names[i], name) == 0) break;
   }
-  return refuse_name(build, item->declaration->line, item->name, names, config->argument_count,
-                     "tensor names '%s', which is no argument of this kernel", item->name);
+  if (i == config->argument_count)
+    build_fail_name(build, name, names, i, "tensor names '%s', which is no argument of this kernel",
+                    name);
+  const cugen_argument_kind kind = config->arguments[i].kind;
+  if (kind == CUGEN_ARGUMENT_SCALAR || kind == CUGEN_ARGUMENT_CONSTANT)
+    build_fail(build, "tensor \"%s\": a %s has no tensor map, only buffers have", name,
+               kind == CUGEN_ARGUMENT_SCALAR ? "scalar" : "constant");
+  for (size_t k = 0; k + 1 < implementation->tensor_count; k++)
+    if (implementation->tensors[k].argument == i)
+      build_fail(build, "tensor \"%s\" stands at %s already", name,
+                 build_line(build, implementation->tensors[k].line));
+  return i;
 }
 
-static int check_argument(struct build *build, const struct config_implementation *implementation,
-                          const struct config_tensor *tensor) {
-  const struct config_argument *argument = &build->config->arguments[tensor->argument];
-  if (argument->kind == CUGEN_ARGUMENT_SCALAR || argument->kind == CUGEN_ARGUMENT_CONSTANT)
-    return build_fail(build, tensor->line,
-                      "tensor \"%s\": a %s has no tensor map, only buffers have", argument->name,
-                      argument->kind == CUGEN_ARGUMENT_SCALAR ? "scalar" : "constant");
-  for (const struct config_tensor *other = implementation->tensors; other < tensor; other++)
-    if (other->argument == tensor->argument)
-      return build_fail(build, tensor->line, "tensor \"%s\" stands at %s already", argument->name,
-                        build_line(build, tensor->line, other->line));
-  return CUGEN_OK;
-}
-
-static int read_optional(struct build *build, int table, const char *name, struct config_line line,
-                         const char *what, const struct expr **out) {
-  if (!push_field(build, table, name)) return CUGEN_OK;
-  int status = read_expr(build, line, what, out);
-  lua_pop(build->L, 1);
-  return status;
-}
-
-static int read_box(struct build *build, int table, const char *what, int rank,
-                    struct config_tensor *out) {
-  int count = 0;
+static void read_box(struct build *build, int table, const char *what, struct config_tensor *out) {
+  const int rank = build->config->arguments[out->argument].rank;
   if (!push_field(build, table, "box"))
-    return build_fail(build, out->line, "%s has neither `into` nor a box: %s", what,
-                      config_keywords[KEYWORD_tensor].example);
-  int status = read_exprs(build, out->line, what, KERNEL_MAX_RANK, out->box, &count);
+    build_fail(build, "%s has neither `into` nor a box: %s", what,
+               config_keywords[KEYWORD_tensor].example);
+  const int count = read_exprs(build, what, KERNEL_MAX_RANK, out->box);
   lua_pop(build->L, 1);
-  if (!status && count != rank)
-    status = build_fail(build, out->line, "%s has a box of %d dimensions, the argument has %d",
-                        what, count, rank);
-  return status ? status : read_optional(build, table, "swizzle", out->line, what, &out->swizzle);
+  if (count != rank)
+    build_fail(build, "%s has a box of %d dimensions, the argument has %d", what, count, rank);
+  out->swizzle = read_field_expr(build, table, "swizzle", what);
 }
 
-static int find_shared(struct build *build, const struct config_implementation *implementation,
-                       const char *name, const char *what, struct config_tensor *out) {
+/* Reads the name of the shared array on top of the stack, and pops it. */
+static void read_into(struct build *build, int table, const char *what, struct config_tensor *out) {
+  static const char *const follow[] = {"box", "swizzle"};
+  const struct config_implementation *implementation = build->implementation;
+  const char *name = read_string(build, build_text(build, "into of %s", what));
   const char *names[CONFIG_MAX_SHARED];
+  lua_pop(build->L, 1);
   for (size_t i = 0; i < implementation->shared_count; i++) {
     names[i] = implementation->shared[i].name;
     if (strcmp(names[i], name) == 0) out->into = &implementation->shared[i];
   }
-  if (out->into) return CUGEN_OK;
-  return refuse_name(build, out->line, name, names, implementation->shared_count,
-                     "%s goes into '%s', which is no shared array of this implementation", what,
-                     name);
+  if (!out->into)
+    build_fail_name(build, name, names, implementation->shared_count,
+                    "%s goes into '%s', which is no shared array of this implementation", what,
+                    name);
+  out->shared_by = read_field_expr(build, table, "shared_by", what);
+  for (int i = 0; i < 2; i++)
+    if (has_field(build, table, follow[i]))
+      build_fail(build, "%s: its %s follows from shared \"%s\": leave it out", what, follow[i],
+                 name);
 }
 
-static int read_into(struct build *build, int table, const char *what,
-                     const struct config_implementation *implementation,
-                     struct config_tensor *out) {
-  const char *name;
-  struct text into = {0};
-  text_addf(&into, "into of %s", what);
-  int status = read_string(build, out->line, text_get(&into), &name);
-  text_free(&into);
-  lua_pop(build->L, 1);
-  if (!status) status = find_shared(build, implementation, name, what, out);
-  if (!status) status = read_optional(build, table, "shared_by", out->line, what, &out->shared_by);
-  for (int i = 0; i < 2 && !status; i++) {
-    static const char *const follow[] = {"box", "swizzle"};
-    if (!push_field(build, table, follow[i])) continue;
-    lua_pop(build->L, 1);
-    status = build_fail(build, out->line, "%s: its %s follows from shared \"%s\": leave it out",
-                        what, follow[i], out->into->name);
-  }
-  return status;
-}
-
-static int tensor_read_fields(struct build *build, int table, const char *what,
-                              const struct config_implementation *implementation,
-                              struct config_tensor *out) {
+static void read_tensor(struct build *build, const struct item *item, void *context) {
   static const char *const known[] = {"into", "shared_by", "box", "swizzle", "parts", "when"};
+  struct config_tensor *out = context;
+  const int table = lua_gettop(build->L);
+  *out = (struct config_tensor){.line = build->line,
+                                .argument = tensor_find_argument(build, item->name)};
+  const char *what = build_text(build, "tensor \"%s\"", item->name);
   if (lua_type(build->L, table) != LUA_TTABLE)
-    return build_fail(build, out->line, "%s needs its attributes in braces: %s", what,
-                      config_keywords[KEYWORD_tensor].example);
+    build_fail(build, "%s needs its attributes in braces: %s", what,
+               item->declaration->keyword->example);
   const char *odd = unknown_key(build, table, known, 6);
   if (odd)
-    return refuse_name(
-        build, out->line, odd, known, 6,
-        "unknown attribute '%s' of %s: it has into, shared_by, box, swizzle, parts and when", odd,
-        what);
-  int status =
-      push_field(build, table, "into")
-          ? read_into(build, table, what, implementation, out)
-          : read_box(build, table, what, build->config->arguments[out->argument].rank, out);
-  if (!status) status = read_optional(build, table, "parts", out->line, what, &out->parts);
-  return status ? status : read_optional(build, table, "when", out->line, what, &out->when);
+    build_fail_name(build, odd, known, 6,
+                    "unknown attribute '%s' of %s: it has into, shared_by, box, swizzle, parts and "
+                    "when",
+                    odd, what);
+  if (push_field(build, table, "into"))
+    read_into(build, table, what, out);
+  else
+    read_box(build, table, what, out);
+  out->parts = read_field_expr(build, table, "parts", what);
+  out->when = read_field_expr(build, table, "when", what);
 }
 
-static int read_tensor(struct build *build, const struct item *item,
-                       const struct config_implementation *implementation,
-                       struct config_tensor *out) {
-  struct text what = {0};
-  out->line = item->declaration->line;
-  int status = tensor_find_argument(build, item, &out->argument);
-  if (!status) status = check_argument(build, implementation, out);
-  if (status) return status;
-  text_addf(&what, "tensor \"%s\"", build->config->arguments[out->argument].name);
-  status = tensor_read_fields(build, lua_gettop(build->L), text_get(&what), implementation, out);
-  text_free(&what);
-  return status;
-}
-
-int read_tensors(struct build *build, const struct list *list, struct config_implementation *out) {
-  size_t count = list_count(list, KEYWORD_tensor);
-  struct config_tensor *tensors = arena_array(build->arena, count, sizeof *tensors);
-  if (!tensors) return build_memory(build);
+void read_tensors(struct build *build, const struct list *list) {
+  struct config_implementation *out = build->implementation;
+  struct config_tensor *tensors =
+      build_array(build, list_count(list, KEYWORD_tensor), sizeof *tensors);
   out->tensors = tensors;
-  int status = CUGEN_OK;
-  for (size_t i = 0; i < list->count && !status; i++) {
-    if (list->items[i].declaration->keyword->id != KEYWORD_tensor) continue;
-    list_push(build, list, &list->items[i]);
-    status = read_tensor(build, &list->items[i], out, &tensors[out->tensor_count]);
-    lua_pop(build->L, 1);
-    out->tensor_count++;
-  }
-  return status;
+  read_items(build, list, KEYWORD_tensor, read_tensor, tensors, sizeof *tensors,
+             &out->tensor_count);
 }
 
 /* ---- Evaluating: the rules of cuTensorMapEncodeTiled (CUDA Driver API, "Tensor Map Object Mana */
@@ -152,17 +111,14 @@ struct tensor_evaluation {
 
 static int tensor_fail(const struct tensor_evaluation *e, const char *what, int64_t value,
                        const char *rule) {
-  return error_set_at(e->err, CUGEN_ERROR_CONFIG, e->tensor->line.path, e->tensor->line.number,
-                      "tensor \"%s\": %s %lld: it must be %s", e->argument->name, what,
-                      (long long)value, rule);
+  return config_fail(e->err, e->tensor->line, "tensor \"%s\": %s %lld: it must be %s",
+                     e->argument->name, what, (long long)value, rule);
 }
 
 static int tensor_evaluate(const struct tensor_evaluation *e, const struct expr *expr,
                            const struct value *slots, int64_t *out) {
   int status = expr ? expr_eval_int(expr, slots, out, e->err) : CUGEN_OK;
-  if (status)
-    error_prefix_at(e->err, e->tensor->line.path, e->tensor->line.number, "tensor \"%s\"",
-                    e->argument->name);
+  if (status) config_prefix(e->err, e->tensor->line, "tensor \"%s\"", e->argument->name);
   return status;
 }
 
@@ -197,10 +153,9 @@ static int refuse_array(const struct tensor_evaluation *e, const struct layout_a
                         const char *why) {
   struct text word = {0};
   layout_print(&array->layout, &word);
-  int status =
-      error_set_at(e->err, CUGEN_ERROR_CONFIG, e->tensor->line.path, e->tensor->line.number,
-                   "tensor \"%s\" cannot go into shared \"%s\" (%s of %s): %s", e->argument->name,
-                   array->name, text_get(&word), array->dtype->name, why);
+  int status = config_fail(
+      e->err, e->tensor->line, "tensor \"%s\" cannot go into shared \"%s\" (%s of %s): %s",
+      e->argument->name, array->name, text_get(&word), array->dtype->name, why);
   text_free(&word);
   return status;
 }
@@ -294,19 +249,17 @@ static int tensor_evaluate_when(const struct tensor_evaluation *e, const struct 
   *out = !e->argument->absent;
   if (!*out || !e->tensor->when) return CUGEN_OK;
   int status = expr_eval_bool(e->tensor->when, slots, out, e->err);
-  if (status)
-    error_prefix_at(e->err, e->tensor->line.path, e->tensor->line.number, "tensor \"%s\": when",
-                    e->argument->name);
+  if (status) config_prefix(e->err, e->tensor->line, "tensor \"%s\": when", e->argument->name);
   return status;
 }
 
 static int check_strides(const struct tensor_evaluation *e) {
   const struct kernel_argument *argument = e->argument;
   if (argument->map.count)
-    return error_set_at(e->err, CUGEN_ERROR_CONFIG, e->tensor->line.path, e->tensor->line.number,
-                        "tensor \"%s\": its layout is %s, and a tensor map needs an array with "
-                        "strides, without tiles or a swizzle",
-                        argument->name, argument->layout);
+    return config_fail(e->err, e->tensor->line,
+                       "tensor \"%s\": its layout is %s, and a tensor map needs an array with "
+                       "strides, without tiles or a swizzle",
+                       argument->name, argument->layout);
   const int64_t stride = argument->stride[kernel_argument_dimension(argument, 0)];
   return stride == 1 ? CUGEN_OK : tensor_fail(e, "its smallest stride is", stride, "1");
 }
@@ -323,9 +276,9 @@ static int evaluate_tensor(const struct tensor_evaluation *e, const struct value
   if (!status) status = tensor_check_bytes(e);
   if (status) return status;
   if (e->argument->access != ACCESS_GLOBAL)
-    return error_set_at(e->err, CUGEN_ERROR_CONFIG, e->tensor->line.path, e->tensor->line.number,
-                        "tensor \"%s\": its access is %s, and a tensor map needs global",
-                        e->argument->name, access_kind_names[e->argument->access]);
+    return config_fail(e->err, e->tensor->line,
+                       "tensor \"%s\": its access is %s, and a tensor map needs global",
+                       e->argument->name, access_kind_names[e->argument->access]);
   e->argument->access = ACCESS_TENSOR;
   return CUGEN_OK;
 }

@@ -7,10 +7,6 @@
 
 enum { NESTED = 32 /* brackets */ };
 
-static bool is_mark(struct source_token token, const char *marks) {
-  return token.kind == SOURCE_MARK && strchr(marks, *token.at);
-}
-
 static bool signature_same(struct source_token a, struct source_token b) {
   return a.kind == b.kind && a.length && a.length == b.length && memcmp(a.at, b.at, a.length) == 0;
 }
@@ -21,10 +17,10 @@ static bool signature_same(struct source_token a, struct source_token b) {
    innermost open one, as the > of a comparison, a shift or an arrow inside another bracket. */
 static bool take_bracket(struct source_token token, char *open, int *depth) {
   static const char opening[] = "([{<", closing[] = ")]}>";
-  if (is_mark(token, opening)) {
+  if (source_is_mark_of(token, opening)) {
     if (*depth == NESTED) return false;
     open[(*depth)++] = *token.at;
-  } else if (is_mark(token, closing)) {
+  } else if (source_is_mark_of(token, closing)) {
     if (open[*depth - 1] != opening[strchr(closing, *token.at) - closing]) return false;
     --*depth;
   }
@@ -48,10 +44,10 @@ static void take_token(struct signature_parameter *p, struct source_token token)
   if (source_is(token, "const") && !p->pointer) p->constant = true;
   for (size_t i = 0; i < sizeof silent / sizeof *silent; i++)
     if (source_is(token, silent[i])) return;
-  if (token.kind == SOURCE_WORD || is_mark(token, "*")) name_is_type(p);
+  if (token.kind == SOURCE_WORD || source_is_mark_of(token, "*")) name_is_type(p);
   if (token.kind == SOURCE_WORD)
     p->name = token;
-  else if (is_mark(token, "*"))
+  else if (source_is_mark_of(token, "*"))
     p->pointer = true;
   else
     p->plain = false;
@@ -65,13 +61,14 @@ int signature_read_list(struct source_reader text, struct signature_parameter *s
   seen[0] = (struct signature_parameter){.plain = true};
   for (int commas = 0;;) {
     const struct source_token token = source_next_solid(&text);
-    if (token.kind == SOURCE_END || is_mark(token, "#.") || !take_bracket(token, open, &depth))
+    if (token.kind == SOURCE_END || source_is_mark_of(token, "#.") ||
+        !take_bracket(token, open, &depth))
       return SIGNATURE_UNKNOWN;
     if (depth == 0) return tokens > nothing ? commas + 1 : SIGNATURE_UNKNOWN;
     nothing = tokens++ == 0 && source_is(token, "void");
-    if (depth == 1 && is_mark(token, ",")) commas++;
+    if (depth == 1 && source_is_mark_of(token, ",")) commas++;
     struct signature_parameter *const p = commas < KERNEL_MAX_ARGUMENTS ? &seen[commas] : &spare;
-    if (depth == 1 && is_mark(token, ","))
+    if (depth == 1 && source_is_mark_of(token, ","))
       *p = (struct signature_parameter){.plain = true};
     else
       take_token(p, token);
@@ -91,12 +88,12 @@ static void skip_brackets(struct source_reader *text, char opening, char closing
 
 struct source_token signature_kernel_name(struct source_reader *text) {
   struct source_token word = {0}, token = source_next_solid(text);
-  while (token.kind != SOURCE_END && !is_mark(token, ";{")) {
-    if (is_mark(token, "(") && word.kind == SOURCE_WORD) {
+  while (token.kind != SOURCE_END && !source_is_mark_of(token, ";{")) {
+    if (source_is_mark_of(token, "(") && word.kind == SOURCE_WORD) {
       struct source_reader ahead = *text;
       skip_brackets(&ahead, '(', ')');
       const struct source_reader behind = ahead;
-      if (is_mark(source_next_solid(&ahead), "{;")) return word;
+      if (source_is_mark_of(source_next_solid(&ahead), "{;")) return word;
       *text = behind;
     }
     word = token;
@@ -127,12 +124,12 @@ size_t signature_kernels(const char *text, struct source_token *names) {
 static void read_templates(struct source_reader text, struct signature *out) {
   struct signature_parameter one = {.plain = true};
   out->template_count = 0;
-  if (!is_mark(source_next_solid(&text), "<")) return;
+  if (!source_is_mark_of(source_next_solid(&text), "<")) return;
   for (int depth = 1; depth > 0;) {
     const struct source_token token = source_next_solid(&text);
     if (token.kind == SOURCE_END) return;
-    depth += is_mark(token, "<(") - is_mark(token, ">)");
-    const bool ends = depth == 0 || (depth == 1 && is_mark(token, ","));
+    depth += source_is_mark_of(token, "<(") - source_is_mark_of(token, ">)");
+    const bool ends = depth == 0 || (depth == 1 && source_is_mark_of(token, ","));
     if (ends && one.name.kind == SOURCE_WORD && out->template_count < SIGNATURE_TEMPLATES) {
       struct signature_template *made = &out->templates[out->template_count++];
       made->name = one.name;
@@ -140,7 +137,7 @@ static void read_templates(struct source_reader text, struct signature *out) {
     }
     if (ends)
       one = (struct signature_parameter){.plain = true};
-    else if (is_mark(token, "="))
+    else if (source_is_mark_of(token, "="))
       one.plain = false; /* a default: what follows is no name */
     else if (one.plain)
       take_token(&one, token);
@@ -152,10 +149,11 @@ static void read_macros(const char *text, struct signature *out) {
   struct source_reader reader = {text, text + strlen(text)};
   for (struct source_token token = source_next_solid(&reader); token.kind != SOURCE_END;
        token = source_next_solid(&reader)) {
-    if (!is_mark(token, "#") || !source_is(source_next_in_line(&reader), "ifndef")) continue;
+    if (!source_is_mark_of(token, "#") || !source_is(source_next_in_line(&reader), "ifndef"))
+      continue;
     const struct source_token name = source_next_in_line(&reader);
     struct source_reader ahead = reader;
-    if (!is_mark(source_next_solid(&ahead), "#") ||
+    if (!source_is_mark_of(source_next_solid(&ahead), "#") ||
         !source_is(source_next_in_line(&ahead), "define") ||
         !signature_same(source_next_in_line(&ahead), name))
       continue;
@@ -209,7 +207,7 @@ static void skip_other(struct source_reader *reader, const struct signature *out
   struct source_reader ahead = *reader;
   if (signature_same(signature_kernel_name(&ahead), out->name)) return;
   skip_brackets(&ahead, '(', ')');
-  if (is_mark(source_next_solid(&ahead), "{")) skip_brackets(&ahead, '{', '}');
+  if (source_is_mark_of(source_next_solid(&ahead), "{")) skip_brackets(&ahead, '{', '}');
   *reader = ahead;
 }
 
@@ -225,7 +223,7 @@ static void read_free_words(const char *text, struct signature *out) {
     if (source_is(token, "__global__")) skip_other(&reader, out);
     struct source_reader ahead = reader;
     if (token.kind != SOURCE_WORD || out->macro_count == SIGNATURE_MACROS ||
-        is_mark(before, ".:") || is_mark(source_next_solid(&ahead), "(:") ||
+        source_is_mark_of(before, ".:") || source_is_mark_of(source_next_solid(&ahead), "(:") ||
         !looks_defined(token) || is_noted(out, token) || (looked++, is_declared(text, token)))
       continue;
     out->macros[out->macro_count++] = (struct signature_macro){token, 0};
@@ -237,12 +235,12 @@ static void read_free_words(const char *text, struct signature *out) {
 /* Returns how a[...] is used by what stands behind the bracket and whether a & stands in front. */
 static enum signature_use use_of(struct source_reader behind, bool addressed) {
   struct source_token first = source_next_solid(&behind);
-  while (is_mark(first, ".") && source_next_solid(&behind).kind == SOURCE_WORD)
+  while (source_is_mark_of(first, ".") && source_next_solid(&behind).kind == SOURCE_WORD)
     first = source_next_solid(&behind); /* a[i].x */
   const char *const next = first.at + first.length;
   if (addressed) return SIGNATURE_CHANGED; /* atomicAdd(&a[i], ...) */
-  if (is_mark(first, "=")) return *next == '=' ? SIGNATURE_READ : SIGNATURE_WRITTEN;
-  if (is_mark(first, "+-*/%&|^") &&
+  if (source_is_mark_of(first, "=")) return *next == '=' ? SIGNATURE_READ : SIGNATURE_WRITTEN;
+  if (source_is_mark_of(first, "+-*/%&|^") &&
       (*next == '=' || (strchr("+-", *first.at) && *next == *first.at)))
     return SIGNATURE_CHANGED;
   return SIGNATURE_READ;
@@ -254,7 +252,7 @@ static enum signature_use both(enum signature_use a, enum signature_use b) {
 
 static void note_use(struct signature *out, struct source_token word, struct source_reader behind,
                      bool addressed) {
-  if (!is_mark(source_next_solid(&behind), "[")) return;
+  if (!source_is_mark_of(source_next_solid(&behind), "[")) return;
   skip_brackets(&behind, '[', ']');
   for (int i = 0; i < out->parameter_count && i < KERNEL_MAX_ARGUMENTS; i++)
     if (signature_same(out->parameters[i].name, word))
@@ -273,7 +271,9 @@ static int axis_of(struct source_token token) {
 
 /* Returns the axis if the window has WORD.x from `at` on, backwards; else -1. */
 static int axis_at(const struct source_token *window, int at, const char *word) {
-  return is_mark(window[at + 1], ".") && source_is(window[at + 2], word) ? axis_of(window[at]) : -1;
+  return source_is_mark_of(window[at + 1], ".") && source_is(window[at + 2], word)
+             ? axis_of(window[at])
+             : -1;
 }
 
 static void note_word(struct source_token *place, struct source_token word) {
@@ -286,24 +286,26 @@ static void note_extents(const struct source_token *window, int *loop, struct si
   const int thread = axis_at(window, 0, "threadIdx"), block = axis_at(window, 0, "blockIdx");
   if (thread >= out->block_dimensions) out->block_dimensions = thread + 1;
   if (block >= out->grid_dimensions) out->grid_dimensions = block + 1;
-  int axis = is_mark(window[1], "*") ? axis_at(window, 2, "blockIdx") : -1;
+  int axis = source_is_mark_of(window[1], "*") ? axis_at(window, 2, "blockIdx") : -1;
   if (axis >= 0) note_word(&out->grid_steps[axis], window[0]);
   if (axis >= 0 && (window[0].kind != SOURCE_WORD || source_is(window[0], "blockDim")))
     out->grid_by_threads[axis] = true;
-  if (block >= 0 && is_mark(window[3], "*")) { /* W * blockIdx.x */
+  if (block >= 0 && source_is_mark_of(window[3], "*")) { /* W * blockIdx.x */
     if (axis_of(window[4]) < 0) note_word(&out->grid_steps[block], window[4]);
     out->grid_by_threads[block] |= axis_of(window[4]) >= 0 || window[4].kind != SOURCE_WORD;
   }
-  if (thread >= 0 && is_mark(window[3], "+") && is_mark(window[5], "*") &&
+  if (thread >= 0 && source_is_mark_of(window[3], "+") && source_is_mark_of(window[5], "*") &&
       axis_at(window, 6, "blockIdx") == thread)
     note_word(&out->block_extents[thread], window[4]);
-  axis = is_mark(window[1], "*") && is_mark(window[2], ")") ? axis_at(window, 3, "threadIdx") : -1;
+  axis = source_is_mark_of(window[1], "*") && source_is_mark_of(window[2], ")")
+             ? axis_at(window, 3, "threadIdx")
+             : -1;
   if (axis >= 0 && out->grid_steps[axis].length) note_word(&out->grid_factors[axis], window[0]);
-  axis = is_mark(window[0], ";") ? axis_at(window, 1, "threadIdx") : -1;
+  axis = source_is_mark_of(window[0], ";") ? axis_at(window, 1, "threadIdx") : -1;
   if (axis >= 0) *loop = axis;
-  if (*loop >= 0 && is_mark(window[1], "=") && is_mark(window[2], "+"))
+  if (*loop >= 0 && source_is_mark_of(window[1], "=") && source_is_mark_of(window[2], "+"))
     note_word(&out->block_extents[*loop], window[0]);
-  if (is_mark(window[0], "{)")) *loop = -1;
+  if (source_is_mark_of(window[0], "{)")) *loop = -1;
 }
 
 /* Reads the body of the kernel, from the list's closing bracket on. */
@@ -314,13 +316,13 @@ static void read_body(struct source_reader text, struct signature *out) {
        token = source_next_solid(&text)) {
     memmove(window + 1, window, sizeof window - sizeof *window);
     window[0] = token;
-    depth += is_mark(token, "{") - is_mark(token, "}");
-    if (depth == 0 && is_mark(token, "};")) return;
+    depth += source_is_mark_of(token, "{") - source_is_mark_of(token, "}");
+    if (depth == 0 && source_is_mark_of(token, "};")) return;
     note_extents(window, &loop, out);
     if (token.kind != SOURCE_WORD) continue;
     if (source_is(token, "__shared__") && source_is(window[1], "extern"))
       out->dynamic_shared = true;
-    note_use(out, token, text, is_mark(window[1], "&"));
+    note_use(out, token, text, source_is_mark_of(window[1], "&"));
   }
 }
 
@@ -330,7 +332,7 @@ void signature_read(const char *text, struct source_token kernel, struct signatu
   read_macros(text, out);
   for (struct source_token token = source_next_solid(&reader); token.kind != SOURCE_END;
        token = source_next_solid(&reader)) {
-    if (is_mark(token, ";}")) template = (struct source_reader){0};
+    if (source_is_mark_of(token, ";}")) template = (struct source_reader){0};
     if (source_is(token, "template")) template = reader;
     if (!source_is(token, "__global__")) continue;
     if (!signature_same(signature_kernel_name(&reader), kernel)) continue;

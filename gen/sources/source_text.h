@@ -4,6 +4,8 @@
 #ifndef GEN_SOURCES_SOURCE_TEXT_H
 #define GEN_SOURCES_SOURCE_TEXT_H
 
+#include <string.h>
+
 #include "base/text.h"
 
 enum source_kind {
@@ -37,6 +39,17 @@ struct source_token source_next_solid(struct source_reader *reader);
 /* Like source_next_solid, but a newline ends the tokens; reads the rest of a directive. */
 struct source_token source_next_in_line(struct source_reader *reader);
 bool source_is(struct source_token token, const char *word);
+static inline bool source_is_mark(struct source_token token, char mark) {
+  return token.kind == SOURCE_MARK && *token.at == mark;
+}
+/* Returns whether the token is one of the marks. */
+static inline bool source_is_mark_of(struct source_token token, const char *marks) {
+  return token.kind == SOURCE_MARK && strchr(marks, *token.at);
+}
+/* Returns whether the token is the word of that length. */
+static inline bool source_is_word(struct source_token token, const char *word, size_t length) {
+  return token.kind == SOURCE_WORD && token.length == length && memcmp(token.at, word, length) == 0;
+}
 
 /* Skips the rest of the line, including splices and comments that continue on the next line, but
    not the newline. */

@@ -64,8 +64,8 @@ static int open_strides(struct domain *domain, cugen_error *err) {
     domain->strides[i] = domain->cartesian;
     if (__builtin_mul_overflow(domain->cartesian, implementation->tunables[i].value_count,
                                &domain->cartesian))
-      return error_set_at(
-          err, CUGEN_ERROR_CONFIG, implementation->line.path, implementation->line.number,
+      return config_fail(
+          err, implementation->line,
           "implementation \"%s\" has 2^64 combinations or more: give its tunables fewer values",
           implementation->name);
   }

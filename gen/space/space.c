@@ -19,14 +19,14 @@ static int check_requirements(const struct config *config,
     size_t count;
     const int *mentioned = expr_slots(requirement->expr, &count);
     if (count > 0 && mentioned[count - 1] >= config->first_tunable)
-      return error_set_at(
-          err, CUGEN_ERROR_CONFIG, requirement->line.path, requirement->line.number,
+      return config_fail(
+          err, requirement->line,
           "requires \"%s\" mentions a tunable: what one variant needs is written with where",
           expr_text(requirement->expr));
     bool met;
     int status = expr_eval_bool(requirement->expr, slots, &met, err);
     if (status) {
-      error_prefix_at(err, requirement->line.path, requirement->line.number, "requires");
+      config_prefix(err, requirement->line, "requires");
       return status;
     }
     if (!met) *unmet = requirement;

@@ -161,8 +161,8 @@ static int walk_explain(const struct walk *walk, const struct rule *rule) {
   if (listed->kind == CUGEN_RESTRICTION_FILTER)
     error_prefix(walk->err, "%s", listed->option);
   else
-    error_prefix_at(walk->err, listed->line.path, listed->line.number, "%s",
-                    listed->kind == CUGEN_RESTRICTION_HEURISTIC ? "heuristic" : "where");
+    config_prefix(walk->err, listed->line, "%s",
+                  listed->kind == CUGEN_RESTRICTION_HEURISTIC ? "heuristic" : "where");
   error_append(walk->err, " (%s%s)", domain->implementation->name, text_get(&values));
   text_free(&values);
   int status = listed->kind == CUGEN_RESTRICTION_FILTER ? CUGEN_ERROR_USAGE : CUGEN_ERROR_CONFIG;
@@ -178,13 +178,12 @@ struct effort effort_begin(struct space_stop stop) {
 
 static int walk_too_long(const struct walk *walk) {
   const struct config_implementation *implementation = walk->domain->implementation;
-  return error_set_at(walk->err, CUGEN_ERROR_CONFIG, implementation->line.path,
-                      implementation->line.number,
-                      "the space of \"%s\" is too large to walk: that takes more than %" PRIu64
-                      " steps. Give tunables fewer values, or declare first the tunables that "
-                      "restrictions mention, and "
-                      "add restrictions of few tunables",
-                      implementation->name, walk->effort->most);
+  return config_fail(walk->err, implementation->line,
+                     "the space of \"%s\" is too large to walk: that takes more than %" PRIu64
+                     " steps. Give tunables fewer values, or declare first the tunables that "
+                     "restrictions mention, and "
+                     "add restrictions of few tunables",
+                     implementation->name, walk->effort->most);
 }
 
 static bool is_hopeless(const struct walk *walk);

@@ -37,6 +37,7 @@ struct walk {
   struct include *includes;
   size_t include_count, include_capacity;
   struct kernel_names *kernels;
+  struct common_types types;
   cugen_error *err;
 };
 
@@ -306,18 +307,24 @@ static int directive(struct walk *walk, struct source_token mark) {
 
 /* ---- Kernels -------------------------------------------------------------------------------- */
 
+const struct kernel_name *kernel_names_find(const struct kernel_names *kernels, const char *entry) {
+  const size_t length = strcspn(entry, "<");
+  size_t start = length;
+  while (start > 0 && entry[start - 1] != ':') start--;
+  for (size_t i = 0; i < kernels->count && i < KERNELS_LISTED; i++) {
+    const struct kernel_name *kernel = &kernels->list[i];
+    if (kernel->length == length - start && memcmp(kernel->at, entry + start, kernel->length) == 0)
+      return kernel;
+  }
+  return NULL;
+}
+
 static void add_kernel(struct kernel_names *kernels, struct source_token word, bool templated) {
   for (size_t i = 0; i < kernels->count && i < KERNELS_LISTED; i++)
-    if (kernels->list[i].length == word.length &&
-        memcmp(kernels->list[i].at, word.at, word.length) == 0)
-      return;
+    if (source_is_word(word, kernels->list[i].at, kernels->list[i].length)) return;
   if (kernels->count < KERNELS_LISTED)
     kernels->list[kernels->count] = (struct kernel_name){word.at, word.length, templated};
   kernels->count++;
-}
-
-static bool assemble_is_mark(struct source_token token, char mark) {
-  return token.kind == SOURCE_MARK && *token.at == mark;
 }
 
 /* Notes the kernel that is declared behind __global__. */
@@ -332,7 +339,7 @@ static void assemble_find_kernel(struct walk *walk) {
 /* Returns how many expressions stand in the parentheses that follow; 0 if none follow. */
 static int count_indices(struct source_reader reader) {
   struct source_token token = source_next_solid(&reader);
-  int depth = assemble_is_mark(token, '('), count = depth;
+  int depth = source_is_mark(token, '('), count = depth;
   while (depth && token.kind != SOURCE_END) {
     token = source_next_solid(&reader);
     if (token.kind != SOURCE_MARK) continue;
@@ -346,8 +353,8 @@ static int count_indices(struct source_reader reader) {
    has a parameter of that name, or the name of a symbol. */
 static int meet_element(struct walk *walk, struct name *name, struct source_token word) {
   const struct source_token *before = walk->scopes.before;
-  const bool member = assemble_is_mark(before[0], '.') ||
-                      (assemble_is_mark(before[0], '>') && assemble_is_mark(before[1], '-'));
+  const bool member = source_is_mark(before[0], '.') ||
+                      (source_is_mark(before[0], '>') && source_is_mark(before[1], '-'));
   const struct kernel_argument *argument = &walk->names->in.arguments[name->index];
   const bool inside = walk->in_directive || walk->scopes.depth > 0;
   if (!walk->in_directive) {
@@ -361,8 +368,16 @@ static int meet_element(struct walk *walk, struct name *name, struct source_toke
   return CUGEN_OK;
 }
 
+/* Returns whether no brace is open, not even that of a namespace. */
+static bool is_outside(const struct walk *walk) {
+  return !walk->scopes.depth && !walk->scopes.transparent;
+}
+
 static int visit_word(struct walk *walk, struct source_token word) {
   struct name *name = names_find_any(walk->names, word.at, word.length);
+  if (!name)
+    common_types_see(&walk->types, word, walk->scopes.before[0], walk->reader,
+                     !walk->in_directive && is_outside(walk), walk->conditions);
   if (name && name->kind == NAME_ELEMENT) return meet_element(walk, name, word);
   if (word.length == 10 && source_is(word, "__global__"))
     assemble_find_kernel(walk);
@@ -380,6 +395,7 @@ static int visit_mark(struct walk *walk, struct source_token mark) {
   if (*mark.at == ';' || *mark.at == '{' || *mark.at == '}') walk->templated = false;
   if (!walk->in_directive) scopes_see(&walk->scopes, mark, walk->reader, NULL);
   if ((*mark.at == ';' || *mark.at == '}') && walk->scopes.depth == 0) walk->outside = mark.at;
+  walk->types.in_typedef &= walk->in_directive || *mark.at != ';' || !is_outside(walk);
   return CUGEN_OK;
 }
 
@@ -424,6 +440,7 @@ static int entry_mentions(struct walk *walk, const struct assembly_entry *entry)
   for (struct source_token t = source_next(&reader); t.kind != SOURCE_END;
        t = source_next(&reader)) {
     struct name *name = t.kind == SOURCE_WORD ? names_find(walk->names, t.at, t.length) : NULL;
+    if (t.kind == SOURCE_WORD) common_types_see(&walk->types, t, t, reader, false, false);
     if (!name) continue;
     if (names_only_lua(walk->names, name))
       return entry_error(walk, entry, name, "is a word: put its value in with ${}");
@@ -661,14 +678,6 @@ static void add_struct_checks(const struct walk *walk, struct text *out) {
   text_free(&check);
 }
 
-static void add_common_types(const struct walk *walk, const struct assembly *in, struct text *out) {
-  struct common_types types = {.list = {{.used = false}}};
-  common_types_see(&types, text_get(walk->body), walk->body->length);
-  for (size_t i = 0; i < in->entry_count; i++)
-    common_types_see(&types, in->entries[i].text, strlen(in->entries[i].text));
-  common_types_write(&types, in->defines, out);
-}
-
 static int assemble_build(struct walk *walk, struct prologue *prologue,
                           const struct assembly *assembly, struct text *out) {
   const struct names_input *in = &prologue->names->in;
@@ -689,7 +698,7 @@ static int assemble_build(struct walk *walk, struct prologue *prologue,
   if (*assembly->defines) source_add_line(out, 1, "prologue");
   if (*assembly->defines) text_add_char(out, '\n');
   add_includes(walk, prologue, out);
-  add_common_types(walk, assembly, out);
+  common_types_write(&walk->types, assembly->defines, out);
   add_definitions(prologue, out);
   assemble_add_body(walk, out);
   add_struct_checks(walk, out);

@@ -19,6 +19,9 @@ struct kernel_names {
   size_t count;
 };
 
+/* Finds the kernel of an entry such as "scope::name<arguments>"; NULL if it is not listed. */
+const struct kernel_name *kernel_names_find(const struct kernel_names *kernels, const char *entry);
+
 struct assembly {
   struct names *names; /* their marks of earlier uses are cleared */
   const struct text *body;

@@ -5,19 +5,23 @@
 #ifndef GEN_TEMPLATE_COMMON_TYPES_H
 #define GEN_TEMPLATE_COMMON_TYPES_H
 
-#include "base/text.h"
+#include "gen/sources/source_text.h"
 
 enum { COMMON_TYPES = 4 };
 
 struct common_types {
   struct common_type {
-    bool used;     /* a text mentions the name */
+    bool used;     /* the source mentions the name */
     bool declared; /* the source declares the name itself */
   } list[COMMON_TYPES];
+  bool in_typedef; /* `typedef` was read since the last declaration outside of all braces */
 };
 
-/* Notes which of the names the text mentions and declares. */
-void common_types_see(struct common_types *types, const char *text, size_t length);
+/* Takes the next word. before: the token in front of the word; behind: reads what follows. outside:
+   the word stands outside of all braces and directives. conditions: it stands in an #if. */
+void common_types_see(struct common_types *types, struct source_token word,
+                      struct source_token before, struct source_reader behind, bool outside,
+                      bool conditions);
 /* Appends the declarations. A name that is a macro in `defines` is not declared. Configs cannot
    define these names. */
 void common_types_write(const struct common_types *types, const char *defines, struct text *out);

@@ -46,15 +46,14 @@ enum { PROOF_REFERENCE = -1, PROOF_VERIFY = -2 };
 
 /* Builds the key of all inputs of a reference, verify kernel or generator: the config, the facts,
    the problem, the shared tunables. */
-static void proof_key(const struct config *config, const struct problem *problem,
-                      const struct device_facts *facts, const struct variant *variant, int which,
+static void proof_key(const struct expansion *x, const struct problem *problem, int which,
                       struct text *key) {
-  text_addf(key, "%s %d\n", config->path, which);
-  text_add_n(key, (const char *)facts, sizeof *facts);
-  problem_print(config, problem, key);
-  for (size_t i = 0; i < config->shared_tunable_count; i++) {
-    text_addf(key, "\n%d ", (int)variant->values[i].type);
-    value_print(variant->values[i], key);
+  text_addf(key, "%s %d\n", x->config->path, which);
+  text_add_n(key, (const char *)x->facts, sizeof *x->facts);
+  problem_print(x->config, problem, key);
+  for (size_t i = 0; i < x->config->shared_tunable_count; i++) {
+    text_addf(key, "\n%d ", (int)x->variant->values[i].type);
+    value_print(x->variant->values[i], key);
   }
 }
 
@@ -69,17 +68,14 @@ static const struct proof *kept_proof(const struct expander *expander, const str
 }
 
 /* Expands for a single output element, so that no problem is too large. */
-static int expand_proof(struct expander *expander, const struct config *config,
-                        const struct problem *problem, const struct device_facts *facts,
-                        const struct variant *variant, int which, struct kernel_spec *out,
-                        cugen_error *err) {
-  switch (which) {
-  case PROOF_REFERENCE:
-    return expand_reference(expander, config, problem, facts, variant, 1, out, err);
-  case PROOF_VERIFY: return expand_verify(expander, config, problem, facts, variant, out, err);
-  default:
-    return expand_generator(expander, config, problem, facts, variant, (size_t)which, out, err);
-  }
+static int expand_proof(const struct expansion *x, const struct problem *problem, int which,
+                        struct kernel_spec *out, cugen_error *err) {
+  if (which == PROOF_REFERENCE)
+    return expand_reference(x->expander, x->config, problem, x->facts, x->variant, 1, out, err);
+  if (which == PROOF_VERIFY)
+    return expand_verify(x->expander, x->config, problem, x->facts, x->variant, out, err);
+  return expand_generator(x->expander, x->config, problem, x->facts, x->variant, (size_t)which, out,
+                          err);
 }
 
 static bool has_proof(const struct config *config, int which) {
@@ -89,19 +85,18 @@ static bool has_proof(const struct config *config, int which) {
 
 /* Returns the hashes of the reference, the verify kernel or an argument's generator. They are empty
    if there is none or if it does not expand; the error is reported when the kernel is needed. */
-static struct proof expand_find_proof(struct expander *expander, const struct config *config,
-                                      const struct problem *problem,
-                                      const struct device_facts *facts,
-                                      const struct variant *variant, int which) {
+static struct proof expand_find_proof(const struct expansion *x, const struct problem *problem,
+                                      int which) {
+  struct expander *expander = x->expander;
   struct proof proof = {0};
   struct text key = {0};
-  if (!has_proof(config, which)) return proof;
-  proof_key(config, problem, facts, variant, which, &key);
+  if (!has_proof(x->config, which)) return proof;
+  proof_key(x, problem, which, &key);
   const struct proof *kept = kept_proof(expander, &key);
   struct kernel_spec spec;
   cugen_error ignored;
   if (kept) proof = *kept;
-  if (kept || expand_proof(expander, config, problem, facts, variant, which, &spec, &ignored)) {
+  if (kept || expand_proof(x, problem, which, &spec, &ignored)) {
     text_free(&key);
     return proof;
   }
@@ -119,9 +114,7 @@ static void expand_describe_data(struct expansion *x, const struct config_data *
   if (data->kind == DATA_FILE)
     content =
         data_file_hash(&x->expander->data_files, x->expander->sources, data->file, x->config->path);
-  if (data->kind == DATA_GENERATOR)
-    content =
-        expand_find_proof(x->expander, x->config, x->problem, x->facts, x->variant, (int)i).kernel;
+  if (data->kind == DATA_GENERATOR) content = expand_find_proof(x, x->problem, (int)i).kernel;
   config_data_describe(x->config, data, x->slots, x->arguments, content, out);
 }
 
@@ -233,10 +226,10 @@ static int expand_one(struct expander *expander, const struct config *config,
   if (status) return status;
   struct expansion x = expand_begin(expander, config, problem, facts, variant, err);
   x.unnamed = unnamed;
-  x.proof = expand_find_proof(expander, config, problem, facts, variant, PROOF_REFERENCE);
-  x.judge = expand_find_proof(expander, config, problem, facts, variant, PROOF_VERIFY);
-  x.check_proof = expand_find_proof(expander, config, &check, facts, variant, PROOF_REFERENCE);
-  x.check_judge = expand_find_proof(expander, config, &check, facts, variant, PROOF_VERIFY);
+  x.proof = expand_find_proof(&x, problem, PROOF_REFERENCE);
+  x.judge = expand_find_proof(&x, problem, PROOF_VERIFY);
+  x.check_proof = expand_find_proof(&x, &check, PROOF_REFERENCE);
+  x.check_judge = expand_find_proof(&x, &check, PROOF_VERIFY);
   x.template_name = variant->implementation->template_name;
   x.template_line = variant->implementation->template_line;
   problem_free(&check);
@@ -317,33 +310,34 @@ int expand_generator(struct expander *expander, const struct config *config,
 
 /* Checks that a data file can be read. If its hash is empty, the file is read again for the
    error. */
-static int find_data_file(struct expander *expander, const struct config *config, const char *file,
-                          struct config_line line, const char *name, cugen_error *err) {
+static int find_data_file(const struct expansion *x, const char *file, struct config_line line,
+                          const char *name) {
   struct source_data data;
-  if (data_file_hash(&expander->data_files, expander->sources, file, config->path).hex[0])
+  const struct sources *sources = x->expander->sources;
+  if (data_file_hash(&x->expander->data_files, sources, file, x->config->path).hex[0])
     return CUGEN_OK;
-  int status = data_file_open(expander->sources, file, config->path, &data, err);
+  int status = data_file_open(sources, file, x->config->path, &data, x->err);
   sources_data_close(&data);
-  if (status) error_prefix_at(err, line.path, line.number, "data of '%s'", name);
+  if (status) config_prefix(x->err, line, "data of '%s'", name);
   return status;
 }
 
 int expand_proofs(struct expander *expander, const struct config *config,
                   const struct problem *problem, const struct device_facts *facts,
                   const struct variant *variant, const struct kernel_spec *spec, cugen_error *err) {
+  const struct expansion x = expand_begin(expander, config, problem, facts, variant, err);
   int status = CUGEN_OK;
   for (int which = PROOF_VERIFY; which < (int)spec->argument_count && !status; which++) {
     const struct config_argument *argument = which < 0 ? NULL : &config->arguments[which];
     struct kernel_spec proof = {0};
     if (argument && spec->arguments[which].data == DATA_FILE)
-      status = find_data_file(expander, config, argument->data.file, argument->line, argument->name,
-                              err);
+      status = find_data_file(&x, argument->data.file, argument->line, argument->name);
     else if (argument ? spec->arguments[which].data == DATA_GENERATOR : has_proof(config, which))
-      status = expand_proof(expander, config, problem, facts, variant, which, &proof, err);
+      status = expand_proof(&x, problem, which, &proof, err);
     kernel_spec_free(&proof);
     if (argument && config->answers && config->answers[which].kind == DATA_FILE && !status)
-      status = find_data_file(expander, config, config->answers[which].file, config->reference_line,
-                              argument->name, err);
+      status =
+          find_data_file(&x, config->answers[which].file, config->reference_line, argument->name);
   }
   return status;
 }

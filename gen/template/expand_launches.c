@@ -10,12 +10,6 @@
 
 enum { REFERENCE_THREADS = 256 };
 
-int expansion_launch_error(const struct expansion *x, const struct config_launch *launch,
-                           const char *what) {
-  return error_set_at(x->err, CUGEN_ERROR_CONFIG, launch->line.path, launch->line.number, "%s",
-                      what);
-}
-
 static int list_kernels(const struct expansion *x, const struct config_launch *launch) {
   struct text what = {0};
   const struct kernel_names *kernels = &x->kernels;
@@ -30,7 +24,7 @@ static int list_kernels(const struct expansion *x, const struct config_launch *l
     text_addf(&what, "): say which one with %s",
               x->reference ? "\"file.cu:name\"" : "entry \"name\"");
   int status =
-      what.failed ? error_memory(x->err) : expansion_launch_error(x, launch, text_get(&what));
+      what.failed ? error_memory(x->err) : config_fail(x->err, launch->line, "%s", text_get(&what));
   text_free(&what);
   return status;
 }
@@ -40,8 +34,8 @@ static int only_kernel(const struct expansion *x, const struct config_launch *la
   const struct kernel_name *kernel = &x->kernels.list[0];
   if (x->kernels.count != 1) return list_kernels(x, launch);
   if (kernel->templated)
-    return error_set_at(
-        x->err, CUGEN_ERROR_CONFIG, launch->line.path, launch->line.number,
+    return config_fail(
+        x->err, launch->line,
         "'%.*s' in template '%s' is a C++ template: say which one is launched with %s%.*s<...>\"",
         (int)kernel->length, kernel->at, x->template_name, x->reference ? "\"file.cu:" : "entry \"",
         (int)kernel->length, kernel->at);
@@ -49,40 +43,47 @@ static int only_kernel(const struct expansion *x, const struct config_launch *la
   return CUGEN_OK;
 }
 
-/* Returns the last name of an entry such as "scope::name<arguments>". */
-static struct source_token plain_entry(const char *entry) {
-  size_t length = strcspn(entry, "<"), start = length;
-  while (start > 0 && entry[start - 1] != ':') start--;
-  return (struct source_token){SOURCE_WORD, entry + start, length - start};
-}
-
 /* Finds the kernel of a launch. Kernels that macros define are not seen, so if the source shows no
    kernel at all, the name is not checked. */
 static int named_kernel(const struct expansion *x, const struct config_launch *launch,
                         const char *text) {
   const struct kernel_names *kernels = &x->kernels;
-  struct source_token entry = plain_entry(text);
-  bool found = kernels->count == 0 || kernels->count > KERNELS_LISTED;
-  for (size_t i = 0; i < kernels->count && !found; i++)
-    found = kernels->list[i].length == entry.length &&
-            memcmp(kernels->list[i].at, entry.at, entry.length) == 0;
-  if (found) return CUGEN_OK;
+  if (kernels->count == 0 || kernels->count > KERNELS_LISTED || kernel_names_find(kernels, text))
+    return CUGEN_OK;
   list_kernels(x, launch);
   return error_append(x->err, "; '%s' is none of them", text);
+}
+
+/* Prefixes the error of an expression of the launch. */
+static int launch_prefix(const struct expansion *x, const struct config_launch *launch,
+                         const char *what, int status) {
+  if (status) config_prefix(x->err, launch->line, "%s", what);
+  return status;
+}
+
+/* Evaluates a number of the launch, unless it is not declared. */
+static int launch_int(const struct expansion *x, const struct config_launch *launch,
+                      const struct expr *expr, const char *what, int64_t *out) {
+  return expr ? launch_prefix(x, launch, what, expr_eval_int(expr, x->slots, out, x->err))
+              : CUGEN_OK;
+}
+
+static int launch_bool(const struct expansion *x, const struct config_launch *launch,
+                       const struct expr *expr, const char *what, bool *out) {
+  return expr ? launch_prefix(x, launch, what, expr_eval_bool(expr, x->slots, out, x->err))
+              : CUGEN_OK;
 }
 
 static int evaluate_dimension(struct expansion *x, const struct config_launch *launch,
                               const struct expr *expr, const struct dimension_limit *limit,
                               uint32_t *out) {
   int64_t value = 1;
-  int status = expr ? expr_eval_int(expr, x->slots, &value, x->err) : CUGEN_OK;
-  if (status)
-    return error_prefix_at(x->err, launch->line.path, launch->line.number, "%s", limit->name),
-           status;
+  int status = launch_int(x, launch, expr, limit->name, &value);
+  if (status) return status;
   if (value < 1 || value > limit->most)
-    return error_set_at(x->err, CUGEN_ERROR_CONFIG, launch->line.path, launch->line.number,
-                        "%s is %" PRId64 " (from \"%s\"): it must be 1 to %" PRId64, limit->name,
-                        value, expr ? expr_text(expr) : "", limit->most);
+    return config_fail(x->err, launch->line,
+                       "%s is %" PRId64 " (from \"%s\"): it must be 1 to %" PRId64, limit->name,
+                       value, expr ? expr_text(expr) : "", limit->most);
   *out = (uint32_t)value;
   return CUGEN_OK;
 }
@@ -99,21 +100,20 @@ static int evaluate_sizes(struct expansion *x, const struct config_launch *launc
   int64_t threads = (int64_t)out->block[0] * out->block[1] * out->block[2],
           most = x->facts->max_threads_per_block;
   if (most > 0 && threads > most)
-    return error_set_at(x->err, CUGEN_ERROR_CONFIG, launch->line.path, launch->line.number,
-                        "a block of %" PRId64
-                        " threads (%u x %u x %u): the device takes at most %" PRId64,
-                        threads, out->block[0], out->block[1], out->block[2], most);
+    return config_fail(x->err, launch->line,
+                       "a block of %" PRId64
+                       " threads (%u x %u x %u): the device takes at most %" PRId64,
+                       threads, out->block[0], out->block[1], out->block[2], most);
   return CUGEN_OK;
 }
 
 static int evaluate_shared(struct expansion *x, const struct config_launch *launch, int64_t *out) {
   *out = 0;
-  int status = launch->shared ? expr_eval_int(launch->shared, x->slots, out, x->err) : CUGEN_OK;
-  if (status)
-    return error_prefix_at(x->err, launch->line.path, launch->line.number, "shared"), status;
+  int status = launch_int(x, launch, launch->shared, "shared", out);
+  if (status) return status;
   if (*out < 0 || *out > INT32_MAX)
-    return error_set_at(x->err, CUGEN_ERROR_CONFIG, launch->line.path, launch->line.number,
-                        "shared is %" PRId64 " bytes: it must be 0 to 2^31 - 1", *out);
+    return config_fail(x->err, launch->line,
+                       "shared is %" PRId64 " bytes: it must be 0 to 2^31 - 1", *out);
   return CUGEN_OK;
 }
 
@@ -123,8 +123,8 @@ static int check_carveout(const struct expansion *x, const struct config_launch 
                           struct expansion_entry *entry, const struct kernel_launch *out) {
   if (entry->launched &&
       (entry->has_carveout != out->has_carveout || entry->carveout != out->carveout))
-    return error_set_at(x->err, CUGEN_ERROR_CONFIG, launch->line.path, launch->line.number,
-                        "launches of kernel '%s' have different carveouts", text_get(&entry->name));
+    return config_fail(x->err, launch->line, "launches of kernel '%s' have different carveouts",
+                       text_get(&entry->name));
   entry->launched = true, entry->has_carveout = out->has_carveout, entry->carveout = out->carveout;
   return CUGEN_OK;
 }
@@ -132,15 +132,13 @@ static int check_carveout(const struct expansion *x, const struct config_launch 
 static int evaluate_carveout(struct expansion *x, const struct config_launch *launch,
                              struct expansion_entry *entry, struct kernel_launch *out) {
   int64_t percent = -1;
-  int status =
-      launch->carveout ? expr_eval_int(launch->carveout, x->slots, &percent, x->err) : CUGEN_OK;
-  if (status)
-    return error_prefix_at(x->err, launch->line.path, launch->line.number, "carveout"), status;
+  int status = launch_int(x, launch, launch->carveout, "carveout", &percent);
+  if (status) return status;
   if (percent < -1 || percent > 100)
-    return error_set_at(x->err, CUGEN_ERROR_CONFIG, launch->line.path, launch->line.number,
-                        "carveout is %" PRId64
-                        ": it must be 0 to 100 percent, or -1 for the driver's choice",
-                        percent);
+    return config_fail(x->err, launch->line,
+                       "carveout is %" PRId64
+                       ": it must be 0 to 100 percent, or -1 for the driver's choice",
+                       percent);
   out->has_carveout = percent >= 0;
   out->carveout = percent < 0 ? 0 : (int)percent;
   return check_carveout(x, launch, entry, out);
@@ -150,25 +148,12 @@ static int evaluate_carveout(struct expansion *x, const struct config_launch *la
    of the kernel before may begin early. */
 static int evaluate_overlap(struct expansion *x, const struct config_launch *launch,
                             struct kernel_launch *out) {
-  int status =
-      launch->overlap ? expr_eval_bool(launch->overlap, x->slots, &out->overlap, x->err) : CUGEN_OK;
-  if (status)
-    return error_prefix_at(x->err, launch->line.path, launch->line.number, "overlap"), status;
-  if (!out->overlap || strstr(text_get(&x->expander->source), "griddepcontrol.wait"))
-    return CUGEN_OK;
-  return expansion_launch_error(
-      x, launch,
+  int status = launch_bool(x, launch, launch->overlap, "overlap", &out->overlap);
+  if (status || !out->overlap || strstr(text_get(&x->expander->source), "griddepcontrol.wait"))
+    return status;
+  return config_fail(
+      x->err, launch->line,
       "overlap: the kernel does not wait for the launch before it (griddepcontrol.wait)");
-}
-
-static int evaluate_cooperative(struct expansion *x, const struct config_launch *launch,
-                                struct kernel_launch *out) {
-  int status = launch->cooperative
-                   ? expr_eval_bool(launch->cooperative, x->slots, &out->cooperative, x->err)
-                   : CUGEN_OK;
-  return status ? (error_prefix_at(x->err, launch->line.path, launch->line.number, "cooperative"),
-                   status)
-                : CUGEN_OK;
 }
 
 /* Adds a string to the strings of the spec and returns its offset. Pointers are set when the
@@ -182,16 +167,12 @@ size_t expansion_store_string(struct kernel_spec *spec, const char *string) {
 /* Finds the place of the kernel's name, such as "matmul.cu:12"; nothing if a macro defines the
    kernel. */
 static void locate_kernel(const struct expansion *x, const char *name, struct text *out) {
-  const struct text *body = &x->expander->body;
-  struct source_token entry = plain_entry(name);
-  for (size_t i = 0; i < x->kernels.count && i < KERNELS_LISTED; i++) {
-    const struct kernel_name *kernel = &x->kernels.list[i];
-    int line;
-    if (kernel->length != entry.length || memcmp(kernel->at, entry.at, entry.length) != 0) continue;
-    source_locate(text_get(body), (size_t)(kernel->at - text_get(body)), out, &line);
-    text_addf(out, ":%d", line);
-    return;
-  }
+  const char *body = text_get(&x->expander->body);
+  const struct kernel_name *kernel = kernel_names_find(&x->kernels, name);
+  int line;
+  if (!kernel) return;
+  source_locate(body, (size_t)(kernel->at - body), out, &line);
+  text_addf(out, ":%d", line);
 }
 
 /* Stores offsets, which expansion_finish_strings replaces by pointers. */
@@ -220,8 +201,8 @@ static int evaluate_launch(struct expansion *x, const struct config_launch *laun
   if (!status) status = evaluate_shared(x, launch, &out->shared_bytes);
   if (!status) status = evaluate_carveout(x, launch, entry, out);
   if (!status) status = evaluate_overlap(x, launch, out);
-  if (!status) status = evaluate_cooperative(x, launch, out);
-  return status;
+  if (status) return status;
+  return launch_bool(x, launch, launch->cooperative, "cooperative", &out->cooperative);
 }
 
 /* Passes every argument that is a parameter, then the implementation's own scalars. */
@@ -299,11 +280,11 @@ static void add_to_sequence(struct expansion *x) {
 static int launches_reserve(struct expansion *x, const struct config_launch *launch) {
   struct kernel_spec *spec = x->out;
   if (spec->launch_count == KERNEL_MAX_LAUNCHES)
-    return error_set_at(x->err, CUGEN_ERROR_CONFIG, launch->line.path, launch->line.number,
-                        "more than %d launches differ in what they pass or in their grid: at most "
-                        "so many are possible. "
-                        "Launches that are the same in each step count once",
-                        KERNEL_MAX_LAUNCHES);
+    return config_fail(x->err, launch->line,
+                       "more than %d launches differ in what they pass or in their grid: at most "
+                       "so many are possible. "
+                       "Launches that are the same in each step count once",
+                       KERNEL_MAX_LAUNCHES);
   void *const launches =
       array_reserve(spec->launches, &x->launch_room, spec->launch_count, sizeof *spec->launches);
   if (launches) spec->launches = launches;
@@ -362,11 +343,11 @@ int expansion_reference_launch(struct expansion *x) {
   int64_t count = x->samples ? x->samples : expansion_output_elements(x);
   int64_t blocks = (count - 1) / REFERENCE_THREADS + 1;
   if (count < 0 || blocks > INT32_MAX)
-    return expansion_launch_error(
-        x, &launch,
-        x->verifies         ? "the verify kernel has too many elements for one launch"
-        : x->generates >= 0 ? "the generator has too many elements for one launch"
-                            : "the reference has too many elements for one launch: sample them");
+    return config_fail(x->err, launch.line, "%s",
+                       x->verifies ? "the verify kernel has too many elements for one launch"
+                       : x->generates >= 0
+                           ? "the generator has too many elements for one launch"
+                           : "the reference has too many elements for one launch: sample them");
   int status = evaluate_launch(x, &launch, &x->entries[0], &x->out->launches[0]);
   x->out->launches[0].grid[0] = (uint32_t)blocks;
   x->out->launches[0].block[0] = REFERENCE_THREADS;

@@ -25,9 +25,8 @@ static const struct kernel_argument *field_argument(const struct expansion *x, s
 static int library_fail(const struct expansion *x, const struct library_field *field,
                         const char *name, const char *why) {
   const struct config_library *library = library_of(x);
-  return error_set_at(x->err, CUGEN_ERROR_CONFIG, library->requirement.line.path,
-                      library->requirement.line.number, "%s of %s: '%s' %s", field->name,
-                      library->requirement.text, name, why);
+  return config_fail(x->err, library->requirement.line, "%s of %s: '%s' %s", field->name,
+                     library->requirement.text, name, why);
 }
 
 /* Describes an argument. Only what a library can be told is taken: no map of tiles, no access but
@@ -53,10 +52,7 @@ static int fill_value(const struct expansion *x, const struct library_field *fie
   struct value word = {0};
   int status = field->kind == LIBRARY_NUMBER ? expr_eval_int(expr, x->slots, &out->number, x->err)
                                              : expr_eval(expr, x->slots, &word, x->err);
-  if (status)
-    return error_prefix_at(x->err, library->requirement.line.path, library->requirement.line.number,
-                           "%s", field->name),
-           status;
+  if (status) return config_prefix(x->err, library->requirement.line, "%s", field->name), status;
   if (field->kind == LIBRARY_NUMBER)
     return out->number >= 0 ? CUGEN_OK : library_fail(x, field, expr_text(expr), "is below 0");
   const int index = word.type == VALUE_STRING ? library_word(field, word.string) : -1;
@@ -99,19 +95,10 @@ int expansion_write_call(struct expansion *x) {
 
 /* Everything counts as read, because shapes and strides stand in the source. */
 int expansion_note_call_reads(struct expansion *x) {
-  struct expander *expander = x->expander;
-  const size_t room = x->slot_count + CONFIG_STEP_SLOTS + 1;
-  bool **const lists[] = {&expander->reads, &expander->reads_beside};
-  for (int i = 0; i < 2; i++) {
-    free(*lists[i]);
-    *lists[i] = calloc(room, sizeof **lists[i]);
-    if (!*lists[i]) return error_memory(x->err);
-    memset(*lists[i], true, x->slot_count);
-  }
-  free(expander->values);
-  expander->values = NULL;
-  expander->value_count = 0;
-  expander->read_count = x->slot_count;
+  int status = expansion_fresh_reads(x, 0);
+  if (status) return status;
+  memset(x->expander->reads, true, x->slot_count);
+  memset(x->expander->reads_beside, true, x->slot_count);
   return CUGEN_OK;
 }
 

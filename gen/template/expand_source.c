@@ -97,7 +97,7 @@ static const struct config_compile *compile_of(const struct expansion *x) {
 int expansion_evaluate_options(struct expansion *x) {
   struct text flags = {0}, *defines = &x->expander->defines;
   text_restart(defines);
-  int status = config_flags(x->config, compile_of(x), x->reference, x->slots, &flags, x->err);
+  int status = config_flags(compile_of(x), x->reference, x->slots, &flags, x->err);
   if (!status) status = config_defines(compile_of(x), x->slots, defines, &flags, x->err);
   if (!status && !flags.length) text_add(&flags, "");
   if (!status && !(x->out->options = text_take(&flags))) status = error_memory(x->err);
@@ -116,9 +116,9 @@ static int enter_kernel(struct expansion *x, const struct config_launch *launch,
       return CUGEN_OK;
   }
   if (x->entry_count == KERNEL_MAX_ENTRIES)
-    return error_set_at(x->err, CUGEN_ERROR_CONFIG, launch->line.path, launch->line.number,
-                        "entry \"%s\": the launches of a variant name at most %d kernels",
-                        text_get(name), KERNEL_MAX_ENTRIES);
+    return config_fail(x->err, launch->line,
+                       "entry \"%s\": the launches of a variant name at most %d kernels",
+                       text_get(name), KERNEL_MAX_ENTRIES);
   *out = &x->entries[x->entry_count++];
   (*out)->line = launch->line;
   (*out)->only = !launch->entry.text;
@@ -132,7 +132,7 @@ int expansion_find_entry(struct expansion *x, const struct config_launch *launch
   int status =
       launch->entry.text ? config_spell(&launch->entry, x->slots, &name, x->err) : CUGEN_OK;
   if (status)
-    error_prefix_at(x->err, launch->line.path, launch->line.number, "entry");
+    config_prefix(x->err, launch->line, "entry");
   else
     status = enter_kernel(x, launch, &name, out);
   text_free(&name);
@@ -205,32 +205,44 @@ int expansion_write_source(struct expansion *x) {
   return status ? status : put_together(x);
 }
 
-static int expand_source_note_reads(struct expansion *x, bool **reads,
-                                    struct names_values *values) {
-  free(*reads);
-  *reads = calloc(x->slot_count + CONFIG_STEP_SLOTS + 1, sizeof **reads);
-  if (!*reads) return error_memory(x->err);
-  names_reads(&x->names, *reads, values);
-  for (size_t i = 0; !x->reference && i < x->variant->implementation->tensor_count; i++)
-    names_read_value(x->variant->implementation->tensors[i].when, *reads, values);
-  config_compile_reads(compile_of(x), *reads);
-  for (size_t i = 0; !x->reference && i < x->variant->implementation->launch_count; i++)
-    config_entry_reads(&x->variant->implementation->launches[i], *reads);
-  return CUGEN_OK;
+/* Replaces the reads of the last expansion by empty ones, with room for that many values. */
+int expansion_fresh_reads(struct expansion *x, size_t values) {
+  struct expander *expander = x->expander;
+  const size_t room = x->slot_count + CONFIG_STEP_SLOTS + 1;
+  free(expander->reads);
+  free(expander->reads_beside);
+  free(expander->values);
+  expander->reads = calloc(room, sizeof *expander->reads);
+  expander->reads_beside = calloc(room, sizeof *expander->reads_beside);
+  expander->values = calloc(values + 1, sizeof *expander->values);
+  expander->value_count = 0;
+  expander->read_count = x->slot_count;
+  return expander->reads && expander->reads_beside && expander->values ? CUGEN_OK
+                                                                       : error_memory(x->err);
 }
 
+/* `reads` has also the slots of the expressions of which only the value counts. */
 int expansion_note_reads(struct expansion *x) {
   struct expander *expander = x->expander;
-  const size_t tensors = x->reference ? 0 : x->variant->implementation->tensor_count;
-  struct names_values values = {
-      .list =
-          calloc(x->names.count + x->config->argument_count + tensors + 1, sizeof *values.list)};
-  free(expander->values);
-  expander->values = values.list;
-  expander->read_count = x->slot_count;
-  int status =
-      values.list ? expand_source_note_reads(x, &expander->reads, NULL) : error_memory(x->err);
-  if (!status) status = expand_source_note_reads(x, &expander->reads_beside, &values);
+  const struct config_implementation *implementation =
+      x->reference ? NULL : x->variant->implementation;
+  const size_t tensors = implementation ? implementation->tensor_count : 0,
+               launches = implementation ? implementation->launch_count : 0;
+  struct names_values values;
+  int status = expansion_fresh_reads(x, x->names.count + x->config->argument_count + tensors);
+  if (status) return status;
+  values = (struct names_values){.list = expander->values};
+  names_reads(&x->names, expander->reads_beside, &values);
+  for (size_t i = 0; i < tensors; i++) names_read_value(implementation->tensors[i].when, &values);
+  config_compile_reads(compile_of(x), expander->reads_beside);
+  for (size_t i = 0; i < launches; i++)
+    config_entry_reads(&implementation->launches[i], expander->reads_beside);
   expander->value_count = values.count;
-  return status;
+  memcpy(expander->reads, expander->reads_beside, x->slot_count * sizeof *expander->reads);
+  for (size_t i = 0; i < values.count; i++) {
+    size_t count;
+    const int *slots = expr_slots(values.list[i], &count);
+    for (size_t k = 0; k < count; k++) expander->reads[slots[k]] = true;
+  }
+  return CUGEN_OK;
 }

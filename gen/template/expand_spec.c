@@ -10,10 +10,10 @@
 static int expand_spec_too_many(const struct expansion *x, size_t launches) {
   const struct config_launch *first = x->variant->implementation->launches;
   if (launches)
-    return error_set_at(x->err, CUGEN_ERROR_CONFIG, first->line.path, first->line.number,
-                        "the steps come to %zu launches: at most %d are possible", launches,
-                        KERNEL_MAX_SEQUENCE);
-  return expansion_launch_error(x, first, "all launches are left out: their steps are 0");
+    return config_fail(x->err, first->line,
+                       "the steps come to %zu launches: at most %d are possible", launches,
+                       KERNEL_MAX_SEQUENCE);
+  return config_fail(x->err, first->line, "all launches are left out: their steps are 0");
 }
 
 /* Counts the rounds of all loops. */
@@ -286,10 +286,9 @@ static int check_work(const struct expansion *x) {
   variant_print(x->variant, &text);
   const char *word = flops ? "flops" : "bytes";
   const double work = flops ? x->out->flops : x->out->bytes;
-  int status = error_set_at(
-      x->err, CUGEN_ERROR_CONFIG, config->objective_line.path, config->objective_line.number,
-      "%s of %s is %g, and objective \"%s\" ranks by it: it has to be above 0", word,
-      text_get(&text), work, objective->text);
+  int status = config_fail(x->err, config->objective_line,
+                           "%s of %s is %g, and objective \"%s\" ranks by it: it has to be above 0",
+                           word, text_get(&text), work, objective->text);
   text_free(&text);
   return status;
 }
@@ -297,7 +296,7 @@ static int check_work(const struct expansion *x) {
 static int evaluate_work(const struct expansion *x, const struct config_work *work,
                          const char *word, double *out) {
   int status = work->expr ? expr_eval_float(work->expr, x->slots, out, x->err) : CUGEN_OK;
-  if (status) error_prefix_at(x->err, work->line.path, work->line.number, "%s", word);
+  if (status) config_prefix(x->err, work->line, "%s", word);
   return status;
 }
 

@@ -115,6 +115,8 @@ int expansion_find_entry(struct expansion *x, const struct config_launch *launch
 /* Begins the source with comments that name the variant, the problem and the options. */
 int expansion_write_title(struct expansion *x);
 int expansion_write_source(struct expansion *x);
+/* Replaces the reads of the last expansion by empty ones, with room for that many values. */
+int expansion_fresh_reads(struct expansion *x, size_t values);
 int expansion_note_reads(struct expansion *x);
 
 void expansion_set_step(struct expansion *x, const struct config_launch *launch, size_t step,
@@ -130,8 +132,6 @@ int expansion_library_launch(struct expansion *x);
 
 /* ---- expand_launches.c ---------------------------------------------------------------------- */
 
-int expansion_launch_error(const struct expansion *x, const struct config_launch *launch,
-                           const char *what);
 size_t expansion_store_string(struct kernel_spec *spec, const char *string);
 int expansion_evaluate_launches(struct expansion *x);
 int expansion_reference_launch(struct expansion *x);

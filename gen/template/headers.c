@@ -46,12 +46,6 @@ static void header_free(struct header *h) {
   free(h);
 }
 
-static char *headers_copy_string(const char *string) {
-  struct text text = {0};
-  text_add(&text, string);
-  return text_take(&text);
-}
-
 /* Reads the word of a directive, which splices may divide; *reader moves behind the word. */
 static void directive_word(struct source_reader *reader, struct text *out) {
   struct source_token token;
@@ -86,10 +80,6 @@ static const char *next_directive(struct source_reader *reader, bool *line_start
 
 static bool is_if(const struct text *word) {
   return strncmp(text_get(word), "if", 2) == 0;
-}
-
-static bool headers_same_word(struct source_token a, struct source_token b) {
-  return a.kind == SOURCE_WORD && a.length == b.length && memcmp(a.at, b.at, a.length) == 0;
 }
 
 /* Reads from behind the line of an #if to the #endif that closes it. Returns NULL if there is none
@@ -129,7 +119,7 @@ static struct guard find_guard(const struct text *text, struct text *word) {
   const struct source_token name = source_next_in_line(&reader);
   const char *define = written_directive(&reader, &other, word);
   if (!define || other || strcmp(text_get(word), "define") != 0) return none;
-  if (!headers_same_word(name, source_next_in_line(&reader))) return none;
+  if (!source_is_word(source_next_in_line(&reader), name.at, name.length)) return none;
   const char *close = closing_endif(&reader, word);
   if (!close) return none;
   source_skip_line(&reader);
@@ -199,8 +189,8 @@ static int headers_find_header(struct headers *headers, const struct header_sear
   }
   struct header *h = calloc(1, sizeof *h);
   if (!h) return error_memory(err);
-  *h = (struct header){.from = headers_copy_string(wanted->from),
-                       .name = headers_copy_string(wanted->name),
+  *h = (struct header){.from = strdup(wanted->from),
+                       .name = strdup(wanted->name),
                        .compile = compile,
                        .quoted = wanted->quoted};
   int status = headers_read_header(headers, wanted, h, err);

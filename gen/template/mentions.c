@@ -153,26 +153,6 @@ static void search_file(struct search *s, const char *name, const char *from) {
   text_free(&content);
 }
 
-static void search_launches(struct search *s, const struct config_implementation *implementation) {
-  for (size_t i = 0; i < implementation->launch_count; i++)
-    if (implementation->launches[i].entry.text)
-      look_for_names(s, implementation->launches[i].entry.text);
-}
-
-static bool mentions_search_open(struct search *s, const struct sources *sources,
-                                 const struct config *config, const struct config_tunable *tunables,
-                                 size_t count) {
-  *s = (struct search){.sources = sources, .config = config, .tunables = tunables, .count = count};
-  s->used = calloc(count + 1, sizeof *s->used);
-  s->asked = calloc(count + 1, sizeof *s->asked);
-  s->nearest = calloc(count + 1, sizeof *s->nearest);
-  if (s->used && s->asked && s->nearest) return true;
-  free(s->used);
-  free(s->asked);
-  free(s->nearest);
-  return false;
-}
-
 /* Returns whether the tunable's values are booleans. A boolean is a macro only where it is true, so
    #ifdef uses its value. */
 static bool are_booleans(const struct config_tunable *tunable) {
@@ -193,14 +173,14 @@ static bool tells(const struct search *s, size_t i, cugen_unused_reason *why) {
   return *why != CUGEN_UNUSED_MISSPELT || s->nearest[i][0];
 }
 
-/* Adds the reports. */
-static int mentions_search_close(struct search *s, size_t first, cugen_unused_tunable *out,
-                                 size_t most, size_t *count, cugen_error *err) {
-  for (size_t i = first; !s->all && i < s->count; i++) {
+/* Adds the reports of the tunables from `first` on. */
+static void add_reports(const struct search *s, size_t first, cugen_unused_tunable *out,
+                        size_t most, size_t *count) {
+  for (size_t i = first; i < s->count; i++) {
+    const struct config_tunable *tunable = &s->tunables[i];
     cugen_unused_reason why;
     if (!tells(s, i, &why)) continue;
     if (*count < most) {
-      const struct config_tunable *tunable = &s->tunables[i];
       out[*count] = (cugen_unused_tunable){.name = tunable->name,
                                            .file = tunable->line.path,
                                            .line = tunable->line.number,
@@ -210,11 +190,6 @@ static int mentions_search_close(struct search *s, size_t first, cugen_unused_tu
     }
     ++*count;
   }
-  for (size_t i = 0; i < s->seen_count; i++) free(s->seen[i]);
-  free(s->used);
-  free(s->asked);
-  free(s->nearest);
-  return s->failed ? error_memory(err) : CUGEN_OK;
 }
 
 /* Searches the reference, the verify kernel and the generators, which see the shared tunables. */
@@ -227,41 +202,47 @@ static void search_proof(struct search *s) {
       search_file(s, config->arguments[i].data.file, config->path);
 }
 
-static int mentions_add_shared(const struct sources *sources, const struct config *config,
-                               cugen_unused_tunable *out, size_t most, size_t *count,
-                               cugen_error *err) {
-  struct search s;
-  if (!config->shared_tunable_count) return CUGEN_OK;
-  if (!mentions_search_open(&s, sources, config, config->shared_tunables,
-                            config->shared_tunable_count))
-    return error_memory(err);
-  search_proof(&s);
-  for (size_t i = 0; i < config->implementation_count; i++) {
-    if (config->implementations[i].template_name)
-      search_file(&s, config->implementations[i].template_name, config->path);
-    search_launches(&s, &config->implementations[i]);
-  }
-  return mentions_search_close(&s, 0, out, most, count, err);
+static void search_implementation(struct search *s,
+                                  const struct config_implementation *implementation) {
+  if (implementation->template_name) search_file(s, implementation->template_name, s->config->path);
+  for (size_t i = 0; i < implementation->launch_count; i++)
+    if (implementation->launches[i].entry.text)
+      look_for_names(s, implementation->launches[i].entry.text);
 }
 
-static int mentions_add_own(const struct sources *sources, const struct config *config,
-                            const struct config_implementation *implementation,
-                            cugen_unused_tunable *out, size_t most, size_t *count,
-                            cugen_error *err) {
-  struct search s;
-  if (!mentions_search_open(&s, sources, config, implementation->tunables,
-                            implementation->tunable_count))
-    return error_memory(err);
-  if (implementation->template_name) search_file(&s, implementation->template_name, config->path);
-  search_launches(&s, implementation);
-  return mentions_search_close(&s, config->shared_tunable_count, out, most, count, err);
+/* Reports the tunables that the kernel's implementations share, or with an implementation its
+   own. */
+static int mentions_add(const struct sources *sources, const struct config *config,
+                        const struct config_implementation *own, cugen_unused_tunable *out,
+                        size_t most, size_t *count, cugen_error *err) {
+  const size_t shared = config->shared_tunable_count, tunables = own ? own->tunable_count : shared;
+  struct search s = {.sources = sources,
+                     .config = config,
+                     .tunables = own ? own->tunables : config->shared_tunables,
+                     .count = tunables,
+                     .used = calloc(tunables + 1, sizeof *s.used),
+                     .asked = calloc(tunables + 1, sizeof *s.asked),
+                     .nearest = calloc(tunables + 1, sizeof *s.nearest)};
+  s.failed = !s.used || !s.asked || !s.nearest;
+  if (!s.failed && !own) search_proof(&s);
+  for (size_t i = 0; i < config->implementation_count && !s.failed; i++)
+    if (!own || own == &config->implementations[i])
+      search_implementation(&s, &config->implementations[i]);
+  if (!s.all && !s.failed) add_reports(&s, own ? shared : 0, out, most, count);
+  for (size_t i = 0; i < s.seen_count; i++) free(s.seen[i]);
+  free(s.used);
+  free(s.asked);
+  free(s.nearest);
+  return s.failed ? error_memory(err) : CUGEN_OK;
 }
 
 int mentions_unused(const struct sources *sources, const struct config *config,
                     cugen_unused_tunable *out, size_t most, size_t *count, cugen_error *err) {
   *count = 0;
-  int status = mentions_add_shared(sources, config, out, most, count, err);
+  int status = config->shared_tunable_count
+                   ? mentions_add(sources, config, NULL, out, most, count, err)
+                   : CUGEN_OK;
   for (size_t i = 0; i < config->implementation_count && !status; i++)
-    status = mentions_add_own(sources, config, &config->implementations[i], out, most, count, err);
+    status = mentions_add(sources, config, &config->implementations[i], out, most, count, err);
   return status;
 }

@@ -209,8 +209,7 @@ void names_close(struct names *names) {
 
 static int derived_error(const struct names *names, const struct name *name, int status,
                          cugen_error *err) {
-  error_prefix_at(err, names->in.derived[name->index].line.path,
-                  names->in.derived[name->index].line.number, "derived name '%s'", name->text);
+  config_prefix(err, names->in.derived[name->index].line, "derived name '%s'", name->text);
   return status;
 }
 
@@ -234,9 +233,8 @@ static int check_strides(const struct names *names, const struct name *name, cug
   const struct kernel_argument *argument = &names->in.arguments[name->index];
   const struct config_line line = names->in.config->arguments[name->index].line;
   if (!argument->map.count) return CUGEN_OK;
-  return error_set_at(err, CUGEN_ERROR_CONFIG, line.path, line.number,
-                      "%s: the layout of \"%s\" is %s, which has no strides", name->text,
-                      argument->name, argument->layout);
+  return config_fail(err, line, "%s: the layout of \"%s\" is %s, which has no strides", name->text,
+                     argument->name, argument->layout);
 }
 
 int names_value(const struct names *names, const struct name *name, struct value *out,
@@ -539,7 +537,7 @@ static int define_distance(const struct names *names, const struct name *name, i
   int status = check_strides(names, name, err);
   if (status) return status;
   if (!names->all_known) status = put_product(names, &product, &constant, &factors, err);
-  if (status) error_prefix_at(err, declared->line.path, declared->line.number, "%s", name->text);
+  if (status) config_prefix(err, declared->line, "%s", name->text);
   if (!status && factors.failed) status = error_memory(err);
   if (!status && factors.length && constant != 1)
     text_addf(out, "#define %s ((index_t)(%lld * %s))\n", name->text, (long long)constant,
@@ -656,9 +654,9 @@ static int define_element(const struct names *names, const struct name *name, st
   const struct config_argument *declared = &names->in.config->arguments[name->index];
   const struct layout_map *map = &argument->map;
   if (kernel_argument_textured(argument) || argument->access == ACCESS_TENSOR)
-    return error_set_at(err, CUGEN_ERROR_CONFIG, declared->line.path, declared->line.number,
-                        "%s is a %s here, so that %s(i) has no element: read it by its functions",
-                        declared->name, access_kind_names[argument->access], declared->name);
+    return config_fail(err, declared->line,
+                       "%s is a %s here, so that %s(i) has no element: read it by its functions",
+                       declared->name, access_kind_names[argument->access], declared->name);
   const bool tiled = map->count > argument->rank;
   if (map->bits)
     text_addf(out,
@@ -796,11 +794,8 @@ static void names_read_name(const struct names *names, const struct name *name, 
   }
 }
 
-void names_read_value(const struct expr *expr, bool *reads, struct names_values *values) {
-  size_t count = 0;
-  const int *slots = expr ? expr_slots(expr, &count) : NULL;
-  if (expr && values) values->list[values->count++] = expr;
-  for (size_t i = 0; i < count && !values; i++) reads[slots[i]] = true;
+void names_read_value(const struct expr *expr, struct names_values *values) {
+  if (expr) values->list[values->count++] = expr;
 }
 
 /* Notes what every expansion depends on: how the parameters of the kernel are declared and
@@ -812,7 +807,7 @@ static void names_read_arguments(const struct names *names, bool *reads,
     names_read_expr(names, declared->dtype.expr, false, reads);
     names_read_expr(names, declared->compiled, false, reads);
     names_read_expr(names, declared->access.expr, false, reads);
-    names_read_value(declared->when, reads, values);
+    names_read_value(declared->when, values);
   }
   for (size_t i = 0; i < names->in.own_count; i++)
     names_read_expr(names, names->in.own[i].dtype.expr, false, reads);
@@ -823,8 +818,8 @@ void names_reads(const struct names *names, bool *reads, struct names_values *va
   for (int i = 0; i < DEVICE_FACT_COUNT; i++) reads[i] |= names->facts[i];
   for (size_t i = 0; i < names->count; i++) {
     const struct name *name = &names->list[i];
-    if (name->asked && values && name->kind == NAME_DERIVED)
-      values->list[values->count++] = names->in.derived[name->index].expr;
+    if (name->asked && name->kind == NAME_DERIVED)
+      names_read_value(names->in.derived[name->index].expr, values);
     else if (name->asked)
       names_read_name(names, name, false, reads);
     if (name->used && !names_parameter(names, name)) names_read_name(names, name, true, reads);

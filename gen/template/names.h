@@ -112,14 +112,12 @@ struct names_values {
   size_t count;
 };
 
-/* Adds the expression to values; if values is NULL, sets reads[slot] for each slot that it depends
-   on. */
-void names_read_value(const struct expr *expr, bool *reads, struct names_values *values);
+/* Adds the expression, unless it is NULL. */
+void names_read_value(const struct expr *expr, struct names_values *values);
 
-/* Sets reads[slot] for each slot whose value influences the text of the expansion: with equal
-   values of these slots and an index_t of equal width the kernel is the same. With values (may be
-   NULL), derived names that Lua has read and the conditions of arguments are listed there, and the
-   slots that only they depend on are not set. */
+/* Sets reads[slot] for each slot whose value influences the text of the expansion, and lists in
+   values the derived names that Lua has read and the conditions of arguments: with equal values of
+   these, and an index_t of equal width, the kernel is the same. */
 void names_reads(const struct names *names, bool *reads, struct names_values *values);
 
 #endif

@@ -18,20 +18,12 @@ struct parameter_list {
 
 /* ---- Reading -------------------------------------------------------------------------------- */
 
-static bool is_of(struct source_token token, const char *marks) {
-  return token.kind == SOURCE_MARK && strchr(marks, *token.at);
-}
-
-static bool parameters_same_word(struct source_token a, const char *at, size_t length) {
-  return a.kind == SOURCE_WORD && a.length == length && memcmp(a.at, at, length) == 0;
-}
-
 static bool is_defined(const char *text, struct source_token word) {
   static const char directive[] = "define";
   for (const char *at = text; (at = strstr(at, directive)); at += sizeof directive - 1) {
     const char *name = at + sizeof directive - 1;
     struct source_reader reader = {name, name + strlen(name)};
-    if (parameters_same_word(source_next_in_line(&reader), word.at, word.length)) return true;
+    if (source_is_word(source_next_in_line(&reader), word.at, word.length)) return true;
   }
   return false;
 }
@@ -43,7 +35,7 @@ static bool has_macro(const char *text, struct source_reader list) {
     const struct source_token token = source_next_solid(&list);
     if (token.kind == SOURCE_END || (token.kind == SOURCE_WORD && is_defined(text, token)))
       return true;
-    depth += is_of(token, "(") - is_of(token, ")");
+    depth += source_is_mark_of(token, "(") - source_is_mark_of(token, ")");
   }
   return false;
 }
@@ -53,7 +45,7 @@ static bool is_named_once(const struct text *body, const struct kernel_name *ker
   size_t count = 0;
   for (struct source_token token = source_next_solid(&reader); token.kind != SOURCE_END;
        token = source_next_solid(&reader))
-    count += parameters_same_word(token, kernel->at, kernel->length);
+    count += source_is_word(token, kernel->at, kernel->length);
   return count == 1;
 }
 
@@ -167,7 +159,7 @@ static int find_passed(const struct passing *p, const struct parameter_list *lis
   for (size_t k = 0; k < p->count; k++) {
     const size_t at = (i + k) % p->count;
     const char *const passed = argument_of(p, at)->name;
-    if (parameters_same_word(name, passed, strlen(passed))) return (int)at;
+    if (source_is_word(name, passed, strlen(passed))) return (int)at;
   }
   return UNKNOWN;
 }
@@ -210,20 +202,6 @@ static int note_order(const struct passing *p, const struct parameter_list *list
 
 /* ---- Launches ------------------------------------------------------------------------------- */
 
-/* Returns NULL if the parameter list of the kernel cannot be seen. */
-static const struct kernel_name *parameters_find_kernel(const struct expansion *x,
-                                                        const char *entry) {
-  const size_t length = strcspn(entry, "<");
-  size_t start = length;
-  while (start > 0 && entry[start - 1] != ':') start--;
-  for (size_t i = 0; i < x->kernels.count && i < KERNELS_LISTED; i++) {
-    const struct kernel_name *kernel = &x->kernels.list[i];
-    if (kernel->length == length - start && memcmp(kernel->at, entry + start, kernel->length) == 0)
-      return kernel;
-  }
-  return NULL;
-}
-
 /* Returns whether the text of the list is complete: it has no macro, and there is no second kernel
    of that name. */
 static bool parameters_is_plain(const struct passing *p, struct source_reader list) {
@@ -234,11 +212,12 @@ static bool parameters_is_plain(const struct passing *p, struct source_reader li
 
 static int parameters_check_launch(struct expansion *x, const struct kernel_launch *launch) {
   const struct text *body = &x->expander->body;
-  struct passing p = {.x = x, .kernel = parameters_find_kernel(x, launch->entry), .launch = launch};
+  struct passing p = {
+      .x = x, .kernel = kernel_names_find(&x->kernels, launch->entry), .launch = launch};
   struct parameter_list list;
   if (!p.kernel) return CUGEN_OK;
   struct source_reader reader = {p.kernel->at + p.kernel->length, text_get(body) + body->length};
-  if (!is_of(source_next_solid(&reader), "(")) return CUGEN_OK;
+  if (!source_is_mark_of(source_next_solid(&reader), "(")) return CUGEN_OK;
   p.count = kernel_launch_parameters(x->out, launch, p.passed);
   list.count = signature_read_list(reader, list.seen);
   if (list.count == UNKNOWN) return CUGEN_OK;

@@ -89,12 +89,6 @@ static int render_give_up(lua_State *L, struct renderer *renderer) {
 
 /* ---- Loading -------------------------------------------------------------------------------- */
 
-static char *render_copy_string(const char *string) {
-  struct text text = {0};
-  text_add(&text, string);
-  return text_take(&text);
-}
-
 static struct loaded *find_loaded(struct renderer *renderer, const char *from, const char *name) {
   for (size_t i = 0; i < renderer->loaded_count; i++) {
     struct loaded *loaded = &renderer->loaded[i];
@@ -115,7 +109,7 @@ static int render_remember(struct renderer *renderer, const char *from, const ch
                                        renderer->loaded_count, sizeof *moved);
   if (!moved) return error_memory(err);
   renderer->loaded = moved;
-  struct loaded loaded = {render_copy_string(from), render_copy_string(name), template, owner};
+  struct loaded loaded = {strdup(from), strdup(name), template, owner};
   if (!loaded.from || !loaded.name) {
     free(loaded.from);
     free(loaded.name);
@@ -469,8 +463,7 @@ static int call_formula(lua_State *L) {
   note_slots(names, formula);
   if (formula_print(names->in.config, formula, names->in.slots, names->known, names->in.slot_count,
                     arguments, &renderer->formula, &renderer->error)) {
-    error_prefix_at(&renderer->error, formula->line.path, formula->line.number, "formula \"%s\"",
-                    formula->name);
+    config_prefix(&renderer->error, formula->line, "formula \"%s\"", formula->name);
     return render_give_up(L, renderer);
   }
   lua_pushlstring(L, text_get(&renderer->formula), renderer->formula.length);

