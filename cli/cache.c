@@ -35,12 +35,6 @@ static json_t *path_json(struct cli *cli) {
   return json_string(api_where(cli->lib, API_PLACE_CACHE));
 }
 
-static json_t *cache_portfolios_json(const cugen_portfolio *portfolios, size_t count) {
-  json_t *array = json_array();
-  for (size_t i = 0; i < count; i++) json_array_append_new(array, portfolio_json(&portfolios[i]));
-  return array;
-}
-
 /* ---- ls ------------------------------------------------------------------------------------- */
 
 /* Returns true if a setting may be left out of a table because all sets of a kernel share it:
@@ -140,20 +134,15 @@ static int print_sets(struct cli *cli, const cugen_cache_set *sets, size_t count
   return status;
 }
 
-static json_t *set_json(const cugen_cache_set *set) {
-  json_t *object = json_object();
-  json_object_set_new(object, "kernel", json_string(set->config));
-  json_object_set_new(object, "problem", json_string(set->problem));
-  json_object_set_new(object, "device", json_string(set->device));
-  json_object_set_new(object, "options", json_string(set->options));
-  json_object_set_new(object, "measure", json_optional_string(set->measure));
-  json_object_set_new(object, "records", json_integer((json_int_t)set->records));
-  json_object_set_new(object, "failed", json_integer((json_int_t)set->failed));
-  json_object_set_new(object, "history", json_integer((json_int_t)set->history));
-  json_object_set_new(object, "best", json_optional_string(set->best));
-  json_object_set_new(object, "seconds", *set->best ? json_number(set->seconds) : json_null());
-  json_object_set_new(object, "measured_at", json_integer(set->measured_at));
-  return object;
+static json_t *set_json(const void *item) {
+  const cugen_cache_set *set = item;
+  return JSON_NEW({"kernel", json_string(set->config)}, MEMBER(string, set, problem),
+                  MEMBER(string, set, device), MEMBER(string, set, options),
+                  MEMBER(optional_string, set, measure), MEMBER(count, set, records),
+                  MEMBER(count, set, failed), MEMBER(count, set, history),
+                  MEMBER(optional_string, set, best),
+                  {"seconds", *set->best ? json_number(set->seconds) : json_null()},
+                  MEMBER(integer, set, measured_at));
 }
 
 /* The sets and portfolios that are listed. */
@@ -165,13 +154,9 @@ struct listing {
 };
 
 static int print_listing_json(struct cli *cli, const struct listing *l) {
-  json_t *object = json_object(), *sets = json_array();
-  json_object_set_new(object, "cache", path_json(cli));
-  json_object_set_new(object, "sets", sets);
-  for (size_t i = 0; i < l->count; i++) json_array_append_new(sets, set_json(&l->sets[i]));
-  json_object_set_new(object, "portfolios",
-                      cache_portfolios_json(l->portfolios, l->portfolio_count));
-  return cli_print_json(cli, object);
+  return cli_print_json(
+      cli, JSON_NEW({"cache", path_json(cli)}, {"sets", JSON_LIST(l->sets, l->count, set_json)},
+                    {"portfolios", JSON_LIST(l->portfolios, l->portfolio_count, portfolio_json)}));
 }
 
 static int print_listing(struct cli *cli, const struct listing *l) {
@@ -250,27 +235,23 @@ static int cache_print_portfolios(struct cli *cli) {
   return status;
 }
 
+static json_t *stored_record_json(const void *item) {
+  const cugen_stored_record *stored = item;
+  return JSON_ADD(json_record(&stored->record), {"state", json_string(cache_state_of(stored))},
+                  MEMBER(integer, stored, driver_version), MEMBER(integer, stored, nvrtc_version));
+}
+
 static int stored_json(struct cli *cli, const cugen_stored_record *all, size_t count) {
   const cugen_portfolio *portfolios;
   size_t portfolio_count;
   int status = api_kernel_portfolios(cli->kernel, &portfolios, &portfolio_count, &cli->error);
   if (status) return status;
-  json_t *object = json_object(), *array = json_array();
-  json_object_set_new(object, "kernel", json_string(cugen_kernel_name(cli->kernel)));
-  json_object_set_new(object, "problem", json_string(cugen_kernel_problem(cli->kernel)));
-  json_object_set_new(object, "device", json_device(cugen_kernel_device(cli->kernel)));
-  json_object_set_new(object, "objective", json_string(api_kernel_objective_text(cli->kernel)));
-  json_object_set_new(object, "measure", json_optional_string(api_kernel_measure(cli->kernel)));
-  json_object_set_new(object, "records", array);
-  for (size_t i = 0; i < count; i++) {
-    json_t *record = json_record(&all[i].record);
-    json_object_set_new(record, "state", json_string(cache_state_of(&all[i])));
-    json_object_set_new(record, "driver_version", json_integer(all[i].driver_version));
-    json_object_set_new(record, "nvrtc_version", json_integer(all[i].nvrtc_version));
-    json_array_append_new(array, record);
-  }
-  json_object_set_new(object, "portfolios", cache_portfolios_json(portfolios, portfolio_count));
-  return cli_print_json(cli, object);
+  return cli_print_json(
+      cli,
+      JSON_ADD(json_kernel(cli), {"objective", json_string(api_kernel_objective_text(cli->kernel))},
+               {"measure", json_optional_string(api_kernel_measure(cli->kernel))},
+               {"records", JSON_LIST(all, count, stored_record_json)},
+               {"portfolios", JSON_LIST(portfolios, portfolio_count, portfolio_json)}));
 }
 
 int command_cache_show(struct cli *cli) {
@@ -300,16 +281,10 @@ int command_cache_show(struct cli *cli) {
 
 static json_t *counts_json(struct cli *cli, const cugen_cache_counts *counts, const char *flag,
                            bool value) {
-  json_t *object = json_object();
-  json_object_set_new(object, "cache", path_json(cli));
-  json_object_set_new(object, flag, json_boolean(value));
-  json_object_set_new(object, "sets", json_integer((json_int_t)counts->sets));
-  json_object_set_new(object, "records", json_integer((json_int_t)counts->records));
-  json_object_set_new(object, "history", json_integer((json_int_t)counts->history));
-  json_object_set_new(object, "images", json_integer((json_int_t)counts->images));
-  json_object_set_new(object, "image_bytes", json_integer(counts->image_bytes));
-  json_object_set_new(object, "portfolios", json_integer((json_int_t)counts->portfolios));
-  return object;
+  return JSON_NEW({"cache", path_json(cli)}, {flag, json_boolean(value)},
+                  MEMBER(count, counts, sets), MEMBER(count, counts, records),
+                  MEMBER(count, counts, history), MEMBER(count, counts, images),
+                  MEMBER(integer, counts, image_bytes), MEMBER(count, counts, portfolios));
 }
 
 /* Prints "12 records, 3 in history, 2 compiled kernels (1.2 MiB)". */

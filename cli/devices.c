@@ -119,24 +119,16 @@ static int devices_print_text(struct cli *cli, const struct lists *lists) {
   return CUGEN_OK;
 }
 
-static json_t *list_json(const cugen_device_info *devices, size_t count) {
-  json_t *array = json_array();
-  for (size_t i = 0; i < count; i++) json_array_append_new(array, json_device(&devices[i]));
-  return array;
-}
-
 static int devices_print_json(struct cli *cli, const struct lists *lists) {
-  json_t *object = json_object();
-  json_object_set_new(object, "devices", list_json(lists->here, lists->here_count));
-  json_object_set_new(object, "described", list_json(lists->described, lists->described_count));
   json_t *remembered = json_array();
   for (size_t i = 0; i < lists->set_count; i++)
     if (devices_is_first(lists, i))
       json_array_append_new(remembered, json_text(lists->sets[i].device));
-  json_object_set_new(object, "remembered", remembered);
-  json_object_set_new(object, "no_gpu", json_optional_string(lists->why));
-  json_object_set_new(object, "where", json_string(cugen_where(cli->lib)));
-  return cli_print_json(cli, object);
+  return cli_print_json(
+      cli, JSON_NEW({"devices", JSON_LIST(lists->here, lists->here_count, json_device)},
+                    {"described", JSON_LIST(lists->described, lists->described_count, json_device)},
+                    {"remembered", remembered}, {"no_gpu", json_optional_string(lists->why)},
+                    {"where", json_string(cugen_where(cli->lib))}));
 }
 
 int command_devices(struct cli *cli) {

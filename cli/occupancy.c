@@ -278,22 +278,16 @@ static int occupancy_print_text(struct cli *cli, const struct kernel *kernel,
   return table_close(&table, 0, stdout, &cli->error);
 }
 
-static json_t *answer_json(const struct answer *answer) {
+static json_t *answer_json(const void *item) {
+  const struct answer *answer = item;
   const cugen_occupancy *o = &answer->occupancy;
-  json_t *object = json_object();
-  json_object_set_new(object, "device", json_string(answer->id));
-  json_object_set_new(object, "name", json_string(o->device));
-  json_object_set_new(object, "arch", json_string(o->arch));
-  json_object_set_new(object, "blocks", json_integer(o->blocks));
-  json_object_set_new(object, "max_threads", json_integer(o->max_threads));
-  json_object_set_new(object, "occupancy", json_number(o->fraction));
-  json_object_set_new(object, "limiter", json_string(o->limiter));
-  json_object_set_new(object, "best_threads",
-                      o->best_threads ? json_integer(o->best_threads) : json_null());
-  json_object_set_new(object, "best_shared_bytes",
-                      o->best_threads ? json_integer(o->best_shared_bytes) : json_null());
-  json_object_set_new(object, "best_occupancy", json_known(o->best_fraction));
-  return object;
+  return JSON_NEW(
+      {"device", json_string(answer->id)}, {"name", json_string(o->device)},
+      MEMBER(string, o, arch), MEMBER(integer, o, blocks), MEMBER(integer, o, max_threads),
+      {"occupancy", json_number(o->fraction)}, MEMBER(string, o, limiter),
+      MEMBER(known_integer, o, best_threads),
+      {"best_shared_bytes", o->best_threads ? json_integer(o->best_shared_bytes) : json_null()},
+      {"best_occupancy", json_known(o->best_fraction)});
 }
 
 static json_t *positive(int number) {
@@ -303,23 +297,18 @@ static json_t *positive(int number) {
 static int occupancy_print_json(struct cli *cli, const struct kernel *kernel,
                                 const struct answers *answers) {
   const cugen_occupancy *first = &answers->rows[0].occupancy;
-  json_t *object = json_object(), *array = json_array();
-  json_object_set_new(object, "registers", json_integer(kernel->takes.registers));
-  json_object_set_new(object, "threads", json_integer(kernel->takes.threads));
-  json_object_set_new(object, "shared_bytes", json_integer(first->shared_bytes));
-  json_object_set_new(object, "dynamic_shared", json_optional_string(kernel->takes.dynamic_shared));
-  json_object_set_new(object, "carveout",
-                      kernel->takes.has_carveout ? json_integer(kernel->takes.carveout)
-                                                 : json_null());
-  json_object_set_new(object, "warps", json_integer(first->warps));
-  json_object_set_new(object, "idle_lanes", json_integer(first->idle_lanes));
-  json_object_set_new(object, "predicted_now", json_boolean(kernel->now));
-  json_object_set_new(object, "cluster_blocks", positive(kernel->cluster_blocks));
-  json_object_set_new(object, "active_clusters", positive(kernel->active_clusters));
-  json_object_set_new(object, "devices", array);
-  for (size_t i = 0; i < answers->count; i++)
-    json_array_append_new(array, answer_json(&answers->rows[i]));
-  return cli_print_json(cli, object);
+  return cli_print_json(
+      cli, JSON_NEW({"registers", json_integer(kernel->takes.registers)},
+                    {"threads", json_integer(kernel->takes.threads)},
+                    MEMBER(integer, first, shared_bytes),
+                    {"dynamic_shared", json_optional_string(kernel->takes.dynamic_shared)},
+                    {"carveout", kernel->takes.has_carveout ? json_integer(kernel->takes.carveout)
+                                                            : json_null()},
+                    MEMBER(integer, first, warps), MEMBER(integer, first, idle_lanes),
+                    {"predicted_now", json_boolean(kernel->now)},
+                    {"cluster_blocks", positive(kernel->cluster_blocks)},
+                    {"active_clusters", positive(kernel->active_clusters)},
+                    {"devices", JSON_LIST(answers->rows, answers->count, answer_json)}));
 }
 
 int command_occupancy(struct cli *cli) {

@@ -43,7 +43,10 @@ char *print_clean(const char *text, size_t length);
 
 /* ---- JSON ----------------------------------------------------------------------------------- */
 
-json_t *json_device(const cugen_device_info *device);
+json_t *json_device(const void *device); /* a cugen_device_info */
+struct cli;
+/* Begins an object with the kernel, its problem and its device. */
+json_t *json_kernel(const struct cli *cli);
 json_t *json_implementation(const cugen_implementation_info *info);
 /* Returns JSON null if the variant was named. */
 json_t *json_choice(const cugen_choice *choice);

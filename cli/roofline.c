@@ -121,36 +121,29 @@ static void print_ridges(const cugen_ceilings *all) {
   }
 }
 
-static json_t *roofline_ceilings_json(const cugen_ceilings *c) {
-  json_t *object = json_object();
-  json_object_set_new(object, "dtype", json_string(c->dtype));
-  json_object_set_new(object, "flops_per_second", json_known(c->flops));
-  json_object_set_new(object, "flops_per_second_peak", json_known(c->flops_peak));
-  json_object_set_new(object, "tensor_flops_per_second_peak", json_known(c->tensor_flops_peak));
-  json_object_set_new(object, "flops_measured_at",
-                      c->flops_at ? json_integer(c->flops_at) : json_null());
-  json_object_set_new(object, "bytes_per_second", json_known(c->bandwidth));
-  json_object_set_new(object, "bytes_per_second_peak", json_known(c->bandwidth_peak));
-  json_object_set_new(object, "bytes_measured_at",
-                      c->bandwidth_at ? json_integer(c->bandwidth_at) : json_null());
-  return object;
+static json_t *roofline_ceilings_json(const void *item) {
+  const cugen_ceilings *c = item;
+  return JSON_NEW(MEMBER(string, c, dtype), {"flops_per_second", json_known(c->flops)},
+                  {"flops_per_second_peak", json_known(c->flops_peak)},
+                  {"tensor_flops_per_second_peak", json_known(c->tensor_flops_peak)},
+                  {"flops_measured_at", json_known_integer(c->flops_at)},
+                  {"bytes_per_second", json_known(c->bandwidth)},
+                  {"bytes_per_second_peak", json_known(c->bandwidth_peak)},
+                  {"bytes_measured_at", json_known_integer(c->bandwidth_at)});
 }
 
 static int roofline_print_json(struct cli *cli, const cugen_device_info *device,
                                const cugen_ceilings *all) {
-  json_t *object = json_object(), *array = json_array(), *tensor = json_array();
-  json_object_set_new(object, "device", json_device(device));
-  json_object_set_new(object, "ceilings", array);
-  for (size_t i = 0; i < DTYPES; i++) json_array_append_new(array, roofline_ceilings_json(&all[i]));
-  json_object_set_new(object, "tensor_cores", tensor);
+  json_t *tensor = json_array();
   for (size_t i = 0; i < TENSOR_TYPES; i++) {
-    json_t *entry = json_object();
-    json_object_set_new(entry, "type", json_string(tensor_types[i]));
-    json_object_set_new(entry, "tensor_flops_per_second_peak",
-                        json_known(api_kernel_tensor_flops(cli->kernel, tensor_types[i])));
+    json_t *entry = JSON_NEW({"type", json_string(tensor_types[i])},
+                             {"tensor_flops_per_second_peak",
+                              json_known(api_kernel_tensor_flops(cli->kernel, tensor_types[i]))});
     json_array_append_new(tensor, entry);
   }
-  return cli_print_json(cli, object);
+  return cli_print_json(cli, JSON_NEW({"device", json_device(device)},
+                                      {"ceilings", JSON_LIST(all, DTYPES, roofline_ceilings_json)},
+                                      {"tensor_cores", tensor}));
 }
 
 /* ---- The command ---------------------------------------------------------------------------- */
@@ -272,17 +265,13 @@ static int roofline_print_plot(struct cli *cli, const struct findings *f) {
 }
 
 static int print_kernel_json(struct cli *cli, const struct findings *f) {
-  json_t *object = json_object(), *array = json_array(), *records = json_array();
-  json_object_set_new(object, "kernel", json_string(cugen_kernel_name(cli->kernel)));
-  json_object_set_new(object, "problem", json_string(cugen_kernel_problem(cli->kernel)));
-  json_object_set_new(object, "device", json_device(cugen_kernel_device(cli->kernel)));
-  json_object_set_new(object, "ceilings", array);
-  json_array_append_new(array, roofline_ceilings_json(&f->ceilings));
-  json_object_set_new(object, "predicted_now", json_boolean(f->now));
-  json_object_set_new(object, "records", records);
+  json_t *records = json_array();
   for (size_t i = 0; i < f->right_count; i++)
     json_array_append_new(records, json_record(f->right[i]));
-  return cli_print_json(cli, object);
+  return cli_print_json(cli,
+                        JSON_ADD(json_kernel(cli),
+                                 {"ceilings", JSON_LIST(&f->ceilings, 1, roofline_ceilings_json)},
+                                 {"predicted_now", json_boolean(f->now)}, {"records", records}));
 }
 
 static bool names_svg(const char *path) {

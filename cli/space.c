@@ -139,28 +139,19 @@ static int print_space(struct cli *cli, const cugen_space_info *space, uint64_t 
 
 static json_t *restriction_json(const cugen_restriction_info *info) {
   static const char *const kinds[] = {"where", "limit", "filter", "heuristic"};
-  json_t *object = json_object();
-  json_object_set_new(object, "implementation", json_string(info->implementation));
-  json_object_set_new(object, "kind", json_string(kinds[info->kind]));
-  json_object_set_new(object, "where", json_string(info->text));
-  json_object_set_new(object, "file", json_string(message_own(info->file).text));
-  json_object_set_new(object, "line", json_integer(info->line));
-  json_object_set_new(object, "removed", json_integer((json_int_t)info->removed));
-  return object;
+  return JSON_NEW(MEMBER(string, info, implementation), {"kind", json_string(kinds[info->kind])},
+                  {"where", json_string(info->text)},
+                  {"file", json_string(message_own(info->file).text)}, MEMBER(integer, info, line),
+                  MEMBER(count, info, removed));
 }
 
 static int space_fill_json(struct cli *cli, const cugen_space_info *space, uint64_t left_out,
                            json_t *object) {
   json_t *implementations = json_array(), *restrictions = json_array();
   int status = CUGEN_OK;
-  json_object_set_new(object, "kernel", json_string(cugen_kernel_name(cli->kernel)));
-  json_object_set_new(object, "problem", json_string(cugen_kernel_problem(cli->kernel)));
-  json_object_set_new(object, "device", json_device(cugen_kernel_device(cli->kernel)));
-  json_object_set_new(object, "cartesian", json_integer((json_int_t)space->cartesian));
-  json_object_set_new(object, "valid", json_integer((json_int_t)space->valid));
-  json_object_set_new(object, "left_out", json_integer((json_int_t)left_out));
-  json_object_set_new(object, "implementations", implementations);
-  json_object_set_new(object, "restrictions", restrictions);
+  JSON_ADD(object, MEMBER(count, space, cartesian), MEMBER(count, space, valid),
+           {"left_out", json_count(left_out)}, {"implementations", implementations},
+           {"restrictions", restrictions});
   for (size_t i = 0; !status && i < space->implementations; i++) {
     cugen_implementation_info info;
     status = api_kernel_implementation(cli->kernel, i, &info, &cli->error);
@@ -176,7 +167,7 @@ static int space_fill_json(struct cli *cli, const cugen_space_info *space, uint6
 
 static int space_print_json(struct cli *cli, const cugen_space_info *space, uint64_t left_out,
                             uint64_t listed) {
-  json_t *object = json_object();
+  json_t *object = json_kernel(cli);
   int status = space_fill_json(cli, space, left_out, object);
   if (!status && options_given(cli, OPTION_LIST)) {
     json_t *variants = json_array();

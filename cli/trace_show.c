@@ -199,14 +199,11 @@ static int print_trace(struct cli *cli, const struct findings *f) {
 }
 
 static int trace_show_print_json(struct cli *cli, const struct findings *f) {
-  json_t *object = json_object();
-  json_object_set_new(object, "kernel", json_string(cugen_kernel_name(cli->kernel)));
-  json_object_set_new(object, "problem", json_string(cugen_kernel_problem(cli->kernel)));
-  json_object_set_new(object, "device", json_device(cugen_kernel_device(cli->kernel)));
-  json_object_set_new(object, "objective", json_string(api_kernel_objective_text(cli->kernel)));
-  json_object_set_new(object, "measure", json_optional_string(api_kernel_measure(cli->kernel)));
-  json_object_set_new(object, "trace", trace_json(&f->trace));
-  return cli_print_json(cli, object);
+  return cli_print_json(cli,
+                        JSON_ADD(json_kernel(cli),
+                                 {"objective", json_string(api_kernel_objective_text(cli->kernel))},
+                                 {"measure", json_optional_string(api_kernel_measure(cli->kernel))},
+                                 {"trace", trace_json(&f->trace)}));
 }
 
 /* Refuses if there is no run to draw: predictions made now, or records without times. */

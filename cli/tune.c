@@ -297,20 +297,16 @@ static int tune_print_result(struct cli *cli, const cugen_tune_result *result, s
 
 static int tune_print_json(struct cli *cli, const cugen_space_info *space,
                            const cugen_tune_result *result) {
-  json_t *object = json_object(), *records = json_array();
-  json_object_set_new(object, "kernel", json_string(cugen_kernel_name(cli->kernel)));
-  json_object_set_new(object, "problem", json_string(cugen_kernel_problem(cli->kernel)));
-  json_object_set_new(object, "device", json_device(cugen_kernel_device(cli->kernel)));
-  json_object_set_new(
-      object, "fallback",
-      json_optional_string(cli->fallback ? cli->fallback : cugen_kernel_fallback(cli->kernel)));
-  json_object_set_new(object, "check_problem", json_boolean(cli_is_check(cli)));
-  json_object_set_new(object, "objective", json_string(api_kernel_objective_text(cli->kernel)));
-  json_object_set_new(object, "measure", json_optional_string(api_kernel_measure(cli->kernel)));
-  json_object_set_new(object, "cartesian", json_integer((json_int_t)space->cartesian));
-  json_object_set_new(object, "valid", json_integer((json_int_t)space->valid));
-  json_object_set_new(object, "run", json_tune_result(result));
-  json_object_set_new(object, "records", records);
+  json_t *records = json_array();
+  json_t *object = JSON_ADD(
+      json_kernel(cli),
+      {"fallback",
+       json_optional_string(cli->fallback ? cli->fallback : cugen_kernel_fallback(cli->kernel))},
+      {"check_problem", json_boolean(cli_is_check(cli))},
+      {"objective", json_string(api_kernel_objective_text(cli->kernel))},
+      {"measure", json_optional_string(api_kernel_measure(cli->kernel))},
+      MEMBER(count, space, cartesian), MEMBER(count, space, valid),
+      {"run", json_tune_result(result)}, {"records", records});
   for (size_t i = 0; i < api_kernel_records(cli->kernel); i++) {
     cugen_record record;
     int status = api_kernel_record(cli->kernel, i, &record, &cli->error);

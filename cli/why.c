@@ -137,42 +137,29 @@ static int print_why(struct cli *cli, const cugen_why *why) {
   return CUGEN_OK;
 }
 
-static json_t *match_json(const cugen_why_match *match) {
+static json_t *row_json(const void *item) {
   static const char *const states[] = {"same", "differs", "unknown"};
-  json_t *object = json_object(), *rows = json_array();
-  json_object_set_new(object, "variant", json_string(match->variant));
-  json_object_set_new(object, "verdict", json_string(match->verdict));
-  json_object_set_new(object, "outcome", json_string(outcome_name((int)match->outcome)));
-  json_object_set_new(object, "seconds",
-                      match->outcome == CUGEN_OUTCOME_OK ? json_number(match->seconds)
-                                                         : json_null());
-  json_object_set_new(object, "measured_at", json_integer((json_int_t)match->measured_at));
-  json_object_set_new(object, "fields", rows);
-  for (size_t i = 0; i < match->row_count; i++) {
-    const cugen_why_row *row = &match->rows[i];
-    json_t *field = json_object();
-    json_object_set_new(field, "field", json_string(row->field));
-    json_object_set_new(field, "wanted", json_string(row->wanted));
-    json_object_set_new(field, "found", json_string(row->found));
-    json_object_set_new(field, "state", json_string(states[row->state]));
-    json_object_set_new(field, "decides", json_boolean(row->decides));
-    json_array_append_new(rows, field);
-  }
-  return object;
+  const cugen_why_row *row = item;
+  return JSON_NEW(MEMBER(string, row, field), MEMBER(string, row, wanted),
+                  MEMBER(string, row, found), {"state", json_string(states[row->state])},
+                  MEMBER(boolean, row, decides));
+}
+
+static json_t *match_json(const void *item) {
+  const cugen_why_match *match = item;
+  return JSON_NEW(
+      MEMBER(string, match, variant), MEMBER(string, match, verdict),
+      {"outcome", json_string(outcome_name((int)match->outcome))},
+      {"seconds", match->outcome == CUGEN_OUTCOME_OK ? json_number(match->seconds) : json_null()},
+      MEMBER(integer, match, measured_at),
+      {"fields", JSON_LIST(match->rows, match->row_count, row_json)});
 }
 
 static int why_print_json(struct cli *cli, const cugen_why *why) {
-  json_t *object = json_object(), *matches = json_array();
-  json_object_set_new(object, "kernel", json_string(cugen_kernel_name(cli->kernel)));
-  json_object_set_new(object, "problem", json_string(cugen_kernel_problem(cli->kernel)));
-  json_object_set_new(object, "device", json_device(cugen_kernel_device(cli->kernel)));
-  json_object_set_new(object, "hit", json_boolean(why->hit));
-  json_object_set_new(object, "verdict", json_string(why->verdict));
-  json_object_set_new(object, "advice", json_optional_string(message_own(why->advice).text));
-  json_object_set_new(object, "matches", matches);
-  for (size_t i = 0; i < why->match_count; i++)
-    json_array_append_new(matches, match_json(&why->matches[i]));
-  return cli_print_json(cli, object);
+  return cli_print_json(
+      cli, JSON_ADD(json_kernel(cli), MEMBER(boolean, why, hit), MEMBER(string, why, verdict),
+                    {"advice", json_optional_string(message_own(why->advice).text)},
+                    {"matches", JSON_LIST(why->matches, why->match_count, match_json)}));
 }
 
 int command_cache_why(struct cli *cli) {

@@ -121,11 +121,8 @@ static int wisdom_read_format(struct cli *cli, whole_format *whole) {
 
 /* Describes what was written to a file. */
 static json_t *export_json(const struct exporting *exporting, const char *path) {
-  json_t *object = json_object();
-  json_object_set_new(object, "file", json_text(path));
-  json_object_set_new(object, "records", json_integer((json_int_t)exporting->records));
-  json_object_set_new(object, "left_out", json_integer((json_int_t)exporting->left_out));
-  return object;
+  return JSON_NEW({"file", json_text(path)}, MEMBER(count, exporting, records),
+                  MEMBER(count, exporting, left_out));
 }
 
 static void remark_export(const struct exporting *exporting, bool to_stdout, const char *path) {
