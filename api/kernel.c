@@ -100,8 +100,7 @@ static int keep_settings(cugen_kernel *k, const char *const *settings, size_t co
 }
 
 void api_forget_records(cugen_kernel *k) {
-  for (size_t i = 0; i < k->record_count; i++) cache_record_free(&k->records[i]);
-  free(k->records);
+  records_free(k->records, k->record_count);
   k->records = NULL;
   k->record_count = 0;
   k->records_loaded = false;

@@ -96,21 +96,17 @@ static int judge_record(struct judging *j, struct lookup *l, size_t problem,
 static int judge_row(struct judging *j, size_t problem, cugen_error *err) {
   const struct lookup *base = j->data->base;
   struct lookup l = {0};
-  struct cache *cache;
   struct cache_record *records = NULL;
   size_t count = 0;
   int status = lookup_for_problem(base, j->data->rows[problem].problem, &l, err);
   l.origin = base->origin;
   if (!status && base->predicted) status = lookup_use_predictions(&l, err);
-  if (!status) status = lookup_space(&l, err);
-  if (!status) status = lookup_expander(&l, err);
-  if (!status) status = api_cache_to_read(base->lib, &cache, err);
+  if (!status) status = lookup_prepare(&l, err);
   const struct cache_key key = lookup_key(&l);
-  if (!status) status = cache_load(cache, &key, &records, &count, err);
+  if (!status) status = lookup_records(&l, &key, &records, &count, err);
   for (size_t i = 0; i < count && !status; i++)
     status = judge_record(j, &l, problem, &records[i], err);
-  for (size_t i = 0; i < count; i++) cache_record_free(&records[i]);
-  free(records);
+  records_free(records, count);
   lookup_close(&l);
   return status;
 }
@@ -377,26 +373,8 @@ struct classes {
   const struct lookup *base;
   struct portfolio_problems own; /* the problems that were read from the cache */
   const struct problem **all;
-  struct text *names; /* text of the class of each problem */
   size_t count;
 };
-
-static void free_classes(struct classes *c) {
-  portfolio_problems_free(&c->own);
-  for (size_t i = 0; i < c->count; i++) text_free(&c->names[i]);
-  free(c->all);
-  free(c->names);
-}
-
-static int list_classes(struct classes *c, cugen_error *err) {
-  c->names = calloc(c->count + 1, sizeof *c->names);
-  if (!c->names) return error_memory(err);
-  for (size_t i = 0; i < c->count; i++) {
-    problem_print_class(c->base->config, c->all[i], &c->names[i]);
-    if (c->names[i].failed) return error_memory(err);
-  }
-  return CUGEN_OK;
-}
 
 static int learning_take_kernels(struct classes *c, cugen_kernel *const *kernels, size_t count,
                                  cugen_error *err) {
@@ -428,11 +406,11 @@ static int learn_classes(struct classes *c, const cugen_learn_options *options,
   int status = same && done ? CUGEN_OK : error_memory(err);
   for (size_t i = 0; i < c->count && !status; i++) {
     size_t count = 0;
-    for (size_t k = i; k < c->count && !done[i]; k++)
-      if (strcmp(text_get(&c->names[k]), text_get(&c->names[i])) == 0) same[count++] = c->all[k];
-    for (size_t k = c->count; k-- > i && count;)
-      done[k] |= strcmp(text_get(&c->names[k]), text_get(&c->names[i])) == 0;
-    if (count) status = learn_class(c->base, same, count, options, out, err);
+    if (done[i]) continue;
+    for (size_t k = i; k < c->count; k++)
+      if (api_same_class(c->base->config, c->all[k], c->all[i]))
+        same[count++] = c->all[k], done[k] = true;
+    status = learn_class(c->base, same, count, options, out, err);
   }
   if (!status && !out->count) status = error_copy(err, &out->why);
   free(same);
@@ -489,10 +467,10 @@ int api_kernels_learn(cugen_kernel *const *kernels, size_t count,
   struct classes classes = {.base = &kernels[0]->lookup};
   status = options->remembered ? take_remembered(&classes, kernels[0], error)
                                : learning_take_kernels(&classes, kernels, count, error);
-  if (!status) status = list_classes(&classes, error);
   if (!status) status = learn_classes(&classes, options, h, error);
   if (!status && !options->dry) status = learning_store(classes.base, h, error);
-  free_classes(&classes);
+  portfolio_problems_free(&classes.own);
+  free(classes.all);
   if (status) return status;
   *out = h->out;
   *portfolios = h->count;
@@ -507,8 +485,7 @@ const char *api_kernel_unlearnt(const cugen_kernel *k, size_t index) {
 /* Judges whether the portfolio's variants are unchanged since they were measured, and valid
    here. */
 static int judge_variants(struct lookup *l, struct portfolio_holding *h, cugen_error *err) {
-  int status = lookup_space(l, err);
-  if (!status) status = lookup_expander(l, err);
+  int status = lookup_prepare(l, err);
   for (size_t i = 0; i < h->body.count && !status; i++) {
     enum portfolio_state state;
     struct kernel_spec spec;

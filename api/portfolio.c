@@ -80,8 +80,7 @@ static int is_measured(const struct lookup *l, const struct portfolio_body_varia
   int status = api_read_problem(l->config, v->problem, &problem, &known, err);
   if (status || !known) return status;
   status = lookup_for_problem(l, &problem, &other, err);
-  if (!status) status = lookup_space(&other, &why);
-  if (!status) status = lookup_expander(&other, &why);
+  if (!status) status = lookup_prepare(&other, &why);
   if (!status) status = space_find_brief(other.space, v->variant, &index, &why);
   if (!status) status = portfolio_expand(&other, index, &spec, &why);
   if (!status) *same = strcmp(kernel_spec_passed(&spec).hex, v->source.hex) == 0;
@@ -385,8 +384,7 @@ int portfolio_serve_by(struct lookup *l, const struct portfolio_body *body, bool
                        cugen_error *err) {
   *out = (struct portfolio_answer){0};
   *found = false;
-  int status = lookup_space(l, err);
-  if (!status) status = lookup_expander(l, err);
+  int status = lookup_prepare(l, err);
   return status ? status : api_portfolio_serve(l, body, shipped, failures, out, found, err);
 }
 

@@ -114,11 +114,9 @@ static int add_current(struct lookup *l, size_t problem, struct cache_record *re
 static int portfolio_data_load_records(struct lookup *l, size_t problem, struct loose_list *list,
                                        cugen_error *err) {
   const struct cache_key key = lookup_key(l);
-  struct cache *cache;
-  struct cache_record *records = NULL;
-  size_t count = 0;
-  int status = api_cache_to_read(l->lib, &cache, err);
-  if (!status) status = cache_load(cache, &key, &records, &count, err);
+  struct cache_record *records;
+  size_t count;
+  int status = lookup_records(l, &key, &records, &count, err);
   if (!status && l->predicted) status = lookup_expander(l, err);
   if (!status) status = failures_mark(l, records, &count, err);
   if (count) qsort(records, count, sizeof *records, by_name);
@@ -128,8 +126,7 @@ static int portfolio_data_load_records(struct lookup *l, size_t problem, struct 
     if (portfolio_data_is_wanted(l, records[i].variant))
       status = add_current(l, problem, &records[i], same, list, err);
   }
-  for (size_t i = 0; i < count; i++) cache_record_free(&records[i]);
-  free(records);
+  records_free(records, count);
   return status;
 }
 

@@ -120,14 +120,11 @@ static void settle_ties(cugen_kernel *k, size_t count) {
 
 static int records_load_records(cugen_kernel *k, cugen_error *err) {
   struct lookup *l = &k->lookup;
-  struct cache *cache;
   if (k->records_loaded) return CUGEN_OK;
-  int status = lookup_space(l, err);
-  if (!status) status = lookup_expander(l, err);
-  if (!status) status = api_cache_to_read(l->lib, &cache, err);
+  int status = lookup_prepare(l, err);
   if (status) return status;
   const struct cache_key key = lookup_key(l);
-  status = cache_load(cache, &key, &k->records, &k->record_count, err);
+  status = lookup_records(l, &key, &k->records, &k->record_count, err);
   if (!status) status = api_drop_stale(l, k->records, &k->record_count, err);
   if (!status) status = failures_mark(l, k->records, &k->record_count, err);
   if (!status) status = cache_records_mark(k->records, k->record_count, err);
@@ -167,15 +164,10 @@ struct stored {
   cugen_stored_record *out;
 };
 
-static void records_free_records(struct cache_record *records, size_t count) {
-  for (size_t i = 0; i < count; i++) cache_record_free(&records[i]);
-  free(records);
-}
-
 static void clear_stored(void *data) {
   struct stored *list = data;
-  records_free_records(list->records, list->record_count);
-  records_free_records(list->history, list->history_count);
+  records_free(list->records, list->record_count);
+  records_free(list->history, list->history_count);
   free(list->current);
   free(list->out);
 }
@@ -239,8 +231,7 @@ static int records_load(cugen_kernel *k, bool history, struct stored *list, cuge
   struct lookup *l = &k->lookup;
   const struct cache_key key = lookup_key(l);
   struct cache *cache;
-  int status = lookup_space(l, err);
-  if (!status) status = lookup_expander(l, err);
+  int status = lookup_prepare(l, err);
   if (!status) status = api_cache_to_read(l->lib, &cache, err);
   if (!status) status = cache_load(cache, &key, &list->records, &list->record_count, err);
   if (!status) status = api_drop_others(l, list->records, &list->record_count, err);

@@ -221,14 +221,18 @@ static int select_bucket(struct lookup *l, struct failures *failures, struct sel
 /* ---- The order of choices ------------------------------------------------------------------- */
 
 /* The variant was expanded to be compared, so the plan uses this expansion. */
+static void take_answer(const struct portfolio_answer *answer, struct selection *out) {
+  out->index = answer->index;
+  out->best = (struct best_record){.found = true, .index = answer->index, .spec = answer->spec};
+}
+
 static int select_portfolio(struct lookup *l, struct failures *failures, struct selection *out,
                             bool *found, cugen_error *err) {
   struct portfolio_answer answer;
   int status = portfolio_serve(l, NULL, failures, &answer, found, err);
   if (status || !*found) return status;
   out->how = CUGEN_PLAN_PORTFOLIO;
-  out->index = answer.index;
-  out->best = (struct best_record){.found = true, .index = answer.index, .spec = answer.spec};
+  take_answer(&answer, out);
   return CUGEN_OK;
 }
 
@@ -263,10 +267,9 @@ static int select_shipped(struct lookup *l, bool predicted, struct failures *fai
   if (!l->device.facts.is_gpu) return CUGEN_OK;
   int status = portfolio_serve_shipped(l, predicted, failures, &answer, &out->other, &found, err);
   if (status || !found) return status;
-  out->index = answer.index;
+  take_answer(&answer, out);
   out->same_model = answer.same_model;
   out->predicted = predicted;
-  out->best = (struct best_record){.found = true, .index = answer.index, .spec = answer.spec};
   return CUGEN_OK;
 }
 
@@ -297,9 +300,8 @@ static int select_predicted_portfolio(struct lookup *l, struct failures *failure
   if (!status) status = portfolio_serve(l, &predictions, failures, &answer, &found, err);
   api_prediction_key_free(&predictions);
   if (status || !found) return status;
-  out->index = answer.index;
+  take_answer(&answer, out);
   out->predicted = out->by_portfolio = true;
-  out->best = (struct best_record){.found = true, .index = answer.index, .spec = answer.spec};
   return CUGEN_OK;
 }
 

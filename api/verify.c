@@ -223,8 +223,7 @@ static int remember_refuted(struct proof *p, const struct check_list *list,
   struct kernel_spec spec = {0};
   int status = lookup_for_problem(l, &list->problems[first->problem].problem, &there, err);
   there.origin = l->origin;
-  if (!status) status = lookup_space(&there, err);
-  if (!status) status = lookup_expander(&there, err);
+  if (!status) status = lookup_prepare(&there, err);
   const struct variant variant =
       status ? (struct variant){0} : lookup_variant(&there, first->index);
   if (!status) status = lookup_expand(&there, &variant, &spec, err);

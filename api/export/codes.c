@@ -16,15 +16,13 @@
 static int codes_get_image(struct exporter *x, const struct lookup *l,
                            const struct kernel_spec *spec, bool ptx, struct compiled *out,
                            cugen_error *err) {
-  const char *entries[KERNEL_MAX_ENTRIES];
   struct text key = {0};
   bool found = false;
   int status = CUGEN_OK;
   *out = (struct compiled){0};
   if (!ptx) {
     status = cache_image_key(spec, l->arch, text_get(&l->options), l->nvrtc_version, &key, err);
-    if (!status) status = cache_image_load(x->cache, text_get(&key), out, &found, err);
-    if (found && out->entry_count != plan_entries(spec, entries)) compiled_free(out), found = false;
+    if (!status) status = lookup_find_image(x->cache, spec, text_get(&key), out, &found, err);
   }
   if (!status && !found) {
     status = lookup_compile(l, spec, false, out, err);

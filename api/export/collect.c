@@ -161,8 +161,7 @@ static int add_variants(struct exporter *x, struct export_tuned *tuned, cugen_er
   if (!status) status = api_drop_others(l, records, &count, err);
   if (!status) status = failures_mark(l, records, &count, err);
   if (!status) status = consider_all(x, tuned, records, count, &stale, err);
-  for (size_t i = 0; i < count; i++) cache_record_free(&records[i]);
-  free(records);
+  records_free(records, count);
   tuned->count = x->measured_count - tuned->first;
   if (!status) note_problem(x, tuned, count, stale);
   return status;
@@ -170,23 +169,18 @@ static int add_variants(struct exporter *x, struct export_tuned *tuned, cugen_er
 
 /* ---- The tuned problems of a device --------------------------------------------------------- */
 
-static bool same_problem(const struct problem *a, const struct problem *b) {
-  for (size_t i = 0; i < a->count; i++)
-    if (!value_equal(a->values[i], b->values[i])) return false;
-  return true;
-}
-
 /* Returns whether the problem is exported: with --problems one of these, else every problem that
    --set does not exclude. */
 static bool collect_is_wanted(const struct exporter *x, const struct problem *problem) {
   for (size_t i = 0; i < x->problem_count; i++)
-    if (same_problem(&x->problems[i], problem)) return true;
+    if (api_same_problem(&x->problems[i], problem)) return true;
   return !x->options->problems && api_agrees(x->base, problem, true);
 }
 
 static bool is_taken(const struct exporter *x, size_t device, const struct problem *problem) {
   for (size_t i = 0; i < x->tuned_count; i++)
-    if (x->tuned[i].device == device && same_problem(&x->tuned[i].problem, problem)) return true;
+    if (x->tuned[i].device == device && api_same_problem(&x->tuned[i].problem, problem))
+      return true;
   return false;
 }
 

@@ -214,18 +214,11 @@ static int add_portfolio(struct exporter *x, size_t device, const struct portfol
 
 /* ---- Classes of problems -------------------------------------------------------------------- */
 
-static bool portfolio_same_class(const struct config *config, const struct problem *a,
-                                 const struct problem *b) {
-  for (size_t i = 0; i < config->problem_count; i++)
-    if (!config_is_size(config, i) && !value_equal(a->values[i], b->values[i])) return false;
-  return true;
-}
-
 static bool portfolio_is_done(const struct exporter *x, size_t device,
                               const struct problem *problem, bool shipped) {
   for (size_t i = 0; i < x->portfolio_count; i++)
     if (x->portfolios[i].device == device && x->portfolios[i].shipped == shipped &&
-        portfolio_same_class(x->base->opened.config, x->portfolios[i].class, problem))
+        api_same_class(x->base->opened.config, x->portfolios[i].class, problem))
       return true;
   return false;
 }
