@@ -153,11 +153,10 @@ static int check_not_failed(struct lookup *l, const char *variant, cugen_error *
   int status = failures_open(l, &failures, err);
   if (!status) status = failures_find(failures, variant, &failed, err);
   if (!status && failed)
-    status = error_set(
-        err, CUGEN_ERROR_USAGE,
-        "cugen_plan_options.bitwise '%s': for this problem it is recorded to fail: %s: %s; name "
-        "another one, or tune again (cugen_tune_options.again)",
-        variant, outcome_text((int)failed->outcome), failed->reason);
+    status = error_set(err, CUGEN_ERROR_USAGE,
+                       "cugen_plan_options.bitwise '%s': for this problem it is recorded to fail: "
+                       "%s: %s; name another one, or tune again (cugen_tune_options.again)",
+                       variant, outcome_text((int)failed->outcome), failed->reason);
   failures_close(failures);
   return status;
 }

@@ -565,11 +565,10 @@ int script_check(const struct script *s, const struct signature *in, cugen_error
   const size_t count = json_array_size(arguments_of(s)), constants = count_constants(s),
                wanted = in->parameter_count > 0 ? (size_t)in->parameter_count : 0;
   if (wanted == count || wanted == count - constants) return CUGEN_OK;
-  return error_set(
-      err, CUGEN_ERROR_USAGE,
-      "%s has %zu arguments, %zu of them in constant memory, and kernel '%s' in %s has "
-      "%zu parameters",
-      s->path, count, constants, s->entry, s->file, wanted);
+  return error_set(err, CUGEN_ERROR_USAGE,
+                   "%s has %zu arguments, %zu of them in constant memory, and kernel '%s' in %s "
+                   "has %zu parameters",
+                   s->path, count, constants, s->entry, s->file, wanted);
 }
 
 /* Takes the script's name if a config can have it and no other argument does, else the kernel's. */

@@ -182,10 +182,10 @@ static int check_words(const struct foreign_map *map, cugen_error *err) {
     size_t at = 0;
     while (at < sizeof words / sizeof *words && strcmp(words[at], name) != 0) at++;
     if (at == sizeof words / sizeof *words)
-      return error_set(err, CUGEN_ERROR_USAGE,
-                       "%s: '%s' is not known: a map has config, implementation, where, problem "
-                       "and tunables",
-                       map->path, name);
+      return error_set(
+          err, CUGEN_ERROR_USAGE,
+          "%s: '%s' is not known: a map has config, implementation, where, problem and tunables",
+          map->path, name);
     if (at >= 3 && !json_is_object(value))
       return error_set(err, CUGEN_ERROR_USAGE, "%s: %s: an object is expected: { ... }", map->path,
                        name);
@@ -456,8 +456,7 @@ static int store(struct suggesting *s, struct cache *cache, cugen_error *err) {
 static int check_any(const struct suggesting *s, cugen_error *err) {
   if (s->count) return CUGEN_OK;
   error_set(err, CUGEN_ERROR_USAGE,
-            "%s: none of %zu results is a variant of %s %s by %s: %zu failed "
-            "or are not meant",
+            "%s: none of %zu results is a variant of %s %s by %s: %zu failed or are not meant",
             s->path, s->out->results, s->map.opened.config->name, s->map.implementation->name,
             s->map.path, s->out->left_out);
   if (s->out->unmatched)

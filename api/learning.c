@@ -298,15 +298,13 @@ static void learning_refuse_untuned(const struct portfolio_data *data, cugen_err
   if (remains.worthless) {
     error_set(err, CUGEN_ERROR_USAGE,
               "the objective gives nothing above 0 for %s of %s: a portfolio is learnt from what "
-              "variants lose, in "
-              "factors of their costs",
+              "variants lose, in factors of their costs",
               data->rows[0].text, data->base->config->name);
     return;
   }
   error_set(err, CUGEN_ERROR_USAGE,
             "%s%s%s for %s%s of %s on %s%s: there is nothing to learn a portfolio from. 'cugen "
-            "tune' with a budget "
-            "measures them",
+            "tune' with a budget measures them",
             stale ? "all remembered correct variants" : "no correct variant",
             learning_is_filtered(data->base) ? " that the filter admits" : "",
             stale ? "" : " is remembered",
@@ -393,8 +391,7 @@ static int take_remembered(struct classes *c, const cugen_kernel *k, cugen_error
   if (status || c->count) return status;
   return error_set(err, CUGEN_ERROR_USAGE,
                    "nothing is remembered of %s on %s with these settings: there is nothing to "
-                   "learn a portfolio "
-                   "from. 'cugen tune' with a budget measures it",
+                   "learn a portfolio from. 'cugen tune' with a budget measures it",
                    k->lookup.config->name, k->lookup.device.name);
 }
 

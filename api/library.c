@@ -311,8 +311,9 @@ static void add_place(cugen *lib, enum api_place place, struct text *out) {
   case API_PLACE_WARNING: text_add(out, text_get(&lib->warning)); break;
   case API_PLACE_CLOCK:
     if (!cache_time(clock_unix(), 1))
-      text_add(out, "this machine's clock is before 2020: what is measured is remembered without "
-                    "its time");
+      text_add(
+          out,
+          "this machine's clock is before 2020: what is measured is remembered without its time");
     break;
   case API_PLACE_IMAGE_KEY:
     if (lib->cache) text_add(out, cache_image_warning(lib->cache));

@@ -97,8 +97,8 @@ static int plan_refuse_untuned(cugen_kernel *k, const cugen_plan_options *option
     text_addf(&range, "%s, by %s", text_get(&k->policy), k->lookup.config->path);
   error_set(err, CUGEN_ERROR_USAGE,
             "no tuned problem serves %s %s on %s (policy %s), and the plan must be tuned "
-            "(CUGEN_PLAN_TUNED_ONLY). Tune it first: cugen_kernel_tune, or 'cugen tune'. "
-            "'cugen cache why' says what was found",
+            "(CUGEN_PLAN_TUNED_ONLY). Tune it first: cugen_kernel_tune, or 'cugen tune'. 'cugen "
+            "cache why' says what was found",
             k->lookup.config->name, text_get(&k->lookup.problem_text), k->lookup.device.name,
             text_get(&range));
   text_free(&range);
@@ -245,12 +245,12 @@ static int plan_describe(cugen_kernel *k, cugen_plan *p, cugen_error *err) {
 static int refuse_failed(const cugen_kernel *k, const struct selection *selection,
                          cugen_error *err) {
   const struct lookup *l = &k->lookup;
-  return error_set(
-      err, CUGEN_ERROR_WRONG,
-      "every variant of %s %s is remembered to have failed on %s, the first with '%s'. Mend the "
-      "kernel: what "
-      "is remembered of another source does not count. Or measure again: cugen_tune_options.again",
-      l->config->name, text_get(&k->problem_short), l->device.name, text_get(&selection->failed));
+  return error_set(err, CUGEN_ERROR_WRONG,
+                   "every variant of %s %s is remembered to have failed on %s, the first with "
+                   "'%s'. Mend the kernel: what is remembered of another source does not count. Or "
+                   "measure again: cugen_tune_options.again",
+                   l->config->name, text_get(&k->problem_short), l->device.name,
+                   text_get(&selection->failed));
 }
 
 static int choose_unpinned(cugen_kernel *k, const cugen_plan_options *options,

@@ -100,10 +100,10 @@ int api_check_tune_options(const cugen_tune_options *options, cugen_error *err) 
     return error_set(err, CUGEN_ERROR_USAGE, "a portfolio of %zu variants: 1 to %d are possible",
                      options->portfolio, PORTFOLIO_MOST);
   if (options->bitwise && options->portfolio)
-    return error_set(err, CUGEN_ERROR_USAGE,
-                     "cugen_tune_options.bitwise and cugen_tune_options.portfolio: a portfolio's "
-                     "variants are measured "
-                     "for all sizes, whatever bits they give; ask for one of them");
+    return error_set(
+        err, CUGEN_ERROR_USAGE,
+        "cugen_tune_options.bitwise and cugen_tune_options.portfolio: a portfolio's variants are "
+        "measured for all sizes, whatever bits they give; ask for one of them");
   if (options->threads < 0 || options->threads > most_threads)
     return error_set(err, CUGEN_ERROR_USAGE, "cugen_tune_options.threads is %d, should be 0 to %d",
                      options->threads, most_threads);
@@ -161,11 +161,11 @@ static int check_energy(const struct lookup *l, cugen_error *err) {
   else
     status = l->ops->energy_check(l->lib->toolkit, &l->device, &why);
   if (!status) return CUGEN_OK;
-  return error_set(
-      err, CUGEN_ERROR_USAGE,
-      "objective \"%s\" needs energy, which cannot be measured on %s: %s. cugen_options.objective "
-      "\"time\" ranks by time",
-      objective->text, l->ops->energy_check ? l->device.name : "the cpu device", why.message);
+  return error_set(err, CUGEN_ERROR_USAGE,
+                   "objective \"%s\" needs energy, which cannot be measured on %s: %s. "
+                   "cugen_options.objective \"time\" ranks by time",
+                   objective->text, l->ops->energy_check ? l->device.name : "the cpu device",
+                   why.message);
 }
 
 /* Checks the way of measuring. For predictions a way in the config is ignored, but an explicit

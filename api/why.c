@@ -127,11 +127,10 @@ static void say_nothing_here(struct why *why, size_t elsewhere, const char *vari
         why_keepf(why, "'%s' was not measured; %zu others of this problem on this device were",
                   variant, here);
   else if (elsewhere)
-    out->verdict = why_keepf(
-        why,
-        "nothing is remembered for this problem on this device with these options; of this "
-        "kernel there %s %zu other set%s of records",
-        elsewhere == 1 ? "is" : "are", elsewhere, elsewhere == 1 ? "" : "s");
+    out->verdict = why_keepf(why,
+                             "nothing is remembered for this problem on this device with these "
+                             "options; of this kernel there %s %zu other set%s of records",
+                             elsewhere == 1 ? "is" : "are", elsewhere, elsewhere == 1 ? "" : "s");
   else
     out->verdict = why_keepf(why, "nothing is remembered of kernel '%s' in %s",
                              why->lookup->config->name, why->lookup->lib->cache_name);
@@ -208,11 +207,11 @@ static int why_say_portfolio(struct why *why, cugen_why *out, cugen_error *err) 
   if (!status && selection.how == CUGEN_PLAN_PORTFOLIO) {
     struct text name = {0};
     lookup_print(why->lookup, selection.index, &name);
-    out->verdict = why_keepf(
-        why,
-        "%s. A portfolio is remembered for such sizes: with CUGEN_PLAN_BY_PORTFOLIO, or the "
-        "config's policy \"portfolio\", a plan takes its '%s'",
-        out->verdict, text_get(&name));
+    out->verdict =
+        why_keepf(why,
+                  "%s. A portfolio is remembered for such sizes: with CUGEN_PLAN_BY_PORTFOLIO, or "
+                  "the config's policy \"portfolio\", a plan takes its '%s'",
+                  out->verdict, text_get(&name));
     if (name.failed) why->failed = true;
     text_free(&name);
   }

@@ -170,8 +170,7 @@ static const char *say_changed(struct why *why, const struct why_rows *match) {
   const char *changed = list_fields(why, &parts, CUGEN_WHY_DIFFERS);
   return *changed ? why_keepf(why, "it is not taken: changed since it was measured: %s", changed)
                   : "it is not taken: the kernel has changed since it was measured; in what is not "
-                    "known, the record is "
-                    "of an older cugen";
+                    "known, the record is of an older cugen";
 }
 
 /* Returns the verdict about a record under the look-up's own key. */

@@ -387,8 +387,7 @@ int command_cache_rm(struct cli *cli) {
 
 static void print_foreign(size_t count) {
   printf("%s compiled kernel%s not sealed with a key that is used here (another home or user?): %s "
-         "compiled anew "
-         "when needed.\n",
+         "compiled anew when needed.\n",
          print_count(count).text, count == 1 ? " is" : "s are", count == 1 ? "it is" : "they are");
 }
 

@@ -32,8 +32,7 @@ static int check_read_options(struct cli *cli, cugen_check_options *options) {
   if (!cli->operand && (options->variant || options->all || options->sample || cli->setting_count))
     return cli_fail(cli, CUGEN_ERROR_USAGE,
                     "--variant, --all, --sample and --set need a CONFIG, such as: cugen check "
-                    "matmul --all. Without "
-                    "one, all shipped kernels are checked, by --branches");
+                    "matmul --all. Without one, all shipped kernels are checked, by --branches");
   if ((options->variant != NULL) + options->all + options->branches + (options->sample > 0) > 1)
     return cli_fail(cli, CUGEN_ERROR_USAGE,
                     "one of --variant, --all, --branches and --sample is expected, not several");
@@ -334,8 +333,7 @@ static void print_idle_waivers(const cugen_check *check) {
     const cugen_check_waiver *w = &check->waivers[i];
     if (w->findings) continue;
     printf("%s:%d: waive \"%s\" waives nothing: there was no such finding in a line with '%s'. "
-           "Remove it, or correct "
-           "what it quotes\n",
+           "Remove it, or correct what it quotes\n",
            w->file, w->line, finding_name((int)w->kind), w->at);
   }
 }

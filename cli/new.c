@@ -35,9 +35,7 @@ static char *new_path(const struct cli *cli, const api_draft *draft, const char 
 static int new_refuse(struct cli *cli, const char *path) {
   if (access(path, F_OK) != 0) return CUGEN_OK;
   return cli_fail(cli, CUGEN_ERROR_USAGE,
-                  "%s is there already: move it away, or print a config "
-                  "with --json",
-                  path);
+                  "%s is there already: move it away, or print a config with --json", path);
 }
 
 static int new_write_files(struct cli *cli, const api_draft *draft, const char *config,

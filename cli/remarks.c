@@ -21,9 +21,8 @@ void cli_remark_unused(const struct cli *cli) {
     if (unused[i].why == CUGEN_UNUSED_DEFINED)
       cli_remark(cli,
                  "%s:%d: the template asks only whether the tunable \"%s\" is defined, and it is "
-                 "for each of its %zu "
-                 "values: ask its value (#if %s), or give it the values false and true, of which "
-                 "false is not defined",
+                 "for each of its %zu values: ask its value (#if %s), or give it the values false "
+                 "and true, of which false is not defined",
                  unused[i].file, unused[i].line, name, unused[i].values, name);
     else if (unused[i].why == CUGEN_UNUSED_MISSPELT)
       cli_remark(

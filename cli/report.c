@@ -249,26 +249,22 @@ static json_t *footer_json(const struct findings *f) {
   if (f->stale_count)
     snprintf(stale, sizeof stale, " %s records of earlier sources are left out.",
              print_count(f->stale_count).text);
-  snprintf(text, sizeof text,
-           "Written by cugen " CUGEN_VERSION " from what it remembers. %s%s%s%s%s",
-           !f->predicted ? (f->right_count && !f->right[0]->verified
-                                ? "Not verified (reference \"none\"): the variants ran, but their "
-                                  "results were not "
-                                  "checked; times are medians."
-                                : "Every variant timed here was first proved right, by the "
-                                  "config\u2019s reference "
-                                  "or its verify kernel; times are medians.")
-           : *proved ? "Times are predicted by a model: none was measured. On the cpu device, with "
-                       "the config\u2019s "
-                       "check problem, "
-                     : "Times are predicted by a model: no variant ran here, none was measured or "
-                       "proved right.",
-           f->predicted ? proved : "", f->predicted && *proved ? "; no other variant ran." : "",
-           f->now ? " Nothing was remembered: these few variants were predicted for this page, "
-                    "\u2018cugen tune\u2019 "
-                    "goes through all."
-                  : "",
-           stale);
+  snprintf(
+      text, sizeof text, "Written by cugen " CUGEN_VERSION " from what it remembers. %s%s%s%s%s",
+      !f->predicted ? (f->right_count && !f->right[0]->verified
+                           ? "Not verified (reference \"none\"): the variants ran, but their "
+                             "results were not checked; times are medians."
+                           : "Every variant timed here was first proved right, by the "
+                             "config\u2019s reference or its verify kernel; times are medians.")
+      : *proved ? "Times are predicted by a model: none was measured. On the cpu device, with the "
+                  "config\u2019s check problem, "
+                : "Times are predicted by a model: no variant ran here, none was measured or "
+                  "proved right.",
+      f->predicted ? proved : "", f->predicted && *proved ? "; no other variant ran." : "",
+      f->now ? " Nothing was remembered: these few variants were predicted for this page, "
+               "\u2018cugen tune\u2019 goes through all."
+             : "",
+      stale);
   return json_string(text);
 }
 

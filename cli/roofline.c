@@ -166,9 +166,7 @@ static int print_all(struct cli *cli, const cugen_ceilings *all) {
   putchar('\n');
   if (cli_on_cpu(cli)) {
     puts("No roofline: a processor's ceilings are not a GPU's, and none are used. 'cugen roofline "
-         "--device "
-         "model:H200' "
-         "shows one.");
+         "--device model:H200' shows one.");
     return CUGEN_OK;
   }
   int status = print_ceilings(cli, all);

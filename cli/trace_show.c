@@ -215,8 +215,8 @@ static int trace_show_refuse(struct cli *cli, const struct findings *f) {
              cli->operand);
   else
     cli_fail(cli, CUGEN_ERROR_USAGE,
-             "it is not known when the %zu records of %s were made: no tuning run of this "
-             "version made them; '",
+             "it is not known when the %zu records of %s were made: no tuning run of this version "
+             "made them; '",
              f->trace.unknown, cli->operand);
   hint_append(cli, &meant, "tune");
   cli_append(cli, f->now ? "' makes a trace" : " --again' measures them again");

@@ -128,8 +128,7 @@ static void print_head(struct run *run) {
   run->headed = true;
   if (cli->fallback)
     printf("No GPU is here: predicted for %s. %s\n--device names another, 'cugen devices' lists "
-           "them; --device cpu "
-           "runs the variants on this processor.\n",
+           "them; --device cpu runs the variants on this processor.\n",
            cli->values[OPTION_DEVICE], cli->fallback);
   cli_print_head(cli);
   tune_devices_print_head(cli);

@@ -143,9 +143,9 @@ int command_cache_export(struct cli *cli) {
   whole_format whole;
   int status = wisdom_read_format(cli, &whole);
   if (!status && json && to_stdout)
-    status = cli_fail(cli, CUGEN_ERROR_USAGE,
-                      "--json: the records go to stdout already; write them to a file: "
-                      "--output FILE");
+    status =
+        cli_fail(cli, CUGEN_ERROR_USAGE,
+                 "--json: the records go to stdout already; write them to a file: --output FILE");
   if (!status) status = cli_open_cache(cli);
   if (!status) status = cli_check_output(cli);
   exporting.path = to_stdout || whole ? NULL : path;

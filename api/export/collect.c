@@ -100,11 +100,10 @@ static bool any_verified(const struct cache_record *records, size_t count) {
 
 static void note_library(struct exporter *x, const struct export_tuned *tuned,
                          const struct cache_record *record) {
-  text_addf(
-      x->notes,
-      "%s, %s: the fastest is %s, a kernel of a library, which a bundle does not hold; it has "
-      "the next\n",
-      x->devices[tuned->device].text, tuned->text, record->variant);
+  text_addf(x->notes,
+            "%s, %s: the fastest is %s, a kernel of a library, which a bundle does not hold; it "
+            "has the next\n",
+            x->devices[tuned->device].text, tuned->text, record->variant);
 }
 
 /* Looks at the records, which are ordered by cost. Of predictions, only those that were verified
@@ -140,8 +139,7 @@ static void note_problem(struct exporter *x, const struct export_tuned *tuned, s
   if (stale)
     text_addf(x->notes,
               "%s, %s: %zu record%s not used: the source, the launch or the check has changed "
-              "since; tune "
-              "again\n",
+              "since; tune again\n",
               device, tuned->text, stale, stale == 1 ? "" : "s");
   else if (tuned->first == x->measured_count && records)
     text_addf(x->notes, "%s, %s: no variant came out right, so there is none to export\n", device,
@@ -361,11 +359,11 @@ int export_collect(struct exporter *x, cugen_error *err) {
   if (!status) status = export_devices(x, err);
   for (size_t i = 0; i < x->device_count && !status; i++) status = collect_add_measured(x, i, err);
   if (!status && x->options->portfolio && !x->code_count)
-    status = error_set(err, CUGEN_ERROR_USAGE,
-                       "no portfolio of %s is remembered for these devices and settings: 'cugen "
-                       "tune CONFIG --portfolio 8' learns one, on such a GPU; those of predictions "
-                       "are not exported",
-                       x->base->opened.config->name);
+    status = error_set(
+        err, CUGEN_ERROR_USAGE,
+        "no portfolio of %s is remembered for these devices and settings: 'cugen tune CONFIG "
+        "--portfolio 8' learns one, on such a GPU; those of predictions are not exported",
+        x->base->opened.config->name);
   for (size_t i = 0; i < x->device_count && !status; i++) status = add_rest(x, i, err);
   if (status) return status;
   sort_defaults(x);

@@ -280,8 +280,7 @@ static void source_add_devices(const struct exporter *x, struct text *out) {
 static void source_add_tuned(const struct exporter *x, struct text *out) {
   text_addf(out,
             "/* Tables end with a row that is not counted: one of none would not be C. */\nstatic "
-            "const size_t "
-            "tuned_count = %zu;\n"
+            "const size_t tuned_count = %zu;\n"
             "static const struct tuned tuned[] = {\n",
             x->tuned_count);
   for (size_t i = 0; i < x->tuned_count; i++) {
@@ -312,8 +311,8 @@ static void source_add_tuned(const struct exporter *x, struct text *out) {
 static void add_rule(const struct export_portfolio *p, size_t index, struct text *out) {
   text_addf(out,
             "static long long rule_%zu(const problem_values *p, double *times) {\n"
-            "  int wrong = 0, *e = &wrong;\n  (void)p, (void)e;\n%s"
-            "  const long long least = least_of(times, %zu);\n  (void)least;\n"
+            "  int wrong = 0, *e = &wrong;\n  (void)p, (void)e;\n%s  const long long least = "
+            "least_of(times, %zu);\n  (void)least;\n"
             "  const long long says = %s;\n  return wrong ? -1 : says;\n}\n\n",
             index, text_get(&p->times), p->count, text_get(&p->rule));
 }
