@@ -70,6 +70,7 @@ struct cugen_kernel {
   struct cache_record *records; /* the remembered records, loaded on first use */
   size_t record_count;
   bool records_loaded;
+  cugen_record *published; /* the records for api_records; NULL: not asked for yet */
   /* results handed out by the functions of these names */
   struct kept choice, stored, why, check, launches, learnt, portfolios;
   struct kept seen; /* the plans of cugen_plan_for */

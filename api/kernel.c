@@ -101,7 +101,9 @@ static int keep_settings(cugen_kernel *k, const char *const *settings, size_t co
 
 void api_forget_records(cugen_kernel *k) {
   records_free(k->records, k->record_count);
+  free(k->published);
   k->records = NULL;
+  k->published = NULL;
   k->record_count = 0;
   k->records_loaded = false;
   k->ceilings = (cugen_ceilings){0};

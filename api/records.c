@@ -139,6 +139,11 @@ static int records_load_records(cugen_kernel *k, cugen_error *err) {
   return CUGEN_OK;
 }
 
+static void records_publish(cugen_kernel *k, size_t i, cugen_record *out) {
+  api_publish(k, &k->records[i], out);
+  out->from_cache = k->tuned_at == 0 || k->records[i].measured_at < k->tuned_at;
+}
+
 size_t api_kernel_records(cugen_kernel *k) {
   cugen_error ignored;
   return !k || records_load_records(k, &ignored) ? 0 : k->record_count;
@@ -149,9 +154,18 @@ int api_kernel_record(cugen_kernel *k, size_t index, cugen_record *out, cugen_er
   if (status) return status;
   if (index >= k->record_count)
     return error_set(error, CUGEN_ERROR_USAGE, "record %zu: there are %zu", index, k->record_count);
-  api_publish(k, &k->records[index], out);
-  out->from_cache = k->tuned_at == 0 || k->records[index].measured_at < k->tuned_at;
+  records_publish(k, index, out);
   return CUGEN_OK;
+}
+
+const cugen_record *api_records(cugen_kernel *k, size_t *count) {
+  *count = api_kernel_records(k);
+  if (!k->published) {
+    k->published = calloc(*count + 1, sizeof *k->published);
+    for (size_t i = 0; k->published && i < *count; i++) records_publish(k, i, &k->published[i]);
+  }
+  if (!k->published) *count = 0;
+  return k->published;
 }
 
 /* ---- All records ---------------------------------------------------------------------------- */

@@ -32,7 +32,8 @@ json_t *json_implementation(const cugen_implementation_info *info) {
                   MEMBER(count, info, valid), {"needs", json_optional_string(info->unavailable)});
 }
 
-json_t *json_record(const cugen_record *record) {
+json_t *json_record(const void *item) {
+  const cugen_record *record = item;
   json_t *object = json_record_plain(record);
   if (*record->reason)
     json_object_set_new(object, "reason", json_optional_string(message_own(record->reason).text));

@@ -51,7 +51,7 @@ json_t *json_implementation(const cugen_implementation_info *info);
 /* Returns JSON null if the variant was named. */
 json_t *json_choice(const cugen_choice *choice);
 /* The reason names options as the command line does. */
-json_t *json_record(const cugen_record *record);
+json_t *json_record(const void *record); /* a cugen_record */
 /* Returns {"error": {...}}. */
 json_t *json_failure(const cugen_error *error, int status);
 /* Prints the object, its version first, with a line end, and releases it. object NULL: memory ran

@@ -28,16 +28,12 @@ static bool results_find_best(const struct tuning *tuning, size_t problem, cugen
                 api_kernel_choose(kernel, -1, &choice, &ignored) == CUGEN_OK &&
                 (choice.how == CUGEN_PLAN_EXACT || choice.predicted);
   char *variant = chosen ? strdup(choice.variant) : NULL;
-  const size_t count = api_kernel_records(kernel);
-  size_t at = 0;
-  for (size_t i = 0; i < count && variant; i++)
-    if (api_kernel_record(kernel, i, out, &ignored) == CUGEN_OK &&
-        strcmp(out->variant, variant) == 0) {
-      at = i;
-      break;
-    }
+  size_t count, at = 0;
+  const cugen_record *all = api_records(kernel, &count);
+  while (variant && at < count && strcmp(all[at].variant, variant) != 0) at++;
   free(variant);
-  if (at >= count || api_kernel_record(kernel, at, out, &ignored) != CUGEN_OK) return false;
+  if (count == 0) return false;
+  *out = all[at < count ? at : 0];
   if (api_kernel_objective(kernel) == OBJECTIVE_BYTES) out->flops = 0;
   return out->outcome == CUGEN_OUTCOME_OK;
 }
@@ -167,8 +163,9 @@ static void append_failure(const struct tuning *tuning) {
   one.kernel = tuning->kernels[i];
   one.settings = (const char **)tuning->problems[i]->settings;
   one.setting_count = tuning->problems[i]->count;
-  if (!records_failed(&one, &record)) return;
-  one.values[OPTION_VARIANT] = record.variant;
+  const cugen_record *failed = records_failed(&one);
+  if (!failed) return;
+  one.values[OPTION_VARIANT] = failed->variant;
   cli_append(cli, "; '");
   hint_append(cli, &one, "run");
   cli_append(cli, "' shows one of its failures in full");

@@ -75,25 +75,23 @@ struct lead {
 
 /* Returns false if the variant taken is not from a record of this problem. */
 static bool find_lead(const struct cli *cli, const char *taken, struct lead *out) {
-  cugen_record best, record, next = {0}, least;
-  cugen_error ignored;
+  size_t count;
+  const cugen_record *best = api_records(cli->kernel, &count), *all = best, *least = best,
+                     *next = NULL;
   *out = (struct lead){0};
-  if (api_kernel_record(cli->kernel, 0, &best, &ignored) || best.outcome != CUGEN_OUTCOME_OK)
+  if (!count || best->outcome != CUGEN_OUTCOME_OK || strcmp(best->variant, taken) != 0)
     return false;
-  if (strcmp(best.variant, taken) != 0) return false;
-  least = best;
-  for (size_t i = 0; !api_kernel_record(cli->kernel, i, &record, &ignored) && !record.outcome;
-       i++, out->right++)
-    if (record.cost < least.cost) least = record;
-  for (size_t i = 0; i < out->right && !api_kernel_record(cli->kernel, i, &record, &ignored); i++) {
-    const bool tied = record.cost <= least.cost * CUGEN_TIE;
+  for (; out->right < count && !all[out->right].outcome; out->right++)
+    if (all[out->right].cost < least->cost) least = &all[out->right];
+  for (size_t i = 0; i < out->right; i++) {
+    const bool tied = all[i].cost <= least->cost * CUGEN_TIE;
     out->tied += tied;
-    if (!tied && (!next.variant || record.cost < next.cost)) next = record;
+    if (!tied && (!next || all[i].cost < next->cost)) next = &all[i];
   }
-  out->behind = least.cost / best.cost;
-  out->faster = next.variant ? next.cost / best.cost : 0;
-  out->next = next.variant;
-  out->fastest = strcmp(least.variant, best.variant) ? least.variant : NULL;
+  out->behind = least->cost / best->cost;
+  out->faster = next ? next->cost / best->cost : 0;
+  out->next = next ? next->variant : NULL;
+  out->fastest = strcmp(least->variant, best->variant) ? least->variant : NULL;
   return true;
 }
 
