@@ -43,8 +43,8 @@ typedef struct cugen_check_waiver {
 } cugen_check_waiver;
 
 /* The memory traffic of a variant with one array of shared or constant memory, or one buffer of
-   global memory, in one launch. It is measured at sizes that are whole tiles if the variant ran at such sizes,
-   else on the check problem. */
+   global memory, in one launch. It is measured at sizes that are whole tiles if the variant ran at
+   such sizes, else on the check problem. */
 typedef struct cugen_check_traffic {
   const char *variant, *problem;
   int launch;

@@ -1,5 +1,5 @@
-/* Results of other autotuners as suggestions: variants with which `tune` begins (priors.h), and that
-   nothing else takes. foreign.c reads a file of results, by a map of names, and stores what it
+/* Results of other autotuners as suggestions: variants with which `tune` begins (priors.h), and
+   that nothing else takes. foreign.c reads a file of results, by a map of names, and stores what it
    suggests in the cache, under a key that no look-up of measurements or predictions has;
    foreign_forms.c reads the forms of such files. */
 #ifndef API_FOREIGN_H

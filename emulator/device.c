@@ -675,9 +675,9 @@ static int cpu_sync(struct device *device, cugen_error *err) {
   return CUGEN_OK;
 }
 
-static int cpu_time(struct device *device, int (*run)(void *context, cugen_error *err),
+static int cpu_time(struct device *device, bool held, int (*run)(void *context, cugen_error *err),
                     void *context, double *seconds, cugen_error *err) {
-  (void)device;
+  (void)device, (void)held;
   double begin = clock_seconds();
   int status = run(context, err);
   *seconds = clock_seconds() - begin;

@@ -252,8 +252,8 @@ static void multiply_row(float *accumulators, const float *x, const struct opera
   }
 }
 
-/* In registers, thread t has in word 2 q + h of row t / 32 * 16 + t % 32 / 4 + 8 h the t % 4-th word
-   of the q-th 16 bytes along k. */
+/* In registers, thread t has in word 2 q + h of row t / 32 * 16 + t % 32 / 4 + 8 h the t % 4-th
+   word of the q-th 16 bytes along k. */
 static const unsigned char *x_at(const struct product *p, const struct operand *x, unsigned line,
                                  unsigned k) {
   if (!p->x_words) return element_at(x, line, k);

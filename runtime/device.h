@@ -222,6 +222,10 @@ struct entry;  /* a kernel of a loaded image */
 struct graph;  /* launches recorded for replay; defined by the backend */
 struct timer;  /* measures launches on an application's streams; defined by the backend */
 
+/* The most launches of a call of device_ops.time that are held back. A CUDA stream queues about a
+   thousand, and a call of a library may launch several kernels. */
+enum { DEVICE_HELD = 256 };
+
 #define DEVICE_NO_SYMBOL "there is no __constant__ or __device__ variable '%s'"
 
 struct device_ops {
@@ -339,9 +343,11 @@ struct device_ops {
      none. The function is NULL if the backend has no contexts. */
   int (*current_context)(const struct toolkit *toolkit, void **out, cugen_error *err);
   int (*sync)(struct device *device, cugen_error *err);
-  /* Measures how long run(context) keeps the device busy, and waits for its end. */
-  int (*time)(struct device *device, int (*run)(void *context, cugen_error *err), void *context,
-              double *seconds, cugen_error *err);
+  /* Measures how long run(context) keeps the device busy, and waits for its end. held: run only
+     queues launches, DEVICE_HELD at most; a GPU starts them when all are queued, so that a pause of
+     this thread is not timed. */
+  int (*time)(struct device *device, bool held, int (*run)(void *context, cugen_error *err),
+              void *context, double *seconds, cugen_error *err);
   /* Records the launches of run(context) as a graph instead of running them. NULL, like the three
      functions below: the backend has no graphs. */
   int (*graph_make)(struct device *device, int (*run)(void *context, cugen_error *err),

@@ -65,8 +65,8 @@ struct watch_finding {
 /* ---- Counters ------------------------------------------------------------------------------- */
 
 /* A launch's load on the memory system, scaled from the counted blocks to all blocks: the reads or
-   the writes of one array of shared or constant memory or of one buffer. A request is the accesses that the
-   lanes of a warp make together at one place of the program. */
+   the writes of one array of shared or constant memory or of one buffer. A request is the accesses
+   that the lanes of a warp make together at one place of the program. */
 struct watch_counter {
   char array[WATCH_NAME];
   cugen_memory memory;

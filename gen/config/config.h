@@ -450,8 +450,9 @@ int problem_bucket(const struct config *config, const struct problem *base, stru
 int64_t policy_bound(const struct policy_bucket *bucket, int64_t size);
 /* Prints the policy: "exact", "nearest { distance = 1 }", "buckets { M = { 64, 256 } }". */
 void policy_print(const struct config *config, struct text *out);
-/* Finds the problem whose arguments are these arrays, arrays[i] for argument i, and appends its text.
-   fixed[i]: parameter i keeps its value of `base`. CUGEN_ERROR_USAGE: there is none. See fit.c. */
+/* Finds the problem whose arguments are these arrays, arrays[i] for argument i, and appends its
+   text. fixed[i]: parameter i keeps its value of `base`. CUGEN_ERROR_USAGE: there is none. See
+   fit.c. */
 int problem_fit(const struct config *config, const struct problem *base, const bool *fixed,
                 const struct device_facts *facts, const cugen_array *arrays, size_t count,
                 struct text *out, cugen_error *err);

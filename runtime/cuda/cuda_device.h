@@ -1,7 +1,7 @@
 /* The inside of the cuda backend, shared by its files: device.c describes and opens devices and has
    the table, memory.c allocates and guards memory, kernel.c loads images and launches kernels,
-   graph.c records graphs of launches, timer.c times launches, library.c calls libraries. No other
-   file includes this header. */
+   graph.c records graphs of launches, timer.c times launches, hold.c holds a stream back, library.c
+   calls libraries. No other file includes this header. */
 #ifndef RUNTIME_CUDA_CUDA_DEVICE_H
 #define RUNTIME_CUDA_CUDA_DEVICE_H
 
@@ -9,6 +9,15 @@
 #include "nvml.h"
 #include "runtime/compile/toolkit.h"
 #include "runtime/device.h"
+
+/* See hold.c. */
+struct hold {
+  CUmodule module;
+  CUfunction function;
+  volatile unsigned *turn; /* pinned; NULL: the stream cannot be held back */
+  CUdeviceptr seen;        /* where the device sees `turn` */
+  bool tried;
+};
 
 struct cuda_device {
   struct device base;
@@ -22,6 +31,7 @@ struct cuda_device {
   const struct nvml *nvml;
   struct nvml_device *nvml_device;
   bool nvml_tried;
+  struct hold hold;
   void *libraries[LIBRARY_COUNT]; /* handles of the libraries that were opened; see library.h */
 };
 
@@ -58,6 +68,14 @@ void cuda_timer_free(struct device *device, struct timer *timer);
 bool cuda_timer_start(struct device *device, struct timer *timer, void *stream);
 bool cuda_timer_stop(struct device *device, struct timer *timer, void *stream);
 bool cuda_timer_read(struct device *device, struct timer *timer, double *seconds);
+
+/* ---- hold.c --------------------------------------------------------------------------------- */
+
+/* Between the two, what is queued on the device's stream does not start, if the device can. The
+   context is current. */
+void cuda_hold(struct cuda_device *cuda);
+void cuda_release(struct cuda_device *cuda);
+void cuda_hold_close(struct cuda_device *cuda);
 
 /* ---- memory.c ------------------------------------------------------------------------------- */
 

@@ -207,6 +207,7 @@ static void cuda_close(struct device *device) {
   if (cuda->context) {
     bool entered = enter(cuda, NULL) == CUGEN_OK;
     cuda_library_shut(cuda);
+    cuda_hold_close(cuda);
     if (cuda->start) driver->event_destroy(cuda->start);
     if (cuda->stop) driver->event_destroy(cuda->stop);
     if (cuda->stream) driver->stream_destroy(cuda->stream);
@@ -285,24 +286,27 @@ static int cuda_sync(struct device *device, cugen_error *err) {
   return status ? status : leave(cuda, sync_stream(cuda, err));
 }
 
-static int time_on_stream(struct cuda_device *cuda, int (*run)(void *context, cugen_error *err),
-                          void *context, double *seconds, cugen_error *err) {
+static int time_on_stream(struct cuda_device *cuda, bool held,
+                          int (*run)(void *context, cugen_error *err), void *context,
+                          double *seconds, cugen_error *err) {
   float milliseconds = 0;
+  if (held) cuda_hold(cuda);
   int status = CHECK(cuda, err, event_record, (cuda->start, cuda->stream));
   if (!status) status = run(context, err);
   if (!status) status = CHECK(cuda, err, event_record, (cuda->stop, cuda->stream));
+  if (held) cuda_release(cuda);
   if (!status) status = sync_stream(cuda, err); /* reports a kernel's fault under its usual name */
   if (!status) status = CHECK(cuda, err, event_elapsed, (&milliseconds, cuda->start, cuda->stop));
   *seconds = (double)milliseconds / 1000;
   return status;
 }
 
-static int cuda_time(struct device *device, int (*run)(void *context, cugen_error *err),
+static int cuda_time(struct device *device, bool held, int (*run)(void *context, cugen_error *err),
                      void *context, double *seconds, cugen_error *err) {
   struct cuda_device *cuda = cuda_of(device);
   *seconds = 0;
   int status = enter(cuda, err);
-  return status ? status : leave(cuda, time_on_stream(cuda, run, context, seconds, err));
+  return status ? status : leave(cuda, time_on_stream(cuda, held, run, context, seconds, err));
 }
 
 /* A missing profiler is not an error. */

@@ -55,6 +55,7 @@ struct fake_cuda {
   /* the device of contexts that are not the fake driver's own */
   int context_device;
   int cluster[3]; /* blocks that every kernel demands; 0: none */
+  bool holds;     /* images in PTX load, so that a stream can be held back; see hold.c */
   bool no_graphs; /* graphs are not supported: a capture fails */
   /* error that every call gives from now on, like a sticky error; 0: none */
   int broken;

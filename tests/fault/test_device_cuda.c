@@ -141,7 +141,7 @@ static int work_run(struct work *work, cugen_error *err) {
   if (!status) status = work->ops->graph_launch(work->device, work->graph, err);
   if (!status) status = work->ops->flush(work->device, &work->memory[0], err);
   if (!status) status = work->ops->sync(work->device, err);
-  if (!status) status = work->ops->time(work->device, work_launch, work, &seconds, err);
+  if (!status) status = work->ops->time(work->device, false, work_launch, work, &seconds, err);
   for (int kind = 0; kind < MEMORY_KIND_COUNT && !status; kind++)
     status = work->ops->memory_check(work->device, &work->memory[kind], err);
   return status;
@@ -871,9 +871,9 @@ static int clean_set(void *context, size_t set, cugen_error *err) {
 }
 
 /* Pretends that each span takes a tenth of a millisecond. */
-static int time_sets(struct device *device, int (*run)(void *context, cugen_error *err),
+static int time_sets(struct device *device, bool held, int (*run)(void *context, cugen_error *err),
                      void *context, double *seconds, cugen_error *err) {
-  (void)device;
+  (void)device, (void)held;
   sets.timing = true;
   int status = run(context, err);
   sets.timing = false;
@@ -923,13 +923,65 @@ TEST_WITH(test_renewal, open_device, close_device) {
   plan_close(plan);
 }
 
+/* What a held stream waits for, and what was launched meanwhile. */
+static struct {
+  const volatile unsigned *turns;
+  unsigned turn;
+  int waiting, running;
+} held_back;
+
+static void wait_or_run(const struct fake_launch *launch) {
+  if (launch->kernel) {
+    assert_true(*held_back.turns != held_back.turn);
+    held_back.running++;
+    return;
+  }
+  held_back.turns = *(const volatile unsigned **)launch->parameters[0];
+  held_back.turn = *(const unsigned *)launch->parameters[1];
+  held_back.waiting++;
+}
+
+/* The turn comes once all launches are queued, also when one of them fails. */
+TEST_WITH(test_held_back, open_device, close_device) {
+  struct device *device = ((struct opened *)*state)->device;
+  struct kernel_spec plain = {.launches = launches, .launch_count = 1};
+  struct plan *plan;
+  struct call *call;
+  double seconds;
+  cugen_error err;
+  char name[] = "work";
+  compiled.entries[0] = name;
+  assert_int_equal(plan_open(device, &plain, &compiled, &plan, &err), CUGEN_OK);
+  assert_int_equal(call_bind(plan, NULL, NULL, 0, &call, &err), CUGEN_OK);
+  struct work work = {.device = device, .ops = device->ops, .plan = plan, .call = call};
+  fake->holds = true;
+  assert_int_equal(device->ops->time(device, true, work_launch, &work, &seconds, &err), CUGEN_OK);
+  fake->run = wait_or_run;
+  fake->fail_only = "cuLaunchKernel";
+  fake->fail_with = CUDA_ERROR_LAUNCH_FAILED;
+  for (int i = 1; i <= 3; i++) {
+    const bool fails = i == 2;
+    fake->calls = 0;
+    fake->fail_at = fails ? 2 : 0; /* after the launch that waits */
+    const int status = device->ops->time(device, true, work_launch, &work, &seconds, &err);
+    assert_int_equal(status != CUGEN_OK, fails);
+    assert_int_equal(held_back.waiting, i);
+    assert_int_equal(*held_back.turns, held_back.turn);
+  }
+  assert_int_equal(held_back.running, 2);
+  fake->run = NULL, fake->fail_only = NULL;
+  call_free(call);
+  plan_close(plan);
+}
+
 /* Seconds of each launch. */
 static double each;
 static long stalls; /* number of the launch that waits for 5 ms; 0: none */
 
-static int time_launches(struct device *device, int (*run)(void *context, cugen_error *err),
-                         void *context, double *seconds, cugen_error *err) {
-  (void)device;
+static int time_launches(struct device *device, bool held,
+                         int (*run)(void *context, cugen_error *err), void *context,
+                         double *seconds, cugen_error *err) {
+  (void)device, (void)held;
   const long before = sets.launches;
   int status = run(context, err);
   *seconds = each * (double)(sets.launches - before);

@@ -40,9 +40,9 @@ static void count_launch(const struct fake_launch *launch) {
   if (scene.launches % LAUNCHES == 0) scene.flushed = fake->filled;
 }
 
-static int time_span(struct device *device, int (*run)(void *context, cugen_error *err),
+static int time_span(struct device *device, bool held, int (*run)(void *context, cugen_error *err),
                      void *context, double *seconds, cugen_error *err) {
-  (void)device;
+  (void)device, (void)held;
   scene.run_in_span = 0;
   int status = run(context, err);
   *seconds = scene.each * (double)scene.run_in_span / LAUNCHES;

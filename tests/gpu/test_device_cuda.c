@@ -465,9 +465,43 @@ TEST(test_time) {
   check(ops->alloc(device, MEMORY_DEVICE, 4, false, &memory, &err), &err);
   run_open(&run, SPIN, 1, 1, 0, &memory, 20000);
   check(run_sync(&run, &err), &err);
-  check(ops->time(device, run_launch, &run, &seconds, &err), &err);
+  check(ops->time(device, false, run_launch, &run, &seconds, &err), &err);
   printf("a kernel of 20 ms takes %g ms\n", seconds * 1000);
   assert_true(seconds > 0.019 && seconds < 0.024);
+  run_close(&run);
+  ops->free(device, &memory);
+}
+
+static int launch_and_pause(void *context, cugen_error *err) {
+  const struct timespec pause = {.tv_nsec = 5000000};
+  int status = CUGEN_OK;
+  for (int i = 0; i < DEVICE_HELD && !status; i++) {
+    status = run_launch(context, err);
+    if (i == DEVICE_HELD / 2) nanosleep(&pause, NULL);
+  }
+  return status;
+}
+
+/* A pause of 5 ms between launches is timed, unless they are held back. A stream queues as many as
+   DEVICE_HELD promises: the holding kernel would otherwise give up after 20 ms. */
+TEST(test_time_held) {
+  struct memory memory;
+  struct run run;
+  double paused, held;
+  cugen_error err;
+  check(ops->alloc(device, MEMORY_DEVICE, 4096, false, &memory, &err), &err);
+  run_open(&run, ADD, 1, 32, 0, &memory, 10);
+  check(run_sync(&run, &err), &err);
+  check(ops->time(device, false, launch_and_pause, &run, &paused, &err), &err);
+  check(ops->time(device, true, launch_and_pause, &run, &held, &err), &err);
+  const double begin = clock_seconds();
+  check(ops->time(device, true, launch_and_pause, &run, &held, &err), &err);
+  const double whole = clock_seconds() - begin;
+  printf("%d launches and a pause: %g ms, held back: %g ms, in all %g ms\n", DEVICE_HELD,
+         paused * 1000, held * 1000, whole * 1000);
+  assert_true(paused > 5e-3);
+  assert_true(held < 2e-3);
+  assert_true(whole < 15e-3);
   run_close(&run);
   ops->free(device, &memory);
 }

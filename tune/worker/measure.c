@@ -1,9 +1,11 @@
 /* Timing; see measure.h. A sample is the time between two events around a batch of launches,
    divided by their number. A batch takes at least a millisecond, because launching costs
-   microseconds, and the events' clock counts in half microseconds. The launches of a batch take
-   turns on buffer sets that together exceed the L2 cache, so that no launch finds its input there.
-   The result is the median of the samples, with minimum and quantiles: other work on the GPU only
-   makes samples longer, which would distort a mean.
+   microseconds, and the events' clock counts in half microseconds. No launch begins until up to
+   DEVICE_HELD of them are queued (device_ops.time), so that the launching thread's waits for a
+   processor are not timed. The launches of a batch take turns on buffer sets that together exceed
+   the L2 cache, so that no launch finds its input there. The result is the median of the samples,
+   with minimum and quantiles: other work on the GPU only makes samples longer, which would distort
+   a mean.
 
    More samples are taken only if they can change which variant is the fastest. After each sample, a
    variant is dropped if its fastest sample is slower than the best variant by more than so few
@@ -89,6 +91,7 @@ struct batch {
   long repeats; /* launches in a sample */
   long group;   /* launches that are timed without a pause */
   const struct measure_renewal *renewal;
+  bool held;           /* launches wait until all of their group are queued */
   struct graph *graph; /* the graph that is launched, or NULL */
   long nodes;          /* launches in the graph */
   struct memory flush; /* bytes 0: caches are not overwritten */
@@ -121,11 +124,16 @@ static int renew_group(const struct batch *batch, cugen_error *err) {
   return status;
 }
 
-/* Times a batch as one group; if sets are restored, as groups that use each set once; cold, launch
-   by launch. */
+/* The most launches in a group: cold, one; if sets are restored, as many as use each set once;
+   held, as many as can be queued. */
+static long most_in_group(const struct batch *batch) {
+  const long most = batch->flush.bytes ? 1 : batch->renewal ? (long)batch->count : batch->repeats;
+  return batch->held && most > DEVICE_HELD ? DEVICE_HELD : most;
+}
+
 static int time_batch(struct batch *batch, double *seconds, cugen_error *err) {
   struct device *device = batch->device;
-  const long most = batch->flush.bytes ? 1 : batch->renewal ? (long)batch->count : batch->repeats;
+  const long most = most_in_group(batch);
   int status = CUGEN_OK;
   *seconds = 0;
   for (long left = batch->repeats; left > 0 && !status; left -= batch->group) {
@@ -133,7 +141,8 @@ static int time_batch(struct batch *batch, double *seconds, cugen_error *err) {
     batch->group = left < most ? left : most;
     status = renew_group(batch, err);
     if (!status && batch->flush.bytes) status = device->ops->flush(device, &batch->flush, err);
-    if (!status) status = device->ops->time(device, measure_run_group, batch, &spent, err);
+    if (!status)
+      status = device->ops->time(device, batch->held, measure_run_group, batch, &spent, err);
     *seconds += spent;
   }
   *seconds /= (double)batch->repeats;
@@ -406,8 +415,12 @@ int measure_calls(struct device *device, struct call *const *calls, size_t count
   /* False on the cpu device, where other work of the processor disturbs every time. */
   const bool steady = device->ops->capabilities & DEVICE_CONCURRENT;
   const double seen = steady ? options->seen : 0;
-  struct batch batch = {
-      .device = device, .calls = calls, .count = count, .repeats = 1, .renewal = renewal};
+  struct batch batch = {.device = device,
+                        .calls = calls,
+                        .count = count,
+                        .repeats = 1,
+                        .renewal = renewal,
+                        .held = options->way == MEASURE_BURST};
   struct sampling s = {.options = options,
                        .best = steady ? options->best : 0,
                        .least = (double)INFINITY,

@@ -145,7 +145,7 @@ static bool verify_on(struct device *device, struct plan *plan, const struct ker
   if (!status) status = dataset_prepare(device, dataset, spec, again, &err);
   if (!status) status = call_poison(call, &err);
   if (status) worker_main_fail(result, CUGEN_OUTCOME_LAUNCH, &err);
-  if (!status && (status = device->ops->time(device, worker_main_launch_once, call, seconds,
+  if (!status && (status = device->ops->time(device, false, worker_main_launch_once, call, seconds,
                                              &err)) != CUGEN_OK)
     worker_main_fail(result, cause_outcome(err.cause), &err);
   if (!status && (status = dataset_verify(device, dataset, spec, &result->error, &err)) != CUGEN_OK)
