@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "api.h"
+#include "base/array.h"
 #include "base/capability.h"
 #include "explain.h"
 #include "gen/template/mentions.h"
@@ -220,8 +221,7 @@ void cugen_kernel_close(cugen_kernel *k) {
   lookup_close(&k->lookup);
   problem_free(&k->problem);
   opened_config_close(&k->opened);
-  for (size_t i = 0; i < k->setting_count; i++) free(k->settings[i]);
-  free(k->settings);
+  array_free_texts(k->settings, k->setting_count);
   free(k->filter);
   free(k->device_ids);
   api_device_list_free(&k->devices);

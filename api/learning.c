@@ -318,9 +318,7 @@ static int skip_class(struct portfolio_holdings *out, cugen_error *err) {
   const struct portfolio_data *data = &out->all[out->count - 1].data;
   const struct config *config = data->base->config;
   struct text class = {0}, reason = {0};
-  char **skipped = array_grow(out->skipped, out->skipped_count, sizeof *skipped);
-  if (!skipped) return error_memory(err);
-  out->skipped = skipped;
+  if (!ARRAY_ROOM(out->skipped, out->skipped_count)) return error_memory(err);
   problem_print_class(config, data->rows[0].problem, &class);
   text_addf(&reason, "%s%s%s: ", config->name, class.length ? " " : "", text_get(&class));
   print_remains(data, &reason);
@@ -328,7 +326,7 @@ static int skip_class(struct portfolio_holdings *out, cugen_error *err) {
   text_free(&class);
   char *line = text_take(&reason);
   if (!line) return error_memory(err);
-  skipped[out->skipped_count++] = line;
+  out->skipped[out->skipped_count++] = line;
   if (!out->why.status) learning_refuse_untuned(data, &out->why);
   portfolio_holding_drop(out);
   return CUGEN_OK;

@@ -36,13 +36,11 @@ static void free_found(struct portfolio_found *found) {
    verify' reports it. */
 static int portfolio_take(struct cache_portfolio *kept, struct portfolio_found **out, size_t *count,
                           cugen_error *err) {
-  struct portfolio_found *all = array_grow(*out, *count, sizeof *all);
   cugen_error why;
-  if (!all) return error_memory(err);
-  *out = all;
-  int status = portfolio_body_parse(kept->body, &all[*count].body, &why);
+  if (!ARRAY_ROOM(*out, *count)) return error_memory(err);
+  int status = portfolio_body_parse(kept->body, &(*out)[*count].body, &why);
   if (status) return status == CUGEN_ERROR_MEMORY ? error_memory(err) : CUGEN_OK;
-  all[(*count)++].kept = *kept;
+  (*out)[(*count)++].kept = *kept;
   *kept = (struct cache_portfolio){0};
   return CUGEN_OK;
 }

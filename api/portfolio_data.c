@@ -40,7 +40,7 @@ struct loose {
 
 struct loose_list {
   struct loose *all;
-  size_t count, capacity;
+  size_t count;
 };
 
 static void free_loose(struct loose_list *list) {
@@ -51,10 +51,8 @@ static void free_loose(struct loose_list *list) {
 static int add_loose(struct loose_list *list, size_t problem, struct cache_record *record,
                      const struct objective *objective, cugen_error *err) {
   const bool right = record->outcome == CUGEN_OUTCOME_OK;
-  struct loose *all = array_reserve(list->all, &list->capacity, list->count, sizeof *all);
-  if (!all) return error_memory(err);
-  list->all = all;
-  all[list->count++] =
+  if (!ARRAY_ROOM(list->all, list->count)) return error_memory(err);
+  list->all[list->count++] =
       (struct loose){record->variant,
                      {.problem = problem,
                       .cost = right ? cache_record_cost(record, objective) : (double)NAN,
@@ -210,9 +208,8 @@ int portfolio_data_open(const struct lookup *base, const struct problem *const *
 
 void portfolio_data_free(struct portfolio_data *data) {
   for (size_t i = 0; i < data->row_count; i++) free(data->rows[i].text), free(data->rows[i].best);
-  for (size_t i = 0; i < data->variant_count; i++) free(data->variants[i]);
+  array_free_texts(data->variants, data->variant_count);
   free(data->rows);
-  free(data->variants);
   free(data->entries);
   *data = (struct portfolio_data){0};
 }

@@ -60,13 +60,11 @@ struct nearby {
   const struct lookup *lookup;
   double limit;
   struct tuned *all;
-  size_t count, capacity;
+  size_t count;
 };
 
 static int selection_add_tuned(struct nearby *nearby, struct tuned tuned, cugen_error *err) {
-  struct tuned *all = array_reserve(nearby->all, &nearby->capacity, nearby->count, sizeof *all);
-  if (!all) return error_memory(err);
-  nearby->all = all;
+  if (!ARRAY_ROOM(nearby->all, nearby->count)) return error_memory(err);
   tuned.order = nearby->count;
   nearby->all[nearby->count++] = tuned;
   return CUGEN_OK;

@@ -3,6 +3,7 @@
 #include "problem_set.h"
 #include "api/kernel.h"
 #include "api/tuning.h"
+#include "base/array.h"
 #include "base/input.h"
 
 #include <stdlib.h>
@@ -101,13 +102,7 @@ static char *setting_of(const struct word *word, size_t i) {
 }
 
 static struct problem_settings *problem_set_add_problem(struct problem_set *set) {
-  if (set->count == set->capacity) {
-    const size_t capacity = set->capacity ? 2 * set->capacity : 16;
-    struct problem_settings *problems = realloc(set->problems, capacity * sizeof *problems);
-    if (!problems) return NULL;
-    set->problems = problems;
-    set->capacity = capacity;
-  }
+  if (!ARRAY_ROOM(set->problems, set->count)) return NULL;
   set->problems[set->count] = (struct problem_settings){0};
   return &set->problems[set->count++];
 }
@@ -344,8 +339,7 @@ int problem_set_of_one(struct cli *cli, struct problem_set *out) {
 void problem_set_free(struct problem_set *set) {
   for (size_t i = 0; i < set->count; i++) {
     struct problem_settings *problem = &set->problems[i];
-    for (size_t s = 0; problem->settings && s < problem->count; s++) free(problem->settings[s]);
-    free(problem->settings);
+    array_free_texts(problem->settings, problem->count);
     free(problem->where);
   }
   free(set->problems);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "print.h"
 #include "terminal.h"
 
@@ -54,18 +55,10 @@ void table_open(struct table *table, const struct cli *cli, const struct table_c
 }
 
 static void table_add(struct table *table, char *text, bool line) {
-  if (table->count == table->capacity) {
-    size_t capacity = table->capacity ? 2 * table->capacity : 64;
-    struct table_cell *cells = realloc(table->cells, capacity * sizeof *cells);
-    if (!cells) {
-      table->failed = true;
-      free(text);
-      return;
-    }
-    table->cells = cells;
-    table->capacity = capacity;
-  }
-  table->cells[table->count++] = (struct table_cell){text, table->style, line};
+  if (ARRAY_ROOM(table->cells, table->count))
+    table->cells[table->count++] = (struct table_cell){text, table->style, line};
+  else
+    table->failed = true, free(text);
 }
 
 void table_cell(struct table *table, const char *text) {

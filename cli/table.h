@@ -36,7 +36,7 @@ struct table {
   struct table_layout *columns;
   size_t column_count;
   struct table_cell *cells;
-  size_t count, capacity;
+  size_t count;
   bool failed;
 };
 

@@ -82,10 +82,8 @@ static int collect_consider(struct exporter *x, const struct export_tuned *tuned
               x->devices[tuned->device].text, tuned->text, spec.variant, textured->name);
   if (!textured && !collect_is_beaten(x, tuned, &code, &measured)) {
     status = export_add_code(x, &code, &spec, &measured.code, err);
-    struct export_measured *all =
-        status ? NULL : array_grow(x->measured, x->measured_count, sizeof *x->measured);
-    if (!status && !all) status = error_memory(err);
-    if (all) x->measured = all, all[x->measured_count++] = measured;
+    if (!status && !ARRAY_ROOM(x->measured, x->measured_count)) status = error_memory(err);
+    if (!status) x->measured[x->measured_count++] = measured;
   }
   export_code_free(&code);
   kernel_spec_free(&spec);
@@ -194,17 +192,15 @@ static int collect_add_tuned(struct exporter *x, size_t device, const char *text
               x->devices[device].text, text);
     return CUGEN_OK;
   }
-  struct export_tuned *all = array_grow(x->tuned, x->tuned_count, sizeof *all);
-  if (all) x->tuned = all;
   struct text whole = {0};
   problem_print(x->base->opened.config, &tuned.problem, &whole);
   tuned.text = text_take(&whole);
-  status = all && tuned.text ? CUGEN_OK : error_memory(err);
+  status = tuned.text && ARRAY_ROOM(x->tuned, x->tuned_count) ? CUGEN_OK : error_memory(err);
   /* Sets of records that lack parameters are found together with the set that has them. */
   if (!status && collect_is_wanted(x, &tuned.problem) && !is_taken(x, device, &tuned.problem))
     status = add_variants(x, &tuned, err);
   if (!status && tuned.count) {
-    all[x->tuned_count++] = tuned;
+    x->tuned[x->tuned_count++] = tuned;
     return CUGEN_OK;
   }
   problem_free(&tuned.problem);
@@ -252,9 +248,7 @@ static size_t cut_settings(char *text, const char **out) {
 static int collect_add_problem(struct exporter *x, char *text, cugen_error *err) {
   const cugen_kernel *base = x->base;
   const char **settings = calloc(base->setting_count + strlen(text) + 1, sizeof *settings);
-  struct problem *all = array_grow(x->problems, x->problem_count, sizeof *all);
-  if (all) x->problems = all;
-  int status = settings && all ? CUGEN_OK : error_memory(err);
+  int status = settings && ARRAY_ROOM(x->problems, x->problem_count) ? CUGEN_OK : error_memory(err);
   if (!status) {
     memcpy(settings, base->settings, base->setting_count * sizeof *settings);
     size_t count = cut_settings(text, settings + base->setting_count);
@@ -263,7 +257,7 @@ static int collect_add_problem(struct exporter *x, char *text, cugen_error *err)
                          "a problem is missing; it is a list such as \"M=1024 N=1024; M=4096\"");
     if (!status)
       status = problem_set(base->opened.config, settings, base->setting_count + count, false,
-                           &all[x->problem_count], err);
+                           &x->problems[x->problem_count], err);
     if (status) error_prefix(err, "--problems");
   }
   free(settings);
@@ -306,11 +300,9 @@ static int collect_classes(struct exporter *x, cugen_error *err) {
            strcmp(text_get(&x->classes[at]), text_get(&x->codes[i].label)) != 0)
       at++;
     if (at < x->class_count) continue;
-    struct text *all = array_grow(x->classes, x->class_count, sizeof *all);
-    if (!all) return error_memory(err);
-    x->classes = all;
-    all[x->class_count] = (struct text){0};
-    text_add(&all[x->class_count++], text_get(&x->codes[i].label));
+    if (!ARRAY_ROOM(x->classes, x->class_count)) return error_memory(err);
+    x->classes[x->class_count] = (struct text){0};
+    text_add(&x->classes[x->class_count++], text_get(&x->codes[i].label));
   }
   return CUGEN_OK;
 }

@@ -98,10 +98,8 @@ static int devices_add_device(struct exporter *x, const char *text, const char *
     const char *named = x->devices[i].anonymous ? l->arch : l->device.fingerprint;
     if (strcmp(named, text) == 0 && (!arch || strcmp(l->arch, arch) == 0)) return CUGEN_OK;
   }
-  struct export_device *devices = array_grow(x->devices, x->device_count, sizeof *devices);
-  if (!devices) return error_memory(err);
-  x->devices = devices;
-  struct export_device *device = &devices[x->device_count];
+  if (!ARRAY_ROOM(x->devices, x->device_count)) return error_memory(err);
+  struct export_device *device = &x->devices[x->device_count];
   const size_t noted = x->notes->length;
   bool built = false;
   int status = export_open_device(&x->base->lookup, text, arch, known, x->notes, device, err);
@@ -318,10 +316,8 @@ static int has_variants(struct exporter *x, struct lookup *l, bool *out, cugen_e
    later one. */
 static int add_ptx(struct exporter *x, cugen_error *err) {
   static const char *const archs[] = {"75", "80", "86", "89", "90", "100", "120"};
-  struct export_device *devices = array_grow(x->devices, x->device_count, sizeof *devices);
-  if (!devices) return error_memory(err);
-  x->devices = devices;
-  struct export_device *device = &devices[x->device_count];
+  if (!ARRAY_ROOM(x->devices, x->device_count)) return error_memory(err);
+  struct export_device *device = &x->devices[x->device_count];
   for (size_t i = 0; i < sizeof archs / sizeof *archs; i++) {
     struct text arch = {0};
     bool some = false;

@@ -165,12 +165,10 @@ static size_t source_find_body(const struct bodies *bodies, const struct text *b
 
 static bool source_add_body(struct bodies *bodies, const struct text *body) {
   if (source_find_body(bodies, body) < bodies->count) return true;
-  struct text *list = array_grow(bodies->list, bodies->count, sizeof *list);
-  if (!list) return false;
-  bodies->list = list;
-  list[bodies->count] = (struct text){0};
-  text_add(&list[bodies->count], text_get(body));
-  return !list[bodies->count++].failed;
+  if (!ARRAY_ROOM(bodies->list, bodies->count)) return false;
+  bodies->list[bodies->count] = (struct text){0};
+  text_add(&bodies->list[bodies->count], text_get(body));
+  return !bodies->list[bodies->count++].failed;
 }
 
 static void free_bodies(struct bodies *bodies) {
