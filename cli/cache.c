@@ -11,6 +11,7 @@
 #include "api/machine.h"
 #include "api/records.h"
 #include "base/key.h"
+#include "base/text.h"
 #include "clean.h"
 #include "cli.h"
 #include "portfolio.h"
@@ -49,18 +50,12 @@ static bool may_be_common(const struct setting *setting) {
 /* Returns the settings of a problem that may be common. The caller frees it; NULL: out of
    memory. */
 static char *take_common(const char *problem) {
-  char *out = NULL;
-  size_t size;
+  struct text out = {0};
   struct setting setting;
-  FILE *stream = open_memstream(&out, &size);
-  if (!stream) return NULL;
-  for (const char *lead = ""; setting_next(&problem, &setting);) {
-    if (!may_be_common(&setting)) continue;
-    fprintf(stream, "%s%.*s", lead, (int)setting.length, setting.text);
-    lead = " ";
-  }
-  fclose(stream);
-  return out;
+  while (setting_next(&problem, &setting))
+    if (may_be_common(&setting))
+      text_addf(&out, "%s%.*s", out.length ? " " : "", (int)setting.length, setting.text);
+  return text_take(&out);
 }
 
 /* Returns the settings that all sets of the first one's kernel share, which are printed once below
@@ -88,11 +83,10 @@ static void print_common(const cugen_cache_set *sets, size_t count) {
 
 /* Prints the problem with its way of timing, unless that is the usual one: "n=1003 (cold)". */
 static void print_problem(struct table *table, const char *problem, const char *measure) {
-  char *text = NULL;
-  if (cli_way(measure) && asprintf(&text, "%s%s(%s)", problem, *problem ? " " : "", measure) < 0)
-    text = NULL;
-  table_cell(table, text ? text : problem);
-  free(text);
+  if (cli_way(measure))
+    table_cellf(table, "%s%s(%s)", problem, *problem ? " " : "", measure);
+  else
+    table_cell(table, problem);
 }
 
 static int print_sets(struct cli *cli, const cugen_cache_set *sets, size_t count) {
@@ -289,15 +283,12 @@ static json_t *counts_json(struct cli *cli, const cugen_cache_counts *counts, co
 
 /* Prints "12 records, 3 in history, 2 compiled kernels (1.2 MiB)". */
 static void print_counts(const cugen_cache_counts *counts) {
-  printf("%s record%s", print_count(counts->records).text, counts->records == 1 ? "" : "s");
+  fputs(print_many(counts->records, "record").text, stdout);
   if (counts->history) printf(", %s in history", print_count(counts->history).text);
-  if (counts->portfolios)
-    printf(", %s portfolio%s", print_count(counts->portfolios).text,
-           counts->portfolios == 1 ? "" : "s");
-  if (!counts->images) return;
-  printf(", %s compiled kernel%s", print_count(counts->images).text,
-         counts->images == 1 ? "" : "s");
-  printf(" (%s)", print_bytes(counts->image_bytes).text);
+  if (counts->portfolios) printf(", %s", print_many(counts->portfolios, "portfolio").text);
+  if (counts->images)
+    printf(", %s (%s)", print_many(counts->images, "compiled kernel").text,
+           print_bytes(counts->image_bytes).text);
 }
 
 /* Returns true if the user answers y on a terminal. */

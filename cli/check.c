@@ -268,27 +268,20 @@ static void add_figure(const cugen_check *check, struct table *table, size_t fir
     least = fmin(least, figure(&check->traffic[i]));
     most = fmax(most, figure(&check->traffic[i]));
   }
-  char low[32], high[32], text[80];
-  snprintf(low, sizeof low, "%.*f", decimals, least);
-  snprintf(high, sizeof high, "%.*f", decimals, most);
-  if (strcmp(low, high) == 0)
-    snprintf(text, sizeof text, "%s%s", low, unit);
-  else
-    snprintf(text, sizeof text, "%s to %s%s", low, high, unit);
-  table_cell(table, text);
+  const struct shown low = print_format("%.*f", decimals, least),
+                     high = print_format("%.*f", decimals, most);
+  const bool same = strcmp(low.text, high.text) == 0;
+  table_cellf(table, "%s%s%s%s", low.text, same ? "" : " to ", same ? "" : high.text, unit);
 }
 
 static void check_add_row(const cugen_check *check, struct table *table, size_t i) {
   const cugen_check_traffic *t = &check->traffic[i];
-  char text[128];
   if (check_is_told(check, i)) return;
-  snprintf(text, sizeof text, "%.*s", VARIANT_IMPLEMENTATION(t->variant));
-  table_cell(table, text);
+  table_cellf(table, "%.*s", VARIANT_IMPLEMENTATION(t->variant));
   if (t->launches > 1) /* "2 sweep: x" is x in the second launch */
-    snprintf(text, sizeof text, "%d %s: %s", t->launch + 1, t->entry, t->array);
+    table_cellf(table, "%d %s: %s", t->launch + 1, t->entry, t->array);
   else
-    snprintf(text, sizeof text, "%s", t->array);
-  table_cell(table, text);
+    table_cell(table, t->array);
   table_cell(table, t->write ? "writes" : "reads");
   add_figure(check, table, i, check_ratio, 2, "");
   add_figure(check, table, i, needed_of, 1, "");
@@ -338,21 +331,16 @@ static void print_idle_waivers(const cugen_check *check) {
   }
 }
 
-static void print_several(size_t number, const char *what, const char *end) {
-  printf("%s %s%s%s", print_count(number).text, what, number == 1 ? "" : "s", end);
-}
-
 static void print_interrupted(const cugen_check *check, bool interrupted) {
-  printf("\n%s after %s of ", interrupted ? "Interrupted" : "Ended",
-         print_count(check->runs_done).text);
-  print_several(check->runs_planned, "run",
-                check->finding_count || !check->runs ? ".\n" : "; nothing found in those.\n");
+  printf("\n%s after %s of %s%s.\n", interrupted ? "Interrupted" : "Ended",
+         print_count(check->runs_done).text, print_many(check->runs_planned, "run").text,
+         check->finding_count || !check->runs ? "" : "; nothing found in those");
 }
 
 /* Prints "8 of 9 variants and 2 that only other problems have". */
 static void check_print_variants(const cugen_check *check) {
-  printf("%s of ", print_count(check->variants - check->variants_elsewhere).text);
-  print_several(check->variants_of, "variant", "");
+  printf("%s of %s", print_count(check->variants - check->variants_elsewhere).text,
+         print_many(check->variants_of, "variant").text);
   if (check->variants_elsewhere)
     printf(" and %s that only other problems have", print_count(check->variants_elsewhere).text);
   fputs(", ", stdout);
@@ -415,10 +403,9 @@ static void print_unseen(const struct cli *cli, const cugen_check *check) {
     printf("Not watched: %s.\n", check->unwatched[i]);
   if (!check->compared)
     puts("Not compared: the config has reference \"none\", so a wrong result is no finding.");
-  if (left) {
-    print_several(left, "variant", " of the check problem did not run");
-    puts(options_given(cli, OPTION_ALL) ? "." : "; --all runs all.");
-  }
+  if (left)
+    printf("%s of the check problem did not run%s.\n", print_many(left, "variant").text,
+           options_given(cli, OPTION_ALL) ? "" : "; --all runs all");
 }
 
 /* Prints that no finding counts. */
@@ -435,8 +422,8 @@ static int check_print_result(struct cli *cli, const struct views *views, double
   if (!quiet) {
     printf("%s: ", cugen_kernel_name(cli->kernel));
     check_print_variants(check);
-    print_several(check->problems, "problem", ", ");
-    print_several(check->runs, "run", ", watched on the cpu device\n");
+    printf("%s, %s, watched on the cpu device\n", print_many(check->problems, "problem").text,
+           print_many(check->runs, "run").text);
     print_problems(cli, check);
   }
   for (size_t i = 0; i < check->finding_count; i++)

@@ -15,14 +15,9 @@ int launches_find(struct cli *cli, const char *variant, struct launches *out) {
 
 /* Prints "8 x 4" of a grid or block, without trailing ones. */
 static struct shown print_dimensions(const unsigned int size[3]) {
-  struct shown shown;
-  if (size[2] > 1)
-    snprintf(shown.text, sizeof shown.text, "%u x %u x %u", size[0], size[1], size[2]);
-  else if (size[1] > 1)
-    snprintf(shown.text, sizeof shown.text, "%u x %u", size[0], size[1]);
-  else
-    snprintf(shown.text, sizeof shown.text, "%u", size[0]);
-  return shown;
+  return size[2] > 1   ? print_format("%u x %u x %u", size[0], size[1], size[2])
+         : size[1] > 1 ? print_format("%u x %u", size[0], size[1])
+                       : print_format("%u", size[0]);
 }
 
 const char *launches_line(const struct launches *launches, char *text, size_t size) {

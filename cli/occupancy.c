@@ -226,17 +226,16 @@ static int occupancy_ask_all(struct cli *cli, const cugen_resources *resources,
 /* grows: shared memory depends on the block size. */
 static void occupancy_add_row(struct table *table, const struct answer *answer, bool grows) {
   const cugen_occupancy *o = &answer->occupancy;
-  char best[128] = "-";
-  if (o->best_threads)
-    snprintf(best, sizeof best, "%s with %d%s%s", print_percent(o->best_fraction).text,
-             o->best_threads, grows ? ", " : "",
-             grows ? print_bytes(o->best_shared_bytes).text : "");
   table_cell(table, answer->id);
   table_cell(table, o->arch);
   table_cell(table, print_count((uint64_t)o->blocks).text);
   table_cell(table, print_percent(o->fraction).text);
   table_cell(table, o->blocks ? o->limiter : "does not fit");
-  table_cell(table, best);
+  if (o->best_threads)
+    table_cellf(table, "%s with %d%s%s", print_percent(o->best_fraction).text, o->best_threads,
+                grows ? ", " : "", grows ? print_bytes(o->best_shared_bytes).text : "");
+  else
+    table_cell(table, "-");
   table_cell(table, o->device);
 }
 
@@ -267,8 +266,8 @@ static int occupancy_print_text(struct cli *cli, const struct kernel *kernel,
   if (takes->has_carveout) printf(", carveout %d%%", takes->carveout);
   putchar('\n');
   if (first->idle_lanes)
-    printf("block %d: %d warp%s, %d idle lane%s (%s)\n", takes->threads, first->warps,
-           first->warps == 1 ? "" : "s", first->idle_lanes, first->idle_lanes == 1 ? "" : "s",
+    printf("block %d: %s, %s (%s)\n", takes->threads, print_many((size_t)first->warps, "warp").text,
+           print_many((size_t)first->idle_lanes, "idle lane").text,
            print_percent((double)first->idle_lanes / (first->idle_lanes + takes->threads)).text);
   print_cluster_line(kernel);
   putchar('\n');

@@ -11,9 +11,7 @@
 
 /* Prints "1.2 %" for a factor of 1.012; "-": not known. */
 static struct shown loss(double factor) {
-  struct shown out = {"-"};
-  if (factor > 0) snprintf(out.text, sizeof out.text, "%.1f %%", 100 * (factor - 1));
-  return out;
+  return factor > 0 ? print_format("%.1f %%", 100 * (factor - 1)) : print_format("-");
 }
 
 /* With fewer problems, the losses of problems left out say little about other sizes. */
@@ -97,11 +95,10 @@ static bool portfolio_is_filtered(const struct cli *cli) {
 }
 
 int portfolio_print(struct cli *cli, const cugen_portfolio *p) {
-  printf("Portfolio of %s variant%s", print_count(p->variant_count).text,
-         p->variant_count == 1 ? "" : "s");
+  printf("Portfolio of %s", print_many(p->variant_count, "variant").text);
   if (p->kernels && p->kernels < p->variant_count)
-    printf(" in %s kernel%s", print_count(p->kernels).text, p->kernels == 1 ? "" : "s");
-  printf(" for %s problem%s", print_count(p->problems).text, p->problems == 1 ? "" : "s");
+    printf(" in %s", print_many(p->kernels, "kernel").text);
+  printf(" for %s", print_many(p->problems, "problem").text);
   printf(" of %s%s%s%s:\n", p->config, *p->problem_class ? " " : "", p->problem_class,
          api_kernel_predicted(cli->kernel) ? ", by predictions" : "");
   int status = portfolio_print_variants(cli, p);

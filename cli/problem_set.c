@@ -5,6 +5,7 @@
 #include "api/tuning.h"
 #include "base/array.h"
 #include "base/input.h"
+#include "base/text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -155,16 +156,16 @@ static int problem_set_add_line(struct cli *cli, struct problem_set *set, const 
 /* ---- JSON ----------------------------------------------------------------------------------- */
 
 static int write_value(struct cli *cli, const char *where, const char *name, const json_t *value,
-                       FILE *out) {
+                       struct text *out) {
   const char *string = json_string_value(value);
   if (json_is_integer(value))
-    fprintf(out, "%lld", (long long)json_integer_value(value));
+    text_addf(out, "%lld", (long long)json_integer_value(value));
   else if (json_is_real(value))
-    fprintf(out, "%.17g", json_real_value(value));
+    text_addf(out, "%.17g", json_real_value(value));
   else if (json_is_boolean(value))
-    fputs(json_is_true(value) ? "true" : "false", out);
+    text_add(out, json_is_true(value) ? "true" : "false");
   else if (string && *string && !strpbrk(string, " \t\r\n,"))
-    fputs(string, out);
+    text_add(out, string);
   else
     return cli_fail(cli, CUGEN_ERROR_USAGE,
                     "%s\"%s\": a number, a word, true, false or a list of these is expected", where,
@@ -173,36 +174,33 @@ static int write_value(struct cli *cli, const char *where, const char *name, con
 }
 
 static int write_field(struct cli *cli, const char *where, const char *name, const json_t *value,
-                       FILE *out) {
+                       struct text *out) {
   int status = CUGEN_OK;
-  fprintf(out, "%s=", name);
+  text_addf(out, "%s=", name);
   if (!json_is_array(value)) status = write_value(cli, where, name, value, out);
   for (size_t i = 0; i < json_array_size(value) && !status; i++) {
-    fputs(i ? "," : "", out);
+    text_add(out, i ? "," : "");
     status = write_value(cli, where, name, json_array_get(value, i), out);
   }
-  fputc(' ', out);
+  text_add_char(out, ' ');
   return status;
 }
 
 static int problem_set_add_object(struct cli *cli, struct problem_set *set, const char *where,
                                   json_t *object) {
-  char *line = NULL;
-  size_t length = 0;
+  struct text line = {0};
   const char *name;
   json_t *value;
+  int status = CUGEN_OK;
   if (!json_is_object(object))
     return cli_fail(cli, CUGEN_ERROR_USAGE,
                     "%san object is expected, such as {\"M\": 64, \"N\": 128}", where);
-  FILE *out = open_memstream(&line, &length);
-  if (!out) return fail_memory(cli);
-  int status = CUGEN_OK;
   json_object_foreach(object, name, value) {
-    if (!status) status = write_field(cli, where, name, value, out);
+    if (!status) status = write_field(cli, where, name, value, &line);
   }
-  if (fclose(out) != 0 && !status) status = fail_memory(cli);
-  if (!status) status = problem_set_add_line(cli, set, where, line, length);
-  free(line);
+  if (line.failed && !status) status = fail_memory(cli);
+  if (!status) status = problem_set_add_line(cli, set, where, text_get(&line), line.length);
+  text_free(&line);
   return status;
 }
 

@@ -1,19 +1,8 @@
 /* The quantities of a record; see quantities.h. */
 #include "quantities.h"
 
-#include <stdarg.h>
-
 double quantity_requested(const cugen_record *r) {
   return r->flops > 0 && r->requested > 0 ? r->flops / r->requested : 0;
-}
-
-__attribute__((format(printf, 1, 2))) static struct shown showf(const char *format, ...) {
-  struct shown shown;
-  va_list args;
-  va_start(args, format);
-  vsnprintf(shown.text, sizeof shown.text, format, args);
-  va_end(args);
-  return shown;
 }
 
 static struct shown show_rate(const cugen_record *r) {
@@ -31,15 +20,15 @@ static struct shown show_rate(const cugen_record *r) {
   ROW(PREDICTED, r->seconds > 0 && r->predicted, print_seconds(r->seconds))                        \
   ROW(ENERGY, r->energy > 0 && r->seconds > 0, print_joules(r->energy))                            \
   ROW(POWER, r->energy > 0 && r->seconds > 0,                                                      \
-      showf("%.40s J/s", print_number(r->energy / r->seconds).text))                               \
-  ROW(VERIFIED, r->seconds > 0 && r->predicted, showf("%s", r->verified ? "yes" : "no"))           \
-  ROW(BOUND, r->seconds > 0 && r->predicted, showf("%.47s", r->reason))                            \
+      print_format("%.40s J/s", print_number(r->energy / r->seconds).text))                        \
+  ROW(VERIFIED, r->seconds > 0 && r->predicted, print_format("%s", r->verified ? "yes" : "no"))    \
+  ROW(BOUND, r->seconds > 0 && r->predicted, print_format("%.47s", r->reason))                     \
   ROW(RATE, print_rate_unit(r->flops, r->bytes), show_rate(r))                                     \
   ROW(RATE_ALONE, print_rate_unit(r->flops, r->bytes), print_rate(r->flops, r->bytes, r->seconds)) \
   ROW(ROOFLINE, r->roofline > 0, print_percent(r->roofline))                                       \
   ROW(REQUESTS, quantity_requested(r) > 0,                                                         \
-      showf("%.40s FLOP/B", print_number(quantity_requested(r)).text))                             \
-  ROW(OCCUPANCY, r->occupancy > 0, showf("%.0f%% %.23s", 100 * r->occupancy, r->limiter))          \
+      print_format("%.40s FLOP/B", print_number(quantity_requested(r)).text))                      \
+  ROW(OCCUPANCY, r->occupancy > 0, print_format("%.0f%% %.23s", 100 * r->occupancy, r->limiter))   \
   ROW(CLUSTERS, r->cluster_blocks > 1, print_clusters(r->cluster_blocks, r->active_clusters))      \
   ROW(THREADS, r->registers > 0, print_count((uint64_t)r->threads))                                \
   ROW(REGISTERS, r->registers > 0, print_count((uint64_t)r->registers))                            \

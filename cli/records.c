@@ -186,9 +186,7 @@ static void open_table(struct cli *cli, struct best *best) {
 }
 
 static void add_merged(struct best *best, size_t merged) {
-  char text[64];
-  snprintf(text, sizeof text, "%zu more within 0.5%%", merged);
-  if (merged) table_line(&best->table, text);
+  if (merged) table_line(&best->table, print_format("%zu more within 0.5%%", merged).text);
   best->table.merged += merged;
 }
 

@@ -67,9 +67,9 @@ static int measure_missing(struct cli *cli, const cugen_ceilings *known) {
 
 /* ---- Printing ------------------------------------------------------------------------------- */
 
-static void roofline_add_row(struct table *table, const char *what, struct shown measured,
-                             struct shown peak, double part) {
-  table_cell(table, what);
+/* The row's first cell is added already. */
+static void roofline_add_row(struct table *table, struct shown measured, struct shown peak,
+                             double part) {
   table_cell(table, measured.text);
   table_cell(table, peak.text);
   table_cell(table, part > 0 ? print_percent(part).text : "-");
@@ -83,20 +83,20 @@ static int print_ceilings(struct cli *cli, const cugen_ceilings *all) {
   struct table table;
   table_open(&table, cli, columns, 4);
   const cugen_ceilings *first = &all[0];
-  roofline_add_row(&table, "device memory, copied", print_bandwidth(first->bandwidth),
+  table_cell(&table, "device memory, copied");
+  roofline_add_row(&table, print_bandwidth(first->bandwidth),
                    print_bandwidth(first->bandwidth_peak),
                    first->bandwidth_peak > 0 ? first->bandwidth / first->bandwidth_peak : 0);
   for (size_t i = 0; i < DTYPES; i++) {
-    char what[48];
-    snprintf(what, sizeof what, "%s multiply-adds", dtypes[i]);
-    roofline_add_row(&table, what, print_flops(all[i].flops), print_flops(all[i].flops_peak),
+    table_cellf(&table, "%s multiply-adds", dtypes[i]);
+    roofline_add_row(&table, print_flops(all[i].flops), print_flops(all[i].flops_peak),
                      all[i].flops_peak > 0 ? all[i].flops / all[i].flops_peak : 0);
   }
   for (size_t i = 0; i < TENSOR_TYPES; i++) {
-    char what[48];
     double flops = api_kernel_tensor_flops(cli->kernel, tensor_types[i]);
-    snprintf(what, sizeof what, "%s on tensor cores", tensor_types[i]);
-    if (flops > 0) roofline_add_row(&table, what, print_flops(0), print_flops(flops), 0);
+    if (flops <= 0) continue;
+    table_cellf(&table, "%s on tensor cores", tensor_types[i]);
+    roofline_add_row(&table, print_flops(0), print_flops(flops), 0);
   }
   return table_close(&table, 0, stdout, &cli->error);
 }
@@ -198,12 +198,12 @@ static size_t choose_rows(const struct findings *f, const cugen_record **rows) {
 
 static void add_request(struct table *table, double intensity, double served, double peak,
                         struct shown rate, const char *what) {
-  char cell[64];
-  snprintf(cell, sizeof cell, "%s FLOP/B", print_number(intensity).text);
-  table_cell(table, cell);
+  table_cellf(table, "%s FLOP/B", print_number(intensity).text);
   table_cell(table, plot_rate(served, true).text);
-  snprintf(cell, sizeof cell, "%.2g%%", 100 * served / peak);
-  table_cell(table, served < 0.01 * peak ? cell : print_percent(served / peak).text);
+  if (served < 0.01 * peak)
+    table_cellf(table, "%.2g%%", 100 * served / peak);
+  else
+    table_cell(table, print_percent(served / peak).text);
   table_cell(table, rate.text);
   table_cell(table, what);
 }
@@ -224,12 +224,12 @@ static int roofline_print_requests(struct cli *cli, const struct findings *f) {
   const cugen_record **rows = calloc(f->right_count + 1, sizeof *rows), *best = f->right[0];
   if (!rows) return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
   size_t count = choose_rows(f, rows);
-  char bandwidth[64], peak[64];
-  snprintf(bandwidth, sizeof bandwidth, "at %s", print_bandwidth(findings_bandwidth(f)).text);
-  snprintf(peak, sizeof peak, "of %s", print_flops(findings_peak(f)).text);
+  const struct shown bandwidth =
+                         print_format("at %.40s", print_bandwidth(findings_bandwidth(f)).text),
+                     peak = print_format("of %.40s", print_flops(findings_peak(f)).text);
   const struct table_column columns[] = {{"requests", TABLE_RIGHT, 0},
-                                         {bandwidth, TABLE_RIGHT, 0},
-                                         {peak, TABLE_RIGHT, 0},
+                                         {bandwidth.text, TABLE_RIGHT, 0},
+                                         {peak.text, TABLE_RIGHT, 0},
                                          {f->predicted ? "predicted" : "attains", TABLE_RIGHT, 0},
                                          {"", TABLE_WRAP, 0}};
   struct table table;

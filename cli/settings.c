@@ -66,18 +66,15 @@ static char *settings_shared_of(const struct settings *settings, const char *tex
 
 /* Sorts words by length; words of equal length keep their order. */
 static char *shortest_first(const char *text) {
-  char *out = NULL;
-  size_t size;
+  struct text out = {0};
   const size_t most = strlen(text);
-  FILE *stream = open_memstream(&out, &size);
-  if (!stream) return NULL;
-  fprintf(stream, "%.*s", VARIANT_IMPLEMENTATION(text));
+  text_addf(&out, "%.*s", VARIANT_IMPLEMENTATION(text));
   for (size_t length = 1; length < most; length++) {
     const char *at = variant_parse(text).settings;
     for (struct setting word; setting_next(&at, &word);)
-      if (word.length == length) fprintf(stream, " %.*s", (int)length, word.text);
+      if (word.length == length) text_addf(&out, " %.*s", (int)length, word.text);
   }
-  return fclose(stream) == 0 ? out : NULL;
+  return text_take(&out);
 }
 
 char *settings_short(const struct settings *settings, size_t i) {

@@ -37,23 +37,21 @@ static int space_print_implementations(struct cli *cli, const cugen_space_info *
     cugen_implementation_info info;
     status = api_kernel_implementation(cli->kernel, i, &info, &cli->error);
     if (status) break;
-    char unmet[256] = "";
-    if (info.unavailable) snprintf(unmet, sizeof unmet, "needs %s", info.unavailable);
     table_cell(&table, info.name);
     table_cell(&table, print_count(info.cartesian).text);
     table_cell(&table, print_count(info.valid).text);
-    table_cell(&table, unmet);
+    table_cellf(&table, info.unavailable ? "needs %s" : "%s",
+                info.unavailable ? info.unavailable : "");
   }
   cugen_error ignored;
   int closed = table_close(&table, 2, stdout, status ? &ignored : &cli->error);
   return status ? status : closed;
 }
 
-/* Returns "heuristic: BM <= 128". */
-static const char *space_text_of(const cugen_restriction_info *info, char *room, size_t size) {
-  if (info->kind != CUGEN_RESTRICTION_HEURISTIC) return info->text;
-  snprintf(room, size, "heuristic: %s", info->text);
-  return room;
+/* Adds "heuristic: BM <= 128". */
+static void space_add_text(struct table *table, const cugen_restriction_info *info) {
+  table_cellf(table, "%s%s", info->kind == CUGEN_RESTRICTION_HEURISTIC ? "heuristic: " : "",
+              info->text);
 }
 
 /* Restrictions that removed nothing, which are most of a large config's, are only counted unless
@@ -93,15 +91,12 @@ static int print_removing(struct cli *cli, const cugen_space_info *space) {
     status = api_kernel_restriction(cli->kernel, i, &info, &cli->error);
     if (status || !space_is_listed(cli, &info)) continue;
     const bool in_folder = folder && strlen(info.file) > folder;
-    char place[512], line[16], text[1024];
     if (in_folder) snprintf(folder_name, sizeof folder_name, "%.*s", (int)folder, info.file);
-    snprintf(line, sizeof line, ":%d", info.line);
-    snprintf(place, sizeof place, "%.480s%s",
-             message_own(info.file).text + (in_folder ? folder : 0), info.line ? line : "");
     table_cell(&table, print_count(info.removed).text);
     table_cell(&table, info.implementation);
-    table_cell(&table, space_text_of(&info, text, sizeof text));
-    table_cell(&table, place);
+    space_add_text(&table, &info);
+    table_cellf(&table, "%s%s", message_own(info.file).text + (in_folder ? folder : 0),
+                info.line ? print_format(":%d", info.line).text : "");
   }
   cugen_error ignored;
   int closed = table_close(&table, 2, stdout, status ? &ignored : &cli->error);
@@ -117,8 +112,7 @@ static int print_restrictions(struct cli *cli, const cugen_space_info *space) {
             !space_is_listed(cli, &info);
   const int status = idle < space->restrictions ? print_removing(cli, space) : CUGEN_OK;
   if (!status && idle)
-    printf("  %s restriction%s removed nothing; --wide lists them\n", print_count(idle).text,
-           idle == 1 ? "" : "s");
+    printf("  %s removed nothing; --wide lists them\n", print_many(idle, "restriction").text);
   return status;
 }
 

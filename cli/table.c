@@ -1,10 +1,12 @@
 /* Tables that fit a terminal; see table.h. */
 #include "table.h"
 
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
+#include "base/text.h"
 #include "print.h"
 #include "terminal.h"
 
@@ -65,6 +67,17 @@ void table_cell(struct table *table, const char *text) {
   char *copy = copy_clean(text);
   table->failed = table->failed || !copy;
   table_add(table, copy, false);
+}
+
+void table_cellf(struct table *table, const char *format, ...) {
+  struct text text = {0};
+  va_list args;
+  va_start(args, format);
+  text_vaddf(&text, format, args);
+  va_end(args);
+  table->failed |= text.failed;
+  table_cell(table, text_get(&text));
+  text_free(&text);
 }
 
 void table_line(struct table *table, const char *text) {

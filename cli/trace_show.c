@@ -139,20 +139,17 @@ static int print_steps(struct cli *cli, const struct trace *trace) {
   table_open(&table, cli, columns, energy ? 5 : 4);
   for (size_t i = 0; i < trace->count; i++) {
     const struct trace_point *point = &trace->points[i];
-    char gained[32] = "";
+    struct shown gained = {""};
     if (!point->changed || !point->best) continue;
     /* The best was measured again and is slower, or a tie was decided in another way. */
     if (before && before->cost < point->best->cost)
-      snprintf(gained, sizeof gained,
-               strcmp(before->variant, point->best->variant) == 0 ? "again" : "tie");
+      gained = print_format(strcmp(before->variant, point->best->variant) == 0 ? "again" : "tie");
     else if (before)
-      snprintf(gained, sizeof gained, "%.2fx", before->cost / point->best->cost);
-    char spent[32];
-    snprintf(spent, sizeof spent, "%.1f s", point->spent);
-    table_cell(&table, spent);
+      gained = print_format("%.2fx", before->cost / point->best->cost);
+    table_cellf(&table, "%.1f s", point->spent);
     table_cell(&table, rate ? trace_label(cli->kernel, trace_value(cli->kernel, point->best)).text
                             : print_seconds(point->best->seconds).text);
-    table_cell(&table, gained);
+    table_cell(&table, gained.text);
     if (energy)
       table_cell(&table, point->best->energy > 0 ? print_joules(point->best->energy).text : "-");
     table_cell(&table, point->best->variant);
@@ -165,7 +162,7 @@ static int print_steps(struct cli *cli, const struct trace *trace) {
 
 static void print_summary(const struct findings *f) {
   const struct trace *t = &f->trace;
-  printf("%s record%s", print_count(t->count).text, t->count == 1 ? "" : "s");
+  fputs(print_many(t->count, "record").text, stdout);
   if (t->count > t->right) printf(" (%s without a time)", print_count(t->count - t->right).text);
   printf(" in %s of tuning", plot_seconds(t->seconds).text);
   if (t->runs > 1) printf(", in %s runs one after the other", print_count(t->runs).text);

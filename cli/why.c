@@ -21,37 +21,26 @@ static const char *state_word(const cugen_why_row *row) {
 }
 
 /* Adds "2000 now, 1003 in the cache". */
-static int why_add_values(struct cli *cli, struct table *table, const cugen_why_row *row) {
-  char *text = NULL;
-  size_t length;
-  FILE *stream = open_memstream(&text, &length);
-  if (!stream) return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
+static void why_add_values(struct table *table, const cugen_why_row *row) {
   if (row->state == CUGEN_WHY_SAME)
-    fputs(row->found, stream);
+    table_cell(table, row->found);
   else if (row->state == CUGEN_WHY_UNKNOWN)
-    fputs("the record does not say", stream);
+    table_cell(table, "the record does not say");
   else
-    fprintf(stream, "%s now, %s in the cache%s", row->wanted, row->found,
-            row->decides ? "" : "; it decides nothing");
-  bool good = fclose(stream) == 0;
-  if (good) table_cell(table, text);
-  free(text);
-  return good ? CUGEN_OK : cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
+    table_cellf(table, "%s now, %s in the cache%s", row->wanted, row->found,
+                row->decides ? "" : "; it decides nothing");
 }
 
 static int why_print_rows(struct cli *cli, const cugen_why_match *match) {
   static const struct table_column columns[] = {{"", 0, 0}, {"", 0, 0}, {"", TABLE_WRAP, 0}};
   struct table table;
-  int status = CUGEN_OK;
-  cugen_error ignored;
   table_open(&table, cli, columns, 3);
-  for (size_t i = 0; !status && i < match->row_count; i++) {
+  for (size_t i = 0; i < match->row_count; i++) {
     table_cell(&table, match->rows[i].field);
     table_cell(&table, state_word(&match->rows[i]));
-    status = why_add_values(cli, &table, &match->rows[i]);
+    why_add_values(&table, &match->rows[i]);
   }
-  int closed = table_close(&table, 2, stdout, status ? &ignored : &cli->error);
-  return status ? status : closed;
+  return table_close(&table, 2, stdout, &cli->error);
 }
 
 static int print_match(struct cli *cli, const cugen_why_match *match) {
