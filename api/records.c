@@ -158,6 +158,15 @@ int api_kernel_record(cugen_kernel *k, size_t index, cugen_record *out, cugen_er
   return CUGEN_OK;
 }
 
+const struct cache_record *api_known_record(cugen_kernel *k, const struct cache_record *record) {
+  const size_t count = api_kernel_records(k);
+  for (size_t i = 0; i < count; i++)
+    if (strcmp(k->records[i].variant, record->variant) == 0 &&
+        strcmp(k->records[i].hash.hex, record->hash.hex) == 0)
+      return &k->records[i];
+  return NULL;
+}
+
 const cugen_record *api_records(cugen_kernel *k, size_t *count) {
   *count = api_kernel_records(k);
   if (!k->published) {

@@ -40,6 +40,20 @@ int api_prepare_tuning(cugen_kernel *k, cugen_error *err) {
   return status ? status : check_shapes(k, err);
 }
 
+struct tune_target api_target(const struct lookup *l) {
+  return (struct tune_target){.config = l->config,
+                              .problem = l->problem,
+                              .space = l->space,
+                              .sources = &l->opened->sources,
+                              .ops = l->ops,
+                              .device = &l->device,
+                              .arch = l->arch,
+                              .toolkit = l->lib->toolkit,
+                              .toolkit_options = l->lib->toolkit_options,
+                              .worker = l->lib->worker,
+                              .worker_places = text_get(&l->lib->worker_places)};
+}
+
 static int tuning_make_target(cugen_kernel *k, struct tune_target *out, cugen_error *err) {
   struct lookup *l = &k->lookup;
   struct cache *cache, *images;
@@ -47,28 +61,18 @@ static int tuning_make_target(cugen_kernel *k, struct tune_target *out, cugen_er
   if (!status) status = api_cache(l->lib, &cache, err);
   if (!status) status = api_images(l->lib, &images, err);
   if (status) return status;
-  *out = (struct tune_target){.config = l->config,
-                              .problem = l->problem,
-                              .space = l->space,
-                              .filter = l->filter,
-                              .sources = &l->opened->sources,
-                              .ops = l->ops,
-                              .device = &l->device,
-                              .arch = l->arch,
-                              .toolkit = l->lib->toolkit,
-                              .toolkit_options = l->lib->toolkit_options,
-                              .compilers = l->lib->compilers,
-                              .worker = l->lib->worker,
-                              .looked = &l->lib->looked,
-                              .worker_places = text_get(&l->lib->worker_places),
-                              .cache = cache,
-                              .with_ptx = l->lib->with_ptx,
-                              .images = images,
-                              .key = lookup_key(l),
-                              .nvrtc_version = l->nvrtc_version,
-                              .problem_is_check = k->on_check && k->setting_count == 0,
-                              .measure = l->measure,
-                              .predicted = l->predicted};
+  *out = api_target(l);
+  out->filter = l->filter;
+  out->compilers = l->lib->compilers;
+  out->looked = &l->lib->looked;
+  out->cache = cache;
+  out->with_ptx = l->lib->with_ptx;
+  out->images = images;
+  out->key = lookup_key(l);
+  out->nvrtc_version = l->nvrtc_version;
+  out->problem_is_check = k->on_check && k->setting_count == 0;
+  out->measure = l->measure;
+  out->predicted = l->predicted;
   return CUGEN_OK;
 }
 
@@ -373,11 +377,8 @@ const char *api_kernel_printed(const cugen_kernel *k) {
 /* Takes the requested memory from the earlier record, because it is counted when the variant is
    compiled, and a cached image has no PTX. */
 static void recall_requested(cugen_kernel *k, struct cache_record *record) {
-  size_t count = record->requested > 0 ? 0 : api_kernel_records(k);
-  for (size_t i = 0; i < count; i++)
-    if (strcmp(k->records[i].variant, record->variant) == 0 &&
-        strcmp(k->records[i].hash.hex, record->hash.hex) == 0)
-      record->requested = k->records[i].requested;
+  const struct cache_record *known = record->requested > 0 ? NULL : api_known_record(k, record);
+  if (known) record->requested = known->requested;
 }
 
 static int tuning_run_variant(cugen_kernel *k, const char *variant, double timeout,

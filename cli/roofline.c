@@ -247,12 +247,7 @@ static int roofline_print_requests(struct cli *cli, const struct findings *f) {
 
 static int roofline_print_plot(struct cli *cli, const struct findings *f) {
   const int width = terminal_picture_width(cli->width, 17);
-  printf("%s %s on ", cugen_kernel_name(cli->kernel), api_kernel_problem_short(cli->kernel));
-  cli_print_device(cli, stdout);
-  puts(f->now               ? ": predicted now, nothing is remembered"
-       : f->predicted       ? ": predicted, nothing is measured"
-       : findings_on_cpu(f) ? "; times are the CPU's own, not a GPU's"
-                            : "");
+  findings_print_heading(cli, f);
   int status = chart_text(f, width, 21, stdout);
   if (status) return cli_fail(cli, status, "out of memory");
   if (!ranges_has_roof(f)) return CUGEN_OK;

@@ -173,16 +173,8 @@ static void print_summary(const struct findings *f) {
         print_count(t->unknown).text);
 }
 
-static void print_heading(struct cli *cli, const struct findings *f) {
-  printf("%s %s on ", cugen_kernel_name(cli->kernel), api_kernel_problem_short(cli->kernel));
-  cli_print_device(cli, stdout);
-  puts(f->predicted         ? ": predicted, nothing is measured"
-       : findings_on_cpu(f) ? "; times are the CPU's own, not a GPU's"
-                            : "");
-}
-
 static int print_trace(struct cli *cli, const struct findings *f) {
-  if (!options_given(cli, OPTION_QUIET)) print_heading(cli, f);
+  if (!options_given(cli, OPTION_QUIET)) findings_print_heading(cli, f);
   int status = f->trace.right ? trace_show_print_plot(cli, &f->trace) : CUGEN_OK;
   if (!status && f->trace.right) {
     puts("o a new best, . another variant, x one without a time");
