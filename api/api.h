@@ -86,9 +86,6 @@ void api_forget_records(cugen_kernel *kernel);
 /* Returns the remembered record of the record's variant as it is now; NULL: there is none. */
 const struct cache_record *api_known_record(cugen_kernel *kernel,
                                             const struct cache_record *record);
-/* Returns a target for tuning with what the look-up knows; caches and options are added to it. */
-struct tune_target;
-struct tune_target api_target(const struct lookup *lookup);
 /* Opens a kernel of the same config and device for the problem of this text (problem_print). It
    must be closed before the kernel from which it was made. */
 int api_kernel_for_problem(cugen_kernel *kernel, const char *problem, cugen_kernel **out,

@@ -169,7 +169,7 @@ static int check_make_target(cugen_kernel *k, struct tune_target *out, cugen_err
   if (!status) status = lookup_space(l, err);
   if (!status) status = api_images(l->lib, &images, err);
   if (status) return status;
-  *out = api_target(l);
+  *out = lookup_target(l);
   out->filter = l->filter;
   out->stop = api_stop(l->lib);
   out->ops = &cpu_device_ops;

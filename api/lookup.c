@@ -8,6 +8,7 @@
 
 #include "runtime/devices.h"
 #include "runtime/plan.h"
+#include "tune/target.h"
 
 /* ---- The config ----------------------------------------------------------------------------- */
 
@@ -352,4 +353,18 @@ int lookup_accepts(const struct lookup *l, const struct kernel_spec *spec, cugen
 
 struct cache_key lookup_key(const struct lookup *l) {
   return l->predicted ? lookup_predicted_key(l, &l->predictions) : lookup_measured_key(l);
+}
+
+struct tune_target lookup_target(const struct lookup *l) {
+  return (struct tune_target){.config = l->config,
+                              .problem = l->problem,
+                              .space = l->space,
+                              .sources = &l->opened->sources,
+                              .ops = l->ops,
+                              .device = &l->device,
+                              .arch = l->arch,
+                              .toolkit = l->lib->toolkit,
+                              .toolkit_options = l->lib->toolkit_options,
+                              .worker = l->lib->worker,
+                              .worker_places = text_get(&l->lib->worker_places)};
 }

@@ -295,5 +295,8 @@ int api_best(struct lookup *lookup, struct best_record *out, cugen_error *err);
 int api_best_giving(struct lookup *lookup, const struct cache_key *key, const char *variant,
                     const cugen_outputs *outputs, struct best_record *out, cugen_error *err);
 void api_best_free(struct best_record *best);
+/* Returns a target for tuning with what the look-up knows; caches and options are added to it. */
+struct tune_target;
+struct tune_target lookup_target(const struct lookup *lookup);
 
 #endif

@@ -40,20 +40,6 @@ int api_prepare_tuning(cugen_kernel *k, cugen_error *err) {
   return status ? status : check_shapes(k, err);
 }
 
-struct tune_target api_target(const struct lookup *l) {
-  return (struct tune_target){.config = l->config,
-                              .problem = l->problem,
-                              .space = l->space,
-                              .sources = &l->opened->sources,
-                              .ops = l->ops,
-                              .device = &l->device,
-                              .arch = l->arch,
-                              .toolkit = l->lib->toolkit,
-                              .toolkit_options = l->lib->toolkit_options,
-                              .worker = l->lib->worker,
-                              .worker_places = text_get(&l->lib->worker_places)};
-}
-
 static int tuning_make_target(cugen_kernel *k, struct tune_target *out, cugen_error *err) {
   struct lookup *l = &k->lookup;
   struct cache *cache, *images;
@@ -61,7 +47,7 @@ static int tuning_make_target(cugen_kernel *k, struct tune_target *out, cugen_er
   if (!status) status = api_cache(l->lib, &cache, err);
   if (!status) status = api_images(l->lib, &images, err);
   if (status) return status;
-  *out = api_target(l);
+  *out = lookup_target(l);
   out->filter = l->filter;
   out->compilers = l->lib->compilers;
   out->looked = &l->lib->looked;

@@ -70,7 +70,7 @@ static int open_target(struct proof *p, cugen_error *err) {
   p->device.facts = l->device.facts;
   text_addf(&p->key_options, "arch %s, facts of %s", p->device.arch, l->device.arch);
   if (p->key_options.failed) return error_memory(err);
-  p->target = api_target(l);
+  p->target = lookup_target(l);
   p->target.problem = &p->check;
   p->target.stop = api_stop(l->lib);
   p->target.ops = &cpu_device_ops;
