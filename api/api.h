@@ -156,8 +156,6 @@ int api_expand_text(cugen_kernel *kernel, const char *variant, struct kernel_spe
 
 /* ---- explain.c ------------------------------------------------------------------------------ */
 
-/* Returns the ceilings, looked up on first use; never NULL. */
-const cugen_ceilings *api_ceilings(cugen_kernel *kernel);
 double api_roofline(cugen_kernel *kernel, double flops, double bytes, double seconds,
                     int *measured);
 

@@ -32,7 +32,9 @@ static void add_arguments(const struct exporter *x, struct text *out) {
     text_addf(out, "%s%s", i ? ", " : "", config->arguments[i].name);
 }
 
-bool export_is_given(const struct config_argument *argument) {
+/* Returns whether the function of TVM-FFI takes the argument: a buffer that is no scratch, or a
+   number that does not follow from the problem. */
+static bool source_is_given(const struct config_argument *argument) {
   size_t reads = 0;
   if (argument->kind != CUGEN_ARGUMENT_SCALAR) return argument->kind != CUGEN_ARGUMENT_SCRATCH;
   if (argument->struct_name || !argument->value) return false;
@@ -43,7 +45,7 @@ bool export_is_given(const struct config_argument *argument) {
 void export_given(const struct config *config, struct text *out) {
   const char *between = "";
   for (size_t i = 0; i < config->argument_count; i++) {
-    if (!export_is_given(&config->arguments[i])) continue;
+    if (!source_is_given(&config->arguments[i])) continue;
     text_addf(out, "%s%s", between, config->arguments[i].name);
     between = ", ";
   }
@@ -478,7 +480,7 @@ static void add_kinds(const struct config *config, struct text *out) {
   text_add(out, "static const struct argument arguments_of_kernel[] = {\n");
   for (size_t i = 0; i < config->argument_count; i++)
     text_addf(out, "    {\"%s\", KIND(%s), %d},\n", config->arguments[i].name,
-              kinds[config->arguments[i].kind], export_is_given(&config->arguments[i]));
+              kinds[config->arguments[i].kind], source_is_given(&config->arguments[i]));
   text_add(out, "};\n\n");
 }
 
