@@ -167,8 +167,8 @@ int lookup_compile(const struct lookup *lookup, const struct kernel_spec *spec, 
    of entries is not taken. */
 int lookup_find_image(struct cache *cache, const struct kernel_spec *spec, const char *key,
                       struct compiled *out, bool *found, cugen_error *err);
-/* Frees the image (NULL: it is lent) and the source, which are not needed once the driver has loaded
-   the image. */
+/* Frees the image (NULL: it is lent) and the source, which are not needed once the driver has
+   loaded the image. */
 void lookup_drop_image(const struct device *device, struct compiled *image,
                        struct kernel_spec *spec);
 /* Checks that NVRTC accepts a source for the cpu device; CUGEN_OK if there is no NVRTC. */

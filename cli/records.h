@@ -22,8 +22,8 @@ void records_print_roofline(const struct cli *cli, const cugen_record *record,
 double records_served(const cugen_record *record, const cugen_ceilings *ceilings);
 /* Returns the bytes/s of device memory, measured or else the peak; 0: not known. */
 double records_bandwidth(const cugen_ceilings *ceilings);
-/* Returns the failed record to show if no variant is right: the first one that records_print_failures
-   names, or the first of all. NULL: there is none. */
+/* Returns the failed record to show if no variant is right: the first one that
+   records_print_failures names, or the first of all. NULL: there is none. */
 const cugen_record *records_failed(const struct cli *cli);
 /* Prints that record in two lines: "n=1000: wrong result, such as naive block=64", and its reason.
    Prints nothing if nothing failed. */
