@@ -70,6 +70,7 @@ struct cugen_kernel {
   struct cache_record *records; /* the remembered records, loaded on first use */
   size_t record_count;
   bool records_loaded;
+  cugen_record *published; /* the records for api_records; NULL: not asked for yet */
   /* results handed out by the functions of these names */
   struct kept choice, stored, why, check, launches, learnt, portfolios;
   struct kept seen; /* the plans of cugen_plan_for */
@@ -82,6 +83,9 @@ struct cugen_kernel {
 
 /* ---- kernel.c ------------------------------------------------------------------------------- */
 void api_forget_records(cugen_kernel *kernel);
+/* Returns the remembered record of the record's variant as it is now; NULL: there is none. */
+const struct cache_record *api_known_record(cugen_kernel *kernel,
+                                            const struct cache_record *record);
 /* Opens a kernel of the same config and device for the problem of this text (problem_print). It
    must be closed before the kernel from which it was made. */
 int api_kernel_for_problem(cugen_kernel *kernel, const char *problem, cugen_kernel **out,
@@ -152,8 +156,6 @@ int api_expand_text(cugen_kernel *kernel, const char *variant, struct kernel_spe
 
 /* ---- explain.c ------------------------------------------------------------------------------ */
 
-/* Returns the ceilings, looked up on first use; never NULL. */
-const cugen_ceilings *api_ceilings(cugen_kernel *kernel);
 double api_roofline(cugen_kernel *kernel, double flops, double bytes, double seconds,
                     int *measured);
 

@@ -75,8 +75,7 @@ static int best_find_best(struct search *search, const struct cache_key *key, cu
   struct best_record *out = search->best;
   struct cache *cache;
   *out = (struct best_record){0};
-  int status = lookup_space(l, err);
-  if (!status) status = lookup_expander(l, err);
+  int status = lookup_prepare(l, err);
   if (!status) status = api_cache_to_read(l->lib, &cache, err);
   if (!status) status = cache_fastest(cache, key, best_consider, search, err);
   if (status) {

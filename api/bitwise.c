@@ -66,17 +66,6 @@ static int run_named(struct naming *n, const struct tune_target *target, uint64_
   return status;
 }
 
-/* Returns the remembered record of the variant as it is now; NULL: there is none. */
-static const struct cache_record *bitwise_find_known(cugen_kernel *k,
-                                                     const struct cache_record *record) {
-  const size_t count = api_kernel_records(k);
-  for (size_t i = 0; i < count; i++)
-    if (strcmp(k->records[i].variant, record->variant) == 0 &&
-        strcmp(k->records[i].hash.hex, record->hash.hex) == 0)
-      return &k->records[i];
-  return NULL;
-}
-
 static int bitwise_refuse(const struct cache_record *record, const char *why, cugen_error *err) {
   return error_set(err, CUGEN_ERROR_USAGE, "cugen_tune_options.bitwise '%s': %s", record->variant,
                    why);
@@ -97,7 +86,7 @@ static int check_named(const struct cache_record *record, cugen_error *err) {
    nothing of this was known before. */
 static int settle_named(cugen_kernel *k, const struct tune_target *target,
                         struct cache_record *record, bool *news, cugen_error *err) {
-  const struct cache_record *known = bitwise_find_known(k, record);
+  const struct cache_record *known = api_known_record(k, record);
   if (known) cache_record_keep_outputs(known, record);
   const bool same = known && known->outcome == record->outcome &&
                     !memcmp(&known->outputs, &record->outputs, sizeof record->outputs);
@@ -153,11 +142,10 @@ static int check_not_failed(struct lookup *l, const char *variant, cugen_error *
   int status = failures_open(l, &failures, err);
   if (!status) status = failures_find(failures, variant, &failed, err);
   if (!status && failed)
-    status = error_set(
-        err, CUGEN_ERROR_USAGE,
-        "cugen_plan_options.bitwise '%s': for this problem it is recorded to fail: %s: %s; name "
-        "another one, or tune again (cugen_tune_options.again)",
-        variant, outcome_text((int)failed->outcome), failed->reason);
+    status = error_set(err, CUGEN_ERROR_USAGE,
+                       "cugen_plan_options.bitwise '%s': for this problem it is recorded to fail: "
+                       "%s: %s; name another one, or tune again (cugen_tune_options.again)",
+                       variant, outcome_text((int)failed->outcome), failed->reason);
   failures_close(failures);
   return status;
 }

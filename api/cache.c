@@ -361,10 +361,8 @@ int api_cache_verify(cugen *lib, cugen_cache_counts *out, const char **wrong, cu
   return error_set(
       error, CUGEN_ERROR_CACHE,
       "%s: the cache is not as it should be:\n%.3000sWhat is wrong with a record costs that record "
-      "alone: it is not used, 'cugen cache export' "
-      "leaves it out, and 'cugen cache rm' removes it with its kernel. Else move the cache away, "
-      "or "
-      "name another with cugen_options.cache",
+      "alone: it is not used, 'cugen cache export' leaves it out, and 'cugen cache rm' removes it "
+      "with its kernel. Else move the cache away, or name another with cugen_options.cache",
       lib->cache_name, lines);
 }
 

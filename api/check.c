@@ -169,21 +169,13 @@ static int check_make_target(cugen_kernel *k, struct tune_target *out, cugen_err
   if (!status) status = lookup_space(l, err);
   if (!status) status = api_images(l->lib, &images, err);
   if (status) return status;
-  *out = (struct tune_target){.config = l->config,
-                              .problem = l->problem,
-                              .space = l->space,
-                              .filter = l->filter,
-                              .stop = api_stop(l->lib),
-                              .sources = &l->opened->sources,
-                              .ops = &cpu_device_ops,
-                              .device = &l->device,
-                              .arch = "cpu",
-                              .toolkit = l->lib->toolkit,
-                              .toolkit_options = l->lib->toolkit_options,
-                              .worker = l->lib->worker,
-                              .worker_places = text_get(&l->lib->worker_places),
-                              .images = images,
-                              .problem_is_check = true};
+  *out = lookup_target(l);
+  out->filter = l->filter;
+  out->stop = api_stop(l->lib);
+  out->ops = &cpu_device_ops;
+  out->arch = "cpu";
+  out->images = images;
+  out->problem_is_check = true;
   return CUGEN_OK;
 }
 

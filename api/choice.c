@@ -81,8 +81,7 @@ static int read_checksum(struct reader *reader, const char *begin) {
   bool same = text && length == strlen(checksum.hex) && memcmp(text, checksum.hex, length) == 0;
   return same ? CUGEN_OK
               : choice_refuse(reader, "it is damaged, since its checksum is another; save the "
-                                      "choice again, or keep its "
-                                      "bytes as they are");
+                                      "choice again, or keep its bytes as they are");
 }
 
 int choice_parse(const char *bytes, size_t length, struct choice *out, size_t *used,

@@ -86,8 +86,8 @@ static int command_take_answer(cugen *lib, const struct text *text, int exit_cod
   if (!json_is_string(json_object_get(answer, "message")))
     status = error_set(err, CUGEN_ERROR_MISSING,
                        "%s does not run commands of cugen " CUGEN_VERSION
-                       " (exit code %d, %zu bytes of output): the worker must be the "
-                       "cugen-worker of this build; see cugen_options.worker and $CUGEN_WORKER",
+                       " (exit code %d, %zu bytes of output): the worker must be the cugen-worker "
+                       "of this build; see cugen_options.worker and $CUGEN_WORKER",
                        lib->worker, exit_code, text->length);
   text_restart(&lib->json);
   if (copy) text_add(&lib->json, copy);

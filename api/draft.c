@@ -588,11 +588,11 @@ static int draft_read(const char *path, const char *wanted, const struct script 
     status = error_set(err, CUGEN_ERROR_USAGE, "%s: kernel '%.*s' has more than %d parameters",
                        path, (int)name.length, name.at, KERNEL_MAX_ARGUMENTS);
   if (!status && in.parameter_count < 1)
-    status = error_set(err, CUGEN_ERROR_USAGE,
-                       "%s: the parameters of '%.*s' cannot be read, as a macro or a directive "
-                       "stands among them, or there are none; docs/first-kernel.md writes a config "
-                       "by hand",
-                       path, (int)name.length, name.at);
+    status =
+        error_set(err, CUGEN_ERROR_USAGE,
+                  "%s: the parameters of '%.*s' cannot be read, as a macro or a directive stands "
+                  "among them, or there are none; docs/first-kernel.md writes a config by hand",
+                  path, (int)name.length, name.at);
   if (!status && script) status = script_check(script, &in, err);
   if (!status)
     status = draft_write(path, script, &in, signature_kernels(source, names) > 1, out, err);

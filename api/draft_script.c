@@ -188,17 +188,11 @@ static int add_value(struct script *s, struct script_tunable *to, struct value v
     if (refused)
       return error_set(err, CUGEN_ERROR_USAGE, "'%s' is none that a tunable can have: %s",
                        value.string, refused);
-    char **words = array_grow(s->words, s->word_count, sizeof *words);
-    char *copy = strdup(value.string);
-    if (words) s->words = words;
-    if (!words || !copy) return free(copy), error_memory(err);
-    words[s->word_count++] = copy;
-    value.string = copy;
+    if (!array_add_text(&s->words, &s->word_count, value.string)) return error_memory(err);
+    value.string = s->words[s->word_count - 1];
   }
-  struct value *values = array_grow(to->values, to->count, sizeof *values);
-  if (!values) return error_memory(err);
-  to->values = values;
-  values[to->count++] = value;
+  if (!ARRAY_ROOM(to->values, to->count)) return error_memory(err);
+  to->values[to->count++] = value;
   return CUGEN_OK;
 }
 
@@ -396,8 +390,7 @@ int script_open(const char *path, struct script *out, cugen_error *err) {
 
 void script_close(struct script *s) {
   for (size_t i = 0; i < s->tunable_count; i++) free(s->tunables[i].values);
-  for (size_t i = 0; i < s->word_count; i++) free(s->words[i]);
-  free(s->words);
+  array_free_texts(s->words, s->word_count);
   json_decref(s->root);
 }
 
@@ -565,11 +558,10 @@ int script_check(const struct script *s, const struct signature *in, cugen_error
   const size_t count = json_array_size(arguments_of(s)), constants = count_constants(s),
                wanted = in->parameter_count > 0 ? (size_t)in->parameter_count : 0;
   if (wanted == count || wanted == count - constants) return CUGEN_OK;
-  return error_set(
-      err, CUGEN_ERROR_USAGE,
-      "%s has %zu arguments, %zu of them in constant memory, and kernel '%s' in %s has "
-      "%zu parameters",
-      s->path, count, constants, s->entry, s->file, wanted);
+  return error_set(err, CUGEN_ERROR_USAGE,
+                   "%s has %zu arguments, %zu of them in constant memory, and kernel '%s' in %s "
+                   "has %zu parameters",
+                   s->path, count, constants, s->entry, s->file, wanted);
 }
 
 /* Takes the script's name if a config can have it and no other argument does, else the kernel's. */

@@ -65,14 +65,10 @@ double api_kernel_tensor_flops(const cugen_kernel *k, const char *type) {
   return k && type ? roofline_tensor_flops(&k->lookup.device, type) : 0;
 }
 
-/* If the cache cannot be read, the ceilings are the peaks. */
-const cugen_ceilings *api_ceilings(cugen_kernel *k) {
-  if (!k->ceilings.dtype) api_kernel_ceilings(k, &k->ceilings, NULL);
-  return &k->ceilings;
-}
-
 double api_roofline(cugen_kernel *k, double flops, double bytes, double seconds, int *measured) {
-  const cugen_ceilings *c = api_ceilings(k);
+  const cugen_ceilings *c = &k->ceilings;
+  /* If the cache cannot be read, the ceilings are the peaks. */
+  if (!c->dtype) api_kernel_ceilings(k, &k->ceilings, NULL);
   const struct ceilings ceilings = {.flops = c->flops,
                                     .flops_peak = c->flops_peak,
                                     .tensor_flops_peak = c->tensor_flops_peak,

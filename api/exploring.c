@@ -162,7 +162,8 @@ static int exploring_load_image(const struct lookup *l, struct alternative *a, b
   int status = cache_image_key(&a->spec, device_target(&l->device, l->arch), text_get(&l->options),
                                l->nvrtc_version, &key, err);
   if (!status) status = api_cache_to_read(l->lib, &cache, err);
-  if (!status) status = cache_image_load(cache, text_get(&key), &a->compiled, found, err);
+  if (!status)
+    status = lookup_find_image(cache, &a->spec, text_get(&key), &a->compiled, found, err);
   text_free(&key);
   return status;
 }
@@ -175,27 +176,19 @@ static void alternative_free(struct alternative *a) {
   a->plan = NULL;
 }
 
-/* Frees the image and the source, which are not needed once the driver has loaded the image. */
-static void exploring_drop_image(const struct exploration *e, struct alternative *a) {
-  if (e->device->ops->capabilities & DEVICE_EXECUTES_ON_GPU) compiled_free(&a->compiled);
-  free(a->spec.source);
-  a->spec.source = NULL;
-}
-
 /* Adds an alternative. A stale record, a missing image and an image that does not load are not
    errors: there is one alternative less. */
 static int try_alternative(struct lookup *l, struct exploration *e, struct cache_record *record,
                            cugen_error *err) {
   struct alternative *a = &e->all[e->rule.race.count];
-  const char *entries[KERNEL_MAX_ENTRIES];
   cugen_error ignored;
   bool current, found = false;
   int status = api_check_current(l, false, record, &current, &a->spec, err);
   if (!status && current && takes_its_place(&a->spec, e->own))
     status = exploring_load_image(l, a, &found, err);
-  if (!status && found && a->compiled.entry_count == plan_entries(&a->spec, entries) &&
+  if (!status && found &&
       plan_open(e->device, &a->spec, &a->compiled, &a->plan, &ignored) == CUGEN_OK) {
-    exploring_drop_image(e, a);
+    lookup_drop_image(e->device, &a->compiled, &a->spec);
     a->record = *record;
     record->variant = record->reason = NULL;
     e->rule.race.count++;
@@ -210,8 +203,7 @@ static int find_alternatives(struct lookup *l, const struct exploration_plan *pl
   struct gathering g = {.plan = plan, .objective = l->config->objective};
   const struct cache_key key = lookup_measured_key(l);
   struct cache *cache;
-  int status = lookup_space(l, err);
-  if (!status) status = lookup_expander(l, err);
+  int status = lookup_prepare(l, err);
   if (!status) status = api_cache_to_read(l->lib, &cache, err);
   if (!status) status = cache_fastest(cache, &key, exploring_gather, &g, err);
   for (size_t i = 0; i < g.count; i++) {

@@ -42,11 +42,11 @@ static bool is_ruled_out(const struct config *config, const struct problem *prob
 
 static int refuse_fact(const struct config *config, const char *name, const char *text,
                        cugen_error *err) {
-  return error_set(err, CUGEN_ERROR_USAGE,
-                   "%s: the config uses %s, which only the device itself can tell, and %s is not "
-                   "here. Run this on a "
-                   "machine that has it, or name a described GPU ('cugen devices')",
-                   config->path, name, text);
+  return error_set(
+      err, CUGEN_ERROR_USAGE,
+      "%s: the config uses %s, which only the device itself can tell, and %s is not here. Run this "
+      "on a machine that has it, or name a described GPU ('cugen devices')",
+      config->path, name, text);
 }
 
 int api_check_facts(const struct config *config, const struct problem *problem,

@@ -81,12 +81,10 @@ static int failures_load(struct failures *f, struct place *place, bool predicted
                          cugen_error *err) {
   const struct cache_key key = predicted ? lookup_predicted_key(place->lookup, &f->predictions)
                                          : lookup_measured_key(place->lookup);
-  struct cache_record *records = NULL;
-  struct cache *cache;
-  size_t count = 0;
+  struct cache_record *records;
+  size_t count;
   place->predicted = predicted;
-  int status = api_cache_to_read(f->lookup->lib, &cache, err);
-  if (!status) status = cache_load(cache, &key, &records, &count, err);
+  int status = lookup_records(f->lookup, &key, &records, &count, err);
   return status ? status : failures_take(f, place, records, count, is, err);
 }
 
@@ -206,8 +204,7 @@ static int failures_judge(struct failure *failure, cugen_error *err) {
   struct lookup *l = failure->place->lookup;
   struct judgement judgement;
   if (failure->state != FAILURE_UNKNOWN) return CUGEN_OK;
-  int status = lookup_space(l, err);
-  if (!status) status = lookup_expander(l, err);
+  int status = lookup_prepare(l, err);
   if (!status)
     status = api_judge_as(l, failure->place->predicted, &failure->record, &judgement, err);
   if (!status) failure->state = judgement.how == JUDGED_CURRENT ? FAILURE_HOLDS : FAILURE_STALE;
@@ -245,8 +242,7 @@ int failures_find_at(struct failures *f, const struct lookup *l, uint64_t index,
   struct text name = {0};
   *out = NULL;
   if (!f) return CUGEN_OK;
-  const struct variant variant = lookup_variant(l, index);
-  variant_print(&variant, &name);
+  lookup_print(l, index, &name);
   int status = name.failed ? error_memory(err) : failures_find(f, text_get(&name), out, err);
   text_free(&name);
   return status;

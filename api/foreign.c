@@ -54,12 +54,8 @@ static struct expr_symbol foreign_find(void *context, const char *name) {
   struct foreign_names *names = context;
   size_t at = 0;
   while (at < names->count && strcmp(names->all[at], name) != 0) at++;
-  if (at == names->count) {
-    char **all = array_grow(names->all, names->count, sizeof *all), *copy = strdup(name);
-    if (all) names->all = all;
-    if (!all || !copy) return free(copy), names->failed = true, (struct expr_symbol){0};
-    all[names->count++] = copy;
-  }
+  if (at == names->count && !array_add_text(&names->all, &names->count, name))
+    return names->failed = true, (struct expr_symbol){0};
   return (struct expr_symbol){.kind = SYMBOL_SLOT, .slot = (int)at};
 }
 
@@ -182,10 +178,10 @@ static int check_words(const struct foreign_map *map, cugen_error *err) {
     size_t at = 0;
     while (at < sizeof words / sizeof *words && strcmp(words[at], name) != 0) at++;
     if (at == sizeof words / sizeof *words)
-      return error_set(err, CUGEN_ERROR_USAGE,
-                       "%s: '%s' is not known: a map has config, implementation, where, problem "
-                       "and tunables",
-                       map->path, name);
+      return error_set(
+          err, CUGEN_ERROR_USAGE,
+          "%s: '%s' is not known: a map has config, implementation, where, problem and tunables",
+          map->path, name);
     if (at >= 3 && !json_is_object(value))
       return error_set(err, CUGEN_ERROR_USAGE, "%s: %s: an object is expected: { ... }", map->path,
                        name);
@@ -212,11 +208,10 @@ static int map_open(const cugen *lib, const char *path, struct foreign_map *map,
 }
 
 static void map_close(struct foreign_map *map) {
-  for (size_t i = 0; i < map->names.count; i++) free(map->names.all[i]);
   for (size_t i = 0; i < map->problem_count; i++) expr_free(map->problem[i].expr);
   for (size_t i = 0; map->tunables && i < map->implementation->tunable_count; i++)
     expr_free(map->tunables[i].expr);
-  free(map->names.all);
+  array_free_texts(map->names.all, map->names.count);
   free(map->problem);
   free(map->tunables);
   expr_free(map->where);
@@ -236,7 +231,7 @@ struct suggesting {
   struct foreign_map map;
   struct value *slots; /* the parameters of one result, in the order of map.names */
   struct suggestion *all;
-  size_t count, capacity;
+  size_t count;
   struct text why; /* why the first result is no variant of the config */
   api_suggested *out;
 };
@@ -364,14 +359,10 @@ static int print_problem(struct suggesting *s, struct text *out, bool *known, cu
 
 static int keep(struct suggesting *s, struct text *problem, struct text *variant, double seconds,
                 cugen_error *err) {
-  struct suggestion *all = array_reserve(s->all, &s->capacity, s->count, sizeof *all);
-  if (!all || problem->failed || variant->failed) return error_memory(err);
-  s->all = all;
-  all[s->count] =
-      (struct suggestion){strdup(text_get(problem)), strdup(text_get(variant)), seconds};
-  const bool whole = all[s->count].problem && all[s->count].variant;
-  s->count++;
-  return whole ? CUGEN_OK : error_memory(err);
+  if (problem->failed || variant->failed || !ARRAY_ROOM(s->all, s->count)) return error_memory(err);
+  struct suggestion *all = &s->all[s->count++];
+  *all = (struct suggestion){strdup(text_get(problem)), strdup(text_get(variant)), seconds};
+  return all->problem && all->variant ? CUGEN_OK : error_memory(err);
 }
 
 static int foreign_take(void *context, json_t *parameters, double seconds, cugen_error *err) {
@@ -456,8 +447,7 @@ static int store(struct suggesting *s, struct cache *cache, cugen_error *err) {
 static int check_any(const struct suggesting *s, cugen_error *err) {
   if (s->count) return CUGEN_OK;
   error_set(err, CUGEN_ERROR_USAGE,
-            "%s: none of %zu results is a variant of %s %s by %s: %zu failed "
-            "or are not meant",
+            "%s: none of %zu results is a variant of %s %s by %s: %zu failed or are not meant",
             s->path, s->out->results, s->map.opened.config->name, s->map.implementation->name,
             s->map.path, s->out->left_out);
   if (s->out->unmatched)

@@ -270,13 +270,12 @@ int foreign_read(const char *path, const struct text *text, foreign_visit *visit
   if (i < sizeof forms / sizeof *forms)
     status = forms[i].read(&f, root);
   else
-    status =
-        error_set(err, CUGEN_ERROR_USAGE,
-                  "%s is of an unknown form; known are Kernel Tuner's cache (\"cache\"), T4 "
-                  "(\"results\" with \"configuration\"), KTT's results (\"Results\"), CLBlast's "
-                  "database and tuner files (\"sections\", \"kernel_family\"), and the tuned "
-                  "JSON of vLLM and SGLang (an object for each number of rows)",
-                  path);
+    status = error_set(err, CUGEN_ERROR_USAGE,
+                       "%s is of an unknown form; known are Kernel Tuner's cache (\"cache\"), T4 "
+                       "(\"results\" with \"configuration\"), KTT's results (\"Results\"), "
+                       "CLBlast's database and tuner files (\"sections\", \"kernel_family\"), and "
+                       "the tuned JSON of vLLM and SGLang (an object for each number of rows)",
+                       path);
   json_decref(root);
   return status;
 }

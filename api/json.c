@@ -7,6 +7,10 @@
 
 #include "base/text.h"
 
+json_t *json_count(uint64_t value) {
+  return json_integer((json_int_t)value);
+}
+
 json_t *json_number(double value) {
   return isfinite(value) ? json_real(value) : json_null();
 }
@@ -34,6 +38,26 @@ json_t *json_text(const char *string) {
 
 json_t *json_optional_string(const char *string) {
   return string && *string ? json_text(string) : json_null();
+}
+
+json_t *json_add_fields(json_t *object, const struct json_field *fields) {
+  for (; fields->name; fields++) json_object_set_new(object, fields->name, fields->value);
+  return object;
+}
+
+json_t *json_list(const void *items, size_t count, size_t size, json_t *(*make)(const void *item)) {
+  json_t *list = json_array();
+  for (size_t i = 0; i < count; i++)
+    json_array_append_new(list, make((const char *)items + i * size));
+  return list;
+}
+
+static json_t *string_item(const void *item) {
+  return json_string(*(const char *const *)item);
+}
+
+json_t *json_strings(const char *const *strings, size_t count) {
+  return JSON_LIST(strings, count, string_item);
 }
 
 static json_t *outputs_json(const cugen_outputs *outputs) {
@@ -69,13 +93,11 @@ static json_t *outputs_json(const cugen_outputs *outputs) {
 static void add_derived(json_t *object, const cugen_record *r) {
   const bool timed = r->outcome == CUGEN_OUTCOME_OK && r->seconds > 0;
   const char *ceiling = r->roofline_measured ? "measured" : "peak";
-  json_object_set_new(object, "flops_per_second", json_known(timed ? r->flops / r->seconds : 0));
-  json_object_set_new(object, "bytes_per_second", json_known(timed ? r->bytes / r->seconds : 0));
-  json_object_set_new(object, "intensity", json_known(r->bytes > 0 ? r->flops / r->bytes : 0));
-  json_object_set_new(object, "roofline_of",
-                      json_optional_string(timed && r->roofline > 0 ? ceiling : NULL));
-  json_object_set_new(object, "static_shared_bytes",
-                      SHOW_RESOURCE(r, r->shared_bytes - r->dynamic_shared_bytes));
+  JSON_ADD(object, {"flops_per_second", json_known(timed ? r->flops / r->seconds : 0)},
+           {"bytes_per_second", json_known(timed ? r->bytes / r->seconds : 0)},
+           {"intensity", json_known(r->bytes > 0 ? r->flops / r->bytes : 0)},
+           {"roofline_of", json_optional_string(timed && r->roofline > 0 ? ceiling : NULL)},
+           {"static_shared_bytes", SHOW_RESOURCE(r, r->shared_bytes - r->dynamic_shared_bytes)});
 }
 
 /* A field that is not shown has no name. */
@@ -102,14 +124,9 @@ json_t *json_tune_result(const cugen_tune_result *result) {
 }
 
 json_t *json_merged(const cugen_cache_merged *merged) {
-  json_t *object = json_object();
-  json_object_set_new(object, "records", json_integer((json_int_t)merged->records));
-  json_object_set_new(object, "added", json_integer((json_int_t)merged->added));
-  json_object_set_new(object, "better", json_integer((json_int_t)merged->better));
-  json_object_set_new(object, "worse", json_integer((json_int_t)merged->worse));
-  json_object_set_new(object, "known", json_integer((json_int_t)merged->known));
-  json_object_set_new(object, "portfolios", json_integer((json_int_t)merged->portfolios));
-  return object;
+  return JSON_NEW(MEMBER(count, merged, records), MEMBER(count, merged, added),
+                  MEMBER(count, merged, better), MEMBER(count, merged, worse),
+                  MEMBER(count, merged, known), MEMBER(count, merged, portfolios));
 }
 
 /* The version is the first field, so that a reader sees it before the others. */

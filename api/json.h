@@ -8,11 +8,34 @@
 
 enum { JSON_VERSION = 1 }; /* docs/json.md describes when it is raised */
 
+json_t *json_count(uint64_t value);
 json_t *json_number(double value); /* null if the value is not finite */
 json_t *json_known(double value);  /* null if the value is 0, which means unknown */
 json_t *json_known_integer(int64_t value);
 json_t *json_text(const char *string);            /* bytes that are not UTF-8 become '?' */
 json_t *json_optional_string(const char *string); /* null for NULL and "" */
+
+/* A field of an object; takes over the reference to `value`. Without a value there is no field. */
+struct json_field {
+  const char *name;
+  json_t *value;
+};
+/* fields: ended by a NULL name. */
+json_t *json_add_fields(json_t *object, const struct json_field *fields);
+/* Add fields to an object, and make one: JSON_NEW({"at", json_integer(1)}, ...). */
+#define JSON_ADD(object, ...)                                                                      \
+  json_add_fields(object, (const struct json_field[]){__VA_ARGS__, {NULL, NULL}})
+#define JSON_NEW(...) JSON_ADD(json_object(), __VA_ARGS__)
+/* A struct's member as a field of the same name: MEMBER(count, merged, added) is json_count of
+   merged->added. */
+#define MEMBER(kind, of, member)                                                                   \
+  { #member, json_##kind((of)->member) }
+
+/* Makes an array of what `make` gives for each item. */
+json_t *json_list(const void *items, size_t count, size_t size, json_t *(*make)(const void *item));
+#define JSON_LIST(items, count, make) json_list(items, count, sizeof *(items), make)
+json_t *json_strings(const char *const *strings, size_t count);
+
 /* Prints a record; its reason names options as C does ("cugen_options.toolkit"). */
 json_t *json_record_plain(const cugen_record *record);
 /* The field "run" of tune --json. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "api.h"
+#include "base/array.h"
 #include "base/capability.h"
 #include "explain.h"
 #include "gen/template/mentions.h"
@@ -100,9 +101,10 @@ static int keep_settings(cugen_kernel *k, const char *const *settings, size_t co
 }
 
 void api_forget_records(cugen_kernel *k) {
-  for (size_t i = 0; i < k->record_count; i++) cache_record_free(&k->records[i]);
-  free(k->records);
+  records_free(k->records, k->record_count);
+  free(k->published);
   k->records = NULL;
+  k->published = NULL;
   k->record_count = 0;
   k->records_loaded = false;
   k->ceilings = (cugen_ceilings){0};
@@ -219,8 +221,7 @@ void cugen_kernel_close(cugen_kernel *k) {
   lookup_close(&k->lookup);
   problem_free(&k->problem);
   opened_config_close(&k->opened);
-  for (size_t i = 0; i < k->setting_count; i++) free(k->settings[i]);
-  free(k->settings);
+  array_free_texts(k->settings, k->setting_count);
   free(k->filter);
   free(k->device_ids);
   api_device_list_free(&k->devices);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "api.h"
+#include "base/array.h"
 #include "base/library.h"
 #include "source.h"
 
@@ -15,8 +16,7 @@ struct launches {
 
 static void clear_launches(void *data) {
   struct launches *launches = data;
-  for (size_t i = 0; i < launches->count; i++) free(launches->passes[i]);
-  free(launches->passes);
+  array_free_texts(launches->passes, launches->count);
   free(launches->list);
   kernel_spec_free(&launches->spec);
 }

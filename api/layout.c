@@ -157,10 +157,10 @@ int api_layouts_access(const struct api_layouts *l, size_t array, const char *ac
   if (!status) status = access_count(&read, &accessed, bytes, &count, error);
   if (status) return status;
   if (count.apart >= 0)
-    return error_set(error, CUGEN_ERROR_USAGE,
-                     "%s: layout %s does not keep the %d bytes of lane %d's access together and "
-                     "aligned",
-                     a->name, a->layout, count.bytes, count.apart);
+    return error_set(
+        error, CUGEN_ERROR_USAGE,
+        "%s: layout %s does not keep the %d bytes of lane %d's access together and aligned",
+        a->name, a->layout, count.bytes, count.apart);
   *out = (api_access){.bytes = count.bytes, .lanes = count.lanes, .least = count.least};
   *(a->shared ? &out->passes : &out->sectors) = count.needed;
   return layouts_set_pad(a, &read, &accessed, out, error);

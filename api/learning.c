@@ -96,21 +96,17 @@ static int judge_record(struct judging *j, struct lookup *l, size_t problem,
 static int judge_row(struct judging *j, size_t problem, cugen_error *err) {
   const struct lookup *base = j->data->base;
   struct lookup l = {0};
-  struct cache *cache;
   struct cache_record *records = NULL;
   size_t count = 0;
   int status = lookup_for_problem(base, j->data->rows[problem].problem, &l, err);
   l.origin = base->origin;
   if (!status && base->predicted) status = lookup_use_predictions(&l, err);
-  if (!status) status = lookup_space(&l, err);
-  if (!status) status = lookup_expander(&l, err);
-  if (!status) status = api_cache_to_read(base->lib, &cache, err);
+  if (!status) status = lookup_prepare(&l, err);
   const struct cache_key key = lookup_key(&l);
-  if (!status) status = cache_load(cache, &key, &records, &count, err);
+  if (!status) status = lookup_records(&l, &key, &records, &count, err);
   for (size_t i = 0; i < count && !status; i++)
     status = judge_record(j, &l, problem, &records[i], err);
-  for (size_t i = 0; i < count; i++) cache_record_free(&records[i]);
-  free(records);
+  records_free(records, count);
   lookup_close(&l);
   return status;
 }
@@ -302,15 +298,13 @@ static void learning_refuse_untuned(const struct portfolio_data *data, cugen_err
   if (remains.worthless) {
     error_set(err, CUGEN_ERROR_USAGE,
               "the objective gives nothing above 0 for %s of %s: a portfolio is learnt from what "
-              "variants lose, in "
-              "factors of their costs",
+              "variants lose, in factors of their costs",
               data->rows[0].text, data->base->config->name);
     return;
   }
   error_set(err, CUGEN_ERROR_USAGE,
             "%s%s%s for %s%s of %s on %s%s: there is nothing to learn a portfolio from. 'cugen "
-            "tune' with a budget "
-            "measures them",
+            "tune' with a budget measures them",
             stale ? "all remembered correct variants" : "no correct variant",
             learning_is_filtered(data->base) ? " that the filter admits" : "",
             stale ? "" : " is remembered",
@@ -324,9 +318,7 @@ static int skip_class(struct portfolio_holdings *out, cugen_error *err) {
   const struct portfolio_data *data = &out->all[out->count - 1].data;
   const struct config *config = data->base->config;
   struct text class = {0}, reason = {0};
-  char **skipped = array_grow(out->skipped, out->skipped_count, sizeof *skipped);
-  if (!skipped) return error_memory(err);
-  out->skipped = skipped;
+  if (!ARRAY_ROOM(out->skipped, out->skipped_count)) return error_memory(err);
   problem_print_class(config, data->rows[0].problem, &class);
   text_addf(&reason, "%s%s%s: ", config->name, class.length ? " " : "", text_get(&class));
   print_remains(data, &reason);
@@ -334,7 +326,7 @@ static int skip_class(struct portfolio_holdings *out, cugen_error *err) {
   text_free(&class);
   char *line = text_take(&reason);
   if (!line) return error_memory(err);
-  skipped[out->skipped_count++] = line;
+  out->skipped[out->skipped_count++] = line;
   if (!out->why.status) learning_refuse_untuned(data, &out->why);
   portfolio_holding_drop(out);
   return CUGEN_OK;
@@ -377,26 +369,8 @@ struct classes {
   const struct lookup *base;
   struct portfolio_problems own; /* the problems that were read from the cache */
   const struct problem **all;
-  struct text *names; /* text of the class of each problem */
   size_t count;
 };
-
-static void free_classes(struct classes *c) {
-  portfolio_problems_free(&c->own);
-  for (size_t i = 0; i < c->count; i++) text_free(&c->names[i]);
-  free(c->all);
-  free(c->names);
-}
-
-static int list_classes(struct classes *c, cugen_error *err) {
-  c->names = calloc(c->count + 1, sizeof *c->names);
-  if (!c->names) return error_memory(err);
-  for (size_t i = 0; i < c->count; i++) {
-    problem_print_class(c->base->config, c->all[i], &c->names[i]);
-    if (c->names[i].failed) return error_memory(err);
-  }
-  return CUGEN_OK;
-}
 
 static int learning_take_kernels(struct classes *c, cugen_kernel *const *kernels, size_t count,
                                  cugen_error *err) {
@@ -415,8 +389,7 @@ static int take_remembered(struct classes *c, const cugen_kernel *k, cugen_error
   if (status || c->count) return status;
   return error_set(err, CUGEN_ERROR_USAGE,
                    "nothing is remembered of %s on %s with these settings: there is nothing to "
-                   "learn a portfolio "
-                   "from. 'cugen tune' with a budget measures it",
+                   "learn a portfolio from. 'cugen tune' with a budget measures it",
                    k->lookup.config->name, k->lookup.device.name);
 }
 
@@ -428,11 +401,11 @@ static int learn_classes(struct classes *c, const cugen_learn_options *options,
   int status = same && done ? CUGEN_OK : error_memory(err);
   for (size_t i = 0; i < c->count && !status; i++) {
     size_t count = 0;
-    for (size_t k = i; k < c->count && !done[i]; k++)
-      if (strcmp(text_get(&c->names[k]), text_get(&c->names[i])) == 0) same[count++] = c->all[k];
-    for (size_t k = c->count; k-- > i && count;)
-      done[k] |= strcmp(text_get(&c->names[k]), text_get(&c->names[i])) == 0;
-    if (count) status = learn_class(c->base, same, count, options, out, err);
+    if (done[i]) continue;
+    for (size_t k = i; k < c->count; k++)
+      if (api_same_class(c->base->config, c->all[k], c->all[i]))
+        same[count++] = c->all[k], done[k] = true;
+    status = learn_class(c->base, same, count, options, out, err);
   }
   if (!status && !out->count) status = error_copy(err, &out->why);
   free(same);
@@ -489,10 +462,10 @@ int api_kernels_learn(cugen_kernel *const *kernels, size_t count,
   struct classes classes = {.base = &kernels[0]->lookup};
   status = options->remembered ? take_remembered(&classes, kernels[0], error)
                                : learning_take_kernels(&classes, kernels, count, error);
-  if (!status) status = list_classes(&classes, error);
   if (!status) status = learn_classes(&classes, options, h, error);
   if (!status && !options->dry) status = learning_store(classes.base, h, error);
-  free_classes(&classes);
+  portfolio_problems_free(&classes.own);
+  free(classes.all);
   if (status) return status;
   *out = h->out;
   *portfolios = h->count;
@@ -507,8 +480,7 @@ const char *api_kernel_unlearnt(const cugen_kernel *k, size_t index) {
 /* Judges whether the portfolio's variants are unchanged since they were measured, and valid
    here. */
 static int judge_variants(struct lookup *l, struct portfolio_holding *h, cugen_error *err) {
-  int status = lookup_space(l, err);
-  if (!status) status = lookup_expander(l, err);
+  int status = lookup_prepare(l, err);
   for (size_t i = 0; i < h->body.count && !status; i++) {
     enum portfolio_state state;
     struct kernel_spec spec;

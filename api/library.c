@@ -224,18 +224,13 @@ size_t api_configs(cugen *lib, const char **out, size_t count) {
 
 /* ---- The cache ------------------------------------------------------------------------------ */
 
-static bool library_is_stopped(void *context) {
-  const cugen *lib = context;
-  return lib->stop(lib->stop_context) != 0;
-}
-
 int api_cache(cugen *lib, struct cache **out, cugen_error *err) {
   pthread_mutex_lock(&lib->lock);
   int status =
       lib->cache
           ? CUGEN_OK
           : cache_open_watched(lib->cache_path,
-                               (struct process_stop){lib->stop ? library_is_stopped : NULL, lib},
+                               (struct process_stop){lib->stop ? library_ask_stop : NULL, lib},
                                &lib->cache, &lib->warning, err);
   *out = lib->cache;
   pthread_mutex_unlock(&lib->lock);
@@ -316,8 +311,9 @@ static void add_place(cugen *lib, enum api_place place, struct text *out) {
   case API_PLACE_WARNING: text_add(out, text_get(&lib->warning)); break;
   case API_PLACE_CLOCK:
     if (!cache_time(clock_unix(), 1))
-      text_add(out, "this machine's clock is before 2020: what is measured is remembered without "
-                    "its time");
+      text_add(
+          out,
+          "this machine's clock is before 2020: what is measured is remembered without its time");
     break;
   case API_PLACE_IMAGE_KEY:
     if (lib->cache) text_add(out, cache_image_warning(lib->cache));

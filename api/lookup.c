@@ -8,6 +8,7 @@
 
 #include "runtime/devices.h"
 #include "runtime/plan.h"
+#include "tune/target.h"
 
 /* ---- The config ----------------------------------------------------------------------------- */
 
@@ -88,6 +89,18 @@ void lookup_close(struct lookup *l) {
   text_free(&l->problem_text);
   api_prediction_key_free(&l->predictions);
   *l = (struct lookup){0};
+}
+
+bool api_same_problem(const struct problem *a, const struct problem *b) {
+  for (size_t i = 0; i < a->count; i++)
+    if (!value_equal(a->values[i], b->values[i])) return false;
+  return true;
+}
+
+bool api_same_class(const struct config *config, const struct problem *a, const struct problem *b) {
+  for (size_t i = 0; i < config->problem_count; i++)
+    if (!config_is_size(config, i) && !value_equal(a->values[i], b->values[i])) return false;
+  return true;
 }
 
 /* ---- The device ----------------------------------------------------------------------------- */
@@ -219,10 +232,20 @@ int lookup_expander(struct lookup *l, cugen_error *err) {
   return opened->expander ? CUGEN_OK : expander_open(&opened->sources, &opened->expander, err);
 }
 
+int lookup_prepare(struct lookup *l, cugen_error *err) {
+  int status = lookup_space(l, err);
+  return status ? status : lookup_expander(l, err);
+}
+
 struct variant lookup_variant(const struct lookup *l, uint64_t index) {
   struct variant variant;
   space_variant(l->space, index, &variant, l->values);
   return variant;
+}
+
+void lookup_print(const struct lookup *l, uint64_t index, struct text *out) {
+  const struct variant variant = lookup_variant(l, index);
+  variant_print(&variant, out);
 }
 
 int lookup_expand(const struct lookup *l, const struct variant *variant, struct kernel_spec *out,
@@ -261,6 +284,39 @@ struct cache_key lookup_predicted_key(const struct lookup *l, const struct predi
   return key_under(l, text_get(&key->device), text_get(&key->options));
 }
 
+int lookup_records(const struct lookup *l, const struct cache_key *key,
+                   struct cache_record **records, size_t *count, cugen_error *err) {
+  struct cache *cache;
+  *records = NULL, *count = 0;
+  int status = api_cache_to_read(l->lib, &cache, err);
+  return status ? status : cache_load(cache, key, records, count, err);
+}
+
+void records_free(struct cache_record *records, size_t count) {
+  for (size_t i = 0; i < count; i++) cache_record_free(&records[i]);
+  free(records);
+}
+
+/* ---- Images --------------------------------------------------------------------------------- */
+
+int lookup_find_image(struct cache *cache, const struct kernel_spec *spec, const char *key,
+                      struct compiled *out, bool *found, cugen_error *err) {
+  const char *entries[KERNEL_MAX_ENTRIES];
+  *found = false;
+  int status = cache_image_load(cache, key, out, found, err);
+  if (status || !*found || out->entry_count == plan_entries(spec, entries)) return status;
+  compiled_free(out);
+  *found = false;
+  return CUGEN_OK;
+}
+
+void lookup_drop_image(const struct device *device, struct compiled *image,
+                       struct kernel_spec *spec) {
+  if (image && device->ops->capabilities & DEVICE_EXECUTES_ON_GPU) compiled_free(image);
+  free(spec->source);
+  spec->source = NULL;
+}
+
 int lookup_compile(const struct lookup *l, const struct kernel_spec *spec, bool keep_ptx,
                    struct compiled *out, cugen_error *err) {
   const char *entries[KERNEL_MAX_ENTRIES];
@@ -297,4 +353,18 @@ int lookup_accepts(const struct lookup *l, const struct kernel_spec *spec, cugen
 
 struct cache_key lookup_key(const struct lookup *l) {
   return l->predicted ? lookup_predicted_key(l, &l->predictions) : lookup_measured_key(l);
+}
+
+struct tune_target lookup_target(const struct lookup *l) {
+  return (struct tune_target){.config = l->config,
+                              .problem = l->problem,
+                              .space = l->space,
+                              .sources = &l->opened->sources,
+                              .ops = l->ops,
+                              .device = &l->device,
+                              .arch = l->arch,
+                              .toolkit = l->lib->toolkit,
+                              .toolkit_options = l->lib->toolkit_options,
+                              .worker = l->lib->worker,
+                              .worker_places = text_get(&l->lib->worker_places)};
 }

@@ -146,8 +146,12 @@ void lookup_close(struct lookup *lookup);
 
 int lookup_space(struct lookup *lookup, cugen_error *err);
 int lookup_expander(struct lookup *lookup, cugen_error *err);
+/* Opens the space and the expander, by which records are judged and variants expanded. */
+int lookup_prepare(struct lookup *lookup, cugen_error *err);
 /* Returns a variant of the look-up's open space; it is valid until the next call. */
 struct variant lookup_variant(const struct lookup *lookup, uint64_t index);
+/* Appends the variant's text. */
+void lookup_print(const struct lookup *lookup, uint64_t index, struct text *out);
 /* Makes the variant's kernel_spec. The expander must be open. */
 int lookup_expand(const struct lookup *lookup, const struct variant *variant,
                   struct kernel_spec *out, cugen_error *err);
@@ -159,6 +163,14 @@ int lookup_expand_known(const struct lookup *lookup, const struct variant *varia
 /* Compiles the kernel. keep_ptx: the result has the PTX, too. */
 int lookup_compile(const struct lookup *lookup, const struct kernel_spec *spec, bool keep_ptx,
                    struct compiled *out, cugen_error *err);
+/* Takes the compiled kernel from the cache, under a key of cache_image_key. One with another number
+   of entries is not taken. */
+int lookup_find_image(struct cache *cache, const struct kernel_spec *spec, const char *key,
+                      struct compiled *out, bool *found, cugen_error *err);
+/* Frees the image (NULL: it is lent) and the source, which are not needed once the driver has
+   loaded the image. */
+void lookup_drop_image(const struct device *device, struct compiled *image,
+                       struct kernel_spec *spec);
 /* Checks that NVRTC accepts a source for the cpu device; CUGEN_OK if there is no NVRTC. */
 int lookup_accepts(const struct lookup *l, const struct kernel_spec *spec, cugen_error *err);
 
@@ -168,6 +180,11 @@ struct cache_key lookup_key(const struct lookup *lookup);
 struct cache_key lookup_measured_key(const struct lookup *lookup);
 struct cache_key lookup_predicted_key(const struct lookup *lookup,
                                       const struct prediction_key *key);
+
+/* Loads the records under the key, which records_free frees. */
+int lookup_records(const struct lookup *lookup, const struct cache_key *key,
+                   struct cache_record **records, size_t *count, cugen_error *err);
+void records_free(struct cache_record *records, size_t count);
 
 /* Fails with CUGEN_ERROR_DEVICE if the device is only described, so that nothing can run. */
 int lookup_check_present(const struct lookup *lookup, cugen_error *err);
@@ -180,6 +197,10 @@ int lookup_context(const struct lookup *lookup, void *given, void **out, cugen_e
 /* Appends the origin of the config, for cache_key.origin. */
 int api_origin(const struct sources *sources, const struct config *config, struct text *out,
                cugen_error *err);
+
+/* Return whether two problems are equal, and whether they are equal but for sizes. */
+bool api_same_problem(const struct problem *a, const struct problem *b);
+bool api_same_class(const struct config *config, const struct problem *a, const struct problem *b);
 
 /* ---- problem_text.c ------------------------------------------------------------------------- */
 
@@ -274,5 +295,8 @@ int api_best(struct lookup *lookup, struct best_record *out, cugen_error *err);
 int api_best_giving(struct lookup *lookup, const struct cache_key *key, const char *variant,
                     const cugen_outputs *outputs, struct best_record *out, cugen_error *err);
 void api_best_free(struct best_record *best);
+/* Returns a target for tuning with what the look-up knows; caches and options are added to it. */
+struct tune_target;
+struct tune_target lookup_target(const struct lookup *lookup);
 
 #endif

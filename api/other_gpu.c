@@ -23,7 +23,7 @@ struct other {
 struct others {
   const struct lookup *lookup;
   struct other *all;
-  size_t count, capacity;
+  size_t count;
 };
 
 static double bandwidth(const struct device_facts *facts) {
@@ -59,12 +59,10 @@ static int other_gpu_visit(void *context, const char *device, const char *option
   struct others *others = context;
   struct other other = {.distance = 1};
   if (!other_gpu_serves(others->lookup, &other, device, options)) return CUGEN_OK;
-  struct other *all = array_reserve(others->all, &others->capacity, others->count, sizeof *all);
-  if (!all) return error_memory(err);
-  others->all = all;
+  if (!ARRAY_ROOM(others->all, others->count)) return error_memory(err);
   other.options = strdup(options);
   if (!other.options) return error_memory(err);
-  all[others->count++] = other;
+  others->all[others->count++] = other;
   return CUGEN_OK;
 }
 

@@ -61,8 +61,7 @@ static int check_same(const struct choice *choice, const struct kernel_spec *spe
     if (strcmp(parts[i][1], parts[i][2]) != 0)
       return error_set(err, CUGEN_ERROR_USAGE,
                        "the pinned choice of %s %s is '%s' with other %s than here (%.8s, here "
-                       "%.8s): the config, a "
-                       "template or the device differs. Save the choice again",
+                       "%.8s): the config, a template or the device differs. Save the choice again",
                        choice->kernel, choice->problem, choice->variant, parts[i][0], parts[i][1],
                        parts[i][2]);
   return CUGEN_OK;

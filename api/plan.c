@@ -97,8 +97,8 @@ static int plan_refuse_untuned(cugen_kernel *k, const cugen_plan_options *option
     text_addf(&range, "%s, by %s", text_get(&k->policy), k->lookup.config->path);
   error_set(err, CUGEN_ERROR_USAGE,
             "no tuned problem serves %s %s on %s (policy %s), and the plan must be tuned "
-            "(CUGEN_PLAN_TUNED_ONLY). Tune it first: cugen_kernel_tune, or 'cugen tune'. "
-            "'cugen cache why' says what was found",
+            "(CUGEN_PLAN_TUNED_ONLY). Tune it first: cugen_kernel_tune, or 'cugen tune'. 'cugen "
+            "cache why' says what was found",
             k->lookup.config->name, text_get(&k->lookup.problem_text), k->lookup.device.name,
             text_get(&range));
   text_free(&range);
@@ -125,15 +125,10 @@ static int plan_expand(struct lookup *l, cugen_plan *p, cugen_error *err) {
 /* Finds the compiled image or compiles it. If the image cannot be cached, it is compiled again next
    time, which is not an error. */
 static int find_image(const struct lookup *l, const char *key, cugen_plan *p, cugen_error *err) {
-  const char *entries[KERNEL_MAX_ENTRIES];
   struct cache *cache;
   bool found = false;
   int status = api_cache(l->lib, &cache, err);
-  if (!status) status = cache_image_load(cache, key, &p->compiled, &found, err);
-  if (found && p->compiled.entry_count != plan_entries(&p->spec, entries)) {
-    compiled_free(&p->compiled);
-    found = false;
-  }
+  if (!status) status = lookup_find_image(cache, &p->spec, key, &p->compiled, &found, err);
   p->info.image_from_cache = found;
   if (status || found) return status;
   status = lookup_compile(l, &p->spec, false, &p->compiled, err);
@@ -180,13 +175,6 @@ static const cugen_plan *find_lender(const struct others *others, const cugen_pl
   return NULL;
 }
 
-/* Frees the image and the source, which are not needed once the driver has loaded the image. */
-static void plan_drop_image(cugen_plan *p, bool lends) {
-  if (p->device->ops->capabilities & DEVICE_EXECUTES_ON_GPU && !lends) compiled_free(&p->compiled);
-  free(p->spec.source);
-  p->spec.source = NULL;
-}
-
 /* Loads the image, or takes that of another plan. */
 static int plan_load(const struct lookup *l, const struct others *others, cugen_plan *p,
                      cugen_error *err) {
@@ -203,7 +191,7 @@ static int plan_load(const struct lookup *l, const struct others *others, cugen_
     status = find_image(l, text_get(&p->image), p, err);
     if (!status) status = plan_open(p->device, &p->spec, &p->compiled, &p->plan, err);
   }
-  if (!status) plan_drop_image(p, others != NULL);
+  if (!status) lookup_drop_image(p->device, others ? NULL : &p->compiled, &p->spec);
   return status;
 }
 
@@ -257,12 +245,12 @@ static int plan_describe(cugen_kernel *k, cugen_plan *p, cugen_error *err) {
 static int refuse_failed(const cugen_kernel *k, const struct selection *selection,
                          cugen_error *err) {
   const struct lookup *l = &k->lookup;
-  return error_set(
-      err, CUGEN_ERROR_WRONG,
-      "every variant of %s %s is remembered to have failed on %s, the first with '%s'. Mend the "
-      "kernel: what "
-      "is remembered of another source does not count. Or measure again: cugen_tune_options.again",
-      l->config->name, text_get(&k->problem_short), l->device.name, text_get(&selection->failed));
+  return error_set(err, CUGEN_ERROR_WRONG,
+                   "every variant of %s %s is remembered to have failed on %s, the first with "
+                   "'%s'. Mend the kernel: what is remembered of another source does not count. Or "
+                   "measure again: cugen_tune_options.again",
+                   l->config->name, text_get(&k->problem_short), l->device.name,
+                   text_get(&selection->failed));
 }
 
 static int choose_unpinned(cugen_kernel *k, const cugen_plan_options *options,

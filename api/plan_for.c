@@ -158,9 +158,7 @@ static int fit_problem(const cugen_kernel *k, const cugen_array *arrays, size_t 
 static int open_plan(cugen_kernel *k, struct seen_table *t, const char *problem,
                      const cugen_plan_options *options, cugen_plan **out, cugen_error *err) {
   cugen_kernel *one;
-  cugen_plan **plans = array_grow(t->plans, t->plan_count, sizeof *plans);
-  if (!plans) return error_memory(err);
-  t->plans = plans;
+  if (!ARRAY_ROOM(t->plans, t->plan_count)) return error_memory(err);
   int status = api_kernel_for_problem(k, problem, &one, err);
   if (status) return status;
   status = api_plan_open_among(one, options, t->plans, t->plan_count, out, err);

@@ -36,13 +36,11 @@ static void free_found(struct portfolio_found *found) {
    verify' reports it. */
 static int portfolio_take(struct cache_portfolio *kept, struct portfolio_found **out, size_t *count,
                           cugen_error *err) {
-  struct portfolio_found *all = array_grow(*out, *count, sizeof *all);
   cugen_error why;
-  if (!all) return error_memory(err);
-  *out = all;
-  int status = portfolio_body_parse(kept->body, &all[*count].body, &why);
+  if (!ARRAY_ROOM(*out, *count)) return error_memory(err);
+  int status = portfolio_body_parse(kept->body, &(*out)[*count].body, &why);
   if (status) return status == CUGEN_ERROR_MEMORY ? error_memory(err) : CUGEN_OK;
-  all[(*count)++].kept = *kept;
+  (*out)[(*count)++].kept = *kept;
   *kept = (struct cache_portfolio){0};
   return CUGEN_OK;
 }
@@ -80,8 +78,7 @@ static int is_measured(const struct lookup *l, const struct portfolio_body_varia
   int status = api_read_problem(l->config, v->problem, &problem, &known, err);
   if (status || !known) return status;
   status = lookup_for_problem(l, &problem, &other, err);
-  if (!status) status = lookup_space(&other, &why);
-  if (!status) status = lookup_expander(&other, &why);
+  if (!status) status = lookup_prepare(&other, &why);
   if (!status) status = space_find_brief(other.space, v->variant, &index, &why);
   if (!status) status = portfolio_expand(&other, index, &spec, &why);
   if (!status) *same = strcmp(kernel_spec_passed(&spec).hex, v->source.hex) == 0;
@@ -385,8 +382,7 @@ int portfolio_serve_by(struct lookup *l, const struct portfolio_body *body, bool
                        cugen_error *err) {
   *out = (struct portfolio_answer){0};
   *found = false;
-  int status = lookup_space(l, err);
-  if (!status) status = lookup_expander(l, err);
+  int status = lookup_prepare(l, err);
   return status ? status : api_portfolio_serve(l, body, shipped, failures, out, found, err);
 }
 

@@ -40,7 +40,7 @@ struct loose {
 
 struct loose_list {
   struct loose *all;
-  size_t count, capacity;
+  size_t count;
 };
 
 static void free_loose(struct loose_list *list) {
@@ -51,10 +51,8 @@ static void free_loose(struct loose_list *list) {
 static int add_loose(struct loose_list *list, size_t problem, struct cache_record *record,
                      const struct objective *objective, cugen_error *err) {
   const bool right = record->outcome == CUGEN_OUTCOME_OK;
-  struct loose *all = array_reserve(list->all, &list->capacity, list->count, sizeof *all);
-  if (!all) return error_memory(err);
-  list->all = all;
-  all[list->count++] =
+  if (!ARRAY_ROOM(list->all, list->count)) return error_memory(err);
+  list->all[list->count++] =
       (struct loose){record->variant,
                      {.problem = problem,
                       .cost = right ? cache_record_cost(record, objective) : (double)NAN,
@@ -114,11 +112,9 @@ static int add_current(struct lookup *l, size_t problem, struct cache_record *re
 static int portfolio_data_load_records(struct lookup *l, size_t problem, struct loose_list *list,
                                        cugen_error *err) {
   const struct cache_key key = lookup_key(l);
-  struct cache *cache;
-  struct cache_record *records = NULL;
-  size_t count = 0;
-  int status = api_cache_to_read(l->lib, &cache, err);
-  if (!status) status = cache_load(cache, &key, &records, &count, err);
+  struct cache_record *records;
+  size_t count;
+  int status = lookup_records(l, &key, &records, &count, err);
   if (!status && l->predicted) status = lookup_expander(l, err);
   if (!status) status = failures_mark(l, records, &count, err);
   if (count) qsort(records, count, sizeof *records, by_name);
@@ -128,8 +124,7 @@ static int portfolio_data_load_records(struct lookup *l, size_t problem, struct 
     if (portfolio_data_is_wanted(l, records[i].variant))
       status = add_current(l, problem, &records[i], same, list, err);
   }
-  for (size_t i = 0; i < count; i++) cache_record_free(&records[i]);
-  free(records);
+  records_free(records, count);
   return status;
 }
 
@@ -213,9 +208,8 @@ int portfolio_data_open(const struct lookup *base, const struct problem *const *
 
 void portfolio_data_free(struct portfolio_data *data) {
   for (size_t i = 0; i < data->row_count; i++) free(data->rows[i].text), free(data->rows[i].best);
-  for (size_t i = 0; i < data->variant_count; i++) free(data->variants[i]);
+  array_free_texts(data->variants, data->variant_count);
   free(data->rows);
-  free(data->variants);
   free(data->entries);
   *data = (struct portfolio_data){0};
 }

@@ -19,16 +19,12 @@ void portfolio_holdings_clear(void *from) {
   while (h->count) portfolio_holding_drop(h);
   free(h->all);
   free(h->out);
-  for (size_t i = 0; i < h->skipped_count; i++) free(h->skipped[i]);
-  free(h->skipped);
+  array_free_texts(h->skipped, h->skipped_count);
 }
 
 struct portfolio_holding *portfolio_holding_add(struct portfolio_holdings *h, cugen_error *err) {
-  struct portfolio_holding *all = array_grow(h->all, h->count, sizeof *all);
-  if (all) h->all = all;
-  cugen_portfolio *out = all ? array_grow(h->out, h->count, sizeof *out) : NULL;
-  if (!out) return error_memory(err), NULL;
-  h->out = out;
+  if (!ARRAY_ROOM(h->all, h->count) || !ARRAY_ROOM(h->out, h->count))
+    return error_memory(err), NULL;
   h->all[h->count] = (struct portfolio_holding){0};
   h->out[h->count] = (cugen_portfolio){0};
   return &h->all[h->count++];

@@ -17,13 +17,11 @@ static int read_one(void *context, const char *text, cugen_error *err) {
   bool known;
   int status = api_read_problem(reading->config, text, &problem, &known, err);
   if (status || !known) return status;
-  struct problem *all = array_grow(out->all, out->count, sizeof *all);
-  if (!all) {
+  if (!ARRAY_ROOM(out->all, out->count)) {
     problem_free(&problem);
     return error_memory(err);
   }
-  out->all = all;
-  all[out->count++] = problem;
+  out->all[out->count++] = problem;
   return CUGEN_OK;
 }
 

@@ -12,16 +12,14 @@ int api_check_target(const cugen *lib, const struct device_description *d, cugen
   if (capability < GPU_OLDEST_TARGET_12)
     return error_set(err, CUGEN_ERROR_USAGE,
                      "%s is described for 'cugen occupancy' and 'cugen roofline' without a CONFIG "
-                     "only: CUDA 11 was "
-                     "the last toolkit with a target for sm_%d, and cugen needs NVRTC 12 or 13 "
-                     "(docs/old-cards.md)",
+                     "only: CUDA 11 was the last toolkit with a target for sm_%d, and cugen needs "
+                     "NVRTC 12 or 13 (docs/old-cards.md)",
                      d->name, capability);
   if (capability >= GPU_OLDEST_TARGET || major < 13) return CUGEN_OK;
   return error_set(
       err, CUGEN_ERROR_USAGE,
       "NVRTC %d has no target for sm_%d, the architecture of %s: CUDA 12 is the last toolkit that "
-      "has; "
-      "name one with cugen_options.toolkit (docs/old-cards.md says where it comes from)",
+      "has; name one with cugen_options.toolkit (docs/old-cards.md says where it comes from)",
       major, capability, d->name);
 }
 
@@ -34,8 +32,7 @@ int api_check_predictable(const cugen *lib, const struct device_description *d, 
   if (d->rates.l2_bytes_per_clock > 0) return CUGEN_OK;
   return error_set(err, CUGEN_ERROR_USAGE,
                    "no prediction for %s: nothing is known of its speed; describe it in a file "
-                   "(docs/model.md) and name it "
-                   "with cugen_options.device: model:./mygpu.lua",
+                   "(docs/model.md) and name it with cugen_options.device: model:./mygpu.lua",
                    d->name);
 }
 

@@ -120,14 +120,11 @@ static void settle_ties(cugen_kernel *k, size_t count) {
 
 static int records_load_records(cugen_kernel *k, cugen_error *err) {
   struct lookup *l = &k->lookup;
-  struct cache *cache;
   if (k->records_loaded) return CUGEN_OK;
-  int status = lookup_space(l, err);
-  if (!status) status = lookup_expander(l, err);
-  if (!status) status = api_cache_to_read(l->lib, &cache, err);
+  int status = lookup_prepare(l, err);
   if (status) return status;
   const struct cache_key key = lookup_key(l);
-  status = cache_load(cache, &key, &k->records, &k->record_count, err);
+  status = lookup_records(l, &key, &k->records, &k->record_count, err);
   if (!status) status = api_drop_stale(l, k->records, &k->record_count, err);
   if (!status) status = failures_mark(l, k->records, &k->record_count, err);
   if (!status) status = cache_records_mark(k->records, k->record_count, err);
@@ -142,6 +139,11 @@ static int records_load_records(cugen_kernel *k, cugen_error *err) {
   return CUGEN_OK;
 }
 
+static void records_publish(cugen_kernel *k, size_t i, cugen_record *out) {
+  api_publish(k, &k->records[i], out);
+  out->from_cache = k->tuned_at == 0 || k->records[i].measured_at < k->tuned_at;
+}
+
 size_t api_kernel_records(cugen_kernel *k) {
   cugen_error ignored;
   return !k || records_load_records(k, &ignored) ? 0 : k->record_count;
@@ -152,9 +154,27 @@ int api_kernel_record(cugen_kernel *k, size_t index, cugen_record *out, cugen_er
   if (status) return status;
   if (index >= k->record_count)
     return error_set(error, CUGEN_ERROR_USAGE, "record %zu: there are %zu", index, k->record_count);
-  api_publish(k, &k->records[index], out);
-  out->from_cache = k->tuned_at == 0 || k->records[index].measured_at < k->tuned_at;
+  records_publish(k, index, out);
   return CUGEN_OK;
+}
+
+const struct cache_record *api_known_record(cugen_kernel *k, const struct cache_record *record) {
+  const size_t count = api_kernel_records(k);
+  for (size_t i = 0; i < count; i++)
+    if (strcmp(k->records[i].variant, record->variant) == 0 &&
+        strcmp(k->records[i].hash.hex, record->hash.hex) == 0)
+      return &k->records[i];
+  return NULL;
+}
+
+const cugen_record *api_records(cugen_kernel *k, size_t *count) {
+  *count = api_kernel_records(k);
+  if (!k->published) {
+    k->published = calloc(*count + 1, sizeof *k->published);
+    for (size_t i = 0; k->published && i < *count; i++) records_publish(k, i, &k->published[i]);
+  }
+  if (!k->published) *count = 0;
+  return k->published;
 }
 
 /* ---- All records ---------------------------------------------------------------------------- */
@@ -167,15 +187,10 @@ struct stored {
   cugen_stored_record *out;
 };
 
-static void records_free_records(struct cache_record *records, size_t count) {
-  for (size_t i = 0; i < count; i++) cache_record_free(&records[i]);
-  free(records);
-}
-
 static void clear_stored(void *data) {
   struct stored *list = data;
-  records_free_records(list->records, list->record_count);
-  records_free_records(list->history, list->history_count);
+  records_free(list->records, list->record_count);
+  records_free(list->history, list->history_count);
   free(list->current);
   free(list->out);
 }
@@ -239,8 +254,7 @@ static int records_load(cugen_kernel *k, bool history, struct stored *list, cuge
   struct lookup *l = &k->lookup;
   const struct cache_key key = lookup_key(l);
   struct cache *cache;
-  int status = lookup_space(l, err);
-  if (!status) status = lookup_expander(l, err);
+  int status = lookup_prepare(l, err);
   if (!status) status = api_cache_to_read(l->lib, &cache, err);
   if (!status) status = cache_load(cache, &key, &list->records, &list->record_count, err);
   if (!status) status = api_drop_others(l, list->records, &list->record_count, err);

@@ -55,12 +55,11 @@ static bool has_result(int status) {
 static int tuned_json(cugen_kernel *k, const cugen_tune_result *result, json_t **out,
                       cugen_error *err) {
   const bool on_check = k->on_check;
-  json_t *records = NULL, *object = json_object();
+  json_t *records = NULL;
   int status = k->lookup.device.facts.is_gpu ? CUGEN_OK : api_kernel_use_check(k, err);
   if (!status) status = records_json(k, &records, err);
-  json_object_set_new(object, "problem", json_string(cugen_kernel_problem(k)));
-  json_object_set_new(object, "run", json_tune_result(result));
-  json_object_set_new(object, "records", records);
+  json_t *object = JSON_NEW({"problem", json_string(cugen_kernel_problem(k))},
+                            {"run", json_tune_result(result)}, {"records", records});
   status = api_restore_problem(k, on_check, status, err);
   if (status) json_decref(object);
   *out = status ? NULL : object;

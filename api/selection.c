@@ -60,13 +60,11 @@ struct nearby {
   const struct lookup *lookup;
   double limit;
   struct tuned *all;
-  size_t count, capacity;
+  size_t count;
 };
 
 static int selection_add_tuned(struct nearby *nearby, struct tuned tuned, cugen_error *err) {
-  struct tuned *all = array_reserve(nearby->all, &nearby->capacity, nearby->count, sizeof *all);
-  if (!all) return error_memory(err);
-  nearby->all = all;
+  if (!ARRAY_ROOM(nearby->all, nearby->count)) return error_memory(err);
   tuned.order = nearby->count;
   nearby->all[nearby->count++] = tuned;
   return CUGEN_OK;
@@ -221,14 +219,18 @@ static int select_bucket(struct lookup *l, struct failures *failures, struct sel
 /* ---- The order of choices ------------------------------------------------------------------- */
 
 /* The variant was expanded to be compared, so the plan uses this expansion. */
+static void take_answer(const struct portfolio_answer *answer, struct selection *out) {
+  out->index = answer->index;
+  out->best = (struct best_record){.found = true, .index = answer->index, .spec = answer->spec};
+}
+
 static int select_portfolio(struct lookup *l, struct failures *failures, struct selection *out,
                             bool *found, cugen_error *err) {
   struct portfolio_answer answer;
   int status = portfolio_serve(l, NULL, failures, &answer, found, err);
   if (status || !*found) return status;
   out->how = CUGEN_PLAN_PORTFOLIO;
-  out->index = answer.index;
-  out->best = (struct best_record){.found = true, .index = answer.index, .spec = answer.spec};
+  take_answer(&answer, out);
   return CUGEN_OK;
 }
 
@@ -263,10 +265,9 @@ static int select_shipped(struct lookup *l, bool predicted, struct failures *fai
   if (!l->device.facts.is_gpu) return CUGEN_OK;
   int status = portfolio_serve_shipped(l, predicted, failures, &answer, &out->other, &found, err);
   if (status || !found) return status;
-  out->index = answer.index;
+  take_answer(&answer, out);
   out->same_model = answer.same_model;
   out->predicted = predicted;
-  out->best = (struct best_record){.found = true, .index = answer.index, .spec = answer.spec};
   return CUGEN_OK;
 }
 
@@ -297,9 +298,8 @@ static int select_predicted_portfolio(struct lookup *l, struct failures *failure
   if (!status) status = portfolio_serve(l, &predictions, failures, &answer, &found, err);
   api_prediction_key_free(&predictions);
   if (status || !found) return status;
-  out->index = answer.index;
+  take_answer(&answer, out);
   out->predicted = out->by_portfolio = true;
-  out->best = (struct best_record){.found = true, .index = answer.index, .spec = answer.spec};
   return CUGEN_OK;
 }
 

@@ -44,10 +44,8 @@ static void set_best_open_config(const cugen *lib, struct source_config *config)
 
 /* Returns NULL if memory is out. */
 static struct source_config *add_config(struct set_best *s, const struct cache_space *space) {
-  struct source_config **configs = array_grow(s->configs, s->count, sizeof(struct source_config *));
-  if (!configs) return NULL;
-  s->configs = configs;
-  struct source_config *config = configs[s->count] = calloc(1, sizeof *config);
+  if (!ARRAY_ROOM(s->configs, s->count)) return NULL;
+  struct source_config *config = s->configs[s->count] = calloc(1, sizeof *config);
   if (!config) return NULL;
   s->count++;
   config->origin = strdup(space->origin);

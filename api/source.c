@@ -15,8 +15,7 @@ static int chosen_variant(cugen_kernel *k, bool best, uint64_t *index, cugen_err
   if (status || !missing) return status;
   return error_set(err, CUGEN_ERROR_USAGE,
                    "nothing is remembered for %s %s on %s; run 'cugen tune' first, or name a "
-                   "variant ('cugen cache "
-                   "why' explains)",
+                   "variant ('cugen cache why' explains)",
                    l->config->name, text_get(&k->problem_short), l->device.name);
 }
 

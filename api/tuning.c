@@ -47,28 +47,18 @@ static int tuning_make_target(cugen_kernel *k, struct tune_target *out, cugen_er
   if (!status) status = api_cache(l->lib, &cache, err);
   if (!status) status = api_images(l->lib, &images, err);
   if (status) return status;
-  *out = (struct tune_target){.config = l->config,
-                              .problem = l->problem,
-                              .space = l->space,
-                              .filter = l->filter,
-                              .sources = &l->opened->sources,
-                              .ops = l->ops,
-                              .device = &l->device,
-                              .arch = l->arch,
-                              .toolkit = l->lib->toolkit,
-                              .toolkit_options = l->lib->toolkit_options,
-                              .compilers = l->lib->compilers,
-                              .worker = l->lib->worker,
-                              .looked = &l->lib->looked,
-                              .worker_places = text_get(&l->lib->worker_places),
-                              .cache = cache,
-                              .with_ptx = l->lib->with_ptx,
-                              .images = images,
-                              .key = lookup_key(l),
-                              .nvrtc_version = l->nvrtc_version,
-                              .problem_is_check = k->on_check && k->setting_count == 0,
-                              .measure = l->measure,
-                              .predicted = l->predicted};
+  *out = lookup_target(l);
+  out->filter = l->filter;
+  out->compilers = l->lib->compilers;
+  out->looked = &l->lib->looked;
+  out->cache = cache;
+  out->with_ptx = l->lib->with_ptx;
+  out->images = images;
+  out->key = lookup_key(l);
+  out->nvrtc_version = l->nvrtc_version;
+  out->problem_is_check = k->on_check && k->setting_count == 0;
+  out->measure = l->measure;
+  out->predicted = l->predicted;
   return CUGEN_OK;
 }
 
@@ -100,10 +90,10 @@ int api_check_tune_options(const cugen_tune_options *options, cugen_error *err) 
     return error_set(err, CUGEN_ERROR_USAGE, "a portfolio of %zu variants: 1 to %d are possible",
                      options->portfolio, PORTFOLIO_MOST);
   if (options->bitwise && options->portfolio)
-    return error_set(err, CUGEN_ERROR_USAGE,
-                     "cugen_tune_options.bitwise and cugen_tune_options.portfolio: a portfolio's "
-                     "variants are measured "
-                     "for all sizes, whatever bits they give; ask for one of them");
+    return error_set(
+        err, CUGEN_ERROR_USAGE,
+        "cugen_tune_options.bitwise and cugen_tune_options.portfolio: a portfolio's variants are "
+        "measured for all sizes, whatever bits they give; ask for one of them");
   if (options->threads < 0 || options->threads > most_threads)
     return error_set(err, CUGEN_ERROR_USAGE, "cugen_tune_options.threads is %d, should be 0 to %d",
                      options->threads, most_threads);
@@ -161,11 +151,11 @@ static int check_energy(const struct lookup *l, cugen_error *err) {
   else
     status = l->ops->energy_check(l->lib->toolkit, &l->device, &why);
   if (!status) return CUGEN_OK;
-  return error_set(
-      err, CUGEN_ERROR_USAGE,
-      "objective \"%s\" needs energy, which cannot be measured on %s: %s. cugen_options.objective "
-      "\"time\" ranks by time",
-      objective->text, l->ops->energy_check ? l->device.name : "the cpu device", why.message);
+  return error_set(err, CUGEN_ERROR_USAGE,
+                   "objective \"%s\" needs energy, which cannot be measured on %s: %s. "
+                   "cugen_options.objective \"time\" ranks by time",
+                   objective->text, l->ops->energy_check ? l->device.name : "the cpu device",
+                   why.message);
 }
 
 /* Checks the way of measuring. For predictions a way in the config is ignored, but an explicit
@@ -373,11 +363,8 @@ const char *api_kernel_printed(const cugen_kernel *k) {
 /* Takes the requested memory from the earlier record, because it is counted when the variant is
    compiled, and a cached image has no PTX. */
 static void recall_requested(cugen_kernel *k, struct cache_record *record) {
-  size_t count = record->requested > 0 ? 0 : api_kernel_records(k);
-  for (size_t i = 0; i < count; i++)
-    if (strcmp(k->records[i].variant, record->variant) == 0 &&
-        strcmp(k->records[i].hash.hex, record->hash.hex) == 0)
-      record->requested = k->records[i].requested;
+  const struct cache_record *known = record->requested > 0 ? NULL : api_known_record(k, record);
+  if (known) record->requested = known->requested;
 }
 
 static int tuning_run_variant(cugen_kernel *k, const char *variant, double timeout,

@@ -318,13 +318,6 @@ static int fill_class(struct set *set, const struct problem *const *problems, si
   return status;
 }
 
-static bool tuning_set_same_class(const struct config *config, const struct problem *a,
-                                  const struct problem *b) {
-  for (size_t i = 0; i < config->problem_count; i++)
-    if (!config_is_size(config, i) && !value_equal(a->values[i], b->values[i])) return false;
-  return true;
-}
-
 /* The classes of the set's problems, one after another. */
 struct classes {
   struct set *set;
@@ -334,12 +327,8 @@ struct classes {
 };
 
 static bool tuning_set_is_listed(const struct classes *c, const struct problem *problem) {
-  for (size_t i = 0; i < c->count; i++) {
-    bool same = true;
-    for (size_t k = 0; k < problem->count && same; k++)
-      same = value_equal(problem->values[k], c->problems[i]->values[k]);
-    if (same) return true;
-  }
+  for (size_t i = 0; i < c->count; i++)
+    if (api_same_problem(problem, c->problems[i])) return true;
   return false;
 }
 
@@ -350,7 +339,7 @@ static void tuning_set_add_remembered(struct classes *c, const struct problem *c
   const size_t own = c->count;
   for (size_t i = 0; i < c->remembered.count && c->count < own + MOST_REMEMBERED; i++) {
     const struct problem *problem = &c->remembered.all[i];
-    if (tuning_set_same_class(config, class, problem) && !tuning_set_is_listed(c, problem))
+    if (api_same_class(config, class, problem) && !tuning_set_is_listed(c, problem))
       c->problems[c->count++] = problem;
   }
 }
@@ -361,8 +350,7 @@ static void list_class(struct classes *c, size_t first, bool *done) {
   c->count = 0;
   for (size_t k = first; k < set->count; k++) {
     const struct problem *problem = set->kernels[k]->lookup.problem;
-    if (done[k] || !tuning_set_same_class(config, set->kernels[first]->lookup.problem, problem))
-      continue;
+    if (done[k] || !api_same_class(config, set->kernels[first]->lookup.problem, problem)) continue;
     c->problems[c->count++] = problem;
     done[k] = true;
   }

@@ -70,25 +70,18 @@ static int open_target(struct proof *p, cugen_error *err) {
   p->device.facts = l->device.facts;
   text_addf(&p->key_options, "arch %s, facts of %s", p->device.arch, l->device.arch);
   if (p->key_options.failed) return error_memory(err);
-  p->target = (struct tune_target){.config = l->config,
-                                   .problem = &p->check,
-                                   .space = l->space,
-                                   .stop = api_stop(l->lib),
-                                   .sources = &l->opened->sources,
-                                   .ops = &cpu_device_ops,
-                                   .device = &p->device,
-                                   .arch = l->arch,
-                                   .toolkit = l->lib->toolkit,
-                                   .toolkit_options = l->lib->toolkit_options,
-                                   .worker = l->lib->worker,
-                                   .worker_places = text_get(&l->lib->worker_places),
-                                   .cache = cache,
-                                   .images = images,
-                                   .key = {.device = p->device.fingerprint,
-                                           .config = l->config->name,
-                                           .problem = "",
-                                           .options = text_get(&p->key_options)},
-                                   .problem_is_check = true};
+  p->target = lookup_target(l);
+  p->target.problem = &p->check;
+  p->target.stop = api_stop(l->lib);
+  p->target.ops = &cpu_device_ops;
+  p->target.device = &p->device;
+  p->target.cache = cache;
+  p->target.images = images;
+  p->target.key = (struct cache_key){.device = p->device.fingerprint,
+                                     .config = l->config->name,
+                                     .problem = "",
+                                     .options = text_get(&p->key_options)};
+  p->target.problem_is_check = true;
   return CUGEN_OK;
 }
 
@@ -223,8 +216,7 @@ static int remember_refuted(struct proof *p, const struct check_list *list,
   struct kernel_spec spec = {0};
   int status = lookup_for_problem(l, &list->problems[first->problem].problem, &there, err);
   there.origin = l->origin;
-  if (!status) status = lookup_space(&there, err);
-  if (!status) status = lookup_expander(&there, err);
+  if (!status) status = lookup_prepare(&there, err);
   const struct variant variant =
       status ? (struct variant){0} : lookup_variant(&there, first->index);
   if (!status) status = lookup_expand(&there, &variant, &spec, err);

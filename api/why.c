@@ -54,8 +54,7 @@ static struct near why_measure(struct why *why, const struct cache_space *space)
 }
 
 /* Explains the best record of the place. */
-static int explain_near(struct why *why, struct cache *cache, const struct cache_space *space,
-                        cugen_error *err) {
+static int explain_near(struct why *why, const struct cache_space *space, cugen_error *err) {
   const struct cache_key key = {.device = space->device,
                                 .config = space->config,
                                 .problem = space->problem,
@@ -63,10 +62,9 @@ static int explain_near(struct why *why, struct cache *cache, const struct cache
                                 .objective = why->lookup->config->objective};
   struct cache_record *records;
   size_t count;
-  int status = cache_load(cache, &key, &records, &count, err);
+  int status = lookup_records(why->lookup, &key, &records, &count, err);
   if (!status && count) status = why_explain(why, space, &records[0], err);
-  for (size_t i = 0; i < count; i++) cache_record_free(&records[i]);
-  free(records);
+  records_free(records, count);
   return status;
 }
 
@@ -84,7 +82,7 @@ static int explain_elsewhere(struct why *why, struct cache *cache, size_t *total
       near[*total] = why_measure(why, &spaces[i]), *total += near[*total].places > 0;
   if (near) qsort(near, *total, sizeof *near, why_by_nearness);
   for (size_t i = 0; i < *total && !status && why->match_count < WHY_NEAREST; i++)
-    status = explain_near(why, cache, near[i].space, err);
+    status = explain_near(why, near[i].space, err);
   free(near);
   cache_spaces_free(spaces, count);
   return status;
@@ -129,11 +127,10 @@ static void say_nothing_here(struct why *why, size_t elsewhere, const char *vari
         why_keepf(why, "'%s' was not measured; %zu others of this problem on this device were",
                   variant, here);
   else if (elsewhere)
-    out->verdict = why_keepf(
-        why,
-        "nothing is remembered for this problem on this device with these options; of this "
-        "kernel there %s %zu other set%s of records",
-        elsewhere == 1 ? "is" : "are", elsewhere, elsewhere == 1 ? "" : "s");
+    out->verdict = why_keepf(why,
+                             "nothing is remembered for this problem on this device with these "
+                             "options; of this kernel there %s %zu other set%s of records",
+                             elsewhere == 1 ? "is" : "are", elsewhere, elsewhere == 1 ? "" : "s");
   else
     out->verdict = why_keepf(why, "nothing is remembered of kernel '%s' in %s",
                              why->lookup->config->name, why->lookup->lib->cache_name);
@@ -159,16 +156,14 @@ static const char *name_variant(struct why *why, const char *text, cugen_why *ou
     return NULL;
   }
   struct text name = {0};
-  const struct variant variant = lookup_variant(l, index);
-  variant_print(&variant, &name);
+  lookup_print(l, index, &name);
   return why_keep(why, text_take(&name));
 }
 
 static const char *say_selected(struct why *why, const struct selection *selection,
                                 const char *verdict) {
   struct text name = {0};
-  const struct variant variant = lookup_variant(why->lookup, selection->index);
-  variant_print(&variant, &name);
+  lookup_print(why->lookup, selection->index, &name);
   const char *said = NULL;
   if (selection->how == CUGEN_PLAN_NEAR)
     said = why_keepf(why, "%s. By the config's policy (%s) a plan takes '%s', the best for %s",
@@ -211,13 +206,12 @@ static int why_say_portfolio(struct why *why, cugen_why *out, cugen_error *err) 
   int status = api_select(why->lookup, 0, true, &selection, err);
   if (!status && selection.how == CUGEN_PLAN_PORTFOLIO) {
     struct text name = {0};
-    const struct variant variant = lookup_variant(why->lookup, selection.index);
-    variant_print(&variant, &name);
-    out->verdict = why_keepf(
-        why,
-        "%s. A portfolio is remembered for such sizes: with CUGEN_PLAN_BY_PORTFOLIO, or the "
-        "config's policy \"portfolio\", a plan takes its '%s'",
-        out->verdict, text_get(&name));
+    lookup_print(why->lookup, selection.index, &name);
+    out->verdict =
+        why_keepf(why,
+                  "%s. A portfolio is remembered for such sizes: with CUGEN_PLAN_BY_PORTFOLIO, or "
+                  "the config's policy \"portfolio\", a plan takes its '%s'",
+                  out->verdict, text_get(&name));
     if (name.failed) why->failed = true;
     text_free(&name);
   }
@@ -284,8 +278,7 @@ static int explain_all(struct why *why, const char *text, cugen_why *out, cugen_
   struct cache_record *records;
   size_t count;
   bool hit = false;
-  int status = lookup_space(why->lookup, err);
-  if (!status) status = lookup_expander(why->lookup, err);
+  int status = lookup_prepare(why->lookup, err);
   if (!status) status = api_cache_to_read(why->lookup->lib, &cache, err);
   if (status) return status;
   const char *variant = text ? name_variant(why, text, out) : NULL;
@@ -298,8 +291,7 @@ static int explain_all(struct why *why, const char *text, cugen_why *out, cugen_
     say_hit(why, count, text != NULL, out);
   else if (!status)
     status = explain_records(why, cache, records, count, variant, out, err);
-  for (size_t i = 0; i < count; i++) cache_record_free(&records[i]);
-  free(records);
+  records_free(records, count);
   return status;
 }
 

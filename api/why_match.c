@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "runtime/model/described.h"
 #include "why_match.h"
 
@@ -10,21 +11,12 @@
 
 void why_clear(void *data) {
   struct why *why = data;
-  for (size_t i = 0; i < why->string_count; i++) free(why->strings[i]);
-  free(why->strings);
+  array_free_texts(why->strings, why->string_count);
   api_prediction_key_free(&why->predictions);
 }
 
 const char *why_keep(struct why *why, char *string) {
-  if (string && why->string_count == why->string_capacity) {
-    size_t capacity = 2 * why->string_capacity + 32;
-    char **strings = realloc(why->strings, capacity * sizeof *strings);
-    if (strings) {
-      why->strings = strings;
-      why->string_capacity = capacity;
-    }
-  }
-  if (string && why->string_count < why->string_capacity)
+  if (string && ARRAY_ROOM(why->strings, why->string_count))
     return why->strings[why->string_count++] = string;
   free(string);
   why->failed = true;
@@ -170,8 +162,7 @@ static const char *say_changed(struct why *why, const struct why_rows *match) {
   const char *changed = list_fields(why, &parts, CUGEN_WHY_DIFFERS);
   return *changed ? why_keepf(why, "it is not taken: changed since it was measured: %s", changed)
                   : "it is not taken: the kernel has changed since it was measured; in what is not "
-                    "known, the record is "
-                    "of an older cugen";
+                    "known, the record is of an older cugen";
 }
 
 /* Returns the verdict about a record under the look-up's own key. */

@@ -17,7 +17,7 @@ struct why {
   struct lookup *lookup;
   const char *policy;
   char **strings;
-  size_t string_count, string_capacity;
+  size_t string_count;
   struct why_rows details[WHY_NEAREST];
   cugen_why_match matches[WHY_NEAREST];
   size_t match_count;

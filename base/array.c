@@ -3,6 +3,7 @@
 
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 static void *resize(void *array, size_t count, size_t size) {
   return count > SIZE_MAX / size ? NULL : realloc(array, count * size);
@@ -11,6 +12,25 @@ static void *resize(void *array, size_t count, size_t size) {
 void *array_grow(void *array, size_t count, size_t size) {
   if (count & (count - 1)) return array; /* The array is full only when count is a power of two. */
   return resize(array, count ? 2 * count : 1, size);
+}
+
+bool array_room(void *place, size_t count, size_t size) {
+  void *array;
+  memcpy(&array, place, sizeof array);
+  array = array_grow(array, count, size);
+  if (array) memcpy(place, &array, sizeof array);
+  return array != NULL;
+}
+
+bool array_add_text(char ***texts, size_t *count, const char *text) {
+  if (!array_room(texts, *count, sizeof(char *))) return false;
+  (*texts)[*count] = strdup(text);
+  return (*texts)[*count] && ++*count;
+}
+
+void array_free_texts(char **texts, size_t count) {
+  for (size_t i = 0; texts && i < count; i++) free(texts[i]);
+  free(texts);
 }
 
 void *array_reserve(void *array, size_t *capacity, size_t count, size_t size) {

@@ -2,6 +2,7 @@
 #ifndef BASE_ARRAY_H
 #define BASE_ARRAY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Returns the array, moved if needed, with room for one more than `count` elements of `size` bytes.
@@ -9,6 +10,16 @@
    because it is always the next power of two above count; count must start at 0 and may only
    rise. */
 void *array_grow(void *array, size_t count, size_t size);
+
+/* Makes room for one more element at the end of an array, which is moved if needed: array_grow at
+   the place where the array is stored. Returns false if memory is out. */
+#define ARRAY_ROOM(array, count) array_room(&(array), count, sizeof *(array))
+bool array_room(void *place, size_t count, size_t size);
+
+/* Adds a copy of the text to a list of texts. Returns false if memory is out. */
+bool array_add_text(char ***texts, size_t *count, const char *text);
+/* Frees a list of texts, some of which may be NULL. */
+void array_free_texts(char **texts, size_t count);
 
 /* Like array_grow, for an array whose capacity the caller stores: an array that is refilled from
    its start, or was allocated with another capacity. */

@@ -11,6 +11,7 @@
 #include "api/machine.h"
 #include "api/records.h"
 #include "base/key.h"
+#include "base/text.h"
 #include "clean.h"
 #include "cli.h"
 #include "portfolio.h"
@@ -35,12 +36,6 @@ static json_t *path_json(struct cli *cli) {
   return json_string(api_where(cli->lib, API_PLACE_CACHE));
 }
 
-static json_t *cache_portfolios_json(const cugen_portfolio *portfolios, size_t count) {
-  json_t *array = json_array();
-  for (size_t i = 0; i < count; i++) json_array_append_new(array, portfolio_json(&portfolios[i]));
-  return array;
-}
-
 /* ---- ls ------------------------------------------------------------------------------------- */
 
 /* Returns true if a setting may be left out of a table because all sets of a kernel share it:
@@ -55,18 +50,12 @@ static bool may_be_common(const struct setting *setting) {
 /* Returns the settings of a problem that may be common. The caller frees it; NULL: out of
    memory. */
 static char *take_common(const char *problem) {
-  char *out = NULL;
-  size_t size;
+  struct text out = {0};
   struct setting setting;
-  FILE *stream = open_memstream(&out, &size);
-  if (!stream) return NULL;
-  for (const char *lead = ""; setting_next(&problem, &setting);) {
-    if (!may_be_common(&setting)) continue;
-    fprintf(stream, "%s%.*s", lead, (int)setting.length, setting.text);
-    lead = " ";
-  }
-  fclose(stream);
-  return out;
+  while (setting_next(&problem, &setting))
+    if (may_be_common(&setting))
+      text_addf(&out, "%s%.*s", out.length ? " " : "", (int)setting.length, setting.text);
+  return text_take(&out);
 }
 
 /* Returns the settings that all sets of the first one's kernel share, which are printed once below
@@ -94,11 +83,10 @@ static void print_common(const cugen_cache_set *sets, size_t count) {
 
 /* Prints the problem with its way of timing, unless that is the usual one: "n=1003 (cold)". */
 static void print_problem(struct table *table, const char *problem, const char *measure) {
-  char *text = NULL;
-  if (cli_way(measure) && asprintf(&text, "%s%s(%s)", problem, *problem ? " " : "", measure) < 0)
-    text = NULL;
-  table_cell(table, text ? text : problem);
-  free(text);
+  if (cli_way(measure))
+    table_cellf(table, "%s%s(%s)", problem, *problem ? " " : "", measure);
+  else
+    table_cell(table, problem);
 }
 
 static int print_sets(struct cli *cli, const cugen_cache_set *sets, size_t count) {
@@ -140,20 +128,15 @@ static int print_sets(struct cli *cli, const cugen_cache_set *sets, size_t count
   return status;
 }
 
-static json_t *set_json(const cugen_cache_set *set) {
-  json_t *object = json_object();
-  json_object_set_new(object, "kernel", json_string(set->config));
-  json_object_set_new(object, "problem", json_string(set->problem));
-  json_object_set_new(object, "device", json_string(set->device));
-  json_object_set_new(object, "options", json_string(set->options));
-  json_object_set_new(object, "measure", json_optional_string(set->measure));
-  json_object_set_new(object, "records", json_integer((json_int_t)set->records));
-  json_object_set_new(object, "failed", json_integer((json_int_t)set->failed));
-  json_object_set_new(object, "history", json_integer((json_int_t)set->history));
-  json_object_set_new(object, "best", json_optional_string(set->best));
-  json_object_set_new(object, "seconds", *set->best ? json_number(set->seconds) : json_null());
-  json_object_set_new(object, "measured_at", json_integer(set->measured_at));
-  return object;
+static json_t *set_json(const void *item) {
+  const cugen_cache_set *set = item;
+  return JSON_NEW({"kernel", json_string(set->config)}, MEMBER(string, set, problem),
+                  MEMBER(string, set, device), MEMBER(string, set, options),
+                  MEMBER(optional_string, set, measure), MEMBER(count, set, records),
+                  MEMBER(count, set, failed), MEMBER(count, set, history),
+                  MEMBER(optional_string, set, best),
+                  {"seconds", *set->best ? json_number(set->seconds) : json_null()},
+                  MEMBER(integer, set, measured_at));
 }
 
 /* The sets and portfolios that are listed. */
@@ -165,13 +148,9 @@ struct listing {
 };
 
 static int print_listing_json(struct cli *cli, const struct listing *l) {
-  json_t *object = json_object(), *sets = json_array();
-  json_object_set_new(object, "cache", path_json(cli));
-  json_object_set_new(object, "sets", sets);
-  for (size_t i = 0; i < l->count; i++) json_array_append_new(sets, set_json(&l->sets[i]));
-  json_object_set_new(object, "portfolios",
-                      cache_portfolios_json(l->portfolios, l->portfolio_count));
-  return cli_print_json(cli, object);
+  return cli_print_json(
+      cli, JSON_NEW({"cache", path_json(cli)}, {"sets", JSON_LIST(l->sets, l->count, set_json)},
+                    {"portfolios", JSON_LIST(l->portfolios, l->portfolio_count, portfolio_json)}));
 }
 
 static int print_listing(struct cli *cli, const struct listing *l) {
@@ -250,27 +229,23 @@ static int cache_print_portfolios(struct cli *cli) {
   return status;
 }
 
+static json_t *stored_record_json(const void *item) {
+  const cugen_stored_record *stored = item;
+  return JSON_ADD(json_record(&stored->record), {"state", json_string(cache_state_of(stored))},
+                  MEMBER(integer, stored, driver_version), MEMBER(integer, stored, nvrtc_version));
+}
+
 static int stored_json(struct cli *cli, const cugen_stored_record *all, size_t count) {
   const cugen_portfolio *portfolios;
   size_t portfolio_count;
   int status = api_kernel_portfolios(cli->kernel, &portfolios, &portfolio_count, &cli->error);
   if (status) return status;
-  json_t *object = json_object(), *array = json_array();
-  json_object_set_new(object, "kernel", json_string(cugen_kernel_name(cli->kernel)));
-  json_object_set_new(object, "problem", json_string(cugen_kernel_problem(cli->kernel)));
-  json_object_set_new(object, "device", json_device(cugen_kernel_device(cli->kernel)));
-  json_object_set_new(object, "objective", json_string(api_kernel_objective_text(cli->kernel)));
-  json_object_set_new(object, "measure", json_optional_string(api_kernel_measure(cli->kernel)));
-  json_object_set_new(object, "records", array);
-  for (size_t i = 0; i < count; i++) {
-    json_t *record = json_record(&all[i].record);
-    json_object_set_new(record, "state", json_string(cache_state_of(&all[i])));
-    json_object_set_new(record, "driver_version", json_integer(all[i].driver_version));
-    json_object_set_new(record, "nvrtc_version", json_integer(all[i].nvrtc_version));
-    json_array_append_new(array, record);
-  }
-  json_object_set_new(object, "portfolios", cache_portfolios_json(portfolios, portfolio_count));
-  return cli_print_json(cli, object);
+  return cli_print_json(
+      cli,
+      JSON_ADD(json_kernel(cli), {"objective", json_string(api_kernel_objective_text(cli->kernel))},
+               {"measure", json_optional_string(api_kernel_measure(cli->kernel))},
+               {"records", JSON_LIST(all, count, stored_record_json)},
+               {"portfolios", JSON_LIST(portfolios, portfolio_count, portfolio_json)}));
 }
 
 int command_cache_show(struct cli *cli) {
@@ -300,29 +275,20 @@ int command_cache_show(struct cli *cli) {
 
 static json_t *counts_json(struct cli *cli, const cugen_cache_counts *counts, const char *flag,
                            bool value) {
-  json_t *object = json_object();
-  json_object_set_new(object, "cache", path_json(cli));
-  json_object_set_new(object, flag, json_boolean(value));
-  json_object_set_new(object, "sets", json_integer((json_int_t)counts->sets));
-  json_object_set_new(object, "records", json_integer((json_int_t)counts->records));
-  json_object_set_new(object, "history", json_integer((json_int_t)counts->history));
-  json_object_set_new(object, "images", json_integer((json_int_t)counts->images));
-  json_object_set_new(object, "image_bytes", json_integer(counts->image_bytes));
-  json_object_set_new(object, "portfolios", json_integer((json_int_t)counts->portfolios));
-  return object;
+  return JSON_NEW({"cache", path_json(cli)}, {flag, json_boolean(value)},
+                  MEMBER(count, counts, sets), MEMBER(count, counts, records),
+                  MEMBER(count, counts, history), MEMBER(count, counts, images),
+                  MEMBER(integer, counts, image_bytes), MEMBER(count, counts, portfolios));
 }
 
 /* Prints "12 records, 3 in history, 2 compiled kernels (1.2 MiB)". */
 static void print_counts(const cugen_cache_counts *counts) {
-  printf("%s record%s", print_count(counts->records).text, counts->records == 1 ? "" : "s");
+  fputs(print_many(counts->records, "record").text, stdout);
   if (counts->history) printf(", %s in history", print_count(counts->history).text);
-  if (counts->portfolios)
-    printf(", %s portfolio%s", print_count(counts->portfolios).text,
-           counts->portfolios == 1 ? "" : "s");
-  if (!counts->images) return;
-  printf(", %s compiled kernel%s", print_count(counts->images).text,
-         counts->images == 1 ? "" : "s");
-  printf(" (%s)", print_bytes(counts->image_bytes).text);
+  if (counts->portfolios) printf(", %s", print_many(counts->portfolios, "portfolio").text);
+  if (counts->images)
+    printf(", %s (%s)", print_many(counts->images, "compiled kernel").text,
+           print_bytes(counts->image_bytes).text);
 }
 
 /* Returns true if the user answers y on a terminal. */
@@ -412,8 +378,7 @@ int command_cache_rm(struct cli *cli) {
 
 static void print_foreign(size_t count) {
   printf("%s compiled kernel%s not sealed with a key that is used here (another home or user?): %s "
-         "compiled anew "
-         "when needed.\n",
+         "compiled anew when needed.\n",
          print_count(count).text, count == 1 ? " is" : "s are", count == 1 ? "it is" : "they are");
 }
 

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "api/tuning.h"
+#include "base/array.h"
 #include "base/input.h"
 #include "print.h"
 
@@ -35,7 +36,7 @@ struct reading {
   size_t number;    /* number of the line being read */
   json_t *problems; /* index into `all` by problem text */
   struct captured *all;
-  size_t count, capacity, cut, others;
+  size_t count, cut, others;
   double served[7]; /* opened plans, by plan_words */
 };
 
@@ -53,13 +54,7 @@ static int capture_fail_at(const struct reading *reading, const char *why) {
 static struct captured *capture_find(struct reading *reading, const char *problem) {
   const json_t *known = json_object_get(reading->problems, problem);
   if (known) return &reading->all[json_integer_value(known)];
-  if (reading->count == reading->capacity) {
-    const size_t capacity = reading->capacity ? 2 * reading->capacity : 64;
-    struct captured *all = realloc(reading->all, capacity * sizeof *all);
-    if (!all) return NULL;
-    reading->all = all;
-    reading->capacity = capacity;
-  }
+  if (!ARRAY_ROOM(reading->all, reading->count)) return NULL;
   if (json_object_set_new(reading->problems, problem, json_integer((json_int_t)reading->count)))
     return NULL;
   reading->all[reading->count] = (struct captured){0};

@@ -32,8 +32,7 @@ static int check_read_options(struct cli *cli, cugen_check_options *options) {
   if (!cli->operand && (options->variant || options->all || options->sample || cli->setting_count))
     return cli_fail(cli, CUGEN_ERROR_USAGE,
                     "--variant, --all, --sample and --set need a CONFIG, such as: cugen check "
-                    "matmul --all. Without "
-                    "one, all shipped kernels are checked, by --branches");
+                    "matmul --all. Without one, all shipped kernels are checked, by --branches");
   if ((options->variant != NULL) + options->all + options->branches + (options->sample > 0) > 1)
     return cli_fail(cli, CUGEN_ERROR_USAGE,
                     "one of --variant, --all, --branches and --sample is expected, not several");
@@ -269,27 +268,20 @@ static void add_figure(const cugen_check *check, struct table *table, size_t fir
     least = fmin(least, figure(&check->traffic[i]));
     most = fmax(most, figure(&check->traffic[i]));
   }
-  char low[32], high[32], text[80];
-  snprintf(low, sizeof low, "%.*f", decimals, least);
-  snprintf(high, sizeof high, "%.*f", decimals, most);
-  if (strcmp(low, high) == 0)
-    snprintf(text, sizeof text, "%s%s", low, unit);
-  else
-    snprintf(text, sizeof text, "%s to %s%s", low, high, unit);
-  table_cell(table, text);
+  const struct shown low = print_format("%.*f", decimals, least),
+                     high = print_format("%.*f", decimals, most);
+  const bool same = strcmp(low.text, high.text) == 0;
+  table_cellf(table, "%s%s%s%s", low.text, same ? "" : " to ", same ? "" : high.text, unit);
 }
 
 static void check_add_row(const cugen_check *check, struct table *table, size_t i) {
   const cugen_check_traffic *t = &check->traffic[i];
-  char text[128];
   if (check_is_told(check, i)) return;
-  snprintf(text, sizeof text, "%.*s", VARIANT_IMPLEMENTATION(t->variant));
-  table_cell(table, text);
+  table_cellf(table, "%.*s", VARIANT_IMPLEMENTATION(t->variant));
   if (t->launches > 1) /* "2 sweep: x" is x in the second launch */
-    snprintf(text, sizeof text, "%d %s: %s", t->launch + 1, t->entry, t->array);
+    table_cellf(table, "%d %s: %s", t->launch + 1, t->entry, t->array);
   else
-    snprintf(text, sizeof text, "%s", t->array);
-  table_cell(table, text);
+    table_cell(table, t->array);
   table_cell(table, t->write ? "writes" : "reads");
   add_figure(check, table, i, check_ratio, 2, "");
   add_figure(check, table, i, needed_of, 1, "");
@@ -334,27 +326,21 @@ static void print_idle_waivers(const cugen_check *check) {
     const cugen_check_waiver *w = &check->waivers[i];
     if (w->findings) continue;
     printf("%s:%d: waive \"%s\" waives nothing: there was no such finding in a line with '%s'. "
-           "Remove it, or correct "
-           "what it quotes\n",
+           "Remove it, or correct what it quotes\n",
            w->file, w->line, finding_name((int)w->kind), w->at);
   }
 }
 
-static void print_several(size_t number, const char *what, const char *end) {
-  printf("%s %s%s%s", print_count(number).text, what, number == 1 ? "" : "s", end);
-}
-
 static void print_interrupted(const cugen_check *check, bool interrupted) {
-  printf("\n%s after %s of ", interrupted ? "Interrupted" : "Ended",
-         print_count(check->runs_done).text);
-  print_several(check->runs_planned, "run",
-                check->finding_count || !check->runs ? ".\n" : "; nothing found in those.\n");
+  printf("\n%s after %s of %s%s.\n", interrupted ? "Interrupted" : "Ended",
+         print_count(check->runs_done).text, print_many(check->runs_planned, "run").text,
+         check->finding_count || !check->runs ? "" : "; nothing found in those");
 }
 
 /* Prints "8 of 9 variants and 2 that only other problems have". */
 static void check_print_variants(const cugen_check *check) {
-  printf("%s of ", print_count(check->variants - check->variants_elsewhere).text);
-  print_several(check->variants_of, "variant", "");
+  printf("%s of %s", print_count(check->variants - check->variants_elsewhere).text,
+         print_many(check->variants_of, "variant").text);
   if (check->variants_elsewhere)
     printf(" and %s that only other problems have", print_count(check->variants_elsewhere).text);
   fputs(", ", stdout);
@@ -417,10 +403,9 @@ static void print_unseen(const struct cli *cli, const cugen_check *check) {
     printf("Not watched: %s.\n", check->unwatched[i]);
   if (!check->compared)
     puts("Not compared: the config has reference \"none\", so a wrong result is no finding.");
-  if (left) {
-    print_several(left, "variant", " of the check problem did not run");
-    puts(options_given(cli, OPTION_ALL) ? "." : "; --all runs all.");
-  }
+  if (left)
+    printf("%s of the check problem did not run%s.\n", print_many(left, "variant").text,
+           options_given(cli, OPTION_ALL) ? "" : "; --all runs all");
 }
 
 /* Prints that no finding counts. */
@@ -437,8 +422,8 @@ static int check_print_result(struct cli *cli, const struct views *views, double
   if (!quiet) {
     printf("%s: ", cugen_kernel_name(cli->kernel));
     check_print_variants(check);
-    print_several(check->problems, "problem", ", ");
-    print_several(check->runs, "run", ", watched on the cpu device\n");
+    printf("%s, %s, watched on the cpu device\n", print_many(check->problems, "problem").text,
+           print_many(check->runs, "run").text);
     print_problems(cli, check);
   }
   for (size_t i = 0; i < check->finding_count; i++)
@@ -470,163 +455,86 @@ static json_t *dim_json(const uint32_t at[3]) {
 }
 
 static json_t *finding_json(const cugen_check_finding *f, const char *by) {
-  json_t *object = json_object();
-  json_object_set_new(object, "kind", json_string(finding_name((int)f->kind)));
-  json_object_set_new(object, "message", json_text(f->message));
-  json_object_set_new(object, "file", json_optional_string(f->file));
-  json_object_set_new(object, "line", f->line ? json_integer(f->line) : json_null());
-  json_object_set_new(object, "user_file", json_optional_string(f->user_file));
-  json_object_set_new(object, "user_line", f->user_line ? json_integer(f->user_line) : json_null());
-  json_object_set_new(object, "other_file", json_optional_string(f->other_file));
-  json_object_set_new(object, "other_line",
-                      f->other_line ? json_integer(f->other_line) : json_null());
-  json_object_set_new(object, "array", json_optional_string(f->array));
-  json_object_set_new(object, "shared", json_boolean(f->shared));
-  json_object_set_new(object, "block", dim_json(f->block));
-  json_object_set_new(object, "thread", dim_json(f->thread));
-  json_object_set_new(object, "other_block", dim_json(f->other_block));
-  json_object_set_new(object, "other_thread", dim_json(f->other_thread));
-  json_object_set_new(object, "variant", json_string(f->variant));
-  json_object_set_new(object, "problem", json_string(f->problem));
-  json_object_set_new(object, "variants", json_integer((json_int_t)f->variants));
-  json_object_set_new(object, "count", json_integer((json_int_t)f->count));
-  json_object_set_new(object, "places", json_integer((json_int_t)f->places));
-  json_object_set_new(object, "also", json_optional_string(f->also));
-  json_object_set_new(object, "note", json_boolean(f->note));
-  json_object_set_new(object, "waived", json_optional_string(f->waived));
-  json_object_set_new(object, "compiler", json_optional_string(by ? by : ""));
-  return object;
+  return JSON_NEW(
+      {"kind", json_string(finding_name((int)f->kind))}, MEMBER(text, f, message),
+      MEMBER(optional_string, f, file), MEMBER(known_integer, f, line),
+      MEMBER(optional_string, f, user_file), MEMBER(known_integer, f, user_line),
+      MEMBER(optional_string, f, other_file), MEMBER(known_integer, f, other_line),
+      MEMBER(optional_string, f, array), MEMBER(boolean, f, shared), {"block", dim_json(f->block)},
+      {"thread", dim_json(f->thread)}, {"other_block", dim_json(f->other_block)},
+      {"other_thread", dim_json(f->other_thread)}, MEMBER(string, f, variant),
+      MEMBER(string, f, problem), MEMBER(count, f, variants), MEMBER(count, f, count),
+      MEMBER(count, f, places), MEMBER(optional_string, f, also), MEMBER(boolean, f, note),
+      MEMBER(optional_string, f, waived), {"compiler", json_optional_string(by)});
 }
 
-static json_t *traffic_json(const cugen_check_traffic *t) {
-  json_t *object = json_object();
-  json_object_set_new(object, "variant", json_string(t->variant));
-  json_object_set_new(object, "problem", json_string(t->problem));
-  json_object_set_new(object, "launch", json_integer(t->launch));
-  json_object_set_new(object, "launches", json_integer(t->launches));
-  json_object_set_new(object, "entry", json_string(t->entry));
-  json_object_set_new(object, "array", json_optional_string(t->array));
-  json_object_set_new(object, "memory", json_string(memories[t->memory].name));
-  json_object_set_new(object, "access", json_string(t->write ? "write" : "read"));
-  json_object_set_new(object, "requests", json_number(t->requests));
-  json_object_set_new(object, "bytes", json_number(t->bytes));
-  json_object_set_new(object, "needed", json_number(t->needed));
-  json_object_set_new(object, "ideal", json_number(t->ideal));
-  json_object_set_new(object, "lines", json_number(t->lines));
-  json_object_set_new(object, "touched", json_number(t->touched));
-  json_object_set_new(object, "elsewhere", json_boolean(t->elsewhere));
-  return object;
+static json_t *traffic_json(const void *item) {
+  const cugen_check_traffic *t = item;
+  return JSON_NEW(
+      MEMBER(string, t, variant), MEMBER(string, t, problem), MEMBER(integer, t, launch),
+      MEMBER(integer, t, launches), MEMBER(string, t, entry), MEMBER(optional_string, t, array),
+      {"memory", json_string(memories[t->memory].name)},
+      {"access", json_string(t->write ? "write" : "read")}, MEMBER(number, t, requests),
+      MEMBER(number, t, bytes), MEMBER(number, t, needed), MEMBER(number, t, ideal),
+      MEMBER(number, t, lines), MEMBER(number, t, touched), MEMBER(boolean, t, elsewhere));
 }
 
-static json_t *skip_json(const cugen_check_skip *s) {
-  json_t *object = json_object();
-  json_object_set_new(object, "what", json_string(s->what));
-  json_object_set_new(object, "why", json_text(s->why));
-  json_object_set_new(object, "refused", json_boolean(s->refused));
-  json_object_set_new(object, "variants", json_integer((json_int_t)s->variants));
-  return object;
+static json_t *skip_json(const void *item) {
+  const cugen_check_skip *s = item;
+  return JSON_NEW(MEMBER(string, s, what), MEMBER(text, s, why), MEMBER(boolean, s, refused),
+                  MEMBER(count, s, variants));
 }
 
-static json_t *ran_json(const cugen_check_ran *r) {
-  json_t *object = json_object();
-  json_object_set_new(object, "variant", json_string(r->variant));
-  json_object_set_new(object, "problem", json_string(r->problem));
-  return object;
+static json_t *ran_json(const void *item) {
+  const cugen_check_ran *r = item;
+  return JSON_NEW(MEMBER(string, r, variant), MEMBER(string, r, problem));
 }
 
-static json_t *problems_json(const cugen_check *check) {
-  json_t *array = json_array();
-  for (size_t i = 0; i < check->problems; i++)
-    json_array_append_new(array, json_string(check->problem_texts[i]));
-  return array;
+static json_t *line_json(const void *item) {
+  const cugen_check_line *l = item;
+  return JSON_NEW(MEMBER(string, l, file), MEMBER(integer, l, line));
 }
 
-static json_t *unreached_json(const cugen_check *check) {
-  json_t *array = json_array();
-  for (size_t i = 0; i < check->lines - check->lines_reached; i++) {
-    json_t *object = json_object();
-    json_object_set_new(object, "file", json_string(check->unreached[i].file));
-    json_object_set_new(object, "line", json_integer(check->unreached[i].line));
-    json_array_append_new(array, object);
-  }
-  return array;
+static json_t *waiver_json(const void *item) {
+  const cugen_check_waiver *w = item;
+  return JSON_NEW(MEMBER(string, w, file), MEMBER(integer, w, line),
+                  {"kind", json_string(finding_name((int)w->kind))}, MEMBER(text, w, at),
+                  MEMBER(text, w, reason), MEMBER(count, w, findings));
 }
 
-static json_t *unwatched_json(const cugen_check *check) {
-  json_t *array = json_array();
-  for (size_t i = 0; i < check->unwatched_count; i++)
-    json_array_append_new(array, json_string(check->unwatched[i]));
-  return array;
-}
-
-static json_t *waivers_json(const cugen_check *check) {
-  json_t *array = json_array();
-  for (size_t i = 0; i < check->waiver_count; i++) {
-    const cugen_check_waiver *w = &check->waivers[i];
-    json_t *object = json_object();
-    json_object_set_new(object, "file", json_string(w->file));
-    json_object_set_new(object, "line", json_integer(w->line));
-    json_object_set_new(object, "kind", json_string(finding_name((int)w->kind)));
-    json_object_set_new(object, "at", json_text(w->at));
-    json_object_set_new(object, "reason", json_text(w->reason));
-    json_object_set_new(object, "findings", json_integer((json_int_t)w->findings));
-    json_array_append_new(array, object);
-  }
-  return array;
-}
-
-static json_t *kept_json(const cugen_check *check) {
-  json_t *array = json_array();
-  for (size_t i = 0; i < check->kept_count; i++) {
-    json_t *object = json_object();
-    json_object_set_new(object, "setting", json_string(check->kept[i].setting));
-    json_object_set_new(object, "why", json_text(check->kept[i].why));
-    json_array_append_new(array, object);
-  }
-  return array;
+static json_t *kept_json(const void *item) {
+  const cugen_check_kept *k = item;
+  return JSON_NEW(MEMBER(string, k, setting), MEMBER(text, k, why));
 }
 
 static json_t *check_result_json(const struct cli *cli, const struct views *views, double seconds,
                                  bool interrupted) {
   const cugen_check *check = &views->check;
-  json_t *object = json_object(), *findings = json_array(), *traffic = json_array(),
-         *skips = json_array(), *ran = json_array();
+  const size_t unreached = check->lines - check->lines_reached;
+  json_t *findings = json_array();
   for (size_t i = 0; i < check->finding_count; i++)
     json_array_append_new(findings,
                           finding_json(&check->findings[i], views->by ? views->by[i] : NULL));
-  for (size_t i = 0; i < check->traffic_count; i++)
-    json_array_append_new(traffic, traffic_json(&check->traffic[i]));
-  for (size_t i = 0; i < check->skip_count; i++)
-    json_array_append_new(skips, skip_json(&check->skips[i]));
-  for (size_t i = 0; i < check->runs; i++) json_array_append_new(ran, ran_json(&check->ran[i]));
-  json_object_set_new(object, "kernel", json_string(cugen_kernel_name(cli->kernel)));
-  json_object_set_new(object, "problem", json_string(cugen_kernel_problem(cli->kernel)));
-  json_object_set_new(object, "variants", json_integer((json_int_t)check->variants));
-  json_object_set_new(object, "variants_of", json_integer((json_int_t)check->variants_of));
-  json_object_set_new(object, "variants_elsewhere",
-                      json_integer((json_int_t)check->variants_elsewhere));
-  json_object_set_new(object, "problems", json_integer((json_int_t)check->problems));
-  json_object_set_new(object, "runs", json_integer((json_int_t)check->runs));
-  json_object_set_new(object, "runs_done", json_integer((json_int_t)check->runs_done));
-  json_object_set_new(object, "runs_planned", json_integer((json_int_t)check->runs_planned));
-  json_object_set_new(object, "checked_on", problems_json(check));
-  json_object_set_new(object, "check_sizes", json_boolean(check->has_check));
-  json_object_set_new(object, "compared", json_boolean(check->compared));
-  json_object_set_new(object, "kept", kept_json(check));
-  json_object_set_new(object, "lines", json_integer((json_int_t)check->lines));
-  json_object_set_new(object, "lines_reached", json_integer((json_int_t)check->lines_reached));
-  json_object_set_new(object, "unreached", unreached_json(check));
-  json_object_set_new(object, "not_watched", unwatched_json(check));
-  json_object_set_new(object, "waived", json_integer((json_int_t)check->waived_count));
-  json_object_set_new(object, "waivers", waivers_json(check));
-  json_object_set_new(object, "seconds", json_number(seconds));
-  json_object_set_new(object, "interrupted", json_boolean(interrupted));
-  json_object_set_new(object, "findings", findings);
-  json_object_set_new(object, "not_checked", skips);
-  json_object_set_new(object, "traffic", traffic);
-  json_object_set_new(object, "ran", ran);
-  json_object_set_new(object, "printed", json_optional_string(api_kernel_printed(cli->kernel)));
-  return object;
+  return JSON_NEW({"kernel", json_string(cugen_kernel_name(cli->kernel))},
+                  {"problem", json_string(cugen_kernel_problem(cli->kernel))},
+                  MEMBER(count, check, variants), MEMBER(count, check, variants_of),
+                  MEMBER(count, check, variants_elsewhere), MEMBER(count, check, problems),
+                  MEMBER(count, check, runs), MEMBER(count, check, runs_done),
+                  MEMBER(count, check, runs_planned),
+                  {"checked_on", json_strings(check->problem_texts, check->problems)},
+                  {"check_sizes", json_boolean(check->has_check)}, MEMBER(boolean, check, compared),
+                  {"kept", JSON_LIST(check->kept, check->kept_count, kept_json)},
+                  MEMBER(count, check, lines), MEMBER(count, check, lines_reached),
+                  {"unreached", JSON_LIST(check->unreached, unreached, line_json)},
+                  {"not_watched", json_strings(check->unwatched, check->unwatched_count)},
+                  {"waived", json_count(check->waived_count)},
+                  {"waivers", JSON_LIST(check->waivers, check->waiver_count, waiver_json)},
+                  {"seconds", json_number(seconds)}, {"interrupted", json_boolean(interrupted)},
+                  {"findings", findings},
+                  {"not_checked", JSON_LIST(check->skips, check->skip_count, skip_json)},
+                  {"traffic", JSON_LIST(check->traffic, check->traffic_count, traffic_json)},
+                  {"ran", JSON_LIST(check->ran, check->runs, ran_json)},
+                  {"printed", json_optional_string(api_kernel_printed(cli->kernel))});
 }
 
 /* ---- The command ---------------------------------------------------------------------------- */
@@ -742,10 +650,9 @@ static int check_shipped(struct cli *cli, cugen_check_options *options) {
   if (status) return status;
   stop_catch();
   if (!options_given(cli, OPTION_JSON)) return check_finish(cli, check_each(cli, options, NULL));
-  json_t *object = json_object(), *all = json_array();
-  json_object_set_new(object, "kernels", all);
+  json_t *all = json_array();
   status = check_each(cli, options, all);
-  return check_finish(cli, check_print_json(cli, object, status));
+  return check_finish(cli, check_print_json(cli, JSON_NEW({"kernels", all}), status));
 }
 
 int command_check(struct cli *cli) {

@@ -305,8 +305,6 @@ int cli_open_cache(struct cli *cli);
    kept until the program ends. */
 void secrets_hide(int argc, char **argv);
 
-/* Returns the kind of the library's cache. */
-cugen_cache_kind cli_cache_kind(const struct cli *cli);
 /* Remarks if measurements cannot be stored. */
 void cli_remark_cache(const struct cli *cli);
 /* Prints where the results were stored, or why they were not; returns whether they were. */

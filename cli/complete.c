@@ -175,34 +175,16 @@ static void offer_shells(const struct completion *c) {
   for (size_t i = 0; i < sizeof shells / sizeof *shells; i++) offer(c, shells[i].name, "shell");
 }
 
-static void offer_files(const struct completion *c) {
-  (void)c;
-  puts(":files");
-}
-
-static void offer_folders(const struct completion *c) {
-  (void)c;
-  puts(":folders");
-}
-
-static void offer_programs(const struct completion *c) {
-  (void)c;
-  puts(":programs");
-}
-
 /* Offers values by the kind of an operand or an option's argument. */
 static void offer_kind(const struct completion *c, enum cli_kind kind) {
   static void (*const offers[KIND_COUNT])(const struct completion *c) = {
-      [KIND_CONFIG] = offer_configs,
-      [KIND_COMMAND] = offer_further_commands,
-      [KIND_STRATEGY] = offer_strategies,
-      [KIND_OBJECTIVE] = offer_objectives,
-      [KIND_PREFERENCE] = offer_preferences,
-      [KIND_SHELL] = offer_shells,
-      [KIND_FILE] = offer_files,
-      [KIND_FOLDER] = offer_folders,
-      [KIND_PROGRAM] = offer_programs};
+      [KIND_CONFIG] = offer_configs,         [KIND_COMMAND] = offer_further_commands,
+      [KIND_STRATEGY] = offer_strategies,    [KIND_OBJECTIVE] = offer_objectives,
+      [KIND_PREFERENCE] = offer_preferences, [KIND_SHELL] = offer_shells};
+  static const char *const left_to_shell[KIND_COUNT] = {
+      [KIND_FILE] = ":files", [KIND_FOLDER] = ":folders", [KIND_PROGRAM] = ":programs"};
   if (offers[kind]) offers[kind](c);
+  if (left_to_shell[kind]) puts(left_to_shell[kind]);
 }
 
 static void offer_value(const struct completion *c, enum cli_option option) {

@@ -25,18 +25,24 @@ static cugen_device_info *list_devices(struct cli *cli, size_t *count, const cha
 }
 
 static struct shown print_or_dash(int value) {
-  struct shown shown = {"-"};
-  if (value) snprintf(shown.text, sizeof shown.text, "%d", value);
-  return shown;
+  return value ? print_format("%d", value) : print_format("-");
 }
 
-static int devices_print_table(struct cli *cli, const cugen_device_info *devices, size_t count) {
-  static const struct table_column columns[] = {
-      {"device", 0, 0},           {"arch", 0, 0},          {"SMs", TABLE_RIGHT, 0},
-      {"memory", TABLE_RIGHT, 0}, {"MHz", TABLE_RIGHT, 1}, {"driver", TABLE_RIGHT, 2},
-      {"NVRTC", TABLE_RIGHT, 3},  {"name", TABLE_WRAP, 0}};
+/* here: devices of this machine; else models, which have no driver and no compiler. */
+static int devices_print_table(struct cli *cli, const cugen_device_info *devices, size_t count,
+                               bool here) {
+  const struct table_column name = {"name", TABLE_WRAP, 0};
+  const struct table_column columns[] = {{here ? "device" : "described", 0, 0},
+                                         {"arch", 0, 0},
+                                         {"SMs", TABLE_RIGHT, 0},
+                                         {"memory", TABLE_RIGHT, 0},
+                                         {"MHz", TABLE_RIGHT, 1},
+                                         here ? (struct table_column){"driver", TABLE_RIGHT, 2}
+                                              : name,
+                                         {"NVRTC", TABLE_RIGHT, 3},
+                                         name};
   struct table table;
-  table_open(&table, cli, columns, 8);
+  table_open(&table, cli, columns, here ? 8 : 6);
   for (size_t i = 0; devices && i < count; i++) {
     const cugen_device_info *device = &devices[i];
     table_cell(&table, device->id);
@@ -44,28 +50,8 @@ static int devices_print_table(struct cli *cli, const cugen_device_info *devices
     table_cell(&table, print_or_dash(device->sm_count).text);
     table_cell(&table, device->memory_bytes ? print_bytes(device->memory_bytes).text : "-");
     table_cell(&table, print_or_dash(device->clock_khz / 1000).text);
-    table_cell(&table, print_version(device->driver_version).text);
-    table_cell(&table, print_version(device->nvrtc_version).text);
-    table_cell(&table, device->name);
-  }
-  return table_close(&table, 0, stdout, &cli->error);
-}
-
-/* Prints a model. It has no driver and no compiler. */
-static int print_described(struct cli *cli, const cugen_device_info *devices, size_t count) {
-  static const struct table_column columns[] = {{"described", 0, 0},     {"arch", 0, 0},
-                                                {"SMs", TABLE_RIGHT, 0}, {"memory", TABLE_RIGHT, 0},
-                                                {"MHz", TABLE_RIGHT, 1}, {"name", TABLE_WRAP, 0}};
-  struct table table;
-  printf("\nNot here, but described: --device takes them, too (docs/model.md).\n");
-  table_open(&table, cli, columns, 6);
-  for (size_t i = 0; devices && i < count; i++) {
-    const cugen_device_info *device = &devices[i];
-    table_cell(&table, device->id);
-    table_cell(&table, device->arch);
-    table_cell(&table, print_or_dash(device->sm_count).text);
-    table_cell(&table, print_bytes(device->memory_bytes).text);
-    table_cell(&table, print_or_dash(device->clock_khz / 1000).text);
+    if (here) table_cell(&table, print_version(device->driver_version).text);
+    if (here) table_cell(&table, print_version(device->nvrtc_version).text);
     table_cell(&table, device->name);
   }
   return table_close(&table, 0, stdout, &cli->error);
@@ -110,8 +96,10 @@ static void print_remembered(const struct lists *lists) {
 
 /* The reason why there is no GPU is in the driver's line. */
 static int devices_print_text(struct cli *cli, const struct lists *lists) {
-  int status = devices_print_table(cli, lists->here, lists->here_count);
-  if (!status) status = print_described(cli, lists->described, lists->described_count);
+  int status = devices_print_table(cli, lists->here, lists->here_count, true);
+  if (status) return status;
+  printf("\nNot here, but described: --device takes them, too (docs/model.md).\n");
+  status = devices_print_table(cli, lists->described, lists->described_count, false);
   if (status) return status;
   printf("A description of your own: --device model:./FILE.lua\n");
   print_remembered(lists);
@@ -119,24 +107,16 @@ static int devices_print_text(struct cli *cli, const struct lists *lists) {
   return CUGEN_OK;
 }
 
-static json_t *list_json(const cugen_device_info *devices, size_t count) {
-  json_t *array = json_array();
-  for (size_t i = 0; i < count; i++) json_array_append_new(array, json_device(&devices[i]));
-  return array;
-}
-
 static int devices_print_json(struct cli *cli, const struct lists *lists) {
-  json_t *object = json_object();
-  json_object_set_new(object, "devices", list_json(lists->here, lists->here_count));
-  json_object_set_new(object, "described", list_json(lists->described, lists->described_count));
   json_t *remembered = json_array();
   for (size_t i = 0; i < lists->set_count; i++)
     if (devices_is_first(lists, i))
       json_array_append_new(remembered, json_text(lists->sets[i].device));
-  json_object_set_new(object, "remembered", remembered);
-  json_object_set_new(object, "no_gpu", json_optional_string(lists->why));
-  json_object_set_new(object, "where", json_string(cugen_where(cli->lib)));
-  return cli_print_json(cli, object);
+  return cli_print_json(
+      cli, JSON_NEW({"devices", JSON_LIST(lists->here, lists->here_count, json_device)},
+                    {"described", JSON_LIST(lists->described, lists->described_count, json_device)},
+                    {"remembered", remembered}, {"no_gpu", json_optional_string(lists->why)},
+                    {"where", json_string(cugen_where(cli->lib))}));
 }
 
 int command_devices(struct cli *cli) {

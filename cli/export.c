@@ -34,20 +34,16 @@ static json_t *list_notes(const char *notes) {
 }
 
 static int export_print_json(struct cli *cli, const char *folder, const cugen_export_result *r) {
-  json_t *object = json_object();
-  json_object_set_new(object, "kernel", json_string(cugen_kernel_name(cli->kernel)));
-  json_object_set_new(object, "name", json_string(r->name));
-  json_object_set_new(object, "folder", json_string(folder));
-  json_object_set_new(object, "devices", export_integer((int64_t)r->devices));
-  json_object_set_new(object, "problems", export_integer((int64_t)r->problems));
-  json_object_set_new(object, "variants", export_integer((int64_t)r->variants));
-  json_object_set_new(object, "images", export_integer((int64_t)r->images));
-  json_object_set_new(object, "portfolios", export_integer((int64_t)r->portfolios));
-  json_object_set_new(object, "compiled", export_integer((int64_t)r->compiled));
-  json_object_set_new(object, "stale", export_integer((int64_t)r->stale));
-  json_object_set_new(object, "image_bytes", export_integer(r->image_bytes));
-  json_object_set_new(object, "source_bytes", export_integer(r->source_bytes));
-  json_object_set_new(object, "notes", list_notes(r->notes));
+  json_t *object = JSON_NEW(
+      {"kernel", json_string(cugen_kernel_name(cli->kernel))}, MEMBER(string, r, name),
+      {"folder", json_string(folder)}, {"devices", export_integer((int64_t)r->devices)},
+      {"problems", export_integer((int64_t)r->problems)},
+      {"variants", export_integer((int64_t)r->variants)},
+      {"images", export_integer((int64_t)r->images)},
+      {"portfolios", export_integer((int64_t)r->portfolios)},
+      {"compiled", export_integer((int64_t)r->compiled)},
+      {"stale", export_integer((int64_t)r->stale)}, {"image_bytes", export_integer(r->image_bytes)},
+      {"source_bytes", export_integer(r->source_bytes)}, {"notes", list_notes(r->notes)});
   return cli_print_json(cli, object);
 }
 

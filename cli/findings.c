@@ -173,6 +173,15 @@ void findings_close(struct findings *f) {
   *f = (struct findings){0};
 }
 
+void findings_print_heading(struct cli *cli, const struct findings *f) {
+  printf("%s %s on ", cugen_kernel_name(cli->kernel), api_kernel_problem_short(cli->kernel));
+  cli_print_device(cli, stdout);
+  puts(f->now               ? ": predicted now, nothing is remembered"
+       : f->predicted       ? ": predicted, nothing is measured"
+       : findings_on_cpu(f) ? "; times are the CPU's own, not a GPU's"
+                            : "");
+}
+
 bool findings_on_cpu(const struct findings *f) {
   return device_parse(f->device->id).kind == CUGEN_DEVICE_CPU;
 }

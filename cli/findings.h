@@ -58,6 +58,9 @@ struct findings {
 int findings_open(struct cli *cli, struct findings *out);
 void findings_close(struct findings *findings);
 
+/* Prints the kernel, its problem and the device, and what the times are. */
+void findings_print_heading(struct cli *cli, const struct findings *findings);
+
 bool findings_on_cpu(const struct findings *findings);
 /* Returns true if the times of the set can be compared with the findings': both are measured, or
    both are predicted with the same figures of the model. */

@@ -12,20 +12,6 @@ static int front_by_seconds(const void *a, const void *b) {
   return (x->seconds > y->seconds) - (x->seconds < y->seconds);
 }
 
-static int front_collect(struct cli *cli, cugen_record **out, size_t *count) {
-  const size_t records = api_kernel_records(cli->kernel);
-  int status = CUGEN_OK;
-  *count = 0;
-  *out = calloc(records + 1, sizeof **out);
-  if (!*out) return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
-  for (size_t i = 0; i < records && !status; i++) {
-    status = api_kernel_record(cli->kernel, i, &(*out)[*count], &cli->error);
-    if (!status && (*out)[*count].non_dominated) ++*count;
-  }
-  qsort(*out, *count, sizeof **out, front_by_seconds);
-  return status;
-}
-
 static int front_print_rows(struct cli *cli, const cugen_record *records, size_t count) {
   static const struct table_column columns[] = {{"time", TABLE_RIGHT, 0},
                                                 {"energy", TABLE_RIGHT, 0},
@@ -44,10 +30,14 @@ static int front_print_rows(struct cli *cli, const cugen_record *records, size_t
 }
 
 int front_print(struct cli *cli) {
-  cugen_record *records;
-  size_t count;
-  int status = front_collect(cli, &records, &count);
-  if (!status && count) status = front_print_rows(cli, records, count);
-  free(records);
+  size_t all, count = 0;
+  const cugen_record *records = api_records(cli->kernel, &all);
+  cugen_record *front = calloc(all + 1, sizeof *front);
+  if (!front) return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
+  for (size_t i = 0; i < all; i++)
+    if (records[i].non_dominated) front[count++] = records[i];
+  qsort(front, count, sizeof *front, front_by_seconds);
+  int status = count ? front_print_rows(cli, front, count) : CUGEN_OK;
+  free(front);
   return status;
 }

@@ -85,15 +85,10 @@ static int gen_choose(struct cli *cli, bool best, cugen_kernel **check, cugen_ch
 /* Prints the object with the source. With --output, the file receives only the source. */
 static int gen_print_json(struct cli *cli, const struct launches *launches, const char *source,
                           json_t *choice) {
-  json_t *object = json_object();
-  json_object_set_new(object, "kernel", json_string(cugen_kernel_name(cli->kernel)));
-  json_object_set_new(object, "problem", json_string(cugen_kernel_problem(cli->kernel)));
-  json_object_set_new(object, "device", json_device(cugen_kernel_device(cli->kernel)));
-  json_object_set(object, "choice", choice);
-  json_object_set_new(object, "variant", json_string(launches->variant));
-  json_object_set_new(object, "source", json_text(source));
-  json_object_set_new(object, "launches", launches_json(launches));
-  return cli_print_json(cli, object);
+  return cli_print_json(cli,
+                        JSON_ADD(json_kernel(cli), {"choice", json_incref(choice)},
+                                 MEMBER(string, launches, variant), {"source", json_text(source)},
+                                 {"launches", launches_json(launches)}));
 }
 
 static void remark_variant(struct cli *cli, const struct launches *launches) {

@@ -224,11 +224,10 @@ void help_command(const struct cli_command *command, bool all, FILE *out) {
   if (*command->details) print_paragraph(command->details, out);
   if (all && command->more) print_paragraph(command->more, out);
   if (all && options_word(operand).kind == KIND_CONFIG)
-    print_paragraph("CONFIG is a file, or a bare name: cugen looks for it here, then in "
-                    "--config-dir, then among the "
-                    "configs that "
-                    "ship. matmul and matmul.lua are the same.",
-                    out);
+    print_paragraph(
+        "CONFIG is a file, or a bare name: cugen looks for it here, then in --config-dir, then "
+        "among the configs that ship. matmul and matmul.lua are the same.",
+        out);
   fprintf(out, "\nExample: %s\n\nOptions:\n", command->example);
   help_print_options(command, command->options, all, out);
   if (command->common && (all || command->device))

@@ -8,35 +8,32 @@
 #include "option_names.h"
 #include "print.h"
 
-json_t *json_device(const cugen_device_info *device) {
-  json_t *object = json_object();
-  json_object_set_new(object, "id", json_string(device->id));
-  json_object_set_new(object, "name", json_string(device->name));
-  json_object_set_new(object, "uuid", json_optional_string(device->uuid));
-  json_object_set_new(object, "arch", json_optional_string(device->arch));
-  json_object_set_new(object, "driver_version", json_known_integer(device->driver_version));
-  json_object_set_new(object, "nvrtc_version", json_known_integer(device->nvrtc_version));
-  json_object_set_new(object, "sm_count", json_known_integer(device->sm_count));
-  json_object_set_new(object, "clock_khz", json_known_integer(device->clock_khz));
-  json_object_set_new(object, "memory_clock_khz", json_known_integer(device->memory_clock_khz));
-  json_object_set_new(object, "memory_bus_bits", json_known_integer(device->memory_bus_bits));
-  json_object_set_new(object, "memory_bytes", json_known_integer(device->memory_bytes));
-  json_object_set_new(object, "l2_bytes", json_known_integer(device->l2_bytes));
-  json_object_set_new(object, "shared_bytes_per_block",
-                      json_known_integer(device->shared_bytes_per_block));
-  return object;
+json_t *json_device(const void *info) {
+  const cugen_device_info *device = info;
+  return JSON_NEW(
+      MEMBER(string, device, id), MEMBER(string, device, name),
+      MEMBER(optional_string, device, uuid), MEMBER(optional_string, device, arch),
+      MEMBER(known_integer, device, driver_version), MEMBER(known_integer, device, nvrtc_version),
+      MEMBER(known_integer, device, sm_count), MEMBER(known_integer, device, clock_khz),
+      MEMBER(known_integer, device, memory_clock_khz),
+      MEMBER(known_integer, device, memory_bus_bits), MEMBER(known_integer, device, memory_bytes),
+      MEMBER(known_integer, device, l2_bytes),
+      MEMBER(known_integer, device, shared_bytes_per_block));
+}
+
+json_t *json_kernel(const struct cli *cli) {
+  return JSON_NEW({"kernel", json_string(cugen_kernel_name(cli->kernel))},
+                  {"problem", json_string(cugen_kernel_problem(cli->kernel))},
+                  {"device", json_device(cugen_kernel_device(cli->kernel))});
 }
 
 json_t *json_implementation(const cugen_implementation_info *info) {
-  json_t *object = json_object();
-  json_object_set_new(object, "name", json_string(info->name));
-  json_object_set_new(object, "cartesian", json_integer((json_int_t)info->cartesian));
-  json_object_set_new(object, "valid", json_integer((json_int_t)info->valid));
-  json_object_set_new(object, "needs", json_optional_string(info->unavailable));
-  return object;
+  return JSON_NEW(MEMBER(string, info, name), MEMBER(count, info, cartesian),
+                  MEMBER(count, info, valid), {"needs", json_optional_string(info->unavailable)});
 }
 
-json_t *json_record(const cugen_record *record) {
+json_t *json_record(const void *item) {
+  const cugen_record *record = item;
   json_t *object = json_record_plain(record);
   if (*record->reason)
     json_object_set_new(object, "reason", json_optional_string(message_own(record->reason).text));
@@ -46,14 +43,11 @@ json_t *json_record(const cugen_record *record) {
 json_t *json_failure(const cugen_error *from, int status) {
   const struct message own =
       message_own(*from->message ? from->message : cugen_status_text(status));
-  json_t *error = json_object(), *object = json_object();
-  json_object_set_new(error, "status", json_integer(status));
-  json_object_set_new(error, "text", json_string(cugen_status_text(status)));
-  json_object_set_new(error, "message", json_text(own.text));
-  json_object_set_new(error, "file", from->line ? json_text(from->file) : json_null());
-  json_object_set_new(error, "line", from->line ? json_integer(from->line) : json_null());
-  json_object_set_new(object, "error", error);
-  return object;
+  json_t *error = JSON_NEW(
+      {"status", json_integer(status)}, {"text", json_string(cugen_status_text(status))},
+      {"message", json_text(own.text)}, {"file", from->line ? json_text(from->file) : json_null()},
+      MEMBER(known_integer, from, line));
+  return JSON_NEW({"error", error});
 }
 
 int json_print(json_t *object, FILE *out, cugen_error *error) {

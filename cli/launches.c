@@ -15,14 +15,9 @@ int launches_find(struct cli *cli, const char *variant, struct launches *out) {
 
 /* Prints "8 x 4" of a grid or block, without trailing ones. */
 static struct shown print_dimensions(const unsigned int size[3]) {
-  struct shown shown;
-  if (size[2] > 1)
-    snprintf(shown.text, sizeof shown.text, "%u x %u x %u", size[0], size[1], size[2]);
-  else if (size[1] > 1)
-    snprintf(shown.text, sizeof shown.text, "%u x %u", size[0], size[1]);
-  else
-    snprintf(shown.text, sizeof shown.text, "%u", size[0]);
-  return shown;
+  return size[2] > 1   ? print_format("%u x %u x %u", size[0], size[1], size[2])
+         : size[1] > 1 ? print_format("%u x %u", size[0], size[1])
+                       : print_format("%u", size[0]);
 }
 
 const char *launches_line(const struct launches *launches, char *text, size_t size) {
@@ -96,25 +91,17 @@ static json_t *passes_json(const char *passes) {
   return array;
 }
 
+static json_t *launch_json(const void *item) {
+  const cugen_launch_info *launch = item;
+  return JSON_NEW(MEMBER(string, launch, entry), MEMBER(optional_string, launch, place),
+                  MEMBER(integer, launch, line), {"grid", size_json(launch->grid)},
+                  {"block", size_json(launch->block)},
+                  {"dynamic_shared_bytes", json_integer(launch->shared_bytes)},
+                  {"carveout", launch->carveout < 0 ? json_null() : json_integer(launch->carveout)},
+                  MEMBER(boolean, launch, overlap), MEMBER(boolean, launch, cooperative),
+                  {"passes", passes_json(launch->passes)}, MEMBER(count, launch, times));
+}
+
 json_t *launches_json(const struct launches *launches) {
-  if (!launches->variant) return json_null();
-  json_t *array = json_array();
-  for (size_t i = 0; i < launches->count; i++) {
-    const cugen_launch_info *launch = &launches->list[i];
-    json_t *object = json_object();
-    json_object_set_new(object, "entry", json_string(launch->entry));
-    json_object_set_new(object, "place", json_optional_string(launch->place));
-    json_object_set_new(object, "line", json_integer(launch->line));
-    json_object_set_new(object, "grid", size_json(launch->grid));
-    json_object_set_new(object, "block", size_json(launch->block));
-    json_object_set_new(object, "dynamic_shared_bytes", json_integer(launch->shared_bytes));
-    json_object_set_new(object, "carveout",
-                        launch->carveout < 0 ? json_null() : json_integer(launch->carveout));
-    json_object_set_new(object, "overlap", json_boolean(launch->overlap));
-    json_object_set_new(object, "cooperative", json_boolean(launch->cooperative));
-    json_object_set_new(object, "passes", passes_json(launch->passes));
-    json_object_set_new(object, "times", json_integer((json_int_t)launch->times));
-    json_array_append_new(array, object);
-  }
-  return array;
+  return launches->variant ? JSON_LIST(launches->list, launches->count, launch_json) : json_null();
 }

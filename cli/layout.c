@@ -135,18 +135,15 @@ static json_t *layout_json_accesses(const api_array *array,
   for (size_t i = 0; i < accesses->count; i++) {
     const api_access *counts = &accesses->counts[i];
     if (!accesses->possible[i]) continue;
-    json_t *object = json_object();
-    json_object_set_new(object, "access", json_string(accesses->text[i]));
-    json_object_set_new(object, "bytes", json_integer(counts->bytes));
-    json_object_set_new(object, "lanes", json_integer(counts->lanes));
-    json_object_set_new(object, is_global(array) ? "sectors" : "passes",
-                        json_integer(counts->sectors + counts->passes));
-    json_object_set_new(object, "least", json_integer(counts->least));
+    json_t *object = JSON_NEW(
+        {"access", json_string(accesses->text[i])}, MEMBER(integer, counts, bytes),
+        MEMBER(integer, counts, lanes),
+        {is_global(array) ? "sectors" : "passes", json_integer(counts->sectors + counts->passes)},
+        MEMBER(integer, counts, least));
     if (!is_global(array)) {
       const bool helps = *counts->padded;
-      json_object_set_new(object, "padded", helps ? json_string(counts->padded) : json_null());
-      json_object_set_new(object, "padded_passes",
-                          helps ? json_integer(counts->padded_passes) : json_null());
+      JSON_ADD(object, {"padded", helps ? json_string(counts->padded) : json_null()},
+               {"padded_passes", helps ? json_integer(counts->padded_passes) : json_null()});
     }
     json_array_append_new(list, object);
   }
@@ -177,19 +174,14 @@ static int layout_add_json(const struct layout_request *r, size_t which, json_t 
   struct layout_accesses accesses;
   int status = layout_count(r, which, &accesses);
   if (status) return status;
-  json_t *object = json_object(), *shape = json_array();
-  json_object_set_new(object, "name", json_string(array->name));
-  json_object_set_new(object, "memory", json_string(array->memory));
-  json_object_set_new(object, "dtype", json_string(array->dtype));
+  json_t *shape = json_array();
   for (int i = 0; i < array->rank; i++) json_array_append_new(shape, json_integer(array->shape[i]));
-  json_object_set_new(object, "shape", shape);
-  json_object_set_new(object, "layout", json_string(array->layout));
-  json_object_set_new(object, "stages", json_integer(array->stages));
-  json_object_set_new(object, "bytes", json_integer(array->bytes));
-  json_object_set_new(object, "file", array->file ? json_string(array->file) : json_null());
-  json_object_set_new(object, "line", json_integer(array->line));
-  json_object_set_new(object, "offsets", layout_json_offsets(r, which));
-  json_object_set_new(object, "accesses", layout_json_accesses(array, &accesses));
+  json_t *object = JSON_NEW(
+      MEMBER(string, array, name), MEMBER(string, array, memory), MEMBER(string, array, dtype),
+      {"shape", shape}, MEMBER(string, array, layout), MEMBER(integer, array, stages),
+      MEMBER(integer, array, bytes), MEMBER(optional_string, array, file),
+      MEMBER(integer, array, line), {"offsets", layout_json_offsets(r, which)},
+      {"accesses", layout_json_accesses(array, &accesses)});
   json_array_append_new(list, object);
   return CUGEN_OK;
 }
@@ -261,11 +253,11 @@ static int layout_each(struct layout_request *r, const char *only, json_t *list)
 static int layout_print(struct layout_request *r, const char *only) {
   struct cli *cli = r->cli;
   if (options_given(cli, OPTION_JSON)) {
-    json_t *object = json_object(), *list = json_array();
-    json_object_set_new(object, "kernel", json_string(cugen_kernel_name(cli->kernel)));
-    json_object_set_new(object, "problem", json_string(cugen_kernel_problem(cli->kernel)));
-    json_object_set_new(object, "variant", json_string(api_layouts_variant(r->layouts)));
-    json_object_set_new(object, "arrays", list);
+    json_t *list = json_array(),
+           *object = JSON_NEW({"kernel", json_string(cugen_kernel_name(cli->kernel))},
+                              {"problem", json_string(cugen_kernel_problem(cli->kernel))},
+                              {"variant", json_string(api_layouts_variant(r->layouts))},
+                              {"arrays", list});
     const int status = layout_each(r, only, list);
     if (!status) return cli_print_json(cli, object);
     json_decref(object);

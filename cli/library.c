@@ -82,14 +82,11 @@ void cli_remark_cache(const struct cli *cli) {
   }
 }
 
-cugen_cache_kind cli_cache_kind(const struct cli *cli) {
-  return api_cache_parse(api_where(cli->lib, API_PLACE_CACHE));
-}
-
 bool cli_print_remembered(const struct cli *cli) {
   const char *named = cli->values[OPTION_CACHE];
   const bool warned = *api_where(cli->lib, API_PLACE_WARNING) != '\0';
-  const bool remembered = !warned && cli_cache_kind(cli) != CUGEN_CACHE_MEMORY;
+  const bool remembered =
+      !warned && api_cache_parse(api_where(cli->lib, API_PLACE_CACHE)) != CUGEN_CACHE_MEMORY;
   if (remembered)
     printf("Remembered in %s.\n", api_where(cli->lib, API_PLACE_CACHE));
   else

@@ -8,25 +8,18 @@
 #include "cli.h"
 #include "print.h"
 
+static json_t *parameter_json(const void *item) {
+  const api_draft_parameter *p = item;
+  return JSON_NEW(MEMBER(text, p, name), MEMBER(text, p, type), MEMBER(optional_string, p, dtype),
+                  MEMBER(string, p, kind), MEMBER(boolean, p, pointer));
+}
+
 static json_t *new_json(const api_draft *draft) {
-  json_t *object = json_object(), *parameters = json_array();
-  for (size_t i = 0; i < draft->parameter_count; i++) {
-    const api_draft_parameter *p = &draft->parameters[i];
-    json_t *one = json_object();
-    json_object_set_new(one, "name", json_text(p->name));
-    json_object_set_new(one, "type", json_text(p->type));
-    json_object_set_new(one, "dtype", *p->dtype ? json_string(p->dtype) : json_null());
-    json_object_set_new(one, "kind", json_string(p->kind));
-    json_object_set_new(one, "pointer", json_boolean(p->pointer));
-    json_array_append_new(parameters, one);
-  }
-  json_object_set_new(object, "kernel", json_text(draft->kernel));
-  json_object_set_new(object, "entry", *draft->entry ? json_text(draft->entry) : json_null());
-  json_object_set_new(object, "parameters", parameters);
-  json_object_set_new(object, "guesses", json_integer((json_int_t)draft->guess_count));
-  json_object_set_new(object, "config", json_text(draft->config));
-  json_object_set_new(object, "reference", json_text(draft->reference));
-  return object;
+  return JSON_NEW(
+      MEMBER(text, draft, kernel), MEMBER(optional_string, draft, entry),
+      {"parameters", JSON_LIST(draft->parameters, draft->parameter_count, parameter_json)},
+      {"guesses", json_count(draft->guess_count)}, MEMBER(text, draft, config),
+      MEMBER(text, draft, reference));
 }
 
 /* Makes "dir/wild.lua" and "dir/wild_reference.cu" of "dir/wild.cu". */
@@ -42,9 +35,7 @@ static char *new_path(const struct cli *cli, const api_draft *draft, const char 
 static int new_refuse(struct cli *cli, const char *path) {
   if (access(path, F_OK) != 0) return CUGEN_OK;
   return cli_fail(cli, CUGEN_ERROR_USAGE,
-                  "%s is there already: move it away, or print a config "
-                  "with --json",
-                  path);
+                  "%s is there already: move it away, or print a config with --json", path);
 }
 
 static int new_write_files(struct cli *cli, const api_draft *draft, const char *config,

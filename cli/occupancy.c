@@ -226,17 +226,16 @@ static int occupancy_ask_all(struct cli *cli, const cugen_resources *resources,
 /* grows: shared memory depends on the block size. */
 static void occupancy_add_row(struct table *table, const struct answer *answer, bool grows) {
   const cugen_occupancy *o = &answer->occupancy;
-  char best[128] = "-";
-  if (o->best_threads)
-    snprintf(best, sizeof best, "%s with %d%s%s", print_percent(o->best_fraction).text,
-             o->best_threads, grows ? ", " : "",
-             grows ? print_bytes(o->best_shared_bytes).text : "");
   table_cell(table, answer->id);
   table_cell(table, o->arch);
   table_cell(table, print_count((uint64_t)o->blocks).text);
   table_cell(table, print_percent(o->fraction).text);
   table_cell(table, o->blocks ? o->limiter : "does not fit");
-  table_cell(table, best);
+  if (o->best_threads)
+    table_cellf(table, "%s with %d%s%s", print_percent(o->best_fraction).text, o->best_threads,
+                grows ? ", " : "", grows ? print_bytes(o->best_shared_bytes).text : "");
+  else
+    table_cell(table, "-");
   table_cell(table, o->device);
 }
 
@@ -267,8 +266,8 @@ static int occupancy_print_text(struct cli *cli, const struct kernel *kernel,
   if (takes->has_carveout) printf(", carveout %d%%", takes->carveout);
   putchar('\n');
   if (first->idle_lanes)
-    printf("block %d: %d warp%s, %d idle lane%s (%s)\n", takes->threads, first->warps,
-           first->warps == 1 ? "" : "s", first->idle_lanes, first->idle_lanes == 1 ? "" : "s",
+    printf("block %d: %s, %s (%s)\n", takes->threads, print_many((size_t)first->warps, "warp").text,
+           print_many((size_t)first->idle_lanes, "idle lane").text,
            print_percent((double)first->idle_lanes / (first->idle_lanes + takes->threads)).text);
   print_cluster_line(kernel);
   putchar('\n');
@@ -278,22 +277,16 @@ static int occupancy_print_text(struct cli *cli, const struct kernel *kernel,
   return table_close(&table, 0, stdout, &cli->error);
 }
 
-static json_t *answer_json(const struct answer *answer) {
+static json_t *answer_json(const void *item) {
+  const struct answer *answer = item;
   const cugen_occupancy *o = &answer->occupancy;
-  json_t *object = json_object();
-  json_object_set_new(object, "device", json_string(answer->id));
-  json_object_set_new(object, "name", json_string(o->device));
-  json_object_set_new(object, "arch", json_string(o->arch));
-  json_object_set_new(object, "blocks", json_integer(o->blocks));
-  json_object_set_new(object, "max_threads", json_integer(o->max_threads));
-  json_object_set_new(object, "occupancy", json_number(o->fraction));
-  json_object_set_new(object, "limiter", json_string(o->limiter));
-  json_object_set_new(object, "best_threads",
-                      o->best_threads ? json_integer(o->best_threads) : json_null());
-  json_object_set_new(object, "best_shared_bytes",
-                      o->best_threads ? json_integer(o->best_shared_bytes) : json_null());
-  json_object_set_new(object, "best_occupancy", json_known(o->best_fraction));
-  return object;
+  return JSON_NEW(
+      {"device", json_string(answer->id)}, {"name", json_string(o->device)},
+      MEMBER(string, o, arch), MEMBER(integer, o, blocks), MEMBER(integer, o, max_threads),
+      {"occupancy", json_number(o->fraction)}, MEMBER(string, o, limiter),
+      MEMBER(known_integer, o, best_threads),
+      {"best_shared_bytes", o->best_threads ? json_integer(o->best_shared_bytes) : json_null()},
+      {"best_occupancy", json_known(o->best_fraction)});
 }
 
 static json_t *positive(int number) {
@@ -303,23 +296,18 @@ static json_t *positive(int number) {
 static int occupancy_print_json(struct cli *cli, const struct kernel *kernel,
                                 const struct answers *answers) {
   const cugen_occupancy *first = &answers->rows[0].occupancy;
-  json_t *object = json_object(), *array = json_array();
-  json_object_set_new(object, "registers", json_integer(kernel->takes.registers));
-  json_object_set_new(object, "threads", json_integer(kernel->takes.threads));
-  json_object_set_new(object, "shared_bytes", json_integer(first->shared_bytes));
-  json_object_set_new(object, "dynamic_shared", json_optional_string(kernel->takes.dynamic_shared));
-  json_object_set_new(object, "carveout",
-                      kernel->takes.has_carveout ? json_integer(kernel->takes.carveout)
-                                                 : json_null());
-  json_object_set_new(object, "warps", json_integer(first->warps));
-  json_object_set_new(object, "idle_lanes", json_integer(first->idle_lanes));
-  json_object_set_new(object, "predicted_now", json_boolean(kernel->now));
-  json_object_set_new(object, "cluster_blocks", positive(kernel->cluster_blocks));
-  json_object_set_new(object, "active_clusters", positive(kernel->active_clusters));
-  json_object_set_new(object, "devices", array);
-  for (size_t i = 0; i < answers->count; i++)
-    json_array_append_new(array, answer_json(&answers->rows[i]));
-  return cli_print_json(cli, object);
+  return cli_print_json(
+      cli, JSON_NEW({"registers", json_integer(kernel->takes.registers)},
+                    {"threads", json_integer(kernel->takes.threads)},
+                    MEMBER(integer, first, shared_bytes),
+                    {"dynamic_shared", json_optional_string(kernel->takes.dynamic_shared)},
+                    {"carveout", kernel->takes.has_carveout ? json_integer(kernel->takes.carveout)
+                                                            : json_null()},
+                    MEMBER(integer, first, warps), MEMBER(integer, first, idle_lanes),
+                    {"predicted_now", json_boolean(kernel->now)},
+                    {"cluster_blocks", positive(kernel->cluster_blocks)},
+                    {"active_clusters", positive(kernel->active_clusters)},
+                    {"devices", JSON_LIST(answers->rows, answers->count, answer_json)}));
 }
 
 int command_occupancy(struct cli *cli) {

@@ -11,9 +11,7 @@
 
 /* Prints "1.2 %" for a factor of 1.012; "-": not known. */
 static struct shown loss(double factor) {
-  struct shown out = {"-"};
-  if (factor > 0) snprintf(out.text, sizeof out.text, "%.1f %%", 100 * (factor - 1));
-  return out;
+  return factor > 0 ? print_format("%.1f %%", 100 * (factor - 1)) : print_format("-");
 }
 
 /* With fewer problems, the losses of problems left out say little about other sizes. */
@@ -97,11 +95,10 @@ static bool portfolio_is_filtered(const struct cli *cli) {
 }
 
 int portfolio_print(struct cli *cli, const cugen_portfolio *p) {
-  printf("Portfolio of %s variant%s", print_count(p->variant_count).text,
-         p->variant_count == 1 ? "" : "s");
+  printf("Portfolio of %s", print_many(p->variant_count, "variant").text);
   if (p->kernels && p->kernels < p->variant_count)
-    printf(" in %s kernel%s", print_count(p->kernels).text, p->kernels == 1 ? "" : "s");
-  printf(" for %s problem%s", print_count(p->problems).text, p->problems == 1 ? "" : "s");
+    printf(" in %s", print_many(p->kernels, "kernel").text);
+  printf(" for %s", print_many(p->problems, "problem").text);
   printf(" of %s%s%s%s:\n", p->config, *p->problem_class ? " " : "", p->problem_class,
          api_kernel_predicted(cli->kernel) ? ", by predictions" : "");
   int status = portfolio_print_variants(cli, p);
@@ -205,58 +202,38 @@ int portfolio_print_list(struct cli *cli, const cugen_portfolio *portfolios, siz
 
 /* ---- JSON ----------------------------------------------------------------------------------- */
 
-static json_t *portfolio_variant_json(const cugen_portfolio_variant *v) {
-  json_t *object = json_object();
-  json_object_set_new(object, "variant", json_string(v->variant));
-  json_object_set_new(object, "serves", json_integer((json_int_t)v->serves));
-  json_object_set_new(object, "mean", json_known(v->mean));
-  json_object_set_new(object, "worst", json_known(v->worst));
-  json_object_set_new(object, "stale", json_boolean(v->stale));
-  json_object_set_new(object, "time", v->time ? json_string(v->time) : json_null());
-  return object;
+static json_t *portfolio_variant_json(const void *item) {
+  const cugen_portfolio_variant *v = item;
+  return JSON_NEW(MEMBER(string, v, variant), MEMBER(count, v, serves), MEMBER(known, v, mean),
+                  MEMBER(known, v, worst), MEMBER(boolean, v, stale),
+                  MEMBER(optional_string, v, time));
 }
 
 static json_t *portfolio_problem_json(const cugen_portfolio *p,
                                       const cugen_portfolio_problem *problem) {
-  json_t *object = json_object();
   const bool served = problem->variant < p->variant_count;
-  json_object_set_new(object, "problem", json_string(problem->problem));
-  json_object_set_new(object, "variant",
-                      served ? json_integer((json_int_t)problem->variant) : json_null());
-  json_object_set_new(object, "seconds", json_known(problem->seconds));
-  json_object_set_new(object, "best", json_optional_string(problem->best));
-  json_object_set_new(object, "best_seconds", json_known(problem->best_seconds));
-  json_object_set_new(object, "loss", json_known(problem->loss));
-  json_object_set_new(object, "held_out_loss", json_known(problem->held_out_loss));
-  return object;
+  return JSON_NEW(MEMBER(string, problem, problem),
+                  {"variant", served ? json_count(problem->variant) : json_null()},
+                  MEMBER(known, problem, seconds), MEMBER(optional_string, problem, best),
+                  MEMBER(known, problem, best_seconds), MEMBER(known, problem, loss),
+                  MEMBER(known, problem, held_out_loss));
 }
 
-json_t *portfolio_json(const cugen_portfolio *p) {
+json_t *portfolio_json(const void *portfolio) {
+  const cugen_portfolio *p = portfolio;
   const bool held = p->problem && (p->held_out_missed || p->held_out_mean > 0);
-  json_t *object = json_object(), *variants = json_array(), *problems = json_array();
-  json_object_set_new(object, "kernel", json_string(p->config));
-  json_object_set_new(object, "class", json_string(p->problem_class));
-  json_object_set_new(object, "device", json_string(p->device));
-  json_object_set_new(object, "options", json_string(p->options));
-  json_object_set_new(object, "objective", json_string(p->objective));
-  json_object_set_new(object, "rule", json_string(p->rule));
-  json_object_set_new(object, "problem_count", json_integer((json_int_t)p->problems));
-  json_object_set_new(object, "mean", json_known(p->mean));
-  json_object_set_new(object, "worst", json_known(p->worst));
-  json_object_set_new(object, "held_out_mean", json_known(p->held_out_mean));
-  json_object_set_new(object, "held_out_worst", json_known(p->held_out_worst));
-  json_object_set_new(object, "learnt_at", json_integer((json_int_t)p->learnt_at));
-  json_object_set_new(object, "variants", variants);
-  json_object_set_new(object, "doubted", p->doubted > 0 ? json_real(p->doubted) : json_null());
-  json_object_set_new(object, "kernels",
-                      p->kernels ? json_integer((json_int_t)p->kernels) : json_null());
-  json_object_set_new(object, "missed", json_integer((json_int_t)p->missed));
-  json_object_set_new(object, "held_out_missed",
-                      held ? json_integer((json_int_t)p->held_out_missed) : json_null());
-  for (size_t i = 0; i < p->variant_count; i++)
-    json_array_append_new(variants, portfolio_variant_json(&p->variants[i]));
-  json_object_set_new(object, "problems", problems);
+  json_t *problems = json_array();
   for (size_t i = 0; i < p->problems && p->problem; i++)
     json_array_append_new(problems, portfolio_problem_json(p, &p->problem[i]));
-  return object;
+  return JSON_NEW(
+      {"kernel", json_string(p->config)}, {"class", json_string(p->problem_class)},
+      MEMBER(string, p, device), MEMBER(string, p, options), MEMBER(string, p, objective),
+      MEMBER(string, p, rule), {"problem_count", json_count(p->problems)}, MEMBER(known, p, mean),
+      MEMBER(known, p, worst), MEMBER(known, p, held_out_mean), MEMBER(known, p, held_out_worst),
+      MEMBER(integer, p, learnt_at),
+      {"variants", JSON_LIST(p->variants, p->variant_count, portfolio_variant_json)},
+      {"doubted", p->doubted > 0 ? json_real(p->doubted) : json_null()},
+      {"kernels", p->kernels ? json_count(p->kernels) : json_null()}, MEMBER(count, p, missed),
+      {"held_out_missed", held ? json_count(p->held_out_missed) : json_null()},
+      {"problems", problems});
 }

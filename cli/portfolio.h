@@ -10,7 +10,7 @@ int portfolio_print(struct cli *cli, const cugen_portfolio *portfolio);
 /* Prints the problems from which the portfolio was learnt, those of the greatest losses first, at
    most `top`. */
 int portfolio_print_problems(struct cli *cli, const cugen_portfolio *portfolio, size_t top);
-json_t *portfolio_json(const cugen_portfolio *portfolio);
+json_t *portfolio_json(const void *portfolio); /* a cugen_portfolio */
 /* Prints one row for each portfolio. */
 int portfolio_print_list(struct cli *cli, const cugen_portfolio *portfolios, size_t count);
 

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,19 @@
 #include "clean.h"
 
 /* ---- Numbers -------------------------------------------------------------------------------- */
+
+struct shown print_format(const char *format, ...) {
+  struct shown shown;
+  va_list args;
+  va_start(args, format);
+  vsnprintf(shown.text, sizeof shown.text, format, args);
+  va_end(args);
+  return shown;
+}
+
+struct shown print_many(size_t n, const char *what) {
+  return print_format("%.24s %.20s%s", print_count(n).text, what, n == 1 ? "" : "s");
+}
 
 struct shown print_count(uint64_t n) {
   char digits[24];

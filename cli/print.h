@@ -14,14 +14,16 @@ struct shown {
   char text[48];
 };
 
-struct shown print_count(uint64_t n);       /* 3,412 */
-struct shown print_seconds(double seconds); /* 1.234 ms */
-struct shown print_joules(double joules);   /* 1.234 mJ */
-struct shown print_clock(double seconds);   /* 1:05 */
-struct shown print_bytes(int64_t bytes);    /* 48 KiB, 1.5 GiB; 100 B */
-struct shown print_flops(double rate);      /* 66.91 TFLOP/s; - for 0 */
-struct shown print_bandwidth(double rate);  /* 4,213 GB/s; - for 0 */
-struct shown print_number(double value);    /* 1,164; 12.5; 0.25 */
+struct shown print_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
+struct shown print_many(size_t n, const char *what); /* 1 record; 3,412 records */
+struct shown print_count(uint64_t n);                /* 3,412 */
+struct shown print_seconds(double seconds);          /* 1.234 ms */
+struct shown print_joules(double joules);            /* 1.234 mJ */
+struct shown print_clock(double seconds);            /* 1:05 */
+struct shown print_bytes(int64_t bytes);             /* 48 KiB, 1.5 GiB; 100 B */
+struct shown print_flops(double rate);               /* 66.91 TFLOP/s; - for 0 */
+struct shown print_bandwidth(double rate);           /* 4,213 GB/s; - for 0 */
+struct shown print_number(double value);             /* 1,164; 12.5; 0.25 */
 struct shown print_percent(double fraction);
 /* "66 of 2": 66 clusters of two blocks each run at once; "? of 2": their number is not known; "-":
    no clusters. */
@@ -43,12 +45,15 @@ char *print_clean(const char *text, size_t length);
 
 /* ---- JSON ----------------------------------------------------------------------------------- */
 
-json_t *json_device(const cugen_device_info *device);
+json_t *json_device(const void *device); /* a cugen_device_info */
+struct cli;
+/* Begins an object with the kernel, its problem and its device. */
+json_t *json_kernel(const struct cli *cli);
 json_t *json_implementation(const cugen_implementation_info *info);
 /* Returns JSON null if the variant was named. */
 json_t *json_choice(const cugen_choice *choice);
 /* The reason names options as the command line does. */
-json_t *json_record(const cugen_record *record);
+json_t *json_record(const void *record); /* a cugen_record */
 /* Returns {"error": {...}}. */
 json_t *json_failure(const cugen_error *error, int status);
 /* Prints the object, its version first, with a line end, and releases it. object NULL: memory ran

@@ -3,7 +3,9 @@
 #include "problem_set.h"
 #include "api/kernel.h"
 #include "api/tuning.h"
+#include "base/array.h"
 #include "base/input.h"
+#include "base/text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -101,13 +103,7 @@ static char *setting_of(const struct word *word, size_t i) {
 }
 
 static struct problem_settings *problem_set_add_problem(struct problem_set *set) {
-  if (set->count == set->capacity) {
-    const size_t capacity = set->capacity ? 2 * set->capacity : 16;
-    struct problem_settings *problems = realloc(set->problems, capacity * sizeof *problems);
-    if (!problems) return NULL;
-    set->problems = problems;
-    set->capacity = capacity;
-  }
+  if (!ARRAY_ROOM(set->problems, set->count)) return NULL;
   set->problems[set->count] = (struct problem_settings){0};
   return &set->problems[set->count++];
 }
@@ -160,16 +156,16 @@ static int problem_set_add_line(struct cli *cli, struct problem_set *set, const 
 /* ---- JSON ----------------------------------------------------------------------------------- */
 
 static int write_value(struct cli *cli, const char *where, const char *name, const json_t *value,
-                       FILE *out) {
+                       struct text *out) {
   const char *string = json_string_value(value);
   if (json_is_integer(value))
-    fprintf(out, "%lld", (long long)json_integer_value(value));
+    text_addf(out, "%lld", (long long)json_integer_value(value));
   else if (json_is_real(value))
-    fprintf(out, "%.17g", json_real_value(value));
+    text_addf(out, "%.17g", json_real_value(value));
   else if (json_is_boolean(value))
-    fputs(json_is_true(value) ? "true" : "false", out);
+    text_add(out, json_is_true(value) ? "true" : "false");
   else if (string && *string && !strpbrk(string, " \t\r\n,"))
-    fputs(string, out);
+    text_add(out, string);
   else
     return cli_fail(cli, CUGEN_ERROR_USAGE,
                     "%s\"%s\": a number, a word, true, false or a list of these is expected", where,
@@ -178,36 +174,33 @@ static int write_value(struct cli *cli, const char *where, const char *name, con
 }
 
 static int write_field(struct cli *cli, const char *where, const char *name, const json_t *value,
-                       FILE *out) {
+                       struct text *out) {
   int status = CUGEN_OK;
-  fprintf(out, "%s=", name);
+  text_addf(out, "%s=", name);
   if (!json_is_array(value)) status = write_value(cli, where, name, value, out);
   for (size_t i = 0; i < json_array_size(value) && !status; i++) {
-    fputs(i ? "," : "", out);
+    text_add(out, i ? "," : "");
     status = write_value(cli, where, name, json_array_get(value, i), out);
   }
-  fputc(' ', out);
+  text_add_char(out, ' ');
   return status;
 }
 
 static int problem_set_add_object(struct cli *cli, struct problem_set *set, const char *where,
                                   json_t *object) {
-  char *line = NULL;
-  size_t length = 0;
+  struct text line = {0};
   const char *name;
   json_t *value;
+  int status = CUGEN_OK;
   if (!json_is_object(object))
     return cli_fail(cli, CUGEN_ERROR_USAGE,
                     "%san object is expected, such as {\"M\": 64, \"N\": 128}", where);
-  FILE *out = open_memstream(&line, &length);
-  if (!out) return fail_memory(cli);
-  int status = CUGEN_OK;
   json_object_foreach(object, name, value) {
-    if (!status) status = write_field(cli, where, name, value, out);
+    if (!status) status = write_field(cli, where, name, value, &line);
   }
-  if (fclose(out) != 0 && !status) status = fail_memory(cli);
-  if (!status) status = problem_set_add_line(cli, set, where, line, length);
-  free(line);
+  if (line.failed && !status) status = fail_memory(cli);
+  if (!status) status = problem_set_add_line(cli, set, where, text_get(&line), line.length);
+  text_free(&line);
   return status;
 }
 
@@ -344,8 +337,7 @@ int problem_set_of_one(struct cli *cli, struct problem_set *out) {
 void problem_set_free(struct problem_set *set) {
   for (size_t i = 0; i < set->count; i++) {
     struct problem_settings *problem = &set->problems[i];
-    for (size_t s = 0; problem->settings && s < problem->count; s++) free(problem->settings[s]);
-    free(problem->settings);
+    array_free_texts(problem->settings, problem->count);
     free(problem->where);
   }
   free(set->problems);

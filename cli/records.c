@@ -52,12 +52,14 @@ static size_t records_column_at(size_t place, bool rate_first) {
 }
 
 /* Gets record i; right records come first. Returns false at the first failed one or at the end. */
-static bool next_right(struct cli *cli, size_t i, cugen_record *out, int *status) {
-  if (i >= api_kernel_records(cli->kernel)) return false;
-  *status = api_kernel_record(cli->kernel, i, out, &cli->error);
+static bool next_right(const struct cli *cli, size_t i, cugen_record *out) {
+  size_t count;
+  const cugen_record *all = api_records(cli->kernel, &count);
+  if (i >= count) return false;
+  *out = all[i];
   if (api_kernel_objective(cli->kernel) == OBJECTIVE_BYTES)
     out->flops = 0; /* show the rate by which variants are ranked */
-  return !*status && out->outcome == CUGEN_OUTCOME_OK &&
+  return out->outcome == CUGEN_OUTCOME_OK &&
          (!cli->outputs.known || outputs_equal(&out->outputs, &cli->outputs));
 }
 
@@ -84,13 +86,9 @@ struct group {
 };
 
 /* Returns the group's row of the record's implementation; the record itself if there is none. */
-static size_t records_find_row(struct cli *cli, struct group *group, const cugen_record *record,
-                               size_t i) {
-  cugen_record other;
-  cugen_error ignored;
+static size_t records_find_row(const cugen_record *all, struct group *group, size_t i) {
   for (size_t k = 0; k < group->count; k++)
-    if (api_kernel_record(cli->kernel, group->rows[k], &other, &ignored) == CUGEN_OK &&
-        variant_same_implementation(record->variant, other.variant))
+    if (variant_same_implementation(all[i].variant, all[group->rows[k]].variant))
       return group->rows[k];
   if (group->count < sizeof group->rows / sizeof *group->rows) group->rows[group->count++] = i;
   return i;
@@ -116,23 +114,23 @@ static int records_rank(struct cli *cli, struct ranking *out) {
   cugen_record record;
   struct group group = {0};
   double first = 0;
-  int status = CUGEN_OK;
-  *out =
-      (struct ranking){.places = calloc(api_kernel_records(cli->kernel) + 1, sizeof *out->places)};
+  size_t count;
+  const cugen_record *all = api_records(cli->kernel, &count);
+  *out = (struct ranking){.places = calloc(count + 1, sizeof *out->places)};
   if (!out->places) return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
-  for (size_t i = 0; next_right(cli, i, &record, &status); i++) {
+  for (size_t i = 0; next_right(cli, i, &record); i++) {
     if (i == 0 || record.cost > group.least * CUGEN_TIE)
       group = (struct group){.least = record.cost};
     /* Within a tie the first is not always the fastest. */
     group.least = fmin(group.least, record.cost);
     if (i == 0) first = record.cost;
     out->tied |= record.cost < first;
-    const size_t row = records_find_row(cli, &group, &record, i);
+    const size_t row = records_find_row(all, &group, i);
     out->places[out->count++] = (struct place){.row = row};
     out->places[row].merged += row != i;
   }
   unmerge(cli, out);
-  return status;
+  return CUGEN_OK;
 }
 
 /* Returns the end of a table of `top` rows. */
@@ -149,11 +147,10 @@ static int records_each_row(struct cli *cli, const struct ranking *ranking, size
                             bool (*use)(void *context, const cugen_record *record, size_t i),
                             void *context) {
   cugen_record record;
-  int status = CUGEN_OK;
-  for (size_t i = 0; i < end && next_right(cli, i, &record, &status); i++)
+  for (size_t i = 0; i < end && next_right(cli, i, &record); i++)
     if (is_row(ranking, i) && !use(context, &record, i))
       return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
-  return status;
+  return CUGEN_OK;
 }
 
 struct best {
@@ -189,9 +186,7 @@ static void open_table(struct cli *cli, struct best *best) {
 }
 
 static void add_merged(struct best *best, size_t merged) {
-  char text[64];
-  snprintf(text, sizeof text, "%zu more within 0.5%%", merged);
-  if (merged) table_line(&best->table, text);
+  if (merged) table_line(&best->table, print_format("%zu more within 0.5%%", merged).text);
   best->table.merged += merged;
 }
 
@@ -228,13 +223,11 @@ static bool records_add_row(void *context, const cugen_record *record, size_t i)
 /* Collects other variants that were tried, from which the only row of an implementation is
    distinguished. */
 static int take_tried(struct cli *cli, struct settings *variants) {
-  cugen_record record;
-  for (size_t i = 0; i < api_kernel_records(cli->kernel); i++) {
-    int status = api_kernel_record(cli->kernel, i, &record, &cli->error);
-    if (status) return status;
-    if (!settings_add_tried(variants, record.variant))
+  size_t count;
+  const cugen_record *all = api_records(cli->kernel, &count);
+  for (size_t i = 0; i < count; i++)
+    if (!settings_add_tried(variants, all[i].variant))
       return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
-  }
   return CUGEN_OK;
 }
 
@@ -301,10 +294,9 @@ void records_print_roofline(const struct cli *cli, const cugen_record *r, const 
 
 static int print_ceiling(struct cli *cli) {
   cugen_ceilings ceilings;
-  cugen_record record;
-  int status = api_kernel_record(cli->kernel, 0, &record, &cli->error);
-  if (!status) status = api_kernel_ceilings(cli->kernel, &ceilings, &cli->error);
-  if (!status) records_print_roofline(cli, &record, &ceilings);
+  size_t count;
+  int status = api_kernel_ceilings(cli->kernel, &ceilings, &cli->error);
+  if (!status) records_print_roofline(cli, api_records(cli->kernel, &count), &ceilings);
   return status;
 }
 
@@ -404,52 +396,45 @@ static void print_check(struct cli *cli, const cugen_record *record) {
   printf("' %s\n", help);
 }
 
-struct endings {
-  /* By outcome: count, and an example that comes first in the config. */
-  size_t counts[OUTCOMES], examples[OUTCOMES];
-  uint64_t orders[OUTCOMES]; /* position of the example in the config */
+/* By outcome: the number of records, and the one whose variant comes first in the config. */
+struct ending {
+  size_t count;
+  const cugen_record *example;
 };
 
-static int count_endings(struct cli *cli, struct endings *out) {
-  cugen_record record;
-  for (size_t i = 0; i < api_kernel_records(cli->kernel); i++) {
-    int status = api_kernel_record(cli->kernel, i, &record, &cli->error);
-    if (status) return status;
-    size_t outcome = (size_t)record.outcome;
-    if (outcome >= OUTCOMES) continue;
-    if (out->counts[outcome]++ == 0 || record.order < out->orders[outcome])
-      out->examples[outcome] = i, out->orders[outcome] = record.order;
+static void count_endings(const struct cli *cli, struct ending out[OUTCOMES]) {
+  size_t count;
+  const cugen_record *all = api_records(cli->kernel, &count);
+  for (size_t i = 0; i < count; i++) {
+    if ((size_t)all[i].outcome >= OUTCOMES) continue;
+    struct ending *ending = &out[all[i].outcome];
+    if (ending->count++ == 0 || all[i].order < ending->example->order) ending->example = &all[i];
   }
-  return CUGEN_OK;
 }
 
-bool records_failed(struct cli *cli, cugen_record *out) {
-  struct endings endings = {0};
-  cugen_error ignored;
-  size_t outcome = CUGEN_OUTCOME_COMPILE;
-  if (count_endings(cli, &endings)) return false;
-  while (outcome < OUTCOMES && !endings.counts[outcome]) outcome++;
-  size_t index = outcome < OUTCOMES ? endings.examples[outcome] : 0;
-  return api_kernel_record(cli->kernel, index, out, &ignored) == CUGEN_OK;
+const cugen_record *records_failed(const struct cli *cli) {
+  struct ending endings[OUTCOMES] = {{0}};
+  size_t outcome = CUGEN_OUTCOME_COMPILE, count;
+  count_endings(cli, endings);
+  while (outcome < OUTCOMES && !endings[outcome].count) outcome++;
+  if (outcome < OUTCOMES) return endings[outcome].example;
+  const cugen_record *all = api_records(cli->kernel, &count);
+  return count ? all : NULL;
 }
 
-void records_print_failure(struct cli *cli, const char *problem) {
-  cugen_record record;
-  if (!records_failed(cli, &record) || record.outcome == CUGEN_OUTCOME_OK) return;
-  printf("%s: %s, such as %s\n", problem, outcome_text((int)record.outcome), record.variant);
-  if (*record.reason) print_reason(message_own(record.reason).text);
+void records_print_failure(const struct cli *cli, const char *problem) {
+  const cugen_record *record = records_failed(cli);
+  if (!record || record->outcome == CUGEN_OUTCOME_OK) return;
+  printf("%s: %s, such as %s\n", problem, outcome_text((int)record->outcome), record->variant);
+  if (*record->reason) print_reason(message_own(record->reason).text);
 }
 
-static int print_ending(struct cli *cli, const struct endings *endings, size_t outcome,
-                        const char *before) {
-  cugen_record record;
-  if (!endings->counts[outcome]) return CUGEN_OK;
-  int status = api_kernel_record(cli->kernel, endings->examples[outcome], &record, &cli->error);
-  if (status) return status;
-  printf("%s, such as %s\n", before, record.variant);
-  if (*record.reason) print_reason(message_own(record.reason).text);
-  if (!options_given(cli, OPTION_QUIET)) print_check(cli, &record);
-  return CUGEN_OK;
+static void print_ending(struct cli *cli, const struct ending *ending, const char *before) {
+  const cugen_record *record = ending->example;
+  if (!record) return;
+  printf("%s, such as %s\n", before, record->variant);
+  if (*record->reason) print_reason(message_own(record->reason).text);
+  if (!options_given(cli, OPTION_QUIET)) print_check(cli, record);
 }
 
 static void print_failed(size_t count, const char *before) {
@@ -461,20 +446,20 @@ static void print_failed(size_t count, const char *before) {
 }
 
 /* Variants that the model cannot predict are no failures and are printed apart. */
-int records_print_failures(struct cli *cli, bool apart) {
-  struct endings endings = {0};
+void records_print_failures(struct cli *cli, bool apart) {
+  struct ending endings[OUTCOMES] = {{0}};
   char before[96];
   size_t failed = 0;
-  int status = count_endings(cli, &endings);
+  count_endings(cli, endings);
   for (size_t i = CUGEN_OUTCOME_COMPILE; i < CUGEN_OUTCOME_UNPREDICTED; i++)
-    failed += endings.counts[i];
-  if (!status && failed) print_failed(failed, apart ? "\n" : "");
-  for (size_t i = CUGEN_OUTCOME_COMPILE; i < CUGEN_OUTCOME_UNPREDICTED && !status; i++) {
-    snprintf(before, sizeof before, "  %s %s", print_count(endings.counts[i]).text,
+    failed += endings[i].count;
+  if (failed) print_failed(failed, apart ? "\n" : "");
+  for (size_t i = CUGEN_OUTCOME_COMPILE; i < CUGEN_OUTCOME_UNPREDICTED; i++) {
+    snprintf(before, sizeof before, "  %s %s", print_count(endings[i].count).text,
              outcome_text((int)i));
-    status = print_ending(cli, &endings, i, before);
+    print_ending(cli, &endings[i], before);
   }
   snprintf(before, sizeof before, "%sNo prediction: %s", apart || failed ? "\n" : "",
-           print_count(endings.counts[CUGEN_OUTCOME_UNPREDICTED]).text);
-  return status ? status : print_ending(cli, &endings, CUGEN_OUTCOME_UNPREDICTED, before);
+           print_count(endings[CUGEN_OUTCOME_UNPREDICTED].count).text);
+  print_ending(cli, &endings[CUGEN_OUTCOME_UNPREDICTED], before);
 }

@@ -22,14 +22,14 @@ void records_print_roofline(const struct cli *cli, const cugen_record *record,
 double records_served(const cugen_record *record, const cugen_ceilings *ceilings);
 /* Returns the bytes/s of device memory, measured or else the peak; 0: not known. */
 double records_bandwidth(const cugen_ceilings *ceilings);
-/* Gets the failed record to show if no variant is right: the first one that records_print_failures
-   names, or the first of all. */
-bool records_failed(struct cli *cli, cugen_record *out);
+/* Returns the failed record to show if no variant is right: the first one that
+   records_print_failures names, or the first of all. NULL: there is none. */
+const cugen_record *records_failed(const struct cli *cli);
 /* Prints that record in two lines: "n=1000: wrong result, such as naive block=64", and its reason.
    Prints nothing if nothing failed. */
-void records_print_failure(struct cli *cli, const char *problem);
+void records_print_failure(const struct cli *cli, const char *problem);
 /* Prints nothing if nothing failed. apart: with an empty line in front. */
-int records_print_failures(struct cli *cli, bool apart);
+void records_print_failures(struct cli *cli, bool apart);
 
 /* Returns what `cugen check` finds for a variant of that outcome, "names the line"; NULL:
    nothing. */

@@ -21,9 +21,8 @@ void cli_remark_unused(const struct cli *cli) {
     if (unused[i].why == CUGEN_UNUSED_DEFINED)
       cli_remark(cli,
                  "%s:%d: the template asks only whether the tunable \"%s\" is defined, and it is "
-                 "for each of its %zu "
-                 "values: ask its value (#if %s), or give it the values false and true, of which "
-                 "false is not defined",
+                 "for each of its %zu values: ask its value (#if %s), or give it the values false "
+                 "and true, of which false is not defined",
                  unused[i].file, unused[i].line, name, unused[i].values, name);
     else if (unused[i].why == CUGEN_UNUSED_MISSPELT)
       cli_remark(
@@ -53,16 +52,12 @@ void cli_remark_all_refused(struct cli *cli) {
   cugen_implementation_info one;
   cugen_space_info space;
   cugen_error ignored;
+  size_t count, r;
   if (!cli_on_cpu(cli) || api_kernel_space(cli->kernel, &space, &ignored)) return;
+  const cugen_record *all = api_records(cli->kernel, &count);
   for (size_t i = 0; api_kernel_implementation(cli->kernel, i, &one, &ignored) == CUGEN_OK; i++) {
-    cugen_record record;
-    for (size_t r = 0; api_kernel_record(cli->kernel, r, &record, &ignored) == CUGEN_OK; r++) {
-      if (record.outcome != CUGEN_OUTCOME_OK || !variant_is_of(record.variant, one.name)) continue;
-      /* Copied, because the record is valid only until the next look-up. */
-      char *variant = strdup(record.variant);
-      if (variant) cli_remark_refused(cli, variant);
-      free(variant);
-      break;
-    }
+    for (r = 0; r < count; r++)
+      if (all[r].outcome == CUGEN_OUTCOME_OK && variant_is_of(all[r].variant, one.name)) break;
+    if (r < count) cli_remark_refused(cli, all[r].variant);
   }
 }

@@ -62,19 +62,12 @@ static json_t *cells_json(const cugen_record *r) {
 
 /* has_row: add the cells of a row of the table, which the first variants and the best ones have. */
 static json_t *report_variant_json(const struct findings *f, const cugen_record *r, bool has_row) {
-  json_t *object = json_object();
-  json_object_set_new(object, "variant", json_text(r->variant));
-  json_object_set_new(object, "implementation",
-                      json_integer((json_int_t)findings_implementation(f, r->variant)));
-  json_object_set_new(object, "seconds", json_number(r->seconds));
-  json_object_set_new(object, "cost", json_number(r->cost));
-  json_object_set_new(object, "rate", json_number(findings_rate(r)));
-  json_object_set_new(object, "roofline", json_known(r->roofline));
-  json_object_set_new(object, "requested", json_known(r->requested));
-  json_object_set_new(object, "energy", json_known(r->energy));
-  json_object_set_new(object, "verified", json_boolean(r->verified));
-  json_object_set_new(object, "cells", has_row ? cells_json(r) : json_null());
-  return object;
+  return JSON_NEW(MEMBER(text, r, variant),
+                  {"implementation", json_count(findings_implementation(f, r->variant))},
+                  MEMBER(number, r, seconds), MEMBER(number, r, cost),
+                  {"rate", json_number(findings_rate(r))}, MEMBER(known, r, roofline),
+                  MEMBER(known, r, requested), MEMBER(known, r, energy),
+                  MEMBER(boolean, r, verified), {"cells", has_row ? cells_json(r) : json_null()});
 }
 
 static json_t *right_json(const struct findings *f, size_t top) {
@@ -92,17 +85,12 @@ static json_t *implementations_json(const struct findings *f) {
   json_t *all = json_array();
   for (size_t i = 0; i < f->implementation_count; i++) {
     const struct implementation *one = &f->implementations[i];
-    json_t *object = json_object();
     size_t at = 0;
     while (one->best && f->right[at] != one->best) at++;
-    json_object_set_new(object, "name", json_text(one->name));
-    json_object_set_new(object, "best", json_boolean(one->best != NULL));
-    json_object_set_new(object, "at", json_integer((json_int_t)at));
-    json_object_set_new(object, "right", json_integer((json_int_t)one->right));
-    json_object_set_new(object, "failed", json_integer((json_int_t)one->failed));
-    json_object_set_new(object, "unpredicted", json_integer((json_int_t)one->unpredicted));
-    json_object_set_new(object, "valid", json_integer((json_int_t)one->valid));
-    json_array_append_new(all, object);
+    json_array_append_new(
+        all, JSON_NEW(MEMBER(text, one, name), {"best", json_boolean(one->best != NULL)},
+                      {"at", json_count(at)}, MEMBER(count, one, right), MEMBER(count, one, failed),
+                      MEMBER(count, one, unpredicted), MEMBER(count, one, valid)));
   }
   return all;
 }
@@ -112,14 +100,12 @@ static json_t *failures_json(const struct findings *f) {
   for (size_t i = 0; i < OUTCOME_COUNT; i++) {
     const struct failure *failure = &f->failures[i];
     if (!failure->count) continue;
-    json_t *object = json_object();
-    json_object_set_new(object, "count", json_integer((json_int_t)failure->count));
-    json_object_set_new(object, "how", json_string(outcome_text((int)failure->outcome)));
-    json_object_set_new(object, "unpredicted",
-                        json_boolean(failure->outcome == CUGEN_OUTCOME_UNPREDICTED));
-    json_object_set_new(object, "variant", json_text(failure->example->variant));
-    json_object_set_new(object, "reason", json_text(message_own(failure->example->reason).text));
-    json_array_append_new(all, object);
+    json_array_append_new(
+        all, JSON_NEW(MEMBER(count, failure, count),
+                      {"how", json_string(outcome_text((int)failure->outcome))},
+                      {"unpredicted", json_boolean(failure->outcome == CUGEN_OUTCOME_UNPREDICTED)},
+                      {"variant", json_text(failure->example->variant)},
+                      {"reason", json_text(message_own(failure->example->reason).text)}));
   }
   return all;
 }
@@ -133,19 +119,15 @@ static json_t *others_json(const struct findings *f) {
     if (!set->records || !findings_is_kin(f, set) ||
         strcmp(set->problem, cugen_kernel_problem(f->kernel)) == 0)
       continue;
-    json_t *object = json_object();
     const double rate =
         set->seconds > 0 ? (set->flops > 0 ? set->flops : set->bytes) / set->seconds : 0;
-    json_object_set_new(object, "problem", json_text(set->problem));
-    json_object_set_new(object, "time",
-                        *set->best ? json_string(print_seconds(set->seconds).text) : json_null());
-    json_object_set_new(object, "rate", json_number(rate));
-    json_object_set_new(object, "flops", json_boolean(set->flops > 0));
-    json_object_set_new(object, "intensity",
-                        set->bytes > 0 ? json_number(set->flops / set->bytes) : json_null());
-    json_object_set_new(object, "alike", json_boolean(ranges_takes_other(f, set)));
-    json_object_set_new(object, "records", json_integer((json_int_t)set->records));
-    json_array_append_new(all, object);
+    json_array_append_new(
+        all,
+        JSON_NEW(MEMBER(text, set, problem),
+                 {"time", *set->best ? json_string(print_seconds(set->seconds).text) : json_null()},
+                 {"rate", json_number(rate)}, {"flops", json_boolean(set->flops > 0)},
+                 {"intensity", set->bytes > 0 ? json_number(set->flops / set->bytes) : json_null()},
+                 {"alike", json_boolean(ranges_takes_other(f, set))}, MEMBER(count, set, records)));
   }
   return all;
 }
@@ -155,34 +137,28 @@ static json_t *others_json(const struct findings *f) {
 /* The member "best" is the best record so far, where it changed (otherwise null); "step" is true if
    this record became the best. */
 static json_t *report_point_json(const struct findings *f, const struct trace_point *point) {
-  json_t *object = json_object(), *best = json_null();
+  json_t *best = json_null();
   const bool changed = point->changed && point->best;
   if (changed) {
     best = report_variant_json(f, point->best, false);
     json_object_set_new(best, "value", json_number(trace_value(f->kernel, point->best)));
   }
-  json_object_set_new(object, "spent", json_number(point->spent));
-  json_object_set_new(object, "implementation",
-                      json_integer((json_int_t)findings_implementation(f, point->record->variant)));
-  json_object_set_new(object, "value",
-                      point->right ? json_number(trace_value(f->kernel, point->record))
-                                   : json_null());
-  json_object_set_new(object, "step", json_boolean(changed && point->best == point->record));
-  json_object_set_new(object, "best", best);
-  return object;
+  return JSON_NEW(
+      MEMBER(number, point, spent),
+      {"implementation", json_count(findings_implementation(f, point->record->variant))},
+      {"value", point->right ? json_number(trace_value(f->kernel, point->record)) : json_null()},
+      {"step", json_boolean(changed && point->best == point->record)}, {"best", best});
 }
 
 static json_t *convergence_json(const struct findings *f) {
-  json_t *object = json_object(), *points = json_array(), *ends = json_array();
+  json_t *points = json_array(), *ends = json_array();
   for (size_t i = 0; i < f->trace.count; i++)
     json_array_append_new(points, report_point_json(f, &f->trace.points[i]));
   for (size_t i = 0; i < f->trace.runs; i++)
     json_array_append_new(ends, json_number(f->trace.run_ends[i]));
-  json_object_set_new(object, "seconds", json_number(f->trace.seconds));
-  json_object_set_new(object, "unknown", json_integer((json_int_t)f->trace.unknown));
-  json_object_set_new(object, "run_ends", ends);
-  json_object_set_new(object, "points", points);
-  return object;
+  return JSON_NEW({"seconds", json_number(f->trace.seconds)},
+                  {"unknown", json_count(f->trace.unknown)}, {"run_ends", ends},
+                  {"points", points});
 }
 
 /* ---- The machine ---------------------------------------------------------------------------- */
@@ -273,26 +249,22 @@ static json_t *footer_json(const struct findings *f) {
   if (f->stale_count)
     snprintf(stale, sizeof stale, " %s records of earlier sources are left out.",
              print_count(f->stale_count).text);
-  snprintf(text, sizeof text,
-           "Written by cugen " CUGEN_VERSION " from what it remembers. %s%s%s%s%s",
-           !f->predicted ? (f->right_count && !f->right[0]->verified
-                                ? "Not verified (reference \"none\"): the variants ran, but their "
-                                  "results were not "
-                                  "checked; times are medians."
-                                : "Every variant timed here was first proved right, by the "
-                                  "config\u2019s reference "
-                                  "or its verify kernel; times are medians.")
-           : *proved ? "Times are predicted by a model: none was measured. On the cpu device, with "
-                       "the config\u2019s "
-                       "check problem, "
-                     : "Times are predicted by a model: no variant ran here, none was measured or "
-                       "proved right.",
-           f->predicted ? proved : "", f->predicted && *proved ? "; no other variant ran." : "",
-           f->now ? " Nothing was remembered: these few variants were predicted for this page, "
-                    "\u2018cugen tune\u2019 "
-                    "goes through all."
-                  : "",
-           stale);
+  snprintf(
+      text, sizeof text, "Written by cugen " CUGEN_VERSION " from what it remembers. %s%s%s%s%s",
+      !f->predicted ? (f->right_count && !f->right[0]->verified
+                           ? "Not verified (reference \"none\"): the variants ran, but their "
+                             "results were not checked; times are medians."
+                           : "Every variant timed here was first proved right, by the "
+                             "config\u2019s reference or its verify kernel; times are medians.")
+      : *proved ? "Times are predicted by a model: none was measured. On the cpu device, with the "
+                  "config\u2019s check problem, "
+                : "Times are predicted by a model: no variant ran here, none was measured or "
+                  "proved right.",
+      f->predicted ? proved : "", f->predicted && *proved ? "; no other variant ran." : "",
+      f->now ? " Nothing was remembered: these few variants were predicted for this page, "
+               "\u2018cugen tune\u2019 goes through all."
+             : "",
+      stale);
   return json_string(text);
 }
 
@@ -308,38 +280,27 @@ struct page {
 static json_t *run_json(const struct page *page) {
   const struct findings *f = page->f;
   const cugen_record *best = f->right_count ? f->right[0] : NULL;
-  json_t *run = json_object(), *headers = json_array();
+  json_t *headers = json_array();
   for (size_t c = 0; c < COLUMNS; c++)
     json_array_append_new(headers, json_string(columns[c].header));
-  json_object_set_new(run, "version", json_string(CUGEN_VERSION));
-  json_object_set_new(run, "kernel", json_text(cugen_kernel_name(f->kernel)));
-  json_object_set_new(run, "problem", json_text(cugen_kernel_problem(f->kernel)));
-  json_object_set_new(run, "device", json_text(f->device->name));
-  json_object_set_new(run, "only_roofline", json_boolean(page->roofline_only));
-  json_object_set_new(run, "predicted", json_boolean(f->predicted));
-  json_object_set_new(run, "cpu", json_boolean(findings_on_cpu(f)));
-  json_object_set_new(run, "by_rate", json_boolean(cli_ranks_by_rate(f->kernel)));
-  json_object_set_new(run, "by_time",
-                      json_boolean(api_kernel_objective(f->kernel) == OBJECTIVE_TIME));
-  json_object_set_new(run, "roof", json_boolean(ranges_has_roof(f)));
-  json_object_set_new(run, "dtype", json_string(f->ceilings.dtype));
-  json_object_set_new(run, "flops", json_boolean(best && best->flops > 0));
-  json_object_set_new(run, "operations", best ? json_number(best->flops) : json_null());
-  json_object_set_new(run, "bytes", best ? json_number(best->bytes) : json_null());
-  json_object_set_new(run, "roofline_measured", json_boolean(best && best->roofline_measured));
-  json_object_set_new(run, "valid", json_integer((json_int_t)f->space.valid));
-  json_object_set_new(run, "failed", json_integer((json_int_t)f->failed_count));
-  json_object_set_new(run, "ceilings", report_ceilings_json(f));
-  json_object_set_new(run, "implementations", implementations_json(f));
-  json_object_set_new(run, "columns", headers);
-  json_object_set_new(run, "right", right_json(f, page->top));
-  json_object_set_new(run, "failures", failures_json(f));
-  json_object_set_new(run, "others", others_json(f));
-  json_object_set_new(run, "trace", convergence_json(f));
-  json_object_set(run, "arrays", page->arrays);
-  json_object_set_new(run, "machine", machine_json(f));
-  json_object_set_new(run, "footer", footer_json(f));
-  return run;
+  return JSON_NEW(
+      {"version", json_string(CUGEN_VERSION)}, {"kernel", json_text(cugen_kernel_name(f->kernel))},
+      {"problem", json_text(cugen_kernel_problem(f->kernel))},
+      {"device", json_text(f->device->name)}, {"only_roofline", json_boolean(page->roofline_only)},
+      MEMBER(boolean, f, predicted), {"cpu", json_boolean(findings_on_cpu(f))},
+      {"by_rate", json_boolean(cli_ranks_by_rate(f->kernel))},
+      {"by_time", json_boolean(api_kernel_objective(f->kernel) == OBJECTIVE_TIME)},
+      {"roof", json_boolean(ranges_has_roof(f))}, {"dtype", json_string(f->ceilings.dtype)},
+      {"flops", json_boolean(best && best->flops > 0)},
+      {"operations", best ? json_number(best->flops) : json_null()},
+      {"bytes", best ? json_number(best->bytes) : json_null()},
+      {"roofline_measured", json_boolean(best && best->roofline_measured)},
+      {"valid", json_count(f->space.valid)}, {"failed", json_count(f->failed_count)},
+      {"ceilings", report_ceilings_json(f)}, {"implementations", implementations_json(f)},
+      {"columns", headers}, {"right", right_json(f, page->top)}, {"failures", failures_json(f)},
+      {"others", others_json(f)}, {"trace", convergence_json(f)},
+      {"arrays", json_incref(page->arrays)}, {"machine", machine_json(f)},
+      {"footer", footer_json(f)});
 }
 
 /* A callback of jansson's, which writes '<' as an escape, so that the text can stand in a page's

@@ -67,9 +67,9 @@ static int measure_missing(struct cli *cli, const cugen_ceilings *known) {
 
 /* ---- Printing ------------------------------------------------------------------------------- */
 
-static void roofline_add_row(struct table *table, const char *what, struct shown measured,
-                             struct shown peak, double part) {
-  table_cell(table, what);
+/* The row's first cell is added already. */
+static void roofline_add_row(struct table *table, struct shown measured, struct shown peak,
+                             double part) {
   table_cell(table, measured.text);
   table_cell(table, peak.text);
   table_cell(table, part > 0 ? print_percent(part).text : "-");
@@ -83,20 +83,20 @@ static int print_ceilings(struct cli *cli, const cugen_ceilings *all) {
   struct table table;
   table_open(&table, cli, columns, 4);
   const cugen_ceilings *first = &all[0];
-  roofline_add_row(&table, "device memory, copied", print_bandwidth(first->bandwidth),
+  table_cell(&table, "device memory, copied");
+  roofline_add_row(&table, print_bandwidth(first->bandwidth),
                    print_bandwidth(first->bandwidth_peak),
                    first->bandwidth_peak > 0 ? first->bandwidth / first->bandwidth_peak : 0);
   for (size_t i = 0; i < DTYPES; i++) {
-    char what[48];
-    snprintf(what, sizeof what, "%s multiply-adds", dtypes[i]);
-    roofline_add_row(&table, what, print_flops(all[i].flops), print_flops(all[i].flops_peak),
+    table_cellf(&table, "%s multiply-adds", dtypes[i]);
+    roofline_add_row(&table, print_flops(all[i].flops), print_flops(all[i].flops_peak),
                      all[i].flops_peak > 0 ? all[i].flops / all[i].flops_peak : 0);
   }
   for (size_t i = 0; i < TENSOR_TYPES; i++) {
-    char what[48];
     double flops = api_kernel_tensor_flops(cli->kernel, tensor_types[i]);
-    snprintf(what, sizeof what, "%s on tensor cores", tensor_types[i]);
-    if (flops > 0) roofline_add_row(&table, what, print_flops(0), print_flops(flops), 0);
+    if (flops <= 0) continue;
+    table_cellf(&table, "%s on tensor cores", tensor_types[i]);
+    roofline_add_row(&table, print_flops(0), print_flops(flops), 0);
   }
   return table_close(&table, 0, stdout, &cli->error);
 }
@@ -121,36 +121,29 @@ static void print_ridges(const cugen_ceilings *all) {
   }
 }
 
-static json_t *roofline_ceilings_json(const cugen_ceilings *c) {
-  json_t *object = json_object();
-  json_object_set_new(object, "dtype", json_string(c->dtype));
-  json_object_set_new(object, "flops_per_second", json_known(c->flops));
-  json_object_set_new(object, "flops_per_second_peak", json_known(c->flops_peak));
-  json_object_set_new(object, "tensor_flops_per_second_peak", json_known(c->tensor_flops_peak));
-  json_object_set_new(object, "flops_measured_at",
-                      c->flops_at ? json_integer(c->flops_at) : json_null());
-  json_object_set_new(object, "bytes_per_second", json_known(c->bandwidth));
-  json_object_set_new(object, "bytes_per_second_peak", json_known(c->bandwidth_peak));
-  json_object_set_new(object, "bytes_measured_at",
-                      c->bandwidth_at ? json_integer(c->bandwidth_at) : json_null());
-  return object;
+static json_t *roofline_ceilings_json(const void *item) {
+  const cugen_ceilings *c = item;
+  return JSON_NEW(MEMBER(string, c, dtype), {"flops_per_second", json_known(c->flops)},
+                  {"flops_per_second_peak", json_known(c->flops_peak)},
+                  {"tensor_flops_per_second_peak", json_known(c->tensor_flops_peak)},
+                  {"flops_measured_at", json_known_integer(c->flops_at)},
+                  {"bytes_per_second", json_known(c->bandwidth)},
+                  {"bytes_per_second_peak", json_known(c->bandwidth_peak)},
+                  {"bytes_measured_at", json_known_integer(c->bandwidth_at)});
 }
 
 static int roofline_print_json(struct cli *cli, const cugen_device_info *device,
                                const cugen_ceilings *all) {
-  json_t *object = json_object(), *array = json_array(), *tensor = json_array();
-  json_object_set_new(object, "device", json_device(device));
-  json_object_set_new(object, "ceilings", array);
-  for (size_t i = 0; i < DTYPES; i++) json_array_append_new(array, roofline_ceilings_json(&all[i]));
-  json_object_set_new(object, "tensor_cores", tensor);
+  json_t *tensor = json_array();
   for (size_t i = 0; i < TENSOR_TYPES; i++) {
-    json_t *entry = json_object();
-    json_object_set_new(entry, "type", json_string(tensor_types[i]));
-    json_object_set_new(entry, "tensor_flops_per_second_peak",
-                        json_known(api_kernel_tensor_flops(cli->kernel, tensor_types[i])));
+    json_t *entry = JSON_NEW({"type", json_string(tensor_types[i])},
+                             {"tensor_flops_per_second_peak",
+                              json_known(api_kernel_tensor_flops(cli->kernel, tensor_types[i]))});
     json_array_append_new(tensor, entry);
   }
-  return cli_print_json(cli, object);
+  return cli_print_json(cli, JSON_NEW({"device", json_device(device)},
+                                      {"ceilings", JSON_LIST(all, DTYPES, roofline_ceilings_json)},
+                                      {"tensor_cores", tensor}));
 }
 
 /* ---- The command ---------------------------------------------------------------------------- */
@@ -173,9 +166,7 @@ static int print_all(struct cli *cli, const cugen_ceilings *all) {
   putchar('\n');
   if (cli_on_cpu(cli)) {
     puts("No roofline: a processor's ceilings are not a GPU's, and none are used. 'cugen roofline "
-         "--device "
-         "model:H200' "
-         "shows one.");
+         "--device model:H200' shows one.");
     return CUGEN_OK;
   }
   int status = print_ceilings(cli, all);
@@ -207,12 +198,12 @@ static size_t choose_rows(const struct findings *f, const cugen_record **rows) {
 
 static void add_request(struct table *table, double intensity, double served, double peak,
                         struct shown rate, const char *what) {
-  char cell[64];
-  snprintf(cell, sizeof cell, "%s FLOP/B", print_number(intensity).text);
-  table_cell(table, cell);
+  table_cellf(table, "%s FLOP/B", print_number(intensity).text);
   table_cell(table, plot_rate(served, true).text);
-  snprintf(cell, sizeof cell, "%.2g%%", 100 * served / peak);
-  table_cell(table, served < 0.01 * peak ? cell : print_percent(served / peak).text);
+  if (served < 0.01 * peak)
+    table_cellf(table, "%.2g%%", 100 * served / peak);
+  else
+    table_cell(table, print_percent(served / peak).text);
   table_cell(table, rate.text);
   table_cell(table, what);
 }
@@ -233,12 +224,12 @@ static int roofline_print_requests(struct cli *cli, const struct findings *f) {
   const cugen_record **rows = calloc(f->right_count + 1, sizeof *rows), *best = f->right[0];
   if (!rows) return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
   size_t count = choose_rows(f, rows);
-  char bandwidth[64], peak[64];
-  snprintf(bandwidth, sizeof bandwidth, "at %s", print_bandwidth(findings_bandwidth(f)).text);
-  snprintf(peak, sizeof peak, "of %s", print_flops(findings_peak(f)).text);
+  const struct shown bandwidth =
+                         print_format("at %.40s", print_bandwidth(findings_bandwidth(f)).text),
+                     peak = print_format("of %.40s", print_flops(findings_peak(f)).text);
   const struct table_column columns[] = {{"requests", TABLE_RIGHT, 0},
-                                         {bandwidth, TABLE_RIGHT, 0},
-                                         {peak, TABLE_RIGHT, 0},
+                                         {bandwidth.text, TABLE_RIGHT, 0},
+                                         {peak.text, TABLE_RIGHT, 0},
                                          {f->predicted ? "predicted" : "attains", TABLE_RIGHT, 0},
                                          {"", TABLE_WRAP, 0}};
   struct table table;
@@ -256,12 +247,7 @@ static int roofline_print_requests(struct cli *cli, const struct findings *f) {
 
 static int roofline_print_plot(struct cli *cli, const struct findings *f) {
   const int width = terminal_picture_width(cli->width, 17);
-  printf("%s %s on ", cugen_kernel_name(cli->kernel), api_kernel_problem_short(cli->kernel));
-  cli_print_device(cli, stdout);
-  puts(f->now               ? ": predicted now, nothing is remembered"
-       : f->predicted       ? ": predicted, nothing is measured"
-       : findings_on_cpu(f) ? "; times are the CPU's own, not a GPU's"
-                            : "");
+  findings_print_heading(cli, f);
   int status = chart_text(f, width, 21, stdout);
   if (status) return cli_fail(cli, status, "out of memory");
   if (!ranges_has_roof(f)) return CUGEN_OK;
@@ -272,17 +258,13 @@ static int roofline_print_plot(struct cli *cli, const struct findings *f) {
 }
 
 static int print_kernel_json(struct cli *cli, const struct findings *f) {
-  json_t *object = json_object(), *array = json_array(), *records = json_array();
-  json_object_set_new(object, "kernel", json_string(cugen_kernel_name(cli->kernel)));
-  json_object_set_new(object, "problem", json_string(cugen_kernel_problem(cli->kernel)));
-  json_object_set_new(object, "device", json_device(cugen_kernel_device(cli->kernel)));
-  json_object_set_new(object, "ceilings", array);
-  json_array_append_new(array, roofline_ceilings_json(&f->ceilings));
-  json_object_set_new(object, "predicted_now", json_boolean(f->now));
-  json_object_set_new(object, "records", records);
+  json_t *records = json_array();
   for (size_t i = 0; i < f->right_count; i++)
     json_array_append_new(records, json_record(f->right[i]));
-  return cli_print_json(cli, object);
+  return cli_print_json(cli,
+                        JSON_ADD(json_kernel(cli),
+                                 {"ceilings", JSON_LIST(&f->ceilings, 1, roofline_ceilings_json)},
+                                 {"predicted_now", json_boolean(f->now)}, {"records", records}));
 }
 
 static bool names_svg(const char *path) {

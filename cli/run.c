@@ -95,18 +95,14 @@ static void print_record(struct cli *cli, const cugen_record *r, const struct la
 
 static int run_print_json(struct cli *cli, const cugen_record *r, const struct launches *launches,
                           json_t *choice) {
-  json_t *object = json_object();
-  json_object_set_new(object, "kernel", json_string(cugen_kernel_name(cli->kernel)));
-  json_object_set_new(object, "problem", json_string(cugen_kernel_problem(cli->kernel)));
-  json_object_set_new(object, "device", json_device(cugen_kernel_device(cli->kernel)));
-  json_object_set_new(object, "fallback", json_optional_string(cugen_kernel_fallback(cli->kernel)));
-  json_object_set_new(object, "check_problem", json_boolean(cli_is_check(cli)));
-  json_object_set_new(object, "measure", json_optional_string(api_kernel_measure(cli->kernel)));
-  json_object_set(object, "choice", choice);
-  json_object_set_new(object, "printed", json_optional_string(api_kernel_printed(cli->kernel)));
-  json_object_set_new(object, "record", json_record(r));
-  json_object_set_new(object, "launches", launches_json(launches));
-  return cli_print_json(cli, object);
+  return cli_print_json(
+      cli, JSON_ADD(json_kernel(cli),
+                    {"fallback", json_optional_string(cugen_kernel_fallback(cli->kernel))},
+                    {"check_problem", json_boolean(cli_is_check(cli))},
+                    {"measure", json_optional_string(api_kernel_measure(cli->kernel))},
+                    {"choice", json_incref(choice)},
+                    {"printed", json_optional_string(api_kernel_printed(cli->kernel))},
+                    {"record", json_record(r)}, {"launches", launches_json(launches)}));
 }
 
 /* Appends the check command that finds the line. A check always runs on the cpu device. */

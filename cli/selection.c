@@ -89,13 +89,9 @@ json_t *json_choice(const cugen_choice *choice) {
   static const char *const names[] = {"exact",  "near",      "default",
                                       "pinned", "portfolio", "other_gpu"};
   if (!choice->variant) return json_null();
-  json_t *object = json_object();
-  json_object_set_new(object, "how", json_string(names[choice->how]));
-  json_object_set_new(object, "tuned_for", json_optional_string(choice->tuned_for));
-  json_object_set_new(object, "tuned_on", json_optional_string(choice->tuned_on));
-  json_object_set_new(object, "same_model", json_boolean(choice->same_model));
-  json_object_set_new(object, "predicted", json_boolean(choice->predicted));
-  json_object_set_new(object, "named", json_boolean(choice->named));
-  json_object_set_new(object, "distance", json_number(choice->distance));
-  return object;
+  return JSON_NEW({"how", json_string(names[choice->how])},
+                  MEMBER(optional_string, choice, tuned_for),
+                  MEMBER(optional_string, choice, tuned_on), MEMBER(boolean, choice, same_model),
+                  MEMBER(boolean, choice, predicted), MEMBER(boolean, choice, named),
+                  MEMBER(number, choice, distance));
 }

@@ -51,14 +51,12 @@ int serve_close(struct cli *cli, int status) {
   const cugen_error *error = &cli->error;
   const char *message =
       *error->message ? message_own(error->message).text : cugen_status_text(status);
-  json_t *answer = json_object();
   FILE *out = fdopen(cli->serve->answer, "w");
-  json_object_set_new(answer, "status", json_integer(status < 0 ? status : CUGEN_OK));
-  json_object_set_new(answer, "message", json_text(message));
-  json_object_set_new(answer, "cause", json_integer((int)error->cause));
-  json_object_set_new(answer, "file", json_text(error->line ? error->file : ""));
-  json_object_set_new(answer, "line", json_integer(error->line));
-  json_object_set_new(answer, "json", cli->serve->result ? cli->serve->result : json_null());
+  json_t *answer =
+      JSON_NEW({"status", json_integer(status < 0 ? status : CUGEN_OK)},
+               {"message", json_text(message)}, {"cause", json_integer((int)error->cause)},
+               {"file", json_text(error->line ? error->file : "")}, MEMBER(integer, error, line),
+               {"json", cli->serve->result ? cli->serve->result : json_null()});
   const bool good = out && json_dumpf(answer, out, JSON_REAL_PRECISION(17)) == 0;
   json_decref(answer);
   return out && fclose(out) == 0 && good ? EXIT_SUCCESS : EXIT_FAILURE;

@@ -4,39 +4,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/key.h"
+#include "base/text.h"
 
 char *settings_take(const char *text, const char *others, bool shared) {
-  char *out = NULL;
-  size_t size;
+  struct text out = {0};
   struct setting word;
-  FILE *stream = open_memstream(&out, &size);
-  if (!stream) return NULL;
-  for (const char *lead = ""; setting_next(&text, &word);) {
-    if (settings_have(others, &word) != shared) continue;
-    fprintf(stream, "%s%.*s", lead, (int)word.length, word.text);
-    lead = " ";
-  }
-  return fclose(stream) == 0 ? out : NULL;
-}
-
-static bool cli_settings_add(char ***array, size_t *count, const char *text) {
-  char **texts = realloc(*array, (*count + 1) * sizeof *texts);
-  if (!texts) return false;
-  *array = texts;
-  texts[*count] = strdup(text);
-  return texts[(*count)++] != NULL;
+  while (setting_next(&text, &word))
+    if (settings_have(others, &word) == shared)
+      text_addf(&out, "%s%.*s", out.length ? " " : "", (int)word.length, word.text);
+  return text_take(&out);
 }
 
 bool settings_add(struct settings *settings, const char *text) {
-  return cli_settings_add(&settings->texts, &settings->count, text);
+  return array_add_text(&settings->texts, &settings->count, text);
 }
 
 void settings_free(struct settings *settings) {
-  for (size_t i = 0; i < settings->count; i++) free(settings->texts[i]);
-  for (size_t i = 0; i < settings->tried_count; i++) free(settings->tried[i]);
-  free(settings->texts);
-  free(settings->tried);
+  array_free_texts(settings->texts, settings->count);
+  array_free_texts(settings->tried, settings->tried_count);
   *settings = (struct settings){0};
 }
 
@@ -48,7 +35,7 @@ bool settings_add_tried(struct settings *settings, const char *text) {
     if (strcmp(text, settings->texts[i]) == 0) return true;
     rows++;
   }
-  return rows != 1 || cli_settings_add(&settings->tried, &settings->tried_count, text);
+  return rows != 1 || array_add_text(&settings->tried, &settings->tried_count, text);
 }
 
 /* Removes from *shared the words that some text of the group lacks, and counts the texts. NULL: out
@@ -79,18 +66,15 @@ static char *settings_shared_of(const struct settings *settings, const char *tex
 
 /* Sorts words by length; words of equal length keep their order. */
 static char *shortest_first(const char *text) {
-  char *out = NULL;
-  size_t size;
+  struct text out = {0};
   const size_t most = strlen(text);
-  FILE *stream = open_memstream(&out, &size);
-  if (!stream) return NULL;
-  fprintf(stream, "%.*s", VARIANT_IMPLEMENTATION(text));
+  text_addf(&out, "%.*s", VARIANT_IMPLEMENTATION(text));
   for (size_t length = 1; length < most; length++) {
     const char *at = variant_parse(text).settings;
     for (struct setting word; setting_next(&at, &word);)
-      if (word.length == length) fprintf(stream, " %.*s", (int)length, word.text);
+      if (word.length == length) text_addf(&out, " %.*s", (int)length, word.text);
   }
-  return fclose(stream) == 0 ? out : NULL;
+  return text_take(&out);
 }
 
 char *settings_short(const struct settings *settings, size_t i) {

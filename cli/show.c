@@ -201,29 +201,18 @@ static json_t *extents_json(const int64_t *numbers, int rank) {
 }
 
 static json_t *argument_json(const cugen_argument_info *argument) {
-  json_t *object = json_object();
-  json_object_set_new(object, "name", json_string(argument->name));
-  json_object_set_new(object, "kind", json_string(kinds[argument->kind]));
-  json_object_set_new(object, "dtype", json_string(argument->dtype));
-  json_object_set_new(object, "c_type", json_string(c_type(argument)));
-  json_object_set_new(object, "shape", extents_json(argument->shape, argument->rank));
-  json_object_set_new(object, "stride",
-                      has_strides(argument) ? extents_json(argument->stride, argument->rank)
-                                            : json_null());
-  json_object_set_new(object, "layout",
-                      argument->rank ? json_string(argument->layout) : json_null());
-  json_object_set_new(object, "bytes", json_integer(argument->bytes));
-  json_object_set_new(object, "memory",
-                      argument->rank ? json_string(argument->memory) : json_null());
-  json_object_set_new(object, "access",
-                      argument->rank ? json_string(argument->access) : json_null());
-  json_object_set_new(object, "compiled_in", json_boolean(argument->compiled_in));
-  json_object_set_new(object, "absent", json_boolean(argument->absent));
-  json_object_set_new(object, "overwrite", json_boolean(argument->overwrite));
-  json_object_set_new(object, "data", argument->data ? json_string(argument->data) : json_null());
-  json_object_set_new(object, "data_from",
-                      argument->data_from ? json_string(argument->data_from) : json_null());
-  return object;
+  return JSON_NEW(MEMBER(string, argument, name), {"kind", json_string(kinds[argument->kind])},
+                  MEMBER(string, argument, dtype), {"c_type", json_string(c_type(argument))},
+                  {"shape", extents_json(argument->shape, argument->rank)},
+                  {"stride", has_strides(argument) ? extents_json(argument->stride, argument->rank)
+                                                   : json_null()},
+                  {"layout", argument->rank ? json_string(argument->layout) : json_null()},
+                  MEMBER(integer, argument, bytes),
+                  {"memory", argument->rank ? json_string(argument->memory) : json_null()},
+                  {"access", argument->rank ? json_string(argument->access) : json_null()},
+                  MEMBER(boolean, argument, compiled_in), MEMBER(boolean, argument, absent),
+                  MEMBER(boolean, argument, overwrite), MEMBER(optional_string, argument, data),
+                  MEMBER(optional_string, argument, data_from));
 }
 
 static int signature_json(struct cli *cli, json_t **out) {
@@ -238,21 +227,17 @@ static int launches_into_json(struct cli *cli, json_t *object) {
   struct launches launches;
   int status = launches_find(cli, cli->values[OPTION_VARIANT], &launches);
   if (status && (status == CUGEN_ERROR_MEMORY || cli->values[OPTION_VARIANT])) return status;
-  json_object_set_new(object, "variant", status ? json_null() : json_string(launches.variant));
-  json_object_set_new(object, "launches", status ? json_null() : launches_json(&launches));
+  JSON_ADD(object, {"variant", status ? json_null() : json_string(launches.variant)},
+           {"launches", status ? json_null() : launches_json(&launches)});
   return CUGEN_OK;
 }
 
 static int show_fill_json(struct cli *cli, const cugen_space_info *space, json_t *object) {
   json_t *implementations = json_array(), *arguments = json_array(), *signature = NULL;
-  json_object_set_new(object, "kernel", json_string(cugen_kernel_name(cli->kernel)));
-  json_object_set_new(object, "problem", json_string(cugen_kernel_problem(cli->kernel)));
-  json_object_set_new(object, "device", json_device(cugen_kernel_device(cli->kernel)));
-  json_object_set_new(object, "policy", json_string(api_kernel_policy(cli->kernel)));
-  json_object_set_new(object, "objective", json_string(api_kernel_objective_text(cli->kernel)));
-  json_object_set_new(object, "measure", json_optional_string(api_kernel_measure(cli->kernel)));
-  json_object_set_new(object, "implementations", implementations);
-  json_object_set_new(object, "arguments", arguments);
+  JSON_ADD(object, {"policy", json_string(api_kernel_policy(cli->kernel))},
+           {"objective", json_string(api_kernel_objective_text(cli->kernel))},
+           {"measure", json_optional_string(api_kernel_measure(cli->kernel))},
+           {"implementations", implementations}, {"arguments", arguments});
   int status = CUGEN_OK;
   for (size_t i = 0; !status && i < space->implementations; i++) {
     cugen_implementation_info info;
@@ -307,12 +292,11 @@ static int show_configs(struct cli *cli) {
     if (!status) cli_remark(cli, "these configs ship; 'cugen show CONFIG' describes one");
     return status;
   }
-  json_t *object = json_object(), *array = json_array();
+  json_t *array = json_array();
   size_t count = list_configs(cli, names);
   for (size_t i = 0; i < count; i++)
     json_array_append_new(array, json_stringn(names[i], (size_t)show_name_length(names[i])));
-  json_object_set_new(object, "configs", array);
-  return cli_print_json(cli, object);
+  return cli_print_json(cli, JSON_NEW({"configs", array}));
 }
 
 int command_show(struct cli *cli) {
@@ -327,7 +311,7 @@ int command_show(struct cli *cli) {
     status = print_whole(cli, print_kernel, &space);
     return status ? status : show_find_missing(cli);
   }
-  json_t *object = json_object();
+  json_t *object = json_kernel(cli);
   status = show_fill_json(cli, &space, object);
   if (!status) status = show_find_missing(cli);
   if (!status) return cli_print_json(cli, object);

@@ -37,23 +37,21 @@ static int space_print_implementations(struct cli *cli, const cugen_space_info *
     cugen_implementation_info info;
     status = api_kernel_implementation(cli->kernel, i, &info, &cli->error);
     if (status) break;
-    char unmet[256] = "";
-    if (info.unavailable) snprintf(unmet, sizeof unmet, "needs %s", info.unavailable);
     table_cell(&table, info.name);
     table_cell(&table, print_count(info.cartesian).text);
     table_cell(&table, print_count(info.valid).text);
-    table_cell(&table, unmet);
+    table_cellf(&table, info.unavailable ? "needs %s" : "%s",
+                info.unavailable ? info.unavailable : "");
   }
   cugen_error ignored;
   int closed = table_close(&table, 2, stdout, status ? &ignored : &cli->error);
   return status ? status : closed;
 }
 
-/* Returns "heuristic: BM <= 128". */
-static const char *space_text_of(const cugen_restriction_info *info, char *room, size_t size) {
-  if (info->kind != CUGEN_RESTRICTION_HEURISTIC) return info->text;
-  snprintf(room, size, "heuristic: %s", info->text);
-  return room;
+/* Adds "heuristic: BM <= 128". */
+static void space_add_text(struct table *table, const cugen_restriction_info *info) {
+  table_cellf(table, "%s%s", info->kind == CUGEN_RESTRICTION_HEURISTIC ? "heuristic: " : "",
+              info->text);
 }
 
 /* Restrictions that removed nothing, which are most of a large config's, are only counted unless
@@ -93,15 +91,12 @@ static int print_removing(struct cli *cli, const cugen_space_info *space) {
     status = api_kernel_restriction(cli->kernel, i, &info, &cli->error);
     if (status || !space_is_listed(cli, &info)) continue;
     const bool in_folder = folder && strlen(info.file) > folder;
-    char place[512], line[16], text[1024];
     if (in_folder) snprintf(folder_name, sizeof folder_name, "%.*s", (int)folder, info.file);
-    snprintf(line, sizeof line, ":%d", info.line);
-    snprintf(place, sizeof place, "%.480s%s",
-             message_own(info.file).text + (in_folder ? folder : 0), info.line ? line : "");
     table_cell(&table, print_count(info.removed).text);
     table_cell(&table, info.implementation);
-    table_cell(&table, space_text_of(&info, text, sizeof text));
-    table_cell(&table, place);
+    space_add_text(&table, &info);
+    table_cellf(&table, "%s%s", message_own(info.file).text + (in_folder ? folder : 0),
+                info.line ? print_format(":%d", info.line).text : "");
   }
   cugen_error ignored;
   int closed = table_close(&table, 2, stdout, status ? &ignored : &cli->error);
@@ -117,8 +112,7 @@ static int print_restrictions(struct cli *cli, const cugen_space_info *space) {
             !space_is_listed(cli, &info);
   const int status = idle < space->restrictions ? print_removing(cli, space) : CUGEN_OK;
   if (!status && idle)
-    printf("  %s restriction%s removed nothing; --wide lists them\n", print_count(idle).text,
-           idle == 1 ? "" : "s");
+    printf("  %s removed nothing; --wide lists them\n", print_many(idle, "restriction").text);
   return status;
 }
 
@@ -139,28 +133,19 @@ static int print_space(struct cli *cli, const cugen_space_info *space, uint64_t 
 
 static json_t *restriction_json(const cugen_restriction_info *info) {
   static const char *const kinds[] = {"where", "limit", "filter", "heuristic"};
-  json_t *object = json_object();
-  json_object_set_new(object, "implementation", json_string(info->implementation));
-  json_object_set_new(object, "kind", json_string(kinds[info->kind]));
-  json_object_set_new(object, "where", json_string(info->text));
-  json_object_set_new(object, "file", json_string(message_own(info->file).text));
-  json_object_set_new(object, "line", json_integer(info->line));
-  json_object_set_new(object, "removed", json_integer((json_int_t)info->removed));
-  return object;
+  return JSON_NEW(MEMBER(string, info, implementation), {"kind", json_string(kinds[info->kind])},
+                  {"where", json_string(info->text)},
+                  {"file", json_string(message_own(info->file).text)}, MEMBER(integer, info, line),
+                  MEMBER(count, info, removed));
 }
 
 static int space_fill_json(struct cli *cli, const cugen_space_info *space, uint64_t left_out,
                            json_t *object) {
   json_t *implementations = json_array(), *restrictions = json_array();
   int status = CUGEN_OK;
-  json_object_set_new(object, "kernel", json_string(cugen_kernel_name(cli->kernel)));
-  json_object_set_new(object, "problem", json_string(cugen_kernel_problem(cli->kernel)));
-  json_object_set_new(object, "device", json_device(cugen_kernel_device(cli->kernel)));
-  json_object_set_new(object, "cartesian", json_integer((json_int_t)space->cartesian));
-  json_object_set_new(object, "valid", json_integer((json_int_t)space->valid));
-  json_object_set_new(object, "left_out", json_integer((json_int_t)left_out));
-  json_object_set_new(object, "implementations", implementations);
-  json_object_set_new(object, "restrictions", restrictions);
+  JSON_ADD(object, MEMBER(count, space, cartesian), MEMBER(count, space, valid),
+           {"left_out", json_count(left_out)}, {"implementations", implementations},
+           {"restrictions", restrictions});
   for (size_t i = 0; !status && i < space->implementations; i++) {
     cugen_implementation_info info;
     status = api_kernel_implementation(cli->kernel, i, &info, &cli->error);
@@ -176,7 +161,7 @@ static int space_fill_json(struct cli *cli, const cugen_space_info *space, uint6
 
 static int space_print_json(struct cli *cli, const cugen_space_info *space, uint64_t left_out,
                             uint64_t listed) {
-  json_t *object = json_object();
+  json_t *object = json_kernel(cli);
   int status = space_fill_json(cli, space, left_out, object);
   if (!status && options_given(cli, OPTION_LIST)) {
     json_t *variants = json_array();

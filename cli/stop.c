@@ -30,9 +30,8 @@ static void note_signal(int number) {
 /* SQLite maps the -shm file beside a database, and any program that may write the file can truncate
    it. */
 static void tell_bus(int number) {
-  static const char message[] =
-      "cugen: a file that is in use was cut by another program, such as the cache's -shm: "
-      "what was stored before is there\n";
+  static const char message[] = "cugen: a file that is in use was cut by another program, such as "
+                                "the cache's -shm: what was stored before is there\n";
   const ssize_t told = write(STDERR_FILENO, message, sizeof message - 1);
   (void)told;
   raise(number); /* SA_RESETHAND has reset the handler */

@@ -71,13 +71,10 @@ static const struct {
                 {"runtime", "RuntimeFailedConfig"}};
 
 static json_t *measurements_json(const json_t *record, const char *failure) {
-  json_t *measurements = json_array(), *time = json_object();
-  json_object_set_new(time, "name", json_string("time"));
-  json_object_set_new(time, "value",
-                      failure ? json_string(failure) : json_real(milliseconds(record, "seconds")));
-  json_object_set_new(time, "unit", json_string("ms"));
-  json_array_append_new(measurements, time);
-  return measurements;
+  return json_pack("[o]", JSON_NEW({"name", json_string("time")},
+                                   {"value", failure ? json_string(failure)
+                                                     : json_real(milliseconds(record, "seconds"))},
+                                   {"unit", json_string("ms")}));
 }
 
 /* A single run stands for those that were timed; the remaining time of the variant is attributed to
@@ -85,14 +82,11 @@ static json_t *measurements_json(const json_t *record, const char *failure) {
 static json_t *times_json(const json_t *record, bool right) {
   const double run = right ? milliseconds(record, "seconds") : 0,
                rest = milliseconds(record, "measure_seconds") - run;
-  json_t *times = json_object(), *runs = json_array();
+  json_t *runs = json_array();
   if (right) json_array_append_new(runs, json_real(run));
-  json_object_set_new(times, "compilation", json_real(milliseconds(record, "compile_seconds")));
-  json_object_set_new(times, "runtimes", runs);
-  json_object_set_new(times, "framework", json_real(rest > 0 ? rest : 0));
-  json_object_set_new(times, "search_algorithm", json_real(0));
-  json_object_set_new(times, "validation", json_real(0));
-  return times;
+  return JSON_NEW({"compilation", json_real(milliseconds(record, "compile_seconds"))},
+                  {"runtimes", runs}, {"framework", json_real(rest > 0 ? rest : 0)},
+                  {"search_algorithm", json_real(0)}, {"validation", json_real(0)});
 }
 
 static json_t *timestamp_json(const json_t *record) {
@@ -106,16 +100,13 @@ static json_t *timestamp_json(const json_t *record) {
 static json_t *t4_result_json(const json_t *record) {
   const size_t outcome = (size_t)json_integer_value(json_object_get(record, "outcome"));
   const size_t known = outcome < sizeof outcomes / sizeof *outcomes ? outcome : 2;
-  json_t *result = json_object(), *objectives = json_array();
-  json_array_append_new(objectives, json_string("time"));
-  json_object_set_new(result, "timestamp", timestamp_json(record));
-  json_object_set_new(result, "configuration", configuration_json(t4_text_of(record, "variant")));
-  json_object_set_new(result, "times", times_json(record, known == 0));
-  json_object_set_new(result, "invalidity", json_string(outcomes[known].invalidity));
-  json_object_set_new(result, "correctness", json_integer(known != 3));
-  json_object_set_new(result, "measurements", measurements_json(record, outcomes[known].value));
-  json_object_set_new(result, "objectives", objectives);
-  return result;
+  return JSON_NEW({"timestamp", timestamp_json(record)},
+                  {"configuration", configuration_json(t4_text_of(record, "variant"))},
+                  {"times", times_json(record, known == 0)},
+                  {"invalidity", json_string(outcomes[known].invalidity)},
+                  {"correctness", json_integer(known != 3)},
+                  {"measurements", measurements_json(record, outcomes[known].value)},
+                  {"objectives", json_pack("[s]", "time")});
 }
 
 static bool is_same_key(const json_t *record, const json_t *other) {
@@ -165,14 +156,12 @@ static void fill_configurations(const struct t4 *t4) {
 }
 
 static json_t *metadata_json(const struct t4 *t4) {
-  json_t *metadata = json_object();
-  json_object_set_new(metadata, "timeunit", json_string("milliseconds"));
-  json_object_set_new(metadata, "kernel_name", json_text(t4_text_of(t4->first, "config")));
-  json_object_set_new(metadata, "device_name", json_text(t4_text_of(t4->first, "device")));
-  json_object_set_new(metadata, "problem", json_text(t4_text_of(t4->first, "problem")));
-  json_object_set_new(metadata, "options", json_text(t4_text_of(t4->first, "options")));
-  json_object_set_new(metadata, "autotuner", json_string("cugen " CUGEN_VERSION));
-  return metadata;
+  return JSON_NEW({"timeunit", json_string("milliseconds")},
+                  {"kernel_name", json_text(t4_text_of(t4->first, "config"))},
+                  {"device_name", json_text(t4_text_of(t4->first, "device"))},
+                  {"problem", json_text(t4_text_of(t4->first, "problem"))},
+                  {"options", json_text(t4_text_of(t4->first, "options"))},
+                  {"autotuner", json_string("cugen " CUGEN_VERSION)});
 }
 
 static void refuse_two(const struct t4 *t4, struct cli *cli) {
@@ -197,12 +186,9 @@ static bool t4_is_whole(const struct t4 *t4, struct cli *cli) {
 
 json_t *t4_whole(const struct t4 *t4, struct cli *cli) {
   if (!t4_is_whole(t4, cli)) return NULL;
-  json_t *whole = json_object();
   fill_configurations(t4);
-  json_object_set_new(whole, "schema_version", json_string("1.0.0"));
-  json_object_set_new(whole, "metadata", metadata_json(t4));
-  json_object_set(whole, "results", t4->results);
-  return whole;
+  return JSON_NEW({"schema_version", json_string("1.0.0")}, {"metadata", metadata_json(t4)},
+                  {"results", json_incref(t4->results)});
 }
 
 /* ---- As a cache of Kernel Tuner ------------------------------------------------------------- */
@@ -258,15 +244,14 @@ static json_t *entry_json(const json_t *result) {
   const json_t *measurement = json_array_get(json_object_get(result, "measurements"), 0);
   json_t *entry = json_copy(json_object_get(result, "configuration")),
          *run = json_array_get(runs, 0);
-  json_object_set(entry, "time", json_object_get(measurement, "value"));
-  json_object_set(entry, "times", (json_t *)runs);
-  json_object_set(entry, "compile_time", json_object_get(times, "compilation"));
-  json_object_set_new(entry, "verification_time", json_real(0));
-  json_object_set_new(entry, "benchmark_time", json_real(json_number_value(run)));
-  json_object_set_new(entry, "strategy_time", json_real(0));
-  json_object_set(entry, "framework_time", json_object_get(times, "framework"));
-  json_object_set(entry, "timestamp", json_object_get(result, "timestamp"));
-  return entry;
+  return JSON_ADD(entry, {"time", json_incref(json_object_get(measurement, "value"))},
+                  {"times", json_incref((json_t *)runs)},
+                  {"compile_time", json_incref(json_object_get(times, "compilation"))},
+                  {"verification_time", json_real(0)},
+                  {"benchmark_time", json_real(json_number_value(run))},
+                  {"strategy_time", json_real(0)},
+                  {"framework_time", json_incref(json_object_get(times, "framework"))},
+                  {"timestamp", json_incref(json_object_get(result, "timestamp"))});
 }
 
 static json_t *entries_json(const struct t4 *t4) {
@@ -285,17 +270,13 @@ static json_t *entries_json(const struct t4 *t4) {
 
 json_t *t4_as_cache(const struct t4 *t4, struct cli *cli) {
   if (!t4_is_whole(t4, cli)) return NULL;
-  json_t *whole = json_object(), *lists;
   fill_configurations(t4);
-  lists = lists_json(t4);
-  json_object_set_new(whole, "device_name", json_text(t4_text_of(t4->first, "device")));
-  json_object_set_new(whole, "kernel_name", json_text(t4_text_of(t4->first, "config")));
-  json_object_set_new(whole, "problem_size", json_text(t4_text_of(t4->first, "problem")));
-  json_object_set_new(whole, "tune_params_keys", names_json(lists));
-  json_object_set_new(whole, "tune_params", lists);
-  json_object_set_new(whole, "objective", json_string("time"));
-  json_object_set_new(whole, "cache", entries_json(t4));
-  return whole;
+  json_t *lists = lists_json(t4);
+  return JSON_NEW({"device_name", json_text(t4_text_of(t4->first, "device"))},
+                  {"kernel_name", json_text(t4_text_of(t4->first, "config"))},
+                  {"problem_size", json_text(t4_text_of(t4->first, "problem"))},
+                  {"tune_params_keys", names_json(lists)}, {"tune_params", lists},
+                  {"objective", json_string("time")}, {"cache", entries_json(t4)});
 }
 
 void t4_close(struct t4 *t4) {

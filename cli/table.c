@@ -1,9 +1,12 @@
 /* Tables that fit a terminal; see table.h. */
 #include "table.h"
 
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+#include "base/text.h"
 #include "print.h"
 #include "terminal.h"
 
@@ -54,24 +57,27 @@ void table_open(struct table *table, const struct cli *cli, const struct table_c
 }
 
 static void table_add(struct table *table, char *text, bool line) {
-  if (table->count == table->capacity) {
-    size_t capacity = table->capacity ? 2 * table->capacity : 64;
-    struct table_cell *cells = realloc(table->cells, capacity * sizeof *cells);
-    if (!cells) {
-      table->failed = true;
-      free(text);
-      return;
-    }
-    table->cells = cells;
-    table->capacity = capacity;
-  }
-  table->cells[table->count++] = (struct table_cell){text, table->style, line};
+  if (ARRAY_ROOM(table->cells, table->count))
+    table->cells[table->count++] = (struct table_cell){text, table->style, line};
+  else
+    table->failed = true, free(text);
 }
 
 void table_cell(struct table *table, const char *text) {
   char *copy = copy_clean(text);
   table->failed = table->failed || !copy;
   table_add(table, copy, false);
+}
+
+void table_cellf(struct table *table, const char *format, ...) {
+  struct text text = {0};
+  va_list args;
+  va_start(args, format);
+  text_vaddf(&text, format, args);
+  va_end(args);
+  table->failed |= text.failed;
+  table_cell(table, text_get(&text));
+  text_free(&text);
 }
 
 void table_line(struct table *table, const char *text) {

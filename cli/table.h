@@ -36,13 +36,15 @@ struct table {
   struct table_layout *columns;
   size_t column_count;
   struct table_cell *cells;
-  size_t count, capacity;
+  size_t count;
   bool failed;
 };
 
 void table_open(struct table *table, const struct cli *cli, const struct table_column *columns,
                 size_t count);
 void table_cell(struct table *table, const char *text); /* adds the next cell, row by row */
+void table_cellf(struct table *table, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 /* Adds a row that is one text, from the second column on. */
 void table_line(struct table *table, const char *text);
 /* Prints the table, with `indent` blanks before each line, and frees it. */

@@ -248,31 +248,20 @@ bool trace_edges(const cugen_kernel *kernel, const struct trace *t, struct trace
 
 /* ---- As JSON -------------------------------------------------------------------------------- */
 
-static json_t *trace_point_json(const struct trace_point *point) {
-  json_t *object = json_object();
-  json_object_set_new(object, "spent", json_number(point->spent));
-  json_object_set_new(object, "run", json_integer((json_int_t)point->run));
-  json_object_set_new(object, "variant", json_string(point->record->variant));
-  json_object_set_new(object, "outcome", json_string(outcome_name((int)point->record->outcome)));
-  json_object_set_new(object, "seconds",
-                      point->right ? json_number(point->record->seconds) : json_null());
-  json_object_set_new(object, "best",
-                      point->best ? json_string(point->best->variant) : json_null());
-  json_object_set_new(object, "best_seconds",
-                      point->best ? json_number(point->best->seconds) : json_null());
-  json_object_set_new(object, "changed", json_boolean(point->changed));
-  return object;
+static json_t *trace_point_json(const void *item) {
+  const struct trace_point *point = item;
+  return JSON_NEW(MEMBER(number, point, spent), MEMBER(count, point, run),
+                  {"variant", json_string(point->record->variant)},
+                  {"outcome", json_string(outcome_name((int)point->record->outcome))},
+                  {"seconds", point->right ? json_number(point->record->seconds) : json_null()},
+                  {"best", point->best ? json_string(point->best->variant) : json_null()},
+                  {"best_seconds", point->best ? json_number(point->best->seconds) : json_null()},
+                  MEMBER(boolean, point, changed));
 }
 
 json_t *trace_json(const struct trace *t) {
-  json_t *object = json_object(), *points = json_array();
-  json_object_set_new(object, "runs", json_integer((json_int_t)t->runs));
-  json_object_set_new(object, "seconds", json_number(t->seconds));
-  json_object_set_new(object, "unknown", json_integer((json_int_t)t->unknown));
-  json_object_set_new(object, "points", points);
-  for (size_t i = 0; i < t->count; i++)
-    json_array_append_new(points, trace_point_json(&t->points[i]));
-  return object;
+  return JSON_NEW(MEMBER(count, t, runs), MEMBER(number, t, seconds), MEMBER(count, t, unknown),
+                  {"points", JSON_LIST(t->points, t->count, trace_point_json)});
 }
 
 int trace_into_json(struct cli *cli, json_t *object) {

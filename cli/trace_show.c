@@ -139,20 +139,17 @@ static int print_steps(struct cli *cli, const struct trace *trace) {
   table_open(&table, cli, columns, energy ? 5 : 4);
   for (size_t i = 0; i < trace->count; i++) {
     const struct trace_point *point = &trace->points[i];
-    char gained[32] = "";
+    struct shown gained = {""};
     if (!point->changed || !point->best) continue;
     /* The best was measured again and is slower, or a tie was decided in another way. */
     if (before && before->cost < point->best->cost)
-      snprintf(gained, sizeof gained,
-               strcmp(before->variant, point->best->variant) == 0 ? "again" : "tie");
+      gained = print_format(strcmp(before->variant, point->best->variant) == 0 ? "again" : "tie");
     else if (before)
-      snprintf(gained, sizeof gained, "%.2fx", before->cost / point->best->cost);
-    char spent[32];
-    snprintf(spent, sizeof spent, "%.1f s", point->spent);
-    table_cell(&table, spent);
+      gained = print_format("%.2fx", before->cost / point->best->cost);
+    table_cellf(&table, "%.1f s", point->spent);
     table_cell(&table, rate ? trace_label(cli->kernel, trace_value(cli->kernel, point->best)).text
                             : print_seconds(point->best->seconds).text);
-    table_cell(&table, gained);
+    table_cell(&table, gained.text);
     if (energy)
       table_cell(&table, point->best->energy > 0 ? print_joules(point->best->energy).text : "-");
     table_cell(&table, point->best->variant);
@@ -165,7 +162,7 @@ static int print_steps(struct cli *cli, const struct trace *trace) {
 
 static void print_summary(const struct findings *f) {
   const struct trace *t = &f->trace;
-  printf("%s record%s", print_count(t->count).text, t->count == 1 ? "" : "s");
+  fputs(print_many(t->count, "record").text, stdout);
   if (t->count > t->right) printf(" (%s without a time)", print_count(t->count - t->right).text);
   printf(" in %s of tuning", plot_seconds(t->seconds).text);
   if (t->runs > 1) printf(", in %s runs one after the other", print_count(t->runs).text);
@@ -176,16 +173,8 @@ static void print_summary(const struct findings *f) {
         print_count(t->unknown).text);
 }
 
-static void print_heading(struct cli *cli, const struct findings *f) {
-  printf("%s %s on ", cugen_kernel_name(cli->kernel), api_kernel_problem_short(cli->kernel));
-  cli_print_device(cli, stdout);
-  puts(f->predicted         ? ": predicted, nothing is measured"
-       : findings_on_cpu(f) ? "; times are the CPU's own, not a GPU's"
-                            : "");
-}
-
 static int print_trace(struct cli *cli, const struct findings *f) {
-  if (!options_given(cli, OPTION_QUIET)) print_heading(cli, f);
+  if (!options_given(cli, OPTION_QUIET)) findings_print_heading(cli, f);
   int status = f->trace.right ? trace_show_print_plot(cli, &f->trace) : CUGEN_OK;
   if (!status && f->trace.right) {
     puts("o a new best, . another variant, x one without a time");
@@ -199,14 +188,11 @@ static int print_trace(struct cli *cli, const struct findings *f) {
 }
 
 static int trace_show_print_json(struct cli *cli, const struct findings *f) {
-  json_t *object = json_object();
-  json_object_set_new(object, "kernel", json_string(cugen_kernel_name(cli->kernel)));
-  json_object_set_new(object, "problem", json_string(cugen_kernel_problem(cli->kernel)));
-  json_object_set_new(object, "device", json_device(cugen_kernel_device(cli->kernel)));
-  json_object_set_new(object, "objective", json_string(api_kernel_objective_text(cli->kernel)));
-  json_object_set_new(object, "measure", json_optional_string(api_kernel_measure(cli->kernel)));
-  json_object_set_new(object, "trace", trace_json(&f->trace));
-  return cli_print_json(cli, object);
+  return cli_print_json(cli,
+                        JSON_ADD(json_kernel(cli),
+                                 {"objective", json_string(api_kernel_objective_text(cli->kernel))},
+                                 {"measure", json_optional_string(api_kernel_measure(cli->kernel))},
+                                 {"trace", trace_json(&f->trace)}));
 }
 
 /* Refuses if there is no run to draw: predictions made now, or records without times. */
@@ -218,8 +204,8 @@ static int trace_show_refuse(struct cli *cli, const struct findings *f) {
              cli->operand);
   else
     cli_fail(cli, CUGEN_ERROR_USAGE,
-             "it is not known when the %zu records of %s were made: no tuning run of this "
-             "version made them; '",
+             "it is not known when the %zu records of %s were made: no tuning run of this version "
+             "made them; '",
              f->trace.unknown, cli->operand);
   hint_append(cli, &meant, "tune");
   cli_append(cli, f->now ? "' makes a trace" : " --again' measures them again");

@@ -147,32 +147,22 @@ static int transfer_print_text(struct cli *cli, const cugen_transfer *result) {
 
 /* ---- As JSON -------------------------------------------------------------------------------- */
 
-static json_t *row_json(const cugen_transfer_row *row) {
-  json_t *object = json_object();
-  json_object_set_new(object, "memory", json_string(row->memory));
-  json_object_set_new(object, "unavailable", json_optional_string(row->unavailable));
+static json_t *row_json(const void *item) {
+  const cugen_transfer_row *row = item;
+  json_t *object = JSON_NEW(MEMBER(string, row, memory), MEMBER(optional_string, row, unavailable));
   if (row->unavailable) return object;
-  json_object_set_new(object, "to", json_string(row->to_host ? "host" : "device"));
-  json_object_set_new(object, "size", json_integer(row->size));
-  json_object_set_new(object, "bytes", json_integer(row->bytes));
-  json_object_set_new(object, "alone", json_number(row->alone));
-  json_object_set_new(object, "seconds", json_number(row->seconds));
-  json_object_set_new(object, "seconds_min", json_number(row->seconds_min));
-  json_object_set_new(object, "seconds_p20", json_number(row->seconds_p20));
-  json_object_set_new(object, "seconds_p80", json_number(row->seconds_p80));
-  json_object_set_new(object, "samples", json_integer(row->samples));
-  json_object_set_new(object, "bytes_per_second", json_number((double)row->bytes / row->seconds));
-  return object;
+  return JSON_ADD(object, {"to", json_string(row->to_host ? "host" : "device")},
+                  MEMBER(integer, row, size), MEMBER(integer, row, bytes),
+                  MEMBER(number, row, alone), MEMBER(number, row, seconds),
+                  MEMBER(number, row, seconds_min), MEMBER(number, row, seconds_p20),
+                  MEMBER(number, row, seconds_p80), MEMBER(integer, row, samples),
+                  {"bytes_per_second", json_number((double)row->bytes / row->seconds)});
 }
 
 static int transfer_print_json(struct cli *cli, const cugen_transfer *result, bool interrupted) {
-  json_t *object = json_object(), *rows = json_array();
-  for (size_t i = 0; i < result->count; i++)
-    json_array_append_new(rows, row_json(&result->rows[i]));
-  json_object_set_new(object, "device", json_device(result->device));
-  json_object_set_new(object, "interrupted", json_boolean(interrupted));
-  json_object_set_new(object, "transfers", rows);
-  return cli_print_json(cli, object);
+  return cli_print_json(
+      cli, JSON_NEW(MEMBER(device, result, device), {"interrupted", json_boolean(interrupted)},
+                    {"transfers", JSON_LIST(result->rows, result->count, row_json)}));
 }
 
 /* ---- The command ---------------------------------------------------------------------------- */

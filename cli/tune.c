@@ -128,8 +128,7 @@ static void print_head(struct run *run) {
   run->headed = true;
   if (cli->fallback)
     printf("No GPU is here: predicted for %s. %s\n--device names another, 'cugen devices' lists "
-           "them; --device cpu "
-           "runs the variants on this processor.\n",
+           "them; --device cpu runs the variants on this processor.\n",
            cli->values[OPTION_DEVICE], cli->fallback);
   cli_print_head(cli);
   tune_devices_print_head(cli);
@@ -185,13 +184,12 @@ static void tune_print_numbers(struct cli *cli, const cugen_tune_result *result)
 
 /* With a filter, the best is not the one that a look-up without the filter finds. */
 static void print_chosen(struct cli *cli, const char *command) {
-  cugen_record best;
-  cugen_error ignored;
+  size_t count;
+  const cugen_record *best = api_records(cli->kernel, &count);
   bool filtered = cli->where_count || options_given(cli, OPTION_PATTERN) ||
                   options_given(cli, OPTION_IMPLEMENTATION) || options_given(cli, OPTION_BITWISE);
   struct cli meant = *cli;
-  if (filtered && api_kernel_record(cli->kernel, 0, &best, &ignored) == CUGEN_OK)
-    meant.values[OPTION_VARIANT] = best.variant;
+  if (filtered && count) meant.values[OPTION_VARIANT] = best->variant;
   hint_print(&meant, command, stdout);
 }
 
@@ -237,23 +235,20 @@ static bool was_compared(const cugen_tune_result *result, const cugen_record *re
 /* Remarks how many right variants have other bits, or were not compared; they are stored, but not
    in the table. */
 static void tune_remark_bitwise(struct cli *cli, const cugen_tune_result *result, size_t equal) {
-  cugen_record record, first = {0};
-  cugen_error ignored;
-  size_t others = 0, unknown = 0;
+  size_t others = 0, unknown = 0, count;
+  const cugen_record *all = api_records(cli->kernel, &count), *first = NULL;
   if (!result->outputs.known) return;
-  for (size_t i = equal; api_kernel_record(cli->kernel, i, &record, &ignored) == CUGEN_OK &&
-                         record.outcome == CUGEN_OUTCOME_OK;
-       i++)
-    if (!was_compared(result, &record))
+  for (size_t i = equal; i < count && all[i].outcome == CUGEN_OUTCOME_OK; i++)
+    if (!was_compared(result, &all[i]))
       unknown++;
     else if (others++ == 0)
-      first = record;
+      first = &all[i];
   printf("\nThese give the same bits as '%s', with the data of seed %" PRIu64 ".\n",
          result->equal_to, result->outputs.seed);
   if (others)
     printf("%s right variant%s with other bits %s left out; the fastest of them takes %s: %s\n",
            print_count(others).text, others == 1 ? "" : "s", others == 1 ? "is" : "are",
-           print_seconds(first.seconds).text, first.variant);
+           print_seconds(first->seconds).text, first->variant);
   if (unknown)
     printf(
         "%s right variant%s not compared with this seed's data yet: run the same command again.\n",
@@ -262,12 +257,12 @@ static void tune_remark_bitwise(struct cli *cli, const cugen_tune_result *result
 
 /* Remarks that a ranking of unverified predictions is by time alone. */
 static void remark_verified(struct cli *cli, const cugen_tune_result *result, size_t right) {
-  cugen_record best;
-  cugen_error ignored;
-  if (!right || api_kernel_record(cli->kernel, 0, &best, &ignored)) return;
-  if (best.predicted)
-    print_verified(result, &best);
-  else if (!best.verified)
+  size_t count;
+  const cugen_record *best = api_records(cli->kernel, &count);
+  if (!right || !count) return;
+  if (best->predicted)
+    print_verified(result, best);
+  else if (!best->verified)
     puts(
         "Not verified (reference \"none\"): the variants ran, but their results were not checked.");
 }
@@ -279,10 +274,11 @@ static int tune_print_result(struct cli *cli, const cugen_tune_result *result, s
     printf("Nothing left to try: all %s variants are remembered.\n",
            print_count(result->valid).text);
   if (!quiet) putchar('\n');
-  int status = records_print_best(cli, top, &right);
+  int status = cli_load_records(cli);
+  if (!status) status = records_print_best(cli, top, &right);
   if (!status && !quiet) tune_remark_bitwise(cli, result, right);
   if (!status && api_kernel_needs_energy(cli->kernel)) status = front_print(cli);
-  if (!status) status = records_print_failures(cli, right > 0);
+  if (!status) records_print_failures(cli, right > 0);
   if (right) tune_devices_keep_best(cli);
   if (!status && result->not_run)
     printf("Not run: %s, which says nothing of %s, such as %s\n",
@@ -297,30 +293,20 @@ static int tune_print_result(struct cli *cli, const cugen_tune_result *result, s
 
 static int tune_print_json(struct cli *cli, const cugen_space_info *space,
                            const cugen_tune_result *result) {
-  json_t *object = json_object(), *records = json_array();
-  json_object_set_new(object, "kernel", json_string(cugen_kernel_name(cli->kernel)));
-  json_object_set_new(object, "problem", json_string(cugen_kernel_problem(cli->kernel)));
-  json_object_set_new(object, "device", json_device(cugen_kernel_device(cli->kernel)));
-  json_object_set_new(
-      object, "fallback",
-      json_optional_string(cli->fallback ? cli->fallback : cugen_kernel_fallback(cli->kernel)));
-  json_object_set_new(object, "check_problem", json_boolean(cli_is_check(cli)));
-  json_object_set_new(object, "objective", json_string(api_kernel_objective_text(cli->kernel)));
-  json_object_set_new(object, "measure", json_optional_string(api_kernel_measure(cli->kernel)));
-  json_object_set_new(object, "cartesian", json_integer((json_int_t)space->cartesian));
-  json_object_set_new(object, "valid", json_integer((json_int_t)space->valid));
-  json_object_set_new(object, "run", json_tune_result(result));
-  json_object_set_new(object, "records", records);
-  for (size_t i = 0; i < api_kernel_records(cli->kernel); i++) {
-    cugen_record record;
-    int status = api_kernel_record(cli->kernel, i, &record, &cli->error);
-    if (status) {
-      json_decref(object);
-      return status;
-    }
-    json_array_append_new(records, json_record(&record));
-  }
-  int status = trace_into_json(cli, object);
+  size_t count;
+  int status = cli_load_records(cli);
+  if (status) return status;
+  const cugen_record *records = api_records(cli->kernel, &count);
+  json_t *object = JSON_ADD(
+      json_kernel(cli),
+      {"fallback",
+       json_optional_string(cli->fallback ? cli->fallback : cugen_kernel_fallback(cli->kernel))},
+      {"check_problem", json_boolean(cli_is_check(cli))},
+      {"objective", json_string(api_kernel_objective_text(cli->kernel))},
+      {"measure", json_optional_string(api_kernel_measure(cli->kernel))},
+      MEMBER(count, space, cartesian), MEMBER(count, space, valid),
+      {"run", json_tune_result(result)}, {"records", JSON_LIST(records, count, json_record)});
+  status = trace_into_json(cli, object);
   if (!status) return cli_print_json(cli, object);
   json_decref(object);
   return status;
@@ -332,11 +318,11 @@ static int tune_print_json(struct cli *cli, const cugen_space_info *space,
 static int fail_all(struct cli *cli, const cugen_tune_result *result) {
   bool predicted = api_kernel_predicted(cli->kernel);
   struct cli meant = *cli;
-  cugen_record first;
+  const cugen_record *first = records_failed(cli);
   cli_fail(cli, CUGEN_ERROR_WRONG, "not one of %zu variants %s; '",
            result->refuted ? result->refuted : result->tried,
            predicted && !result->refuted ? "could be predicted" : "came out right");
-  if (records_failed(cli, &first)) meant.values[OPTION_VARIANT] = first.variant;
+  if (first) meant.values[OPTION_VARIANT] = first->variant;
   hint_append(cli, &meant, predicted ? "gen" : "run");
   cli_append(cli, predicted ? "' prints the source of the first" : "' shows the first in full");
   return cli->error.status;

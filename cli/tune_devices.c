@@ -191,10 +191,8 @@ static void start_group(struct tune_group *group, const struct cli *cli,
 static void keep_answer(struct cli *cli, struct tune_group *group) {
   json_t *answers = group->cli.answers;
   if (group->status && group->status != CUGEN_ERROR_INTERRUPTED && !json_array_size(answers)) {
-    json_t *device = json_object(), *failure = json_failure(&group->cli.error, group->status);
-    json_object_set_new(device, "id", json_text(group->list));
-    json_object_set_new(failure, "device", device);
-    json_array_append_new(answers, failure);
+    json_array_append_new(answers, JSON_ADD(json_failure(&group->cli.error, group->status),
+                                            {"device", JSON_NEW({"id", json_text(group->list)})}));
     group->all->failed++;
   }
   json_array_extend(cli->answers, answers);
@@ -304,15 +302,13 @@ static int tune_groups(struct cli *cli, struct groups *groups, const cugen_tune_
 /* Prints one object with the answers of all groups; if all failed, main prints the failure. */
 static int print_answers(struct cli *cli, size_t failures, int status) {
   cugen_error failed = cli->error;
-  json_t *object = json_object(), *answers = cli->answers;
+  json_t *answers = cli->answers;
   cli->answers = NULL;
   if (json_array_size(answers) == failures) {
     json_decref(answers);
-    json_decref(object);
     return status;
   }
-  json_object_set_new(object, "groups", answers);
-  const int printed = cli_print_json(cli, object);
+  const int printed = cli_print_json(cli, JSON_NEW({"groups", answers}));
   if (!printed) cli->error = failed;
   return printed ? printed : status;
 }

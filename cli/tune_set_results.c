@@ -28,16 +28,12 @@ static bool results_find_best(const struct tuning *tuning, size_t problem, cugen
                 api_kernel_choose(kernel, -1, &choice, &ignored) == CUGEN_OK &&
                 (choice.how == CUGEN_PLAN_EXACT || choice.predicted);
   char *variant = chosen ? strdup(choice.variant) : NULL;
-  const size_t count = api_kernel_records(kernel);
-  size_t at = 0;
-  for (size_t i = 0; i < count && variant; i++)
-    if (api_kernel_record(kernel, i, out, &ignored) == CUGEN_OK &&
-        strcmp(out->variant, variant) == 0) {
-      at = i;
-      break;
-    }
+  size_t count, at = 0;
+  const cugen_record *all = api_records(kernel, &count);
+  while (variant && at < count && strcmp(all[at].variant, variant) != 0) at++;
   free(variant);
-  if (at >= count || api_kernel_record(kernel, at, out, &ignored) != CUGEN_OK) return false;
+  if (count == 0) return false;
+  *out = all[at < count ? at : 0];
   if (api_kernel_objective(kernel) == OBJECTIVE_BYTES) out->flops = 0;
   return out->outcome == CUGEN_OUTCOME_OK;
 }
@@ -167,8 +163,9 @@ static void append_failure(const struct tuning *tuning) {
   one.kernel = tuning->kernels[i];
   one.settings = (const char **)tuning->problems[i]->settings;
   one.setting_count = tuning->problems[i]->count;
-  if (!records_failed(&one, &record)) return;
-  one.values[OPTION_VARIANT] = record.variant;
+  const cugen_record *failed = records_failed(&one);
+  if (!failed) return;
+  one.values[OPTION_VARIANT] = failed->variant;
   cli_append(cli, "; '");
   hint_append(cli, &one, "run");
   cli_append(cli, "' shows one of its failures in full");
@@ -257,21 +254,15 @@ void tuning_remark_unlearnt(const struct tuning *tuning) {
 static json_t *results_problem_json(const struct tuning *tuning, size_t i) {
   cugen_record best;
   cugen_kernel *kernel = tuning->kernels[i];
-  json_t *object = json_object();
-  json_object_set_new(object, "problem", json_string(cugen_kernel_problem(kernel)));
+  json_t *object = JSON_NEW({"problem", json_string(cugen_kernel_problem(kernel))});
   if (tuning->weights)
     json_object_set_new(object, "weight", json_real(results_weight_of(tuning, i)));
-  json_object_set_new(object, "run", json_tune_result(&tuning->results[i]));
-  json_object_set_new(object, "best",
-                      results_find_best(tuning, i, &best) ? json_record(&best) : json_null());
-  return object;
+  return JSON_ADD(object, {"run", json_tune_result(&tuning->results[i])},
+                  {"best", results_find_best(tuning, i, &best) ? json_record(&best) : json_null()});
 }
 
 static json_t *results_portfolios_json(const struct tuning *tuning) {
-  json_t *array = json_array();
-  for (size_t i = 0; i < tuning->portfolio_count; i++)
-    json_array_append_new(array, portfolio_json(&tuning->portfolios[i]));
-  return array;
+  return JSON_LIST(tuning->portfolios, tuning->portfolio_count, portfolio_json);
 }
 
 static json_t *unlearnt_json(const struct tuning *tuning) {
@@ -283,23 +274,22 @@ static json_t *unlearnt_json(const struct tuning *tuning) {
 }
 
 static void results_add_portfolios(const struct tuning *tuning, json_t *object) {
-  json_object_set_new(object, "portfolios", results_portfolios_json(tuning));
-  json_object_set_new(object, "skipped", unlearnt_json(tuning));
+  JSON_ADD(object, {"portfolios", results_portfolios_json(tuning)},
+           {"skipped", unlearnt_json(tuning)});
 }
 
 static int results_print_json(const struct tuning *tuning) {
   struct cli *cli = tuning->cli;
-  json_t *object = json_object(), *problems = json_array();
-  json_object_set_new(object, "kernel", json_string(cugen_kernel_name(cli->kernel)));
-  json_object_set_new(object, "device", json_device(cugen_kernel_device(cli->kernel)));
-  json_object_set_new(
-      object, "fallback",
-      json_optional_string(cli->fallback ? cli->fallback : cugen_kernel_fallback(cli->kernel)));
-  json_object_set_new(object, "objective", json_string(api_kernel_objective_text(cli->kernel)));
-  json_object_set_new(object, "measure", json_optional_string(api_kernel_measure(cli->kernel)));
-  json_object_set_new(object, "problems", problems);
+  json_t *problems = json_array();
   for (size_t i = 0; i < tuning->count; i++)
     json_array_append_new(problems, results_problem_json(tuning, i));
+  json_t *object = JSON_NEW(
+      {"kernel", json_string(cugen_kernel_name(cli->kernel))},
+      {"device", json_device(cugen_kernel_device(cli->kernel))},
+      {"fallback",
+       json_optional_string(cli->fallback ? cli->fallback : cugen_kernel_fallback(cli->kernel))},
+      {"objective", json_string(api_kernel_objective_text(cli->kernel))},
+      {"measure", json_optional_string(api_kernel_measure(cli->kernel))}, {"problems", problems});
   if (options_given(cli, OPTION_PORTFOLIO)) results_add_portfolios(tuning, object);
   return cli_print_json(cli, object);
 }
@@ -343,8 +333,7 @@ int tuning_print_learnt(struct tuning *tuning) {
     if (!status && !options_given(cli, OPTION_QUIET)) putchar('\n'), print_kept(tuning, false);
     return status;
   }
-  json_t *object = json_object();
-  json_object_set_new(object, "kernel", json_string(cugen_kernel_name(cli->kernel)));
+  json_t *object = JSON_NEW({"kernel", json_string(cugen_kernel_name(cli->kernel))});
   results_add_portfolios(tuning, object);
   return cli_print_json(cli, object);
 }

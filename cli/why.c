@@ -21,37 +21,26 @@ static const char *state_word(const cugen_why_row *row) {
 }
 
 /* Adds "2000 now, 1003 in the cache". */
-static int why_add_values(struct cli *cli, struct table *table, const cugen_why_row *row) {
-  char *text = NULL;
-  size_t length;
-  FILE *stream = open_memstream(&text, &length);
-  if (!stream) return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
+static void why_add_values(struct table *table, const cugen_why_row *row) {
   if (row->state == CUGEN_WHY_SAME)
-    fputs(row->found, stream);
+    table_cell(table, row->found);
   else if (row->state == CUGEN_WHY_UNKNOWN)
-    fputs("the record does not say", stream);
+    table_cell(table, "the record does not say");
   else
-    fprintf(stream, "%s now, %s in the cache%s", row->wanted, row->found,
-            row->decides ? "" : "; it decides nothing");
-  bool good = fclose(stream) == 0;
-  if (good) table_cell(table, text);
-  free(text);
-  return good ? CUGEN_OK : cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
+    table_cellf(table, "%s now, %s in the cache%s", row->wanted, row->found,
+                row->decides ? "" : "; it decides nothing");
 }
 
 static int why_print_rows(struct cli *cli, const cugen_why_match *match) {
   static const struct table_column columns[] = {{"", 0, 0}, {"", 0, 0}, {"", TABLE_WRAP, 0}};
   struct table table;
-  int status = CUGEN_OK;
-  cugen_error ignored;
   table_open(&table, cli, columns, 3);
-  for (size_t i = 0; !status && i < match->row_count; i++) {
+  for (size_t i = 0; i < match->row_count; i++) {
     table_cell(&table, match->rows[i].field);
     table_cell(&table, state_word(&match->rows[i]));
-    status = why_add_values(cli, &table, &match->rows[i]);
+    why_add_values(&table, &match->rows[i]);
   }
-  int closed = table_close(&table, 2, stdout, status ? &ignored : &cli->error);
-  return status ? status : closed;
+  return table_close(&table, 2, stdout, &cli->error);
 }
 
 static int print_match(struct cli *cli, const cugen_why_match *match) {
@@ -75,25 +64,23 @@ struct lead {
 
 /* Returns false if the variant taken is not from a record of this problem. */
 static bool find_lead(const struct cli *cli, const char *taken, struct lead *out) {
-  cugen_record best, record, next = {0}, least;
-  cugen_error ignored;
+  size_t count;
+  const cugen_record *best = api_records(cli->kernel, &count), *all = best, *least = best,
+                     *next = NULL;
   *out = (struct lead){0};
-  if (api_kernel_record(cli->kernel, 0, &best, &ignored) || best.outcome != CUGEN_OUTCOME_OK)
+  if (!count || best->outcome != CUGEN_OUTCOME_OK || strcmp(best->variant, taken) != 0)
     return false;
-  if (strcmp(best.variant, taken) != 0) return false;
-  least = best;
-  for (size_t i = 0; !api_kernel_record(cli->kernel, i, &record, &ignored) && !record.outcome;
-       i++, out->right++)
-    if (record.cost < least.cost) least = record;
-  for (size_t i = 0; i < out->right && !api_kernel_record(cli->kernel, i, &record, &ignored); i++) {
-    const bool tied = record.cost <= least.cost * CUGEN_TIE;
+  for (; out->right < count && !all[out->right].outcome; out->right++)
+    if (all[out->right].cost < least->cost) least = &all[out->right];
+  for (size_t i = 0; i < out->right; i++) {
+    const bool tied = all[i].cost <= least->cost * CUGEN_TIE;
     out->tied += tied;
-    if (!tied && (!next.variant || record.cost < next.cost)) next = record;
+    if (!tied && (!next || all[i].cost < next->cost)) next = &all[i];
   }
-  out->behind = least.cost / best.cost;
-  out->faster = next.variant ? next.cost / best.cost : 0;
-  out->next = next.variant;
-  out->fastest = strcmp(least.variant, best.variant) ? least.variant : NULL;
+  out->behind = least->cost / best->cost;
+  out->faster = next ? next->cost / best->cost : 0;
+  out->next = next ? next->variant : NULL;
+  out->fastest = strcmp(least->variant, best->variant) ? least->variant : NULL;
   return true;
 }
 
@@ -137,42 +124,29 @@ static int print_why(struct cli *cli, const cugen_why *why) {
   return CUGEN_OK;
 }
 
-static json_t *match_json(const cugen_why_match *match) {
+static json_t *row_json(const void *item) {
   static const char *const states[] = {"same", "differs", "unknown"};
-  json_t *object = json_object(), *rows = json_array();
-  json_object_set_new(object, "variant", json_string(match->variant));
-  json_object_set_new(object, "verdict", json_string(match->verdict));
-  json_object_set_new(object, "outcome", json_string(outcome_name((int)match->outcome)));
-  json_object_set_new(object, "seconds",
-                      match->outcome == CUGEN_OUTCOME_OK ? json_number(match->seconds)
-                                                         : json_null());
-  json_object_set_new(object, "measured_at", json_integer((json_int_t)match->measured_at));
-  json_object_set_new(object, "fields", rows);
-  for (size_t i = 0; i < match->row_count; i++) {
-    const cugen_why_row *row = &match->rows[i];
-    json_t *field = json_object();
-    json_object_set_new(field, "field", json_string(row->field));
-    json_object_set_new(field, "wanted", json_string(row->wanted));
-    json_object_set_new(field, "found", json_string(row->found));
-    json_object_set_new(field, "state", json_string(states[row->state]));
-    json_object_set_new(field, "decides", json_boolean(row->decides));
-    json_array_append_new(rows, field);
-  }
-  return object;
+  const cugen_why_row *row = item;
+  return JSON_NEW(MEMBER(string, row, field), MEMBER(string, row, wanted),
+                  MEMBER(string, row, found), {"state", json_string(states[row->state])},
+                  MEMBER(boolean, row, decides));
+}
+
+static json_t *match_json(const void *item) {
+  const cugen_why_match *match = item;
+  return JSON_NEW(
+      MEMBER(string, match, variant), MEMBER(string, match, verdict),
+      {"outcome", json_string(outcome_name((int)match->outcome))},
+      {"seconds", match->outcome == CUGEN_OUTCOME_OK ? json_number(match->seconds) : json_null()},
+      MEMBER(integer, match, measured_at),
+      {"fields", JSON_LIST(match->rows, match->row_count, row_json)});
 }
 
 static int why_print_json(struct cli *cli, const cugen_why *why) {
-  json_t *object = json_object(), *matches = json_array();
-  json_object_set_new(object, "kernel", json_string(cugen_kernel_name(cli->kernel)));
-  json_object_set_new(object, "problem", json_string(cugen_kernel_problem(cli->kernel)));
-  json_object_set_new(object, "device", json_device(cugen_kernel_device(cli->kernel)));
-  json_object_set_new(object, "hit", json_boolean(why->hit));
-  json_object_set_new(object, "verdict", json_string(why->verdict));
-  json_object_set_new(object, "advice", json_optional_string(message_own(why->advice).text));
-  json_object_set_new(object, "matches", matches);
-  for (size_t i = 0; i < why->match_count; i++)
-    json_array_append_new(matches, match_json(&why->matches[i]));
-  return cli_print_json(cli, object);
+  return cli_print_json(
+      cli, JSON_ADD(json_kernel(cli), MEMBER(boolean, why, hit), MEMBER(string, why, verdict),
+                    {"advice", json_optional_string(message_own(why->advice).text)},
+                    {"matches", JSON_LIST(why->matches, why->match_count, match_json)}));
 }
 
 int command_cache_why(struct cli *cli) {

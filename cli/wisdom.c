@@ -121,17 +121,14 @@ static int wisdom_read_format(struct cli *cli, whole_format *whole) {
 
 /* Describes what was written to a file. */
 static json_t *export_json(const struct exporting *exporting, const char *path) {
-  json_t *object = json_object();
-  json_object_set_new(object, "file", json_text(path));
-  json_object_set_new(object, "records", json_integer((json_int_t)exporting->records));
-  json_object_set_new(object, "left_out", json_integer((json_int_t)exporting->left_out));
-  return object;
+  return JSON_NEW({"file", json_text(path)}, MEMBER(count, exporting, records),
+                  MEMBER(count, exporting, left_out));
 }
 
 static void remark_export(const struct exporting *exporting, bool to_stdout, const char *path) {
   const struct cli *cli = exporting->cli;
-  cli_remark(cli, "%s record%s%s%s", print_count(exporting->records).text,
-             exporting->records == 1 ? "" : "s", to_stdout ? "" : " in ", to_stdout ? "" : path);
+  cli_remark(cli, "%s%s%s", print_many(exporting->records, "record").text, to_stdout ? "" : " in ",
+             to_stdout ? "" : path);
   if (exporting->left_out)
     cli_remark(cli, "%s damaged record%s left out: 'cugen cache verify' says which, and why",
                print_count(exporting->left_out).text, exporting->left_out == 1 ? " is" : "s are");
@@ -146,9 +143,9 @@ int command_cache_export(struct cli *cli) {
   whole_format whole;
   int status = wisdom_read_format(cli, &whole);
   if (!status && json && to_stdout)
-    status = cli_fail(cli, CUGEN_ERROR_USAGE,
-                      "--json: the records go to stdout already; write them to a file: "
-                      "--output FILE");
+    status =
+        cli_fail(cli, CUGEN_ERROR_USAGE,
+                 "--json: the records go to stdout already; write them to a file: --output FILE");
   if (!status) status = cli_open_cache(cli);
   if (!status) status = cli_check_output(cli);
   exporting.path = to_stdout || whole ? NULL : path;
@@ -160,14 +157,12 @@ int command_cache_export(struct cli *cli) {
 /* ---- import --------------------------------------------------------------------------------- */
 
 static void print_merged(const cugen_cache_merged *merged) {
-  printf("%s record%s: ", print_count(merged->records).text, merged->records == 1 ? "" : "s");
+  printf("%s: ", print_many(merged->records, "record").text);
   printf("%s added, ", print_count(merged->added).text);
   printf("%s better than what was here, ", print_count(merged->better).text);
   printf("%s worse and kept as history, ", print_count(merged->worse).text);
   printf("%s known already.\n", print_count(merged->known).text);
-  if (merged->portfolios)
-    printf("%s portfolio%s.\n", print_count(merged->portfolios).text,
-           merged->portfolios == 1 ? "" : "s");
+  if (merged->portfolios) printf("%s.\n", print_many(merged->portfolios, "portfolio").text);
 }
 
 struct importing {
@@ -215,8 +210,8 @@ static json_t *suggested_json(const api_suggested *suggested) {
 
 static void print_suggested(const api_suggested *suggested) {
   const size_t kept = suggested->merged.records;
-  printf("%s result%s: ", print_count(suggested->results).text, suggested->results == 1 ? "" : "s");
-  printf("%s suggestion%s for 'cugen tune', ", print_count(kept).text, kept == 1 ? "" : "s");
+  printf("%s: ", print_many(suggested->results, "result").text);
+  printf("%s for 'cugen tune', ", print_many(kept, "suggestion").text);
   printf("%s slower than those, ", print_count(suggested->slower).text);
   printf("%s no variants of the config, ", print_count(suggested->unmatched).text);
   printf("%s failed or not meant.\n", print_count(suggested->left_out).text);

@@ -95,17 +95,14 @@ static bool is_kept(const struct probing *g, size_t class) {
 
 static int classes_keep(struct probing *g, const struct problem *problem, size_t class,
                         cugen_error *err) {
-  struct problem *all = array_grow(g->out->problems, g->out->count, sizeof *all);
-  if (all) g->out->problems = all;
-  size_t *of = all ? array_grow(g->out->of, g->out->count, sizeof *of) : NULL;
-  if (!of) return error_memory(err);
-  g->out->of = of;
-  of[g->out->count] = class;
+  struct export_classes *out = g->out;
   struct value *values = malloc((problem->count + 1) * sizeof *values);
-  if (!values) return error_memory(err);
+  if (!values || !ARRAY_ROOM(out->problems, out->count) || !ARRAY_ROOM(out->of, out->count))
+    return free(values), error_memory(err);
   memcpy(values, problem->values, problem->count * sizeof *values);
-  all[g->out->count] = *problem;
-  all[g->out->count++].values = values;
+  out->of[out->count] = class;
+  out->problems[out->count] = *problem;
+  out->problems[out->count++].values = values;
   return CUGEN_OK;
 }
 

@@ -612,12 +612,11 @@ static int put_unrolled(struct coder *c, const struct looping *l, const char *st
   enum { MOST = 4096 };
   int status = CUGEN_OK;
   if (l->rounds > MOST)
-    return error_set_at(
-        c->err, CUGEN_ERROR_CONFIG, l->loop->line.path, l->loop->line.number,
-        "%" PRId64
-        " rounds of a loop whose launches have no form in C, such as an entry that sees the "
-        "step, are written one by one: at most %d are exported",
-        l->rounds, MOST);
+    return error_set_at(c->err, CUGEN_ERROR_CONFIG, l->loop->line.path, l->loop->line.number,
+                        "%" PRId64
+                        " rounds of a loop whose launches have no form in C, such as an entry that "
+                        "sees the step, are written one by one: at most %d are exported",
+                        l->rounds, MOST);
   text_addf(&code->conditions, "(%s) == %" PRId64 "\n", steps, l->rounds);
   code->rounds = l->rounds;
   for (int64_t step = 0; step < l->rounds && !status; step++)

@@ -16,15 +16,13 @@
 static int codes_get_image(struct exporter *x, const struct lookup *l,
                            const struct kernel_spec *spec, bool ptx, struct compiled *out,
                            cugen_error *err) {
-  const char *entries[KERNEL_MAX_ENTRIES];
   struct text key = {0};
   bool found = false;
   int status = CUGEN_OK;
   *out = (struct compiled){0};
   if (!ptx) {
     status = cache_image_key(spec, l->arch, text_get(&l->options), l->nvrtc_version, &key, err);
-    if (!status) status = cache_image_load(x->cache, text_get(&key), out, &found, err);
-    if (found && out->entry_count != plan_entries(spec, entries)) compiled_free(out), found = false;
+    if (!status) status = lookup_find_image(x->cache, spec, text_get(&key), out, &found, err);
   }
   if (!status && !found) {
     status = lookup_compile(l, spec, false, out, err);
@@ -42,10 +40,8 @@ static int codes_add_image(struct exporter *x, struct compiled *compiled, bool p
     if (x->images[*index].bytes == compiled->image_length && x->images[*index].ptx == ptx &&
         memcmp(x->images[*index].data, compiled->image, compiled->image_length) == 0)
       return CUGEN_OK;
-  struct export_image *images = array_grow(x->images, x->image_count, sizeof *images);
-  if (!images) return error_memory(err);
-  x->images = images;
-  images[x->image_count++] =
+  if (!ARRAY_ROOM(x->images, x->image_count)) return error_memory(err);
+  x->images[x->image_count++] =
       (struct export_image){compiled->image_hash, compiled->image, compiled->image_length, ptx};
   compiled->image = NULL;
   return CUGEN_OK;
@@ -115,9 +111,7 @@ int export_add_code(struct exporter *x, struct export_code *code, const struct k
   struct compiled compiled = {0};
   for (*index = 0; *index < x->code_count; ++*index)
     if (same_code(&x->codes[*index], code)) return CUGEN_OK;
-  struct export_code *codes = array_grow(x->codes, x->code_count, sizeof *codes);
-  if (!codes) return error_memory(err);
-  x->codes = codes;
+  if (!ARRAY_ROOM(x->codes, x->code_count)) return error_memory(err);
   int status = codes_get_image(x, &x->devices[code->device].lookup, spec, ptx, &compiled, err);
   if (!status) status = check_symbols(spec, &x->devices[code->device].lookup, &compiled, err);
   if (!status && !ptx)
@@ -158,9 +152,7 @@ int export_keep_default(struct exporter *x, struct export_default candidate, cug
       if (candidate.try < x->defaults[i].try) x->defaults[i].try = candidate.try;
       return CUGEN_OK;
     }
-  struct export_default *all = array_grow(x->defaults, x->default_count, sizeof *all);
-  if (!all) return error_memory(err);
-  x->defaults = all;
-  all[x->default_count++] = candidate;
+  if (!ARRAY_ROOM(x->defaults, x->default_count)) return error_memory(err);
+  x->defaults[x->default_count++] = candidate;
   return CUGEN_OK;
 }

@@ -82,10 +82,8 @@ static int collect_consider(struct exporter *x, const struct export_tuned *tuned
               x->devices[tuned->device].text, tuned->text, spec.variant, textured->name);
   if (!textured && !collect_is_beaten(x, tuned, &code, &measured)) {
     status = export_add_code(x, &code, &spec, &measured.code, err);
-    struct export_measured *all =
-        status ? NULL : array_grow(x->measured, x->measured_count, sizeof *x->measured);
-    if (!status && !all) status = error_memory(err);
-    if (all) x->measured = all, all[x->measured_count++] = measured;
+    if (!status && !ARRAY_ROOM(x->measured, x->measured_count)) status = error_memory(err);
+    if (!status) x->measured[x->measured_count++] = measured;
   }
   export_code_free(&code);
   kernel_spec_free(&spec);
@@ -100,11 +98,10 @@ static bool any_verified(const struct cache_record *records, size_t count) {
 
 static void note_library(struct exporter *x, const struct export_tuned *tuned,
                          const struct cache_record *record) {
-  text_addf(
-      x->notes,
-      "%s, %s: the fastest is %s, a kernel of a library, which a bundle does not hold; it has "
-      "the next\n",
-      x->devices[tuned->device].text, tuned->text, record->variant);
+  text_addf(x->notes,
+            "%s, %s: the fastest is %s, a kernel of a library, which a bundle does not hold; it "
+            "has the next\n",
+            x->devices[tuned->device].text, tuned->text, record->variant);
 }
 
 /* Looks at the records, which are ordered by cost. Of predictions, only those that were verified
@@ -140,8 +137,7 @@ static void note_problem(struct exporter *x, const struct export_tuned *tuned, s
   if (stale)
     text_addf(x->notes,
               "%s, %s: %zu record%s not used: the source, the launch or the check has changed "
-              "since; tune "
-              "again\n",
+              "since; tune again\n",
               device, tuned->text, stale, stale == 1 ? "" : "s");
   else if (tuned->first == x->measured_count && records)
     text_addf(x->notes, "%s, %s: no variant came out right, so there is none to export\n", device,
@@ -161,8 +157,7 @@ static int add_variants(struct exporter *x, struct export_tuned *tuned, cugen_er
   if (!status) status = api_drop_others(l, records, &count, err);
   if (!status) status = failures_mark(l, records, &count, err);
   if (!status) status = consider_all(x, tuned, records, count, &stale, err);
-  for (size_t i = 0; i < count; i++) cache_record_free(&records[i]);
-  free(records);
+  records_free(records, count);
   tuned->count = x->measured_count - tuned->first;
   if (!status) note_problem(x, tuned, count, stale);
   return status;
@@ -170,23 +165,18 @@ static int add_variants(struct exporter *x, struct export_tuned *tuned, cugen_er
 
 /* ---- The tuned problems of a device --------------------------------------------------------- */
 
-static bool same_problem(const struct problem *a, const struct problem *b) {
-  for (size_t i = 0; i < a->count; i++)
-    if (!value_equal(a->values[i], b->values[i])) return false;
-  return true;
-}
-
 /* Returns whether the problem is exported: with --problems one of these, else every problem that
    --set does not exclude. */
 static bool collect_is_wanted(const struct exporter *x, const struct problem *problem) {
   for (size_t i = 0; i < x->problem_count; i++)
-    if (same_problem(&x->problems[i], problem)) return true;
+    if (api_same_problem(&x->problems[i], problem)) return true;
   return !x->options->problems && api_agrees(x->base, problem, true);
 }
 
 static bool is_taken(const struct exporter *x, size_t device, const struct problem *problem) {
   for (size_t i = 0; i < x->tuned_count; i++)
-    if (x->tuned[i].device == device && same_problem(&x->tuned[i].problem, problem)) return true;
+    if (x->tuned[i].device == device && api_same_problem(&x->tuned[i].problem, problem))
+      return true;
   return false;
 }
 
@@ -202,17 +192,15 @@ static int collect_add_tuned(struct exporter *x, size_t device, const char *text
               x->devices[device].text, text);
     return CUGEN_OK;
   }
-  struct export_tuned *all = array_grow(x->tuned, x->tuned_count, sizeof *all);
-  if (all) x->tuned = all;
   struct text whole = {0};
   problem_print(x->base->opened.config, &tuned.problem, &whole);
   tuned.text = text_take(&whole);
-  status = all && tuned.text ? CUGEN_OK : error_memory(err);
+  status = tuned.text && ARRAY_ROOM(x->tuned, x->tuned_count) ? CUGEN_OK : error_memory(err);
   /* Sets of records that lack parameters are found together with the set that has them. */
   if (!status && collect_is_wanted(x, &tuned.problem) && !is_taken(x, device, &tuned.problem))
     status = add_variants(x, &tuned, err);
   if (!status && tuned.count) {
-    all[x->tuned_count++] = tuned;
+    x->tuned[x->tuned_count++] = tuned;
     return CUGEN_OK;
   }
   problem_free(&tuned.problem);
@@ -260,9 +248,7 @@ static size_t cut_settings(char *text, const char **out) {
 static int collect_add_problem(struct exporter *x, char *text, cugen_error *err) {
   const cugen_kernel *base = x->base;
   const char **settings = calloc(base->setting_count + strlen(text) + 1, sizeof *settings);
-  struct problem *all = array_grow(x->problems, x->problem_count, sizeof *all);
-  if (all) x->problems = all;
-  int status = settings && all ? CUGEN_OK : error_memory(err);
+  int status = settings && ARRAY_ROOM(x->problems, x->problem_count) ? CUGEN_OK : error_memory(err);
   if (!status) {
     memcpy(settings, base->settings, base->setting_count * sizeof *settings);
     size_t count = cut_settings(text, settings + base->setting_count);
@@ -271,7 +257,7 @@ static int collect_add_problem(struct exporter *x, char *text, cugen_error *err)
                          "a problem is missing; it is a list such as \"M=1024 N=1024; M=4096\"");
     if (!status)
       status = problem_set(base->opened.config, settings, base->setting_count + count, false,
-                           &all[x->problem_count], err);
+                           &x->problems[x->problem_count], err);
     if (status) error_prefix(err, "--problems");
   }
   free(settings);
@@ -314,11 +300,9 @@ static int collect_classes(struct exporter *x, cugen_error *err) {
            strcmp(text_get(&x->classes[at]), text_get(&x->codes[i].label)) != 0)
       at++;
     if (at < x->class_count) continue;
-    struct text *all = array_grow(x->classes, x->class_count, sizeof *all);
-    if (!all) return error_memory(err);
-    x->classes = all;
-    all[x->class_count] = (struct text){0};
-    text_add(&all[x->class_count++], text_get(&x->codes[i].label));
+    if (!ARRAY_ROOM(x->classes, x->class_count)) return error_memory(err);
+    x->classes[x->class_count] = (struct text){0};
+    text_add(&x->classes[x->class_count++], text_get(&x->codes[i].label));
   }
   return CUGEN_OK;
 }
@@ -367,11 +351,11 @@ int export_collect(struct exporter *x, cugen_error *err) {
   if (!status) status = export_devices(x, err);
   for (size_t i = 0; i < x->device_count && !status; i++) status = collect_add_measured(x, i, err);
   if (!status && x->options->portfolio && !x->code_count)
-    status = error_set(err, CUGEN_ERROR_USAGE,
-                       "no portfolio of %s is remembered for these devices and settings: 'cugen "
-                       "tune CONFIG --portfolio 8' learns one, on such a GPU; those of predictions "
-                       "are not exported",
-                       x->base->opened.config->name);
+    status = error_set(
+        err, CUGEN_ERROR_USAGE,
+        "no portfolio of %s is remembered for these devices and settings: 'cugen tune CONFIG "
+        "--portfolio 8' learns one, on such a GPU; those of predictions are not exported",
+        x->base->opened.config->name);
   for (size_t i = 0; i < x->device_count && !status; i++) status = add_rest(x, i, err);
   if (status) return status;
   sort_defaults(x);

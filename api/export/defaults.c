@@ -18,11 +18,11 @@ static int defaults_add_variant(struct exporter *x, size_t device, uint64_t at, 
   bool wanted = asked || !code.pinned;
   const struct kernel_argument *textured = wanted ? export_textured(&spec) : NULL;
   if (textured)
-    status = error_set(err, CUGEN_ERROR_USAGE,
-                       "the config's default variant, '%s', serves problems that were not tuned; "
-                       "it reads '%s' as a "
-                       "texture, which a bundle cannot: put access \"global\" first",
-                       spec.variant, textured->name);
+    status =
+        error_set(err, CUGEN_ERROR_USAGE,
+                  "the config's default variant, '%s', serves problems that were not tuned; it "
+                  "reads '%s' as a texture, which a bundle cannot: put access \"global\" first",
+                  spec.variant, textured->name);
   else if (wanted)
     status = export_add_code(x, &code, &spec, &index, err);
   export_code_free(&code);

@@ -37,8 +37,8 @@ static int devices_describe(const struct lookup *base, const char *text, struct 
                             struct device_description *out, cugen_error *err) {
   if (!api_described(base->lib, text, out))
     return error_set(err, CUGEN_ERROR_USAGE,
-                     "nothing is known of the device '%s': it is of a compute capability that "
-                     "this cugen does not know",
+                     "nothing is known of the device '%s': it is of a compute capability that this "
+                     "cugen does not know",
                      text);
   if (out->fingerprint[0]) api_prefer_present(base->lib, out);
   int status = api_check_facts(base->config, base->problem, out, text, err);
@@ -98,10 +98,8 @@ static int devices_add_device(struct exporter *x, const char *text, const char *
     const char *named = x->devices[i].anonymous ? l->arch : l->device.fingerprint;
     if (strcmp(named, text) == 0 && (!arch || strcmp(l->arch, arch) == 0)) return CUGEN_OK;
   }
-  struct export_device *devices = array_grow(x->devices, x->device_count, sizeof *devices);
-  if (!devices) return error_memory(err);
-  x->devices = devices;
-  struct export_device *device = &devices[x->device_count];
+  if (!ARRAY_ROOM(x->devices, x->device_count)) return error_memory(err);
+  struct export_device *device = &x->devices[x->device_count];
   const size_t noted = x->notes->length;
   bool built = false;
   int status = export_open_device(&x->base->lookup, text, arch, known, x->notes, device, err);
@@ -190,14 +188,11 @@ static int devices_unknown_device(const struct exporter *x, const struct remembe
                                   const char *item, cugen_error *err) {
   if (device_parse(item).kind == CUGEN_DEVICE_CPU)
     return error_set(err, CUGEN_ERROR_USAGE,
-                     "--devices: a bundle is for GPUs; what the cpu device runs "
-                     "stays with cugen");
+                     "--devices: a bundle is for GPUs; what the cpu device runs stays with cugen");
   if (strncmp(item, "sm_", 3) == 0 || strncmp(item, "compute_", 8) == 0)
     return error_set(err, CUGEN_ERROR_USAGE,
-                     "--devices: '%s' is no architecture that cugen knows the "
-                     "limits of; one is "
-                     "written sm_80 or sm_90a "
-                     "(PTX for other devices comes with --ptx)",
+                     "--devices: '%s' is no architecture that cugen knows the limits of; one is "
+                     "written sm_80 or sm_90a (PTX for other devices comes with --ptx)",
                      item);
   const char **names = calloc(all->count + 1, sizeof *names);
   size_t count = 0;
@@ -297,11 +292,10 @@ static int devices_add_own(struct exporter *x, const struct remembered *all, cug
   bool found;
   if (!text && x->base->fallback.length) return devices_add_model(x, all, usual_model, &found, err);
   if (!text)
-    return error_set(
-        err, CUGEN_ERROR_USAGE,
-        "nothing is remembered of %s for any GPU; tune it there, or name an architecture: "
-        "sm_90a as --devices exports the default variants",
-        base->config->name);
+    return error_set(err, CUGEN_ERROR_USAGE,
+                     "nothing is remembered of %s for any GPU; tune it there, or name an "
+                     "architecture: sm_90a as --devices exports the default variants",
+                     base->config->name);
   return devices_add_default(x, all, text,
                              base->described && !base->lib->arch ? &base->device : NULL, err);
 }
@@ -322,10 +316,8 @@ static int has_variants(struct exporter *x, struct lookup *l, bool *out, cugen_e
    later one. */
 static int add_ptx(struct exporter *x, cugen_error *err) {
   static const char *const archs[] = {"75", "80", "86", "89", "90", "100", "120"};
-  struct export_device *devices = array_grow(x->devices, x->device_count, sizeof *devices);
-  if (!devices) return error_memory(err);
-  x->devices = devices;
-  struct export_device *device = &devices[x->device_count];
+  if (!ARRAY_ROOM(x->devices, x->device_count)) return error_memory(err);
+  struct export_device *device = &x->devices[x->device_count];
   for (size_t i = 0; i < sizeof archs / sizeof *archs; i++) {
     struct text arch = {0};
     bool some = false;

@@ -114,9 +114,8 @@ static int export_refuse(const char *folder, const struct place *place, const ch
                          cugen_error *err) {
   if (place->foreign.length)
     return error_set(err, CUGEN_ERROR_USAGE,
-                     "%s holds other things, such as '%s'; --force writes the bundle's files "
-                     "there all the same, and "
-                     "leaves the others",
+                     "%s holds other things, such as '%s'; --force writes the bundle's files there "
+                     "all the same, and leaves the others",
                      folder, text_get(&place->foreign));
   return error_set(err, CUGEN_ERROR_USAGE,
                    "%s is not an earlier bundle of %s; name another folder, or replace the files "

@@ -251,9 +251,6 @@ void export_name(const struct config *config, struct text *out);
 /* Lists the inputs that the kernel may write to, each on a line that begins with `before`; nothing
    if there are none. */
 void export_overwritten(const struct config *config, const char *before, struct text *out);
-/* Returns whether the function of TVM-FFI takes the argument: a buffer that is no scratch, or a
-   number that does not follow from the problem. */
-bool export_is_given(const struct config_argument *argument);
 /* Lists these arguments: "A, B, C". */
 void export_given(const struct config *config, struct text *out);
 int export_header(const struct exporter *x, struct text *out, cugen_error *err);

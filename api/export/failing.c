@@ -36,10 +36,8 @@ bool export_stands_for_others(const struct export_device *device) {
 static int failing_add(struct exporter *x, size_t device, struct failing_place *place,
                        cugen_error *err) {
   struct export_failing *failing = &x->failing;
-  struct failing_place **all = array_grow(failing->places, failing->count, sizeof(*all));
-  if (!all) return place_free(place), error_memory(err);
-  failing->places = all;
-  all[failing->count++] = place;
+  if (!ARRAY_ROOM(failing->places, failing->count)) return place_free(place), error_memory(err);
+  failing->places[failing->count++] = place;
   int status = lookup_for_problem(&x->devices[device].lookup, &place->problem, &place->lookup, err);
   return status ? status : failures_open(&place->lookup, &place->failures, err);
 }

@@ -16,8 +16,7 @@ static int named_find(struct exporter *x, size_t device, const struct problem *p
   if (!status && space_valid(l->space) == 0) status = space_explain_empty(l->space, err);
   if (!status) status = space_find(l->space, text, index, err);
   if (status || x->named.length) return status;
-  const struct variant variant = lookup_variant(l, *index);
-  variant_print(&variant, &x->named);
+  lookup_print(l, *index, &x->named);
   return x->named.failed ? error_memory(err) : CUGEN_OK;
 }
 

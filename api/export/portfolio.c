@@ -63,22 +63,18 @@ static int portfolio_print_times(const struct config *config, const struct portf
 /* ---- Variants of a portfolio ----------------------------------------------------------------- */
 
 static int add_member(struct exporter *x, cugen_error *err) {
-  struct export_member *members = array_grow(x->members, x->member_count, sizeof *members);
-  if (!members) return error_memory(err);
-  x->members = members;
-  members[x->member_count++] = (struct export_member){.first = x->member_code_count};
+  if (!ARRAY_ROOM(x->members, x->member_count)) return error_memory(err);
+  x->members[x->member_count++] = (struct export_member){.first = x->member_code_count};
   return CUGEN_OK;
 }
 
 /* Adds a code to the last member. */
 static int add_member_code(struct exporter *x, size_t code, cugen_error *err) {
   struct export_member *member = &x->members[x->member_count - 1];
-  size_t *codes = array_grow(x->member_codes, x->member_code_count, sizeof *codes);
-  if (!codes) return error_memory(err);
-  x->member_codes = codes;
+  if (!ARRAY_ROOM(x->member_codes, x->member_code_count)) return error_memory(err);
   for (size_t i = 0; i < member->count; i++)
-    if (codes[member->first + i] == code) return CUGEN_OK;
-  codes[x->member_code_count++] = code;
+    if (x->member_codes[member->first + i] == code) return CUGEN_OK;
+  x->member_codes[x->member_code_count++] = code;
   member->count++;
   return CUGEN_OK;
 }
@@ -200,32 +196,19 @@ static int add_portfolio(struct exporter *x, size_t device, const struct portfol
   }
   for (size_t i = 0; i < body->count && !status; i++)
     status = export_portfolio_add_variant(x, &portfolio, &body->variants[i], err);
-  struct export_portfolio *all =
-      status ? NULL : array_grow(x->portfolios, x->portfolio_count, sizeof *all);
-  if (!status && !all) status = error_memory(err);
-  if (status) {
-    free_rule(&portfolio);
-    return status;
-  }
-  x->portfolios = all;
-  all[x->portfolio_count++] = portfolio;
+  if (!status && !ARRAY_ROOM(x->portfolios, x->portfolio_count)) status = error_memory(err);
+  if (status) return free_rule(&portfolio), status;
+  x->portfolios[x->portfolio_count++] = portfolio;
   return CUGEN_OK;
 }
 
 /* ---- Classes of problems -------------------------------------------------------------------- */
 
-static bool portfolio_same_class(const struct config *config, const struct problem *a,
-                                 const struct problem *b) {
-  for (size_t i = 0; i < config->problem_count; i++)
-    if (!config_is_size(config, i) && !value_equal(a->values[i], b->values[i])) return false;
-  return true;
-}
-
 static bool portfolio_is_done(const struct exporter *x, size_t device,
                               const struct problem *problem, bool shipped) {
   for (size_t i = 0; i < x->portfolio_count; i++)
     if (x->portfolios[i].device == device && x->portfolios[i].shipped == shipped &&
-        portfolio_same_class(x->base->opened.config, x->portfolios[i].class, problem))
+        api_same_class(x->base->opened.config, x->portfolios[i].class, problem))
       return true;
   return false;
 }
@@ -236,13 +219,11 @@ static int add_class(struct exporter *x, size_t device, struct problem *problem,
   struct lookup *l = &x->devices[device].lookup;
   struct portfolio_found *found = NULL;
   size_t count = 0;
-  struct problem **classes =
-      array_grow(x->portfolio_classes, x->portfolio_class_count, sizeof(struct problem *));
-  if (classes) x->portfolio_classes = classes;
-  struct problem *own = classes ? malloc(sizeof *own) : NULL;
+  struct problem *own =
+      ARRAY_ROOM(x->portfolio_classes, x->portfolio_class_count) ? malloc(sizeof *own) : NULL;
   if (!own) return problem_free(problem), error_memory(err);
   *own = *problem;
-  classes[x->portfolio_class_count++] = own;
+  x->portfolio_classes[x->portfolio_class_count++] = own;
   int status = lookup_set_problem(l, own, err);
   if (!status) status = portfolios_find(l, NULL, &found, &count, err);
   if (!status) status = export_failing_open(x, device, err);

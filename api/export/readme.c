@@ -109,9 +109,8 @@ static void add_order(const struct exporter *x, struct text *out) {
   if (x->tuned_count)
     text_addf(
         out,
-        "the best variant for the problem on this device.\nFailing that it takes %swhat "
-        "the kernel's "
-        "policy lends from another problem, then %sthe default variant.",
+        "the best variant for the problem on this device.\nFailing that it takes %swhat the "
+        "kernel's policy lends from another problem, then %sthe default variant.",
         export_portfolio_count(x, false) ? "what the rule of a portfolio below picks, then " : "",
         export_portfolio_count(x, true) ? "what the rule that ships with cugen picks, then " : "");
   else if (x->portfolio_count)
@@ -146,11 +145,11 @@ static void add_tensors(const struct exporter *x, const char *name, struct text 
 
 static void readme_add_portfolios(const struct exporter *x, struct text *out) {
   if (export_portfolio_count(x, false))
-    text_addf(out,
-              "\n%s served by a portfolio: its rule gives the number of a variant, and least the "
-              "one of the least "
-              "time. Where that is not valid, the valid one of the least time serves.\n",
-              x->tuned_count ? "Sizes that are not tuned are" : "All sizes are");
+    text_addf(
+        out,
+        "\n%s served by a portfolio: its rule gives the number of a variant, and least the one of "
+        "the least time. Where that is not valid, the valid one of the least time serves.\n",
+        x->tuned_count ? "Sizes that are not tuned are" : "All sizes are");
   add_portfolio_rows(x, false, out);
   if (export_portfolio_count(x, true))
     text_add(out, "\nWhere nothing measured serves, the portfolio that ships with cugen does, as "
@@ -162,17 +161,15 @@ void export_readme(const struct exporter *x, struct text *out) {
   const char *name = text_get(&x->base->export_name);
   struct text upper = {0};
   readme_add_upper(&x->base->export_name, &upper);
-  text_addf(
-      out,
-      "# %s\n\nTuned variants of one CUDA kernel as plain C, made by `cugen export` %s. At run "
-      "time it needs the "
-      "NVIDIA\ndriver (libcuda.so.1) and nothing else: no compiler, no CUDA toolkit, no cugen.\n\n"
-      "## Building\n\n```\ncc -std=c11 -O2 -c %s.c\n```\n\nand link with `-ldl`, or with CMake: "
-      "`add_subdirectory(...)` and `target_link_libraries(app %s)`. No CUDA headers are "
-      "needed.\n`%s.h` is C11 and "
-      "C++17. `example.c` is a whole program: `cc -std=c11 example.c %s.c -ldl -o example`.\n\n## "
-      "Using it\n\n",
-      x->base->lookup.config->name, CUGEN_VERSION, name, name, name, name);
+  text_addf(out,
+            "# %s\n\nTuned variants of one CUDA kernel as plain C, made by `cugen export` %s. At "
+            "run time it needs the NVIDIA\ndriver (libcuda.so.1) and nothing else: no compiler, no "
+            "CUDA toolkit, no cugen.\n\n"
+            "## Building\n\n```\ncc -std=c11 -O2 -c %s.c\n```\n\nand link with `-ldl`, or with "
+            "CMake: `add_subdirectory(...)` and `target_link_libraries(app %s)`. No CUDA headers "
+            "are needed.\n`%s.h` is C11 and C++17. `example.c` is a whole program: `cc -std=c11 "
+            "example.c %s.c -ldl -o example`.\n\n## Using it\n\n",
+            x->base->lookup.config->name, CUGEN_VERSION, name, name, name, name);
   add_use(name, &upper, x, out);
   add_functions(x, name, out);
   add_tensors(x, name, out);

@@ -32,7 +32,9 @@ static void add_arguments(const struct exporter *x, struct text *out) {
     text_addf(out, "%s%s", i ? ", " : "", config->arguments[i].name);
 }
 
-bool export_is_given(const struct config_argument *argument) {
+/* Returns whether the function of TVM-FFI takes the argument: a buffer that is no scratch, or a
+   number that does not follow from the problem. */
+static bool source_is_given(const struct config_argument *argument) {
   size_t reads = 0;
   if (argument->kind != CUGEN_ARGUMENT_SCALAR) return argument->kind != CUGEN_ARGUMENT_SCRATCH;
   if (argument->struct_name || !argument->value) return false;
@@ -43,7 +45,7 @@ bool export_is_given(const struct config_argument *argument) {
 void export_given(const struct config *config, struct text *out) {
   const char *between = "";
   for (size_t i = 0; i < config->argument_count; i++) {
-    if (!export_is_given(&config->arguments[i])) continue;
+    if (!source_is_given(&config->arguments[i])) continue;
     text_addf(out, "%s%s", between, config->arguments[i].name);
     between = ", ";
   }
@@ -165,12 +167,10 @@ static size_t source_find_body(const struct bodies *bodies, const struct text *b
 
 static bool source_add_body(struct bodies *bodies, const struct text *body) {
   if (source_find_body(bodies, body) < bodies->count) return true;
-  struct text *list = array_grow(bodies->list, bodies->count, sizeof *list);
-  if (!list) return false;
-  bodies->list = list;
-  list[bodies->count] = (struct text){0};
-  text_add(&list[bodies->count], text_get(body));
-  return !list[bodies->count++].failed;
+  if (!ARRAY_ROOM(bodies->list, bodies->count)) return false;
+  bodies->list[bodies->count] = (struct text){0};
+  text_add(&bodies->list[bodies->count], text_get(body));
+  return !bodies->list[bodies->count++].failed;
 }
 
 static void free_bodies(struct bodies *bodies) {
@@ -280,8 +280,7 @@ static void source_add_devices(const struct exporter *x, struct text *out) {
 static void source_add_tuned(const struct exporter *x, struct text *out) {
   text_addf(out,
             "/* Tables end with a row that is not counted: one of none would not be C. */\nstatic "
-            "const size_t "
-            "tuned_count = %zu;\n"
+            "const size_t tuned_count = %zu;\n"
             "static const struct tuned tuned[] = {\n",
             x->tuned_count);
   for (size_t i = 0; i < x->tuned_count; i++) {
@@ -312,8 +311,8 @@ static void source_add_tuned(const struct exporter *x, struct text *out) {
 static void add_rule(const struct export_portfolio *p, size_t index, struct text *out) {
   text_addf(out,
             "static long long rule_%zu(const problem_values *p, double *times) {\n"
-            "  int wrong = 0, *e = &wrong;\n  (void)p, (void)e;\n%s"
-            "  const long long least = least_of(times, %zu);\n  (void)least;\n"
+            "  int wrong = 0, *e = &wrong;\n  (void)p, (void)e;\n%s  const long long least = "
+            "least_of(times, %zu);\n  (void)least;\n"
             "  const long long says = %s;\n  return wrong ? -1 : says;\n}\n\n",
             index, text_get(&p->times), p->count, text_get(&p->rule));
 }
@@ -481,7 +480,7 @@ static void add_kinds(const struct config *config, struct text *out) {
   text_add(out, "static const struct argument arguments_of_kernel[] = {\n");
   for (size_t i = 0; i < config->argument_count; i++)
     text_addf(out, "    {\"%s\", KIND(%s), %d},\n", config->arguments[i].name,
-              kinds[config->arguments[i].kind], export_is_given(&config->arguments[i]));
+              kinds[config->arguments[i].kind], source_is_given(&config->arguments[i]));
   text_add(out, "};\n\n");
 }
 
