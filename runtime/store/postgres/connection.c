@@ -463,8 +463,8 @@ int pg_run(struct pg_cache *cache, enum pg_way way, const char *sql,
   pg_write_sql(sql, &text);
   if (result) *result = NULL;
   if (text.failed) return error_memory(err);
-  if (way == PG_WITHIN)
-    got = connection_run_once(cache, text_get(&text), parameters, false);
+  if (cache->within)
+    got = connection_run_once(cache, text_get(&text), parameters, way == PG_BINARY);
   else
     got = run_patiently(cache, text_get(&text), parameters, way == PG_BINARY,
                         patience_of(cache, way == PG_STORE));
@@ -513,7 +513,31 @@ void pg_clear(struct pg_cache *cache, struct pg_result *result) {
   cache->pq.clear(result); /* does nothing for NULL */
 }
 
+int pg_numbers(struct pg_cache *cache, enum pg_way way, const char *sql,
+               const struct pg_parameters *parameters, const char *doing, int64_t *numbers,
+               int count, cugen_error *err) {
+  struct pg_result *result;
+  int status = pg_run(cache, way, sql, parameters, doing, &result, err);
+  const bool any = !status && pg_rows(cache, result);
+  for (int i = 0; i < count; i++) numbers[i] = any ? pg_integer(cache, result, 0, i) : 0;
+  pg_clear(cache, result);
+  return status;
+}
+
+int pg_begin(struct pg_cache *cache, const char *begin, const char *doing, cugen_error *err) {
+  int status = pg_run(cache, PG_ALONE, begin, NULL, doing, NULL, err);
+  cache->within = !status;
+  return status;
+}
+
+int pg_commit(struct pg_cache *cache, const char *doing, cugen_error *err) {
+  int status = pg_run(cache, PG_ALONE, "COMMIT", NULL, doing, NULL, err);
+  if (!status) cache->within = false;
+  return status;
+}
+
 void pg_rollback(struct pg_cache *cache) {
+  cache->within = false;
   cache->pq.clear(exec(cache, "ROLLBACK"));
 }
 
@@ -531,7 +555,7 @@ int64_t pg_integer(struct pg_cache *cache, const struct pg_result *result, int r
   return strtoll(cache->pq.value(result, row, column), NULL, 10);
 }
 
-double pg_real(struct pg_cache *cache, const struct pg_result *result, int row, int column) {
+static double pg_real(struct pg_cache *cache, const struct pg_result *result, int row, int column) {
   char digits[PG_NUMBER] = {0};
   if (cache->pq.is_null(result, row, column)) return (double)NAN;
   snprintf(digits, sizeof digits, "%s", cache->pq.value(result, row, column));
@@ -540,6 +564,28 @@ double pg_real(struct pg_cache *cache, const struct pg_result *result, int row, 
   return strtod(digits, NULL);
 }
 
-int64_t pg_changed(struct pg_cache *cache, struct pg_result *result) {
-  return strtoll(cache->pq.changed(result), NULL, 10);
+static const char *row_text_of(const struct cache_row *row, int column) {
+  return pg_text(pg_cache_of(row->cache), row->answer, row->number, column);
+}
+
+static int64_t row_integer_of(const struct cache_row *row, int column) {
+  return pg_integer(pg_cache_of(row->cache), row->answer, row->number, column);
+}
+
+static double row_real_of(const struct cache_row *row, int column) {
+  return pg_real(pg_cache_of(row->cache), row->answer, row->number, column);
+}
+
+int pg_visit(struct pg_cache *cache, enum pg_way way, const char *sql,
+             const struct pg_parameters *parameters, const char *doing, cache_row_visitor *visit,
+             void *context, int *rows, cugen_error *err) {
+  static const struct cache_columns_of columns = {row_text_of, row_integer_of, row_real_of};
+  struct pg_result *result;
+  int status = pg_run(cache, way, sql, parameters, doing, &result, err);
+  struct cache_row row = {&columns, &cache->base, result, 0};
+  for (; !status && row.number < pg_rows(cache, result); row.number++)
+    status = visit(context, &row, err);
+  if (rows) *rows = pg_rows(cache, result);
+  pg_clear(cache, result);
+  return status;
 }

@@ -1,12 +1,6 @@
 /* Converting records; see row.h. */
 #include "row.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/outputs.h"
-
 /* ---- To the server -------------------------------------------------------------------------- */
 
 static void add_column(struct pg_parameters *to, const struct cache_column *column,
@@ -49,41 +43,4 @@ void pg_write_record(const struct cache_record *record, struct text *out) {
     else
       text_add(out, "\\N");
   }
-}
-
-/* ---- From the server ------------------------------------------------------------------------ */
-
-/* Reads column i into *out. Returns what is wrong with its value, or NULL. Sets *memory to false if
-   memory runs out. */
-static const char *row_read_column(struct pg_cache *cache, const struct pg_result *result, int row,
-                                   int i, struct cache_record *out, bool *memory) {
-  switch (cache_columns[i].type) {
-  case COLUMN_TEXT:
-    *(char **)cache_place_of(out, i) = strdup(pg_text(cache, result, row, i));
-    *memory = *memory && *(char **)cache_place_of(out, i);
-    return NULL;
-  case COLUMN_HASH:
-  case COLUMN_CHARS:
-  case COLUMN_OUTPUTS: return cache_take_text(out, i, pg_text(cache, result, row, i));
-  case COLUMN_INT:
-  case COLUMN_INT64:
-  case COLUMN_TIME: return cache_take_whole(out, i, pg_integer(cache, result, row, i));
-  case COLUMN_REAL: break;
-  }
-  return cache_take_real(out, i, pg_real(cache, result, row, i));
-}
-
-bool pg_read_record(struct pg_cache *cache, const struct pg_result *result, int row,
-                    struct cache_record *out) {
-  bool memory = true;
-  *out = (struct cache_record){0};
-  for (int i = 0; i < CACHE_COLUMNS && memory; i++) {
-    const char *wrong = row_read_column(cache, result, row, i, out, &memory);
-    if (wrong && !out->wrong) out->wrong = wrong, out->wrong_column = i;
-  }
-  if (memory)
-    cache_record_settle(out);
-  else
-    cache_record_free(out);
-  return memory;
 }

@@ -9,8 +9,4 @@ void pg_add_record(struct pg_parameters *to, const struct cache_record *record);
 /* Appends a record as a line for COPY, without the line's end. */
 void pg_write_record(const struct cache_record *record, struct text *out);
 void pg_write_text(const char *value, struct text *out);
-/* Reads a record from a row that begins with its columns. Returns false if out of memory. */
-bool pg_read_record(struct pg_cache *cache, const struct pg_result *result, int row,
-                    struct cache_record *out);
-
 #endif

@@ -72,8 +72,8 @@ static int stage_begin(struct postgres_stage *stage, cugen_error *err) {
   if (stage->begun) return CUGEN_OK;
   pthread_mutex_lock(&stage->cache->base.lock);
   stage->begun = true;
-  int status = pg_run(stage->cache, PG_ALONE, "BEGIN", NULL, doing, NULL, err);
-  return status ? status : pg_run(stage->cache, PG_WITHIN, table_sql, NULL, doing, NULL, err);
+  int status = pg_begin(stage->cache, "BEGIN", doing, err);
+  return status ? status : pg_run(stage->cache, PG_ALONE, table_sql, NULL, doing, NULL, err);
 }
 
 static void stage_end(struct postgres_stage *stage) {
@@ -193,21 +193,15 @@ static void clear_batch(struct batch *batch) {
   batch->count = 0;
 }
 
-static int read_batch(struct pg_cache *cache, struct batch *batch, cugen_error *err) {
-  struct pg_result *result;
-  batch->count = 0;
-  int status =
-      pg_run(cache, PG_WITHIN, "FETCH FORWARD 500 FROM merging", NULL, doing, &result, err);
-  for (int row = 0; !status && row < pg_rows(cache, result); row++) {
-    struct entry *entry = &batch->entries[batch->count];
-    *entry = (struct entry){.space = pg_integer(cache, result, row, CACHE_COLUMNS),
-                            .line = pg_integer(cache, result, row, CACHE_COLUMNS + 1),
-                            .several = pg_integer(cache, result, row, CACHE_COLUMNS + 2) > 1};
-    if (!pg_read_record(cache, result, row, &entry->record)) status = error_memory(err);
-    batch->count += !status;
-  }
-  pg_clear(cache, result);
-  return status;
+static int read_entry(void *context, const struct cache_row *row, cugen_error *err) {
+  struct batch *batch = context;
+  struct entry *entry = &batch->entries[batch->count];
+  *entry = (struct entry){.space = row_integer(row, CACHE_COLUMNS),
+                          .line = row_integer(row, CACHE_COLUMNS + 1),
+                          .several = row_integer(row, CACHE_COLUMNS + 2) > 1};
+  if (!cache_row_record(row, &entry->record)) return error_memory(err);
+  batch->count++;
+  return CUGEN_OK;
 }
 
 static void stage_take(struct cache_record *to, struct cache_record *held) {
@@ -218,14 +212,21 @@ static void stage_take(struct cache_record *to, struct cache_record *held) {
 
 /* Notes a row that the cache has of an entry's variant; entries are few and in order of space
    and variant. */
-static void note_held(struct entry *entry, struct cache_record *held, bool superseded,
-                      bool nameless) {
-  if (strcmp(held->hash.hex, entry->record.hash.hex) == 0) {
-    entry->known = entry->known || cache_records_equal(held, &entry->record);
-    if (!superseded) stage_take(&entry->current, held);
+static int note_held(void *context, const struct cache_row *row, cugen_error *err) {
+  struct batch *batch = context;
+  struct entry *entry = &batch->entries[row_integer(row, CACHE_COLUMNS + 2)];
+  const bool superseded = row_integer(row, CACHE_COLUMNS) != 0,
+             nameless = row_integer(row, CACHE_COLUMNS + 1) != 0;
+  struct cache_record held;
+  if (!cache_row_record(row, &held)) return error_memory(err);
+  if (strcmp(held.hash.hex, entry->record.hash.hex) == 0) {
+    entry->known = entry->known || cache_records_equal(&held, &entry->record);
+    if (!superseded) stage_take(&entry->current, &held);
   } else if (!superseded && nameless && !entry->several) {
-    stage_take(&entry->unknown, held);
+    stage_take(&entry->unknown, &held);
   }
+  cache_record_free(&held);
+  return CUGEN_OK;
 }
 
 static const char held_sql[] = "SELECT %s, superseded, (origin = '')::integer, place FROM "
@@ -236,7 +237,6 @@ static const char held_sql[] = "SELECT %s, superseded, (origin = '')::integer, p
 static int find_held(struct pg_cache *cache, struct batch *batch, cugen_error *err) {
   struct text spaces = {0}, variants = {0}, places = {0};
   struct pg_parameters parameters = {0};
-  struct pg_result *result = NULL;
   for (int i = 0; i < batch->count; i++) {
     pg_array_integer(&spaces, batch->entries[i].space);
     pg_array_text(&variants, batch->entries[i].record.variant);
@@ -249,17 +249,8 @@ static int find_held(struct pg_cache *cache, struct batch *batch, cugen_error *e
     pg_add_text(&parameters, text_get(arrays[i]));
     if (arrays[i]->failed) status = error_memory(err);
   }
-  if (!status) status = pg_run(cache, PG_WITHIN, held_sql, &parameters, doing, &result, err);
-  for (int row = 0; !status && row < pg_rows(cache, result); row++) {
-    struct cache_record held;
-    if (!pg_read_record(cache, result, row, &held)) status = error_memory(err);
-    if (!status)
-      note_held(&batch->entries[pg_integer(cache, result, row, CACHE_COLUMNS + 2)], &held,
-                pg_integer(cache, result, row, CACHE_COLUMNS) != 0,
-                pg_integer(cache, result, row, CACHE_COLUMNS + 1) != 0);
-    if (!status) cache_record_free(&held);
-  }
-  pg_clear(cache, result);
+  if (!status)
+    status = pg_visit(cache, PG_ALONE, held_sql, &parameters, doing, note_held, batch, NULL, err);
   for (int i = 0; i < 3; i++) text_free(arrays[i]);
   return status;
 }
@@ -317,7 +308,7 @@ static int run_four(struct pg_cache *cache, const char *sql, struct text *arrays
     if (arrays[i].failed) return error_memory(err);
     pg_add_text(&parameters, text_get(&arrays[i]));
   }
-  return pg_run(cache, PG_WITHIN, sql, &parameters, doing, NULL, err);
+  return pg_run(cache, PG_ALONE, sql, &parameters, doing, NULL, err);
 }
 
 static int merge_batch(struct pg_cache *cache, struct batch *batch, cugen_cache_merged *out,
@@ -346,32 +337,32 @@ static const char merging_sql[] = "DECLARE merging NO SCROLL CURSOR FOR SELECT %
 static int merge_within(struct postgres_stage *stage, struct batch *batch, cugen_cache_merged *out,
                         cugen_error *err) {
   struct pg_cache *cache = stage->cache;
-  int status = pg_run(cache, PG_WITHIN, spaces_sql, NULL, doing, NULL, err);
-  if (!status) status = pg_run(cache, PG_WITHIN, merging_sql, NULL, doing, NULL, err);
+  int status = pg_run(cache, PG_ALONE, spaces_sql, NULL, doing, NULL, err);
+  if (!status) status = pg_run(cache, PG_ALONE, merging_sql, NULL, doing, NULL, err);
   for (bool more = true; more && !status;) {
-    status = read_batch(cache, batch, err);
+    batch->count = 0;
+    status = pg_visit(cache, PG_ALONE, "FETCH FORWARD 500 FROM merging", NULL, doing, read_entry,
+                      batch, NULL, err);
     more = batch->count > 0;
     if (!status && more) status = merge_batch(cache, batch, out, err);
     if (!status) stage->merged += (size_t)batch->count;
     clear_batch(batch);
     if (!status && stage_is_stopped(stage)) status = say_stopped(err);
   }
-  if (!status) status = pg_run(cache, PG_WITHIN, "COMMIT", NULL, doing, NULL, err);
-  return status;
+  return status ? status : pg_commit(cache, doing, err);
 }
 
 /* The temporary table is kept when the transaction is rolled back to the savepoint. */
 static int postgres_stage_merge_here(struct postgres_stage *stage, struct batch *batch,
                                      cugen_cache_merged *out, cugen_error *err) {
   enum { TRIES = 20 };
-  int status = pg_run(stage->cache, PG_WITHIN, "SAVEPOINT staged", NULL, doing, NULL, err);
+  int status = pg_run(stage->cache, PG_ALONE, "SAVEPOINT staged", NULL, doing, NULL, err);
   for (int i = 1; !status; i++) {
     *out = (cugen_cache_merged){0};
     stage->merged = 0;
     status = merge_within(stage, batch, out, err);
     if (!status || !pg_is_passing(err) || i == TRIES) break;
-    status =
-        pg_run(stage->cache, PG_WITHIN, "ROLLBACK TO SAVEPOINT staged", NULL, doing, NULL, err);
+    status = pg_run(stage->cache, PG_ALONE, "ROLLBACK TO SAVEPOINT staged", NULL, doing, NULL, err);
   }
   return status;
 }

@@ -217,11 +217,6 @@ int sqlite_stage_open(struct cache *base, size_t planned, const struct cache_wat
 
 /* ---- Adding --------------------------------------------------------------------------------- */
 
-static bool stage_run(sqlite3_stmt *statement) {
-  sqlite3_step(statement);
-  return sqlite3_reset(statement) == SQLITE_OK;
-}
-
 /* The first column of the first row; 0: there is no row. */
 static bool fetch(sqlite3_stmt *statement, int64_t *out) {
   *out = sqlite3_step(statement) == SQLITE_ROW ? sqlite3_column_int64(statement, 0) : 0;
@@ -245,7 +240,7 @@ static bool stage_find_space(struct sqlite_stage *stage, const struct cache_key 
   if (is_latest(stage, key)) return true;
   if (!cache_bind_key(find, key) || !fetch(find, &stage->space)) return false;
   if (stage->space) return true;
-  if (!cache_bind_key(add, key) || !stage_run(add)) return false;
+  if (!cache_bind_key(add, key) || !cache_run(add)) return false;
   stage->space = sqlite3_last_insert_rowid(stage->db);
   return true;
 }
@@ -269,7 +264,7 @@ int sqlite_stage_add(struct cache_stage *base, const struct cache_entry *entry, 
   bool good = stage_find_space(stage, &entry->key) && !stage->key.failed &&
               sqlite3_bind_int64(statement, 1, stage->space) == SQLITE_OK &&
               sqlite3_bind_int64(statement, 2, (int64_t)line) == SQLITE_OK &&
-              cache_bind_record(statement, &entry->record) && stage_run(statement);
+              cache_bind_record(statement, &entry->record) && cache_run(statement);
   if (good && sqlite3_changes(stage->db) == 0) good = stage_find_line(stage, entry, twice);
   if (stage->key.failed) return error_memory(err);
   if (!good) return stage_error(stage, err);
@@ -339,6 +334,7 @@ static void take_key(const struct sqlite_stage *stage, struct cache_entry *out) 
 
 /* Merges the row that the reading statement is at. */
 static int merge_row(struct sqlite_stage *stage, struct cache_merge *merge, cugen_error *err) {
+  const struct cache_row row = cache_row_of(stage->entries);
   struct cache_entry entry = {0};
   const char *name;
   const int64_t space = sqlite3_column_int64(stage->entries, CACHE_COLUMNS);
@@ -347,7 +343,7 @@ static int merge_row(struct sqlite_stage *stage, struct cache_merge *merge, cuge
     if (!load_key(stage, space))
       return stage->key.failed ? error_memory(err) : stage_error(stage, err);
   }
-  if (!cache_read_record(stage->entries, &entry.record)) return error_memory(err);
+  if (!cache_row_record(&row, &entry.record)) return error_memory(err);
   take_key(stage, &entry);
   if (sqlite3_column_int(stage->entries, CACHE_COLUMNS + 1))
     entry.key.origin = entry.record.hash.hex;
@@ -406,7 +402,7 @@ static void stage_note_place(struct sqlite_stage *stage) {
   /* The stored place is one earlier: its row is merged again, which changes nothing. */
   if (stage->space && sqlite3_bind_int64(stage->places, 1, stage->space) == SQLITE_OK &&
       cache_bind_text(stage->places, 2, "") && cache_bind_text(stage->places, 3, ""))
-    stage_run(stage->places);
+    cache_run(stage->places);
 }
 
 /* The pragmas are only for speed, so failures are ignored. */
