@@ -268,13 +268,18 @@ int cache_news(struct cache *cache, const struct cache_key *key, struct cache_ne
 int cache_stage_open(struct cache *cache, size_t planned, const struct cache_watch *watch,
                      struct cache_stage **out, cugen_error *err) {
   *out = NULL;
-  return cache->engine->stage_open(cache, planned, watch, out, err);
+  const struct cache_stage given = {.engine = cache->engine,
+                                    .watch = watch ? *watch : (struct cache_watch){0},
+                                    .planned = planned};
+  return cache->engine->stage_open(cache, &given, out, err);
 }
 
 int cache_stage_add(struct cache_stage *stage, const struct cache_entry *entry, size_t line,
                     size_t *twice, cugen_error *err) {
+  enum { CHECKS = 1024 };
   *twice = 0;
-  return stage->engine->stage_add(stage, entry, line, twice, err);
+  int status = stage->engine->stage_add(stage, entry, line, twice, err);
+  return status || ++stage->added % CHECKS ? status : cache_stage_watch(stage, err);
 }
 
 int cache_stage_merge(struct cache_stage *stage, cugen_cache_merged *out, cugen_error *err) {

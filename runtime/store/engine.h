@@ -8,6 +8,7 @@
 
 #include <pthread.h>
 
+#include "base/error.h"
 #include "base/system.h"
 #include "cache.h"
 #include "seal.h"
@@ -33,13 +34,21 @@ struct cache {
 
 struct cache_stage {
   const struct cache_engine *engine;
+  struct cache_watch watch;
+  size_t planned, added, merged; /* records */
 };
+/* CUGEN_ERROR_INTERRUPTED: the caller wants the import to end. */
+static inline int cache_stage_watch(const struct cache_stage *stage, cugen_error *err) {
+  const cugen_import_progress state = {stage->added, stage->merged, stage->planned};
+  if (!stage->watch.stop || !stage->watch.stop(&state, stage->watch.context)) return CUGEN_OK;
+  return error_set(err, CUGEN_ERROR_INTERRUPTED, "stopped on request; nothing was imported");
+}
 
 /* Failed records: their outcome is neither OK nor UNPREDICTED. */
 #define CACHE_FAILED_SQL "outcome NOT IN (0, 7)"
 _Static_assert(CUGEN_OUTCOME_OK == 0 && CUGEN_OUTCOME_UNPREDICTED == 7, "as above");
 
-/* ---- Queries ---------------------------------------------------------------------------------- */
+/* ---- Queries -------------------------------------------------------------------------------- */
 
 /* What is only read is asked by the statements of query.c, which all engines run. */
 enum cache_query {
@@ -127,8 +136,8 @@ struct cache_engine {
   int (*sync)(struct cache *cache, cugen_error *err);
   void (*set_patience)(struct cache *cache, double seconds);
 
-  /* Visits the rows of a query's answer until the visitor fails or returns CACHE_STOP. values: texts;
-     NULL becomes "". */
+  /* Visits the rows of a query's answer until the visitor fails or returns CACHE_STOP. values:
+     texts; NULL becomes "". */
   int (*query)(struct cache *cache, enum cache_query which, const char *const *values, int count,
                cache_row_visitor *visit, void *context, cugen_error *err);
   int (*store)(struct cache *cache, const struct cache_key *key, const struct cache_record *record,
@@ -140,8 +149,9 @@ struct cache_engine {
   int (*verify)(struct cache *cache, cugen_cache_counts *out, struct text *wrong,
                 struct text *foreign, cugen_error *err);
 
-  int (*stage_open)(struct cache *cache, size_t planned, const struct cache_watch *watch,
-                    struct cache_stage **out, cugen_error *err);
+  /* The stage begins with a copy of *given. */
+  int (*stage_open)(struct cache *cache, const struct cache_stage *given, struct cache_stage **out,
+                    cugen_error *err);
   int (*stage_add)(struct cache_stage *stage, const struct cache_entry *entry, size_t line,
                    size_t *twice, cugen_error *err);
   int (*stage_merge)(struct cache_stage *stage, cugen_cache_merged *out, cugen_error *err);

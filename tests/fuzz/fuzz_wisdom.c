@@ -59,9 +59,9 @@ static void drop(struct list *list, size_t from) {
   list->count = from;
 }
 
-static int stage_open(struct cache *cache, size_t planned, const struct cache_watch *watch,
+static int stage_open(struct cache *cache, const struct cache_stage *given,
                       struct cache_stage **out, cugen_error *err) {
-  (void)planned, (void)watch, (void)err;
+  (void)given, (void)err;
   *out = &list_of(cache)->stage;
   return CUGEN_OK;
 }

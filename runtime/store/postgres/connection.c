@@ -8,7 +8,6 @@
 #include "connection.h"
 
 #include <errno.h>
-#include <locale.h>
 #include <math.h>
 #include <poll.h>
 #include <stdio.h>
@@ -18,74 +17,6 @@
 
 #include "base/error.h"
 #include "base/system.h"
-
-/* ---- Parameters ----------------------------------------------------------------------------- */
-
-static void connection_add(struct pg_parameters *to, const char *value) {
-  to->formats[to->count] = 0;
-  to->values[to->count++] = value;
-}
-
-void pg_add_text(struct pg_parameters *to, const char *text) {
-  connection_add(to, text ? text : "");
-}
-
-void pg_add_integer(struct pg_parameters *to, int64_t value) {
-  snprintf(to->numbers[to->count], PG_NUMBER, "%lld", (long long)value);
-  connection_add(to, to->numbers[to->count]);
-}
-
-void pg_add_outputs(struct pg_parameters *to, const cugen_outputs *outputs) {
-  outputs_text(outputs, to->numbers[to->count], PG_NUMBER);
-  connection_add(to, to->numbers[to->count]);
-}
-
-/* The decimal point of the locale that the application may have set. */
-static char decimal_point(void) {
-  return localeconv()->decimal_point[0];
-}
-
-void pg_add_real(struct pg_parameters *to, double value) {
-  snprintf(to->numbers[to->count], PG_NUMBER, "%.17g", value);
-  char *point = strchr(to->numbers[to->count], decimal_point());
-  if (point) *point = '.';
-  connection_add(to, isnan(value)   ? NULL
-                     : isinf(value) ? value > 0 ? "Infinity" : "-Infinity"
-                                    : to->numbers[to->count]);
-}
-
-void pg_add_null(struct pg_parameters *to) {
-  connection_add(to, NULL);
-}
-
-void pg_add_bytes(struct pg_parameters *to, const void *data, size_t length) {
-  to->lengths[to->count] = (int)length; /* at most CACHE_MAX_IMAGE */
-  connection_add(to, data ? data : "");
-  to->formats[to->count - 1] = 1;
-}
-
-static void begin_element(struct text *array) {
-  text_add_char(array, array->length ? ',' : '{');
-}
-
-void pg_array_integer(struct text *array, int64_t value) {
-  begin_element(array);
-  text_addf(array, "%lld", (long long)value);
-}
-
-void pg_array_text(struct text *array, const char *value) {
-  begin_element(array);
-  text_add_char(array, '"');
-  for (; *value; value++) {
-    if (*value == '"' || *value == '\\') text_add_char(array, '\\');
-    text_add_char(array, *value);
-  }
-  text_add_char(array, '"');
-}
-
-void pg_array_end(struct text *array) {
-  text_add(array, array->length ? "}" : "{}");
-}
 
 /* ---- Failures ------------------------------------------------------------------------------- */
 
@@ -560,7 +491,7 @@ static double pg_real(struct pg_cache *cache, const struct pg_result *result, in
   if (cache->pq.is_null(result, row, column)) return (double)NAN;
   snprintf(digits, sizeof digits, "%s", cache->pq.value(result, row, column));
   char *point = strchr(digits, '.');
-  if (point) *point = decimal_point();
+  if (point) *point = pg_decimal_point();
   return strtod(digits, NULL);
 }
 

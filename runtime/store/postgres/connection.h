@@ -48,10 +48,18 @@ struct pg_parameters {
 
 void pg_add_text(struct pg_parameters *to, const char *text); /* NULL becomes "" */
 void pg_add_integer(struct pg_parameters *to, int64_t value);
-void pg_add_outputs(struct pg_parameters *to, const cugen_outputs *outputs);
 void pg_add_real(struct pg_parameters *to, double value); /* NaN becomes NULL */
 void pg_add_null(struct pg_parameters *to);
 void pg_add_bytes(struct pg_parameters *to, const void *data, size_t length);
+
+void pg_add_key(struct pg_parameters *to, const struct cache_key *key);
+/* Adds the columns of a record as the parameters of "%v". */
+void pg_add_record(struct pg_parameters *to, const struct cache_record *record);
+/* Appends the values as a line for COPY. */
+void pg_write_line(const struct pg_parameters *all, struct text *out);
+
+/* The decimal point of the locale that the application may have set. */
+char pg_decimal_point(void);
 
 /* Append to an array literal that becomes one parameter: "{1,2}", "{\"a\",\"b\"}". */
 void pg_array_integer(struct text *array, int64_t value);

@@ -1,14 +1,13 @@
-/* The tables on the server; see tables.h.
+/* The tables on the server; see database.h.
 
    The columns and constraints that exist are compared with those that cugen makes before any of
    them is used: a trigger, a rule, a policy, a view, a default or an index with an expression
    would run on the server with this user's rights. */
-#include "tables.h"
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "database.h"
 
 /* ---- Definitions ---------------------------------------------------------------------------- */
 
@@ -362,13 +361,6 @@ int pg_open_tables(struct pg_cache *cache, cugen_error *err) {
 }
 
 /* ---- Sets ----------------------------------------------------------------------------------- */
-
-void pg_add_key(struct pg_parameters *to, const struct cache_key *key) {
-  pg_add_text(to, key->device);
-  pg_add_text(to, key->config);
-  pg_add_text(to, key->problem);
-  pg_add_text(to, key->options);
-}
 
 void pg_forget_space(struct pg_cache *cache) {
   text_restart(&cache->memo);
