@@ -32,7 +32,7 @@ static int explain_add_measured(cugen_kernel *k, const struct dtype *dtype, cuge
   struct cache *cache;
   struct cache_rate copy, fma = {0};
   struct text word = {0};
-  text_addf(&word, "dtype=%s ", dtype->name);
+  text_addf(&word, "dtype=%s", dtype->name);
   int status = word.failed ? error_memory(err) : api_cache_to_read(k->lookup.lib, &cache, err);
   if (!status)
     status = cache_greatest_rate(cache, k->lookup.device.fingerprint, copy_config, "", &copy, err);

@@ -470,13 +470,9 @@ static int device_check_shared(int64_t bytes, cugen_error *err) {
 /* The blocks of a cluster run together, each with static shared memory of its own. */
 static int find_statics(struct loaded *loaded, cugen_error *err) {
   struct image_memory memory;
-  struct link_map *map = NULL;
+  const struct observed_image *image = &loaded->image;
   if (loaded->statics) return CUGEN_OK;
-  if (dlinfo(loaded->library, RTLD_DI_LINKMAP, &map) != 0)
-    return error_set(err, CUGEN_ERROR_DEVICE,
-                     "cannot find out where the compiled kernel was loaded: %s", dlerror());
-  const struct compiled *compiled = loaded->compiled;
-  int status = arrays_read(compiled->image, compiled->image_length, map->l_addr, &memory, err);
+  int status = arrays_read(image->bytes, image->length, image->base, &memory, err);
   if (!status) loaded->statics = calloc(memory.array_count + 1, sizeof *loaded->statics);
   if (!status && !loaded->statics) status = error_memory(err);
   for (size_t i = 0; i < memory.array_count && !status; i++) {
@@ -537,12 +533,10 @@ static int cpu_symbol(struct device *device, struct loaded *loaded, const char *
   (void)device;
   Dl_info info;
   const ElfW(Sym) *symbol = NULL;
-  struct link_map *map = NULL;
   /* also finds symbols of libraries that the image needs */
   *address = dlsym(loaded->library, name);
-  bool found = *address && dlinfo(loaded->library, RTLD_DI_LINKMAP, &map) == 0 &&
-               dladdr1(*address, &info, (void **)(uintptr_t)&symbol, RTLD_DL_SYMENT) && symbol &&
-               (uintptr_t)info.dli_fbase == map->l_addr &&
+  bool found = *address && dladdr1(*address, &info, (void **)(uintptr_t)&symbol, RTLD_DL_SYMENT) &&
+               symbol && (uintptr_t)info.dli_fbase == loaded->image.base &&
                ELF64_ST_TYPE(symbol->st_info) == STT_OBJECT;
   if (!found) return error_set(err, CUGEN_ERROR_CONFIG, DEVICE_NO_SYMBOL, name);
   if (written &&
@@ -718,43 +712,18 @@ static bool cpu_timer_read(struct device *device, struct timer *timer, double *s
   return true;
 }
 
-const struct device_ops cpu_device_ops = {.kind = "cpu",
+/* clang-format off */
+#define CPU_FUNCTIONS(X)                                                                           \
+  X(describe) X(compile) X(open) X(close) X(alloc) X(free) X(alloc_pitched) X(memory_check)        \
+  X(copy) X(copy_2d) X(fill) X(cache_bytes) X(flush) X(load) X(unload) X(entry) X(symbol)          \
+  X(tensor_make) X(texture_make) X(texture_free) X(texture_update) X(active_blocks) X(launch)      \
+  X(launch_on) X(timer_make) X(timer_free) X(timer_start) X(timer_stop) X(timer_read)              \
+  X(parameters) X(watch) X(reverse_blocks) X(sync) X(time)
+/* clang-format on */
+#define CPU_MEMBER(member) DEVICE_MEMBER(cpu, member),
+const struct device_ops cpu_device_ops = {CPU_FUNCTIONS(CPU_MEMBER).kind = "cpu",
                                           .capabilities = DEVICE_IN_PROCESS,
                                           .count = cpu_count_devices,
-                                          .describe = cpu_describe,
-                                          .compile = cpu_compile,
-                                          .open = cpu_open,
-                                          .close = cpu_close,
-                                          .alloc = cpu_alloc,
-                                          .free = cpu_free,
-                                          .alloc_pitched = cpu_alloc_pitched,
-                                          .memory_check = cpu_memory_check,
                                           .upload = cpu_copy_now,
                                           .download = cpu_copy_now,
-                                          .copy = cpu_copy,
-                                          .copy_2d = cpu_copy_2d,
-                                          .fill = cpu_fill,
-                                          .cache_bytes = cpu_cache_bytes,
-                                          .flush = cpu_flush,
-                                          .load = cpu_load,
-                                          .unload = cpu_unload,
-                                          .entry = cpu_entry,
-                                          .symbol = cpu_symbol,
-                                          .tensor_make = cpu_tensor_make,
-                                          .texture_make = cpu_texture_make,
-                                          .texture_free = cpu_texture_free,
-                                          .texture_update = cpu_texture_update,
-                                          .active_blocks = cpu_active_blocks,
-                                          .launch = cpu_launch,
-                                          .launch_on = cpu_launch_on,
-                                          .timer_make = cpu_timer_make,
-                                          .timer_free = cpu_timer_free,
-                                          .timer_start = cpu_timer_start,
-                                          .timer_stop = cpu_timer_stop,
-                                          .timer_read = cpu_timer_read,
-                                          .needs = object_needs,
-                                          .parameters = cpu_parameters,
-                                          .watch = cpu_watch,
-                                          .reverse_blocks = cpu_reverse_blocks,
-                                          .sync = cpu_sync,
-                                          .time = cpu_time};
+                                          .needs = object_needs};

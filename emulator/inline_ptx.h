@@ -36,6 +36,20 @@
   X(R) X(CC) X(TENSORMAP) X(LAUNCH_DEPENDENTS) X(UNIFORM) X(LEVEL) X(EVICT_NORMAL) X(EVICT_LAST)   \
   X(FRACTIONAL) X(HINT) X(WARP) X(RNA) X(CACHE) X(D1) X(D2) X(D3) X(D4) X(D5) X(MMA_ASYNC)         \
   X(FENCE)
+/* Special registers; those of three dimensions have consecutive numbers. */
+#define IPTX_SPECIALS(X)                                                                           \
+  X(TID, "tid.x") X(TID_Y, "tid.y") X(TID_Z, "tid.z") X(NTID, "ntid.x") X(NTID_Y, "ntid.y")        \
+  X(NTID_Z, "ntid.z") X(CTAID, "ctaid.x") X(CTAID_Y, "ctaid.y") X(CTAID_Z, "ctaid.z")              \
+  X(NCTAID, "nctaid.x") X(NCTAID_Y, "nctaid.y") X(NCTAID_Z, "nctaid.z") X(LANEID, "laneid")        \
+  X(WARPID, "warpid") X(NWARPID, "nwarpid") X(SMID, "smid") X(NSMID, "nsmid") X(GRIDID, "gridid")  \
+  X(MASK_EQ, "lanemask_eq") X(MASK_LT, "lanemask_lt") X(MASK_LE, "lanemask_le")                    \
+  X(MASK_GT, "lanemask_gt") X(MASK_GE, "lanemask_ge") X(CLOCK, "clock") X(CLOCK_HI, "clock_hi")    \
+  X(CLOCK64, "clock64") X(GLOBALTIMER, "globaltimer") X(CLUSTER_RANK, "cluster_ctarank")           \
+  X(CLUSTER_RANKS, "cluster_nctarank") X(CLUSTER_CTAID, "cluster_ctaid.x")                         \
+  X(CLUSTER_CTAID_Y, "cluster_ctaid.y") X(CLUSTER_CTAID_Z, "cluster_ctaid.z")                      \
+  X(CLUSTER_NCTAID, "cluster_nctaid.x") X(CLUSTER_NCTAID_Y, "cluster_nctaid.y")                    \
+  X(CLUSTER_NCTAID_Z, "cluster_nctaid.z") X(DYNAMIC_BYTES, "dynamic_smem_size")                    \
+  X(GLOBALTIMER_LO, "globaltimer_lo") X(GLOBALTIMER_HI, "globaltimer_hi")
 /* clang-format on */
 
 enum iptx_type {
@@ -215,8 +229,6 @@ extern const struct iptx_operation iptx_arithmetic[], iptx_memory[], iptx_collec
     iptx_matrix[], iptx_control[], iptx_warpgroup[];
 
 uint64_t iptx_from_real(double value, enum iptx_type type);
-/* The memory that an address argument points to. */
-void *iptx_address(const struct iptx_run *run, const struct iptx_instruction *i, unsigned argument);
 /* The argument as an address of shared memory. */
 unsigned iptx_shared(const struct iptx_run *run, const struct iptx_instruction *i,
                      unsigned argument);

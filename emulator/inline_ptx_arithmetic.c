@@ -30,35 +30,10 @@ static double whole(double value, const struct iptx_instruction *i) {
 
 typedef double real_function(double a, double b, double c);
 
-/* Instructions of reals, and their results. A fused multiply-add is rounded once: in float by fmaf
-   (real_part), and for the smaller types in double, which holds their products exactly. */
-#define REALS(X)                                                                                   \
-  X(add, a + b)                                                                                    \
-  X(sub, a - b)                                                                                    \
-  X(mul, (a) * (b))                                                                                \
-  X(div, a / b)                                                                                    \
-  X(min, fmin(a, b))                                                                               \
-  X(max, fmax(a, b))                                                                               \
-  X(copysign, copysign(b, a))                                                                      \
-  X(neg, -a)                                                                                       \
-  X(abs, fabs(a))                                                                                  \
-  X(rcp, 1 / a)                                                                                    \
-  X(sqrt, sqrt(a))                                                                                 \
-  X(rsqrt, 1 / sqrt(a))                                                                            \
-  X(sin, sin(a))                                                                                   \
-  X(cos, cos(a))                                                                                   \
-  X(lg2, log2(a))                                                                                  \
-  X(ex2, exp2(a))                                                                                  \
-  X(tanh, tanh(a))                                                                                 \
-  X(fma, fma(a, b, c))
-#define X(name, result)                                                                            \
-  static double real_##name(double a, double b, double c) {                                        \
-    (void)b, (void)c;                                                                              \
-    return result;                                                                                 \
-  }
-REALS(X)
-#undef X
+static real_function real_fma;
 
+/* A fused multiply-add is rounded once: in float by fmaf, and for the smaller types in double,
+   which holds their products exactly. */
 static uint64_t real_part(const struct iptx_instruction *i, real_function *f, const uint64_t *v,
                           enum iptx_type type) {
   const double a = iptx_real(v[0], type), b = iptx_real(v[1], type), c = iptx_real(v[2], type);
@@ -81,38 +56,17 @@ static void real(struct iptx_run *run, const struct iptx_instruction *i, real_fu
 
 typedef uint64_t integer_function(uint64_t a, uint64_t b, bool is_signed);
 
-static uint64_t integer_div(uint64_t a, uint64_t b, bool s) {
+static uint64_t quotient(uint64_t a, uint64_t b, bool s) {
   if (!b) return ~UINT64_C(0);
   if (s && b == ~UINT64_C(0)) return 0 - a;
   return s ? (uint64_t)((int64_t)a / (int64_t)b) : a / b;
 }
 
-static uint64_t integer_rem(uint64_t a, uint64_t b, bool s) {
+static uint64_t rest(uint64_t a, uint64_t b, bool s) {
   if (!b) return a;
   if (s && b == ~UINT64_C(0)) return 0;
   return s ? (uint64_t)((int64_t)a % (int64_t)b) : a % b;
 }
-
-/* Instructions of integers, and what each computes of its operands a and b; s: its type is
-   signed. */
-#define INTEGERS(X)                                                                                \
-  X(add, a + b)                                                                                    \
-  X(sub, a - b)                                                                                    \
-  X(min, (s ? (int64_t)a < (int64_t)b : a < b) ? a : b)                                            \
-  X(max, (s ? (int64_t)a < (int64_t)b : a < b) ? b : a)                                            \
-  X(and, (a) & (b))                                                                                \
-  X(or, a | b)                                                                                     \
-  X(xor, a ^ b)                                                                                    \
-  X(neg, 0 - a)                                                                                    \
-  X(abs, s && (int64_t)a < 0 ? 0 - a : a)                                                          \
-  X(not, ~a)
-#define X(name, result)                                                                            \
-  static uint64_t integer_##name(uint64_t a, uint64_t b, bool s) {                                 \
-    (void)b, (void)s;                                                                              \
-    return result;                                                                                 \
-  }
-INTEGERS(X)
-#undef X
 
 static void integer(struct iptx_run *run, const struct iptx_instruction *i, integer_function *f) {
   const enum iptx_type type = arithmetic_type_of(i);
@@ -120,41 +74,52 @@ static void integer(struct iptx_run *run, const struct iptx_instruction *i, inte
   iptx_put(run, i, 0, f(iptx_get(run, i, 1, type), b, is_signed(type)));
 }
 
-#define REAL_OR_INTEGER(name)                                                                      \
-  static void do_##name(struct iptx_run *run, const struct iptx_instruction *i) {                  \
-    if (is_real(arithmetic_type_of(i)))                                                            \
-      real(run, i, real_##name);                                                                   \
-    else                                                                                           \
-      integer(run, i, integer_##name);                                                             \
+/* Instructions, and what each computes of its operands a, b and c; s: its type is signed. */
+#define COMPUTES_REAL(name, result)                                                                \
+  static double real_##name(double a, double b, double c) {                                        \
+    (void)b, (void)c;                                                                              \
+    return result;                                                                                 \
   }
-REAL_OR_INTEGER(add)
-REAL_OR_INTEGER(sub)
-REAL_OR_INTEGER(div)
-REAL_OR_INTEGER(min)
-REAL_OR_INTEGER(max)
-REAL_OR_INTEGER(neg)
-REAL_OR_INTEGER(abs)
-#undef REAL_OR_INTEGER
-#define ONLY(kind, name)                                                                           \
-  static void do_##name(struct iptx_run *run, const struct iptx_instruction *i) {                  \
-    kind(run, i, kind##_##name);                                                                   \
+#define COMPUTES_INTEGER(name, result)                                                             \
+  static uint64_t integer_##name(uint64_t a, uint64_t b, bool s) {                                 \
+    (void)b, (void)s;                                                                              \
+    return result;                                                                                 \
   }
-ONLY(integer, rem)
-ONLY(integer, and)
-ONLY(integer, or)
-ONLY(integer, xor)
-ONLY(integer, not )
-ONLY(real, copysign)
-ONLY(real, rcp)
-ONLY(real, sqrt)
-ONLY(real, rsqrt)
-ONLY(real, sin)
-ONLY(real, cos)
-ONLY(real, lg2)
-ONLY(real, ex2)
-ONLY(real, tanh)
-ONLY(real, fma)
-#undef ONLY
+#define DO(name, call)                                                                             \
+  static void do_##name(struct iptx_run *run, const struct iptx_instruction *i) {                  \
+    call;                                                                                          \
+  }
+#define REAL(name, result) COMPUTES_REAL(name, result) DO(name, real(run, i, real_##name))
+#define INTEGER(name, result)                                                                      \
+  COMPUTES_INTEGER(name, result) DO(name, integer(run, i, integer_##name))
+#define EITHER(name, of_reals, of_integers)                                                        \
+  COMPUTES_REAL(name, of_reals)                                                                    \
+  COMPUTES_INTEGER(name, of_integers)                                                              \
+  DO(name,                                                                                         \
+     is_real(arithmetic_type_of(i)) ? real(run, i, real_##name) : integer(run, i, integer_##name))
+EITHER(add, a + b, a + b)
+EITHER(sub, a - b, a - b)
+EITHER(div, a / b, quotient(a, b, s))
+EITHER(min, fmin(a, b), (s ? (int64_t)a < (int64_t)b : a < b) ? a : b)
+EITHER(max, fmax(a, b), (s ? (int64_t)a < (int64_t)b : a < b) ? b : a)
+EITHER(neg, -a, 0 - a)
+EITHER(abs, fabs(a), s && (int64_t)a < 0 ? 0 - a : a)
+INTEGER(rem, rest(a, b, s))
+INTEGER(and, (a) & (b))
+INTEGER(or, a | b)
+INTEGER(xor, a ^ b)
+INTEGER(not, ~a)
+REAL(copysign, copysign(b, a))
+REAL(rcp, 1 / a)
+REAL(sqrt, sqrt(a))
+REAL(rsqrt, 1 / sqrt(a))
+REAL(sin, sin(a))
+REAL(cos, cos(a))
+REAL(lg2, log2(a))
+REAL(ex2, exp2(a))
+REAL(tanh, tanh(a))
+REAL(fma, fma(a, b, c))
+COMPUTES_REAL(mul, (a) * (b))
 
 /* ---- Products of integers ------------------------------------------------------------------- */
 

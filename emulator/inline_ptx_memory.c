@@ -20,8 +20,9 @@ unsigned iptx_shared(const struct iptx_run *run, const struct iptx_instruction *
   return (unsigned)base_of(run, i, argument);
 }
 
-void *iptx_address(const struct iptx_run *run, const struct iptx_instruction *i,
-                   unsigned argument) {
+/* The memory that an address argument points to. */
+static void *memory_address(const struct iptx_run *run, const struct iptx_instruction *i,
+                            unsigned argument) {
   const uint64_t at = base_of(run, i, argument);
   if (iptx_has(i, IPTX_W_SHARED) && !iptx_has(i, IPTX_W_GLOBAL)) return async_pointer((unsigned)at);
   return (void *)(uintptr_t)at;
@@ -61,7 +62,7 @@ static void memory_load(struct iptx_run *run, const struct iptx_instruction *i) 
   const enum iptx_type type = memory_type_of(i);
   const size_t bytes = memory_bytes_of(type);
   const struct iptx_argument *to = &i->arguments[0];
-  const char *at = iptx_address(run, i, 1);
+  const char *at = memory_address(run, i, 1);
   memory_check_alignment(run, at, bytes * to->count, 0);
   iptx_note(run, at, bytes * to->count, memory_access_kind(i));
   for (unsigned part = 0; part < to->count; part++) {
@@ -78,7 +79,7 @@ static void memory_store(struct iptx_run *run, const struct iptx_instruction *i)
   const enum iptx_type type = memory_type_of(i);
   const size_t bytes = memory_bytes_of(type);
   const struct iptx_argument *from = &i->arguments[1];
-  char *at = iptx_address(run, i, 0);
+  char *at = memory_address(run, i, 0);
   if (iptx_has(i, IPTX_W_RELEASE)) memory_fence(run, i);
   memory_check_alignment(run, at, bytes * from->count, CPU_WRITE);
   iptx_note(run, at, bytes * from->count, CPU_WRITE | memory_access_kind(i));
@@ -136,7 +137,7 @@ static uint64_t memory_exchange(const struct iptx_run *run, const struct iptx_in
 static void exchange_all(struct iptx_run *run, const struct iptx_instruction *i, unsigned address) {
   const size_t bytes = memory_bytes_of(memory_type_of(i));
   const struct iptx_argument *values = &i->arguments[address + 1];
-  char *at = iptx_address(run, i, address);
+  char *at = memory_address(run, i, address);
   const bool orders = iptx_has(i, IPTX_W_RELEASE) || iptx_has(i, IPTX_W_ACQ_REL);
   const bool ordered = iptx_has(i, IPTX_W_ACQUIRE) || iptx_has(i, IPTX_W_ACQ_REL);
   if (orders) memory_fence(run, i);

@@ -117,57 +117,23 @@ static void parse_read_number(struct reader *r, struct iptx_term *term) {
   r->at = end;
 }
 
-enum { SPECIAL_MOST = 40 };
-/* In the order of enum special in inline_ptx_values.c. */
-static const char *const specials[] = {"tid.x",
-                                       "tid.y",
-                                       "tid.z",
-                                       "ntid.x",
-                                       "ntid.y",
-                                       "ntid.z",
-                                       "ctaid.x",
-                                       "ctaid.y",
-                                       "ctaid.z",
-                                       "nctaid.x",
-                                       "nctaid.y",
-                                       "nctaid.z",
-                                       "laneid",
-                                       "warpid",
-                                       "nwarpid",
-                                       "smid",
-                                       "nsmid",
-                                       "gridid",
-                                       "lanemask_eq",
-                                       "lanemask_lt",
-                                       "lanemask_le",
-                                       "lanemask_gt",
-                                       "lanemask_ge",
-                                       "clock",
-                                       "clock_hi",
-                                       "clock64",
-                                       "globaltimer",
-                                       "cluster_ctarank",
-                                       "cluster_nctarank",
-                                       "cluster_ctaid.x",
-                                       "cluster_ctaid.y",
-                                       "cluster_ctaid.z",
-                                       "cluster_nctaid.x",
-                                       "cluster_nctaid.y",
-                                       "cluster_nctaid.z",
-                                       "dynamic_smem_size",
-                                       "globaltimer_lo",
-                                       "globaltimer_hi"};
+static const char *const specials[] = {
+#define ROW(name, text) text,
+    IPTX_SPECIALS(ROW)
+#undef ROW
+};
 
 static bool read_special(struct reader *r, const char *name, struct iptx_term *term) {
-  size_t length = 0, best = 0;
+  size_t length = 0;
   while (is_name(name[length]) || (name[length] == '.' && is_name(name[length + 1]))) length++;
-  for (size_t i = 0; i < sizeof specials / sizeof *specials; i++)
-    if (strlen(specials[i]) == length && !strncmp(specials[i], name, length)) best = i + 1;
-  if (!best) return false;
-  term->kind = IPTX_SPECIAL;
-  term->index = (uint16_t)(best - 1);
-  r->at = name + length;
-  return true;
+  for (size_t i = 0; i < sizeof specials / sizeof *specials; i++) {
+    if (strlen(specials[i]) != length || strncmp(specials[i], name, length) != 0) continue;
+    term->kind = IPTX_SPECIAL;
+    term->index = (uint16_t)i;
+    r->at = name + length;
+    return true;
+  }
+  return false;
 }
 
 /* %0 is an operand, %%laneid or %laneid a special register, anything else a declared register. */

@@ -8,34 +8,10 @@
 #include "async.h"
 #include "inline_ptx.h"
 
-/* In the order of the names in inline_ptx_parse.c. */
 enum special {
-  TID,
-  NTID = 3,
-  CTAID = 6,
-  NCTAID = 9,
-  LANEID = 12,
-  WARPID,
-  NWARPID,
-  SMID,
-  NSMID,
-  GRIDID,
-  MASK_EQ,
-  MASK_LT,
-  MASK_LE,
-  MASK_GT,
-  MASK_GE,
-  CLOCK,
-  CLOCK_HI,
-  CLOCK64,
-  GLOBALTIMER,
-  CLUSTER_RANK,
-  CLUSTER_RANKS,
-  CLUSTER_CTAID,
-  CLUSTER_NCTAID = 32,
-  DYNAMIC_BYTES = 35,
-  GLOBALTIMER_LO,
-  GLOBALTIMER_HI
+#define SPECIAL(name, text) name,
+  IPTX_SPECIALS(SPECIAL)
+#undef SPECIAL
 };
 
 void iptx_end(const struct iptx_run *run, const char *what) {

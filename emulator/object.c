@@ -3,33 +3,21 @@
    the source. */
 #include "object.h"
 
-#include <elf.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "elf_file.h"
+
 struct object {
-  const char *bytes;
-  size_t length;
+  struct elf_file elf;
   size_t at, count; /* offset of the dynamic section, and number of its entries */
 };
 
-static const void *object_part(const struct object *o, uint64_t offset, uint64_t length) {
-  return offset <= o->length && length <= o->length - offset ? o->bytes + offset : NULL;
-}
-
 static struct object open_object(const void *image, size_t length) {
-  struct object o = {.bytes = image, .length = length};
-  Elf64_Ehdr header;
-  if (!object_part(&o, 0, sizeof header)) return o;
-  memcpy(&header, image, sizeof header);
-  for (size_t i = 0; i < header.e_phnum; i++) {
-    Elf64_Phdr segment;
-    const void *at = object_part(&o, header.e_phoff + i * sizeof segment, sizeof segment);
-    if (!at) return o;
-    memcpy(&segment, at, sizeof segment);
-    if (segment.p_type != PT_DYNAMIC || !object_part(&o, segment.p_offset, segment.p_filesz))
+  struct object o = {.elf = elf_open(image, length)};
+  Elf64_Phdr segment;
+  for (size_t i = 0; elf_segment(&o.elf, i, &segment); i++) {
+    if (segment.p_type != PT_DYNAMIC || !elf_part(&o.elf, segment.p_offset, segment.p_filesz))
       continue;
     o.at = segment.p_offset;
     o.count = segment.p_filesz / sizeof(Elf64_Dyn);
@@ -39,7 +27,7 @@ static struct object open_object(const void *image, size_t length) {
 
 static Elf64_Dyn entry_at(const struct object *o, size_t i) {
   Elf64_Dyn entry;
-  memcpy(&entry, o->bytes + o->at + i * sizeof entry, sizeof entry);
+  memcpy(&entry, o->elf.bytes + o->at + i * sizeof entry, sizeof entry);
   return entry;
 }
 
@@ -72,7 +60,6 @@ static const uint64_t read_only_tags[] = {DT_STRTAB, DT_SYMTAB, DT_HASH,   DT_GN
 
 struct loader {
   const struct object *o;
-  Elf64_Ehdr header;
   Elf64_Addr dynamic; /* address of the dynamic section */
   uint64_t value[SINGLE_TAGS];
   bool has[SINGLE_TAGS];
@@ -88,18 +75,10 @@ static uint64_t object_value_of(const struct loader *l, uint64_t tag) {
   return l->value[tag_at(tag)];
 }
 
-static bool segment_at(const struct object *o, const Elf64_Ehdr *header, size_t i,
-                       Elf64_Phdr *out) {
-  const void *at =
-      i < header->e_phnum ? object_part(o, header->e_phoff + i * sizeof *out, sizeof *out) : NULL;
-  if (at) memcpy(out, at, sizeof *out);
-  return at != NULL;
-}
-
 /* Finds the loaded segment that contains all of these bytes in memory. */
 static bool find_segment(const struct loader *l, uint64_t address, uint64_t bytes,
                          Elf64_Phdr *out) {
-  for (size_t i = 0; segment_at(l->o, &l->header, i, out); i++)
+  for (size_t i = 0; elf_segment(&l->o->elf, i, out); i++)
     if (out->p_type == PT_LOAD && address >= out->p_vaddr && bytes <= out->p_memsz &&
         address - out->p_vaddr <= out->p_memsz - bytes)
       return true;
@@ -113,7 +92,7 @@ static const void *constant_at(const struct loader *l, uint64_t address, uint64_
   if (!find_segment(l, address, bytes, &segment) || segment.p_flags & PF_W) return NULL;
   const uint64_t offset = address - segment.p_vaddr;
   return bytes <= segment.p_filesz && offset <= segment.p_filesz - bytes
-             ? object_part(l->o, segment.p_offset + offset, bytes)
+             ? elf_part(&l->o->elf, segment.p_offset + offset, bytes)
              : NULL;
 }
 
@@ -144,11 +123,11 @@ static bool is_plain_symbol(const struct loader *l, uint64_t number) {
 static const char *check_relocation(const struct loader *l, const Elf64_Rela *r) {
   Elf64_Phdr segment;
   const uint64_t dynamic_end = l->dynamic + l->o->count * sizeof(Elf64_Dyn);
-  if (!is_plain_relocation(l->header.e_machine, ELF64_R_TYPE(r->r_info)) ||
+  if (!is_plain_relocation(l->o->elf.header.e_machine, ELF64_R_TYPE(r->r_info)) ||
       !is_plain_symbol(l, ELF64_R_SYM(r->r_info)))
     return "a relocation that runs code";
   const bool pair =
-      l->header.e_machine == EM_AARCH64 && ELF64_R_TYPE(r->r_info) == R_AARCH64_TLSDESC;
+      l->o->elf.header.e_machine == EM_AARCH64 && ELF64_R_TYPE(r->r_info) == R_AARCH64_TLSDESC;
   const uint64_t written = (pair ? 2 : 1) * sizeof(Elf64_Addr);
   const bool inside = find_segment(l, r->r_offset, written, &segment) && segment.p_flags & PF_W;
   if (!inside || (r->r_offset < dynamic_end && r->r_offset + written > l->dynamic))
@@ -215,9 +194,8 @@ static const char *find_foreign(const struct object *o) {
   struct loader l = {.o = o};
   Elf64_Phdr segment;
   size_t sections = 0;
-  if (!object_part(o, 0, sizeof l.header)) return "no header";
-  memcpy(&l.header, o->bytes, sizeof l.header);
-  for (size_t i = 0; segment_at(o, &l.header, i, &segment); i++) {
+  if (o->elf.length < sizeof o->elf.header) return "no header";
+  for (size_t i = 0; elf_segment(&o->elf, i, &segment); i++) {
     if (segment.p_type != PT_DYNAMIC) continue;
     sections++;
     l.dynamic = segment.p_vaddr;
@@ -231,19 +209,13 @@ static const char *find_foreign(const struct object *o) {
    dlsym looks for one that no relocation uses: an asm of the source can declare a kernel's entry
    so. */
 static bool has_choosers(const struct object *o) {
-  Elf64_Ehdr header;
-  memcpy(&header, o->bytes, sizeof header);
-  for (size_t i = 0; i < header.e_shnum; i++) {
-    Elf64_Shdr section;
-    const void *at = object_part(o, header.e_shoff + i * sizeof section, sizeof section);
-    if (!at) return false;
-    memcpy(&section, at, sizeof section);
-    if ((section.sh_type != SHT_SYMTAB && section.sh_type != SHT_DYNSYM) ||
-        !object_part(o, section.sh_offset, section.sh_size))
-      continue;
+  Elf64_Shdr section;
+  for (size_t i = 0; elf_section(&o->elf, i, &section); i++) {
+    const char *symbols = elf_part(&o->elf, section.sh_offset, section.sh_size);
+    if ((section.sh_type != SHT_SYMTAB && section.sh_type != SHT_DYNSYM) || !symbols) continue;
     for (uint64_t k = 0; k < section.sh_size / sizeof(Elf64_Sym); k++) {
       Elf64_Sym symbol;
-      memcpy(&symbol, o->bytes + section.sh_offset + k * sizeof symbol, sizeof symbol);
+      memcpy(&symbol, symbols + k * sizeof symbol, sizeof symbol);
       if (symbol.st_shndx != SHN_UNDEF && ELF64_ST_TYPE(symbol.st_info) == STT_GNU_IFUNC)
         return true;
     }
@@ -293,13 +265,10 @@ void object_disarm(const void *image, size_t length, int file) {
 
 /* RELRO: constants that contain addresses, which are written only while the object is loaded. */
 bool object_is_const(const void *image, size_t length, uint64_t address) {
-  const struct object o = {.bytes = image, .length = length};
-  Elf64_Ehdr header;
+  const struct elf_file elf = elf_open(image, length);
   Elf64_Phdr segment;
   bool written = false;
-  if (!object_part(&o, 0, sizeof header)) return true;
-  memcpy(&header, image, sizeof header);
-  for (size_t i = 0; segment_at(&o, &header, i, &segment); i++) {
+  for (size_t i = 0; elf_segment(&elf, i, &segment); i++) {
     if (address < segment.p_vaddr || address - segment.p_vaddr >= segment.p_memsz) continue;
     if (segment.p_type == PT_GNU_RELRO) return true;
     if (segment.p_type == PT_LOAD) written = segment.p_flags & PF_W;
@@ -310,82 +279,47 @@ bool object_is_const(const void *image, size_t length, uint64_t address) {
 /* ---- Facts about kernels -------------------------------------------------------------------- */
 
 /* Bytes of an object in memory that nothing writes to; NULL: they are in no segment of the file. */
-static const void *at_address(const struct object *o, uint64_t address, uint64_t bytes) {
-  Elf64_Ehdr header;
+static const void *at_address(const struct elf_file *elf, uint64_t address, uint64_t bytes) {
   Elf64_Phdr segment;
-  if (!object_part(o, 0, sizeof header)) return NULL;
-  memcpy(&header, o->bytes, sizeof header);
-  for (size_t i = 0; segment_at(o, &header, i, &segment); i++) {
+  for (size_t i = 0; elf_segment(elf, i, &segment); i++) {
     const uint64_t offset = address - segment.p_vaddr;
     if (segment.p_type == PT_LOAD && address >= segment.p_vaddr && offset <= segment.p_filesz &&
         bytes <= segment.p_filesz - offset)
-      return object_part(o, segment.p_offset + offset, bytes);
+      return elf_part(elf, segment.p_offset + offset, bytes);
   }
   return NULL;
 }
 
-typedef void take_symbol(void *context, const char *name, const void *value, uint64_t bytes);
-
-static void each_symbol(const struct object *o, const Elf64_Shdr *table, const Elf64_Shdr *names,
-                        take_symbol *take, void *context) {
-  const char *text = object_part(o, names->sh_offset, names->sh_size);
-  const char *symbols = object_part(o, table->sh_offset, table->sh_size);
-  if (!text || !symbols || !names->sh_size || text[names->sh_size - 1]) return;
-  for (uint64_t i = 0; i < table->sh_size / sizeof(Elf64_Sym); i++) {
-    Elf64_Sym symbol;
-    memcpy(&symbol, symbols + i * sizeof symbol, sizeof symbol);
-    if (ELF64_ST_TYPE(symbol.st_info) != STT_OBJECT || symbol.st_name >= names->sh_size) continue;
-    const void *value = at_address(o, symbol.st_value, symbol.st_size);
-    if (value) take(context, text + symbol.st_name, value, symbol.st_size);
-  }
-}
-
-/* Reads the symbol table for debuggers, which also has static symbols. */
-static void object_read_symbols(const struct object *o, take_symbol *take, void *context) {
-  Elf64_Ehdr header;
-  if (!object_part(o, 0, sizeof header)) return;
-  memcpy(&header, o->bytes, sizeof header);
-  for (size_t i = 0; i < header.e_shnum; i++) {
-    Elf64_Shdr table, names;
-    const void *at = object_part(o, header.e_shoff + i * sizeof table, sizeof table);
-    if (!at) return;
-    memcpy(&table, at, sizeof table);
-    const void *strings =
-        table.sh_type == SHT_SYMTAB && table.sh_link < header.e_shnum
-            ? object_part(o, header.e_shoff + table.sh_link * sizeof names, sizeof names)
-            : NULL;
-    if (!strings) continue;
-    memcpy(&names, strings, sizeof names);
-    each_symbol(o, &table, &names, take, context);
-  }
-}
-
 struct needs_reading {
+  const struct elf_file *elf;
   const char *entry;
   struct kernel_needs *out;
 };
 
-static void take_need(void *context, const char *name, const void *value, uint64_t bytes) {
+static bool take_need(void *context, const char *name, const Elf64_Sym *symbol) {
   const struct needs_reading *r = context;
+  const void *value = at_address(r->elf, symbol->st_value, symbol->st_size);
   const size_t length = strlen(r->entry);
   const char *constant = strstr(name, "cugen_constant_");
   uint64_t size = 0;
   uint32_t numbers[3];
-  if (constant && bytes == sizeof size) {
+  if (value && constant && symbol->st_size == sizeof size) {
     memcpy(&size, value, sizeof size);
     r->out->constant_bytes += size < INT32_MAX ? (int64_t)size : INT32_MAX;
   }
-  if (strncmp(name, r->entry, length) != 0 || bytes != sizeof numbers) return;
+  if (!value || strncmp(name, r->entry, length) != 0 || symbol->st_size != sizeof numbers)
+    return true;
   memcpy(numbers, value, sizeof numbers);
   for (int i = 0; i < 3; i++) numbers[i] = numbers[i] < UINT16_MAX ? numbers[i] : UINT16_MAX;
   if (strcmp(name + length, "_bounds") == 0) r->out->max_threads = (int)numbers[0];
   for (int i = 0; i < 3 && strcmp(name + length, "_cluster") == 0; i++)
     r->out->cluster[i] = (int)(numbers[i] + !numbers[i]);
+  return true;
 }
 
 void object_needs(const struct compiled *compiled, size_t index, struct kernel_needs *out) {
-  const struct object o = {.bytes = compiled->image, .length = compiled->image_length};
-  struct needs_reading reading = {compiled->entries[index], out};
+  const struct elf_file elf = elf_open(compiled->image, compiled->image_length);
+  struct needs_reading reading = {&elf, compiled->entries[index], out};
   *out = (struct kernel_needs){0};
-  object_read_symbols(&o, take_need, &reading);
+  elf_symbols(&elf, STT_OBJECT, take_need, &reading);
 }

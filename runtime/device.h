@@ -384,6 +384,11 @@ struct device_ops {
   int (*parameters)(struct entry *entry, int *sizes, int capacity);
 };
 
+/* What follows from the name of a backend's function: its declaration, and its place in the row. */
+#define DEVICE_DECLARE(backend, member)                                                            \
+  __typeof__(*((const struct device_ops *)0)->member) backend##_##member;
+#define DEVICE_MEMBER(backend, member) .member = backend##_##member
+
 /* The first member of the struct that a backend's open returns. */
 struct device {
   const struct device_ops *ops;

@@ -12,7 +12,7 @@
 
 /* ---- Identity ------------------------------------------------------------------------------- */
 
-enum { PROTOCOL = 6 };
+enum { PROTOCOL = 7 };
 
 extern const char wire_layout[]; /* written by tools/cmake/EmbedFiles.cmake */
 

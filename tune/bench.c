@@ -28,22 +28,13 @@ static size_t data_most(void) {
 struct bench_data {
   struct dataset_request request;
   struct hash key;
-  struct kernel_spec spec, reference, verify;
-  struct compile_job *build, *verify_build;
-  struct bench_generator *generators;
-  struct text reference_name, verify_name;
+  struct kernel_spec spec;
+  struct bench_kernel reference, verify, *generators;
   size_t shared_bytes;
   bool made;    /* false: the dataset's kernels are still being compiled */
   bool ready;   /* a worker has made the dataset */
   size_t users; /* number of jobs under way with this dataset */
   struct bench_data *next;
-};
-
-/* The generator kernel of one input. */
-struct bench_generator {
-  struct text name;
-  struct kernel_spec spec;
-  struct compile_job *build;
 };
 
 /* The reason why a dataset cannot be made. */
@@ -63,37 +54,40 @@ static int bench_image_key(const struct bench *bench, const struct kernel_spec *
                          out, err);
 }
 
-/* Requests the image of a reference, generator or verify kernel. Another run may have stored it in
-   the shared cache. */
-static int bench_request_build(struct bench *bench, const struct kernel_spec *spec,
-                               struct compile_job **out, cugen_error *err) {
+/* Requests the kernel's image. Another run may have stored it in the shared cache. */
+static int bench_request_build(struct bench *bench, struct bench_kernel *kernel, cugen_error *err) {
   struct text key = {0};
   struct compiled compiled = {0};
   bool found = false;
   int status = CUGEN_OK;
   if (bench->target->images) {
-    status = bench_image_key(bench, spec, &key, err);
+    status = bench_image_key(bench, &kernel->spec, &key, err);
     if (!status)
       status = cache_image_load(bench->target->images, text_get(&key), &compiled, &found, err);
   }
   if (!status)
-    status = found ? compile_pool_adopt(bench->pool, spec, &compiled, out, err)
-                   : compile_pool_request(bench->pool, spec, out, err);
+    status = found ? compile_pool_adopt(bench->pool, &kernel->spec, &compiled, &kernel->build, err)
+                   : compile_pool_request(bench->pool, &kernel->spec, &kernel->build, err);
   text_free(&key);
   return status;
 }
 
 /* Stores the image in the cache that runs share. An image that cannot be stored is compiled again
    by the next run. */
-static void keep_image(const struct bench *bench, const struct kernel_spec *spec,
-                       struct compile_job *build) {
+static void keep_image(const struct bench *bench, const struct bench_kernel *kernel) {
   struct text key = {0};
   cugen_error ignored;
-  if (!bench->target->images || build->kept) return;
-  if (!bench_image_key(bench, spec, &key, &ignored))
-    build->kept =
-        !cache_image_store(bench->target->images, text_get(&key), &build->compiled, &ignored);
+  if (!bench->target->images || kernel->build->kept) return;
+  if (!bench_image_key(bench, &kernel->spec, &key, &ignored))
+    kernel->build->kept = !cache_image_store(bench->target->images, text_get(&key),
+                                             &kernel->build->compiled, &ignored);
   text_free(&key);
+}
+
+static void bench_kernel_free(struct bench *bench, struct bench_kernel *kernel) {
+  compile_job_release(bench->pool, kernel->build);
+  kernel_spec_free(&kernel->spec);
+  text_free(&kernel->name);
 }
 
 /* ---- The bench ------------------------------------------------------------------------------ */
@@ -105,9 +99,9 @@ static int request_kernels(struct bench *bench, cugen_error *err) {
   if (!(bench->target->ops->capabilities & DEVICE_EXECUTES_ON_GPU) || bench->target->predicted)
     return CUGEN_OK;
   for (int part = 0; part < DATA_PARTS && !status; part++) {
-    status = data_kernels_spec(part, &bench->kernel_specs[part], err);
-    if (!status)
-      status = bench_request_build(bench, &bench->kernel_specs[part], &bench->kernels[part], err);
+    text_add(&bench->kernels[part].name, "what compares data");
+    status = data_kernels_spec(part, &bench->kernels[part].spec, err);
+    if (!status) status = bench_request_build(bench, &bench->kernels[part], err);
   }
   return status;
 }
@@ -170,20 +164,13 @@ int bench_open(const struct tune_target *target, const struct bench_options *opt
 }
 
 static void data_free(struct bench *bench, struct bench_data *data) {
-  compile_job_release(bench->pool, data->build);
-  compile_job_release(bench->pool, data->verify_build);
-  kernel_spec_free(&data->reference);
-  kernel_spec_free(&data->verify);
-  for (size_t i = 0; i < data->request.generator_count; i++) {
-    compile_job_release(bench->pool, data->generators[i].build);
-    kernel_spec_free(&data->generators[i].spec);
-    text_free(&data->generators[i].name);
-  }
+  bench_kernel_free(bench, &data->reference);
+  bench_kernel_free(bench, &data->verify);
+  for (size_t i = 0; i < data->request.generator_count; i++)
+    bench_kernel_free(bench, &data->generators[i]);
   free(data->generators);
   free(data->request.generators);
   free(data->spec.arguments);
-  text_free(&data->reference_name);
-  text_free(&data->verify_name);
   if (data->request.shared >= 0) close(data->request.shared);
   free(data);
 }
@@ -200,10 +187,7 @@ void bench_close(struct bench *bench) {
     free(bench->faults);
     bench->faults = next;
   }
-  for (int part = 0; part < DATA_PARTS; part++) {
-    compile_job_release(bench->pool, bench->kernels[part]);
-    kernel_spec_free(&bench->kernel_specs[part]);
-  }
+  for (int part = 0; part < DATA_PARTS; part++) bench_kernel_free(bench, &bench->kernels[part]);
   unpredicted_free(&bench->unpredicted);
   compile_pool_close(bench->pool);
   expander_close(bench->expander);
@@ -304,58 +288,54 @@ static int bench_make_shared(struct bench *bench, struct bench_data *data,
   return fill_shared(bench, data, in, err);
 }
 
-/* Waits for a compile that the run cannot do without; `what` names the image in errors. */
-static int finish_build(struct bench *bench, struct compile_job *build, const struct text *what,
-                        cugen_error *err) {
-  while (!compile_pool_await(bench->pool, build, 0.05))
+/* Waits for a compile that the run cannot do without. *out: what a dataset gets of the kernel,
+   except the argument. */
+static int finish_kernel(struct bench *bench, const struct bench_kernel *kernel,
+                         struct dataset_kernel *out, cugen_error *err) {
+  const char *name = text_get(&kernel->name);
+  while (!compile_pool_await(bench->pool, kernel->build, 0.05))
     if (bench_is_late(bench))
-      return error_set(err, CUGEN_ERROR_INTERRUPTED, "%s was still being compiled", text_get(what));
-  if (!build->status) return CUGEN_OK;
-  *err = build->error;
-  return error_prefix(err, "%s does not compile", text_get(what));
-}
-
-static int bench_finish(struct bench *bench, const struct kernel_spec *spec,
-                        struct compile_job *build, const struct text *what, cugen_error *err) {
-  int status = finish_build(bench, build, what, err);
-  if (!status) keep_image(bench, spec, build);
-  return status;
+      return error_set(err, CUGEN_ERROR_INTERRUPTED, "%s was still being compiled", name);
+  if (kernel->build->status) {
+    *err = kernel->build->error;
+    return error_prefix(err, "%s does not compile", name);
+  }
+  keep_image(bench, kernel);
+  out->name = name;
+  out->spec = &kernel->spec;
+  out->compiled = &kernel->build->compiled;
+  return CUGEN_OK;
 }
 
 /* Waits for the images of the data kernels. If one of them fails to compile, the host fills and
    compares. */
 static int finish_kernels(struct bench *bench, struct dataset_request *request, cugen_error *err) {
-  const struct text what = {.data = (char *)(uintptr_t) "what compares data", .length = 18};
   int status = CUGEN_OK;
-  if (!bench->kernels[0]) return CUGEN_OK;
+  if (!bench->kernels[0].build) return CUGEN_OK;
   for (int part = 0; part < DATA_PARTS && !status; part++) {
-    status = bench_finish(bench, &bench->kernel_specs[part], bench->kernels[part], &what, err);
-    request->kernels_compiled[part] = status ? NULL : &bench->kernels[part]->compiled;
+    struct dataset_kernel kernel = {0};
+    status = finish_kernel(bench, &bench->kernels[part], &kernel, err);
+    request->kernels_compiled[part] = kernel.compiled;
   }
   request->has_kernels = !status;
   return status == CUGEN_ERROR_INTERRUPTED ? status : CUGEN_OK;
 }
 
-static void name_generator(const struct config *config, size_t i, struct text *out) {
-  const struct config_argument *argument = &config->arguments[i];
-  const char *entry = argument->data.generator;
-  text_addf(out, "%s:%d: the generator %s%s%s of '%s'", argument->line.path, argument->line.number,
-            argument->data.file, entry ? ":" : "", entry ? entry : "", argument->name);
-}
-
 static int request_generator(struct bench *bench, struct bench_data *data, size_t argument,
                              const struct situation *in, cugen_error *err) {
   const struct tune_target *t = bench->target;
-  size_t place = data->request.generator_count;
-  struct bench_generator *generator = &data->generators[place];
+  const struct config_argument *a = &t->config->arguments[argument];
+  const char *entry = a->data.generator;
+  const size_t place = data->request.generator_count;
+  struct bench_kernel *generator = &data->generators[place];
   int status = expand_generator(bench->expander, t->config, in->problem, &t->device->facts,
                                 in->variant, argument, &generator->spec, err);
   if (status) return status;
   data->request.generator_count++;
-  name_generator(t->config, argument, &generator->name);
-  data->request.generators[place] = (struct dataset_generator){
-      .argument = argument, .name = text_get(&generator->name), .spec = &generator->spec};
-  return bench_request_build(bench, &generator->spec, &generator->build, err);
+  data->request.generators[place].argument = argument;
+  text_addf(&generator->name, "%s:%d: the generator %s%s%s of '%s'", a->line.path, a->line.number,
+            a->data.file, entry ? ":" : "", entry ? entry : "", a->name);
+  return bench_request_build(bench, generator, err);
 }
 
 static int request_generators(struct bench *bench, struct bench_data *data,
@@ -371,16 +351,6 @@ static int request_generators(struct bench *bench, struct bench_data *data,
   return status;
 }
 
-static int finish_generators(struct bench *bench, struct bench_data *data, cugen_error *err) {
-  int status = CUGEN_OK;
-  for (size_t i = 0; i < data->request.generator_count && !status; i++) {
-    struct bench_generator *generator = &data->generators[i];
-    status = bench_finish(bench, &generator->spec, generator->build, &generator->name, err);
-    data->request.generators[i].compiled = &generator->build->compiled;
-  }
-  return status;
-}
-
 static int request_reference(struct bench *bench, struct bench_data *data,
                              const struct situation *in, cugen_error *err) {
   const struct tune_target *t = bench->target;
@@ -388,42 +358,23 @@ static int request_reference(struct bench *bench, struct bench_data *data,
   size_t bytes;
   int status = results_layout(&data->spec, data->request.seed, &samples, &bytes, err);
   if (!status)
-    status = expand_reference(bench->expander, t->config, in->problem, &t->device->facts,
-                              in->variant, samples.flat ? samples.count : 0, &data->reference, err);
+    status =
+        expand_reference(bench->expander, t->config, in->problem, &t->device->facts, in->variant,
+                         samples.flat ? samples.count : 0, &data->reference.spec, err);
   samples_free(&samples);
-  text_addf(&data->reference_name, "%s:%d: the reference %s", t->config->reference_line.path,
+  text_addf(&data->reference.name, "%s:%d: the reference %s", t->config->reference_line.path,
             t->config->reference_line.number, t->config->reference);
-  if (!status) status = bench_request_build(bench, &data->reference, &data->build, err);
-  return status;
-}
-
-static int finish_reference(struct bench *bench, struct bench_data *data, cugen_error *err) {
-  int status = bench_finish(bench, &data->reference, data->build, &data->reference_name, err);
-  if (status) return status;
-  data->request.reference_name = text_get(&data->reference_name);
-  data->request.reference = &data->reference;
-  data->request.reference_compiled = &data->build->compiled;
-  return CUGEN_OK;
+  return status ? status : bench_request_build(bench, &data->reference, err);
 }
 
 static int request_verify(struct bench *bench, struct bench_data *data, const struct situation *in,
                           cugen_error *err) {
   const struct tune_target *t = bench->target;
   int status = expand_verify(bench->expander, t->config, in->problem, &t->device->facts,
-                             in->variant, &data->verify, err);
-  if (!status) status = bench_request_build(bench, &data->verify, &data->verify_build, err);
-  text_addf(&data->verify_name, "%s:%d: the verify kernel %s", t->config->verify_line.path,
+                             in->variant, &data->verify.spec, err);
+  text_addf(&data->verify.name, "%s:%d: the verify kernel %s", t->config->verify_line.path,
             t->config->verify_line.number, t->config->verify);
-  return status;
-}
-
-static int finish_verify(struct bench *bench, struct bench_data *data, cugen_error *err) {
-  int status = bench_finish(bench, &data->verify, data->verify_build, &data->verify_name, err);
-  if (status) return status;
-  data->request.verify_name = bench->target->config->verify;
-  data->request.verify = &data->verify;
-  data->request.verify_compiled = &data->verify_build->compiled;
-  return CUGEN_OK;
+  return status ? status : bench_request_build(bench, &data->verify, err);
 }
 
 /* Copies the plain part of the arguments. Their names and files remain owned by the config. */
@@ -511,12 +462,19 @@ static int request_data(struct bench *bench, const struct kernel_spec *spec,
 
 static int finish_data(struct bench *bench, struct bench_data *d, const struct situation *in,
                        cugen_error *err) {
-  int status = d->made ? CUGEN_OK : finish_generators(bench, d, err);
-  if (status || d->made) return status;
-  if (d->build) status = finish_reference(bench, d, err);
-  if (!status && d->verify_build) status = finish_verify(bench, d, err);
+  struct dataset_request *request = &d->request;
+  int status = CUGEN_OK;
+  if (d->made) return CUGEN_OK;
+  for (size_t i = 0; i < request->generator_count && !status; i++)
+    status = finish_kernel(bench, &d->generators[i], &request->generators[i], err);
+  if (!status && d->reference.build)
+    status = finish_kernel(bench, &d->reference, &request->reference, err);
+  if (!status && d->verify.build) {
+    status = finish_kernel(bench, &d->verify, &request->verify, err);
+    request->verify.name = bench->target->config->verify; /* its verdicts are of a config's line */
+  }
   if (!status) status = bench_make_shared(bench, d, in, err);
-  if (!status) status = finish_kernels(bench, &d->request, err);
+  if (!status) status = finish_kernels(bench, request, err);
   d->made = !status;
   return status;
 }

@@ -8,6 +8,13 @@
 #include "unpredicted.h"
 #include "worker/worker_pool.h"
 
+/* A kernel that makes or judges data, and its compile. */
+struct bench_kernel {
+  struct text name; /* for messages */
+  struct kernel_spec spec;
+  struct compile_job *build; /* NULL: there is no such kernel */
+};
+
 struct bench {
   const struct tune_target *target;
   struct expander *expander;
@@ -17,10 +24,9 @@ struct bench {
   /* The config's check problem with the dtype and layout of this run. */
   struct problem check;
   uint64_t seed;
-  struct bench_data *data;                     /* list of datasets, most recently requested first */
-  struct kernel_spec kernel_specs[DATA_PARTS]; /* sources of the data kernels (data_kernels.h) */
-  /* Images of the data kernels; NULL: the host fills and compares. */
-  struct compile_job *kernels[DATA_PARTS];
+  struct bench_data *data; /* list of datasets, most recently requested first */
+  /* The data kernels (data_kernels.h); build NULL: the host fills and compares. */
+  struct bench_kernel kernels[DATA_PARTS];
   /* Limit in bytes for cached reference results; results beyond the limit are dropped and
      recomputed. */
   size_t data_most;

@@ -2,33 +2,11 @@
 #include "arrays.h"
 
 #include <ctype.h>
-#include <elf.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct image {
-  const char *bytes;
-  size_t length;
-};
-
-static const void *arrays_part(const struct image *image, uint64_t offset, uint64_t length) {
-  return offset <= image->length && length <= image->length - offset ? image->bytes + offset : NULL;
-}
-
-static const Elf64_Shdr *arrays_section_at(const struct image *image, const Elf64_Ehdr *header,
-                                           size_t index) {
-  return index < header->e_shnum
-             ? arrays_part(image, header->e_shoff + index * sizeof(Elf64_Shdr), sizeof(Elf64_Shdr))
-             : NULL;
-}
-
-static const Elf64_Shdr *symbols_of(const struct image *image, const Elf64_Ehdr *header) {
-  for (size_t i = 0; i < header->e_shnum; i++) {
-    const Elf64_Shdr *section = arrays_section_at(image, header, i);
-    if (section && section->sh_type == SHT_SYMTAB) return section;
-  }
-  return NULL;
-}
+#include "base/array.h"
+#include "emulator/elf_file.h"
 
 static size_t keep_name(const char *name, size_t length, char out[WATCH_NAME]) {
   if (length >= WATCH_NAME) length = WATCH_NAME - 1;
@@ -104,42 +82,34 @@ static int by_address(const void *a, const void *b) {
 }
 
 /* Whether the symbol's section is writable: .data or .bss. */
-static bool is_writable(const struct image *image, const Elf64_Ehdr *header,
-                        const Elf64_Shdr *home) {
-  const Elf64_Shdr *names = arrays_section_at(image, header, header->e_shstrndx);
-  const char *text = names ? arrays_part(image, names->sh_offset, names->sh_size) : NULL;
-  if (!home || !(home->sh_flags & SHF_WRITE) || !text || home->sh_name >= names->sh_size)
+static bool is_writable(const struct elf_file *elf, size_t section) {
+  Elf64_Shdr home, names;
+  if (!elf_section(elf, section, &home) || !elf_section(elf, elf->header.e_shstrndx, &names))
     return false;
-  const char *name = text + home->sh_name;
+  const char *text = elf_part(elf, names.sh_offset, names.sh_size);
+  if (!(home.sh_flags & SHF_WRITE) || !text || home.sh_name >= names.sh_size) return false;
+  const char *name = text + home.sh_name;
   return strncmp(name, ".bss", 4) == 0 ||
          (strncmp(name, ".data", 5) == 0 && strncmp(name, ".data.rel.ro", 12) != 0);
 }
 
-static int arrays_read_symbols(const struct image *image, struct symbol **out, size_t *count,
-                               cugen_error *err) {
-  const Elf64_Ehdr *header = arrays_part(image, 0, sizeof *header);
-  const Elf64_Shdr *table = header ? symbols_of(image, header) : NULL;
-  const Elf64_Shdr *names = table ? arrays_section_at(image, header, table->sh_link) : NULL;
-  const Elf64_Sym *symbols = table ? arrays_part(image, table->sh_offset, table->sh_size) : NULL;
-  const char *text = names ? arrays_part(image, names->sh_offset, names->sh_size) : NULL;
-  const size_t symbol_count = symbols && text ? table->sh_size / sizeof *symbols : 0;
-  *count = 0;
-  *out = calloc(symbol_count + 1, sizeof **out);
-  if (!*out) return error_memory(err);
-  for (size_t i = 0; i < symbol_count; i++) {
-    const Elf64_Sym *from = &symbols[i];
-    struct symbol *s = &(*out)[*count];
-    if (ELF64_ST_TYPE(from->st_info) != STT_OBJECT || from->st_name >= names->sh_size) continue;
-    s->kind = arrays_kind_of(text + from->st_name, s->name);
-    const bool written =
-        is_writable(image, header, arrays_section_at(image, header, from->st_shndx));
-    if (s->kind == KIND_NONE || (!written && s->kind != KIND_CONSTANT)) continue;
-    s->start = from->st_value;
-    s->end = from->st_value + from->st_size;
-    ++*count;
-  }
-  qsort(*out, *count, sizeof **out, by_address);
-  return CUGEN_OK;
+struct reading {
+  const struct elf_file *elf;
+  struct symbol *all;
+  size_t count;
+};
+
+static bool take_symbol(void *context, const char *name, const Elf64_Sym *from) {
+  struct reading *r = context;
+  struct symbol s = {.start = from->st_value, .end = from->st_value + from->st_size};
+  s.kind = arrays_kind_of(name, s.name);
+  if (s.kind == KIND_NONE || (s.kind != KIND_CONSTANT && !is_writable(r->elf, from->st_shndx)))
+    return true;
+  struct symbol *grown = array_grow(r->all, r->count, sizeof *grown);
+  if (!grown) return false;
+  r->all = grown;
+  grown[r->count++] = s;
+  return true;
 }
 
 /* Finds shared arrays outside of functions: they lie between two gaps, of which the second is
@@ -207,20 +177,20 @@ static size_t take_variables(const struct symbol *all, size_t count, uintptr_t b
 
 int arrays_read(const void *bytes, size_t length, uintptr_t base, struct image_memory *out,
                 cugen_error *err) {
-  const struct image image = {bytes, length};
-  struct symbol *all = NULL;
-  size_t count = 0;
+  const struct elf_file elf = elf_open(bytes, length);
+  struct reading r = {.elf = &elf};
   *out = (struct image_memory){.arrays = NULL};
-  int status = arrays_read_symbols(&image, &all, &count, err);
-  if (!status) find_outer_arrays(all, count);
-  if (!status) out->arrays = calloc(2 * count + 1, sizeof *out->arrays);
-  if (!status) out->variables = calloc(count + 1, sizeof *out->variables);
+  int status = elf_symbols(&elf, STT_OBJECT, take_symbol, &r) ? CUGEN_OK : error_memory(err);
+  if (r.count) qsort(r.all, r.count, sizeof *r.all, by_address);
+  if (!status) find_outer_arrays(r.all, r.count);
+  if (!status) out->arrays = calloc(2 * r.count + 1, sizeof *out->arrays);
+  if (!status) out->variables = calloc(r.count + 1, sizeof *out->variables);
   if (!status && (!out->arrays || !out->variables)) status = error_memory(err);
   if (!status) {
-    out->array_count = take_arrays(all, count, base, out->arrays);
-    out->variable_count = take_variables(all, count, base, out->variables);
+    out->array_count = take_arrays(r.all, r.count, base, out->arrays);
+    out->variable_count = take_variables(r.all, r.count, base, out->variables);
   }
-  free(all);
+  free(r.all);
   if (status) arrays_free(out);
   return status;
 }

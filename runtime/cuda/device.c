@@ -3,8 +3,8 @@
 
    Nothing of CUDA is linked: driver.c and nvrtc.c each have a table of functions that are found at
    run time, so that the same program starts on a machine without them. kernel.c loads images and
-   launches, memory.c allocates and copies, texture.c and tensor.c make textures and tensor maps;
-   this file describes a device, opens it, and measures time.
+   launches, memory.c allocates and copies, texture.c makes textures and tensor maps; this file
+   describes a device, opens it, and measures time.
 
    Invariants:
    - Every function makes the context current for its own duration only: an embedding application
@@ -24,8 +24,6 @@
 #include "nvrtc.h"
 #include "runtime/devices.h"
 #include "runtime/model/cubin.h"
-#include "tensor.h"
-#include "texture.h"
 
 /* ---- Describing devices --------------------------------------------------------------------- */
 
@@ -236,40 +234,7 @@ static int cuda_open(const struct device_options *options, struct device **out, 
   return CUGEN_OK;
 }
 
-/* ---- Textures ------------------------------------------------------------------------------- */
-
-static int cuda_texture_make(struct device *device, const struct kernel_argument *argument,
-                             void *buffer, struct texture *out, cugen_error *err) {
-  struct cuda_device *cuda = cuda_of(device);
-  *out = (struct texture){0};
-  int status = enter(cuda, err);
-  return status ? status
-                : leave(cuda, texture_open(cuda->driver, cuda->handle, argument, buffer, out, err));
-}
-
-static void cuda_texture_free(struct device *device, struct texture *texture) {
-  struct cuda_device *cuda = cuda_of(device);
-  bool entered = enter(cuda, NULL) == CUGEN_OK;
-  cuda->driver->context_sync(); /* launches that read the texture end first */
-  texture_close(cuda->driver, texture);
-  if (entered) leave(cuda, CUGEN_OK);
-}
-
-static int cuda_texture_update(struct device *device, const struct texture *texture,
-                               void *const *stream, cugen_error *err) {
-  struct cuda_device *cuda = cuda_of(device);
-  int status = enter(cuda, err);
-  return status ? status
-                : leave(cuda,
-                        texture_copy(cuda->driver, texture, stream ? *stream : cuda->stream, err));
-}
-
-static int cuda_tensor_make(struct device *device, const struct kernel_argument *argument,
-                            void *buffer, struct tensor_map *out, cugen_error *err) {
-  struct cuda_device *cuda = cuda_of(device);
-  int status = enter(cuda, err);
-  return status ? status : leave(cuda, tensor_encode(cuda->driver, argument, buffer, out, err));
-}
+/* ---- Running --------------------------------------------------------------------------------- */
 
 static int cuda_current_context(const struct toolkit *toolkit, void **out, cugen_error *err) {
   const struct driver *driver;
@@ -359,57 +324,13 @@ static void cuda_clock(struct device *device, struct device_clock *out) {
   text_free(&why);
 }
 
+/* clang-format off */
+#define CUDA_DEVICE(X)                                                                             \
+  X(count) X(describe) X(compile) X(open) X(close) X(current_context) X(sync) X(time) X(profile)   \
+  X(energy) X(energy_check) X(clock)
+/* clang-format on */
+#define CUDA_MEMBER(member) DEVICE_MEMBER(cuda, member),
 const struct device_ops cuda_device_ops = {
-    .kind = "cuda",
+    CUDA_DEVICE(CUDA_MEMBER) CUDA_FUNCTIONS(CUDA_MEMBER).kind = "cuda",
     .capabilities = DEVICE_EXECUTES_ON_GPU | DEVICE_OCCUPANCY | DEVICE_CONCURRENT,
-    .count = cuda_count,
-    .describe = cuda_describe,
-    .compile = cuda_compile,
-    .open = cuda_open,
-    .close = cuda_close,
-    .alloc = cuda_alloc,
-    .free = cuda_free,
-    .alloc_pitched = cuda_alloc_pitched,
-    .memory_check = cuda_memory_check,
-    .guards = cuda_guards,
-    .upload = cuda_upload,
-    .download = cuda_download,
-    .copy = cuda_copy,
-    .copy_2d = cuda_copy_2d,
-    .fill = cuda_fill,
-    .cache_bytes = cuda_cache_bytes,
-    .flush = cuda_flush,
-    .load = cuda_load,
-    .unload = cuda_unload,
-    .entry = cuda_entry,
-    .carve = cuda_carve,
-    .symbol = cuda_symbol,
-    .texture_make = cuda_texture_make,
-    .texture_free = cuda_texture_free,
-    .texture_update = cuda_texture_update,
-    .tensor_make = cuda_tensor_make,
-    .active_blocks = cuda_active_blocks,
-    .active_clusters = cuda_active_clusters,
-    .prepare = cuda_prepare,
-    .unprepare = cuda_unprepare,
-    .launch = cuda_launch,
-    .launch_on = cuda_launch_on,
-    .timer_make = cuda_timer_make,
-    .timer_free = cuda_timer_free,
-    .timer_start = cuda_timer_start,
-    .timer_stop = cuda_timer_stop,
-    .timer_read = cuda_timer_read,
-    .current_context = cuda_current_context,
-    .sync = cuda_sync,
-    .time = cuda_time,
-    .graph_make = cuda_graph_make,
-    .graph_launch = cuda_graph_launch,
-    .graph_free = cuda_graph_free,
-    .graphs = cuda_graphs,
-    .profile = cuda_profile,
-    .energy = cuda_energy,
-    .energy_check = cuda_energy_check,
-    .clock = cuda_clock,
-    .needs = cubin_needs,
-    .parameters = cuda_parameters,
-};
+    .needs = cubin_needs};

@@ -103,7 +103,8 @@ static void complete_library_functions(struct driver *driver) {
     driver->library_load = NULL;
 }
 
-int driver_start(struct driver *driver, cugen_error *err) {
+/* Asks a filled table for the driver's version and initialises the driver. */
+static int driver_start(struct driver *driver, cugen_error *err) {
   complete_library_functions(driver);
   int status = DRIVER_CALL(driver, err, driver_version, (&driver->version));
   if (status) return status;

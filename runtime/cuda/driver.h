@@ -111,10 +111,6 @@ struct driver {
    CUGEN_ERROR_DEVICE: the driver refuses, or finds no GPU. No context is made. */
 int driver_open(const struct toolkit *toolkit, const struct driver **out, cugen_error *err);
 
-/* Asks a filled table for the driver's version and initialises the driver; the second half of
-   driver_open. */
-int driver_start(struct driver *driver, cugen_error *err);
-
 enum driver_call {
 #define X(member, symbol, required, parameters) DRIVER_##member,
   DRIVER_FUNCTIONS(X)

@@ -1,7 +1,8 @@
-/* Making texture objects with the driver; see texture.h. */
-#include "texture.h"
-
-#define CHECK(driver, err, member, arguments) DRIVER_CALL(driver, err, member, arguments)
+/* Textures and tensor maps of the cuda backend; see cuda_device.h. A texture is an object of the
+   driver over the buffer itself, or over a CUDA array that is filled from the buffer before each
+   launch. A tensor map is the driver's encoding of an argument that the kernel reads through
+   Hopper's tensor memory accelerator. */
+#include "cuda_device.h"
 
 _Static_assert((int)TEXEL_UNSIGNED_INT8 == CU_AD_FORMAT_UNSIGNED_INT8 &&
                    (int)TEXEL_UNSIGNED_INT16 == CU_AD_FORMAT_UNSIGNED_INT16 &&
@@ -22,15 +23,14 @@ static int find_format(const struct kernel_argument *argument, CUarray_format *o
 
 /* ---- Textures over the buffer itself -------------------------------------------------------- */
 
-static int texture_check_alignment(const struct driver *driver, CUdevice handle,
-                                   const struct kernel_argument *argument, const void *buffer,
-                                   size_t row_bytes, cugen_error *err) {
+static int texture_check_alignment(struct cuda_device *cuda, const struct kernel_argument *argument,
+                                   const void *buffer, size_t row_bytes, cugen_error *err) {
   int base = 1, pitch = 1;
-  int status =
-      CHECK(driver, err, device_attribute, (&base, CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT, handle));
+  int status = CHECK(cuda, err, device_attribute,
+                     (&base, CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT, cuda->handle));
   if (!status)
-    status = CHECK(driver, err, device_attribute,
-                   (&pitch, CU_DEVICE_ATTRIBUTE_TEXTURE_PITCH_ALIGNMENT, handle));
+    status = CHECK(cuda, err, device_attribute,
+                   (&pitch, CU_DEVICE_ATTRIBUTE_TEXTURE_PITCH_ALIGNMENT, cuda->handle));
   if (status) return status;
   if ((uintptr_t)buffer % (size_t)base)
     return error_set(err, CUGEN_ERROR_USAGE,
@@ -47,9 +47,8 @@ static int texture_check_alignment(const struct driver *driver, CUdevice handle,
   return CUGEN_OK;
 }
 
-static int describe_buffer(const struct driver *driver, CUdevice handle,
-                           const struct kernel_argument *argument, void *buffer,
-                           CUDA_RESOURCE_DESC *out, cugen_error *err) {
+static int describe_buffer(struct cuda_device *cuda, const struct kernel_argument *argument,
+                           void *buffer, CUDA_RESOURCE_DESC *out, cugen_error *err) {
   struct texture_extent extent = texture_extent(argument);
   size_t row_bytes = (size_t)(extent.row * argument->dtype->bytes);
   out->resType = CU_RESOURCE_TYPE_PITCH2D;
@@ -59,15 +58,14 @@ static int describe_buffer(const struct driver *driver, CUdevice handle,
   out->res.pitch2D.height = (size_t)extent.height;
   out->res.pitch2D.pitchInBytes = row_bytes;
   int status = find_format(argument, &out->res.pitch2D.format, err);
-  return status ? status
-                : texture_check_alignment(driver, handle, argument, buffer, row_bytes, err);
+  return status ? status : texture_check_alignment(cuda, argument, buffer, row_bytes, err);
 }
 
 /* ---- Textures over an array ----------------------------------------------------------------- */
 
 /* Dimensions that the argument does not have are 0. */
-static int make_array(const struct driver *driver, const struct kernel_argument *argument,
-                      void **out, cugen_error *err) {
+static int make_array(struct cuda_device *cuda, const struct kernel_argument *argument, void **out,
+                      cugen_error *err) {
   struct texture_extent extent = texture_extent(argument);
   CUDA_ARRAY3D_DESCRIPTOR description = {.Width = (size_t)extent.width,
                                          .Height = argument->rank > 1 ? (size_t)extent.height : 0,
@@ -75,21 +73,22 @@ static int make_array(const struct driver *driver, const struct kernel_argument 
                                          .NumChannels = 1};
   CUarray array = NULL;
   int status = find_format(argument, &description.Format, err);
-  if (!status) status = CHECK(driver, err, array_create, (&array, &description));
+  if (!status) status = CHECK(cuda, err, array_create, (&array, &description));
   *out = array;
   return status;
 }
 
-static int describe_array(const struct driver *driver, struct texture *texture,
+static int describe_array(struct cuda_device *cuda, struct texture *texture,
                           CUDA_RESOURCE_DESC *out, cugen_error *err) {
-  int status = make_array(driver, texture->argument, &texture->array, err);
+  int status = make_array(cuda, texture->argument, &texture->array, err);
   out->resType = CU_RESOURCE_TYPE_ARRAY;
   out->res.array.hArray = texture->array;
   return status;
 }
 
-int texture_copy(const struct driver *driver, const struct texture *texture, CUstream stream,
-                 cugen_error *err) {
+int cuda_texture_update(struct device *device, const struct texture *texture, void *const *stream,
+                        cugen_error *err) {
+  struct cuda_device *cuda = cuda_of(device);
   struct texture_extent extent = texture_extent(texture->argument);
   size_t element = (size_t)texture->argument->dtype->bytes;
   CUDA_MEMCPY3D copy = {.srcMemoryType = CU_MEMORYTYPE_UNIFIED,
@@ -101,7 +100,9 @@ int texture_copy(const struct driver *driver, const struct texture *texture, CUs
                         .WidthInBytes = (size_t)extent.width * element,
                         .Height = (size_t)extent.height,
                         .Depth = (size_t)extent.depth};
-  return CHECK(driver, err, copy_3d, (&copy, stream));
+  int status = enter(cuda, err);
+  return status ? status
+                : leave(cuda, CHECK(cuda, err, copy_3d, (&copy, stream ? *stream : cuda->stream)));
 }
 
 /* ---- Both kinds ----------------------------------------------------------------------------- */
@@ -123,27 +124,109 @@ static CUDA_TEXTURE_DESC describe_reading(const struct kernel_argument *argument
   return out;
 }
 
-int texture_open(const struct driver *driver, CUdevice handle,
-                 const struct kernel_argument *argument, void *buffer, struct texture *out,
-                 cugen_error *err) {
+static void destroy(struct cuda_device *cuda, struct texture *texture) {
+  if (texture->object) cuda->driver->texture_destroy(texture->object);
+  if (texture->array) cuda->driver->array_destroy(texture->array);
+  *texture = (struct texture){0};
+}
+
+/* A texture over the buffer itself must have the alignments of the GPU: CUGEN_ERROR_USAGE for a
+   wrong address, CUGEN_ERROR_DEVICE for a wrong pitch. */
+int cuda_texture_make(struct device *device, const struct kernel_argument *argument, void *buffer,
+                      struct texture *out, cugen_error *err) {
+  struct cuda_device *cuda = cuda_of(device);
   CUDA_RESOURCE_DESC resource = {.flags = 0};
   CUDA_TEXTURE_DESC reading = describe_reading(argument);
   CUtexObject object = 0;
+  *out = (struct texture){0};
+  int status = enter(cuda, err);
+  if (status) return status;
   *out = (struct texture){.argument = argument, .buffer = buffer};
-  int status = argument->access == ACCESS_ARRAY
-                   ? describe_array(driver, out, &resource, err)
-                   : describe_buffer(driver, handle, argument, buffer, &resource, err);
-  if (!status) status = CHECK(driver, err, texture_create, (&object, &resource, &reading, NULL));
+  status = argument->access == ACCESS_ARRAY
+               ? describe_array(cuda, out, &resource, err)
+               : describe_buffer(cuda, argument, buffer, &resource, err);
+  if (!status) status = CHECK(cuda, err, texture_create, (&object, &resource, &reading, NULL));
   out->object = object;
-  if (status) {
-    if (status == CUGEN_ERROR_DEVICE) error_prefix(err, "texture '%s'", argument->name);
-    texture_close(driver, out);
-  }
-  return status;
+  if (status == CUGEN_ERROR_DEVICE) error_prefix(err, "texture '%s'", argument->name);
+  if (status) destroy(cuda, out);
+  return leave(cuda, status);
 }
 
-void texture_close(const struct driver *driver, struct texture *texture) {
-  if (texture->object) driver->texture_destroy(texture->object);
-  if (texture->array) driver->array_destroy(texture->array);
-  *texture = (struct texture){0};
+void cuda_texture_free(struct device *device, struct texture *texture) {
+  struct cuda_device *cuda = cuda_of(device);
+  bool entered = enter(cuda, NULL) == CUGEN_OK;
+  cuda->driver->context_sync(); /* launches that read the texture end first */
+  destroy(cuda, texture);
+  if (entered) leave(cuda, CUGEN_OK);
+}
+
+/* ---- Tensor maps ---------------------------------------------------------------------------- */
+
+_Static_assert(sizeof(struct tensor_map) == sizeof(CUtensorMap), "what the kernel is passed");
+
+_Static_assert((int)TENSOR_UINT8 == CU_TENSOR_MAP_DATA_TYPE_UINT8 &&
+                   (int)TENSOR_UINT16 == CU_TENSOR_MAP_DATA_TYPE_UINT16 &&
+                   (int)TENSOR_UINT32 == CU_TENSOR_MAP_DATA_TYPE_UINT32 &&
+                   (int)TENSOR_INT32 == CU_TENSOR_MAP_DATA_TYPE_INT32 &&
+                   (int)TENSOR_UINT64 == CU_TENSOR_MAP_DATA_TYPE_UINT64 &&
+                   (int)TENSOR_INT64 == CU_TENSOR_MAP_DATA_TYPE_INT64 &&
+                   (int)TENSOR_FLOAT16 == CU_TENSOR_MAP_DATA_TYPE_FLOAT16 &&
+                   (int)TENSOR_FLOAT32 == CU_TENSOR_MAP_DATA_TYPE_FLOAT32 &&
+                   (int)TENSOR_FLOAT64 == CU_TENSOR_MAP_DATA_TYPE_FLOAT64 &&
+                   (int)TENSOR_BFLOAT16 == CU_TENSOR_MAP_DATA_TYPE_BFLOAT16,
+               "the driver's numbers");
+
+static CUtensorMapSwizzle swizzle_mode(int bytes) {
+  switch (bytes) {
+  case 32: return CU_TENSOR_MAP_SWIZZLE_32B;
+  case 64: return CU_TENSOR_MAP_SWIZZLE_64B;
+  case 128: return CU_TENSOR_MAP_SWIZZLE_128B;
+  default: return CU_TENSOR_MAP_SWIZZLE_NONE;
+  }
+}
+
+/* An extent as the driver takes it: the pitches from the second dimension on, with every element
+   read. */
+struct driver_extent {
+  cuuint64_t shape[KERNEL_MAX_RANK + 1], stride[KERNEL_MAX_RANK + 1];
+  cuuint32_t box[KERNEL_MAX_RANK + 1], step[KERNEL_MAX_RANK + 1];
+};
+
+static struct driver_extent driver_extent(const struct tensor_extent *extent) {
+  struct driver_extent out = {{0}, {0}, {0}, {0}};
+  for (int i = 0; i < extent->rank; i++) {
+    out.shape[i] = (cuuint64_t)extent->shape[i];
+    if (i) out.stride[i - 1] = (cuuint64_t)extent->stride[i];
+    out.box[i] = (cuuint32_t)extent->box[i];
+    out.step[i] = 1;
+  }
+  return out;
+}
+
+int cuda_tensor_make(struct device *device, const struct kernel_argument *argument, void *buffer,
+                     struct tensor_map *out, cugen_error *err) {
+  struct cuda_device *cuda = cuda_of(device);
+  const struct tensor_extent tensor = kernel_argument_tensor(argument);
+  struct driver_extent extent = driver_extent(&tensor);
+  if (!cuda->driver->tensor_encode)
+    return error_set(err, CUGEN_ERROR_DEVICE,
+                     "argument '%s' is reached through a tensor map, and this driver makes none: "
+                     "it supports CUDA "
+                     "%d.%d, tensor maps came with 12.0",
+                     argument->name, cuda->driver->version / 1000,
+                     cuda->driver->version % 1000 / 10);
+  if ((uintptr_t)buffer % 16)
+    return error_set(
+        err, CUGEN_ERROR_USAGE,
+        "argument '%s' is reached through a tensor map: its address must be a multiple of 16 bytes",
+        argument->name);
+  int status = enter(cuda, err);
+  if (status) return status;
+  status = CHECK(cuda, err, tensor_encode,
+                 ((CUtensorMap *)(void *)out, (CUtensorMapDataType)argument->dtype->tensor,
+                  (cuuint32_t)tensor.rank, buffer, extent.shape, extent.stride, extent.box,
+                  extent.step, CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle_mode(argument->swizzle),
+                  CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE));
+  if (status) error_prefix(err, "tensor map of '%s'", argument->name);
+  return leave(cuda, status);
 }

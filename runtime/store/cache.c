@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/error.h"
 #include "engine.h"
 
@@ -75,17 +76,34 @@ const char *cache_why_unwritable(const struct cache *cache) {
     return locked_status;                                                                          \
   } while (0)
 
+/* A caller's function for the rows of problems, or of devices. */
+struct visit {
+  int (*problem)(void *context, const char *problem, cugen_error *err);
+  int (*device)(void *context, const char *device, const char *options, cugen_error *err);
+  void *context;
+};
+
+static int visit_texts(void *context, const struct cache_row *row, cugen_error *err) {
+  const struct visit *v = context;
+  return v->problem ? v->problem(v->context, row_text(row, 0), err)
+                    : v->device(v->context, row_text(row, 0), row_text(row, 1), err);
+}
+
 int cache_problems(struct cache *cache, const struct cache_key *key,
                    int (*visit)(void *context, const char *problem, cugen_error *err),
                    void *context, cugen_error *err) {
-  LOCKED(cache, problems(cache, key, visit, context, err));
+  const char *const values[] = {key->device, key->config, key->options};
+  struct visit both = {visit, NULL, context};
+  LOCKED(cache, query(cache, CACHE_QUERY_PROBLEMS, values, 3, visit_texts, &both, err));
 }
 
 int cache_devices(struct cache *cache, const struct cache_key *key,
                   int (*visit)(void *context, const char *device, const char *options,
                                cugen_error *err),
                   void *context, cugen_error *err) {
-  LOCKED(cache, devices(cache, key, visit, context, err));
+  const char *const values[] = {key->config, key->problem};
+  struct visit both = {NULL, visit, context};
+  LOCKED(cache, query(cache, CACHE_QUERY_DEVICES, values, 2, visit_texts, &both, err));
 }
 
 static int store_cache_store(struct cache *cache, const struct cache_key *key,
@@ -114,15 +132,38 @@ void cache_set_patience(struct cache *cache, double seconds) {
   cache->engine->set_patience(cache, seconds);
 }
 
+static int take_rate(void *out, const struct cache_row *row, cugen_error *err) {
+  (void)err;
+  *(struct cache_rate *)out =
+      (struct cache_rate){row_real(row, 0), row_real(row, 1), row_integer(row, 2)};
+  return CUGEN_OK;
+}
+
 int cache_greatest_rate(struct cache *cache, const char *device, const char *config,
                         const char *word, struct cache_rate *out, cugen_error *err) {
+  struct text found = {0};
   *out = (struct cache_rate){0};
-  LOCKED(cache, greatest_rate(cache, device, config, word, out, err));
+  text_add(&found, " ");
+  if (*word) text_addf(&found, "%s ", word);
+  const char *const values[] = {device, config, text_get(&found)};
+  pthread_mutex_lock(&cache->lock);
+  int status = found.failed
+                   ? error_memory(err)
+                   : cache->engine->query(cache, CACHE_QUERY_RATE, values, 3, take_rate, out, err);
+  pthread_mutex_unlock(&cache->lock);
+  text_free(&found);
+  return status;
+}
+
+static int note_row(void *has, const struct cache_row *row, cugen_error *err) {
+  (void)row, (void)err;
+  *(bool *)has = true;
+  return CUGEN_OK;
 }
 
 int cache_has_origin(struct cache *cache, const char *origin, bool *has, cugen_error *err) {
   *has = false;
-  LOCKED(cache, has_origin(cache, origin, has, err));
+  LOCKED(cache, query(cache, CACHE_QUERY_ORIGIN, &origin, 1, note_row, has, err));
 }
 
 int cache_remove(struct cache *cache, const struct cache_filter *filter, bool really,
@@ -153,14 +194,50 @@ int cache_verify(struct cache *cache, cugen_cache_counts *out, struct text *wron
 
 /* ---- Sets of records ------------------------------------------------------------------------ */
 
+struct spaces {
+  struct cache_space *data;
+  size_t count;
+};
+
+static int take_space(void *context, const struct cache_row *row, cugen_error *err) {
+  enum { TEXTS = 6 };
+  struct spaces *all = context;
+  struct cache_space *data = array_grow(all->data, all->count, sizeof *data);
+  if (!data) return error_memory(err);
+  all->data = data;
+  struct cache_space *s = &data[all->count++];
+  *s = (struct cache_space){.id = row_integer(row, TEXTS),
+                            .records = (size_t)row_integer(row, TEXTS + 1),
+                            .failed = (size_t)row_integer(row, TEXTS + 2),
+                            .history = (size_t)row_integer(row, TEXTS + 3),
+                            .measured_at = row_integer(row, TEXTS + 4),
+                            .seconds = row_real(row, TEXTS + 5),
+                            .flops = row_real(row, TEXTS + 6),
+                            .bytes = row_real(row, TEXTS + 7)};
+  char **const texts[TEXTS] = {&s->device,  &s->config, &s->problem,
+                               &s->options, &s->best,   &s->origin};
+  for (int i = 0; i < TEXTS; i++)
+    if (!(*texts[i] = strdup(row_text(row, i)))) return error_memory(err);
+  return CUGEN_OK;
+}
+
+void cache_spaces_free(struct cache_space *spaces, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    char *strings[] = {spaces[i].device,  spaces[i].config, spaces[i].problem,
+                       spaces[i].options, spaces[i].best,   spaces[i].origin};
+    for (size_t s = 0; s < sizeof strings / sizeof *strings; s++) free(strings[s]);
+  }
+  free(spaces);
+}
+
 int cache_spaces(struct cache *cache, struct cache_space **out, size_t *count, cugen_error *err) {
-  struct cache_spaces spaces = {0};
+  struct spaces spaces = {0};
   pthread_mutex_lock(&cache->lock);
-  int status = cache->engine->spaces(cache, &spaces, err);
+  int status = cache->engine->query(cache, CACHE_QUERY_SPACES, NULL, 0, take_space, &spaces, err);
   pthread_mutex_unlock(&cache->lock);
   if (status) {
     cache_spaces_free(spaces.data, spaces.count);
-    spaces = (struct cache_spaces){0};
+    spaces = (struct spaces){0};
   }
   *out = spaces.data, *count = spaces.count;
   return status;
@@ -191,13 +268,18 @@ int cache_news(struct cache *cache, const struct cache_key *key, struct cache_ne
 int cache_stage_open(struct cache *cache, size_t planned, const struct cache_watch *watch,
                      struct cache_stage **out, cugen_error *err) {
   *out = NULL;
-  return cache->engine->stage_open(cache, planned, watch, out, err);
+  const struct cache_stage given = {.engine = cache->engine,
+                                    .watch = watch ? *watch : (struct cache_watch){0},
+                                    .planned = planned};
+  return cache->engine->stage_open(cache, &given, out, err);
 }
 
 int cache_stage_add(struct cache_stage *stage, const struct cache_entry *entry, size_t line,
                     size_t *twice, cugen_error *err) {
+  enum { CHECKS = 1024 };
   *twice = 0;
-  return stage->engine->stage_add(stage, entry, line, twice, err);
+  int status = stage->engine->stage_add(stage, entry, line, twice, err);
+  return status || ++stage->added % CHECKS ? status : cache_stage_watch(stage, err);
 }
 
 int cache_stage_merge(struct cache_stage *stage, cugen_cache_merged *out, cugen_error *err) {

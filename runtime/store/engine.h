@@ -8,6 +8,7 @@
 
 #include <pthread.h>
 
+#include "base/error.h"
 #include "base/system.h"
 #include "cache.h"
 #include "seal.h"
@@ -33,26 +34,82 @@ struct cache {
 
 struct cache_stage {
   const struct cache_engine *engine;
+  struct cache_watch watch;
+  size_t planned, added, merged; /* records */
 };
+/* CUGEN_ERROR_INTERRUPTED: the caller wants the import to end. */
+static inline int cache_stage_watch(const struct cache_stage *stage, cugen_error *err) {
+  const cugen_import_progress state = {stage->added, stage->merged, stage->planned};
+  if (!stage->watch.stop || !stage->watch.stop(&state, stage->watch.context)) return CUGEN_OK;
+  return error_set(err, CUGEN_ERROR_INTERRUPTED, "stopped on request; nothing was imported");
+}
 
-/* ---- Lists that engines fill ---------------------------------------------------------------- */
+/* Failed records: their outcome is neither OK nor UNPREDICTED. */
+#define CACHE_FAILED_SQL "outcome NOT IN (0, 7)"
+_Static_assert(CUGEN_OUTCOME_OK == 0 && CUGEN_OUTCOME_UNPREDICTED == 7, "as above");
 
-/* The slot of the next record; the engine increments count when the slot is filled. NULL: out of
-   memory. */
-struct cache_record *cache_records_next(struct cache_records *records);
+/* ---- Queries -------------------------------------------------------------------------------- */
 
-struct cache_spaces {
-  struct cache_space *data;
-  size_t count, capacity;
+/* What is only read is asked by the statements of query.c, which all engines run. */
+enum cache_query {
+  CACHE_QUERY_LOAD, /* device, config, problem, options, origin */
+  CACHE_QUERY_FASTEST,
+  CACHE_QUERY_HISTORY,
+  CACHE_QUERY_PROBLEMS, /* device, config, options */
+  CACHE_QUERY_DEVICES,  /* config, problem */
+  CACHE_QUERY_SHORTER,  /* device, config, problem, options, and two bounds of the problem */
+  CACHE_QUERY_RATE,     /* device, config, a text in the problem */
+  CACHE_QUERY_SPACES,
+  CACHE_QUERY_ORIGIN,
+  CACHE_QUERY_PORTFOLIOS,
+  CACHE_QUERY_PORTFOLIOS_OF, /* device, config, options */
+  /* of a check: */
+  CACHE_QUERY_IMAGES,
+  CACHE_QUERY_KEYS,    /* gives device, config, problem, options, id */
+  CACHE_QUERY_DOUBLES, /* gives a defect's words, as does the next */
+  CACHE_QUERY_ENTRIES,
+  CACHE_QUERIES
 };
-struct cache_space *cache_spaces_next(struct cache_spaces *spaces);
+enum { CACHE_QUERY_VALUES = 6 };
+/* Appends the statement for PostgreSQL (server) or SQLite; "%s" is left for the columns of a
+   record. */
+void cache_query_sql(enum cache_query which, bool server, struct text *out);
+/* The words for a failure: "cannot ...". */
+const char *cache_query_doing(enum cache_query which);
 
-struct cache_portfolios {
-  struct cache_portfolio *data;
-  size_t count;
+/* A row of an answer. Its texts live until the next row. */
+struct cache_row {
+  const struct cache_columns_of *columns; /* how the engine reads them */
+  struct cache *cache;
+  void *answer;
+  int number;
 };
-/* Appends an empty portfolio and counts it. NULL: out of memory. */
-struct cache_portfolio *cache_portfolios_next(struct cache_portfolios *portfolios);
+struct cache_columns_of {
+  const char *(*text)(const struct cache_row *row, int column); /* "" for NULL */
+  int64_t (*integer)(const struct cache_row *row, int column);
+  double (*real)(const struct cache_row *row, int column); /* NaN for NULL */
+};
+static inline const char *row_text(const struct cache_row *row, int column) {
+  return row->columns->text(row, column);
+}
+static inline int64_t row_integer(const struct cache_row *row, int column) {
+  return row->columns->integer(row, column);
+}
+static inline double row_real(const struct cache_row *row, int column) {
+  return row->columns->real(row, column);
+}
+/* Returns CACHE_STOP to end a walk without an error. */
+enum { CACHE_STOP = 1 };
+typedef int cache_row_visitor(void *context, const struct cache_row *row, cugen_error *err);
+
+/* row.c: reads a record from a row that begins with its columns. Returns false if out of memory. */
+bool cache_row_record(const struct cache_row *row, struct cache_record *out);
+/* Reads a key from four columns: device, config, problem, options. Its texts are the row's. */
+struct cache_key cache_row_key(const struct cache_row *row, int first);
+
+/* load.c: a cache_row_visitor whose context is struct cache_records. The row has a record, and then
+   whether it is of another config file. */
+cache_row_visitor cache_take_record;
 
 /* An image as it is stored, before its seal is checked. */
 struct cache_image_row {
@@ -60,11 +117,6 @@ struct cache_image_row {
   unsigned char mac[SEAL_BYTES];
   bool sealed; /* the row has a MAC of the right length */
 };
-
-typedef int cache_problem_visitor(void *context, const char *problem, cugen_error *err);
-typedef int cache_device_visitor(void *context, const char *device, const char *options,
-                                 cugen_error *err);
-typedef int cache_image_visitor(void *context, const char *name, int64_t bytes, cugen_error *err);
 
 /* ---- The table ------------------------------------------------------------------------------ */
 
@@ -84,30 +136,12 @@ struct cache_engine {
   int (*sync)(struct cache *cache, cugen_error *err);
   void (*set_patience)(struct cache *cache, double seconds);
 
-  /* Loads the current records of exactly this key: right records by time, then the others in the
-     order in which they were stored. */
-  int (*load)(struct cache *cache, const struct cache_key *key, struct cache_records *out,
-              cugen_error *err);
-  int (*fastest)(struct cache *cache, const struct cache_key *key, cache_visitor *visit,
-                 void *context, cugen_error *err);
-  int (*history)(struct cache *cache, const struct cache_key *key, struct cache_records *out,
-                 cugen_error *err);
-  int (*problems)(struct cache *cache, const struct cache_key *key, cache_problem_visitor *visit,
-                  void *context, cugen_error *err);
-  /* Like cache_devices. */
-  int (*devices)(struct cache *cache, const struct cache_key *key, cache_device_visitor *visit,
-                 void *context, cugen_error *err);
-  /* Visits the problems with records that are >= from and < to as bytes and shorter than the
-     key's problem; the longest first. A status that the visitor returns ends the walk. */
-  int (*shorter)(struct cache *cache, const struct cache_key *key, const char *from, const char *to,
-                 cache_problem_visitor *visit, void *context, cugen_error *err);
+  /* Visits the rows of a query's answer until the visitor fails or returns CACHE_STOP. values:
+     texts; NULL becomes "". */
+  int (*query)(struct cache *cache, enum cache_query which, const char *const *values, int count,
+               cache_row_visitor *visit, void *context, cugen_error *err);
   int (*store)(struct cache *cache, const struct cache_key *key, const struct cache_record *record,
                cugen_error *err);
-  int (*greatest_rate)(struct cache *cache, const char *device, const char *config,
-                       const char *word, struct cache_rate *out, cugen_error *err);
-
-  int (*spaces)(struct cache *cache, struct cache_spaces *out, cugen_error *err);
-  int (*has_origin)(struct cache *cache, const char *origin, bool *has, cugen_error *err);
   int (*remove)(struct cache *cache, const struct cache_filter *filter, bool really,
                 cugen_cache_counts *out, cugen_error *err);
   int (*each)(struct cache *cache, const struct cache_filter *filter,
@@ -115,16 +149,14 @@ struct cache_engine {
   int (*verify)(struct cache *cache, cugen_cache_counts *out, struct text *wrong,
                 struct text *foreign, cugen_error *err);
 
-  int (*stage_open)(struct cache *cache, size_t planned, const struct cache_watch *watch,
-                    struct cache_stage **out, cugen_error *err);
+  /* The stage begins with a copy of *given. */
+  int (*stage_open)(struct cache *cache, const struct cache_stage *given, struct cache_stage **out,
+                    cugen_error *err);
   int (*stage_add)(struct cache_stage *stage, const struct cache_entry *entry, size_t line,
                    size_t *twice, cugen_error *err);
   int (*stage_merge)(struct cache_stage *stage, cugen_cache_merged *out, cugen_error *err);
   void (*stage_close)(struct cache_stage *stage);
 
-  /* Like cache_portfolios. */
-  int (*portfolios)(struct cache *cache, const struct cache_key *key, struct cache_portfolios *out,
-                    cugen_error *err);
   /* Stores the portfolios like cache_portfolios_store, or removes those with the same keys, in
      one transaction. */
   int (*portfolios_change)(struct cache *cache, const struct cache_portfolio *portfolios,
@@ -140,7 +172,6 @@ struct cache_engine {
   /* Removes the oldest images until at most so many bytes are left, but none of the fastest
      records' images. */
   int (*image_trim)(struct cache *cache, size_t most, cugen_error *err);
-  int (*images)(struct cache *cache, cache_image_visitor *visit, void *context, cugen_error *err);
 
   /* All three functions are NULL if the engine keeps no claims. */
   int (*claim)(struct cache *cache, const struct cache_key *key, const struct cache_lease *lease,
@@ -160,16 +191,8 @@ struct cache_engine {
   X(engine, close)                                                                                 \
   X(engine, sync)                                                                                  \
   X(engine, set_patience)                                                                          \
-  X(engine, load)                                                                                  \
-  X(engine, fastest)                                                                               \
-  X(engine, history)                                                                               \
-  X(engine, problems)                                                                              \
-  X(engine, devices)                                                                               \
-  X(engine, shorter)                                                                               \
+  X(engine, query)                                                                                 \
   X(engine, store)                                                                                 \
-  X(engine, greatest_rate)                                                                         \
-  X(engine, spaces)                                                                                \
-  X(engine, has_origin)                                                                            \
   X(engine, remove)                                                                                \
   X(engine, each)                                                                                  \
   X(engine, verify)                                                                                \
@@ -177,12 +200,10 @@ struct cache_engine {
   X(engine, stage_add)                                                                             \
   X(engine, stage_merge)                                                                           \
   X(engine, stage_close)                                                                           \
-  X(engine, portfolios)                                                                            \
   X(engine, portfolios_change)                                                                     \
   X(engine, image_load)                                                                            \
   X(engine, image_store)                                                                           \
-  X(engine, image_trim)                                                                            \
-  X(engine, images)
+  X(engine, image_trim)
 #define CACHE_CLAIM_FUNCTIONS(X, engine) X(engine, claim) X(engine, unclaim) X(engine, news)
 #define CACHE_ENGINE_DECLARE(engine, function)                                                     \
   __typeof__(*((const struct cache_engine *)0)->function) engine##_##function;
@@ -212,11 +233,11 @@ struct cache_check {
   struct text *wrong, *foreign;
 };
 void cache_check_add(struct cache_check *check, const char *format, ...) PRINTF_LIKE(2, 3);
-/* value: the value in the row's wrong column. */
-void cache_check_record(struct cache_check *check, long long id, const struct cache_record *record,
-                        const char *value);
-void cache_check_key(struct cache_check *check, long long id, const struct cache_key *key);
-int cache_check_images(struct cache_check *check, cugen_error *err);
+/* Visitors whose context is the check. The row has a record, its id and whether it is superseded;
+   or a defect's words. */
+cache_row_visitor cache_check_record, cache_check_words;
+/* Checks what no engine needs to know of: sets, what is there twice, images. */
+int cache_check_rest(struct cache_check *check, cugen_error *err);
 /* gate.c: whether an entry that was read is valid and may be passed on. */
 bool cache_entry_is_sound(const struct cache_entry *entry);
 /* Checks an entry before any engine stores it, so that no engine stores an entry that another

@@ -171,11 +171,12 @@ struct visiting {
   void *context;
 };
 
-static int visit_one(void *context, const char *name, int64_t bytes, cugen_error *err) {
+static int visit_one(void *context, const struct cache_row *row, cugen_error *err) {
   const struct visiting *visiting = context;
+  const char *name = row_text(row, 0);
   enum cache_image_state state;
   int status = image_state_of(visiting->cache, name, &state, err);
-  if (!status) visiting->visit(visiting->context, name, bytes, state);
+  if (!status) visiting->visit(visiting->context, name, row_integer(row, 1), state);
   return status;
 }
 
@@ -184,5 +185,5 @@ int cache_images_visit(struct cache *cache,
                                      enum cache_image_state state),
                        void *context, cugen_error *err) {
   struct visiting visiting = {cache, visit, context};
-  return cache->engine->images(cache, visit_one, &visiting, err);
+  return cache->engine->query(cache, CACHE_QUERY_IMAGES, NULL, 0, visit_one, &visiting, err);
 }

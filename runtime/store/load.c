@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/error.h"
 #include "engine.h"
 
@@ -22,6 +23,34 @@ static int hand_out(int status, struct cache_records *records, struct cache_reco
   }
   *out = records->data, *count = records->count;
   return status;
+}
+
+int cache_take_record(void *context, const struct cache_row *row, cugen_error *err) {
+  struct cache_records *out = context;
+  struct cache_record *data = array_reserve(out->data, &out->capacity, out->count, sizeof *data);
+  if (!data) return error_memory(err);
+  out->data = data;
+  struct cache_record *next = &data[out->count];
+  if (!cache_row_record(row, next)) return error_memory(err);
+  next->elsewhere = row_integer(row, CACHE_COLUMNS) != 0;
+  if (next->wrong)
+    cache_record_free(next); /* an invalid record is treated as missing */
+  else
+    out->count++;
+  return CUGEN_OK;
+}
+
+void cache_records_free(struct cache_records *records) {
+  for (size_t i = 0; i < records->count; i++) cache_record_free(&records->data[i]);
+  free(records->data);
+}
+
+/* Visits the rows of a query of this key. */
+static int ask_key(struct cache *cache, enum cache_query which, const struct cache_key *key,
+                   cache_row_visitor *visit, void *context, cugen_error *err) {
+  const char *const values[] = {key->device, key->config, key->problem, key->options, key->origin};
+  return cache->engine->query(cache, which, values, which == CACHE_QUERY_FASTEST ? 4 : 5, visit,
+                              context, err);
 }
 
 /* ---- Problems that lack parameters ---------------------------------------------------------- */
@@ -69,8 +98,9 @@ struct shorter_list {
   struct shorter *out;
 };
 
-static int load_add_problem(void *context, const char *problem, cugen_error *err) {
+static int load_add_problem(void *context, const struct cache_row *row, cugen_error *err) {
   const struct shorter_list *list = context;
+  const char *problem = row_text(row, 0);
   struct shorter *out = list->out;
   if (out->count == MOST_SHORTER || !cache_lacks(list->key, problem, &out->lacks[out->count]))
     return CUGEN_OK;
@@ -84,11 +114,13 @@ static int find_shorter(struct cache *cache, const struct cache_key *key, struct
   struct shorter_list list = {key, out};
   int status = CUGEN_OK;
   out->count = 0;
-  if (write_range(key, &from, &to))
-    status = from.failed || to.failed
-                 ? error_memory(err)
-                 : cache->engine->shorter(cache, key, text_get(&from), text_get(&to),
-                                          load_add_problem, &list, err);
+  if (write_range(key, &from, &to)) {
+    const char *const values[] = {key->device,  key->config,     key->problem,
+                                  key->options, text_get(&from), text_get(&to)};
+    status = from.failed || to.failed ? error_memory(err)
+                                      : cache->engine->query(cache, CACHE_QUERY_SHORTER, values, 6,
+                                                             load_add_problem, &list, err);
+  }
   text_free(&from);
   text_free(&to);
   return status;
@@ -209,7 +241,7 @@ static int add_shorter(struct cache *cache, const struct cache_key *key,
   struct cache_records more = {0};
   struct cache_key other = *key;
   other.problem = shorter->problems[i];
-  int status = cache->engine->load(cache, &other, &more, err);
+  int status = ask_key(cache, CACHE_QUERY_LOAD, &other, cache_take_record, &more, err);
   for (size_t r = 0; r < more.count; r++) more.data[r].lacks = shorter->lacks[i];
   if (!status && !load_merge(all, &more)) status = error_memory(err);
   cache_records_free(&more);
@@ -218,7 +250,7 @@ static int add_shorter(struct cache *cache, const struct cache_key *key,
 
 static int load_with(struct cache *cache, const struct cache_key *key,
                      const struct shorter *shorter, struct cache_records *all, cugen_error *err) {
-  int status = cache->engine->load(cache, key, all, err);
+  int status = ask_key(cache, CACHE_QUERY_LOAD, key, cache_take_record, all, err);
   for (size_t i = 0; i < shorter->count && !status; i++)
     status = add_shorter(cache, key, shorter, i, all, err);
   if (!status && !sort_by(all, key->objective)) status = error_memory(err);
@@ -252,6 +284,21 @@ static int visit_merged(struct cache *cache, const struct cache_key *key,
   return status;
 }
 
+struct fastest {
+  cache_visitor *visit;
+  void *context;
+};
+
+static int visit_fastest(void *context, const struct cache_row *row, cugen_error *err) {
+  const struct fastest *f = context;
+  struct cache_record record;
+  bool stop = false;
+  if (!cache_row_record(row, &record)) return error_memory(err);
+  int status = record.wrong ? CUGEN_OK : f->visit(f->context, &record, &stop, err);
+  cache_record_free(&record);
+  return !status && stop ? CACHE_STOP : status;
+}
+
 int cache_fastest(struct cache *cache, const struct cache_key *key, cache_visitor *visit,
                   void *context, cugen_error *err) {
   struct shorter shorter;
@@ -260,7 +307,8 @@ int cache_fastest(struct cache *cache, const struct cache_key *key, cache_visito
   if (!status)
     status = shorter.count || objective_kind_of(key->objective) != OBJECTIVE_TIME
                  ? visit_merged(cache, key, &shorter, visit, context, err)
-                 : cache->engine->fastest(cache, key, visit, context, err);
+                 : ask_key(cache, CACHE_QUERY_FASTEST, key, visit_fastest,
+                           &(struct fastest){visit, context}, err);
   pthread_mutex_unlock(&cache->lock);
   shorter_free(&shorter);
   return status;
@@ -272,7 +320,7 @@ int cache_history(struct cache *cache, const struct cache_key *key, struct cache
                   size_t *count, cugen_error *err) {
   struct cache_records records = {0};
   pthread_mutex_lock(&cache->lock);
-  int status = cache->engine->history(cache, key, &records, err);
+  int status = ask_key(cache, CACHE_QUERY_HISTORY, key, cache_take_record, &records, err);
   pthread_mutex_unlock(&cache->lock);
   return hand_out(status, &records, out, count);
 }

@@ -7,28 +7,46 @@
 #include "base/error.h"
 #include "engine.h"
 
-struct cache_portfolio *cache_portfolios_next(struct cache_portfolios *portfolios) {
-  struct cache_portfolio *data = array_grow(portfolios->data, portfolios->count, sizeof *data);
-  if (!data) return NULL;
-  portfolios->data = data;
-  data[portfolios->count] = (struct cache_portfolio){0};
-  return &data[portfolios->count++];
+struct portfolios {
+  struct cache_portfolio *data;
+  size_t count;
+};
+
+static int take_portfolio(void *context, const struct cache_row *row, cugen_error *err) {
+  struct portfolios *all = context;
+  struct cache_portfolio *data = array_grow(all->data, all->count, sizeof *data);
+  if (!data) return error_memory(err);
+  all->data = data;
+  struct cache_portfolio *p = &data[all->count++];
+  int at = 0;
+  *p = (struct cache_portfolio){0};
+#define X(name) p->name = strdup(row_text(row, at++));
+  CACHE_PORTFOLIO_KEY(X)
+#undef X
+  p->body = strdup(row_text(row, at++));
+  p->learnt_at = cache_time(row_integer(row, at), 1);
+#define X(name) &&p->name
+  return p->body CACHE_PORTFOLIO_KEY(X) ? CUGEN_OK : error_memory(err);
+#undef X
 }
 
 /* Called under the lock. */
-static int list(struct cache *cache, const struct cache_key *key, struct cache_portfolios *out,
+static int list(struct cache *cache, const struct cache_key *key, struct portfolios *out,
                 cugen_error *err) {
-  *out = (struct cache_portfolios){0};
-  int status = cache->engine->portfolios(cache, key, out, err);
+  *out = (struct portfolios){0};
+  const char *const values[] = {key ? key->device : "", key ? key->config : "",
+                                key ? key->options : ""};
+  int status = cache->engine->query(cache, key ? CACHE_QUERY_PORTFOLIOS_OF : CACHE_QUERY_PORTFOLIOS,
+                                    values, key ? 3 : 0, take_portfolio, out, err);
   if (!status) return CUGEN_OK;
   cache_portfolios_free(out->data, out->count);
-  *out = (struct cache_portfolios){0};
+  *out = (struct portfolios){0};
   return status;
 }
 
 int cache_portfolios(struct cache *cache, const struct cache_key *key, struct cache_portfolio **out,
                      size_t *count, cugen_error *err) {
-  struct cache_portfolios all;
+  struct portfolios all;
   pthread_mutex_lock(&cache->lock);
   int status = list(cache, key, &all, err);
   pthread_mutex_unlock(&cache->lock);
@@ -105,7 +123,7 @@ static void check_one(struct cache_check *check, const struct cache_portfolio *p
 }
 
 int cache_check_portfolios(struct cache_check *check, cugen_error *err) {
-  struct cache_portfolios all;
+  struct portfolios all;
   int status = list(check->cache, NULL, &all, err);
   for (size_t i = 0; i < all.count; i++) check_one(check, &all.data[i]);
   cache_portfolios_free(all.data, all.count);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/error.h"
 #include "base/hash.h"
 #include "runtime/store/engine.h"
@@ -27,7 +28,8 @@ struct list {
   struct cache_stage stage;
   struct cache_entry entries[MOST_ENTRIES];
   size_t count, merged;
-  struct cache_portfolios portfolios;
+  struct cache_portfolio *portfolios;
+  size_t portfolio_count;
 };
 
 static struct list *list_of(struct cache *cache) {
@@ -57,9 +59,9 @@ static void drop(struct list *list, size_t from) {
   list->count = from;
 }
 
-static int stage_open(struct cache *cache, size_t planned, const struct cache_watch *watch,
+static int stage_open(struct cache *cache, const struct cache_stage *given,
                       struct cache_stage **out, cugen_error *err) {
-  (void)planned, (void)watch, (void)err;
+  (void)given, (void)err;
   *out = &list_of(cache)->stage;
   return CUGEN_OK;
 }
@@ -112,31 +114,50 @@ static int each(struct cache *cache, const struct cache_filter *filter,
   return status;
 }
 
-static bool copy_portfolio(const struct cache_portfolio *from, struct cache_portfolios *to) {
-  struct cache_portfolio *own = cache_portfolios_next(to);
-  if (!own) return false;
-  *own = (struct cache_portfolio){.learnt_at = from->learnt_at, .body = copy(from->body)};
-#define X(field) own->field = from->field ? copy(from->field) : NULL;
-  CACHE_PORTFOLIO_KEY(X)
+/* A row's answer is a portfolio. */
+static const char *portfolio_text(const struct cache_row *row, int column) {
+  const struct cache_portfolio *p = row->answer;
+#define X(field) p->field,
+  const char *const texts[] = {CACHE_PORTFOLIO_KEY(X) p->body};
 #undef X
-  return true;
+  return texts[column];
 }
 
-static int portfolios(struct cache *cache, const struct cache_key *key,
-                      struct cache_portfolios *out, cugen_error *err) {
-  const struct cache_portfolios *all = &list_of(cache)->portfolios;
-  bool good = true;
-  (void)key;
-  for (size_t i = 0; i < all->count && good; i++) good = copy_portfolio(&all->data[i], out);
-  return good ? CUGEN_OK : error_memory(err);
+static int64_t portfolio_integer(const struct cache_row *row, int column) {
+  (void)column;
+  return ((const struct cache_portfolio *)row->answer)->learnt_at;
+}
+
+static int query(struct cache *cache, enum cache_query which, const char *const *values, int count,
+                 cache_row_visitor *visit, void *context, cugen_error *err) {
+  static const struct cache_columns_of columns = {portfolio_text, portfolio_integer, NULL};
+  const struct list *list = list_of(cache);
+  int status = CUGEN_OK;
+  (void)values, (void)count;
+  require(which == CACHE_QUERY_PORTFOLIOS);
+  for (size_t i = 0; i < list->portfolio_count && !status; i++) {
+    const struct cache_row row = {&columns, cache, &list->portfolios[i], 0};
+    status = visit(context, &row, err);
+  }
+  return status;
 }
 
 static int portfolios_change(struct cache *cache, const struct cache_portfolio *from, size_t count,
                              bool removed, cugen_error *err) {
-  bool good = !removed;
-  for (size_t i = 0; i < count && good; i++)
-    good = copy_portfolio(&from[i], &list_of(cache)->portfolios);
-  return good ? CUGEN_OK : error_memory(err);
+  struct list *list = list_of(cache);
+  if (removed) return error_memory(err);
+  for (size_t i = 0; i < count; i++) {
+    struct cache_portfolio *grown =
+        array_grow(list->portfolios, list->portfolio_count, sizeof *grown);
+    require(grown != NULL);
+    list->portfolios = grown;
+    struct cache_portfolio *own = &grown[list->portfolio_count++];
+    *own = (struct cache_portfolio){.learnt_at = from[i].learnt_at, .body = copy(from[i].body)};
+#define X(field) own->field = copy(from[i].field ? from[i].field : "");
+    CACHE_PORTFOLIO_KEY(X)
+#undef X
+  }
+  return CUGEN_OK;
 }
 
 static const struct cache_engine list_engine = {.stage_open = stage_open,
@@ -144,7 +165,7 @@ static const struct cache_engine list_engine = {.stage_open = stage_open,
                                                 .stage_merge = stage_merge,
                                                 .stage_close = stage_close,
                                                 .each = each,
-                                                .portfolios = portfolios,
+                                                .query = query,
                                                 .portfolios_change = portfolios_change};
 
 static struct list *list_open(struct list *list) {
@@ -156,8 +177,9 @@ static struct list *list_open(struct list *list) {
 static void list_clear(struct list *list) {
   drop(list, 0);
   list->merged = 0;
-  cache_portfolios_free(list->portfolios.data, list->portfolios.count);
-  list->portfolios = (struct cache_portfolios){0};
+  cache_portfolios_free(list->portfolios, list->portfolio_count);
+  list->portfolios = NULL;
+  list->portfolio_count = 0;
 }
 
 /* ---- A database ----------------------------------------------------------------------------- */
@@ -241,7 +263,7 @@ static void check(const char *data, size_t size) {
   cugen_error err = {0};
   if (wisdom_import(&list->cache, "fuzz", data, size, &merged, &err)) {
     require(strncmp(err.message, "fuzz:", 5) == 0 && list->merged == 0 &&
-            list->portfolios.count == 0);
+            list->portfolio_count == 0);
   } else {
     check_sound(list);
     export_all(&list->cache, &once);

@@ -133,7 +133,7 @@ static int compute_here(struct device *device, const struct dataset_request *req
 
 static int dataset_take_results(struct device *device, const struct dataset_request *request,
                                 struct dataset *d, cugen_error *err) {
-  const bool wanted = request->reference && !dataset_head(d)->reference;
+  const bool wanted = request->reference.spec && !dataset_head(d)->reference;
   bool there = false;
   int status = CUGEN_OK;
   if (d->kernels && d->results) alloc_wanted(device, d);
@@ -161,11 +161,12 @@ int dataset_load(struct device *device, struct dataset *d, cugen_error *err) {
 static int take_proofs(struct device *device, const struct dataset_request *request,
                        struct dataset *d, cugen_error *err) {
   int status = dataset_take_results(device, request, d, err);
-  d->late = request->apart && request->verify ? request : NULL;
+  d->late = request->apart && request->verify.spec ? request : NULL;
   if (!status && d->late)
     return dataset_run_apart(&(const struct loading){device, d, request, NULL, NULL}, verifier_step,
                              err);
-  if (!status && request->verify) status = verifier_open(device, d, request, &d->verifier, err);
+  if (!status && request->verify.spec)
+    status = verifier_open(device, d, request, &d->verifier, err);
   return status;
 }
 
@@ -198,7 +199,7 @@ int dataset_change(struct device *device, struct dataset *d, const struct datase
   kernel_spec_free(&d->spec);
   d->spec = spec;
   d->id = request->id;
-  d->has_reference = request->reference || request->answered;
+  d->has_reference = request->reference.spec || request->answered;
   if (!status) status = dataset_map_shared(d, request->shared, err);
   if (!status) status = dataset_generate_all(device, d, request, err);
   return status ? status : take_proofs(device, request, d, err);
@@ -211,7 +212,7 @@ int dataset_open(struct device *device, const struct dataset_request *request, s
   if (!d) return error_memory(err);
   d->id = request->id;
   d->seed = request->seed;
-  d->has_reference = request->reference || request->answered;
+  d->has_reference = request->reference.spec || request->answered;
   d->doing = request->doing;
   d->kernels = request->kernels;
   int status = dataset_build(device, request, d, err);

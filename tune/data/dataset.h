@@ -46,24 +46,25 @@ struct dataset {
   struct memory wanted, sampled;
 };
 
-/* The parameters of dataset_open besides the device. reference NULL: the config has no reference
-   that is a kernel. */
+/* A kernel of the config that makes or judges data: the reference, the verify kernel, or the
+   generator of an argument. */
+struct dataset_kernel {
+  const char *name;               /* for messages: "c.lua:5: the reference r.cu" */
+  const struct kernel_spec *spec; /* NULL: the config has no such kernel */
+  const struct compiled *compiled;
+  size_t argument;
+};
+
+/* The parameters of dataset_open besides the device. */
 struct dataset_request {
   int64_t id;
   const struct kernel_spec *spec; /* arguments, flops, buffers_hash */
   uint64_t seed;
-  bool timed;                 /* allocate enough buffer sets to rotate past the L2 cache */
-  char *doing;                /* as in struct dataset */
-  bool answered;              /* the shared memory already has the right results */
-  const char *reference_name; /* for messages: "c.lua:5: the reference r.cu" */
-  const struct kernel_spec *reference;
-  const struct compiled *reference_compiled;
-  /* The verify kernel; verify NULL: none. The dataset borrows it until dataset_change or
-     dataset_close. */
-  const char *verify_name;
-  const struct kernel_spec *verify;
-  const struct compiled *verify_compiled;
-  struct dataset_generator *generators; /* in the order of their arguments */
+  bool timed;    /* allocate enough buffer sets to rotate past the L2 cache */
+  char *doing;   /* as in struct dataset */
+  bool answered; /* the shared memory already has the right results */
+  /* The dataset borrows the verify kernel until dataset_change or dataset_close. */
+  struct dataset_kernel reference, verify, *generators; /* generators in the order of arguments */
   size_t generator_count;
   /* Runs a step, which runs one of the kernels above, in another process that shares the buffers;
      NULL: steps run in this process. With `apart`, dataset_load loads the verify kernel, and the
@@ -77,14 +78,6 @@ struct dataset_request {
   bool has_kernels;
   const struct compiled *kernels_compiled[DATA_PARTS];
   struct data_kernels *kernels;
-};
-
-/* The generator kernel that makes an input's data. */
-struct dataset_generator {
-  size_t argument;
-  const char *name; /* for messages: "c.lua:8: the generator keys.cu of 'k'" */
-  const struct kernel_spec *spec;
-  const struct compiled *compiled;
 };
 
 /* Returns the offset of the data of argument i in the shared memory. */

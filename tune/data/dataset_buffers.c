@@ -237,7 +237,7 @@ static int download_fresh(struct device *device, void *to, const void *from, siz
 static int make_generated(const struct loading *l, struct memory *memory, cugen_error *err) {
   struct device *device = l->device;
   const struct dataset *d = l->dataset;
-  const struct dataset_generator *generator = l->generator;
+  const struct dataset_kernel *generator = l->generator;
   const struct kernel_argument *a = &d->spec.arguments[generator->argument];
   void *at = d->sets[0][generator->argument].device,
        *shared = d->shared + dataset_data_offset(&d->spec, generator->argument);
@@ -253,7 +253,7 @@ static int make_generated(const struct loading *l, struct memory *memory, cugen_
 static int run_generator(const struct loading *l, cugen_error *err) {
   struct device *device = l->device;
   struct dataset *d = l->dataset;
-  const struct dataset_generator *generator = l->generator;
+  const struct dataset_kernel *generator = l->generator;
   size_t i = generator->argument;
   struct memory *memory = calloc(d->spec.argument_count + 1, sizeof *memory);
   int status = memory ? CUGEN_OK : error_memory(err);

@@ -29,7 +29,7 @@ struct loading {
   struct device *device;
   struct dataset *dataset;
   const struct dataset_request *request;
-  const struct dataset_generator *generator;
+  const struct dataset_kernel *generator;
   /* Set to true if set 0 already holds the generator's data; stays false if the step runs in
      another process. */
   bool *there;

@@ -20,7 +20,7 @@ struct generation {
 
 /* ---- Running -------------------------------------------------------------------------------- */
 
-static int open_generation(struct generation *g, const struct dataset_generator *generator,
+static int open_generation(struct generation *g, const struct dataset_kernel *generator,
                            struct memory *memory, cugen_error *err) {
   void *extra[] = {&g->count}; /* read at each launch */
   int status = g->device->ops->alloc(g->device, MEMORY_DEVICE, g->bytes, true, &g->own, err);
@@ -146,7 +146,7 @@ static struct generation generation_of(struct device *device,
 
 int generated_make_there(struct device *device, struct data_kernels *kernels,
                          const struct kernel_argument *argument,
-                         const struct dataset_generator *generator, struct memory *memory, void *to,
+                         const struct dataset_kernel *generator, struct memory *memory, void *to,
                          bool *done, cugen_error *err) {
   static const unsigned char poison = 0x5a; /* not 0xff, which is -1, a frequent number */
   struct generation g = generation_of(device, argument);
@@ -162,7 +162,7 @@ int generated_make_there(struct device *device, struct data_kernels *kernels,
 }
 
 int generated_make(struct device *device, const struct kernel_argument *argument,
-                   const struct dataset_generator *generator, struct memory *memory, void *to,
+                   const struct dataset_kernel *generator, struct memory *memory, void *to,
                    cugen_error *err) {
   struct generation g = generation_of(device, argument);
   char *host = malloc(g.bytes);

@@ -10,7 +10,7 @@
    the argument's buffer. CUGEN_ERROR_CONFIG if the generator leaves an element unwritten, or writes
    a number that the input's type cannot hold. */
 int generated_make(struct device *device, const struct kernel_argument *argument,
-                   const struct dataset_generator *generator, struct memory *memory, void *to,
+                   const struct dataset_kernel *generator, struct memory *memory, void *to,
                    cugen_error *err);
 
 /* Like generated_make, but with the data kernels and a `to` in device memory, so that no data
@@ -18,7 +18,7 @@ int generated_make(struct device *device, const struct kernel_argument *argument
    and reports it. */
 int generated_make_there(struct device *device, struct data_kernels *kernels,
                          const struct kernel_argument *argument,
-                         const struct dataset_generator *generator, struct memory *memory, void *to,
+                         const struct dataset_kernel *generator, struct memory *memory, void *to,
                          bool *done, cugen_error *err);
 
 #endif

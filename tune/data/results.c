@@ -302,7 +302,8 @@ static int open_computation(struct computation *c, const struct dataset_request 
     status = dataset_give_before(c->device, c->dataset, c->before, extra, &extra_count, err);
   if (!status) status = upload_samples(c, err);
   if (!status)
-    status = plan_open(c->device, request->reference, request->reference_compiled, &c->plan, err);
+    status =
+        plan_open(c->device, request->reference.spec, request->reference.compiled, &c->plan, err);
   c->count = c->dataset->samples.count;
   extra[extra_count++] = &c->list.device;
   extra[extra_count++] = &c->count;
@@ -311,15 +312,17 @@ static int open_computation(struct computation *c, const struct dataset_request 
 
 int results_compute(struct device *device, struct dataset *d, const struct dataset_request *request,
                     cugen_error *err) {
-  struct computation c = {
-      .device = device, .dataset = d, .spec = request->reference, .name = request->reference_name};
+  struct computation c = {.device = device,
+                          .dataset = d,
+                          .spec = request->reference.spec,
+                          .name = request->reference.name};
   int status = open_computation(&c, request, err);
   if (!status) status = results_run_once(&c, poisons[0], d->results, err);
   if (!status) status = results_check_written(&c, d->results, err);
   if (!status) status = check_order(&c, d->results, err);
   if (!status) status = dataset_restore(device, d, err);
   computation_free(&c);
-  if (status) error_prefix(err, "%s", request->reference_name);
+  if (status) error_prefix(err, "%s", request->reference.name);
   return status;
 }
 
@@ -428,8 +431,10 @@ static int ask_order(struct computation *c, bool *same, cugen_error *err) {
 int results_compute_there(struct device *device, struct dataset *d,
                           const struct dataset_request *request, bool *done, bool *slow,
                           cugen_error *err) {
-  struct computation c = {
-      .device = device, .dataset = d, .spec = request->reference, .name = request->reference_name};
+  struct computation c = {.device = device,
+                          .dataset = d,
+                          .spec = request->reference.spec,
+                          .name = request->reference.name};
   *done = *slow = false;
   int status = open_computation(&c, request, err);
   const double begin = clock_seconds();
@@ -442,6 +447,6 @@ int results_compute_there(struct device *device, struct dataset *d,
   if (status == CUGEN_ERROR_MEMORY) status = CUGEN_OK, *done = false;
   if (!status) status = dataset_restore(device, d, err);
   computation_free(&c);
-  if (status) error_prefix(err, "%s", request->reference_name);
+  if (status) error_prefix(err, "%s", request->reference.name);
   return status;
 }

@@ -41,7 +41,8 @@ static int verifier_prepare(struct device *device, struct verifier *v, const str
     status = device->ops->alloc(device, MEMORY_DEVICE, verifier_bytes(v), true, &v->errors, err);
   v->extra[v->extra_count++] = &v->errors.device;
   v->extra[v->extra_count++] = &v->count;
-  if (!status) status = plan_open(device, request->verify, request->verify_compiled, &v->plan, err);
+  if (!status)
+    status = plan_open(device, request->verify.spec, request->verify.compiled, &v->plan, err);
   if (!status) status = call_bind(v->plan, d->sets[0], v->extra, v->extra_count, &v->call, err);
   return status;
 }
@@ -51,7 +52,7 @@ int verifier_open(struct device *device, const struct dataset *d,
   struct verifier *v = calloc(1, sizeof *v);
   *out = NULL;
   if (!v) return error_memory(err);
-  v->name = request->verify_name;
+  v->name = request->verify.name;
   int status = verifier_prepare(device, v, d, request, err);
   if (status) {
     error_prefix(err, "the verify kernel %s", v->name);

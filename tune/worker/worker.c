@@ -412,36 +412,30 @@ void worker_go_on(struct worker *w, const struct worker_options *options) {
   w->options = *options;
 }
 
+static void put_kernel(struct text *payload, const struct dataset_kernel *k) {
+  wire_put_int(payload, k->spec != NULL);
+  if (!k->spec) return;
+  wire_put_string(payload, k->name);
+  wire_put_spec(payload, k->spec);
+  wire_put_compiled(payload, k->compiled);
+  wire_put_int(payload, (int64_t)k->argument);
+}
+
 static void put_dataset(struct text *payload, const struct dataset_request *d) {
   wire_put_int(payload, d->id);
   wire_put_int(payload, (int64_t)d->seed);
   wire_put_int(payload, d->timed);
   wire_put_int(payload, d->answered);
-  wire_put_int(payload, d->reference != NULL);
   wire_put_float(payload, d->spec->flops);
   wire_put(payload, &d->spec->buffers_hash, sizeof d->spec->buffers_hash);
   wire_put_spec(payload, d->spec);
-  if (d->reference) {
-    wire_put_string(payload, d->reference_name);
-    wire_put_spec(payload, d->reference);
-    wire_put_compiled(payload, d->reference_compiled);
-  }
-  wire_put_int(payload, d->verify != NULL);
-  if (d->verify) {
-    wire_put_string(payload, d->verify_name);
-    wire_put_spec(payload, d->verify);
-    wire_put_compiled(payload, d->verify_compiled);
-  }
+  put_kernel(payload, &d->reference);
+  put_kernel(payload, &d->verify);
   wire_put_int(payload, d->has_kernels);
   for (int part = 0; part < DATA_PARTS && d->has_kernels; part++)
     wire_put_compiled(payload, d->kernels_compiled[part]);
   wire_put_int(payload, (int64_t)d->generator_count);
-  for (size_t i = 0; i < d->generator_count; i++) {
-    wire_put_int(payload, (int64_t)d->generators[i].argument);
-    wire_put_string(payload, d->generators[i].name);
-    wire_put_spec(payload, d->generators[i].spec);
-    wire_put_compiled(payload, d->generators[i].compiled);
-  }
+  for (size_t i = 0; i < d->generator_count; i++) put_kernel(payload, &d->generators[i]);
 }
 
 /* Returns true if the process was ended by a refused system call: it had no handler for the signal,
@@ -458,7 +452,7 @@ static int blame(struct worker *w, const struct dataset_request *d, enum answer 
   bool ended = worker_stop(w, thread_patience, &how);
   const struct fault fault = read_fault(w);
   const bool reference =
-      d->reference && strncmp(text_get(&who), d->reference_name, sizeof w->doing - 1) == 0;
+      d->reference.spec && strncmp(text_get(&who), d->reference.name, sizeof w->doing - 1) == 0;
   int status = CUGEN_ERROR_DEVICE;
   if (answer == ANSWER_TIMEOUT)
     error_set(err, status,

@@ -608,54 +608,30 @@ static int take_dataset(struct server *s, const struct dataset_request *request,
   return status;
 }
 
+/* A kernel that a request for a dataset points to. */
+struct part {
+  char *name; /* copied, because it outlives the message */
+  struct kernel_spec spec;
+  struct compiled compiled;
+};
+
 /* The memory that a request for a dataset points to. */
 struct dataset_parts {
   struct dataset_request request;
-  struct kernel_spec spec, reference, verify, generator_specs[KERNEL_MAX_ARGUMENTS];
-  struct compiled compiled, verify_compiled, kernels_compiled[DATA_PARTS],
-      generator_compiled[KERNEL_MAX_ARGUMENTS];
-  char *verify_name;
-  struct dataset_generator generators[KERNEL_MAX_ARGUMENTS];
+  struct kernel_spec spec;
+  struct part reference, verify, generators[KERNEL_MAX_ARGUMENTS];
+  struct dataset_kernel kernels[KERNEL_MAX_ARGUMENTS]; /* the generators */
+  struct compiled kernels_compiled[DATA_PARTS];
 };
 
-static int read_generators(struct wire_reader *reader, struct dataset_parts *parts,
-                           cugen_error *err) {
-  int64_t count = wire_get_int(reader);
-  int status = CUGEN_OK;
-  if (count < 0 || count > KERNEL_MAX_ARGUMENTS) count = 0, reader->failed = true;
-  for (int64_t i = 0; i < count && !status; i++) {
-    parts->generators[i].argument = (size_t)wire_get_int(reader);
-    parts->generators[i].name = wire_get_string(reader);
-    parts->generators[i].spec = &parts->generator_specs[i];
-    parts->generators[i].compiled = &parts->generator_compiled[i];
-    status = wire_get_spec(reader, &parts->generator_specs[i], err);
-    if (!status) status = wire_get_compiled(reader, &parts->generator_compiled[i], err);
-    parts->request.generator_count++;
-  }
-  parts->request.generators = parts->generators;
-  return status;
-}
-
-static int worker_main_read_verify(struct wire_reader *reader, struct dataset_parts *parts,
-                                   cugen_error *err) {
+static int get_kernel(struct wire_reader *reader, struct part *part, struct dataset_kernel *out,
+                      cugen_error *err) {
   if (!wire_get_int(reader)) return CUGEN_OK;
-  /* Copied, because it outlives the message. */
-  parts->verify_name = strdup(wire_get_string(reader));
-  int status = parts->verify_name ? wire_get_spec(reader, &parts->verify, err) : error_memory(err);
-  if (!status) status = wire_get_compiled(reader, &parts->verify_compiled, err);
-  parts->request.verify_name = parts->verify_name;
-  parts->request.verify = &parts->verify;
-  parts->request.verify_compiled = &parts->verify_compiled;
-  return status;
-}
-
-static int read_kernels(struct wire_reader *reader, struct dataset_parts *parts, cugen_error *err) {
-  int status = CUGEN_OK;
-  parts->request.has_kernels = wire_get_int(reader) != 0;
-  for (int part = 0; part < DATA_PARTS && parts->request.has_kernels && !status; part++) {
-    parts->request.kernels_compiled[part] = &parts->kernels_compiled[part];
-    status = wire_get_compiled(reader, &parts->kernels_compiled[part], err);
-  }
+  part->name = strdup(wire_get_string(reader));
+  int status = part->name ? wire_get_spec(reader, &part->spec, err) : error_memory(err);
+  if (!status) status = wire_get_compiled(reader, &part->compiled, err);
+  *out = (struct dataset_kernel){part->name, &part->spec, &part->compiled,
+                                 (size_t)wire_get_int(reader)};
   return status;
 }
 
@@ -665,38 +641,43 @@ static int read_dataset(struct wire_reader *reader, struct dataset_parts *parts,
   request->seed = (uint64_t)wire_get_int(reader);
   request->timed = wire_get_int(reader) != 0;
   request->answered = wire_get_int(reader) != 0;
-  bool has_reference = wire_get_int(reader) != 0;
+  request->spec = &parts->spec;
+  request->generators = parts->kernels;
   double flops = wire_get_float(reader);
   const void *buffers = wire_get(reader, sizeof parts->spec.buffers_hash);
   int status = wire_get_spec(reader, &parts->spec, err);
   parts->spec.flops = flops;
   if (!status && buffers)
     memcpy(&parts->spec.buffers_hash, buffers, sizeof parts->spec.buffers_hash);
-  request->reference_name = has_reference ? wire_get_string(reader) : "";
-  if (!status && has_reference) status = wire_get_spec(reader, &parts->reference, err);
-  if (!status && has_reference) status = wire_get_compiled(reader, &parts->compiled, err);
-  if (!status) status = worker_main_read_verify(reader, parts, err);
-  if (!status) status = read_kernels(reader, parts, err);
-  if (!status) status = read_generators(reader, parts, err);
-  request->spec = &parts->spec;
-  request->reference = has_reference ? &parts->reference : NULL;
-  request->reference_compiled = &parts->compiled;
+  if (!status) status = get_kernel(reader, &parts->reference, &request->reference, err);
+  if (!status) status = get_kernel(reader, &parts->verify, &request->verify, err);
+  request->has_kernels = !status && wire_get_int(reader) != 0;
+  for (int part = 0; part < DATA_PARTS && request->has_kernels && !status; part++) {
+    request->kernels_compiled[part] = &parts->kernels_compiled[part];
+    status = wire_get_compiled(reader, &parts->kernels_compiled[part], err);
+  }
+  int64_t count = status ? 0 : wire_get_int(reader);
+  if (count < 0 || count > KERNEL_MAX_ARGUMENTS) count = 0, reader->failed = true;
+  for (size_t i = 0; i < (size_t)count && !status; i++) {
+    status = get_kernel(reader, &parts->generators[i], &parts->kernels[i], err);
+    request->generator_count++;
+  }
   return status;
+}
+
+static void part_free(struct part *part) {
+  free(part->name);
+  kernel_spec_free(&part->spec);
+  compiled_free(&part->compiled);
 }
 
 static void dataset_parts_free(struct dataset_parts *parts) {
   if (!parts) return;
   kernel_spec_free(&parts->spec);
-  kernel_spec_free(&parts->reference);
-  kernel_spec_free(&parts->verify);
-  compiled_free(&parts->compiled);
-  compiled_free(&parts->verify_compiled);
+  part_free(&parts->reference);
+  part_free(&parts->verify);
   for (int part = 0; part < DATA_PARTS; part++) compiled_free(&parts->kernels_compiled[part]);
-  free(parts->verify_name);
-  for (size_t i = 0; i < parts->request.generator_count; i++) {
-    kernel_spec_free(&parts->generator_specs[i]);
-    compiled_free(&parts->generator_compiled[i]);
-  }
+  for (size_t i = 0; i < parts->request.generator_count; i++) part_free(&parts->generators[i]);
   free(parts);
 }
 

@@ -35,27 +35,29 @@ static const char claim_sql[] =
     "SELECT place, recorded::integer FROM wanted WHERE recorded "
     "UNION ALL SELECT place, 0 FROM wanted JOIN got ON variant = name";
 
-/* When as many variants as wanted were granted, those after the last granted one were not tried. */
-static void note_states(struct pg_cache *cache, const struct pg_result *result, size_t most,
-                        struct cache_claim *claims, size_t count) {
-  size_t granted = 0, last = 0;
-  for (int row = 0; row < pg_rows(cache, result); row++) {
-    const size_t at = (size_t)pg_integer(cache, result, row, 0) - 1;
-    const bool recorded = pg_integer(cache, result, row, 1) != 0;
-    if (at >= count) continue;
-    claims[at].state = recorded ? CACHE_CLAIM_RECORDED : CACHE_CLAIM_GRANTED;
-    granted += !recorded;
-    if (!recorded && at > last) last = at;
-  }
-  for (size_t i = last + 1; most && granted == most && i < count; i++)
-    if (claims[i].state == CACHE_CLAIM_TAKEN) claims[i].state = CACHE_CLAIM_LEFT;
+/* The claims that a statement asks for, and what is known of them. */
+struct asked {
+  struct cache_claim *claims;
+  size_t count, granted, last;
+};
+
+static int note_state(void *context, const struct cache_row *row, cugen_error *err) {
+  struct asked *a = context;
+  const size_t at = (size_t)row_integer(row, 0) - 1;
+  const bool recorded = row_integer(row, 1) != 0;
+  (void)err;
+  if (at >= a->count) return CUGEN_OK;
+  a->claims[at].state = recorded ? CACHE_CLAIM_RECORDED : CACHE_CLAIM_GRANTED;
+  a->granted += !recorded;
+  if (!recorded && at > a->last) a->last = at;
+  return CUGEN_OK;
 }
 
 static int claims_claim(struct pg_cache *cache, int64_t space, const struct cache_lease *lease,
                         struct cache_claim *claims, size_t count, cugen_error *err) {
   struct text names = {0}, kernels = {0};
   struct pg_parameters parameters = {0};
-  struct pg_result *result = NULL;
+  struct asked asked = {.claims = claims, .count = count};
   for (size_t i = 0; i < count; i++) {
     claims[i].state = CACHE_CLAIM_TAKEN;
     pg_array_text(&names, claims[i].variant);
@@ -74,9 +76,13 @@ static int claims_claim(struct pg_cache *cache, int64_t space, const struct cach
   else
     pg_add_null(&parameters);
   int status = names.failed || kernels.failed ? error_memory(err) : CUGEN_OK;
-  if (!status) status = pg_run(cache, PG_STORE, claim_sql, &parameters, doing, &result, err);
-  if (!status) note_states(cache, result, lease->most, claims, count);
-  pg_clear(cache, result);
+  if (!status)
+    status =
+        pg_visit(cache, PG_STORE, claim_sql, &parameters, doing, note_state, &asked, NULL, err);
+  /* When as many as wanted were granted, those after the last granted one were not tried. */
+  for (size_t i = asked.last + 1;
+       !status && lease->most && asked.granted == lease->most && i < count; i++)
+    if (claims[i].state == CACHE_CLAIM_TAKEN) claims[i].state = CACHE_CLAIM_LEFT;
   text_free(&names);
   text_free(&kernels);
   return status;
@@ -116,34 +122,19 @@ int postgres_unclaim(struct cache *base, const char *owner, cugen_error *err) {
   "space_id = (SELECT id FROM cugen.space WHERE device = $1 AND config = $2 AND problem = $3 AND " \
   "options = $4)"
 
-/* Counts the owners who have a claim that has not expired. */
-static int count_owners(struct pg_cache *cache, const struct cache_key *key, size_t *owners,
-                        cugen_error *err) {
-  struct pg_parameters parameters = {0};
-  struct pg_result *result;
-  pg_add_key(&parameters, key);
-  int status = pg_run(cache, PG_ALONE,
-                      "SELECT count(DISTINCT owner) FROM cugen.claim "
-                      "WHERE until > clock_timestamp() AND " OF_KEY,
-                      &parameters, "read", &result, err);
-  *owners = status ? 0 : (size_t)pg_integer(cache, result, 0, 0);
-  pg_clear(cache, result);
-  return status;
-}
-
-static int latest(struct pg_cache *cache, int64_t *id, cugen_error *err) {
-  struct pg_result *result;
-  int status = pg_run(cache, PG_ALONE, "SELECT coalesce(max(id), 0) FROM cugen.record", NULL,
-                      "read", &result, err);
-  *id = status ? 0 : pg_integer(cache, result, 0, 0);
-  pg_clear(cache, result);
-  return status;
-}
-
+/* Also counts the owners who have a claim that has not expired. */
 int postgres_news(struct cache *base, const struct cache_key *key, struct cache_news *news,
                   cugen_error *err) {
   struct pg_cache *cache = pg_cache_of(base);
-  int status = count_owners(cache, key, &news->tuners, err);
-  if (status) return status;
-  return news->since < 0 ? latest(cache, &news->since, err) : pg_load_since(cache, key, news, err);
+  struct pg_parameters parameters = {0};
+  int64_t owners;
+  pg_add_key(&parameters, key);
+  int status = pg_numbers(cache, PG_ALONE,
+                          "SELECT count(DISTINCT owner) FROM cugen.claim WHERE until > "
+                          "clock_timestamp() AND " OF_KEY,
+                          &parameters, "read", &owners, 1, err);
+  news->tuners = (size_t)owners;
+  if (status || news->since >= 0) return status ? status : pg_load_since(cache, key, news, err);
+  return pg_numbers(cache, PG_ALONE, "SELECT coalesce(max(id), 0) FROM cugen.record", NULL, "read",
+                    &news->since, 1, err);
 }

@@ -8,7 +8,6 @@
 #include "connection.h"
 
 #include <errno.h>
-#include <locale.h>
 #include <math.h>
 #include <poll.h>
 #include <stdio.h>
@@ -18,74 +17,6 @@
 
 #include "base/error.h"
 #include "base/system.h"
-
-/* ---- Parameters ----------------------------------------------------------------------------- */
-
-static void connection_add(struct pg_parameters *to, const char *value) {
-  to->formats[to->count] = 0;
-  to->values[to->count++] = value;
-}
-
-void pg_add_text(struct pg_parameters *to, const char *text) {
-  connection_add(to, text ? text : "");
-}
-
-void pg_add_integer(struct pg_parameters *to, int64_t value) {
-  snprintf(to->numbers[to->count], PG_NUMBER, "%lld", (long long)value);
-  connection_add(to, to->numbers[to->count]);
-}
-
-void pg_add_outputs(struct pg_parameters *to, const cugen_outputs *outputs) {
-  outputs_text(outputs, to->numbers[to->count], PG_NUMBER);
-  connection_add(to, to->numbers[to->count]);
-}
-
-/* The decimal point of the locale that the application may have set. */
-static char decimal_point(void) {
-  return localeconv()->decimal_point[0];
-}
-
-void pg_add_real(struct pg_parameters *to, double value) {
-  snprintf(to->numbers[to->count], PG_NUMBER, "%.17g", value);
-  char *point = strchr(to->numbers[to->count], decimal_point());
-  if (point) *point = '.';
-  connection_add(to, isnan(value)   ? NULL
-                     : isinf(value) ? value > 0 ? "Infinity" : "-Infinity"
-                                    : to->numbers[to->count]);
-}
-
-void pg_add_null(struct pg_parameters *to) {
-  connection_add(to, NULL);
-}
-
-void pg_add_bytes(struct pg_parameters *to, const void *data, size_t length) {
-  to->lengths[to->count] = (int)length; /* at most CACHE_MAX_IMAGE */
-  connection_add(to, data ? data : "");
-  to->formats[to->count - 1] = 1;
-}
-
-static void begin_element(struct text *array) {
-  text_add_char(array, array->length ? ',' : '{');
-}
-
-void pg_array_integer(struct text *array, int64_t value) {
-  begin_element(array);
-  text_addf(array, "%lld", (long long)value);
-}
-
-void pg_array_text(struct text *array, const char *value) {
-  begin_element(array);
-  text_add_char(array, '"');
-  for (; *value; value++) {
-    if (*value == '"' || *value == '\\') text_add_char(array, '\\');
-    text_add_char(array, *value);
-  }
-  text_add_char(array, '"');
-}
-
-void pg_array_end(struct text *array) {
-  text_add(array, array->length ? "}" : "{}");
-}
 
 /* ---- Failures ------------------------------------------------------------------------------- */
 
@@ -463,8 +394,8 @@ int pg_run(struct pg_cache *cache, enum pg_way way, const char *sql,
   pg_write_sql(sql, &text);
   if (result) *result = NULL;
   if (text.failed) return error_memory(err);
-  if (way == PG_WITHIN)
-    got = connection_run_once(cache, text_get(&text), parameters, false);
+  if (cache->within)
+    got = connection_run_once(cache, text_get(&text), parameters, way == PG_BINARY);
   else
     got = run_patiently(cache, text_get(&text), parameters, way == PG_BINARY,
                         patience_of(cache, way == PG_STORE));
@@ -513,7 +444,31 @@ void pg_clear(struct pg_cache *cache, struct pg_result *result) {
   cache->pq.clear(result); /* does nothing for NULL */
 }
 
+int pg_numbers(struct pg_cache *cache, enum pg_way way, const char *sql,
+               const struct pg_parameters *parameters, const char *doing, int64_t *numbers,
+               int count, cugen_error *err) {
+  struct pg_result *result;
+  int status = pg_run(cache, way, sql, parameters, doing, &result, err);
+  const bool any = !status && pg_rows(cache, result);
+  for (int i = 0; i < count; i++) numbers[i] = any ? pg_integer(cache, result, 0, i) : 0;
+  pg_clear(cache, result);
+  return status;
+}
+
+int pg_begin(struct pg_cache *cache, const char *begin, const char *doing, cugen_error *err) {
+  int status = pg_run(cache, PG_ALONE, begin, NULL, doing, NULL, err);
+  cache->within = !status;
+  return status;
+}
+
+int pg_commit(struct pg_cache *cache, const char *doing, cugen_error *err) {
+  int status = pg_run(cache, PG_ALONE, "COMMIT", NULL, doing, NULL, err);
+  if (!status) cache->within = false;
+  return status;
+}
+
 void pg_rollback(struct pg_cache *cache) {
+  cache->within = false;
   cache->pq.clear(exec(cache, "ROLLBACK"));
 }
 
@@ -531,15 +486,37 @@ int64_t pg_integer(struct pg_cache *cache, const struct pg_result *result, int r
   return strtoll(cache->pq.value(result, row, column), NULL, 10);
 }
 
-double pg_real(struct pg_cache *cache, const struct pg_result *result, int row, int column) {
+static double pg_real(struct pg_cache *cache, const struct pg_result *result, int row, int column) {
   char digits[PG_NUMBER] = {0};
   if (cache->pq.is_null(result, row, column)) return (double)NAN;
   snprintf(digits, sizeof digits, "%s", cache->pq.value(result, row, column));
   char *point = strchr(digits, '.');
-  if (point) *point = decimal_point();
+  if (point) *point = pg_decimal_point();
   return strtod(digits, NULL);
 }
 
-int64_t pg_changed(struct pg_cache *cache, struct pg_result *result) {
-  return strtoll(cache->pq.changed(result), NULL, 10);
+static const char *row_text_of(const struct cache_row *row, int column) {
+  return pg_text(pg_cache_of(row->cache), row->answer, row->number, column);
+}
+
+static int64_t row_integer_of(const struct cache_row *row, int column) {
+  return pg_integer(pg_cache_of(row->cache), row->answer, row->number, column);
+}
+
+static double row_real_of(const struct cache_row *row, int column) {
+  return pg_real(pg_cache_of(row->cache), row->answer, row->number, column);
+}
+
+int pg_visit(struct pg_cache *cache, enum pg_way way, const char *sql,
+             const struct pg_parameters *parameters, const char *doing, cache_row_visitor *visit,
+             void *context, int *rows, cugen_error *err) {
+  static const struct cache_columns_of columns = {row_text_of, row_integer_of, row_real_of};
+  struct pg_result *result;
+  int status = pg_run(cache, way, sql, parameters, doing, &result, err);
+  struct cache_row row = {&columns, &cache->base, result, 0};
+  for (; !status && row.number < pg_rows(cache, result); row.number++)
+    status = visit(context, &row, err);
+  if (rows) *rows = pg_rows(cache, result);
+  pg_clear(cache, result);
+  return status;
 }

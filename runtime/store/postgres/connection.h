@@ -17,6 +17,7 @@ struct pg_cache {
   char *address; /* the connection string for libpq */
   /* seconds for which a lost connection is retried; below 0: the default */
   double patience;
+  bool within;              /* a transaction is open: a statement that fails is not repeated */
   bool lost;                /* the last statement failed because the server could not be reached */
   struct process_stop stop; /* asked while the server is waited for */
   /* the stop came and the server did not answer; the server is not asked again */
@@ -47,10 +48,18 @@ struct pg_parameters {
 
 void pg_add_text(struct pg_parameters *to, const char *text); /* NULL becomes "" */
 void pg_add_integer(struct pg_parameters *to, int64_t value);
-void pg_add_outputs(struct pg_parameters *to, const cugen_outputs *outputs);
 void pg_add_real(struct pg_parameters *to, double value); /* NaN becomes NULL */
 void pg_add_null(struct pg_parameters *to);
 void pg_add_bytes(struct pg_parameters *to, const void *data, size_t length);
+
+void pg_add_key(struct pg_parameters *to, const struct cache_key *key);
+/* Adds the columns of a record as the parameters of "%v". */
+void pg_add_record(struct pg_parameters *to, const struct cache_record *record);
+/* Appends the values as a line for COPY. */
+void pg_write_line(const struct pg_parameters *all, struct text *out);
+
+/* The decimal point of the locale that the application may have set. */
+char pg_decimal_point(void);
 
 /* Append to an array literal that becomes one parameter: "{1,2}", "{\"a\",\"b\"}". */
 void pg_array_integer(struct text *array, int64_t value);
@@ -60,12 +69,11 @@ void pg_array_end(struct text *array);
 /* ---- Running statements --------------------------------------------------------------------- */
 
 enum pg_way {
-  /* A statement outside of transactions. It may run twice: after a lost connection, or after a
+  /* Outside of a transaction the statement may run twice: after a lost connection, or after a
      conflict with another statement. */
   PG_ALONE,
-  PG_STORE,  /* like PG_ALONE, but retried for as long as a measurement deserves */
-  PG_WITHIN, /* part of a transaction, or about a temporary table: a failure is final */
-  PG_BINARY  /* like PG_ALONE, but its columns come as bytes */
+  PG_STORE, /* like PG_ALONE, but retried for as long as a measurement deserves */
+  PG_BINARY /* like PG_ALONE, but its columns come as bytes */
 };
 
 /* Replaces in a statement "%s" by the names of a record's columns, "%v" by the parameters from
@@ -85,6 +93,18 @@ int pg_run_script(struct pg_cache *cache, const char *sql, const char *doing, cu
 int pg_copy(struct pg_cache *cache, const char *sql, const struct text *lines, const char *doing,
             cugen_error *err);
 void pg_clear(struct pg_cache *cache, struct pg_result *result);
+/* Runs a statement and visits the rows of its answer until the visitor fails or returns CACHE_STOP,
+   which is returned. rows NULL, or set to the number of the answer's rows. */
+int pg_visit(struct pg_cache *cache, enum pg_way way, const char *sql,
+             const struct pg_parameters *parameters, const char *doing, cache_row_visitor *visit,
+             void *context, int *rows, cugen_error *err);
+/* Runs a statement that answers with `count` numbers, which are 0 if there is no row. */
+int pg_numbers(struct pg_cache *cache, enum pg_way way, const char *sql,
+               const struct pg_parameters *parameters, const char *doing, int64_t *numbers,
+               int count, cugen_error *err);
+/* begin: "BEGIN", or with an isolation. */
+int pg_begin(struct pg_cache *cache, const char *begin, const char *doing, cugen_error *err);
+int pg_commit(struct pg_cache *cache, const char *doing, cugen_error *err);
 /* Ends a transaction and discards its changes. */
 void pg_rollback(struct pg_cache *cache);
 /* Whether an error of pg_run within a transaction may go away when the whole transaction is
@@ -99,8 +119,5 @@ void pg_disconnect(struct pg_cache *cache);
 int pg_rows(struct pg_cache *cache, const struct pg_result *result);
 const char *pg_text(struct pg_cache *cache, const struct pg_result *result, int row, int column);
 int64_t pg_integer(struct pg_cache *cache, const struct pg_result *result, int row, int column);
-double pg_real(struct pg_cache *cache, const struct pg_result *result, int row, int column);
-/* The number of rows that the statement changed. */
-int64_t pg_changed(struct pg_cache *cache, struct pg_result *result);
 
 #endif

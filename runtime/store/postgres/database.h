@@ -2,7 +2,7 @@
    libpq.c         the library, opened at run time
    address.c       connection strings as messages show them
    connection.c    a connection that is renewed, statements, the meaning of failures
-   row.c           records to parameters, and from rows
+   parameters.c    the values of statements, and lines for COPY
    tables.c        making, checking and migrating the tables; sets of records
    records.c, manage.c, image.c, portfolio.c, claims.c    the functions of engine.h by subject
    stage.c         an import
@@ -16,11 +16,19 @@
 
 #include "connection.h"
 #include "postgres.h"
-#include "row.h"
-#include "tables.h"
 
 CACHE_ENGINE_FUNCTIONS(CACHE_ENGINE_DECLARE, postgres)
 CACHE_CLAIM_FUNCTIONS(CACHE_ENGINE_DECLARE, postgres)
+
+/* tables.c: makes the tables if there is no schema cugen, and migrates older ones.
+   CUGEN_ERROR_CACHE: the tables are not cugen's, or a newer cugen made them. */
+int pg_open_tables(struct pg_cache *cache, cugen_error *err);
+/* Checks that the tables are as cugen makes them. */
+int pg_check_tables(struct pg_cache *cache, cugen_error *err);
+/* The id of the key's set. A missing set is created if `make` is set; otherwise *id is 0. */
+int pg_space(struct pg_cache *cache, const struct cache_key *key, bool make, int64_t *id,
+             cugen_error *err);
+void pg_forget_space(struct pg_cache *cache);
 
 /* records.c: the records of the key with an id above news->since, and some with a lower id that
    were committed late. */

@@ -171,17 +171,3 @@ int postgres_image_trim(struct cache *base, size_t most, cugen_error *err) {
   return pg_run(pg_cache_of(base), PG_ALONE, trim_sql, &parameters,
                 "remove the oldest compiled kernels", NULL, err);
 }
-
-/* ---- Checking all images -------------------------------------------------------------------- */
-
-int postgres_images(struct cache *base, cache_image_visitor *visit, void *context,
-                    cugen_error *err) {
-  struct pg_cache *cache = pg_cache_of(base);
-  struct pg_result *result;
-  int status = pg_run(cache, PG_ALONE, "SELECT key, length(data) FROM cugen.image ORDER BY id",
-                      NULL, "check", &result, err);
-  for (int row = 0; !status && row < pg_rows(cache, result); row++)
-    status = visit(context, pg_text(cache, result, row, 0), pg_integer(cache, result, row, 1), err);
-  pg_clear(cache, result);
-  return status;
-}

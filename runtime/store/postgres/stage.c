@@ -7,6 +7,7 @@
    Other users of the server see the records when the transaction ends, and wait only if they
    store a record of one of these variants at that moment. The second of two such writers is
    refused by the index record_current, and the merge is then repeated. */
+#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,19 +17,17 @@
 
 enum { BATCH = 500, PIECE = 1 << 20 };
 
+/* The line of a record that was read. */
 struct seen {
-  struct hash name; /* hash of space, variant and kernel hash */
+  struct hash name; /* of space, variant and kernel hash */
   size_t line;
 };
 
 struct postgres_stage {
   struct cache_stage base;
   struct pg_cache *cache;
-  struct cache_watch watch;
   struct text lines; /* for COPY, not yet sent */
-  struct seen *seen; /* by hash, open addressing */
-  size_t seen_room;
-  size_t planned, added, merged;
+  void *seen;        /* a tree of struct seen */
   bool begun;
 };
 
@@ -36,15 +35,6 @@ static const char doing[] = "merge records";
 
 static struct postgres_stage *postgres_stage_of(struct cache_stage *base) {
   return (struct postgres_stage *)base;
-}
-
-static bool stage_is_stopped(const struct postgres_stage *stage) {
-  const cugen_import_progress state = {stage->added, stage->merged, stage->planned};
-  return stage->watch.stop && stage->watch.stop(&state, stage->watch.context);
-}
-
-static int say_stopped(cugen_error *err) {
-  return error_set(err, CUGEN_ERROR_INTERRUPTED, "stopped on request; nothing was imported");
 }
 
 /* ---- Opening -------------------------------------------------------------------------------- */
@@ -55,14 +45,12 @@ static const char table_sql[] =
     "problem text COLLATE \"C\", options text COLLATE \"C\", %t) ON COMMIT DROP";
 static const char copy_sql[] = "COPY pg_temp.staged FROM STDIN";
 
-int postgres_stage_open(struct cache *base, size_t planned, const struct cache_watch *watch,
+int postgres_stage_open(struct cache *base, const struct cache_stage *given,
                         struct cache_stage **out, cugen_error *err) {
   struct postgres_stage *stage = calloc(1, sizeof *stage);
   if (!stage) return error_memory(err);
-  stage->base.engine = base->engine;
+  stage->base = *given;
   stage->cache = pg_cache_of(base);
-  stage->planned = planned;
-  if (watch) stage->watch = *watch;
   *out = &stage->base;
   return CUGEN_OK;
 }
@@ -72,8 +60,8 @@ static int stage_begin(struct postgres_stage *stage, cugen_error *err) {
   if (stage->begun) return CUGEN_OK;
   pthread_mutex_lock(&stage->cache->base.lock);
   stage->begun = true;
-  int status = pg_run(stage->cache, PG_ALONE, "BEGIN", NULL, doing, NULL, err);
-  return status ? status : pg_run(stage->cache, PG_WITHIN, table_sql, NULL, doing, NULL, err);
+  int status = pg_begin(stage->cache, "BEGIN", doing, err);
+  return status ? status : pg_run(stage->cache, PG_ALONE, table_sql, NULL, doing, NULL, err);
 }
 
 static void stage_end(struct postgres_stage *stage) {
@@ -87,7 +75,7 @@ void postgres_stage_close(struct cache_stage *base) {
   struct postgres_stage *stage = postgres_stage_of(base);
   stage_end(stage);
   text_free(&stage->lines);
-  free(stage->seen);
+  tdestroy(stage->seen, free);
   free(stage);
 }
 
@@ -102,25 +90,8 @@ static int send_lines(struct postgres_stage *stage, cugen_error *err) {
   return status;
 }
 
-/* The slot of the name, or the slot where the name would be added. */
-static struct seen *seen_place(struct seen *seen, size_t room, const struct hash *name) {
-  char digits[17] = {0};
-  memcpy(digits, name->hex, sizeof digits - 1);
-  size_t at = (size_t)strtoull(digits, NULL, 16) & (room - 1);
-  while (seen[at].line && strcmp(seen[at].name.hex, name->hex) != 0) at = (at + 1) & (room - 1);
-  return &seen[at];
-}
-
-static bool grow_seen(struct postgres_stage *stage) {
-  const size_t room = stage->seen_room ? 2 * stage->seen_room : 1024;
-  struct seen *seen = calloc(room, sizeof *seen);
-  if (!seen) return false;
-  for (size_t i = 0; i < stage->seen_room; i++)
-    if (stage->seen[i].line) *seen_place(seen, room, &stage->seen[i].name) = stage->seen[i];
-  free(stage->seen);
-  stage->seen = seen;
-  stage->seen_room = room;
-  return true;
+static int compare_seen(const void *a, const void *b) {
+  return strcmp(((const struct seen *)a)->name.hex, ((const struct seen *)b)->name.hex);
 }
 
 static bool name_entry(const struct cache_entry *entry, struct hash *out) {
@@ -137,39 +108,32 @@ static bool name_entry(const struct cache_entry *entry, struct hash *out) {
 
 static bool note_seen(struct postgres_stage *stage, const struct cache_entry *entry, size_t line,
                       size_t *twice) {
-  struct hash name;
-  if (!name_entry(entry, &name)) return false;
-  if (2 * stage->added >= stage->seen_room && !grow_seen(stage)) return false;
-  struct seen *place = seen_place(stage->seen, stage->seen_room, &name);
-  *twice = place->line;
-  if (!*twice) *place = (struct seen){name, line};
-  return true;
+  struct seen *mine = calloc(1, sizeof *mine), **place = NULL;
+  if (mine && name_entry(entry, &mine->name)) place = tsearch(mine, &stage->seen, compare_seen);
+  const bool first = place && *place == mine;
+  if (first) mine->line = line;
+  if (place) *twice = first ? 0 : (*place)->line;
+  if (!first) free(mine);
+  return place != NULL;
 }
 
 int postgres_stage_add(struct cache_stage *base, const struct cache_entry *entry, size_t line,
                        size_t *twice, cugen_error *err) {
-  enum { CHECKS = 1024 };
   struct postgres_stage *stage = postgres_stage_of(base);
-  const char *const key[] = {entry->key.device, entry->key.config, entry->key.problem,
-                             entry->key.options};
+  struct pg_parameters all = {0};
   if (!note_seen(stage, entry, line, twice)) return error_memory(err);
   if (*twice) return CUGEN_OK;
-  text_addf(&stage->lines, "%zu", line);
-  for (size_t i = 0; i < sizeof key / sizeof *key; i++) {
-    text_add_char(&stage->lines, '\t');
-    pg_write_text(key[i], &stage->lines);
-  }
-  text_add_char(&stage->lines, '\t');
-  pg_write_record(&entry->record, &stage->lines);
-  text_add_char(&stage->lines, '\n');
-  if (++stage->added % CHECKS == 0 && stage_is_stopped(stage)) return say_stopped(err);
+  pg_add_integer(&all, (int64_t)line);
+  pg_add_key(&all, &entry->key);
+  pg_add_record(&all, &entry->record);
+  pg_write_line(&all, &stage->lines);
   return stage->lines.length < PIECE && !stage->lines.failed ? CUGEN_OK : send_lines(stage, err);
 }
 
 /* ---- The cache's records of the same variants ----------------------------------------------- */
 
 /* A record of the import, and the decision about it. */
-struct entry {
+struct staged {
   struct cache_record record;
   int64_t space, line;
   bool several; /* Two config files use this kernel name; their records are kept apart by hash. */
@@ -180,7 +144,7 @@ struct entry {
 };
 
 struct batch {
-  struct entry entries[BATCH];
+  struct staged entries[BATCH];
   int count;
 };
 
@@ -193,21 +157,15 @@ static void clear_batch(struct batch *batch) {
   batch->count = 0;
 }
 
-static int read_batch(struct pg_cache *cache, struct batch *batch, cugen_error *err) {
-  struct pg_result *result;
-  batch->count = 0;
-  int status =
-      pg_run(cache, PG_WITHIN, "FETCH FORWARD 500 FROM merging", NULL, doing, &result, err);
-  for (int row = 0; !status && row < pg_rows(cache, result); row++) {
-    struct entry *entry = &batch->entries[batch->count];
-    *entry = (struct entry){.space = pg_integer(cache, result, row, CACHE_COLUMNS),
-                            .line = pg_integer(cache, result, row, CACHE_COLUMNS + 1),
-                            .several = pg_integer(cache, result, row, CACHE_COLUMNS + 2) > 1};
-    if (!pg_read_record(cache, result, row, &entry->record)) status = error_memory(err);
-    batch->count += !status;
-  }
-  pg_clear(cache, result);
-  return status;
+static int read_entry(void *context, const struct cache_row *row, cugen_error *err) {
+  struct batch *batch = context;
+  struct staged *entry = &batch->entries[batch->count];
+  *entry = (struct staged){.space = row_integer(row, CACHE_COLUMNS),
+                           .line = row_integer(row, CACHE_COLUMNS + 1),
+                           .several = row_integer(row, CACHE_COLUMNS + 2) > 1};
+  if (!cache_row_record(row, &entry->record)) return error_memory(err);
+  batch->count++;
+  return CUGEN_OK;
 }
 
 static void stage_take(struct cache_record *to, struct cache_record *held) {
@@ -218,14 +176,21 @@ static void stage_take(struct cache_record *to, struct cache_record *held) {
 
 /* Notes a row that the cache has of an entry's variant; entries are few and in order of space
    and variant. */
-static void note_held(struct entry *entry, struct cache_record *held, bool superseded,
-                      bool nameless) {
-  if (strcmp(held->hash.hex, entry->record.hash.hex) == 0) {
-    entry->known = entry->known || cache_records_equal(held, &entry->record);
-    if (!superseded) stage_take(&entry->current, held);
+static int note_held(void *context, const struct cache_row *row, cugen_error *err) {
+  struct batch *batch = context;
+  struct staged *entry = &batch->entries[row_integer(row, CACHE_COLUMNS + 2)];
+  const bool superseded = row_integer(row, CACHE_COLUMNS) != 0,
+             nameless = row_integer(row, CACHE_COLUMNS + 1) != 0;
+  struct cache_record held;
+  if (!cache_row_record(row, &held)) return error_memory(err);
+  if (strcmp(held.hash.hex, entry->record.hash.hex) == 0) {
+    entry->known = entry->known || cache_records_equal(&held, &entry->record);
+    if (!superseded) stage_take(&entry->current, &held);
   } else if (!superseded && nameless && !entry->several) {
-    stage_take(&entry->unknown, held);
+    stage_take(&entry->unknown, &held);
   }
+  cache_record_free(&held);
+  return CUGEN_OK;
 }
 
 static const char held_sql[] = "SELECT %s, superseded, (origin = '')::integer, place FROM "
@@ -236,7 +201,6 @@ static const char held_sql[] = "SELECT %s, superseded, (origin = '')::integer, p
 static int find_held(struct pg_cache *cache, struct batch *batch, cugen_error *err) {
   struct text spaces = {0}, variants = {0}, places = {0};
   struct pg_parameters parameters = {0};
-  struct pg_result *result = NULL;
   for (int i = 0; i < batch->count; i++) {
     pg_array_integer(&spaces, batch->entries[i].space);
     pg_array_text(&variants, batch->entries[i].record.variant);
@@ -249,17 +213,8 @@ static int find_held(struct pg_cache *cache, struct batch *batch, cugen_error *e
     pg_add_text(&parameters, text_get(arrays[i]));
     if (arrays[i]->failed) status = error_memory(err);
   }
-  if (!status) status = pg_run(cache, PG_WITHIN, held_sql, &parameters, doing, &result, err);
-  for (int row = 0; !status && row < pg_rows(cache, result); row++) {
-    struct cache_record held;
-    if (!pg_read_record(cache, result, row, &held)) status = error_memory(err);
-    if (!status)
-      note_held(&batch->entries[pg_integer(cache, result, row, CACHE_COLUMNS + 2)], &held,
-                pg_integer(cache, result, row, CACHE_COLUMNS) != 0,
-                pg_integer(cache, result, row, CACHE_COLUMNS + 1) != 0);
-    if (!status) cache_record_free(&held);
-  }
-  pg_clear(cache, result);
+  if (!status)
+    status = pg_visit(cache, PG_ALONE, held_sql, &parameters, doing, note_held, batch, NULL, err);
   for (int i = 0; i < 3; i++) text_free(arrays[i]);
   return status;
 }
@@ -276,7 +231,7 @@ enum { CHANGE_ARRAYS = 8 };
 
 /* The new record is compared with the current record of its kernel, or else with one of no known
    config file, as the new record's own file is not known. Other records stay beside it. */
-static void decide(const struct entry *entry, struct changes *changes, cugen_cache_merged *out) {
+static void decide(const struct staged *entry, struct changes *changes, cugen_cache_merged *out) {
   const struct cache_record *current = entry->current.variant   ? &entry->current
                                        : entry->unknown.variant ? &entry->unknown
                                                                 : NULL;
@@ -317,7 +272,7 @@ static int run_four(struct pg_cache *cache, const char *sql, struct text *arrays
     if (arrays[i].failed) return error_memory(err);
     pg_add_text(&parameters, text_get(&arrays[i]));
   }
-  return pg_run(cache, PG_WITHIN, sql, &parameters, doing, NULL, err);
+  return pg_run(cache, PG_ALONE, sql, &parameters, doing, NULL, err);
 }
 
 static int merge_batch(struct pg_cache *cache, struct batch *batch, cugen_cache_merged *out,
@@ -346,32 +301,32 @@ static const char merging_sql[] = "DECLARE merging NO SCROLL CURSOR FOR SELECT %
 static int merge_within(struct postgres_stage *stage, struct batch *batch, cugen_cache_merged *out,
                         cugen_error *err) {
   struct pg_cache *cache = stage->cache;
-  int status = pg_run(cache, PG_WITHIN, spaces_sql, NULL, doing, NULL, err);
-  if (!status) status = pg_run(cache, PG_WITHIN, merging_sql, NULL, doing, NULL, err);
+  int status = pg_run(cache, PG_ALONE, spaces_sql, NULL, doing, NULL, err);
+  if (!status) status = pg_run(cache, PG_ALONE, merging_sql, NULL, doing, NULL, err);
   for (bool more = true; more && !status;) {
-    status = read_batch(cache, batch, err);
+    batch->count = 0;
+    status = pg_visit(cache, PG_ALONE, "FETCH FORWARD 500 FROM merging", NULL, doing, read_entry,
+                      batch, NULL, err);
     more = batch->count > 0;
     if (!status && more) status = merge_batch(cache, batch, out, err);
-    if (!status) stage->merged += (size_t)batch->count;
+    if (!status) stage->base.merged += (size_t)batch->count;
     clear_batch(batch);
-    if (!status && stage_is_stopped(stage)) status = say_stopped(err);
+    if (!status) status = cache_stage_watch(&stage->base, err);
   }
-  if (!status) status = pg_run(cache, PG_WITHIN, "COMMIT", NULL, doing, NULL, err);
-  return status;
+  return status ? status : pg_commit(cache, doing, err);
 }
 
 /* The temporary table is kept when the transaction is rolled back to the savepoint. */
 static int postgres_stage_merge_here(struct postgres_stage *stage, struct batch *batch,
                                      cugen_cache_merged *out, cugen_error *err) {
   enum { TRIES = 20 };
-  int status = pg_run(stage->cache, PG_WITHIN, "SAVEPOINT staged", NULL, doing, NULL, err);
+  int status = pg_run(stage->cache, PG_ALONE, "SAVEPOINT staged", NULL, doing, NULL, err);
   for (int i = 1; !status; i++) {
     *out = (cugen_cache_merged){0};
-    stage->merged = 0;
+    stage->base.merged = 0;
     status = merge_within(stage, batch, out, err);
     if (!status || !pg_is_passing(err) || i == TRIES) break;
-    status =
-        pg_run(stage->cache, PG_WITHIN, "ROLLBACK TO SAVEPOINT staged", NULL, doing, NULL, err);
+    status = pg_run(stage->cache, PG_ALONE, "ROLLBACK TO SAVEPOINT staged", NULL, doing, NULL, err);
   }
   return status;
 }

@@ -1,14 +1,13 @@
-/* The tables on the server; see tables.h.
+/* The tables on the server; see database.h.
 
    The columns and constraints that exist are compared with those that cugen makes before any of
    them is used: a trigger, a rule, a policy, a view, a default or an index with an expression
    would run on the server with this user's rights. */
-#include "tables.h"
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "database.h"
 
 /* ---- Definitions ---------------------------------------------------------------------------- */
 
@@ -286,12 +285,11 @@ int pg_check_tables(struct pg_cache *cache, cugen_error *err) {
 /* Only one process at a time makes or changes tables: the number is "cugn" in ASCII. */
 #define LOCK_SQL "SELECT pg_advisory_xact_lock(1668638574)"
 
-static int has_schema(struct pg_cache *cache, enum pg_way way, bool *has, cugen_error *err) {
-  struct pg_result *result;
-  int status = pg_run(cache, way, "SELECT 1 FROM pg_namespace WHERE nspname = 'cugen'", NULL, doing,
-                      &result, err);
-  *has = !status && pg_rows(cache, result) > 0;
-  pg_clear(cache, result);
+static int has_schema(struct pg_cache *cache, bool *has, cugen_error *err) {
+  int64_t any;
+  int status = pg_numbers(cache, PG_ALONE, "SELECT 1 FROM pg_namespace WHERE nspname = 'cugen'",
+                          NULL, doing, &any, 1, err);
+  *has = any != 0;
   return status;
 }
 
@@ -304,8 +302,8 @@ static int make_within(struct pg_cache *cache, cugen_error *err) {
   static const char making[] = "make its tables";
   struct text sql = {0};
   bool has = false;
-  int status = pg_run(cache, PG_WITHIN, LOCK_SQL, NULL, making, NULL, err);
-  if (!status) status = has_schema(cache, PG_WITHIN, &has, err);
+  int status = pg_run(cache, PG_ALONE, LOCK_SQL, NULL, making, NULL, err);
+  if (!status) status = has_schema(cache, &has, err);
   if (!status && !has) {
     pg_write_sql(tables_sql, &sql);
     text_addf(&sql, "INSERT INTO cugen.about VALUES ('cugen', %d)", CACHE_FORMAT_VERSION);
@@ -320,7 +318,7 @@ static int migrate_within(struct pg_cache *cache, cugen_error *err) {
   static const char changing[] = "bring its tables up to date";
   struct text sql = {0};
   int format = 0;
-  int status = pg_run(cache, PG_WITHIN, LOCK_SQL, NULL, changing, NULL, err);
+  int status = pg_run(cache, PG_ALONE, LOCK_SQL, NULL, changing, NULL, err);
   if (!status) status = tables_read_format(cache, &format, err);
   for (int i = 0; i < CACHE_COLUMNS; i++)
     if (cache_columns[i].format > format) pg_write_added(&cache_columns[i], &sql);
@@ -333,9 +331,9 @@ static int migrate_within(struct pg_cache *cache, cugen_error *err) {
 
 static int in_transaction(struct pg_cache *cache,
                           int (*what)(struct pg_cache *cache, cugen_error *err), cugen_error *err) {
-  int status = pg_run(cache, PG_ALONE, "BEGIN", NULL, doing, NULL, err);
+  int status = pg_begin(cache, "BEGIN", doing, err);
   if (!status) status = what(cache, err);
-  if (!status) status = pg_run(cache, PG_WITHIN, "COMMIT", NULL, doing, NULL, err);
+  if (!status) status = pg_commit(cache, doing, err);
   if (status) pg_rollback(cache);
   return status;
 }
@@ -355,7 +353,7 @@ int pg_open_tables(struct pg_cache *cache, cugen_error *err) {
   bool has = false;
   int format = 0;
   int status = check_server(cache, err);
-  if (!status) status = has_schema(cache, PG_ALONE, &has, err);
+  if (!status) status = has_schema(cache, &has, err);
   if (!status && !has) status = in_transaction(cache, make_within, err);
   if (!status) status = tables_check(cache, &format, err);
   if (!status && format < CACHE_FORMAT_VERSION) status = in_transaction(cache, migrate_within, err);
@@ -363,13 +361,6 @@ int pg_open_tables(struct pg_cache *cache, cugen_error *err) {
 }
 
 /* ---- Sets ----------------------------------------------------------------------------------- */
-
-void pg_add_key(struct pg_parameters *to, const struct cache_key *key) {
-  pg_add_text(to, key->device);
-  pg_add_text(to, key->config);
-  pg_add_text(to, key->problem);
-  pg_add_text(to, key->options);
-}
 
 void pg_forget_space(struct pg_cache *cache) {
   text_restart(&cache->memo);
@@ -393,15 +384,6 @@ static void keep_memo(struct pg_cache *cache, const struct cache_key *key, int64
   cache->memo_space = cache->memo.failed ? 0 : id;
 }
 
-static int ask_space(struct pg_cache *cache, const char *sql,
-                     const struct pg_parameters *parameters, int64_t *id, cugen_error *err) {
-  struct pg_result *result;
-  int status = pg_run(cache, PG_STORE, sql, parameters, "read", &result, err);
-  *id = !status && pg_rows(cache, result) ? pg_integer(cache, result, 0, 0) : 0;
-  pg_clear(cache, result);
-  return status;
-}
-
 /* Another process may remove or make the set at the same time. */
 int pg_space(struct pg_cache *cache, const struct cache_key *key, bool make, int64_t *id,
              cugen_error *err) {
@@ -419,8 +401,9 @@ int pg_space(struct pg_cache *cache, const struct cache_key *key, bool make, int
   pg_add_key(&parameters, key);
   int status = CUGEN_OK;
   for (int i = 0; i < TRIES && !status && !*id && (make || !i); i++) {
-    status = ask_space(cache, find, &parameters, id, err);
-    if (!status && !*id && make) status = ask_space(cache, add, &parameters, id, err);
+    status = pg_numbers(cache, PG_STORE, find, &parameters, "read", id, 1, err);
+    if (!status && !*id && make)
+      status = pg_numbers(cache, PG_STORE, add, &parameters, "read", id, 1, err);
   }
   if (!status && *id) keep_memo(cache, key, *id);
   return status;

@@ -6,8 +6,8 @@
    schema.c        whether the tables of a file are cugen's
    row.c           keys and records to and from rows
    transaction.c   transactions, and what is durable when
-   load.c, store.c, walk.c, manage.c, image.c, portfolio.c, verify.c    the functions of
-                   engine.h by subject
+   store.c, walk.c, manage.c, image.c, portfolio.c, verify.c    the functions of engine.h by
+                   subject
    merge.c, stage.c    an import
    open.c          opening and closing
    sqlite.c        the table of functions */
@@ -38,10 +38,6 @@ enum cache_statement {
   COMMIT,
   ROLLBACK, /* prepared in advance, because it must not fail for lack of memory */
   SPACE_ADD,
-  SPACE_LIST,
-  SPACE_SHORTER, /* ?5 and ?6: bounds of the problem's text */
-  RECORD_LOAD,
-  RECORD_FASTEST,
   RECORD_SUPERSEDE,
   RECORD_ADD,
   IMAGE_LOAD,
@@ -58,6 +54,7 @@ struct sqlite_cache {
   sqlite3 *db;
   const char *schema; /* the schema of the file: "main", or "disk" when the file can only be read */
   sqlite3_stmt *statements[CACHE_STATEMENTS];
+  sqlite3_stmt *queries[CACHE_QUERIES]; /* prepared when they are first asked */
   bool checked;        /* the tables were checked and may be written; see cache_before_writing */
   bool log_wanted;     /* this handle has not yet tried to give the file a write-ahead log */
   bool log;            /* the file has a write-ahead log */
@@ -134,8 +131,13 @@ bool cache_bind_text(sqlite3_stmt *statement, int place, const char *string);
 bool cache_bind_key(sqlite3_stmt *statement, const struct cache_key *key);
 bool cache_bind_record(sqlite3_stmt *statement, const struct cache_record *record);
 const char *cache_column_text(sqlite3_stmt *statement, int i); /* never NULL */
-/* Reads a record from a row that begins with its columns. Returns false if out of memory. */
-bool cache_read_record(sqlite3_stmt *statement, struct cache_record *out);
+struct cache_row cache_row_of(sqlite3_stmt *statement);
+/* Runs a statement that returns no rows. */
+bool cache_run(sqlite3_stmt *statement);
+/* Visits the rows of a statement until the visitor fails or returns CACHE_STOP. statement NULL:
+   preparing it failed. */
+int cache_visit(struct sqlite_cache *cache, sqlite3_stmt *statement, cache_row_visitor *visit,
+                void *context, const char *doing, cugen_error *err);
 
 /* ---- merge.c -------------------------------------------------------------------------------- */
 

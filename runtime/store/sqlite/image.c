@@ -127,16 +127,3 @@ int sqlite_image_trim(struct cache *base, size_t most, cugen_error *err) {
   cache_hurried(cache, status);
   return status;
 }
-
-/* ---- Checking all images -------------------------------------------------------------------- */
-
-int sqlite_images(struct cache *base, cache_image_visitor *visit, void *context, cugen_error *err) {
-  struct sqlite_cache *cache = sqlite_cache_of(base);
-  sqlite3_stmt *row = cache_query(cache, "SELECT key, length(data) FROM images");
-  int status = row ? CUGEN_OK : cache_error(cache, "check", err);
-  while (!status && sqlite3_step(row) == SQLITE_ROW)
-    status = visit(context, cache_column_text(row, 0), sqlite3_column_int64(row, 1), err);
-  if (row && sqlite3_reset(row) && !status) status = cache_error(cache, "check", err);
-  sqlite3_finalize(row);
-  return status;
-}

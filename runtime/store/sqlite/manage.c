@@ -6,55 +6,6 @@
 #include "base/system.h"
 #include "database.h"
 
-/* ---- Sets of records ------------------------------------------------------------------------ */
-
-/* Failed records: their outcome is neither OK nor UNPREDICTED. */
-#define FAILED "outcome NOT IN (0, 7)"
-_Static_assert(CUGEN_OUTCOME_OK == 0 && CUGEN_OUTCOME_UNPREDICTED == 7, "as above");
-
-static const char spaces_sql[] =
-    "SELECT s.id, s.device, s.config, s.problem, s.options, "
-    "count(r.id) FILTER (WHERE NOT r.superseded), count(r.id) FILTER (WHERE NOT r.superseded AND "
-    "r." FAILED "), "
-    "count(r.id) FILTER (WHERE r.superseded), max(r.measured_at), b.variant, b.seconds, b.flops, "
-    "b.bytes, b.origin "
-    "FROM space s JOIN record r ON r.space_id = s.id "
-    "LEFT JOIN record b ON b.id = (SELECT id FROM record WHERE space_id = s.id AND superseded = 0 "
-    "AND outcome = 0 "
-    "ORDER BY seconds, id LIMIT 1) GROUP BY s.id ORDER BY s.config, s.device, s.options, s.problem";
-
-static bool sqlite_manage_read_space(sqlite3_stmt *row, struct cache_space *out) {
-  *out = (struct cache_space){.id = sqlite3_column_int64(row, 0),
-                              .device = strdup(cache_column_text(row, 1)),
-                              .config = strdup(cache_column_text(row, 2)),
-                              .problem = strdup(cache_column_text(row, 3)),
-                              .options = strdup(cache_column_text(row, 4)),
-                              .records = (size_t)sqlite3_column_int64(row, 5),
-                              .failed = (size_t)sqlite3_column_int64(row, 6),
-                              .history = (size_t)sqlite3_column_int64(row, 7),
-                              .measured_at = sqlite3_column_int64(row, 8),
-                              .best = strdup(cache_column_text(row, 9)),
-                              .seconds = sqlite3_column_double(row, 10),
-                              .flops = sqlite3_column_double(row, 11),
-                              .bytes = sqlite3_column_double(row, 12),
-                              .origin = strdup(cache_column_text(row, 13))};
-  return out->device && out->config && out->problem && out->options && out->best && out->origin;
-}
-
-int sqlite_spaces(struct cache *base, struct cache_spaces *out, cugen_error *err) {
-  struct sqlite_cache *cache = sqlite_cache_of(base);
-  bool memory = true;
-  sqlite3_stmt *statement = cache_query(cache, spaces_sql);
-  while (statement && memory && sqlite3_step(statement) == SQLITE_ROW) {
-    struct cache_space *next = cache_spaces_next(out);
-    memory = next && sqlite_manage_read_space(statement, next);
-  }
-  bool good = statement && sqlite3_reset(statement) == SQLITE_OK;
-  int status = !memory ? error_memory(err) : good ? CUGEN_OK : cache_error(cache, "read", err);
-  sqlite3_finalize(statement);
-  return status;
-}
-
 /* ---- Listing what is removed ---------------------------------------------------------------- */
 
 /* One transaction that removes a million records would lock out tuners for a minute. Therefore
@@ -69,7 +20,7 @@ static const char list_sql[] =
 
 static const char meant_sql[] = "INSERT INTO temp.goes SELECT id, space_id, measured_at, "
                                 "superseded FROM main.record WHERE space_id = ?1 AND "
-                                "(?2 = 0 OR measured_at < ?2) AND (?3 = 0 OR " FAILED
+                                "(?2 = 0 OR measured_at < ?2) AND (?3 = 0 OR " CACHE_FAILED_SQL
                                 ") AND (?4 IS NULL OR origin = ?4 OR (origin = '' AND ?5))";
 
 #define STAYS "id NOT IN (SELECT id FROM temp.goes)"
@@ -100,14 +51,6 @@ static const char drop_image_sql[] =
 
 static const char doing[] = "remove records";
 
-static bool space_is_meant(const struct cache_filter *filter, sqlite3_stmt *space) {
-  const struct cache_key key = {.device = cache_column_text(space, 1),
-                                .config = cache_column_text(space, 2),
-                                .problem = cache_column_text(space, 3),
-                                .options = cache_column_text(space, 4)};
-  return cache_filter_takes(filter, &key);
-}
-
 static bool bind_meant(sqlite3_stmt *statement, const struct cache_filter *filter) {
   return sqlite3_bind_int64(statement, 2, filter->before) == SQLITE_OK &&
          sqlite3_bind_int(statement, 3, filter->failed) == SQLITE_OK &&
@@ -115,20 +58,18 @@ static bool bind_meant(sqlite3_stmt *statement, const struct cache_filter *filte
          sqlite3_bind_int(statement, 5, filter->unknown) == SQLITE_OK;
 }
 
-static bool manage_run(sqlite3_stmt *statement) {
-  sqlite3_step(statement);
-  return sqlite3_reset(statement) == SQLITE_OK;
-}
-
 static bool list_records(struct sqlite_cache *cache, const struct cache_filter *filter) {
   sqlite3_stmt *space =
       cache_query(cache, "SELECT id, device, config, problem, options FROM main.space");
   sqlite3_stmt *add = cache_query(cache, meant_sql);
   bool good = space && add && bind_meant(add, filter);
-  while (good && sqlite3_step(space) == SQLITE_ROW)
-    if (space_is_meant(filter, space))
-      good = sqlite3_bind_int64(add, 1, sqlite3_column_int64(space, 0)) == SQLITE_OK &&
-             manage_run(add);
+  while (good && sqlite3_step(space) == SQLITE_ROW) {
+    const struct cache_row row = cache_row_of(space);
+    const struct cache_key key = cache_row_key(&row, 1);
+    if (cache_filter_takes(filter, &key))
+      good =
+          sqlite3_bind_int64(add, 1, sqlite3_column_int64(space, 0)) == SQLITE_OK && cache_run(add);
+  }
   good = good && sqlite3_reset(space) == SQLITE_OK;
   if (!good) cache_keep_error(cache, doing);
   sqlite3_finalize(space);
@@ -175,7 +116,7 @@ static bool drop_row(struct removing *removing) {
   removing->last = sqlite3_column_int64(row, 0);
   for (int i = 0; i < sqlite3_bind_parameter_count(drop); i++)
     if (sqlite3_bind_value(drop, i + 1, sqlite3_column_value(row, i)) != SQLITE_OK) return false;
-  if (!manage_run(drop)) return false;
+  if (!cache_run(drop)) return false;
   if (sqlite3_changes(removing->cache->db) == 0) return true;
   removing->removed++;
   removing->weight += sqlite3_column_int64(row, 3);
@@ -300,17 +241,5 @@ int sqlite_remove(struct cache *base, const struct cache_filter *filter, bool re
   if (!sqlite3_get_autocommit(cache->db)) cache_step(cache, ROLLBACK);
   if (!status && really) status = drop_all(cache, out, err);
   cache_sql(cache->db, UNLIST_SQL);
-  return status;
-}
-
-int sqlite_has_origin(struct cache *base, const char *origin, bool *has, cugen_error *err) {
-  struct sqlite_cache *cache = sqlite_cache_of(base);
-  sqlite3_stmt *statement = cache_query(cache, "SELECT 1 FROM record WHERE origin = ?1 LIMIT 1");
-  int code =
-      statement && cache_bind_text(statement, 1, origin) ? sqlite3_step(statement) : SQLITE_ERROR;
-  *has = code == SQLITE_ROW;
-  int status =
-      code == SQLITE_ROW || code == SQLITE_DONE ? CUGEN_OK : cache_error(cache, "read", err);
-  sqlite3_finalize(statement);
   return status;
 }

@@ -32,8 +32,9 @@ static bool find_same(struct cache_merge *merge, const struct cache_entry *entry
                       struct cache_record *current, bool *known) {
   sqlite3_stmt *statement = merge->statements[MERGE_SAME];
   while (!*known && sqlite3_step(statement) == SQLITE_ROW) {
+    const struct cache_row row = cache_row_of(statement);
     struct cache_record held;
-    if (!cache_read_record(statement, &held)) return !(merge->no_memory = true);
+    if (!cache_row_record(&row, &held)) return !(merge->no_memory = true);
     *known = cache_records_equal(&held, &entry->record);
     if (sqlite3_column_int(statement, CACHE_COLUMNS) == 0) {
       cache_record_free(current);
@@ -47,7 +48,8 @@ static bool find_same(struct cache_merge *merge, const struct cache_entry *entry
 
 static bool find_unknown(struct cache_merge *merge, struct cache_record *current) {
   sqlite3_stmt *statement = merge->statements[MERGE_UNKNOWN];
-  if (sqlite3_step(statement) == SQLITE_ROW && !cache_read_record(statement, current))
+  const struct cache_row row = cache_row_of(statement);
+  if (sqlite3_step(statement) == SQLITE_ROW && !cache_row_record(&row, current))
     return !(merge->no_memory = true);
   return sqlite3_reset(statement) == SQLITE_OK;
 }
@@ -59,20 +61,15 @@ static bool bind_three(struct cache_merge *merge, enum cache_merge_statement whi
          cache_bind_text(statement, 2, variant) && (!third || cache_bind_text(statement, 3, third));
 }
 
-static bool merge_run(struct cache_merge *merge, enum cache_merge_statement which) {
-  sqlite3_step(merge->statements[which]);
-  return sqlite3_reset(merge->statements[which]) == SQLITE_OK;
-}
-
 /* ---- One record ----------------------------------------------------------------------------- */
 
 static bool retire(struct cache_merge *merge, const struct cache_entry *entry) {
   const char *variant = entry->record.variant;
   return bind_three(merge, MERGE_RETIRE_SAME, variant, entry->record.hash.hex) &&
-         merge_run(merge, MERGE_RETIRE_SAME) &&
+         cache_run(merge->statements[MERGE_RETIRE_SAME]) &&
          bind_three(merge, MERGE_RETIRE_ORIGIN, variant,
                     entry->key.origin ? entry->key.origin : "") &&
-         merge_run(merge, MERGE_RETIRE_ORIGIN);
+         cache_run(merge->statements[MERGE_RETIRE_ORIGIN]);
 }
 
 static bool merge_add(struct cache_merge *merge, const struct cache_entry *entry, bool history) {
@@ -80,7 +77,7 @@ static bool merge_add(struct cache_merge *merge, const struct cache_entry *entry
   return sqlite3_bind_int64(statement, 1, merge->space) == SQLITE_OK &&
          sqlite3_bind_int(statement, 2, history) == SQLITE_OK &&
          cache_bind_text(statement, 3, history ? "" : entry->key.origin) &&
-         cache_bind_record(statement, &entry->record) && merge_run(merge, MERGE_ADD);
+         cache_bind_record(statement, &entry->record) && cache_run(statement);
 }
 
 /* The new record is compared with the current record of its kernel, or else with one of no known

@@ -159,7 +159,9 @@ static int open_read_only(struct sqlite_cache *cache, cugen_error *err) {
 
 static void close_database(struct sqlite_cache *cache) {
   for (int i = 0; i < CACHE_STATEMENTS; i++) sqlite3_finalize(cache->statements[i]);
+  for (int i = 0; i < CACHE_QUERIES; i++) sqlite3_finalize(cache->queries[i]);
   memset(cache->statements, 0, sizeof cache->statements);
+  memset(cache->queries, 0, sizeof cache->queries);
   sqlite3_close(cache->db);
   cache->db = NULL;
 }

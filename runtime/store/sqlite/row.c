@@ -52,37 +52,55 @@ const char *cache_column_text(sqlite3_stmt *statement, int i) {
   return text ? (const char *)text : "";
 }
 
-/* Reads column i into *out. Returns what is wrong with its value, or NULL. Sets *memory to false if
-   memory runs out. */
-static const char *sqlite_row_read_column(sqlite3_stmt *statement, int i, struct cache_record *out,
-                                          bool *memory) {
-  switch (cache_columns[i].type) {
-  case COLUMN_TEXT:
-    *(char **)cache_place_of(out, i) = strdup(cache_column_text(statement, i));
-    *memory = *memory && *(char **)cache_place_of(out, i);
-    return NULL;
-  case COLUMN_HASH:
-  case COLUMN_CHARS:
-  case COLUMN_OUTPUTS: return cache_take_text(out, i, cache_column_text(statement, i));
-  case COLUMN_INT:
-  case COLUMN_INT64:
-  case COLUMN_TIME: return cache_take_whole(out, i, sqlite3_column_int64(statement, i));
-  case COLUMN_REAL: break;
-  }
-  const bool known = sqlite3_column_type(statement, i) != SQLITE_NULL;
-  return cache_take_real(out, i, known ? sqlite3_column_double(statement, i) : (double)NAN);
+bool cache_run(sqlite3_stmt *statement) {
+  sqlite3_step(statement);
+  return sqlite3_reset(statement) == SQLITE_OK;
 }
 
-bool cache_read_record(sqlite3_stmt *statement, struct cache_record *out) {
-  bool memory = true;
-  *out = (struct cache_record){0};
-  for (int i = 0; i < CACHE_COLUMNS && memory; i++) {
-    const char *wrong = sqlite_row_read_column(statement, i, out, &memory);
-    if (wrong && !out->wrong) out->wrong = wrong, out->wrong_column = i;
+/* ---- Rows ----------------------------------------------------------------------------------- */
+
+static const char *sqlite_row_text(const struct cache_row *row, int column) {
+  return cache_column_text(row->answer, column);
+}
+
+static int64_t sqlite_row_integer(const struct cache_row *row, int column) {
+  return sqlite3_column_int64(row->answer, column);
+}
+
+static double sqlite_row_real(const struct cache_row *row, int column) {
+  const bool known = sqlite3_column_type(row->answer, column) != SQLITE_NULL;
+  return known ? sqlite3_column_double(row->answer, column) : (double)NAN;
+}
+
+struct cache_row cache_row_of(sqlite3_stmt *statement) {
+  static const struct cache_columns_of columns = {sqlite_row_text, sqlite_row_integer,
+                                                  sqlite_row_real};
+  return (struct cache_row){.columns = &columns, .answer = statement};
+}
+
+int cache_visit(struct sqlite_cache *cache, sqlite3_stmt *statement, cache_row_visitor *visit,
+                void *context, const char *doing, cugen_error *err) {
+  const struct cache_row row = cache_row_of(statement);
+  int status = CUGEN_OK;
+  while (statement && !status && sqlite3_step(statement) == SQLITE_ROW)
+    status = visit(context, &row, err);
+  const bool good = statement && sqlite3_reset(statement) == SQLITE_OK;
+  if (!status && !good) return cache_error(cache, doing, err);
+  return status == CACHE_STOP ? CUGEN_OK : status;
+}
+
+int sqlite_query(struct cache *base, enum cache_query which, const char *const *values, int count,
+                 cache_row_visitor *visit, void *context, cugen_error *err) {
+  struct sqlite_cache *cache = sqlite_cache_of(base);
+  sqlite3_stmt **statement = &cache->queries[which];
+  if (!*statement) {
+    struct text sql = {0};
+    cache_query_sql(which, false, &sql);
+    if (!sql.failed) *statement = cache_query(cache, text_get(&sql));
+    text_free(&sql);
   }
-  if (memory)
-    cache_record_settle(out);
-  else
-    cache_record_free(out);
-  return memory;
+  for (int i = 0; *statement && i < count; i++)
+    if (!cache_bind_text(*statement, i + 1, values[i]))
+      return cache_error(cache, cache_query_doing(which), err);
+  return cache_visit(cache, *statement, visit, context, cache_query_doing(which), err);
 }

@@ -53,7 +53,6 @@ static const char place_sql[] = "UPDATE place SET space_id = ?1, variant = ?2, h
 struct sqlite_stage {
   struct cache_stage base;
   struct sqlite_cache *cache;
-  struct cache_watch watch;
   sqlite3 *db;
   struct text path;
   int fd; /* of the locked file; -1: in memory */
@@ -64,7 +63,7 @@ struct sqlite_stage {
   /* of the latest entry: four texts, each with its final zero */
   struct text key;
   int64_t space; /* of the latest entry */
-  size_t planned, added, merged, steps;
+  size_t steps;
 };
 
 static const char doing[] = "merge records";
@@ -76,11 +75,6 @@ static struct sqlite_stage *sqlite_stage_of(struct cache_stage *base) {
 static int stage_error(struct sqlite_stage *stage, cugen_error *err) {
   return stage->db ? cache_error_database(stage->db, text_get(&stage->path), doing, err)
                    : error_memory(err);
-}
-
-static bool sqlite_stage_is_stopped(const struct sqlite_stage *stage) {
-  const cugen_import_progress state = {stage->added, stage->merged, stage->planned};
-  return stage->watch.stop && stage->watch.stop(&state, stage->watch.context);
 }
 
 /* ---- The file ------------------------------------------------------------------------------- */
@@ -137,8 +131,8 @@ static int take_file(struct sqlite_stage *stage, cugen_error *err) {
                          "file to give that import up",
                          path);
     }
-    if (sqlite_stage_is_stopped(stage))
-      return error_set(err, CUGEN_ERROR_INTERRUPTED, "stopped on request; nothing was imported");
+    const int stopped = cache_stage_watch(&stage->base, err);
+    if (stopped) return stopped;
     nanosleep(&lock_pause, NULL);
   }
 }
@@ -196,14 +190,13 @@ static int stage_make_tables(struct sqlite_stage *stage, cugen_error *err) {
   return CUGEN_OK;
 }
 
-int sqlite_stage_open(struct cache *base, size_t planned, const struct cache_watch *watch,
-                      struct cache_stage **out, cugen_error *err) {
+int sqlite_stage_open(struct cache *base, const struct cache_stage *given, struct cache_stage **out,
+                      cugen_error *err) {
   struct sqlite_cache *cache = sqlite_cache_of(base);
   struct sqlite_stage *stage = stage_new(cache);
   if (!stage) return error_memory(err);
-  if (watch) stage->watch = *watch;
-  stage->planned = planned;
-  bool in_memory = planned <= CACHE_STAGE_FEW || !cache->base.in_file;
+  stage->base = *given;
+  bool in_memory = given->planned <= CACHE_STAGE_FEW || !cache->base.in_file;
   int status = in_memory ? CUGEN_OK : take_file(stage, err);
   if (!status)
     status = stage_open_database(stage, in_memory ? ":memory:" : text_get(&stage->path), err);
@@ -216,11 +209,6 @@ int sqlite_stage_open(struct cache *base, size_t planned, const struct cache_wat
 }
 
 /* ---- Adding --------------------------------------------------------------------------------- */
-
-static bool stage_run(sqlite3_stmt *statement) {
-  sqlite3_step(statement);
-  return sqlite3_reset(statement) == SQLITE_OK;
-}
 
 /* The first column of the first row; 0: there is no row. */
 static bool fetch(sqlite3_stmt *statement, int64_t *out) {
@@ -245,7 +233,7 @@ static bool stage_find_space(struct sqlite_stage *stage, const struct cache_key 
   if (is_latest(stage, key)) return true;
   if (!cache_bind_key(find, key) || !fetch(find, &stage->space)) return false;
   if (stage->space) return true;
-  if (!cache_bind_key(add, key) || !stage_run(add)) return false;
+  if (!cache_bind_key(add, key) || !cache_run(add)) return false;
   stage->space = sqlite3_last_insert_rowid(stage->db);
   return true;
 }
@@ -263,19 +251,15 @@ static bool stage_find_line(struct sqlite_stage *stage, const struct cache_entry
 
 int sqlite_stage_add(struct cache_stage *base, const struct cache_entry *entry, size_t line,
                      size_t *twice, cugen_error *err) {
-  enum { CHECKS = 1024 };
   struct sqlite_stage *stage = sqlite_stage_of(base);
   sqlite3_stmt *statement = stage->statements[ENTRY_NEW];
   bool good = stage_find_space(stage, &entry->key) && !stage->key.failed &&
               sqlite3_bind_int64(statement, 1, stage->space) == SQLITE_OK &&
               sqlite3_bind_int64(statement, 2, (int64_t)line) == SQLITE_OK &&
-              cache_bind_record(statement, &entry->record) && stage_run(statement);
+              cache_bind_record(statement, &entry->record) && cache_run(statement);
   if (good && sqlite3_changes(stage->db) == 0) good = stage_find_line(stage, entry, twice);
   if (stage->key.failed) return error_memory(err);
-  if (!good) return stage_error(stage, err);
-  if (++stage->added % CHECKS == 0 && sqlite_stage_is_stopped(stage))
-    return error_set(err, CUGEN_ERROR_INTERRUPTED, "stopped on request; nothing was imported");
-  return CUGEN_OK;
+  return good ? CUGEN_OK : stage_error(stage, err);
 }
 
 /* ---- Merging -------------------------------------------------------------------------------- */
@@ -339,6 +323,7 @@ static void take_key(const struct sqlite_stage *stage, struct cache_entry *out) 
 
 /* Merges the row that the reading statement is at. */
 static int merge_row(struct sqlite_stage *stage, struct cache_merge *merge, cugen_error *err) {
+  const struct cache_row row = cache_row_of(stage->entries);
   struct cache_entry entry = {0};
   const char *name;
   const int64_t space = sqlite3_column_int64(stage->entries, CACHE_COLUMNS);
@@ -347,7 +332,7 @@ static int merge_row(struct sqlite_stage *stage, struct cache_merge *merge, cuge
     if (!load_key(stage, space))
       return stage->key.failed ? error_memory(err) : stage_error(stage, err);
   }
-  if (!cache_read_record(stage->entries, &entry.record)) return error_memory(err);
+  if (!cache_row_record(&row, &entry.record)) return error_memory(err);
   take_key(stage, &entry);
   if (sqlite3_column_int(stage->entries, CACHE_COLUMNS + 1))
     entry.key.origin = entry.record.hash.hex;
@@ -359,7 +344,7 @@ static int merge_row(struct sqlite_stage *stage, struct cache_merge *merge, cuge
   else if (!cache_merge_next(merge, &entry))
     status = merge->no_memory ? error_memory(err) : cache_error(stage->cache, doing, err);
   cache_record_free(&entry.record);
-  stage->merged += !status;
+  stage->base.merged += !status;
   return status;
 }
 
@@ -406,7 +391,7 @@ static void stage_note_place(struct sqlite_stage *stage) {
   /* The stored place is one earlier: its row is merged again, which changes nothing. */
   if (stage->space && sqlite3_bind_int64(stage->places, 1, stage->space) == SQLITE_OK &&
       cache_bind_text(stage->places, 2, "") && cache_bind_text(stage->places, 3, ""))
-    stage_run(stage->places);
+    cache_run(stage->places);
 }
 
 /* The pragmas are only for speed, so failures are ignored. */
@@ -427,8 +412,8 @@ static int merge_all(struct sqlite_stage *stage, cugen_cache_merged *out, cugen_
     status = merge_step(stage, &merge, &more, err);
     stage->steps += !status;
     if (!status) stage_note_place(stage);
-    if (!status && more && sqlite_stage_is_stopped(stage))
-      status = error_set(
+    if (!status && more && (status = cache_stage_watch(&stage->base, err)))
+      error_set(
           err, CUGEN_ERROR_INTERRUPTED,
           "stopped on request; what is not merged yet is merged when the cache is next opened");
     if (!status && more) cache_pause();

@@ -30,21 +30,6 @@ static const char *const statement_sql[CACHE_STATEMENTS] = {
     [ROLLBACK] = "ROLLBACK",
     [SPACE_ADD] =
         "INSERT OR IGNORE INTO space (device, config, problem, options) VALUES (?1, ?2, ?3, ?4)",
-    [SPACE_LIST] =
-        "SELECT problem FROM space WHERE device = ?1 AND config = ?2 AND options = ?4 AND EXISTS "
-        "(SELECT 1 FROM record WHERE space_id = space.id AND superseded = 0) ORDER BY problem",
-    [SPACE_SHORTER] = "SELECT problem FROM space WHERE device = ?1 AND config = ?2 AND options = "
-                      "?4 AND problem >= ?5 "
-                      "AND problem < ?6 AND length(problem) < length(?3) AND EXISTS "
-                      "(SELECT 1 FROM record WHERE space_id = space.id AND superseded = 0) "
-                      "ORDER BY length(problem) DESC, id",
-    [RECORD_LOAD] = "SELECT %s, origin NOT IN ('', " CACHE_ORIGIN_PLACE
-                    ") FROM record WHERE superseded = 0 AND "
-                    "space_id = " SPACE_OF_KEY " ORDER BY outcome <> 0, seconds, id",
-    /* in the order of the index record_fastest, so that no sorting is needed */
-    [RECORD_FASTEST] =
-        "SELECT %s FROM record WHERE superseded = 0 AND outcome = 0 AND space_id = " SPACE_OF_KEY
-        " ORDER BY seconds, id",
     [RECORD_SUPERSEDE] =
         "UPDATE record SET superseded = 1 WHERE superseded = 0 AND variant = ?5 AND "
         "(origin = " CACHE_ORIGIN_PLACE

@@ -31,21 +31,14 @@ struct walk {
   size_t count, left_out;
 };
 
-typedef int row_visitor(struct walk *walk, sqlite3_stmt *row, cugen_error *err);
-
-static int walk_each_row(struct walk *walk, enum walk_statement which, row_visitor *visit,
+static int walk_each_row(struct walk *walk, enum walk_statement which, cache_row_visitor *visit,
                          cugen_error *err) {
-  sqlite3_stmt *statement = walk->statements[which];
-  int status = CUGEN_OK;
-  while (!status && sqlite3_step(statement) == SQLITE_ROW) status = visit(walk, statement, err);
-  if (sqlite3_reset(statement) != SQLITE_OK && !status)
-    status = cache_error(walk->cache, "read", err);
-  return status;
+  return cache_visit(walk->cache, walk->statements[which], visit, walk, "read", err);
 }
 
 /* Visits the rows of a statement that selects by id. */
-static int each_row_of(struct walk *walk, enum walk_statement which, int64_t id, row_visitor *visit,
-                       cugen_error *err) {
+static int each_row_of(struct walk *walk, enum walk_statement which, int64_t id,
+                       cache_row_visitor *visit, cugen_error *err) {
   if (sqlite3_bind_int64(walk->statements[which], 1, id) != SQLITE_OK)
     return cache_error(walk->cache, "read", err);
   return walk_each_row(walk, which, visit, err);
@@ -53,26 +46,29 @@ static int each_row_of(struct walk *walk, enum walk_statement which, int64_t id,
 
 /* ---- Records -------------------------------------------------------------------------------- */
 
-static int walk_visit_record(struct walk *walk, sqlite3_stmt *row, cugen_error *err) {
+static int walk_visit_record(void *context, const struct cache_row *row, cugen_error *err) {
+  struct walk *walk = context;
   struct cache_entry entry = {.key = walk->key};
-  if (!cache_read_record(row, &entry.record)) return error_memory(err);
+  if (!cache_row_record(row, &entry.record)) return error_memory(err);
   int status = cache_entry_is_sound(&entry) ? walk->visit->record(walk->visit->context, &entry, err)
                                             : CUGEN_OK;
   cache_record_free(&entry.record);
   return status;
 }
 
-static int visit_id(struct walk *walk, sqlite3_stmt *row, cugen_error *err) {
-  return each_row_of(walk, RECORD, sqlite3_column_int64(row, 0), walk_visit_record, err);
+static int visit_id(void *context, const struct cache_row *row, cugen_error *err) {
+  struct walk *walk = context;
+  return each_row_of(walk, RECORD, row_integer(row, 0), walk_visit_record, err);
 }
 
 static int walk_read_space(struct walk *walk, int64_t space, cugen_error *err) {
   return each_row_of(walk, ORDER, space, visit_id, err);
 }
 
-static int visit_count(struct walk *walk, sqlite3_stmt *row, cugen_error *err) {
+static int visit_count(void *context, const struct cache_row *row, cugen_error *err) {
+  struct walk *walk = context;
   struct cache_entry entry = {.key = walk->key};
-  if (!cache_read_record(row, &entry.record)) return error_memory(err);
+  if (!cache_row_record(row, &entry.record)) return error_memory(err);
   ++*(cache_entry_is_sound(&entry) ? &walk->count : &walk->left_out);
   cache_record_free(&entry.record);
   return CUGEN_OK;
@@ -84,17 +80,18 @@ static int count_space(struct walk *walk, int64_t space, cugen_error *err) {
 
 /* ---- Sets of records ------------------------------------------------------------------------ */
 
-static int walk_visit_space(struct walk *walk, sqlite3_stmt *row, cugen_error *err) {
-  walk->key.problem = cache_column_text(row, 1);
-  return cache_filter_takes(walk->filter, &walk->key)
-             ? walk->enter(walk, sqlite3_column_int64(row, 0), err)
-             : CUGEN_OK;
+static int walk_visit_space(void *context, const struct cache_row *row, cugen_error *err) {
+  struct walk *walk = context;
+  walk->key.problem = row_text(row, 1);
+  return cache_filter_takes(walk->filter, &walk->key) ? walk->enter(walk, row_integer(row, 0), err)
+                                                      : CUGEN_OK;
 }
 
-static int visit_group(struct walk *walk, sqlite3_stmt *row, cugen_error *err) {
-  walk->key = (struct cache_key){.config = cache_column_text(row, 0),
-                                 .device = cache_column_text(row, 1),
-                                 .options = cache_column_text(row, 2),
+static int visit_group(void *context, const struct cache_row *row, cugen_error *err) {
+  struct walk *walk = context;
+  walk->key = (struct cache_key){.config = row_text(row, 0),
+                                 .device = row_text(row, 1),
+                                 .options = row_text(row, 2),
                                  .problem = ""};
   if (!cache_bind_key(walk->statements[SPACES], &walk->key))
     return cache_error(walk->cache, "read", err);
