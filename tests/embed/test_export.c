@@ -1,13 +1,6 @@
 /* Exported bundles: they compile without warnings, choose what the live runtime chooses, run
    over the fake driver and are the same bytes each time; wrong input is refused. Images come
    from the cache, except matmul's, which NVRTC compiles; no driver is needed. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +11,7 @@
 #include "api/export/export.h"
 #include "base/hash.h"
 #include "base/system.h"
+#include "tests/testing.h"
 
 static const char config[] = "tests/configs/export.lua",
                   device[] = "NVIDIA Pretended sm_90 132 SMs";
@@ -48,8 +42,8 @@ static void keep_image(uint64_t index) {
   struct cache *cache;
   const struct lookup *l = &target.lookup;
   char name[] = "rows", empty[] = "";
-  struct kernel_spec spec;
-  struct text key = {0};
+  FREED(kernel_spec) spec;
+  FREED(text) key = {0};
   assert_int_equal(api_cache(lib, &cache, NULL), CUGEN_OK);
   expand(index, &spec);
   struct compiled image = {.image = spec.source_hash.hex,
@@ -60,13 +54,11 @@ static void keep_image(uint64_t index) {
   assert_int_equal(
       cache_image_key(&spec, l->arch, text_get(&l->options), l->nvrtc_version, &key, NULL), 0);
   assert_int_equal(cache_image_store(cache, text_get(&key), &image, NULL), CUGEN_OK);
-  text_free(&key);
-  kernel_spec_free(&spec);
 }
 
 static void keep_record(const char *variant, double seconds, bool stale) {
   struct cache *cache;
-  struct kernel_spec spec;
+  FREED(kernel_spec) spec;
   uint64_t index;
   cugen_error err;
   if (space_find(target.lookup.space, variant, &index, &err)) fail_msg("%s", err.message);
@@ -79,7 +71,6 @@ static void keep_record(const char *variant, double seconds, bool stale) {
   const struct cache_key key = lookup_key(&target.lookup);
   assert_int_equal(api_cache(lib, &cache, NULL), CUGEN_OK);
   assert_int_equal(cache_store(cache, &key, &record, NULL), CUGEN_OK);
-  kernel_spec_free(&spec);
 }
 
 /* Stores images of all variants, and a record of one unless it is NULL. */
@@ -142,11 +133,10 @@ static const struct change no_change[] = {{NULL, NULL}},
 
 /* Adds the config or template with changes, in memory. */
 static int add_changed(const char *path, const struct change *changes, cugen_error *err) {
-  struct text file = {0};
+  FREED(text) file = {0};
   int status = file_read(path, &file, err);
   for (; !status && changes->from; changes++) apply(&file, changes);
   if (!status) status = cugen_add_file(lib, path, text_get(&file), file.length, err);
-  text_free(&file);
   return status;
 }
 
@@ -171,28 +161,24 @@ static int open_with(const struct change *changes) {
   return status;
 }
 
-static int set_up(void **state) {
-  (void)state;
+FIXTURE(set_up) {
   return open_with(NULL);
 }
 
-static int set_up_buckets(void **state) {
-  (void)state;
+FIXTURE(set_up_buckets) {
   return open_with((const struct change[]){
       {"policy \"nearest\" { distance = 1 }",
        "policy \"buckets\" { M = { 100, 500, 2000 }, N = { 64, 1000, 4001 } }"},
       {NULL, NULL}});
 }
 
-static int set_up_portfolio(void **state) {
-  (void)state;
+FIXTURE(set_up_portfolio) {
   return open_with((const struct change[]){
       {"policy \"nearest\" { distance = 1 }", "policy \"portfolio\" { distance = 0.5 }"},
       {NULL, NULL}});
 }
 
-static int set_up_classes(void **state) {
-  (void)state;
+FIXTURE(set_up_classes) {
   shaping = by_width;
   int status = open_config(
       config, "tests/configs",
@@ -207,8 +193,7 @@ static int set_up_classes(void **state) {
 }
 
 /* x is read through a texture or not, the factors by their address. */
-static int set_up_access(void **state) {
-  (void)state;
+FIXTURE(set_up_access) {
   return open_with((const struct change[]){
       {"  input \"x\" { dtype = \"dtype\", shape = { \"M\", \"N\" }, overwrite = \"specialize\" }",
        "  tunable \"x_in\" { \"global\", \"array\" }, where \"x_in == 'global' or dtype == "
@@ -219,8 +204,7 @@ static int set_up_access(void **state) {
 }
 
 /* Scratch that may be twice as large as the arguments. */
-static int set_up_room(void **state) {
-  (void)state;
+FIXTURE(set_up_room) {
   return open_with((const struct change[]){
       {"  scratch \"partial\" { dtype = \"dtype\", shape = { \"ceil_div(M, 4)\", \"2\" } }",
        "  tunable \"room\" { 1, 2 },\n"
@@ -229,8 +213,7 @@ static int set_up_room(void **state) {
 }
 
 /* The factors are in a __device__ variable, which is read and written. */
-static int set_up_symbol(void **state) {
-  (void)state;
+FIXTURE(set_up_symbol) {
   return open_with((const struct change[]){
       {"constant \"factors\" { dtype = \"f64\", shape = { \"4\" } }",
        "inout \"factors\" { dtype = \"f64\", shape = { \"4\" }, access = \"symbol\" }"},
@@ -238,8 +221,7 @@ static int set_up_symbol(void **state) {
 }
 
 /* Addresses in a struct and in a variable. */
-static int set_up_struct(void **state) {
-  (void)state;
+FIXTURE(set_up_struct) {
   return open_with((const struct change[]){
       {"shape = { \"M\", \"N\" }, tolerance",
        "shape = { \"M\", \"N\" }, layout = \"row+8\", tolerance"},
@@ -254,8 +236,7 @@ static int set_up_struct(void **state) {
 }
 
 /* Every kind of layout: a view by strides, tiles and a pad, another order and a pad, a swizzle. */
-static int set_up_layouts(void **state) {
-  (void)state;
+FIXTURE(set_up_layouts) {
   return open_with((const struct change[]){
       {"  input \"x\" { dtype = \"dtype\", shape = { \"M\", \"N\" }, overwrite = \"specialize\" }",
        "  input \"x\" { dtype = \"dtype\", shape = { \"M\", \"N\" }, strides = { \"2 * N + 3\", "
@@ -270,8 +251,7 @@ static int set_up_layouts(void **state) {
       {NULL, NULL}});
 }
 
-static int set_up_textures_only(void **state) {
-  (void)state;
+FIXTURE(set_up_textures_only) {
   return open_with((const struct change[]){
       {"dtype = \"dtype\", shape = { \"M\", \"N\" }, overwrite = \"specialize\" }",
        "dtype = \"dtype\", shape = { \"M\", \"N\" }, access = \"dtype == 'f32' and 'array' or "
@@ -280,8 +260,7 @@ static int set_up_textures_only(void **state) {
 }
 
 /* x is read through a tensor map in two parts, and launches overlap. */
-static int set_up_tensor(void **state) {
-  (void)state;
+FIXTURE(set_up_tensor) {
   return open_with((const struct change[]){
       {"  implementation \"plain\" {",
        "  implementation \"mapped\" {\n"
@@ -297,8 +276,7 @@ static int set_up_tensor(void **state) {
 }
 
 /* As many launches as are needed to reduce M rows to one, each with its own parameters. */
-static int set_up_steps(void **state) {
-  (void)state;
+FIXTURE(set_up_steps) {
   return open_with((const struct change[]){
       {"  implementation \"plain\" {", "  implementation \"stepped\" {\n"
                                        "    requires \"dtype == 'f32' and not specialize\",\n"
@@ -318,13 +296,11 @@ static int set_up_steps(void **state) {
 }
 
 /* The shipped matmul, with tensor maps, clusters and launches that overlap. */
-static int set_up_matmul(void **state) {
-  (void)state;
+FIXTURE(set_up_matmul) {
   return open_config("matmul", NULL, NULL);
 }
 
-static int tear_down(void **state) {
-  (void)state;
+FIXTURE(tear_down) {
   folder_remove(text_get(&folder));
   text_free(&folder);
   export_device_free(&target);
@@ -349,18 +325,16 @@ static void export_to(const char *name, const char *problems, cugen_export_resul
 /* Runs a shell command with FOLDER and FAKE in its environment; its output is shown if it fails. */
 static void run(const char *command) {
   const char *argv[] = {"/bin/sh", "-c", command, NULL};
-  struct text output = {0};
+  FREED(text) output = {0};
   int code = 1;
   setenv("FOLDER", text_get(&folder), 1);
   assert_int_equal(process_run(argv, 600, &output, &code, NULL), CUGEN_OK);
   if (code) fail_msg("%s\n%s", command, text_get(&output));
-  text_free(&output);
 }
 
 static bool has(const char *program) {
-  struct text path = {0};
+  FREED(text) path = {0};
   bool found = path_find_program(program, &path);
-  text_free(&path);
   return found;
 }
 
@@ -368,8 +342,7 @@ static bool has(const char *program) {
 
 #define STRICT "-std=c11 -O1 -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror "
 
-static void test_builds(void **state) {
-  (void)state;
+TEST_WITH(test_builds, set_up, tear_down) {
   cugen_export_result result;
   if (!has("cc")) skip();
   export_to("b", NULL, &result);
@@ -391,9 +364,9 @@ static void test_builds(void **state) {
 /* Adds the live runtime's choice, in the format of tests/embed/bundle/picks.c. */
 static void expect_choice(const char *const settings[4], struct text *out) {
   static const char *const names[] = {"exact", "near", "default", "pinned", "portfolio"};
-  struct problem problem;
+  FREED(problem) problem;
   struct selection selection;
-  struct text variant_text = {0};
+  FREED(text) variant_text = {0};
   cugen_error err;
   set_problem(settings, 4, &problem);
   if (api_select(&target.lookup, 0, false, &selection, &err)) fail_msg("%s", err.message);
@@ -404,9 +377,7 @@ static void expect_choice(const char *const settings[4], struct text *out) {
                 ? ""
                 : text_get(&selection.problem),
             selection.distance);
-  text_free(&variant_text);
   api_selection_free(&selection);
-  problem_free(&problem);
 }
 
 static void add_case(long long m, long long n, bool f64, bool special, struct text *in,
@@ -422,20 +393,18 @@ static void add_case(long long m, long long n, bool f64, bool special, struct te
 
 /* The bundle must answer all cases as the live runtime does. */
 static void compare_picks(const struct text *in, const struct text *want) {
-  struct text got = {0};
+  FREED(text) got = {0};
   assert_int_equal(file_write(in_folder("in"), text_get(in), in->length, NULL), CUGEN_OK);
   run("cc -std=c11 -I$FOLDER/b tests/embed/bundle/picks.c $FOLDER/b/rows.c -ldl -o $FOLDER/picks "
       "&& $FOLDER/picks "
       "< $FOLDER/in > $FOLDER/got");
   assert_int_equal(file_read(in_folder("got"), &got, NULL), CUGEN_OK);
   assert_string_equal(text_get(&got), text_get(want));
-  text_free(&got);
 }
 
-static void test_picks(void **state) {
-  (void)state;
+TEST_WITH(test_picks, set_up, tear_down) {
   cugen_export_result result;
-  struct text in = {0}, want = {0};
+  FREED(text) in = {0}, want = {0};
   uint64_t seed = 5;
   if (!has("cc")) skip();
   export_to("b", NULL, &result);
@@ -458,13 +427,11 @@ static void test_picks(void **state) {
   /* offsets of 32 bits do not reach all of 2.16e9 elements */
   run("test \"$(printf '46000 46000 f32 0\\n47000 46000 f32 0\\n' | $FOLDER/picks | cut -d'|' -f1 "
       "| tr '\\n' ' ')\" = 'default refused '");
-  text_free(&in), text_free(&want);
 }
 
 /* A variant whose scratch needs offsets of 64 bits stays in the bundle, beside a faster variant
    that needs them only for larger problems. */
-static void test_picks_wide(void **state) {
-  (void)state;
+TEST_WITH(test_picks_wide, set_up_room, tear_down) {
   cugen_export_result result;
   if (!has("cc")) skip();
   REMEMBER("wide room=1 vec=4 threads=128", 1.0, "M=40000", "N=40000");
@@ -490,7 +457,7 @@ static void keep_timed(const char *dtype, const char *rule, const char *const *v
   text_addf(&body, "rule %s\nproblems 9\ntuned 1.000000 1.000000\nheld 0.000000 0.000000\n", rule);
   for (size_t i = 0; i < count; i++) {
     const bool stale = *variants[i] == '!';
-    struct kernel_spec spec;
+    FREED(kernel_spec) spec;
     uint64_t index;
     assert_int_equal(space_find(target.lookup.space, variants[i] + stale, &index, NULL), CUGEN_OK);
     keep_image(index);
@@ -499,7 +466,6 @@ static void keep_timed(const char *dtype, const char *rule, const char *const *v
               variants[i] + stale);
     if (times && times[i]) text_addf(&body, "time %s\n", times[i]);
     text_addf(&body, "at %s\n", text_get(&at));
-    kernel_spec_free(&spec);
   }
   const struct cache_key key = lookup_key(&target.lookup);
   char time_name[] = "time";
@@ -544,20 +510,18 @@ static void add_random_cases(int count, struct text *in, struct text *want) {
 
 /* A distance in the options replaces the config's policy. */
 static void expect_near(const char *const settings[3]) {
-  struct problem problem;
+  FREED(problem) problem;
   struct selection selection;
   cugen_error err;
   set_problem(settings, 3, &problem);
   if (api_select(&target.lookup, 1, false, &selection, &err)) fail_msg("%s", err.message);
   assert_int_equal(selection.how, CUGEN_PLAN_NEAR);
   api_selection_free(&selection);
-  problem_free(&problem);
 }
 
-static void test_picks_portfolio(void **state) {
-  (void)state;
+TEST_WITH(test_picks_portfolio, set_up_portfolio, tear_down) {
   cugen_export_result result;
-  struct text in = {0}, want = {0};
+  FREED(text) in = {0}, want = {0};
   if (!has("cc")) skip();
   plant_portfolios();
   expect_near((const char *const[]){"M=500", "N=1001", "dtype=f32"});
@@ -579,12 +543,11 @@ static void test_picks_portfolio(void **state) {
       "portfolio|wide vec=2 threads=64",    "default|"};
   for (size_t i = 0; i < sizeof found / sizeof *found; i++)
     if (!strstr(text_get(&want), found[i])) fail_msg("no %s", found[i]);
-  text_free(&in), text_free(&want);
 }
 
 /* A rule by times: vec=4 is not valid for ragged sizes, one time cannot be computed for large
    ones, and one variant has no time. The bundle takes what a plan takes. */
-static void test_picks_least(void **state) {
+TEST_WITH(test_picks_least, set_up_portfolio, tear_down) {
   static const char *const variants[] = {"wide vec=4 threads=128", "plain vec=1 threads=256",
                                          "wide vec=1 threads=64", "wide vec=2 threads=64"};
   static const char *const times[] = {
@@ -593,8 +556,7 @@ static void test_picks_least(void **state) {
       "0.75, 1.0)",
       "0.6 + 0.0000001 * max(M / 132.0, 1.0) * N + 0 // (N // 4000 - 1)", NULL};
   cugen_export_result result;
-  struct text in = {0}, want = {0};
-  (void)state;
+  FREED(text) in = {0}, want = {0};
   if (!has("cc")) skip();
   keep_timed("dtype=f32", "select(M * N <= 90000, 3, least)", variants, times, 4);
   export_to("b", NULL, &result);
@@ -602,22 +564,19 @@ static void test_picks_least(void **state) {
   add_random_cases(400, &in, &want);
   compare_picks(&in, &want);
   for (size_t i = 0; i < sizeof variants / sizeof *variants; i++) {
-    struct text found = {0};
+    FREED(text) found = {0};
     text_addf(&found, "portfolio|%s", variants[i]);
     if (!strstr(text_get(&want), text_get(&found))) fail_msg("no %s", text_get(&found));
-    text_free(&found);
   }
-  text_free(&in), text_free(&want);
 }
 
 /* Six classes of sizes; the portfolio was measured in one of them. */
-static void test_picks_classes(void **state) {
+TEST_WITH(test_picks_classes, set_up_classes, tear_down) {
   static const char *const one[] = {"plain vec=1 threads=256"};
   cugen_export_options options = {0};
   cugen_export_result result;
-  struct text in = {0}, want = {0};
+  FREED(text) in = {0}, want = {0};
   cugen_error err;
-  (void)state;
   if (!has("cc")) skip();
   for (int m = 500; m < 502; m++)
     for (int n = 1000; n < 1009; n++) {
@@ -636,12 +595,10 @@ static void test_picks_classes(void **state) {
     for (int n = 990; n < 1020; n++) add_case(m, n, false, false, &in, &want);
   compare_picks(&in, &want);
   assert_null(strstr(text_get(&want), "default"));
-  text_free(&in), text_free(&want);
 }
 
 /* The bundle has the portfolio's variants alone, which also serve tuned problems. */
-static void test_only_portfolio(void **state) {
-  (void)state;
+TEST_WITH(test_only_portfolio, set_up, tear_down) {
   cugen_export_options options = {0};
   cugen_export_result result;
   cugen_error err;
@@ -666,13 +623,12 @@ static void test_only_portfolio(void **state) {
                    CUGEN_ERROR_USAGE);
 }
 
-static void test_picks_buckets(void **state) {
-  (void)state;
+TEST_WITH(test_picks_buckets, set_up_buckets, tear_down) {
   static const long long edges[] = {1,   63,  64,   65,   99,   100,  101, 499,
                                     500, 501, 1000, 1001, 2000, 2001, 9000};
   enum { EDGES = sizeof edges / sizeof *edges };
   cugen_export_result result;
-  struct text in = {0}, want = {0};
+  FREED(text) in = {0}, want = {0};
   if (!has("cc")) skip();
   export_to("b", NULL, &result);
   for (size_t m = 0; m < EDGES; m++)
@@ -683,12 +639,10 @@ static void test_picks_buckets(void **state) {
   assert_non_null(strstr(text_get(&want), "near|wide vec=1 threads=64|M=500 N=1000"));
   assert_non_null(strstr(text_get(&want), "near|plain vec=1 threads=128|M=2000 N=4001"));
   assert_non_null(strstr(text_get(&want), "default|"));
-  text_free(&in), text_free(&want);
 }
 
 /* A variant with compiled-in sizes serves its own problem only. */
-static void test_compiled_in(void **state) {
-  (void)state;
+TEST_WITH(test_compiled_in, set_up, tear_down) {
   cugen_export_result result;
   if (!has("cc")) skip();
   export_to("b", "M=700 N=700 specialize=true", &result);
@@ -699,8 +653,7 @@ static void test_compiled_in(void **state) {
       "' ')\" = 'exact refused refused '");
 }
 
-static void test_driver(void **state) {
-  (void)state;
+TEST_WITH(test_driver, set_up, tear_down) {
   cugen_export_result result;
   if (!has("cc")) skip();
   export_to("b", NULL, &result);
@@ -710,8 +663,7 @@ static void test_driver(void **state) {
 }
 
 /* A shared library of the bundle has a function for TVM-FFI. */
-static void test_tvm_ffi(void **state) {
-  (void)state;
+TEST_WITH(test_tvm_ffi, set_up, tear_down) {
   cugen_export_result result;
   if (!has("cc")) skip();
   export_to("b", NULL, &result);
@@ -723,8 +675,7 @@ static void test_tvm_ffi(void **state) {
 }
 
 /* A bundle whose capture file cannot be written works as without one. */
-static void test_captures(void **state) {
-  (void)state;
+TEST_WITH(test_captures, set_up, tear_down) {
   cugen_export_result result;
   if (!has("cc")) skip();
   export_to("b", NULL, &result);
@@ -746,8 +697,7 @@ static void test_captures(void **state) {
 }
 
 /* The bundle says which inputs its kernel may write to: those with `overwrite` in the config. */
-static void test_overwritten(void **state) {
-  (void)state;
+TEST_WITH(test_overwritten, set_up, tear_down) {
   cugen_export_result result;
   if (!has("cc")) skip();
   export_to("b", "M=700 N=700 specialize=true", &result);
@@ -760,8 +710,7 @@ static void test_overwritten(void **state) {
 
 /* Variants that read textures are left out with a note; a constant that is read by its address
    is a parameter. */
-static void test_access(void **state) {
-  (void)state;
+TEST_WITH(test_access, set_up_access, tear_down) {
   cugen_export_result result;
   if (!has("cc")) skip();
   REMEMBER("wide x_in=array vec=4 threads=128", 0.1, "M=500", "N=1000");
@@ -777,8 +726,7 @@ static void test_access(void **state) {
 
 /* Each launch copies the buffer to the variable and back. The variable is not a parameter, and
    the application can find it. */
-static void test_symbol(void **state) {
-  (void)state;
+TEST_WITH(test_symbol, set_up_symbol, tear_down) {
   cugen_export_result result;
   if (!has("cc")) skip();
   export_to("b", NULL, &result);
@@ -791,8 +739,7 @@ static void test_symbol(void **state) {
 }
 
 /* A struct's numbers follow the sizes, its addresses the arguments. */
-static void test_struct(void **state) {
-  (void)state;
+TEST_WITH(test_struct, set_up_struct, tear_down) {
   cugen_export_result result;
   if (!has("cc")) skip();
   export_to("b", NULL, &result);
@@ -805,8 +752,7 @@ static void test_struct(void **state) {
 }
 
 /* The map is of the given buffer, and made once, at bind; the launch may begin early. */
-static void test_tensor(void **state) {
-  (void)state;
+TEST_WITH(test_tensor, set_up_tensor, tear_down) {
   cugen_export_result result;
   if (!has("cc")) skip();
   REMEMBER("mapped box=32", 0.1, "M=500", "N=1000");
@@ -820,11 +766,10 @@ static void test_tensor(void **state) {
 }
 
 /* The plan's strides and bytes are those of the live runtime. */
-static void test_layouts(void **state) {
-  (void)state;
+TEST_WITH(test_layouts, set_up_layouts, tear_down) {
   static const int sizes[][2] = {{500, 1000}, {131, 67}, {1024, 512}};
   cugen_export_result result;
-  struct text in = {0}, want = {0}, got = {0};
+  FREED(text) in = {0}, want = {0}, got = {0};
   if (!has("cc")) skip();
   export_to("b", NULL, &result);
   assert_string_equal(result.notes, "");
@@ -855,15 +800,13 @@ static void test_layouts(void **state) {
       "$FOLDER/got || { cat $FOLDER/got; false; }");
   assert_int_equal(file_read(in_folder("got"), &got, NULL), CUGEN_OK);
   assert_string_equal(text_get(&got), text_get(&want));
-  text_free(&in), text_free(&want), text_free(&got);
 }
 
 /* Sizes whose rows no tensor map can describe use another variant, and far sizes the config's
    first one, as at run time. */
-static void test_tensor_picks(void **state) {
-  (void)state;
+TEST_WITH(test_tensor_picks, set_up_tensor, tear_down) {
   cugen_export_result result;
-  struct text in = {0}, want = {0};
+  FREED(text) in = {0}, want = {0};
   if (!has("cc")) skip();
   REMEMBER("mapped box=32", 0.1, "M=500", "N=1000");
   export_to("b", NULL, &result);
@@ -875,14 +818,12 @@ static void test_tensor_picks(void **state) {
   /* the text as the config has it */
   assert_non_null(strstr(text_get(&want), "default|mapped box=16"));
   assert_non_null(strstr(text_get(&want), "default|wide vec=1"));
-  text_free(&in), text_free(&want);
 }
 
 /* Every launch gets its own parameters, at tuned sizes and at others with as many launches. */
-static void test_steps(void **state) {
-  (void)state;
+TEST_WITH(test_steps, set_up_steps, tear_down) {
   cugen_export_result result;
-  struct text in = {0}, want = {0};
+  FREED(text) in = {0}, want = {0};
   if (!has("cc")) skip();
   REMEMBER("stepped width=8", 0.1, "M=500", "N=1000");
   export_to("b", NULL, &result);
@@ -895,11 +836,9 @@ static void test_steps(void **state) {
   for (long long m = 260; m <= 512; m += 28) add_case(m, 900, false, false, &in, &want);
   compare_picks(&in, &want);
   assert_non_null(strstr(text_get(&want), "near|stepped width=8"));
-  text_free(&in), text_free(&want);
 }
 
-static void test_matmul(void **state) {
-  (void)state;
+TEST_WITH(test_matmul, set_up_matmul, tear_down) {
   static const char *const settings[] = {"M=4096", "N=4096", "K=4096", "dtype=bf16",
                                          "layout_b=col"};
   cugen_export_options options = {0};
@@ -920,8 +859,7 @@ static void test_matmul(void **state) {
       "-c matmul.c && grep -q '  tensor(s, 128, 1, (const long long' matmul.c");
 }
 
-static void test_same_bytes(void **state) {
-  (void)state;
+TEST_WITH(test_same_bytes, set_up, tear_down) {
   cugen_export_result result;
   export_to("a", NULL, &result);
   export_to("b", NULL, &result);
@@ -931,8 +869,7 @@ static void test_same_bytes(void **state) {
   run("! diff -r $FOLDER/a $FOLDER/b > /dev/null && test $(ls $FOLDER | wc -l) = 2");
 }
 
-static void test_stale(void **state) {
-  (void)state;
+TEST_WITH(test_stale, set_up, tear_down) {
   cugen_export_result result;
   remember((const char *const[]){"M=500", "N=1000"}, 2, "wide vec=4 threads=64", 0.1, true);
   export_to("b", NULL, &result);
@@ -942,8 +879,7 @@ static void test_stale(void **state) {
 
 /* Records from before the config had "specialize" are found together with later ones, and named
    as problems are named now. */
-static void test_parameter(void **state) {
-  (void)state;
+TEST_WITH(test_parameter, set_up, tear_down) {
   cugen_export_result before, result;
   struct cache *cache;
   struct kernel_spec spec;
@@ -984,8 +920,7 @@ static void refuse(const char *name, const char *devices, const char *problems, 
   if (!strstr(err.message, message)) fail_msg("%s", err.message);
 }
 
-static void test_refusals(void **state) {
-  (void)state;
+TEST_WITH(test_refusals, set_up, tear_down) {
   cugen_export_result result;
   refuse("none/b", NULL, NULL, CUGEN_ERROR_IO, "is not there");
   assert_int_equal(file_write(in_folder("file"), "x", 1, NULL), CUGEN_OK);
@@ -1005,8 +940,7 @@ static void test_refusals(void **state) {
   run("test -f $FOLDER/full/notes -a -f $FOLDER/full/rows.c");
 }
 
-static void test_textures_only(void **state) {
-  (void)state;
+TEST_WITH(test_textures_only, set_up_textures_only, tear_down) {
   refuse("b", NULL, NULL, CUGEN_ERROR_USAGE,
          "serves problems that were not tuned; it reads 'x' as a texture, which a bundle cannot: "
          "put access \"global\"");
@@ -1014,8 +948,7 @@ static void test_textures_only(void **state) {
 }
 
 /* If the disk is full, nothing is left behind, and an earlier bundle stays as it was. */
-static void test_full_disk(void **state) {
-  (void)state;
+TEST_WITH(test_full_disk, set_up, tear_down) {
   cugen_export_result result;
   struct rlimit limit, small;
   signal(SIGXFSZ, SIG_IGN);
@@ -1035,8 +968,7 @@ static void test_full_disk(void **state) {
 
 /* The remains of a killed export are removed by an export to the same place an hour later; those
    of a living process stay. */
-static void test_left_over(void **state) {
-  (void)state;
+TEST_WITH(test_left_over, set_up, tear_down) {
   cugen_export_result result;
   run("sh -c 'echo $$' >$FOLDER/dead");
   run("cd $FOLDER; mkdir b.$(cat dead)-abcdef b.$PPID-abcdef c.$(cat dead)-abcdef; echo x >b.$(cat "
@@ -1044,38 +976,4 @@ static void test_left_over(void **state) {
       "touch -d '2 hours ago' *-abcdef");
   export_to("b", NULL, &result);
   run("cd $FOLDER; test $(ls -d b.* | wc -l) = 1 -a -d b.$PPID-abcdef -a -d c.$(cat dead)-abcdef");
-}
-
-int main(void) {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-  const struct CMUnitTest tests[] = {
-      TEST(test_builds),
-      TEST(test_picks),
-      TEST(test_compiled_in),
-      TEST(test_driver),
-      TEST(test_tvm_ffi),
-      TEST(test_captures),
-      TEST(test_overwritten),
-      TEST(test_same_bytes),
-      TEST(test_stale),
-      TEST(test_parameter),
-      TEST(test_refusals),
-      TEST(test_full_disk),
-      TEST(test_left_over),
-      cmocka_unit_test_setup_teardown(test_picks_wide, set_up_room, tear_down),
-      cmocka_unit_test_setup_teardown(test_picks_buckets, set_up_buckets, tear_down),
-      cmocka_unit_test_setup_teardown(test_picks_portfolio, set_up_portfolio, tear_down),
-      cmocka_unit_test_setup_teardown(test_picks_least, set_up_portfolio, tear_down),
-      cmocka_unit_test_setup_teardown(test_picks_classes, set_up_classes, tear_down),
-      cmocka_unit_test_setup_teardown(test_only_portfolio, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(test_access, set_up_access, tear_down),
-      cmocka_unit_test_setup_teardown(test_symbol, set_up_symbol, tear_down),
-      cmocka_unit_test_setup_teardown(test_struct, set_up_struct, tear_down),
-      cmocka_unit_test_setup_teardown(test_tensor, set_up_tensor, tear_down),
-      cmocka_unit_test_setup_teardown(test_tensor_picks, set_up_tensor, tear_down),
-      cmocka_unit_test_setup_teardown(test_layouts, set_up_layouts, tear_down),
-      cmocka_unit_test_setup_teardown(test_steps, set_up_steps, tear_down),
-      cmocka_unit_test_setup_teardown(test_matmul, set_up_matmul, tear_down),
-      cmocka_unit_test_setup_teardown(test_textures_only, set_up_textures_only, tear_down)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -118,11 +118,11 @@ static void result_of(const struct expr *expr, struct text *out) {
 /* Evaluates the expression as parsed, and with every set of slots bound; the results must be
    equal. */
 static void expect_result(const char *source, const char *want) {
-  struct expr *expr = parse(source);
+  CLOSED(expr) *expr = parse(source);
   for (unsigned set = 0; set < 1u << SLOTS; set++) {
     bool known[SLOTS];
-    struct text got = {0};
-    struct expr *bound;
+    FREED(text) got = {0};
+    CLOSED(expr) *bound;
     for (int i = 0; i < SLOTS; i++) known[i] = (set >> i & 1) != 0;
     assert_int_equal(expr_bind(expr, slots, known, SLOTS, &bound, NULL), CUGEN_OK);
     result_of(bound, &got);
@@ -132,10 +132,7 @@ static void expect_result(const char *source, const char *want) {
       assert_string_equal(text_get(&got), want);
     else
       assert_non_null(strstr(text_get(&got), strstr(want, "which")));
-    text_free(&got);
-    expr_free(bound);
   }
-  expr_free(expr);
 }
 
 static void expect_parse_error(const char *source, const char *want) {
@@ -149,8 +146,7 @@ static void expect_parse_error(const char *source, const char *want) {
 
 /* ---- Tests ---------------------------------------------------------------------------------- */
 
-static int setup(void **state) {
-  (void)state;
+FIXTURE(setup) {
   set_slots();
   return 0;
 }
@@ -176,15 +172,13 @@ TEST_WITH(test_literals, setup, NULL) {
 
 /* f32 rounds; its value stays a float through a choice, but not through arithmetic. */
 static void expect_literal(const char *source, const char *want) {
-  struct expr *expr = parse(source);
-  struct text got = {0};
+  CLOSED(expr) *expr = parse(source);
+  FREED(text) got = {0};
   struct value value;
   assert_int_equal(expr_eval(expr, slots, &value, NULL), CUGEN_OK);
   value_print_literal(value, &got);
   assert_string_equal(text_get(&got), want);
   assert_true(!value.single || strtof(text_get(&got), NULL) == (float)value.real);
-  text_free(&got);
-  expr_free(expr);
 }
 
 TEST_WITH(test_singles, setup, NULL) {
@@ -344,13 +338,11 @@ static struct expr_symbol find_typed(void *context, const char *name) {
 static void expect_typed(const char *source, const char *want) {
   struct expr_scope scope = {find_typed, NULL, NULL};
   cugen_error err = {0};
-  struct expr *expr;
+  CLOSED(expr) *expr;
   const int status = expr_parse(source, &scope, &expr, &err);
-  struct text message = {0};
+  FREED(text) message = {0};
   if (want) text_addf(&message, "in \"%s\": %s", source, want);
   assert_string_equal(status ? err.message : "", text_get(&message));
-  text_free(&message);
-  expr_free(expr);
 }
 
 TEST_WITH(test_types, setup, NULL) {
@@ -415,14 +407,12 @@ TEST_WITH(test_select_binds, setup, NULL) {
   } cases[] = {{"select(dtype == 'f16', tile, rows)", TILE},
                {"select(dtype == 'f32', tile, rows)", ROWS}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    struct expr *expr = parse(cases[i].source), *bound;
+    CLOSED(expr) *expr = parse(cases[i].source), *bound;
     bool known[SLOTS] = {[DTYPE] = true};
     size_t count;
     assert_int_equal(expr_bind(expr, slots, known, SLOTS, &bound, NULL), CUGEN_OK);
     assert_int_equal(*expr_slots(bound, &count), cases[i].slot);
     assert_int_equal(count, 1);
-    expr_free(bound);
-    expr_free(expr);
   }
 }
 
@@ -433,10 +423,9 @@ TEST_WITH(test_select_mistakes, setup, NULL) {
   static const char *const sources[] = {"select()", "select(vec == 1)", "select(vec == 1, 2)",
                                         "select(vec == 1, 2, vec == 2, 3)"};
   for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
-    struct text want = {0};
+    FREED(text) want = {0};
     text_addf(&want, "%s1 of \"%s\"", needs, sources[i]);
     expect_parse_error(sources[i], text_get(&want));
-    text_free(&want);
   }
   expect_parse_error("select(vec == 1 2)",
                      "expected \",\", found \"2\", at column 17 of \"select(vec == 1 2)\"");
@@ -689,7 +678,7 @@ TEST_WITH(test_unknown_names, setup, NULL) {
 
 TEST_WITH(test_derived_names, setup, NULL) {
   struct scope_data data = {parse("tile // vec or 0")};
-  struct expr *expr = parse_in("rows - derived * (derived - 1)", &data);
+  CLOSED(expr) *expr = parse_in("rows - derived * (derived - 1)", &data);
   expr_free(data.derived); /* inlined, so the derived name need not exist any longer */
   struct value value;
   assert_int_equal(expr_eval(expr, slots, &value, NULL), CUGEN_OK);
@@ -706,7 +695,6 @@ TEST_WITH(test_derived_names, setup, NULL) {
   assert_string_equal(
       err.message,
       "in \"rows - derived * (derived - 1)\": tile // vec is 32 // 0, which divides by zero");
-  expr_free(expr);
 }
 
 /* Each derived name doubles the one before; a limit must end this, not time or memory. */
@@ -768,7 +756,7 @@ TEST_WITH(test_nesting_ends, setup, NULL) {
                                      "select(true, 1, ",
                                      "select("};
   for (size_t i = 0; i < sizeof deep / sizeof *deep; i++) {
-    struct text source = {0};
+    FREED(text) source = {0};
     struct expr *expr;
     cugen_error err = {0};
     repeat(&source, deep[i], 100000);
@@ -776,12 +764,11 @@ TEST_WITH(test_nesting_ends, setup, NULL) {
     /* the two minus signs are separated */
     if (i != 1) assert_non_null(strstr(err.message, "nested too deeply"));
     assert_true(strlen(err.message) < 400);
-    text_free(&source);
   }
 }
 
 TEST_WITH(test_long_expressions, setup, NULL) {
-  struct text source = {0};
+  FREED(text) source = {0};
   text_add(&source, "tile");
   repeat(&source, " + tile", 4000);
   struct expr *expr = parse(text_get(&source));
@@ -796,7 +783,6 @@ TEST_WITH(test_long_expressions, setup, NULL) {
   struct expr_scope scope = {find, names, NULL};
   cugen_error err = {0};
   assert_int_equal(expr_parse(text_get(&source), &scope, &expr, &err), CUGEN_ERROR_CONFIG);
-  text_free(&source);
 }
 
 TEST_WITH(test_binding, setup, NULL) {
@@ -916,13 +902,11 @@ static const char *slot_c(void *context, int slot) {
 }
 
 static void expect_c(const char *source, const char *want) {
-  struct expr *expr = parse(source);
-  struct text got = {0};
+  CLOSED(expr) *expr = parse(source);
+  FREED(text) got = {0};
   cugen_error err = {0};
   int status = expr_print_c(expr, slot_c, NULL, &got, &err);
   assert_string_equal(status ? err.message : text_get(&got), want);
-  text_free(&got);
-  expr_free(expr);
 }
 
 TEST_WITH(test_c, setup, NULL) {
@@ -973,17 +957,14 @@ TEST_WITH(test_c_refuses, setup, NULL) {
 }
 
 TEST_WITH(test_c_does_not_explode, setup, NULL) {
-  struct text source = {0}, c = {0};
+  FREED(text) source = {0}, c = {0};
   cugen_error err = {0};
   repeat(&source, "ceil_div(rows, ", 90);
   text_add(&source, "tile");
   repeat(&source, ")", 90);
-  struct expr *expr = parse(text_get(&source));
+  CLOSED(expr) *expr = parse(text_get(&source));
   assert_int_equal(expr_print_c(expr, slot_c, NULL, &c, &err), CUGEN_ERROR_CONFIG);
   assert_non_null(strstr(err.message, "it gets too long"));
-  text_free(&c);
-  text_free(&source);
-  expr_free(expr);
 }
 
 /* ---- Blocks --------------------------------------------------------------------------------- */
@@ -1125,10 +1106,9 @@ TEST_WITH(test_blocks, setup, NULL) {
   struct expr_scope scope = {find, names, NULL};
   uint64_t random = 5;
   int plain = 0, read = 0;
-  (void)state;
   for (int i = 0; i < EXTENT * EXTENT; i++) real[i] = i / 3.0, whole[i] = i - 10;
   for (int i = 0; i < 6000; i++) {
-    struct text source = {0};
+    FREED(text) source = {0};
     struct expr *expr;
     random_expression(&random, 1 + i % 4, &source);
     if (expr_parse_elements(text_get(&source), &scope, find_buffer, &expr, NULL) == CUGEN_OK) {
@@ -1137,11 +1117,6 @@ TEST_WITH(test_blocks, setup, NULL) {
       *(reads ? &read : &plain) += 1;
       expr_free(expr);
     }
-    text_free(&source);
   }
   assert_true(plain > 1000 && read > 200);
-}
-
-int main(void) {
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

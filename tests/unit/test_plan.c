@@ -194,8 +194,7 @@ static const struct device_ops bare_ops = {.kind = "bare",
                                            .launch = record_launch};
 static struct device recorder = {.ops = &record_ops}, bare = {.ops = &bare_ops};
 
-static int reset(void **state) {
-  (void)state;
+FIXTURE(reset) {
   record = (struct record){.takes = -1, .fail_launch = -1, .fail_entry = -1, .constant_bytes = 32};
   return 0;
 }
@@ -887,8 +886,4 @@ TEST(test_device_ids) {
       "described ones such as model:H200");
   assert_no_device("tpu_device", "no device 'tpu_device': there are cuda:0, cuda:1 and so on, cpu, "
                                  "and described ones such as model:H200");
-}
-
-int main(void) {
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -194,7 +194,7 @@ TEST(the_rule_separates_what_differs) {
                                      .sizes = 2,
                                      .names = names,
                                      .values = values};
-  struct portfolio_learnt learnt;
+  FREED(portfolio_learnt) learnt;
   make_grid(ratios, values, 9);
   assert_int_equal(portfolio_learn(&m, 8, &learnt, NULL), CUGEN_OK);
   assert_int_equal(learnt.count, 3);
@@ -207,7 +207,6 @@ TEST(the_rule_separates_what_differs) {
   assert_true(learnt.held_loss.mean < 1.01);
   for (size_t p = 0; p < m.problems; p++)
     assert_true(fabs(portfolio_ratio(&m, p, learnt.chosen[learnt.given[p]]) - 1) < 1e-9);
-  portfolio_learnt_free(&learnt);
 }
 
 /* The best variant is random: a rule loses on held-out problems no more than a guess, which
@@ -222,7 +221,7 @@ TEST(noise_is_not_learnt) {
                                      .sizes = 1,
                                      .names = names,
                                      .values = values};
-  struct portfolio_learnt learnt;
+  FREED(portfolio_learnt) learnt;
   uint64_t random = 5;
   for (size_t p = 0; p < PROBLEMS; p++) {
     const bool first = random_next(&random) % 3 > 0;
@@ -233,7 +232,6 @@ TEST(noise_is_not_learnt) {
   assert_true(learnt.leaves <= 20);
   assert_true(learnt.held_loss.mean < 1.04);
   assert_true(learnt.held_loss.mean > 1.02);
-  portfolio_learnt_free(&learnt);
 }
 
 /* Two problems have the same best variant, which is eight times slower on all problems around
@@ -277,7 +275,7 @@ TEST(one_that_is_far_off_does_not_decide) {
                                      .sizes = 1,
                                      .names = names,
                                      .values = values};
-  struct portfolio_learnt learnt;
+  FREED(portfolio_learnt) learnt;
   for (size_t p = 0; p < PROBLEMS; p++) {
     values[p] = p == 59 ? 605 : 10 * (int64_t)p + 10;
     ratios[2 * p] = p < 60 ? 1 : 1.2, ratios[2 * p + 1] = p < 60 ? 1.2 : 1;
@@ -287,7 +285,6 @@ TEST(one_that_is_far_off_does_not_decide) {
   assert_int_equal(learnt.leaves, 2);
   assert_true(learnt.held_loss.worst > 900);
   assert_true(learnt.tuned_loss.worst < 1.0001);
-  portfolio_learnt_free(&learnt);
 }
 
 /* The best variants are drawn, so no rule knows those of other problems. The rule names problems
@@ -302,7 +299,7 @@ TEST(exceptions_are_named) {
                                      .sizes = 2,
                                      .names = names,
                                      .values = values};
-  struct portfolio_learnt learnt;
+  FREED(portfolio_learnt) learnt;
   size_t exceptions = 0;
   uint64_t random = 5;
   for (size_t p = 0; p < PROBLEMS; p++) {
@@ -322,7 +319,6 @@ TEST(exceptions_are_named) {
     exceptions += strstr(text_get(&learnt.rule), named) != NULL;
   }
   assert_in_range(exceptions, 1, PROBLEMS);
-  portfolio_learnt_free(&learnt);
 }
 
 /* Variant 0 needs a multiple of 8, and is the best where the size is one. */
@@ -336,7 +332,7 @@ TEST(what_is_no_variant_is_told_apart) {
                                      .sizes = 1,
                                      .names = &names[2],
                                      .values = values};
-  struct portfolio_learnt learnt;
+  FREED(portfolio_learnt) learnt;
   for (size_t p = 0; p < PROBLEMS; p++) {
     const bool aligned = p % 2 == 0, large = p >= 32;
     values[p] = aligned ? 8 * ((int64_t)p + 1) : 8 * (int64_t)p + 5;
@@ -348,7 +344,6 @@ TEST(what_is_no_variant_is_told_apart) {
   assert_int_equal(learnt.count, 3);
   assert_true(learnt.tuned_loss.worst < 1.0001);
   for (size_t p = 0; p < PROBLEMS; p++) assert_true(learnt.given[p] < learnt.count);
-  portfolio_learnt_free(&learnt);
 }
 
 /* Variant 0 is valid everywhere, and fast for small sizes only; 1 and 2 need multiples of 4 and
@@ -364,7 +359,7 @@ TEST(what_falls_back_falls_to_what_is_fast) {
                                      .sizes = 1,
                                      .names = names,
                                      .values = values};
-  struct portfolio_learnt learnt;
+  FREED(portfolio_learnt) learnt;
   size_t served = 0;
   for (size_t p = 0; p < PROBLEMS; p++) {
     const bool small = p < 30, by_4 = p % 2 == 0;
@@ -381,7 +376,6 @@ TEST(what_falls_back_falls_to_what_is_fast) {
       assert_int_not_equal(
           learnt.chosen[portfolio_given(&m, p, learnt.chosen, learnt.count, choice, NULL)], 0);
   assert_int_equal(served, 2 * (PROBLEMS - 30));
-  portfolio_learnt_free(&learnt);
 }
 
 /* Features ask for multiples of a size only if the size decides which variants are valid; if
@@ -503,11 +497,10 @@ TEST(few_problems_are_served_each) {
   static const int64_t values[] = {64, 4096};
   const struct portfolio_matrix m = {
       .problems = 2, .variants = 2, .ratios = ratios, .sizes = 1, .names = names, .values = values};
-  struct portfolio_learnt learnt;
+  FREED(portfolio_learnt) learnt;
   assert_int_equal(portfolio_learn(&m, 8, &learnt, NULL), CUGEN_OK);
   assert_string_equal(text_get(&learnt.rule), "select(M <= 512, 0, 1)");
   assert_true(learnt.tuned_loss.worst < 1.0001);
-  portfolio_learnt_free(&learnt);
 }
 
 /* Two of four problems share a variant; the other two have variants of their own, so nothing
@@ -540,7 +533,7 @@ TEST(equal_input_gives_equal_output) {
                                      .sizes = 3,
                                      .names = names,
                                      .values = values};
-  struct portfolio_learnt a, b;
+  FREED(portfolio_learnt) a, b;
   uint64_t random = 9;
   fill(ratios, PROBLEMS, VARIANTS, &random);
   for (size_t i = 0; i < PROBLEMS * 3; i++) values[i] = 1 + (int64_t)(random_next(&random) % 8192);
@@ -549,8 +542,6 @@ TEST(equal_input_gives_equal_output) {
   assert_int_equal(a.count, b.count);
   assert_memory_equal(a.chosen, b.chosen, a.count * sizeof *a.chosen);
   assert_string_equal(text_get(&a.rule), text_get(&b.rule));
-  portfolio_learnt_free(&a);
-  portfolio_learnt_free(&b);
 }
 
 /* ---- Formulas ------------------------------------------------------------------------------- */
@@ -597,7 +588,7 @@ static void make_products(struct products *p) {
 TEST(waves_of_tiles_are_found) {
   struct products p;
   struct portfolio_formula ways[FORMULA_WAYS];
-  struct portfolio_learnt learnt;
+  FREED(portfolio_learnt) learnt;
   make_products(&p);
   assert_int_equal(portfolio_formula_fit(&p.m, NULL, 0, ways, NULL), CUGEN_OK);
   for (size_t way = 0; way < FORMULA_WAYS; way++) assert_true(ways[way].known);
@@ -613,7 +604,6 @@ TEST(waves_of_tiles_are_found) {
   assert_string_equal(text_get(&learnt.rule), "least");
   assert_true(learnt.held_loss.mean < 1.005);
   assert_true(learnt.held_loss.worst < 1.1);
-  portfolio_learnt_free(&learnt);
 }
 
 static struct expr_symbol find_name(void *context, const char *name) {
@@ -637,8 +627,8 @@ TEST(what_is_printed_is_what_was_fitted) {
   uint64_t random = 4;
   make_products(&p);
   for (size_t variant = 0; variant < 2; variant++) {
-    struct text text = {0};
-    struct expr *expr;
+    FREED(text) text = {0};
+    CLOSED(expr) *expr;
     assert_int_equal(portfolio_formula_fit(&p.m, NULL, variant, ways, NULL), CUGEN_OK);
     portfolio_formula_print(&ways[variant], &p.m, &text);
     assert_int_equal(expr_parse(text_get(&text), &scope, &expr, NULL), CUGEN_OK);
@@ -651,8 +641,6 @@ TEST(what_is_printed_is_what_was_fitted) {
       assert_int_equal(expr_eval_float(expr, slots, &value, NULL), CUGEN_OK);
       assert_true(value == portfolio_formula_of(&ways[variant], &p.m, sizes));
     }
-    expr_free(expr);
-    text_free(&text);
   }
 }
 
@@ -660,7 +648,7 @@ TEST(what_is_printed_is_what_was_fitted) {
 TEST(little_gives_no_formula) {
   struct products p;
   struct portfolio_formula ways[FORMULA_WAYS];
-  struct text text = {0};
+  FREED(text) text = {0};
   make_products(&p);
   for (size_t i = 0; i < PRODUCTS; i++) p.ratios[2 * i] = i < 2 ? p.ratios[2 * i] : GAP;
   assert_int_equal(portfolio_formula_fit(&p.m, NULL, 0, ways, NULL), CUGEN_OK);
@@ -671,7 +659,6 @@ TEST(little_gives_no_formula) {
   for (size_t i = 0; i < 3 * PRODUCTS; i++) p.values[i] = 64;
   assert_int_equal(portfolio_formula_fit(&p.m, NULL, 1, ways, NULL), CUGEN_OK);
   assert_false(ways[0].known || ways[1].known);
-  text_free(&text);
 }
 
 /* A threshold below 1 multiplies the first size instead, so that no fraction is printed. */
@@ -683,10 +670,9 @@ TEST(a_ratio_is_printed_in_whole_numbers) {
   const struct portfolio_feature ratio = {.kind = FEATURE_RATIO, .a = 0, .b = 1};
   const struct portfolio_matrix m = {.sizes = 3, .names = names};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    struct text text = {0};
+    FREED(text) text = {0};
     portfolio_feature_print(&ratio, &m, cases[i].threshold, &text);
     assert_string_equal(text_get(&text), cases[i].text);
-    text_free(&text);
   }
 }
 
@@ -706,7 +692,7 @@ TEST(a_rule_is_doubted_where_it_is_far_off) {
                                      .values = values,
                                      .best = best,
                                      .multiprocessors = 16};
-  struct portfolio_learnt learnt;
+  FREED(portfolio_learnt) learnt;
   for (int p = 0; p < PROBLEMS; p++) {
     const bool last = p == PROBLEMS - 1;
     const int64_t M = last ? 8000 : 16 * (p % EACH + 1), N = p < EACH || last ? 32 : 1024;
@@ -719,7 +705,6 @@ TEST(a_rule_is_doubted_where_it_is_far_off) {
   assert_int_equal(portfolio_learn(&m, 8, &learnt, NULL), CUGEN_OK);
   assert_true(learnt.doubted == PORTFOLIO_DOUBTED);
   assert_true(learnt.held_loss.worst < 1.01);
-  portfolio_learnt_free(&learnt);
 }
 
 /* Where the rule's variant is not valid, the valid variant with the least time serves; if none
@@ -727,7 +712,7 @@ TEST(a_rule_is_doubted_where_it_is_far_off) {
 TEST(the_least_that_is_a_variant_serves) {
   static const size_t chosen[] = {0, 1};
   struct products p;
-  struct portfolio_formulas formulas;
+  FREED(portfolio_formulas) formulas;
   make_products(&p);
   p.ratios[0] = NONE, p.ratios[2 + 1] = NONE, p.ratios[4] = p.ratios[4 + 1] = NONE;
   assert_int_equal(portfolio_formulas_fit(&p.m, NULL, chosen, 2, &formulas, NULL), CUGEN_OK);
@@ -737,7 +722,6 @@ TEST(the_least_that_is_a_variant_serves) {
   assert_int_equal(formulas.least[2], 2);
   assert_int_equal(portfolio_given(&p.m, 0, chosen, 2, 0, formulas.least), 1);
   assert_int_equal(portfolio_given(&p.m, 2, chosen, 2, 0, formulas.least), 2);
-  portfolio_formulas_free(&formulas);
 }
 
 /* ---- What a plan asks ----------------------------------------------------------------------- */
@@ -784,7 +768,7 @@ TEST(a_plan_asks_the_rule) {
        "012",
        true},
   };
-  struct config *config;
+  CLOSED(config) *config;
   assert_int_equal(config_parse("k.lua", text, sizeof text - 1, &config, NULL), CUGEN_OK);
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     struct portfolio_body_variant variants[3] = {{.variant = NULL}};
@@ -792,7 +776,7 @@ TEST(a_plan_asks_the_rule) {
                                         .doubted = cases[i].doubted,
                                         .variants = variants,
                                         .count = 3};
-    struct problem problem;
+    FREED(problem) problem;
     struct portfolio_order order;
     char got[4] = "";
     for (size_t v = 0; v < 3; v++) variants[v].time = (char *)(uintptr_t)cases[i].times[v];
@@ -802,11 +786,5 @@ TEST(a_plan_asks_the_rule) {
     for (size_t v = 0; v < 3; v++) got[v] = (char)('0' + order.at[v]);
     if (strcmp(got, cases[i].order) != 0 || order.named != cases[i].named)
       fail_msg("case %zu: %s, %d", i, got, order.named);
-    problem_free(&problem);
   }
-  config_close(config);
-}
-
-int main(void) {
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

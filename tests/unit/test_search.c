@@ -434,5 +434,5 @@ TEST(a_forest_knows_its_rows) {
 
 int main(void) {
   plant();
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return tests_run();
 }

@@ -276,7 +276,6 @@ TEST(a_norm_is_of_all_shares) {
   float *got = malloc(sizeof *got * ROWS * ROWS);
   double *want = malloc(sizeof *want * ROWS * ROWS), error;
   cugen_error err;
-  (void)state;
   for (int i = 0; i < ROWS * ROWS; i++) want[i] = 1, got[i] = i < 1000 ? 1.25f : 1;
   a.tolerance = 0.5;
   a.norm = 1e-3;
@@ -589,13 +588,12 @@ TEST(a_cut_spec_is_refused) {
                              .arguments = &argument,
                              .argument_count = 1},
                      got;
-  struct text out = {0};
+  FREED(text) out = {0};
   wire_put_spec(&out, &spec);
   for (size_t length = 0; length < out.length; length++) {
     struct wire_reader reader = {out.data, out.data + length, false};
     assert_int_equal(wire_get_spec(&reader, &got, NULL), CUGEN_ERROR_INTERNAL);
   }
-  text_free(&out);
 }
 
 /* ---- The roofline --------------------------------------------------------------------------- */
@@ -766,8 +764,4 @@ TEST(slow_variants_are_dropped_when_that_is_clear) {
   assert_true(measure_is_beaten(2, 10.3e-3, 10.3e-3, 10e-3));
   assert_false(measure_is_beaten(2, 10.3e-3, 10.4e-3, 10e-3));
   assert_false(measure_is_beaten(1, 10.3e-3, 10.3e-3, 10e-3));
-}
-
-int main(void) {
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }
