@@ -101,7 +101,6 @@ TEST(who_comes_second_waits) {
 }
 
 static bool at_once(void *context) {
-  (void)context;
   return true;
 }
 

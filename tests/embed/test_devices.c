@@ -167,7 +167,6 @@ TEST_WITH(test_shared_plan, open_libraries, close_libraries) {
 
 static int note_contexts(const cugen_progress *progress, void *context) {
   long *most = context;
-  (void)progress;
   if (fake->contexts > *most) *most = fake->contexts;
   return 0;
 }

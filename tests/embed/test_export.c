@@ -18,7 +18,8 @@ static const char config[] = "tests/configs/export.lua",
 static cugen *lib;
 static cugen_kernel *base;
 static struct export_device target;
-static struct text folder; /* the folder of this test */
+static struct text folder;         /* the folder of this test */
+static cugen_export_result result; /* of the last export */
 
 /* ---- Records and images, planted ------------------------------------------------------------ */
 
@@ -165,18 +166,18 @@ FIXTURE(set_up) {
   return open_with(NULL);
 }
 
-FIXTURE(set_up_buckets) {
-  return open_with((const struct change[]){
-      {"policy \"nearest\" { distance = 1 }",
-       "policy \"buckets\" { M = { 100, 500, 2000 }, N = { 64, 1000, 4001 } }"},
-      {NULL, NULL}});
-}
+/* A set-up with changes of the config. */
+#define WITH_CHANGES(name, ...)                                                                    \
+  FIXTURE(name) {                                                                                  \
+    return open_with((const struct change[]){__VA_ARGS__, {NULL, NULL}});                          \
+  }
 
-FIXTURE(set_up_portfolio) {
-  return open_with((const struct change[]){
-      {"policy \"nearest\" { distance = 1 }", "policy \"portfolio\" { distance = 0.5 }"},
-      {NULL, NULL}});
-}
+WITH_CHANGES(set_up_buckets,
+             {"policy \"nearest\" { distance = 1 }",
+              "policy \"buckets\" { M = { 100, 500, 2000 }, N = { 64, 1000, 4001 } }"})
+
+WITH_CHANGES(set_up_portfolio,
+             {"policy \"nearest\" { distance = 1 }", "policy \"portfolio\" { distance = 0.5 }"})
 
 FIXTURE(set_up_classes) {
   shaping = by_width;
@@ -193,107 +194,88 @@ FIXTURE(set_up_classes) {
 }
 
 /* x is read through a texture or not, the factors by their address. */
-FIXTURE(set_up_access) {
-  return open_with((const struct change[]){
-      {"  input \"x\" { dtype = \"dtype\", shape = { \"M\", \"N\" }, overwrite = \"specialize\" }",
-       "  tunable \"x_in\" { \"global\", \"array\" }, where \"x_in == 'global' or dtype == "
-       "'f32'\",\n"
-       "  input \"x\" { dtype = \"dtype\", shape = { \"M\", \"N\" }, access = \"x_in\" }"},
-      {"shape = { \"4\" } }", "shape = { \"4\" }, access = \"global\" }"},
-      {NULL, NULL}});
-}
+WITH_CHANGES(
+    set_up_access,
+    {"  input \"x\" { dtype = \"dtype\", shape = { \"M\", \"N\" }, overwrite = \"specialize\" }",
+     "  tunable \"x_in\" { \"global\", \"array\" }, where \"x_in == 'global' or dtype == "
+     "'f32'\",\n"
+     "  input \"x\" { dtype = \"dtype\", shape = { \"M\", \"N\" }, access = \"x_in\" }"},
+    {"shape = { \"4\" } }", "shape = { \"4\" }, access = \"global\" }"})
 
 /* Scratch that may be twice as large as the arguments. */
-FIXTURE(set_up_room) {
-  return open_with((const struct change[]){
-      {"  scratch \"partial\" { dtype = \"dtype\", shape = { \"ceil_div(M, 4)\", \"2\" } }",
-       "  tunable \"room\" { 1, 2 },\n"
-       "  scratch \"partial\" { dtype = \"dtype\", shape = { \"M * room\", \"N\" } }"},
-      {NULL, NULL}});
-}
+WITH_CHANGES(set_up_room,
+             {"  scratch \"partial\" { dtype = \"dtype\", shape = { \"ceil_div(M, 4)\", \"2\" } }",
+              "  tunable \"room\" { 1, 2 },\n"
+              "  scratch \"partial\" { dtype = \"dtype\", shape = { \"M * room\", \"N\" } }"})
 
 /* The factors are in a __device__ variable, which is read and written. */
-FIXTURE(set_up_symbol) {
-  return open_with((const struct change[]){
-      {"constant \"factors\" { dtype = \"f64\", shape = { \"4\" } }",
-       "inout \"factors\" { dtype = \"f64\", shape = { \"4\" }, access = \"symbol\" }"},
-      {NULL, NULL}});
-}
+WITH_CHANGES(set_up_symbol,
+             {"constant \"factors\" { dtype = \"f64\", shape = { \"4\" } }",
+              "inout \"factors\" { dtype = \"f64\", shape = { \"4\" }, access = \"symbol\" }"})
 
 /* Addresses in a struct and in a variable. */
-FIXTURE(set_up_struct) {
-  return open_with((const struct change[]){
-      {"shape = { \"M\", \"N\" }, tolerance",
-       "shape = { \"M\", \"N\" }, layout = \"row+8\", tolerance"},
-      {"constant \"factors\" { dtype = \"f64\", shape = { \"4\" } }",
-       "input \"factors\" { dtype = \"f64\", shape = { \"4\" }, access = \"pointer\" }"},
-      {"scalar \"scale\" { dtype = \"f32\", value = \"1.0 / N\" }",
-       "scalar \"p\" { struct = \"P\", fields = { { \"scale\", dtype = \"f32\", value = \"1.0 / "
-       "N\" "
-       "}, { \"y\", buffer = \"y\" }, { \"pitch\", dtype = \"i64\", pitch = \"y\" }, { "
-       "\"partial\", buffer = \"partial\" } } }"},
-      {NULL, NULL}});
-}
+WITH_CHANGES(
+    set_up_struct,
+    {"shape = { \"M\", \"N\" }, tolerance",
+     "shape = { \"M\", \"N\" }, layout = \"row+8\", tolerance"},
+    {"constant \"factors\" { dtype = \"f64\", shape = { \"4\" } }",
+     "input \"factors\" { dtype = \"f64\", shape = { \"4\" }, access = \"pointer\" }"},
+    {"scalar \"scale\" { dtype = \"f32\", value = \"1.0 / N\" }",
+     "scalar \"p\" { struct = \"P\", fields = { { \"scale\", dtype = \"f32\", value = \"1.0 / "
+     "N\" "
+     "}, { \"y\", buffer = \"y\" }, { \"pitch\", dtype = \"i64\", pitch = \"y\" }, { "
+     "\"partial\", buffer = \"partial\" } } }"})
 
 /* Every kind of layout: a view by strides, tiles and a pad, another order and a pad, a swizzle. */
-FIXTURE(set_up_layouts) {
-  return open_with((const struct change[]){
-      {"  input \"x\" { dtype = \"dtype\", shape = { \"M\", \"N\" }, overwrite = \"specialize\" }",
-       "  input \"x\" { dtype = \"dtype\", shape = { \"M\", \"N\" }, strides = { \"2 * N + 3\", "
-       "\"2\" "
-       "} }"},
-      {"shape = { \"M\", \"N\" }, tolerance",
-       "shape = { \"M\", \"N\" }, layout = \"row/32x8/4x8:col+2\", tolerance"},
-      {"  scratch \"partial\" { dtype = \"dtype\", shape = { \"ceil_div(M, 4)\", \"2\" } }",
-       "  input \"partial\" { dtype = \"i8\", shape = { \"M\", 3, \"ceil_div(N, 4)\" }, layout = "
-       "\"102+5\" },\n"
-       "  input \"other\" { dtype = \"f32\", shape = { \"M\", \"N\" }, layout = \"col^2,2,3\" }"},
-      {NULL, NULL}});
-}
+WITH_CHANGES(
+    set_up_layouts,
+    {"  input \"x\" { dtype = \"dtype\", shape = { \"M\", \"N\" }, overwrite = \"specialize\" }",
+     "  input \"x\" { dtype = \"dtype\", shape = { \"M\", \"N\" }, strides = { \"2 * N + 3\", "
+     "\"2\" "
+     "} }"},
+    {"shape = { \"M\", \"N\" }, tolerance",
+     "shape = { \"M\", \"N\" }, layout = \"row/32x8/4x8:col+2\", tolerance"},
+    {"  scratch \"partial\" { dtype = \"dtype\", shape = { \"ceil_div(M, 4)\", \"2\" } }",
+     "  input \"partial\" { dtype = \"i8\", shape = { \"M\", 3, \"ceil_div(N, 4)\" }, layout = "
+     "\"102+5\" },\n"
+     "  input \"other\" { dtype = \"f32\", shape = { \"M\", \"N\" }, layout = \"col^2,2,3\" }"})
 
-FIXTURE(set_up_textures_only) {
-  return open_with((const struct change[]){
-      {"dtype = \"dtype\", shape = { \"M\", \"N\" }, overwrite = \"specialize\" }",
-       "dtype = \"dtype\", shape = { \"M\", \"N\" }, access = \"dtype == 'f32' and 'array' or "
-       "'global'\" }"},
-      {NULL, NULL}});
-}
+WITH_CHANGES(
+    set_up_textures_only,
+    {"dtype = \"dtype\", shape = { \"M\", \"N\" }, overwrite = \"specialize\" }",
+     "dtype = \"dtype\", shape = { \"M\", \"N\" }, access = \"dtype == 'f32' and 'array' or "
+     "'global'\" }"})
 
 /* x is read through a tensor map in two parts, and launches overlap. */
-FIXTURE(set_up_tensor) {
-  return open_with((const struct change[]){
-      {"  implementation \"plain\" {",
-       "  implementation \"mapped\" {\n"
-       "    requires \"dtype == 'f32' and not specialize\",\n"
-       "    template \"export_mapped.cu\",\n"
-       "    tunable \"box\" { 32, 16 }, try { box = 16 },\n"
-       "    where \"N % 4 == 0 and M % 2 == 0\",\n"
-       "    tensor \"x\" { box = { \"8\", \"box\" }, swizzle = \"4 * box\", parts = \"2\" },\n"
-       "    grid { \"ceil_div(M, 8)\" }, block { 128 }, overlap \"true\",\n"
-       "  },\n"
-       "  implementation \"plain\" {"},
-      {NULL, NULL}});
-}
+WITH_CHANGES(
+    set_up_tensor,
+    {"  implementation \"plain\" {",
+     "  implementation \"mapped\" {\n"
+     "    requires \"dtype == 'f32' and not specialize\",\n"
+     "    template \"export_mapped.cu\",\n"
+     "    tunable \"box\" { 32, 16 }, try { box = 16 },\n"
+     "    where \"N % 4 == 0 and M % 2 == 0\",\n"
+     "    tensor \"x\" { box = { \"8\", \"box\" }, swizzle = \"4 * box\", parts = \"2\" },\n"
+     "    grid { \"ceil_div(M, 8)\" }, block { 128 }, overlap \"true\",\n"
+     "  },\n"
+     "  implementation \"plain\" {"})
 
 /* As many launches as are needed to reduce M rows to one, each with its own parameters. */
-FIXTURE(set_up_steps) {
-  return open_with((const struct change[]){
-      {"  implementation \"plain\" {", "  implementation \"stepped\" {\n"
-                                       "    requires \"dtype == 'f32' and not specialize\",\n"
-                                       "    template \"export_mapped.cu\",\n"
-                                       "    tunable \"width\" { 8, 16 }, where \"M > width\",\n"
-                                       "    steps \"ceil_log(M, width)\", grid { \"ceil_div(M, "
-                                       "pow(width, step + 1))\" }, block { \"32 * (step + "
-                                       "1)\" },\n"
-                                       "    pass { \"step == 0 and 'x' or 'partial'\", \"step == "
-                                       "steps - 1 and 'y' or 'partial'\",\n"
-                                       "           { \"M\", value = \"ceil_div(M, pow(width, "
-                                       "step))\" }, { \"scale\", value = \"1.0 / (N + step)\" "
-                                       "}, \"N\" },\n"
-                                       "  },\n"
-                                       "  implementation \"plain\" {"},
-      {NULL, NULL}});
-}
+WITH_CHANGES(set_up_steps, {"  implementation \"plain\" {",
+                            "  implementation \"stepped\" {\n"
+                            "    requires \"dtype == 'f32' and not specialize\",\n"
+                            "    template \"export_mapped.cu\",\n"
+                            "    tunable \"width\" { 8, 16 }, where \"M > width\",\n"
+                            "    steps \"ceil_log(M, width)\", grid { \"ceil_div(M, "
+                            "pow(width, step + 1))\" }, block { \"32 * (step + "
+                            "1)\" },\n"
+                            "    pass { \"step == 0 and 'x' or 'partial'\", \"step == "
+                            "steps - 1 and 'y' or 'partial'\",\n"
+                            "           { \"M\", value = \"ceil_div(M, pow(width, "
+                            "step))\" }, { \"scale\", value = \"1.0 / (N + step)\" "
+                            "}, \"N\" },\n"
+                            "  },\n"
+                            "  implementation \"plain\" {"})
 
 /* The shipped matmul, with tensor maps, clusters and launches that overlap. */
 FIXTURE(set_up_matmul) {
@@ -315,11 +297,12 @@ static const char *in_folder(const char *name) {
   return path;
 }
 
-static void export_to(const char *name, const char *problems, cugen_export_result *result) {
+static void export_to(const char *name, const char *problems) {
   cugen_export_options options = {0};
   cugen_error err;
   options.problems = problems;
-  if (api_kernel_export(base, &options, in_folder(name), result, &err)) fail_msg("%s", err.message);
+  if (api_kernel_export(base, &options, in_folder(name), &result, &err))
+    fail_msg("%s", err.message);
 }
 
 /* Runs a shell command with FOLDER and FAKE in its environment; its output is shown if it fails. */
@@ -338,18 +321,48 @@ static bool has(const char *program) {
   return found;
 }
 
-/* ---- Tests ---------------------------------------------------------------------------------- */
+/* Runs a program of tests/embed/bundle, built with the bundle and flags, over the fake driver. */
+static void run_with_bundle(const char *program, const char *flags, const char *redirected) {
+  if (!has("cc")) skip();
+  FREED(text) command = {0};
+  text_addf(&command,
+            "cc -std=c11 %s -I$FOLDER/b -Itests/fault tests/embed/bundle/%s.c $FOLDER/b/rows.c "
+            "-ldl -o $FOLDER/%s && LD_LIBRARY_PATH=$CUGEN_TEST_FAKE_CUDA $FOLDER/%s %s",
+            flags, program, program, program, redirected);
+  run(text_get(&command));
+}
+
+/* Expects of each size in `in` ("M N dtype specialize", a line each) what picks.c prints. */
+static void expect_picks(const char *in, int columns, const char *want) {
+  FREED(text) command = {0};
+  text_addf(&command,
+            "got=$(printf '%s' | $FOLDER/picks | cut -d'|' -f1-%d | tr '\\n' ','); "
+            "test \"$got\" = '%s' || { echo \"$got\"; false; }",
+            in, columns, want);
+  run_with_bundle("picks", "", "</dev/null");
+  run(text_get(&command));
+}
 
 #define STRICT "-std=c11 -O1 -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror "
 
-TEST_WITH(test_builds, set_up, tear_down) {
-  cugen_export_result result;
+/* Exports everything; the bundle compiles without warnings, with notes only where meant. */
+static void export_clean(void) {
   if (!has("cc")) skip();
-  export_to("b", NULL, &result);
+  export_to("b", NULL);
+  assert_string_equal(result.notes, "");
+  run("cd $FOLDER/b && cc " STRICT "-c rows.c && rm rows.o");
+  if (has("clang")) run("cd $FOLDER/b && clang " STRICT "-fsyntax-only rows.c");
+}
+
+/* ---- Tests ---------------------------------------------------------------------------------- */
+
+TEST_WITH(test_builds, set_up, tear_down) {
+  if (!has("cc")) skip();
+  export_to("b", NULL);
   assert_int_equal(result.devices, 1);
   assert_int_equal(result.problems, 5);
   run("cd $FOLDER/b && cc " STRICT "-c rows.c && cc " STRICT "example.c rows.c -ldl -o example");
-  if (has("clang")) run("cd $FOLDER/b && clang " STRICT "-c rows.c -o clang.o && rm clang.o");
+  if (has("clang")) run("cd $FOLDER/b && clang " STRICT "-fsyntax-only rows.c");
   if (has("c++"))
     run("cd $FOLDER/b && echo '#include \"rows.h\"' > h.cpp && c++ -std=c++17 -Wall -Wextra "
         "-Wpedantic -Werror -c "
@@ -391,23 +404,25 @@ static void add_case(long long m, long long n, bool f64, bool special, struct te
   expect_choice(settings, want);
 }
 
+/* Each of the texts was chosen by some case, so that the cases are worth something. */
+static void expect_found(const struct text *want, const char *const *found) {
+  for (; *found; found++)
+    if (!strstr(text_get(want), *found)) fail_msg("no %s", *found);
+}
+
 /* The bundle must answer all cases as the live runtime does. */
 static void compare_picks(const struct text *in, const struct text *want) {
   FREED(text) got = {0};
   assert_int_equal(file_write(in_folder("in"), text_get(in), in->length, NULL), CUGEN_OK);
-  run("cc -std=c11 -I$FOLDER/b tests/embed/bundle/picks.c $FOLDER/b/rows.c -ldl -o $FOLDER/picks "
-      "&& $FOLDER/picks "
-      "< $FOLDER/in > $FOLDER/got");
+  run_with_bundle("picks", "", "<$FOLDER/in >$FOLDER/got");
   assert_int_equal(file_read(in_folder("got"), &got, NULL), CUGEN_OK);
   assert_string_equal(text_get(&got), text_get(want));
 }
 
 TEST_WITH(test_picks, set_up, tear_down) {
-  cugen_export_result result;
   FREED(text) in = {0}, want = {0};
   uint64_t seed = 5;
-  if (!has("cc")) skip();
-  export_to("b", NULL, &result);
+  export_to("b", NULL);
   add_case(500, 1000, false, false, &in, &want);
   add_case(2000, 1000, false, false, &in, &want);
   add_case(100, 64, true, false, &in, &want);
@@ -421,26 +436,19 @@ TEST_WITH(test_picks, set_up, tear_down) {
   /* few of these sizes fit the variant */
   for (long long n = 990; n < 1010; n++) add_case(60 + n % 7 * 40, n, false, false, &in, &want);
   compare_picks(&in, &want);
-  assert_non_null(strstr(text_get(&want), "near|plain"));
-  assert_non_null(strstr(text_get(&want), "near|wide vec=1"));
-  assert_non_null(strstr(text_get(&want), "default|"));
+  expect_found(&want, (const char *const[]){"near|plain", "near|wide vec=1", "default|", NULL});
   /* offsets of 32 bits do not reach all of 2.16e9 elements */
-  run("test \"$(printf '46000 46000 f32 0\\n47000 46000 f32 0\\n' | $FOLDER/picks | cut -d'|' -f1 "
-      "| tr '\\n' ' ')\" = 'default refused '");
+  expect_picks("46000 46000 f32 0\\n47000 46000 f32 0\\n", 1, "default,refused,");
 }
 
 /* A variant whose scratch needs offsets of 64 bits stays in the bundle, beside a faster variant
    that needs them only for larger problems. */
 TEST_WITH(test_picks_wide, set_up_room, tear_down) {
-  cugen_export_result result;
-  if (!has("cc")) skip();
   REMEMBER("wide room=1 vec=4 threads=128", 1.0, "M=40000", "N=40000");
   REMEMBER("wide room=2 vec=4 threads=128", 1.5, "M=40000", "N=40000");
-  export_to("b", NULL, &result);
-  run("cc -std=c11 -I$FOLDER/b tests/embed/bundle/picks.c $FOLDER/b/rows.c -ldl -o $FOLDER/picks "
-      "&& test \"$(printf '40000 40000 f32 0\\n50000 50000 f32 0\\n' | $FOLDER/picks | cut -d'|' "
-      "-f1,2 | tr '\\n' ',')\" = 'exact|wide room=1 vec=4 threads=128,near|wide room=2 vec=4 "
-      "threads=128,'");
+  export_to("b", NULL);
+  expect_picks("40000 40000 f32 0\\n50000 50000 f32 0\\n", 2,
+               "exact|wide room=1 vec=4 threads=128,near|wide room=2 vec=4 threads=128,");
 }
 
 /* Stores a portfolio of the look-up's class, of variants at M=500 N=1000. A variant whose text
@@ -520,12 +528,10 @@ static void expect_near(const char *const settings[3]) {
 }
 
 TEST_WITH(test_picks_portfolio, set_up_portfolio, tear_down) {
-  cugen_export_result result;
   FREED(text) in = {0}, want = {0};
-  if (!has("cc")) skip();
   plant_portfolios();
   expect_near((const char *const[]){"M=500", "N=1001", "dtype=f32"});
-  export_to("b", NULL, &result);
+  export_to("b", NULL);
   assert_int_equal(result.portfolios, 2);
   run("grep -q '^Failing that it takes what the rule of a portfolio below picks, then what ' "
       "$FOLDER/b/README.md");
@@ -537,12 +543,10 @@ TEST_WITH(test_picks_portfolio, set_up_portfolio, tear_down) {
   add_case(700, 700, false, true, &in, &want);
   add_random_cases(400, &in, &want);
   compare_picks(&in, &want);
-  static const char *const found[] = {
-      "exact|wide vec=4 threads=128|M=500", "portfolio|wide vec=4 threads=128",
-      "portfolio|plain vec=1 threads=256",  "portfolio|wide vec=1 threads=64",
-      "portfolio|wide vec=2 threads=64",    "default|"};
-  for (size_t i = 0; i < sizeof found / sizeof *found; i++)
-    if (!strstr(text_get(&want), found[i])) fail_msg("no %s", found[i]);
+  expect_found(&want, (const char *const[]){
+                          "exact|wide vec=4 threads=128|M=500", "portfolio|wide vec=4 threads=128",
+                          "portfolio|plain vec=1 threads=256", "portfolio|wide vec=1 threads=64",
+                          "portfolio|wide vec=2 threads=64", "default|", NULL});
 }
 
 /* A rule by times: vec=4 is not valid for ragged sizes, one time cannot be computed for large
@@ -555,11 +559,9 @@ TEST_WITH(test_picks_least, set_up_portfolio, tear_down) {
       "(0.25 + 0.001 * ceil_div(ceil_div(M, 16) * ceil_div(N, 128), 132) * N) * select(N % 8 ~= 0, "
       "0.75, 1.0)",
       "0.6 + 0.0000001 * max(M / 132.0, 1.0) * N + 0 // (N // 4000 - 1)", NULL};
-  cugen_export_result result;
   FREED(text) in = {0}, want = {0};
-  if (!has("cc")) skip();
   keep_timed("dtype=f32", "select(M * N <= 90000, 3, least)", variants, times, 4);
-  export_to("b", NULL, &result);
+  export_to("b", NULL);
   assert_int_equal(result.portfolios, 1);
   add_random_cases(400, &in, &want);
   compare_picks(&in, &want);
@@ -574,10 +576,8 @@ TEST_WITH(test_picks_least, set_up_portfolio, tear_down) {
 TEST_WITH(test_picks_classes, set_up_classes, tear_down) {
   static const char *const one[] = {"plain vec=1 threads=256"};
   cugen_export_options options = {0};
-  cugen_export_result result;
   FREED(text) in = {0}, want = {0};
   cugen_error err;
-  if (!has("cc")) skip();
   for (int m = 500; m < 502; m++)
     for (int n = 1000; n < 1009; n++) {
       char sizes[2][32];
@@ -600,7 +600,6 @@ TEST_WITH(test_picks_classes, set_up_classes, tear_down) {
 /* The bundle has the portfolio's variants alone, which also serve tuned problems. */
 TEST_WITH(test_only_portfolio, set_up, tear_down) {
   cugen_export_options options = {0};
-  cugen_export_result result;
   cugen_error err;
   if (!has("cc")) skip();
   options.portfolio = 1;
@@ -611,13 +610,9 @@ TEST_WITH(test_only_portfolio, set_up, tear_down) {
   if (api_kernel_export(base, &options, in_folder("b"), &result, &err)) fail_msg("%s", err.message);
   assert_int_equal(result.variants, 4);
   assert_int_equal(result.problems, 0);
-  run("cd $FOLDER/b && cc " STRICT
-      "-c rows.c && cd - && cc -std=c11 -I$FOLDER/b tests/embed/bundle/picks.c "
-      "$FOLDER/b/rows.c -ldl -o $FOLDER/picks && "
-      "test \"$(printf '500 1000 f32 0\\n2000 1000 f32 0\\n9 9 f32 1\\n' | $FOLDER/picks | cut "
-      "-d'|' -f1,2 | tr "
-      "'\\n' "
-      "',')\" = 'portfolio|plain vec=1 threads=256,portfolio|wide vec=4 threads=128,refused,'");
+  run("cd $FOLDER/b && cc " STRICT "-c rows.c");
+  expect_picks("500 1000 f32 0\\n2000 1000 f32 0\\n9 9 f32 1\\n", 2,
+               "portfolio|plain vec=1 threads=256,portfolio|wide vec=4 threads=128,refused,");
   options.problems = "M=500 N=1000";
   assert_int_equal(api_kernel_export(base, &options, in_folder("b"), &result, &err),
                    CUGEN_ERROR_USAGE);
@@ -627,58 +622,44 @@ TEST_WITH(test_picks_buckets, set_up_buckets, tear_down) {
   static const long long edges[] = {1,   63,  64,   65,   99,   100,  101, 499,
                                     500, 501, 1000, 1001, 2000, 2001, 9000};
   enum { EDGES = sizeof edges / sizeof *edges };
-  cugen_export_result result;
   FREED(text) in = {0}, want = {0};
-  if (!has("cc")) skip();
-  export_to("b", NULL, &result);
+  export_to("b", NULL);
   for (size_t m = 0; m < EDGES; m++)
     for (size_t n = 0; n < EDGES; n++)
       add_case(edges[m], edges[n], (m + n) % 3 == 0, false, &in, &want);
   compare_picks(&in, &want);
-  assert_non_null(strstr(text_get(&want), "exact|wide vec=4 threads=64|M=2000 N=1000"));
-  assert_non_null(strstr(text_get(&want), "near|wide vec=1 threads=64|M=500 N=1000"));
-  assert_non_null(strstr(text_get(&want), "near|plain vec=1 threads=128|M=2000 N=4001"));
-  assert_non_null(strstr(text_get(&want), "default|"));
+  expect_found(&want, (const char *const[]){"exact|wide vec=4 threads=64|M=2000 N=1000",
+                                            "near|wide vec=1 threads=64|M=500 N=1000",
+                                            "near|plain vec=1 threads=128|M=2000 N=4001",
+                                            "default|", NULL});
 }
 
 /* A variant with compiled-in sizes serves its own problem only. */
 TEST_WITH(test_compiled_in, set_up, tear_down) {
-  cugen_export_result result;
-  if (!has("cc")) skip();
-  export_to("b", "M=700 N=700 specialize=true", &result);
-  run("cc -std=c11 -I$FOLDER/b tests/embed/bundle/picks.c $FOLDER/b/rows.c -ldl -o $FOLDER/picks "
-      "&& "
-      "test \"$(printf '700 700 f32 1\\n701 700 f32 1\\n700 700 f64 1\\n' | $FOLDER/picks | cut "
-      "-d'|' -f1 | tr '\\n' "
-      "' ')\" = 'exact refused refused '");
+  export_to("b", "M=700 N=700 specialize=true");
+  expect_picks("700 700 f32 1\\n701 700 f32 1\\n700 700 f64 1\\n", 1, "exact,refused,refused,");
 }
 
 TEST_WITH(test_driver, set_up, tear_down) {
-  cugen_export_result result;
-  if (!has("cc")) skip();
-  export_to("b", NULL, &result);
-  run("cc -std=c11 -I$FOLDER/b -Itests/fault tests/embed/bundle/drive.c $FOLDER/b/rows.c -ldl -o "
-      "$FOLDER/drive && "
-      "LD_LIBRARY_PATH=$CUGEN_TEST_FAKE_CUDA $FOLDER/drive");
+  export_to("b", NULL);
+  run_with_bundle("drive", "", "");
 }
 
 /* A shared library of the bundle has a function for TVM-FFI. */
 TEST_WITH(test_tvm_ffi, set_up, tear_down) {
-  cugen_export_result result;
   if (!has("cc")) skip();
-  export_to("b", NULL, &result);
+  export_to("b", NULL);
   run("cc " STRICT "-shared -fPIC $FOLDER/b/rows.c -ldl -o $FOLDER/b/rows.so && "
       "cc -std=c11 -rdynamic -Itests/fault tests/embed/bundle/tvm_ffi.c -ldl -o $FOLDER/tvm_ffi && "
       "LD_LIBRARY_PATH=$CUGEN_TEST_FAKE_CUDA $FOLDER/tvm_ffi $FOLDER/b/rows.so");
   run("grep -q 'rows(x, y, factors)' $FOLDER/b/README.md $FOLDER/b/rows.h");
-  export_to("b", NULL, &result); /* the library is one of the bundle's files */
+  export_to("b", NULL); /* the library is one of the bundle's files */
 }
 
 /* A bundle whose capture file cannot be written works as without one. */
 TEST_WITH(test_captures, set_up, tear_down) {
-  cugen_export_result result;
   if (!has("cc")) skip();
-  export_to("b", NULL, &result);
+  export_to("b", NULL);
   run("cc -std=c11 -I$FOLDER/b -Itests/fault tests/embed/bundle/drive.c $FOLDER/b/rows.c -ldl "
       "-o $FOLDER/drive && export LD_LIBRARY_PATH=$CUGEN_TEST_FAKE_CUDA && rm -f $FOLDER/captured "
       "&& "
@@ -698,12 +679,8 @@ TEST_WITH(test_captures, set_up, tear_down) {
 
 /* The bundle says which inputs its kernel may write to: those with `overwrite` in the config. */
 TEST_WITH(test_overwritten, set_up, tear_down) {
-  cugen_export_result result;
-  if (!has("cc")) skip();
-  export_to("b", "M=700 N=700 specialize=true", &result);
-  run("cc -std=c11 -DOVERWRITES -I$FOLDER/b -Itests/fault tests/embed/bundle/drive.c "
-      "$FOLDER/b/rows.c -ldl -o "
-      "$FOLDER/drive && LD_LIBRARY_PATH=$CUGEN_TEST_FAKE_CUDA $FOLDER/drive");
+  export_to("b", "M=700 N=700 specialize=true");
+  run_with_bundle("drive", "-DOVERWRITES", "");
   run("grep -q 'the kernel may write to: x' $FOLDER/b/rows.h && grep -q 'may write to: x' "
       "$FOLDER/b/README.md");
 }
@@ -711,68 +688,41 @@ TEST_WITH(test_overwritten, set_up, tear_down) {
 /* Variants that read textures are left out with a note; a constant that is read by its address
    is a parameter. */
 TEST_WITH(test_access, set_up_access, tear_down) {
-  cugen_export_result result;
   if (!has("cc")) skip();
   REMEMBER("wide x_in=array vec=4 threads=128", 0.1, "M=500", "N=1000");
-  export_to("b", NULL, &result);
+  export_to("b", NULL);
   assert_non_null(strstr(
       result.notes, "M=500 N=1000 dtype=f32 specialize=false: wide x_in=array vec=4 threads=128 is "
                     "left out: it reads 'x' as a texture, which a bundle cannot"));
   run("cd $FOLDER/b && cc " STRICT "-c rows.c && rm rows.o");
-  run("cc -std=c11 -DBY_ADDRESS -I$FOLDER/b -Itests/fault tests/embed/bundle/drive.c "
-      "$FOLDER/b/rows.c -ldl -o "
-      "$FOLDER/drive && LD_LIBRARY_PATH=$CUGEN_TEST_FAKE_CUDA $FOLDER/drive");
+  run_with_bundle("drive", "-DBY_ADDRESS", "");
 }
 
 /* Each launch copies the buffer to the variable and back. The variable is not a parameter, and
    the application can find it. */
 TEST_WITH(test_symbol, set_up_symbol, tear_down) {
-  cugen_export_result result;
-  if (!has("cc")) skip();
-  export_to("b", NULL, &result);
-  assert_string_equal(result.notes, "");
-  run("cd $FOLDER/b && cc " STRICT "-c rows.c && rm rows.o");
-  if (has("clang")) run("cd $FOLDER/b && clang " STRICT "-c rows.c && rm rows.o");
-  run("cc -std=c11 -DBY_SYMBOL -I$FOLDER/b -Itests/fault tests/embed/bundle/drive.c "
-      "$FOLDER/b/rows.c -ldl -o "
-      "$FOLDER/drive && LD_LIBRARY_PATH=$CUGEN_TEST_FAKE_CUDA $FOLDER/drive");
+  export_clean();
+  run_with_bundle("drive", "-DBY_SYMBOL", "");
 }
 
 /* A struct's numbers follow the sizes, its addresses the arguments. */
 TEST_WITH(test_struct, set_up_struct, tear_down) {
-  cugen_export_result result;
-  if (!has("cc")) skip();
-  export_to("b", NULL, &result);
-  assert_string_equal(result.notes, "");
-  run("cd $FOLDER/b && cc " STRICT "-c rows.c && rm rows.o");
-  if (has("clang")) run("cd $FOLDER/b && clang " STRICT "-c rows.c && rm rows.o");
-  run("cc -std=c11 -DBY_STRUCT -I$FOLDER/b -Itests/fault tests/embed/bundle/drive.c "
-      "$FOLDER/b/rows.c -ldl -o "
-      "$FOLDER/drive && LD_LIBRARY_PATH=$CUGEN_TEST_FAKE_CUDA $FOLDER/drive");
+  export_clean();
+  run_with_bundle("drive", "-DBY_STRUCT", "");
 }
 
 /* The map is of the given buffer, and made once, at bind; the launch may begin early. */
 TEST_WITH(test_tensor, set_up_tensor, tear_down) {
-  cugen_export_result result;
-  if (!has("cc")) skip();
   REMEMBER("mapped box=32", 0.1, "M=500", "N=1000");
-  export_to("b", NULL, &result);
-  assert_string_equal(result.notes, "");
-  run("cd $FOLDER/b && cc " STRICT "-c rows.c && rm rows.o");
-  if (has("clang")) run("cd $FOLDER/b && clang " STRICT "-c rows.c && rm rows.o");
-  run("cc -std=c11 -DBY_MAP -I$FOLDER/b -Itests/fault tests/embed/bundle/drive.c $FOLDER/b/rows.c "
-      "-ldl -o "
-      "$FOLDER/drive && LD_LIBRARY_PATH=$CUGEN_TEST_FAKE_CUDA $FOLDER/drive");
+  export_clean();
+  run_with_bundle("drive", "-DBY_MAP", "");
 }
 
 /* The plan's strides and bytes are those of the live runtime. */
 TEST_WITH(test_layouts, set_up_layouts, tear_down) {
   static const int sizes[][2] = {{500, 1000}, {131, 67}, {1024, 512}};
-  cugen_export_result result;
   FREED(text) in = {0}, want = {0}, got = {0};
-  if (!has("cc")) skip();
-  export_to("b", NULL, &result);
-  assert_string_equal(result.notes, "");
+  export_clean();
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
     char text[2][32];
     const char *settings[2] = {text[0], text[1]};
@@ -794,10 +744,7 @@ TEST_WITH(test_layouts, set_up_layouts, tear_down) {
     problem_free(&problem);
   }
   assert_int_equal(file_write(in_folder("in"), text_get(&in), in.length, NULL), CUGEN_OK);
-  run("cd $FOLDER/b && cc " STRICT "-c rows.c && rm rows.o");
-  run("cc -std=c11 -I$FOLDER/b tests/embed/bundle/layouts.c $FOLDER/b/rows.c -ldl -o "
-      "$FOLDER/layouts && LD_LIBRARY_PATH=$CUGEN_TEST_FAKE_CUDA $FOLDER/layouts < $FOLDER/in > "
-      "$FOLDER/got || { cat $FOLDER/got; false; }");
+  run_with_bundle("layouts", "", "<$FOLDER/in >$FOLDER/got || { cat $FOLDER/got; false; }");
   assert_int_equal(file_read(in_folder("got"), &got, NULL), CUGEN_OK);
   assert_string_equal(text_get(&got), text_get(&want));
 }
@@ -805,34 +752,23 @@ TEST_WITH(test_layouts, set_up_layouts, tear_down) {
 /* Sizes whose rows no tensor map can describe use another variant, and far sizes the config's
    first one, as at run time. */
 TEST_WITH(test_tensor_picks, set_up_tensor, tear_down) {
-  cugen_export_result result;
   FREED(text) in = {0}, want = {0};
-  if (!has("cc")) skip();
   REMEMBER("mapped box=32", 0.1, "M=500", "N=1000");
-  export_to("b", NULL, &result);
+  export_to("b", NULL);
   for (long long n = 900; n < 1010; n++) add_case(500 + n % 3, n, false, false, &in, &want);
   for (long long n = 5000; n < 5010; n++) add_case(9000 + n % 3, n, false, false, &in, &want);
   compare_picks(&in, &want);
-  assert_non_null(strstr(text_get(&want), "near|mapped box=32"));
-  assert_non_null(strstr(text_get(&want), "near|wide vec=1"));
+  expect_found(&want, (const char *const[]){"near|mapped box=32", "near|wide vec=1", NULL});
   /* the text as the config has it */
-  assert_non_null(strstr(text_get(&want), "default|mapped box=16"));
-  assert_non_null(strstr(text_get(&want), "default|wide vec=1"));
+  expect_found(&want, (const char *const[]){"default|mapped box=16", "default|wide vec=1", NULL});
 }
 
 /* Every launch gets its own parameters, at tuned sizes and at others with as many launches. */
 TEST_WITH(test_steps, set_up_steps, tear_down) {
-  cugen_export_result result;
   FREED(text) in = {0}, want = {0};
-  if (!has("cc")) skip();
   REMEMBER("stepped width=8", 0.1, "M=500", "N=1000");
-  export_to("b", NULL, &result);
-  assert_string_equal(result.notes, "");
-  run("cd $FOLDER/b && cc " STRICT "-c rows.c && rm rows.o");
-  if (has("clang")) run("cd $FOLDER/b && clang " STRICT "-c rows.c && rm rows.o");
-  run("cc -std=c11 -DBY_STEPS -I$FOLDER/b -Itests/fault tests/embed/bundle/drive.c "
-      "$FOLDER/b/rows.c -ldl -o "
-      "$FOLDER/drive && LD_LIBRARY_PATH=$CUGEN_TEST_FAKE_CUDA $FOLDER/drive");
+  export_clean();
+  run_with_bundle("drive", "-DBY_STEPS", "");
   for (long long m = 260; m <= 512; m += 28) add_case(m, 900, false, false, &in, &want);
   compare_picks(&in, &want);
   assert_non_null(strstr(text_get(&want), "near|stepped width=8"));
@@ -842,7 +778,6 @@ TEST_WITH(test_matmul, set_up_matmul, tear_down) {
   static const char *const settings[] = {"M=4096", "N=4096", "K=4096", "dtype=bf16",
                                          "layout_b=col"};
   cugen_export_options options = {0};
-  cugen_export_result result;
   struct problem problem;
   uint64_t index;
   cugen_error err;
@@ -860,19 +795,17 @@ TEST_WITH(test_matmul, set_up_matmul, tear_down) {
 }
 
 TEST_WITH(test_same_bytes, set_up, tear_down) {
-  cugen_export_result result;
-  export_to("a", NULL, &result);
-  export_to("b", NULL, &result);
+  export_to("a", NULL);
+  export_to("b", NULL);
   run("diff -r $FOLDER/a $FOLDER/b");
-  export_to("b", "M=500 N=1000", &result); /* an earlier bundle is replaced */
+  export_to("b", "M=500 N=1000"); /* an earlier bundle is replaced */
   assert_int_equal(result.problems, 1);
   run("! diff -r $FOLDER/a $FOLDER/b > /dev/null && test $(ls $FOLDER | wc -l) = 2");
 }
 
 TEST_WITH(test_stale, set_up, tear_down) {
-  cugen_export_result result;
   remember((const char *const[]){"M=500", "N=1000"}, 2, "wide vec=4 threads=64", 0.1, true);
-  export_to("b", NULL, &result);
+  export_to("b", NULL);
   assert_int_equal(result.stale, 1);
   assert_non_null(strstr(result.notes, "1 record not used"));
 }
@@ -880,12 +813,12 @@ TEST_WITH(test_stale, set_up, tear_down) {
 /* Records from before the config had "specialize" are found together with later ones, and named
    as problems are named now. */
 TEST_WITH(test_parameter, set_up, tear_down) {
-  cugen_export_result before, result;
   struct cache *cache;
   struct kernel_spec spec;
   struct problem problem;
   const uint64_t specialize = 8; /* the bit of the fourth parameter */
-  export_to("a", NULL, &before);
+  export_to("a", NULL);
+  const cugen_export_result before = result;
   for (int i = 0; i < 2; i++) {
     set_problem((const char *const[]){"M=300", i ? "N=1000" : "N=1200"}, 2, &problem);
     for (uint64_t v = 0; v < space_valid(target.lookup.space); v++) keep_image(v);
@@ -904,7 +837,7 @@ TEST_WITH(test_parameter, set_up, tear_down) {
     if (i) keep_record("wide vec=4 threads=128", 0.5, false);
     problem_free(&problem);
   }
-  export_to("b", NULL, &result);
+  export_to("b", NULL);
   assert_int_equal(result.problems, before.problems + 2);
   assert_int_equal(result.stale, 0);
   run("grep -q 'M=300 N=1200 dtype=f32 specialize=false' $FOLDER/b/README.md");
@@ -913,7 +846,6 @@ TEST_WITH(test_parameter, set_up, tear_down) {
 static void refuse(const char *name, const char *devices, const char *problems, int status,
                    const char *message) {
   cugen_export_options options = {0};
-  cugen_export_result result;
   cugen_error err = {0};
   options.devices = devices, options.problems = problems;
   assert_int_equal(api_kernel_export(base, &options, in_folder(name), &result, &err), status);
@@ -921,7 +853,6 @@ static void refuse(const char *name, const char *devices, const char *problems, 
 }
 
 TEST_WITH(test_refusals, set_up, tear_down) {
-  cugen_export_result result;
   refuse("none/b", NULL, NULL, CUGEN_ERROR_IO, "is not there");
   assert_int_equal(file_write(in_folder("file"), "x", 1, NULL), CUGEN_OK);
   refuse("file", NULL, NULL, CUGEN_ERROR_USAGE, "is a file");
@@ -949,7 +880,6 @@ TEST_WITH(test_textures_only, set_up_textures_only, tear_down) {
 
 /* If the disk is full, nothing is left behind, and an earlier bundle stays as it was. */
 TEST_WITH(test_full_disk, set_up, tear_down) {
-  cugen_export_result result;
   struct rlimit limit, small;
   signal(SIGXFSZ, SIG_IGN);
   assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
@@ -958,7 +888,7 @@ TEST_WITH(test_full_disk, set_up, tear_down) {
   refuse("b", NULL, NULL, CUGEN_ERROR_IO, "rows.c");
   assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
   run("test -z \"$(ls $FOLDER)\"");
-  export_to("b", NULL, &result);
+  export_to("b", NULL);
   run("cp -r $FOLDER/b $FOLDER/before");
   assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
   refuse("b", NULL, NULL, CUGEN_ERROR_IO, "rows.c");
@@ -969,11 +899,10 @@ TEST_WITH(test_full_disk, set_up, tear_down) {
 /* The remains of a killed export are removed by an export to the same place an hour later; those
    of a living process stay. */
 TEST_WITH(test_left_over, set_up, tear_down) {
-  cugen_export_result result;
   run("sh -c 'echo $$' >$FOLDER/dead");
   run("cd $FOLDER; mkdir b.$(cat dead)-abcdef b.$PPID-abcdef c.$(cat dead)-abcdef; echo x >b.$(cat "
       "dead)-abcdef/rows.h;"
       "touch -d '2 hours ago' *-abcdef");
-  export_to("b", NULL, &result);
+  export_to("b", NULL);
   run("cd $FOLDER; test $(ls -d b.* | wc -l) = 1 -a -d b.$PPID-abcdef -a -d c.$(cat dead)-abcdef");
 }

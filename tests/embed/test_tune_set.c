@@ -136,7 +136,6 @@ static int tune_elsewhere(const cugen_progress *progress, void *context) {
   static const char *const last = "n=1000";
   struct other *other = context;
   cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
-  (void)progress;
   if (other->done) return 0;
   cugen *there = open_library(other->cache);
   options.implementation = "right";

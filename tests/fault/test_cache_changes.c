@@ -95,7 +95,6 @@ static int read_and_store(struct fixture *fixture, struct cache *cache, int roun
   struct cache_record *records;
   size_t count;
   cugen_error err = {0};
-  (void)fixture;
   CHECK(cache_load(cache, &key, &records, &count, &err) == CUGEN_OK);
   CHECK(count <= MANY / 4 + 100);
   for (size_t i = 0; i < count; i++) cache_record_free(&records[i]);
@@ -107,14 +106,12 @@ static int read_and_store(struct fixture *fixture, struct cache *cache, int roun
 static int remove_all(struct fixture *fixture, struct cache *cache, int round) {
   cugen_cache_counts removed;
   cugen_error err = {0};
-  (void)fixture;
   CHECK(cache_remove(cache, &all, round % 2 == 0, &removed, &err) == CUGEN_OK);
   return 0;
 }
 
 static int import_all(struct fixture *fixture, struct cache *cache, int round) {
   cugen_error err = {0};
-  (void)round;
   CHECK(import(fixture, cache, &err) == CUGEN_OK);
   return 0;
 }
@@ -124,7 +121,6 @@ static int list_all(struct fixture *fixture, struct cache *cache, int round) {
   FREED(text) out = {0};
   size_t count;
   cugen_error err = {0};
-  (void)fixture, (void)round;
   CHECK(cache_spaces(cache, &spaces, &count, &err) == CUGEN_OK);
   cache_spaces_free(spaces, count);
   CHECK(wisdom_export(cache, &all, &out, &count, &err) == CUGEN_OK);

@@ -194,7 +194,6 @@ TEST_WITH(a_hang_ends_in_time, setup, teardown) {
 }
 
 static bool always(void *context) {
-  (void)context;
   return true;
 }
 
@@ -407,7 +406,6 @@ TEST_WITH(a_fork_leaves_them_alone, setup, teardown) {
 }
 
 static void reap_all(int number) {
-  (void)number;
   int code = errno;
   while (waitpid(-1, NULL, WNOHANG) > 0) continue;
   errno = code;

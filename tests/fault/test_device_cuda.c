@@ -820,7 +820,6 @@ struct sets {
 static struct sets sets;
 
 static void dirty_set(const struct fake_launch *launch) {
-  (void)launch;
   sets.launches++;
   sets.stale += sets.dirty[sets.next];
   sets.dirty[sets.next] = true;
@@ -829,7 +828,6 @@ static void dirty_set(const struct fake_launch *launch) {
 
 static int clean_set(void *context, size_t set, cugen_error *err) {
   struct sets *s = context;
-  (void)err;
   assert_false(s->timing);
   s->dirty[set] = false;
   s->renewals++;
@@ -839,7 +837,6 @@ static int clean_set(void *context, size_t set, cugen_error *err) {
 /* Pretends that each span takes a tenth of a millisecond. */
 static int time_sets(struct device *device, int (*run)(void *context, cugen_error *err),
                      void *context, double *seconds, cugen_error *err) {
-  (void)device;
   sets.timing = true;
   int status = run(context, err);
   sets.timing = false;
@@ -895,7 +892,6 @@ static long stalls; /* number of the launch that waits for 5 ms; 0: none */
 
 static int time_launches(struct device *device, int (*run)(void *context, cugen_error *err),
                          void *context, double *seconds, cugen_error *err) {
-  (void)device;
   const long before = sets.launches;
   int status = run(context, err);
   *seconds = each * (double)(sets.launches - before);

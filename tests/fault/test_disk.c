@@ -128,7 +128,6 @@ static const sqlite3_io_methods methods = {.iVersion = 2,
                                            .xShmUnmap = unmap_shared};
 
 static int open_file(sqlite3_vfs *vfs, const char *name, sqlite3_file *out, int flags, int *given) {
-  (void)vfs;
   struct file *file = (struct file *)(void *)out;
   *file = (struct file){0};
   int code = fails();
@@ -144,7 +143,6 @@ static int open_file(sqlite3_vfs *vfs, const char *name, sqlite3_file *out, int 
 }
 
 static int delete_file(sqlite3_vfs *vfs, const char *name, int sync) {
-  (void)vfs;
   int code = fails();
   return code ? code : disk.real->xDelete(disk.real, name, sync);
 }

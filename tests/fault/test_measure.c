@@ -33,7 +33,6 @@ static struct scene {
 } scene;
 
 static void count_launch(const struct fake_launch *launch) {
-  (void)launch;
   scene.launches++;
   scene.run_in_span++;
   scene.order += fake->filled == scene.flushed;
@@ -42,7 +41,6 @@ static void count_launch(const struct fake_launch *launch) {
 
 static int time_span(struct device *device, int (*run)(void *context, cugen_error *err),
                      void *context, double *seconds, cugen_error *err) {
-  (void)device;
   scene.run_in_span = 0;
   int status = run(context, err);
   *seconds = scene.each * (double)scene.run_in_span / LAUNCHES;
@@ -52,12 +50,10 @@ static int time_span(struct device *device, int (*run)(void *context, cugen_erro
 }
 
 static void tell_clock(struct device *device, struct device_clock *out) {
-  (void)device;
   *out = scene.clock;
 }
 
 static int renew(void *context, size_t set, cugen_error *err) {
-  (void)context, (void)err;
   assert_true(set < SETS);
   scene.renewed_sets[set]++;
   scene.renewed++;
@@ -342,7 +338,6 @@ TEST_WITH(test_load_fits_the_timeout, set_up, tear_down) {
 
 /* A launch takes half a joule, restoring a set a quarter of a joule. */
 static int tell_energy(struct device *device, double *joules, cugen_error *err) {
-  (void)device, (void)err;
   *joules = 0.5 * (double)scene.launches + 0.25 * (double)scene.renewed;
   return CUGEN_OK;
 }

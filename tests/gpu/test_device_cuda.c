@@ -530,7 +530,6 @@ TEST(test_the_current_context_is_left_alone) {
 }
 
 static int same_bytes(void *context, int threads, int64_t *bytes, cugen_error *err) {
-  (void)threads, (void)err;
   *bytes = *(const int64_t *)context;
   return CUGEN_OK;
 }

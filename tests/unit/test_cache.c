@@ -33,7 +33,6 @@ struct fastest {
 
 static int take_fastest(void *context, struct cache_record *record, bool *stop, cugen_error *err) {
   struct fastest *fastest = context;
-  (void)err;
   text_addf(&fastest->variants, " %s", record->variant);
   *stop = --fastest->most == 0;
   return CUGEN_OK;

@@ -18,26 +18,22 @@ static long steps; /* in units of GRAIN, over all databases */
 static long removed_now, removed_most;
 
 static int count_steps(void *context) {
-  (void)context;
   steps++;
   return 0;
 }
 
 static void note_change(void *context, int what, const char *schema, const char *table,
                         sqlite3_int64 id) {
-  (void)context, (void)table, (void)id;
   removed_now += what == SQLITE_DELETE && strcmp(schema, "main") == 0;
 }
 
 static int note_commit(void *context) {
-  (void)context;
   if (removed_now > removed_most) removed_most = removed_now;
   return (int)(removed_now = 0);
 }
 
 /* sqlite3_auto_extension calls this for each database that is opened. */
 static int watch(sqlite3 *db, char **message, const void *api) {
-  (void)message, (void)api;
   sqlite3_progress_handler(db, GRAIN, count_steps, NULL);
   sqlite3_update_hook(db, note_change, NULL);
   sqlite3_commit_hook(db, note_commit, NULL);

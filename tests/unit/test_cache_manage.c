@@ -66,7 +66,6 @@ TEST_WITH(sets_are_listed, cache_set_up, cache_tear_down) {
 }
 
 static int note_device(void *context, const char *device, const char *options, cugen_error *err) {
-  (void)err;
   text_addf(context, "%s, %s; ", device, options);
   return CUGEN_OK;
 }

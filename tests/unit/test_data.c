@@ -404,7 +404,6 @@ enum { PREPARED = 4 };
 /* A device whose buffers are numbers: the first byte of each buffer is that of its last fill. */
 static int fill_first(struct device *device, void *to, unsigned char byte, size_t bytes,
                       cugen_error *err) {
-  (void)device, (void)bytes, (void)err;
   *(unsigned char *)to = byte;
   return CUGEN_OK;
 }

@@ -28,7 +28,6 @@ static struct expr_symbol find(void *context, const char *name) {
 }
 
 static const char *const *names(void *context, size_t *count) {
-  (void)context;
   *count = SLOTS;
   return slot_names;
 }
@@ -63,7 +62,6 @@ static int evaluate_twice(const void *context, const struct value *at, struct va
 static const struct expr_call *make_call(void *context, const char *name, const char *text,
                                          struct expr *const *arguments, size_t count,
                                          struct text *why) {
-  (void)context;
   assert_string_equal(name, "twice");
   assert_true(call_count < CALLS_MOST);
   struct expr_call *call = &calls[call_count];
@@ -324,7 +322,6 @@ static struct expr_symbol find_typed(void *context, const char *name) {
   } rows[] = {{"only", modes, false}, {"BS", sizes, false},     {"mode", modes, false},
               {"FAST", flags, false}, {"unroll", mixed, false}, {"n", sizes, true},
               {"kind", modes, true}};
-  (void)context;
   for (int i = 0; i < 7; i++)
     if (strcmp(rows[i].name, name) == 0)
       return (struct expr_symbol){.kind = SYMBOL_SLOT,
@@ -897,7 +894,6 @@ TEST_WITH(test_constants, setup, NULL) {
 /* ---- C -------------------------------------------------------------------------------------- */
 
 static const char *slot_c(void *context, int slot) {
-  (void)context;
   return slot == BIG ? "big" : slot_names[slot];
 }
 
@@ -972,8 +968,6 @@ TEST_WITH(test_c_does_not_explode, setup, NULL) {
 enum { RANK = 2, EXTENT = 8 };
 
 static bool find_buffer(void *context, const char *name, int *buffer, int *rank, struct text *why) {
-  (void)context;
-  (void)why;
   *buffer = strcmp(name, "whole") == 0;
   *rank = RANK;
   return true;

@@ -152,7 +152,6 @@ TEST(test_carveout) {
 /* Shared memory that depends on the block's threads, in the form of the toolkit's function,
    which has no context, and in ours. */
 static size_t toolkit_fixed(int threads) {
-  (void)threads;
   return 3 * 1024;
 }
 static size_t toolkit_grows(int threads) {
@@ -169,7 +168,6 @@ struct shared {
 
 static int shared_of(void *context, int threads, int64_t *bytes, cugen_error *err) {
   const struct shared *shared = context;
-  (void)err;
   *bytes = (int64_t)shared->of(threads);
   return CUGEN_OK;
 }
@@ -222,7 +220,6 @@ TEST(test_best_block_of_the_toolkit) {
 }
 
 static int same_bytes(void *context, int threads, int64_t *bytes, cugen_error *err) {
-  (void)threads, (void)err;
   *bytes = *(const int64_t *)context;
   return CUGEN_OK;
 }

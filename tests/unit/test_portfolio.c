@@ -25,6 +25,16 @@ static double uniform(uint64_t *state) {
   return ((double)(random_next(state) >> 11) + 0.5) / (double)(UINT64_C(1) << 53);
 }
 
+static struct portfolio_matrix matrix_of(size_t problems, size_t variants, const double *ratios,
+                                         size_t sizes, const int64_t *values) {
+  return (struct portfolio_matrix){.problems = problems,
+                                   .variants = variants,
+                                   .ratios = ratios,
+                                   .sizes = sizes,
+                                   .names = names,
+                                   .values = values};
+}
+
 /* ---- Choosing ------------------------------------------------------------------------------- */
 
 /* Returns the least sum of losses over all sets of at most `most` variants. */
@@ -56,7 +66,7 @@ TEST(the_choice_is_the_best_there_is) {
   double ratios[PROBLEMS * VARIANTS];
   uint64_t random = 3;
   for (int round = 0; round < 200; round++) {
-    struct portfolio_matrix m = {.problems = PROBLEMS, .variants = VARIANTS, .ratios = ratios};
+    struct portfolio_matrix m = matrix_of(PROBLEMS, VARIANTS, ratios, 0, NULL);
     size_t chosen[VARIANTS], count, most = 1 + (size_t)round % 4;
     fill(ratios, PROBLEMS, VARIANTS, &random);
     assert_int_equal(portfolio_choose(&m, NULL, most, chosen, &count, NULL), CUGEN_OK);
@@ -73,7 +83,7 @@ TEST(the_choice_is_the_best_there_is) {
 TEST(a_planted_set_is_found) {
   enum { PROBLEMS = 120, VARIANTS = 60, PLANTED = 8 };
   static double ratios[PROBLEMS * VARIANTS];
-  struct portfolio_matrix m = {.problems = PROBLEMS, .variants = VARIANTS, .ratios = ratios};
+  struct portfolio_matrix m = matrix_of(PROBLEMS, VARIANTS, ratios, 0, NULL);
   size_t chosen[PLANTED], count;
   uint64_t random = 11;
   for (size_t p = 0; p < PROBLEMS; p++)
@@ -89,7 +99,7 @@ TEST(a_planted_set_is_found) {
 TEST(an_exchange_loses_what_it_replaces) {
   enum { PROBLEMS = 120, VARIANTS = 60, PLANTED = 8 };
   static double ratios[PROBLEMS * VARIANTS];
-  struct portfolio_matrix m = {.problems = PROBLEMS, .variants = VARIANTS, .ratios = ratios};
+  struct portfolio_matrix m = matrix_of(PROBLEMS, VARIANTS, ratios, 0, NULL);
   size_t chosen[PLANTED], count;
   uint64_t random = 12;
   for (size_t p = 0; p < PROBLEMS; p++) {
@@ -188,12 +198,7 @@ static void make_grid(double *ratios, int64_t *values, int shift) {
 TEST(the_rule_separates_what_differs) {
   double ratios[GRID * GRID * 3];
   int64_t values[GRID * GRID * 2];
-  const struct portfolio_matrix m = {.problems = GRID * GRID,
-                                     .variants = 3,
-                                     .ratios = ratios,
-                                     .sizes = 2,
-                                     .names = names,
-                                     .values = values};
+  const struct portfolio_matrix m = matrix_of(GRID * GRID, 3, ratios, 2, values);
   FREED(portfolio_learnt) learnt;
   make_grid(ratios, values, 9);
   assert_int_equal(portfolio_learn(&m, 8, &learnt, NULL), CUGEN_OK);
@@ -215,12 +220,7 @@ TEST(noise_is_not_learnt) {
   enum { PROBLEMS = 100 };
   double ratios[PROBLEMS * 2];
   int64_t values[PROBLEMS];
-  const struct portfolio_matrix m = {.problems = PROBLEMS,
-                                     .variants = 2,
-                                     .ratios = ratios,
-                                     .sizes = 1,
-                                     .names = names,
-                                     .values = values};
+  const struct portfolio_matrix m = matrix_of(PROBLEMS, 2, ratios, 1, values);
   FREED(portfolio_learnt) learnt;
   uint64_t random = 5;
   for (size_t p = 0; p < PROBLEMS; p++) {
@@ -241,12 +241,7 @@ TEST(few_problems_do_not_decide_against_all_around) {
   static const size_t chosen[] = {0, 1};
   double ratios[PROBLEMS * 2];
   int64_t values[PROBLEMS];
-  const struct portfolio_matrix m = {.problems = PROBLEMS,
-                                     .variants = 2,
-                                     .ratios = ratios,
-                                     .sizes = 1,
-                                     .names = names,
-                                     .values = values};
+  const struct portfolio_matrix m = matrix_of(PROBLEMS, 2, ratios, 1, values);
   struct portfolio_tree tree;
   for (size_t p = 0; p < PROBLEMS; p++) {
     const bool odd_one = p >= 38;
@@ -269,12 +264,7 @@ TEST(one_that_is_far_off_does_not_decide) {
   enum { PROBLEMS = 100 };
   double ratios[PROBLEMS * 2];
   int64_t values[PROBLEMS];
-  const struct portfolio_matrix m = {.problems = PROBLEMS,
-                                     .variants = 2,
-                                     .ratios = ratios,
-                                     .sizes = 1,
-                                     .names = names,
-                                     .values = values};
+  const struct portfolio_matrix m = matrix_of(PROBLEMS, 2, ratios, 1, values);
   FREED(portfolio_learnt) learnt;
   for (size_t p = 0; p < PROBLEMS; p++) {
     values[p] = p == 59 ? 605 : 10 * (int64_t)p + 10;
@@ -293,12 +283,7 @@ TEST(exceptions_are_named) {
   enum { PROBLEMS = 24 };
   double ratios[PROBLEMS * 2];
   int64_t values[PROBLEMS * 2];
-  const struct portfolio_matrix m = {.problems = PROBLEMS,
-                                     .variants = 2,
-                                     .ratios = ratios,
-                                     .sizes = 2,
-                                     .names = names,
-                                     .values = values};
+  const struct portfolio_matrix m = matrix_of(PROBLEMS, 2, ratios, 2, values);
   FREED(portfolio_learnt) learnt;
   size_t exceptions = 0;
   uint64_t random = 5;
@@ -353,12 +338,7 @@ TEST(what_falls_back_falls_to_what_is_fast) {
   enum { PROBLEMS = 96 };
   double ratios[PROBLEMS * 3];
   int64_t values[PROBLEMS];
-  const struct portfolio_matrix m = {.problems = PROBLEMS,
-                                     .variants = 3,
-                                     .ratios = ratios,
-                                     .sizes = 1,
-                                     .names = names,
-                                     .values = values};
+  const struct portfolio_matrix m = matrix_of(PROBLEMS, 3, ratios, 1, values);
   FREED(portfolio_learnt) learnt;
   size_t served = 0;
   for (size_t p = 0; p < PROBLEMS; p++) {
@@ -437,13 +417,8 @@ TEST(a_rule_that_asks_all_sizes_is_learnt) {
   static const bool none[] = {false, false};
   double ratios[PROBLEMS * 2];
   int64_t values[PROBLEMS * 2];
-  const struct portfolio_matrix m = {.problems = PROBLEMS,
-                                     .variants = 2,
-                                     .ratios = ratios,
-                                     .sizes = 2,
-                                     .names = names,
-                                     .values = values,
-                                     .decides = none};
+  struct portfolio_matrix m = matrix_of(PROBLEMS, 2, ratios, 2, values);
+  m.decides = none;
   struct portfolio_learnt learnt;
   for (size_t p = 0; p < PROBLEMS; p++) {
     const bool aligned = p % 2 == 0;
@@ -472,8 +447,7 @@ TEST(a_rule_that_asks_all_sizes_is_learnt) {
 TEST(sets_of_one_and_of_nothing) {
   static const double one[] = {1.2, 1}, none[] = {GAP, NONE};
   static const int64_t values[] = {64};
-  struct portfolio_matrix m = {
-      .problems = 1, .variants = 2, .ratios = one, .sizes = 1, .names = names, .values = values};
+  struct portfolio_matrix m = matrix_of(1, 2, one, 1, values);
   struct portfolio_learnt learnt;
   assert_int_equal(portfolio_learn(&m, 8, &learnt, NULL), CUGEN_OK);
   assert_int_equal(learnt.count, 1);
@@ -495,8 +469,7 @@ TEST(sets_of_one_and_of_nothing) {
 TEST(few_problems_are_served_each) {
   static const double ratios[] = {1, 2, 2, 1};
   static const int64_t values[] = {64, 4096};
-  const struct portfolio_matrix m = {
-      .problems = 2, .variants = 2, .ratios = ratios, .sizes = 1, .names = names, .values = values};
+  const struct portfolio_matrix m = matrix_of(2, 2, ratios, 1, values);
   FREED(portfolio_learnt) learnt;
   assert_int_equal(portfolio_learn(&m, 8, &learnt, NULL), CUGEN_OK);
   assert_string_equal(text_get(&learnt.rule), "select(M <= 512, 0, 1)");
@@ -508,8 +481,7 @@ TEST(few_problems_are_served_each) {
 TEST(what_nothing_serves_is_counted) {
   static const double ratios[] = {1, NONE, NONE, 1.21, NONE, NONE, NONE, 1, NONE, NONE, NONE, 1};
   static const int64_t values[] = {64, 128, 256, 512};
-  const struct portfolio_matrix m = {
-      .problems = 4, .variants = 3, .ratios = ratios, .sizes = 1, .names = names, .values = values};
+  const struct portfolio_matrix m = matrix_of(4, 3, ratios, 1, values);
   struct portfolio_learnt learnt;
   assert_int_equal(portfolio_learn(&m, 3, &learnt, NULL), CUGEN_OK);
   assert_int_equal(learnt.tuned_loss.missed, 0);
@@ -527,12 +499,7 @@ TEST(equal_input_gives_equal_output) {
   enum { PROBLEMS = 150, VARIANTS = 40 };
   static double ratios[PROBLEMS * VARIANTS];
   int64_t values[PROBLEMS * 3];
-  const struct portfolio_matrix m = {.problems = PROBLEMS,
-                                     .variants = VARIANTS,
-                                     .ratios = ratios,
-                                     .sizes = 3,
-                                     .names = names,
-                                     .values = values};
+  const struct portfolio_matrix m = matrix_of(PROBLEMS, VARIANTS, ratios, 3, values);
   FREED(portfolio_learnt) a, b;
   uint64_t random = 9;
   fill(ratios, PROBLEMS, VARIANTS, &random);
@@ -607,14 +574,12 @@ TEST(waves_of_tiles_are_found) {
 }
 
 static struct expr_symbol find_name(void *context, const char *name) {
-  (void)context;
   for (int i = 0; i < 3; i++)
     if (strcmp(names[i], name) == 0) return (struct expr_symbol){.kind = SYMBOL_SLOT, .slot = i};
   return (struct expr_symbol){.kind = SYMBOL_UNKNOWN};
 }
 
 static const char *const *list_names(void *context, size_t *count) {
-  (void)context;
   *count = 3;
   return names;
 }
@@ -684,14 +649,9 @@ TEST(a_rule_is_doubted_where_it_is_far_off) {
   enum { EACH = 24, PROBLEMS = 2 * EACH + 1 };
   double ratios[PROBLEMS * 2], best[PROBLEMS];
   int64_t values[PROBLEMS * 2];
-  const struct portfolio_matrix m = {.problems = PROBLEMS,
-                                     .variants = 2,
-                                     .ratios = ratios,
-                                     .sizes = 2,
-                                     .names = names,
-                                     .values = values,
-                                     .best = best,
-                                     .multiprocessors = 16};
+  struct portfolio_matrix m = matrix_of(PROBLEMS, 2, ratios, 2, values);
+  m.best = best;
+  m.multiprocessors = 16;
   FREED(portfolio_learnt) learnt;
   for (int p = 0; p < PROBLEMS; p++) {
     const bool last = p == PROBLEMS - 1;

@@ -244,14 +244,12 @@ TEST_WITH(test_missing_says_where, make_root, remove_root) {
 static int loads;
 
 static int load_table(const struct toolkit *toolkit, void **table, cugen_error *err) {
-  (void)toolkit;
   loads++;
   *table = calloc(1, 16);
   return *table ? CUGEN_OK : error_memory(err);
 }
 
 static int load_nothing(const struct toolkit *toolkit, void **table, cugen_error *err) {
-  (void)toolkit;
   loads++;
   *table = NULL;
   return error_set(err, CUGEN_ERROR_MISSING, "it is away, try %d", loads);

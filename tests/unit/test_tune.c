@@ -384,7 +384,6 @@ TEST(samples_hold_every_edge) {
 static size_t in_grid(const void *context, uint64_t index, uint64_t *out) {
   size_t count = 0;
   uint64_t row = index / 25, column = index % 25;
-  (void)context;
   for (uint64_t i = 0; i < 40; i++)
     if (i != row) out[count++] = 25 * i + column;
   for (uint64_t i = 0; i < 25; i++)
