@@ -4,6 +4,7 @@
 #define TESTS_OPENING_H
 
 #include <cugen.h>
+#include <string.h>
 
 #include "tests/testing.h"
 
@@ -32,6 +33,19 @@ static inline cugen_plan *plan_of(cugen_kernel *kernel, const cugen_plan_options
   cugen_plan *plan;
   if (cugen_plan_open(kernel, options, &plan, &err)) fail_msg("%s", err.message);
   return plan;
+}
+
+static inline cugen_call *call_of(cugen_plan *plan, void *const *arguments, size_t count) {
+  cugen_error err;
+  cugen_call *call;
+  if (cugen_call_bind(plan, arguments, count, &call, &err)) fail_msg("%s", err.message);
+  return call;
+}
+
+/* Holds a file in memory, such as a config or a template. */
+static inline void hold_file(cugen *lib, const char *name, const char *content) {
+  cugen_error err;
+  if (cugen_add_file(lib, name, content, strlen(content), &err)) fail_msg("%s", err.message);
 }
 
 #endif

@@ -99,9 +99,8 @@ cugen_plan *open_choice(cugen *lib, const struct choice *choice, const char *con
 }
 
 void launch_once(cugen_plan *plan, void *const *arguments, size_t count) {
-  CLOSED(cugen_call) *call;
   cugen_error error;
-  if (cugen_call_bind(plan, arguments, count, &call, &error)) fail_msg("%s", error.message);
+  CLOSED(cugen_call) *call = call_of(plan, arguments, count);
   if (cugen_call_launch(call, NULL, &error)) fail_msg("%s", error.message);
 }
 

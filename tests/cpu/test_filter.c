@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "kernels.h"
-#include "tests/testing.h"
+#include "tests/opening.h"
 
 /* ---- Against the references ----------------------------------------------------------------- */
 
@@ -99,10 +99,8 @@ static float wanted(const struct picture *p, const float *image, int row, int co
 }
 
 static cugen_call *bind(cugen_plan *plan, struct picture *p, float *image, float *result) {
-  cugen_call *call;
-  cugen_error error;
   void *arguments[] = {image, p->weights, result, NULL, NULL};
-  if (cugen_call_bind(plan, arguments, 5, &call, &error)) fail_msg("%s", error.message);
+  cugen_call *call = call_of(plan, arguments, 5);
   return call;
 }
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "kernels.h"
-#include "tests/testing.h"
+#include "tests/opening.h"
 
 enum { M = 136, N = 132, K = 37, MOST = M * N + 8 };
 
@@ -117,7 +117,6 @@ TEST(test_absent) {
   CLOSED(cugen_plan) *plain = open_plan(*state, 3), *fused = open_plan(*state, PLANS - 1);
   cugen_argument_info info;
   cugen_error error;
-  cugen_call *call;
   void *arguments[12] = {o.a, o.b, o.c};
   static const char *const names[] = {"D", "bias", "alpha", "beta", "workspace", "tickets"};
   for (size_t i = 0; i < 6; i++) {
@@ -128,7 +127,7 @@ TEST(test_absent) {
     assert_int_equal(cugen_plan_argument(fused, 6 + i, &info, &error), CUGEN_OK);
     assert_false(info.absent);
   }
-  assert_int_equal(cugen_call_bind(plain, arguments, 12, &call, &error), CUGEN_OK);
+  cugen_call *call = call_of(plain, arguments, 12);
   cugen_call_close(call);
   assert_int_equal(cugen_call_bind(fused, arguments, 6, &call, &error), CUGEN_ERROR_USAGE);
   assert_non_null(strstr(error.message, "was given 6"));

@@ -174,10 +174,9 @@ TEST_WITH(an_implementation_is_not_checked_on_what_it_refuses, fresh_cache, remo
   cugen_record record;
   cugen_error error = {0};
   const char *settings[] = {"n=128"};
-  assert_int_equal(cugen_add_file(lib, "packs.lua", packs_config, sizeof packs_config - 1, &error),
-                   CUGEN_OK);
-  cugen_add_file(lib, "packs.cu", packs_template, sizeof packs_template - 1, &error);
-  cugen_add_file(lib, "packs_reference.cu", packs_reference, sizeof packs_reference - 1, &error);
+  hold_file(lib, "packs.lua", packs_config);
+  hold_file(lib, "packs.cu", packs_template);
+  hold_file(lib, "packs_reference.cu", packs_reference);
   CLOSED(cugen_kernel) *kernel = kernel_of(lib, "packs.lua", settings, 1);
   if (api_kernel_run(kernel, "wide", 0, &record, &error)) fail_msg("%s", error.message);
   if (record.outcome != CUGEN_OUTCOME_OK) fail_msg("%s", record.reason);
@@ -192,8 +191,8 @@ TEST_WITH(inputs_are_kept_from_one_variant_to_the_next, fresh_cache, remove_cach
   options.budget_seconds = -1;
   assert_int_equal(
       cugen_add_file(lib, "writer.lua", writer_config, sizeof writer_config - 1, &error), CUGEN_OK);
-  cugen_add_file(lib, "writer.cu", writer_template, sizeof writer_template - 1, &error);
-  cugen_add_file(lib, "writer_reference.cu", writer_reference, sizeof writer_reference - 1, &error);
+  hold_file(lib, "writer.cu", writer_template);
+  hold_file(lib, "writer_reference.cu", writer_reference);
   CLOSED(cugen_kernel) *kernel = open_kernel(lib, "writer.lua");
   if (api_kernel_tune(kernel, &options, &result, &error)) fail_msg("%s", error.message);
   assert_int_equal(result.tried, 8);

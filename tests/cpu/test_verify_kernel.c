@@ -6,11 +6,10 @@
 #include "api/check.h"
 #include "api/tuning.h"
 #include "kernels.h"
-#include "tests/testing.h"
+#include "tests/opening.h"
 
 static void add(cugen *lib, const char *name, const char *content) {
-  cugen_error error;
-  if (cugen_add_file(lib, name, content, strlen(content), &error)) fail_msg("%s", error.message);
+  hold_file(lib, name, content);
 }
 
 /* Expects the variant's outcome and largest error, and a reason that contains the text. */

@@ -36,10 +36,9 @@ struct fixture {
 static int set_up(void **state) {
   static struct fixture f;
   f.lib = OPEN_LIBRARY(.device = "cpu", .cache = "none");
-  if (cugen_add_file(f.lib, "bits.lua", config, sizeof config - 1, &error) ||
-      cugen_add_file(f.lib, "bits.cu", template, sizeof template - 1, &error) ||
-      cugen_kernel_open(f.lib, "bits", NULL, 0, &f.kernel, &error))
-    fail_msg("%s", error.message);
+  hold_file(f.lib, "bits.lua", config);
+  hold_file(f.lib, "bits.cu", template);
+  f.kernel = kernel_of(f.lib, "bits", NULL, 0);
   *state = &f;
   return 0;
 }
@@ -64,9 +63,8 @@ static void run(cugen_plan *plan, float *y) {
   int rows = ROWS, cols = COLS;
   for (int i = 0; i < ROWS * COLS; i++) x[i] = 1.0f / (float)(1 + i % 97);
   void *arguments[] = {y, x, &rows, &cols};
-  CLOSED(cugen_call) *call;
-  if (cugen_call_bind(plan, arguments, 4, &call, &error) || cugen_call_launch(call, NULL, &error))
-    fail_msg("%s", error.message);
+  CLOSED(cugen_call) *call = call_of(plan, arguments, 4);
+  if (cugen_call_launch(call, NULL, &error)) fail_msg("%s", error.message);
 }
 
 static cugen_tune_result tune(struct fixture *f, const char *bitwise) {
@@ -164,11 +162,10 @@ TEST_WITH(one_that_is_recorded_to_fail_is_refused, set_up, tear_down) {
       "  if (threadIdx.x < rows) y[threadIdx.x + (ORDER == 1 ? 1 : 0)] = 1.0f;\n}\n";
   struct fixture f = *(struct fixture *)*state;
   cugen_plan *plan = NULL;
-  if (cugen_add_file(f.lib, "broken.lua", broken, sizeof broken - 1, &error) ||
-      cugen_add_file(f.lib, "broken.cu", source, sizeof source - 1, &error) ||
-      cugen_kernel_open(f.lib, "broken", NULL, 0, &f.kernel, &error) ||
-      open_plan(&f, "sum ORDER=1", 0, &plan))
-    fail_msg("%s", error.message);
+  hold_file(f.lib, "broken.lua", broken);
+  hold_file(f.lib, "broken.cu", source);
+  f.kernel = kernel_of(f.lib, "broken", NULL, 0);
+  if (open_plan(&f, "sum ORDER=1", 0, &plan)) fail_msg("%s", error.message);
   cugen_plan_close(plan);
   tune(&f, NULL);
   refuse(

@@ -537,11 +537,10 @@ static void fill(void) {
 
 TEST_WITH(test_launch, open_library, close_library) {
   cugen_plan *plan = must_open("n=1000", 0);
-  cugen_call *call;
   cugen_error err;
   void *arguments[] = {out, x, y, NULL, NULL};
   fill();
-  if (cugen_call_bind(plan, arguments, 5, &call, &err)) fail_msg("%s", err.message);
+  cugen_call *call = call_of(plan, arguments, 5);
   long calls = fake->calls, allocated = allocations, locked = locks;
   for (int i = 0; i < 100; i++)
     if (cugen_call_launch(call, &other_stream, &err)) fail_msg("%s", err.message);
@@ -564,14 +563,13 @@ TEST_WITH(test_launch, open_library, close_library) {
    keeps its arguments. */
 TEST_WITH(test_rebind, open_library, close_library) {
   CLOSED(cugen_plan) *plan = must_open("n=1000", 0);
-  CLOSED(cugen_call) *call;
   cugen_error err;
   float alpha = -2, second[COUNT];
   void *arguments[] = {out, x, y, NULL, NULL};
   void *changed[] = {second, x, y, &alpha, NULL};
   void *wrong[] = {out, NULL, y, NULL, NULL};
   fill();
-  assert_int_equal(cugen_call_bind(plan, arguments, 5, &call, NULL), CUGEN_OK);
+  CLOSED(cugen_call) *call = call_of(plan, arguments, 5);
   assert_int_equal(cugen_call_rebind(call, changed, 5, NULL), CUGEN_OK);
   assert_int_equal(cugen_call_rebind(call, wrong, 5, &err), CUGEN_ERROR_USAGE);
   assert_string_equal(err.message, "argument 'x' was given no memory");
@@ -584,9 +582,8 @@ TEST_WITH(test_rebind, open_library, close_library) {
 TEST_WITH(test_rebind_scratch, open_library, close_library) {
   config = "tests/configs/steps.lua";
   CLOSED(cugen_plan) *plan = must_open("size=1000", 0);
-  cugen_call *call;
   void *arguments[] = {x, out, NULL, NULL, NULL}, *changed[] = {y, out, NULL, NULL, NULL};
-  assert_int_equal(cugen_call_bind(plan, arguments, 5, &call, NULL), CUGEN_OK);
+  cugen_call *call = call_of(plan, arguments, 5);
   const long owned = fake->memory;
   assert_true(owned > 0);
   assert_int_equal(cugen_call_rebind(call, changed, 5, NULL), CUGEN_OK);
@@ -598,7 +595,6 @@ TEST_WITH(test_rebind_scratch, open_library, close_library) {
 /* A scalar that the application passes is copied at bind. */
 TEST_WITH(test_scalars, open_library, close_library) {
   CLOSED(cugen_plan) *plan = must_open("n=1000", 0);
-  CLOSED(cugen_call) *call;
   cugen_argument_info info;
   float alpha = -2;
   int n = 10;
@@ -607,7 +603,7 @@ TEST_WITH(test_scalars, open_library, close_library) {
   assert_int_equal(cugen_plan_argument(plan, 4, &info, NULL), CUGEN_OK);
   assert_string_equal(info.dtype, "i32");
   assert_int_equal(cugen_plan_argument(plan, 5, &info, NULL), CUGEN_ERROR_USAGE);
-  assert_int_equal(cugen_call_bind(plan, arguments, 5, &call, NULL), CUGEN_OK);
+  CLOSED(cugen_call) *call = call_of(plan, arguments, 5);
   alpha = 7, n = 0;
   assert_int_equal(cugen_call_launch(call, NULL, NULL), CUGEN_OK);
   assert_null(seen.stream);
@@ -640,7 +636,7 @@ TEST_WITH(test_compiled_in, open_library, close_library) {
   void *arguments[] = {out, x, y, &same, NULL, NULL};
   kernel = open_any("matmul", settings, 4);
   CLOSED(cugen_plan) *plan = plan_of(kernel, NULL);
-  if (cugen_call_bind(plan, arguments, 6, &call, &err)) fail_msg("%s", err.message);
+  call = call_of(plan, arguments, 6);
   cugen_call_close(call);
   arguments[3] = &different;
   assert_int_equal(cugen_call_bind(plan, arguments, 6, &call, &err), CUGEN_ERROR_USAGE);

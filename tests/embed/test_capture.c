@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "api/tuning.h"
-#include "tests/testing.h"
+#include "tests/opening.h"
 
 enum { THREADS = 4, PROCESSES = 3, EACH = 5 };
 
@@ -140,8 +140,7 @@ TEST(counts_launches) {
   CLOSED(cugen) *lib = open_library(file);
   cugen_plan *plan = open_plan(lib, "n=64");
   void *both[] = {y, NULL};
-  for (int i = 0; i < 2; i++)
-    if (cugen_call_bind(plan, both, 2, &calls[i], &error)) fail_msg("%s", error.message);
+  for (int i = 0; i < 2; i++) calls[i] = call_of(plan, both, 2);
   for (int i = 0; i < 7; i++)
     assert_int_equal(cugen_call_launch(calls[i % 2], NULL, &error), CUGEN_OK);
   for (int i = 0; i < 2; i++) cugen_call_close(calls[i]);

@@ -25,9 +25,8 @@ static cugen_error error;
 
 static cugen *open_library(const char *cache, const char *pin, const char *source) {
   cugen *lib = OPEN_LIBRARY(.device = "cpu", .cache = cache, .pin = pin);
-  if (cugen_add_file(lib, "twice.lua", config, sizeof config - 1, &error) ||
-      cugen_add_file(lib, "twice.cu", source, strlen(source), &error))
-    fail_msg("%s", error.message);
+  hold_file(lib, "twice.lua", config);
+  hold_file(lib, "twice.cu", source);
   return lib;
 }
 
@@ -84,7 +83,6 @@ TEST(a_choice_is_opened_elsewhere) {
   float y[100];
   void *arguments[] = {y, NULL};
   cugen_plan *plan;
-  cugen_call *call;
   FREED(text) other = saved("threads=32", "threads=64"), bytes = {0};
   cugen *lib = open_library("none", NULL, template);
   cugen_kernel *kernel = open_kernel(lib, "n=100");
@@ -97,7 +95,7 @@ TEST(a_choice_is_opened_elsewhere) {
   assert_int_equal(info->choice, CUGEN_PLAN_PINNED);
   assert_string_equal(info->variant, "one threads=32");
   assert_null(info->tuned_for);
-  assert_int_equal(cugen_call_bind(plan, arguments, 2, &call, &error), CUGEN_OK);
+  cugen_call *call = call_of(plan, arguments, 2);
   assert_int_equal(cugen_call_launch(call, NULL, &error), CUGEN_OK);
   assert_true(y[0] == 0 && y[99] == 198);
   const void *again;
@@ -266,7 +264,7 @@ TEST(what_is_given_wrong_is_named) {
       "kernel 'lone' { problem 'n' (8), output 'y' { dtype = 'f32', shape = { 'n' } }, reference "
       "'none',"
       "  implementation 'one' { template 'lone.cu', grid { 1 }, block { 32 } } }";
-  if (cugen_add_file(lib, "lone.lua", other, strlen(other), &error)) fail_msg("%s", error.message);
+  hold_file(lib, "lone.lua", other);
   kernel = kernel_of(lib, "lone", NULL, 0);
   assert_true(cugen_plan_open(kernel, NULL, &plan, &error) < 0);
   if (!strstr(error.message, "looked for lone.cu (in memory)")) fail_msg("%s", error.message);

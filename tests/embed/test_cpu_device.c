@@ -91,9 +91,8 @@ TEST_WITH(test_matmul, open_library, close_library) {
   assert_non_null(strstr(info->problem, "M=33 N=20 K=7"));
   assert_int_equal(info->choice, CUGEN_PLAN_DEFAULT);
   void *arguments[6] = {a, b, c};
-  CLOSED(cugen_call) *call;
   cugen_error err;
-  if (cugen_call_bind(plan, arguments, 6, &call, &err)) fail_msg("%s", err.message);
+  CLOSED(cugen_call) *call = call_of(plan, arguments, 6);
   if (cugen_call_launch(call, NULL, &err)) fail_msg("%s", err.message);
   for (int i = 0; i < M; i++)
     for (int j = 0; j < N; j++) {
@@ -112,9 +111,8 @@ TEST_WITH(test_two_plans, open_library, close_library) {
   static float out[COUNT], ones[COUNT];
   for (int i = 0; i < COUNT; i++) ones[i] = 1;
   void *arguments[] = {out, ones, ones, NULL, NULL};
-  cugen_call *call;
   must_be_right(&work[0]);
-  assert_int_equal(cugen_call_bind(other, arguments, 5, &call, NULL), CUGEN_OK);
+  cugen_call *call = call_of(other, arguments, 5);
   assert_int_equal(cugen_call_launch(call, NULL, NULL), CUGEN_OK);
   for (int i = 0; i < COUNT; i++) assert_true(out[i] == 3.5f);
   must_be_right(&work[1]);
@@ -210,12 +208,11 @@ TEST_WITH(test_parameters, open_library, close_library) {
       "few.lua:2: argument 'x' has 8 bytes, but its parameter in kernel 'few' of few.cu:2 has 4"};
   static float memory[10];
   void *arguments[] = {memory, memory};
-  assert_int_equal(cugen_add_file(lib, "few.lua", config, sizeof config - 1, NULL), CUGEN_OK);
+  hold_file(lib, "few.lua", config);
   for (int i = 0; i < 2; i++) {
     cugen_call *call;
     cugen_error err;
-    assert_int_equal(cugen_add_file(lib, "few.cu", templates[i], strlen(templates[i]), NULL),
-                     CUGEN_OK);
+    hold_file(lib, "few.cu", templates[i]);
     CLOSED(cugen_plan) *plan = open_plan("few.lua", NULL, 0);
     assert_int_equal(cugen_call_bind(plan, arguments, 2, &call, &err), CUGEN_ERROR_CONFIG);
     if (!strstr(err.message, said[i])) fail_msg("%s", err.message);

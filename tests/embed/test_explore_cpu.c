@@ -42,8 +42,8 @@ static cugen *open_library(const char *text, size_t length, cugen_kernel **kerne
   all.budget_seconds = -1;
   cugen *lib = OPEN_LIBRARY(.device = "cpu", .cache = "none");
   check(cugen_add_file(lib, "add.lua", text, length, &error));
-  check(cugen_add_file(lib, "add.cu", template, sizeof template - 1, &error));
-  check(cugen_add_file(lib, "add_reference.cu", reference, sizeof reference - 1, &error));
+  hold_file(lib, "add.cu", template);
+  hold_file(lib, "add_reference.cu", reference);
   *kernel = kernel_of(lib, "add", NULL, 0);
   check(api_kernel_tune(*kernel, &all, NULL, &error));
   return lib;
@@ -65,12 +65,11 @@ TEST(launches_are_right) {
   cugen *lib = open_library(config, sizeof config - 1, &kernel);
   cugen_plan_exploration explored;
   cugen_plan *plan = open_plan(kernel, &explored);
-  cugen_call *call;
   /* Explored are variants within twice the best; on a busy machine there may be none. */
   const bool explores = explored.variants > 1;
   assert_in_range(explored.variants, 1, 4);
   for (int i = 0; i < N; i++) x[i] = (float)i, count[i] = 0;
-  check(cugen_call_bind(plan, arguments, 4, &call, &error));
+  cugen_call *call = call_of(plan, arguments, 4);
   for (int launch = 1; launch <= LAUNCHES; launch++) {
     memset(y, 0xff, N * sizeof *y);
     check(cugen_call_launch(call, NULL, &error));

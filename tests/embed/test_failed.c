@@ -40,7 +40,7 @@ static cugen *lib;
 static cugen_error error;
 
 static void add(const char *name, const char *text) {
-  if (cugen_add_file(lib, name, text, strlen(text), &error)) fail_msg("%s", error.message);
+  hold_file(lib, name, text);
 }
 
 FIXTURE(open_library) {

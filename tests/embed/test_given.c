@@ -168,9 +168,9 @@ TEST(test_const_variable) {
   float w[4] = {0}, y[4] = {0};
   void *address, *without[] = {NULL, y}, *with[] = {w, y};
   size_t bytes;
-  cugen_add_file(lib, "fixed.lua", const_config, sizeof const_config - 1, NULL);
-  cugen_add_file(lib, "fixed.cu", const_template, sizeof const_template - 1, NULL);
-  cugen_add_file(lib, "fixed_reference.cu", const_reference, sizeof const_reference - 1, NULL);
+  hold_file(lib, "fixed.lua", const_config);
+  hold_file(lib, "fixed.cu", const_template);
+  hold_file(lib, "fixed_reference.cu", const_reference);
   opened = kernel_of(lib, "fixed.lua", NULL, 0);
   fixed = plan_of(opened, NULL);
   assert_int_equal(cugen_plan_symbol(fixed, "w", &address, &bytes, &error), CUGEN_OK);
@@ -184,7 +184,7 @@ TEST(test_const_variable) {
       "fixed.cu:4: kernel 'fixed': 'w' is const: it cannot be written; declare it without const");
   assert_int_equal(cugen_plan_read(fixed, "w", 0, w, sizeof w, NULL, &error), CUGEN_OK);
   assert_true(w[3] == 4);
-  assert_int_equal(cugen_call_bind(fixed, without, 2, &call, &error), CUGEN_OK);
+  call = call_of(fixed, without, 2);
   assert_int_equal(cugen_call_launch(call, NULL, &error), CUGEN_OK);
   assert_true(y[0] == 1 && y[3] == 4);
 }

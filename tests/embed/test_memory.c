@@ -37,8 +37,7 @@ static const char reference[] =
 static cugen *lib;
 
 static void add(const char *name, const char *text) {
-  cugen_error error;
-  if (cugen_add_file(lib, name, text, strlen(text), &error)) fail_msg("%s", error.message);
+  hold_file(lib, name, text);
 }
 
 FIXTURE(open_library) {
@@ -66,7 +65,6 @@ static void expect_plan(const char *size, cugen_plan_choice choice, const char *
   void *arguments[] = {x, y, NULL};
   CLOSED(cugen_kernel) *kernel;
   CLOSED(cugen_plan) *plan;
-  CLOSED(cugen_call) *call;
   cugen_error error;
   kernel = kernel_of(lib, "kernels/twice", &size, 1);
   plan = plan_of(kernel, NULL);
@@ -74,7 +72,7 @@ static void expect_plan(const char *size, cugen_plan_choice choice, const char *
   assert_string_equal(cugen_plan_about(plan)->variant, variant);
   int n = atoi(size + strlen("n="));
   for (int i = 0; i < 2048; i++) x[i] = (float)i, y[i] = -1;
-  if (cugen_call_bind(plan, arguments, 3, &call, &error)) fail_msg("%s", error.message);
+  CLOSED(cugen_call) *call = call_of(plan, arguments, 3);
   if (cugen_call_launch(call, NULL, &error)) fail_msg("%s", error.message);
   for (int i = 0; i < 2048; i++) assert_true(y[i] == (i < n ? 2 * x[i] : -1));
 }

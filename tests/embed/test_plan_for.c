@@ -73,9 +73,8 @@ TEST(the_plan_launches) {
   const cugen_array arrays[] = {matrix("f32", 2, 3, 3, 1), matrix("f32", 3, 2, 1, 3)};
   cugen_plan *plan = find(k, arrays, 2);
   void *arguments[] = {(void *)(uintptr_t)a, (void *)(uintptr_t)b, c, NULL, NULL, NULL};
-  CLOSED(cugen_call) *call;
   cugen_error err;
-  if (cugen_call_bind(plan, arguments, 6, &call, &err)) fail_msg("%s", err.message);
+  CLOSED(cugen_call) *call = call_of(plan, arguments, 6);
   if (cugen_call_launch(call, NULL, &err)) fail_msg("%s", err.message);
   const float wanted[2][2] = {{4, 2}, {10, 5}};
   assert_memory_equal(c, wanted, sizeof wanted);

@@ -135,9 +135,7 @@ static cugen_plan *open_plan(struct fixture *f, unsigned flags, double share) {
 static cugen_call *bind(cugen_plan *plan, size_t shift, int *n) {
   float alpha = 2;
   void *arguments[] = {data[0] + shift, data[1], data[2], &alpha, n};
-  cugen_call *call;
-  cugen_error err;
-  if (cugen_call_bind(plan, arguments, 5, &call, &err)) fail_msg("%s", err.message);
+  cugen_call *call = call_of(plan, arguments, 5);
   return call;
 }
 
@@ -321,11 +319,10 @@ TEST_WITH(threads_share_one_race, set_up, tear_down) {
   pthread_t threads[THREADS];
   cugen_call *calls[THREADS];
   float *outs[THREADS];
-  cugen_error err;
   for (size_t i = 0; i < THREADS; i++) {
     assert_int_equal(posix_memalign((void **)&outs[i], 512, N * sizeof **outs), 0);
     void *arguments[] = {outs[i], data[1], data[2], NULL, NULL};
-    if (cugen_call_bind(plan, arguments, 5, &calls[i], &err)) fail_msg("%s", err.message);
+    calls[i] = call_of(plan, arguments, 5);
   }
   for (size_t i = 0; i < THREADS; i++)
     assert_int_equal(pthread_create(&threads[i], NULL, launch_many, calls[i]), 0);

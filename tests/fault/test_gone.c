@@ -96,11 +96,10 @@ TEST(the_other_goes_on) {
   cugen *lib =
       OPEN_LIBRARY(.device = "cuda:0,cuda:1", .cache = "none",
                    .toolkit = getenv("CUGEN_TEST_FAKE_TOOLKIT"), .worker = text_get(&self));
-  if (cugen_add_file(lib, "two.lua", two_config, sizeof two_config - 1, &err) ||
-      cugen_add_file(lib, "two.cu", two_template, sizeof two_template - 1, &err) ||
-      cugen_kernel_open(lib, "two.lua", NULL, 0, &kernel, &err) ||
-      api_kernel_tune(kernel, &tuning, &result, &err))
-    fail_msg("%s", err.message);
+  hold_file(lib, "two.lua", two_config);
+  hold_file(lib, "two.cu", two_template);
+  kernel = kernel_of(lib, "two.lua", NULL, 0);
+  if (api_kernel_tune(kernel, &tuning, &result, &err)) fail_msg("%s", err.message);
   assert_int_equal(result.tried, 8);
   assert_int_equal(result.failed, 0);
   assert_int_equal(result.devices, 1);

@@ -296,7 +296,7 @@ static void launch_plan(cugen_plan *plan) {
   cugen_error err;
   for (int i = 0; i < 24; i++) a[i] = (float)i, b[i % 16] = (float)(i % 16);
   for (int i = 0; i < 2; i++) {
-    if (cugen_call_bind(plan, arguments, 3, &calls[i], &err)) fail_msg("%s", err.message);
+    calls[i] = call_of(plan, arguments, 3);
     if (cugen_call_launch(calls[i], &stream, &err)) fail_msg("%s", err.message);
     assert_ptr_equal(lt->stream, &stream);
     workspaces[i] = lt->workspace_at;
@@ -360,13 +360,12 @@ TEST(a_library_that_fails_does_no_harm) {
 TEST(a_launch_that_fails) {
   float buffers[3][24 * 16];
   void *const arguments[] = {buffers[0], buffers[1], buffers[2]};
-  cugen_call *call;
   cugen_error err;
   reset();
   cugen *lib = open_library(cache_file, NULL, 0);
   cugen_kernel *kernel = open_kernel(lib, NULL, 0);
   cugen_plan *plan = open_plan(kernel, "library algorithm=");
-  assert_int_equal(cugen_call_bind(plan, arguments, 3, &call, &err), CUGEN_OK);
+  cugen_call *call = call_of(plan, arguments, 3);
   lt->fail = "Matmul";
   assert_int_equal(cugen_call_launch(call, NULL, &err), CUGEN_ERROR_DEVICE);
   assert_non_null(strstr(err.message, "cublasLtMatmul: CUBLAS_STATUS_PRETENDED"));

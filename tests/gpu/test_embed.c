@@ -275,7 +275,7 @@ static void use_pointers(cugen_kernel *kernel, CUcontext context) {
     for (int i = 0; i < NUMBERS; i++) numbers[i] = (float)(i * (k + 1));
     assert_int_equal(cu.upload(memory[k], numbers, sizeof numbers), CUDA_SUCCESS);
     void *arguments[] = {(void *)(uintptr_t)memory[2], (void *)(uintptr_t)memory[k], NULL, NULL};
-    if (cugen_call_bind(plan, arguments, 4, &calls[k], &error)) fail_msg("%s", error.message);
+    calls[k] = call_of(plan, arguments, 4);
   }
   for (int i = 0; i < 4; i++)
     if (cugen_call_launch(calls[i % 2], stream, &error)) fail_msg("%s", error.message);
