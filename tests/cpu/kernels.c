@@ -1,25 +1,14 @@
 /* Running the shipped kernels; see kernels.h. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "api/tuning.h"
 #include "base/system.h"
 #include "kernels.h"
+#include "tests/opening.h"
 
 int open_library(void **state) {
-  cugen_options options = CUGEN_OPTIONS_INIT;
-  cugen_error error = {0};
-  cugen *lib;
-  options.device = "cpu";
-  options.cache = "none";
-  options.worker = getenv("CUGEN_WORKER");
-  if (cugen_open(&options, &lib, &error)) fail_msg("%s", error.message);
+  cugen *lib = OPEN_LIBRARY(.device = "cpu", .cache = "none", .worker = getenv("CUGEN_WORKER"));
   *state = lib;
   return 0;
 }
@@ -31,13 +20,9 @@ int close_library(void **state) {
 
 cugen_kernel *open_kernel(cugen *lib, const char *config, const char *const *settings,
                           size_t most) {
-  cugen_error error = {0};
-  cugen_kernel *kernel;
   size_t count = 0;
   while (count < most && settings[count]) count++;
-  if (cugen_kernel_open(lib, config, settings, count, &kernel, &error))
-    fail_msg("%s", error.message);
-  return kernel;
+  return kernel_of(lib, config, settings, count);
 }
 
 double run_variant(cugen_kernel *kernel, const char *variant) {
@@ -84,7 +69,7 @@ void add_text(cugen *lib, const char *name, const struct text *text) {
    functions that declare tunables and implementations. It is a global because a file that the
    config includes sees no local. */
 void add_choice(cugen *lib, const struct choice *choice) {
-  struct text config = {0}, shipped = read_text(choice->config);
+  FREED(text) config = {0}, shipped = read_text(choice->config);
   text_addf(&config,
             "local tunables, only = tunable, { %s } function tunable(name) return function(values) "
             "return tunables(name)(only[name] ~= nil and { only[name] } or values) end end ",
@@ -97,8 +82,6 @@ void add_choice(cugen *lib, const struct choice *choice) {
               choice->implementation);
   text_add(&config, text_get(&shipped));
   add_text(lib, "chosen.lua", &config);
-  text_free(&config);
-  text_free(&shipped);
 }
 
 cugen_plan *open_choice(cugen *lib, const struct choice *choice, const char *const *settings,
@@ -116,11 +99,9 @@ cugen_plan *open_choice(cugen *lib, const struct choice *choice, const char *con
 }
 
 void launch_once(cugen_plan *plan, void *const *arguments, size_t count) {
-  cugen_call *call;
   cugen_error error;
-  if (cugen_call_bind(plan, arguments, count, &call, &error)) fail_msg("%s", error.message);
+  CLOSED(cugen_call) *call = call_of(plan, arguments, count);
   if (cugen_call_launch(call, NULL, &error)) fail_msg("%s", error.message);
-  cugen_call_close(call);
 }
 
 cugen_kernel *open_made_up(cugen *lib, const struct made_up *made, const char *body) {

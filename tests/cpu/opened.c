@@ -1,13 +1,8 @@
 #include "opened.h"
 #include "runtime/compile/toolkit.h"
 #include "runtime/devices.h"
+#include "tests/testing.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdlib.h>
 
 void check(int status, const cugen_error *err) {

@@ -62,7 +62,7 @@ static int tear_down(void **state) {
 /* Returns the id of the dataset for the variant. */
 static int64_t dataset_of(struct fixture *f, uint64_t index) {
   const struct dataset_request *request;
-  struct kernel_spec spec;
+  FREED(kernel_spec) spec;
   struct value values[8];
   struct variant variant;
   cugen_error err = {0};
@@ -71,7 +71,6 @@ static int64_t dataset_of(struct fixture *f, uint64_t index) {
                        &f->opened.device.facts, &variant, &spec, &err),
         &err);
   check(bench_dataset(&f->bench, &spec, &f->opened.problem, true, &variant, &request, &err), &err);
-  kernel_spec_free(&spec);
   return request->id;
 }
 
@@ -138,6 +137,4 @@ TEST(references_are_compiled_once) {
   f->opened.target.images = NULL;
 }
 
-int main(void) {
-  return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+ALL_TESTS_WITH(set_up, tear_down);

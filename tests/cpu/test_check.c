@@ -453,7 +453,7 @@ static bool check_one(cugen *lib, const struct made_up *made_up, const struct pl
   cugen_check_options options = {0};
   cugen_error error = {0};
   cugen_check check;
-  cugen_kernel *kernel = open_made_up(lib, made_up, p->body);
+  CLOSED(cugen_kernel) *kernel = open_made_up(lib, made_up, p->body);
   options.variant = "only";
   options.strict = 1;
   options.timeout = p->kind && strcmp(p->kind, "hang") == 0 ? 1 : 60;
@@ -463,7 +463,6 @@ static bool check_one(cugen *lib, const struct made_up *made_up, const struct pl
                        : status == CUGEN_OK && check.finding_count == 0 && check.runs == 1;
   if (!right) print_error("wanted %s at %d\n", p->kind ? p->kind : "nothing", p->line);
   if (!right) print_all(p->body, &check);
-  cugen_kernel_close(kernel);
   return right;
 }
 
@@ -484,12 +483,11 @@ TEST(test_planted) {
 TEST(test_outer) {
   bool right = true;
   for (size_t i = 0; i < sizeof outer / sizeof *outer; i += is_clang() ? 3 : 1) {
-    struct text head = {0};
+    FREED(text) head = {0};
     text_addf(&head, "%s\n%s", outer[i].outside, made.head);
     struct made_up own = made;
     own.head = text_get(&head);
     right &= check_one(*state, &own, &outer[i].planted);
-    text_free(&head);
   }
   assert_true(right);
 }
@@ -505,6 +503,4 @@ TEST(test_whole) {
   assert_true(right);
 }
 
-int main(void) {
-  return cmocka_run_group_tests(tests, open_library, close_library);
-}
+ALL_TESTS_WITH(open_library, close_library);

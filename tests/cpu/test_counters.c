@@ -1,17 +1,12 @@
 /* Compares the bank passes and sectors that cugen check counts with an H200's counters for the
    same variants: tools/bench/results/2026-11-21-h200-check.txt. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "api/check.h"
 #include "kernels.h"
+#include "tests/testing.h"
 
 enum { MOST_SETTINGS = 4 };
 
@@ -118,12 +113,12 @@ static void expect(const char *variant, const char *what, double here, double th
     fail_msg("%s: %s: %.0f counted, an H200 says %.0f", variant, what, here, there);
 }
 
-static void test_row(void **state) {
+TEST(test_row) {
   cugen *lib = *state;
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     cugen_check_options options = {0};
     cugen_error error = {0};
-    cugen_kernel *kernel = NULL;
+    CLOSED(cugen_kernel) *kernel = NULL;
     cugen_check check = {0};
     size_t count = 0;
     while (count < MOST_SETTINGS && rows[i].settings[count]) count++;
@@ -137,20 +132,19 @@ static void test_row(void **state) {
            rows[i].shared_write);
     expect(rows[i].variant, "global reads", counted(&check, 0, 0), rows[i].read);
     expect(rows[i].variant, "global writes", counted(&check, 0, 1), rows[i].write);
-    cugen_kernel_close(kernel);
   }
 }
 
 /* Without traffic the findings are the same and nothing is counted, also if findings and counts
    come from one image. */
-static void test_without(void **state) {
+TEST(test_without) {
   static const char *const variants[] = {"tiled tile=16 pad=0",
                                          "naive block_x=16 block_y=16 columns_along=x"};
   for (size_t i = 0; i < 2 * (sizeof variants / sizeof *variants); i++) {
     static const char *const settings[] = {"M=48", "N=48", "K=16"};
     cugen_check_options options = {0};
     cugen_error error = {0};
-    cugen_kernel *kernel = NULL;
+    CLOSED(cugen_kernel) *kernel = NULL;
     cugen_check check = {0};
     options.variant = variants[i / 2];
     options.no_traffic = i % 2 != 0;
@@ -160,11 +154,7 @@ static void test_without(void **state) {
     assert_int_equal(check.traffic_count == 0, options.no_traffic);
     assert_int_equal(check.runs, 1);
     assert_true(check.lines > 0 && check.lines_reached == check.lines);
-    cugen_kernel_close(kernel);
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_row), cmocka_unit_test(test_without)};
-  return cmocka_run_group_tests(tests, open_library, close_library);
-}
+ALL_TESTS_WITH(open_library, close_library);

@@ -599,6 +599,4 @@ TEST(each_guard_of_each_argument_is_asked) {
   f->device->ops = shipped;
 }
 
-int main(void) {
-  return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+ALL_TESTS_WITH(set_up, tear_down);

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "kernels.h"
-#include "tests/testing.h"
+#include "tests/opening.h"
 
 /* ---- Against the references ----------------------------------------------------------------- */
 
@@ -20,9 +20,8 @@ struct row {
 
 static void run_rows(cugen *lib, const char *config, const struct row *rows, size_t count) {
   for (size_t i = 0; i < count; i++) {
-    cugen_kernel *kernel = open_kernel(lib, config, rows[i].settings, SETTINGS);
+    CLOSED(cugen_kernel) *kernel = open_kernel(lib, config, rows[i].settings, SETTINGS);
     for (size_t v = 0; v < 4 && rows[i].variants[v]; v++) run_variant(kernel, rows[i].variants[v]);
-    cugen_kernel_close(kernel);
   }
 }
 
@@ -100,10 +99,8 @@ static float wanted(const struct picture *p, const float *image, int row, int co
 }
 
 static cugen_call *bind(cugen_plan *plan, struct picture *p, float *image, float *result) {
-  cugen_call *call;
-  cugen_error error;
   void *arguments[] = {image, p->weights, result, NULL, NULL};
-  if (cugen_call_bind(plan, arguments, 5, &call, &error)) fail_msg("%s", error.message);
+  cugen_call *call = call_of(plan, arguments, 5);
   return call;
 }
 
@@ -137,11 +134,11 @@ enum { PLANS = sizeof plans / sizeof *plans };
 TEST(test_nan_stays_in_the_footprint) {
   static struct picture p;
   for (size_t i = 0; i < PLANS; i++) {
-    cugen_plan *plan = open_choice(*state, &plans[i], settings, SETTINGS);
+    CLOSED(cugen_plan) *plan = open_choice(*state, &plans[i], settings, SETTINGS);
     fill(&p);
     p.image[33 * COLS + 40] = NAN;
     p.image[0] = INFINITY;
-    cugen_call *call = bind(plan, &p, p.image, p.result);
+    CLOSED(cugen_call) *call = bind(plan, &p, p.image, p.result);
     launch(call);
     for (int r = 0; r < ROWS; r++)
       for (int c = 0; c < COLS; c++) {
@@ -150,8 +147,6 @@ TEST(test_nan_stays_in_the_footprint) {
         if (corner ? isfinite(got) : nan ? !isnan(got) : got != wanted(&p, p.image, r, c))
           fail_msg("%s: result[%d][%d] is %g", plans[i].implementation, r, c, (double)got);
       }
-    cugen_call_close(call);
-    cugen_plan_close(plan);
   }
 }
 
@@ -161,16 +156,14 @@ TEST(test_unaligned) {
   static struct picture p;
   for (size_t i = 0; i < PLANS; i++)
     for (int shift = 0; shift < 4; shift++) {
-      cugen_plan *plan = open_choice(*state, &plans[i], settings, SETTINGS);
+      CLOSED(cugen_plan) *plan = open_choice(*state, &plans[i], settings, SETTINGS);
       fill(&p);
       float *image = p.image + shift, *result = p.result + (shift ^ 1);
-      cugen_call *call = bind(plan, &p, image, result);
+      CLOSED(cugen_call) *call = bind(plan, &p, image, result);
       launch(call);
       expect_picture(&p, image, result, plans[i].implementation);
       assert_true(isnan(result[ROWS * COLS]));
       if (result > p.result) assert_true(isnan(result[-1]));
-      cugen_call_close(call);
-      cugen_plan_close(plan);
     }
 }
 
@@ -179,9 +172,9 @@ TEST(test_unaligned) {
 TEST(test_what_changes_between_launches) {
   static struct picture p;
   for (size_t i = 0; i < PLANS; i++) {
-    cugen_plan *plan = open_choice(*state, &plans[i], settings, SETTINGS);
+    CLOSED(cugen_plan) *plan = open_choice(*state, &plans[i], settings, SETTINGS);
     fill(&p);
-    cugen_call *call = bind(plan, &p, p.image, p.result);
+    CLOSED(cugen_call) *call = bind(plan, &p, p.image, p.result);
     struct picture *bound = malloc(sizeof *bound);
     assert_non_null(bound);
     memcpy(bound, &p, sizeof p);
@@ -192,8 +185,6 @@ TEST(test_what_changes_between_launches) {
     launch(call);
     expect_picture(bound, p.image, p.result, plans[i].tunables);
     free(bound);
-    cugen_call_close(call);
-    cugen_plan_close(plan);
   }
 }
 
@@ -238,7 +229,8 @@ TEST(test_layouts_agree) {
   static _Alignas(64) float in[FIELDS * 256], out[6 * 256], first[COUNT][6];
   for (size_t i = 0; i < 2 * sizeof layouts / sizeof *layouts; i++) {
     const int64_t lanes = layouts[i / 2].lanes, shift = (int64_t)(i % 2);
-    cugen_plan *plan = open_particles(*state, layouts[i / 2].tunables, layouts[i / 2].layout);
+    CLOSED(cugen_plan) *plan =
+        open_particles(*state, layouts[i / 2].tunables, layouts[i / 2].layout);
     memset(in, 0, sizeof in);
     float *from = in + shift, *to = out + shift;
     for (int64_t p = 0; p < COUNT; p++)
@@ -253,7 +245,6 @@ TEST(test_layouts_agree) {
           fail_msg("%s: number %d of particle %d is %g, not %g", layouts[i / 2].tunables, (int)f,
                    (int)p, (double)got, (double)first[p][f]);
       }
-    cugen_plan_close(plan);
   }
   /* A particle inside the box that touches no wall: v = 0 + dt * (w * -drag * v - g), computed
      by hand. */
@@ -263,6 +254,4 @@ TEST(test_layouts_agree) {
   assert_true(fabsf(first[1][0] - (x + 0.01f * faster)) < 1e-6f);
 }
 
-int main(void) {
-  return cmocka_run_group_tests(tests, open_library, close_library);
-}
+ALL_TESTS_WITH(open_library, close_library);

@@ -88,7 +88,3 @@ TEST_WITH(the_first_of_several, set_up, tear_down) {
   assert_int_equal(strncmp(err.message, "first", 5), 0);
   assert_int_equal(dataset_guards(fixture->device, fixture->dataset, &err), CUGEN_OK);
 }
-
-int main(void) {
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}

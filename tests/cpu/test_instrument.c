@@ -141,6 +141,4 @@ static int tear_down(void **state) {
   return 0;
 }
 
-int main(void) {
-  return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+ALL_TESTS_WITH(set_up, tear_down);

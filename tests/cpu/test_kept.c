@@ -28,21 +28,20 @@ static struct hash image_of(const struct toolkit *toolkit, const char *source, b
                                           .entry_count = 1,
                                           .watched = true,
                                           .at_source = at_source};
-  struct compiled compiled;
+  FREED(compiled) compiled;
   cugen_error err;
   check(cpu_compile(&request, &compiled, &err), &err);
   assert_string_equal(compiled.entries[0], "cugen_entry_0");
   assert_string_equal(compiled.log, "");
   const struct hash hash = hash_bytes(compiled.image, compiled.image_length);
   assert_string_equal(hash.hex, compiled.image_hash.hex);
-  compiled_free(&compiled);
   return hash;
 }
 
 #define ONE "__global__ void one(float *x) { x[threadIdx.x] = 1; }\n"
 
 TEST(equal_code_is_compiled_once) {
-  struct toolkit *toolkit, *other;
+  CLOSED(toolkit) *toolkit, *other;
   cugen_error err;
   check(toolkit_open(&(struct toolkit_options){0}, &toolkit, &err), &err);
   const struct hash first = image_of(toolkit, "// one\n// n=1\n" ONE, true);
@@ -56,8 +55,6 @@ TEST(equal_code_is_compiled_once) {
                           first.hex);
   check(toolkit_open(&(struct toolkit_options){0}, &other, &err), &err);
   assert_string_not_equal(image_of(other, "// one\n// n=1\n" ONE, true).hex, first.hex);
-  toolkit_close(other);
-  toolkit_close(toolkit);
 }
 
 /* ---- Between threads ------------------------------------------------------------------------ */
@@ -73,11 +70,10 @@ struct waiter {
 
 static void *wait_for(void *context) {
   struct waiter *w = context;
-  struct compiled got = {0};
+  FREED(compiled) got = {0};
   w->found = kept_images_get(w->kept, &w->key, &never, &got);
   w->length = got.image_length;
   if (!w->found) kept_images_put(w->kept, &w->key, NULL);
-  compiled_free(&got);
   return NULL;
 }
 
@@ -105,7 +101,6 @@ TEST(who_comes_second_waits) {
 }
 
 static bool at_once(void *context) {
-  (void)context;
   return true;
 }
 
@@ -149,8 +144,4 @@ TEST(old_ones_go) {
   assert_false(kept_images_get(kept, &keys[0], &never, &got));
   kept_images_put(kept, &keys[0], NULL);
   kept_images_free(kept);
-}
-
-int main(void) {
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

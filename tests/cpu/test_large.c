@@ -81,7 +81,7 @@ static const struct {
 TEST(test_moves) {
   for (size_t i = 0; i < sizeof moves / sizeof *moves; i++) {
     const char *config = moves[i].choice.config;
-    cugen_plan *plan = open_choice(*state, &moves[i].choice, moves[i].settings, SETTINGS);
+    CLOSED(cugen_plan) *plan = open_choice(*state, &moves[i].choice, moves[i].settings, SETTINGS);
     struct buffer x = reserve_argument(plan, 0), y = reserve_argument(plan, 1);
     size_t cols = strstr(config, "access") ? 1 : COLS;
     bool turned = strstr(config, "transpose") != NULL;
@@ -97,7 +97,6 @@ TEST(test_moves) {
       }
     release(x);
     release(y);
-    cugen_plan_close(plan);
   }
 }
 
@@ -110,7 +109,7 @@ TEST(test_particles) {
                                           {"configs/particles.lua", "plain", "group = 4"},
                                           {"configs/particles.lua", "wide", "group = 4"}};
   for (size_t i = 0; i < sizeof choices / sizeof *choices; i++) {
-    cugen_plan *plan = open_choice(*state, &choices[i], settings, 2);
+    CLOSED(cugen_plan) *plan = open_choice(*state, &choices[i], settings, 2);
     struct buffer in = reserve_argument(plan, 0), out = reserve_argument(plan, 1);
     size_t lanes = choices[i].tunables[8] == '4' ? 4 : 1, last = 129;
     float *state_of = (float *)in.memory + (last / lanes << 24) * lanes + last % lanes;
@@ -124,7 +123,6 @@ TEST(test_particles) {
       fail_msg("%s %s: %g", choices[i].implementation, choices[i].tunables, (double)got);
     release(in);
     release(out);
-    cugen_plan_close(plan);
   }
 }
 
@@ -138,7 +136,7 @@ TEST(test_reduce) {
                                           {"configs/reduce.lua", "columns", NULL}};
   static int64_t sums[LINES];
   for (size_t i = 0; i < sizeof choices / sizeof *choices; i++) {
-    cugen_plan *plan = open_choice(*state, &choices[i], settings[i], 4);
+    CLOSED(cugen_plan) *plan = open_choice(*state, &choices[i], settings[i], 4);
     struct buffer x = reserve_argument(plan, 0);
     int *numbers = (int *)x.memory;
     void *arguments[ARGUMENTS] = {numbers, sums};
@@ -149,7 +147,6 @@ TEST(test_reduce) {
     launch_once(plan, arguments, cugen_plan_about(plan)->arguments);
     assert_true(sums[0] == 1 && sums[LINES - 1] == 320 && sums[LINES - 2] == 0);
     release(x);
-    cugen_plan_close(plan);
   }
 }
 
@@ -157,7 +154,7 @@ TEST(test_reader) {
   static const char *const settings[] = {"n=2147483653", "passes=1", "chunk=1073741824"};
   const struct choice choice = {"configs/reader.lua", "stream", NULL};
   float sums[3] = {-1, -1, -1};
-  cugen_plan *plan = open_choice(*state, &choice, settings, 3);
+  CLOSED(cugen_plan) *plan = open_choice(*state, &choice, settings, 3);
   struct buffer x = reserve_argument(plan, 0);
   void *arguments[] = {x.memory, sums, NULL, NULL};
   float *numbers = (float *)x.memory;
@@ -167,7 +164,6 @@ TEST(test_reader) {
   launch_once(plan, arguments, 4);
   assert_true(sums[0] == 0 && sums[1] == 2 && sums[2] == 12);
   release(x);
-  cugen_plan_close(plan);
 }
 
 /* K rows with a pitch, 128 elements each, added up into one sum. The other implementations take
@@ -177,7 +173,7 @@ TEST(test_matmul) {
                                          "pitched=true"};
   static const struct choice choice = {"configs/matmul.lua", "naive", NULL};
   enum { PITCH = 128, K = 16777217 };
-  cugen_plan *plan = open_choice(*state, &choice, settings, 5);
+  CLOSED(cugen_plan) *plan = open_choice(*state, &choice, settings, 5);
   struct buffer a = reserve_argument(plan, 0), b = reserve_argument(plan, 1);
   float c[PITCH] = {0};
   void *arguments[ARGUMENTS] = {a.memory, b.memory, c};
@@ -190,7 +186,6 @@ TEST(test_matmul) {
   assert_true(c[0] == 41);
   release(a);
   release(b);
-  cugen_plan_close(plan);
 }
 
 /* ---- Offsets -------------------------------------------------------------------------------- */
@@ -215,15 +210,12 @@ TEST(test_offsets) {
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     cugen_error error;
     const char *source, *name;
-    cugen_kernel *kernel = open_kernel(*state, rows[i].config, rows[i].settings, 5);
+    CLOSED(cugen_kernel) *kernel = open_kernel(*state, rows[i].config, rows[i].settings, 5);
     if (cugen_kernel_source(kernel, rows[i].variant, &source, &name, &error))
       fail_msg("%s", error.message);
     if (!strstr(source, "using index_t = long long;"))
       fail_msg("%s %s", rows[i].config, rows[i].variant);
-    cugen_kernel_close(kernel);
   }
 }
 
-int main(void) {
-  return cmocka_run_group_tests(tests, open_library, close_library);
-}
+ALL_TESTS_WITH(open_library, close_library);

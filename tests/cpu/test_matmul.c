@@ -1,16 +1,11 @@
 /* Input that a tuning run of matmul does not meet, for each implementation: operands that are
    not aligned for wide copies, NaN, infinity. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
 
 #include "kernels.h"
+#include "tests/opening.h"
 
 enum { M = 136, N = 132, K = 37, MOST = M * N + 8 };
 
@@ -73,10 +68,10 @@ static float product(const float *a, const float *b, int m, int n) {
 }
 
 /* Each operand in turn begins at an address at which no wide access may start. */
-static void test_unaligned(void **state) {
+TEST(test_unaligned) {
   static struct operands o;
   for (size_t p = 0; p < PLANS; p++) {
-    cugen_plan *plan = open_plan(*state, p);
+    CLOSED(cugen_plan) *plan = open_plan(*state, p);
     for (int shifted = 0; shifted < 8; shifted++) {
       fill(&o);
       float *a = o.a + (shifted & 1), *b = o.b + (shifted & 2), *c = o.c + (shifted & 4 ? 3 : 0);
@@ -90,15 +85,14 @@ static void test_unaligned(void **state) {
       assert_true(isnan(c[M * N]));
       if (c > o.c) assert_true(isnan(c[-1]));
     }
-    cugen_plan_close(plan);
   }
 }
 
 /* A NaN in A reaches its row of C, an infinity in B its column, and both reach nothing else. */
-static void test_nan_and_infinity(void **state) {
+TEST(test_nan_and_infinity) {
   static struct operands o;
   for (size_t p = 0; p < PLANS; p++) {
-    cugen_plan *plan = open_plan(*state, p);
+    CLOSED(cugen_plan) *plan = open_plan(*state, p);
     fill(&o);
     for (int k = 0; k < K; k++) /* never 0: 0 * infinity is NaN */
       for (int m = 0; m < M; m++) o.a[k * M + m] = o.a[k * M + m] + 6;
@@ -113,18 +107,16 @@ static void test_nan_and_infinity(void **state) {
       if (!right)
         fail_msg("%s: C[%d, %d] is %g", plans[p].implementation, i / N, i % N, (double)o.c[i]);
     }
-    cugen_plan_close(plan);
   }
 }
 
 /* An argument that the problem lacks keeps its place and takes only NULL. Scratch exists for the
    variants that use it. */
-static void test_absent(void **state) {
+TEST(test_absent) {
   static struct operands o;
-  cugen_plan *plain = open_plan(*state, 3), *fused = open_plan(*state, PLANS - 1);
+  CLOSED(cugen_plan) *plain = open_plan(*state, 3), *fused = open_plan(*state, PLANS - 1);
   cugen_argument_info info;
   cugen_error error;
-  cugen_call *call;
   void *arguments[12] = {o.a, o.b, o.c};
   static const char *const names[] = {"D", "bias", "alpha", "beta", "workspace", "tickets"};
   for (size_t i = 0; i < 6; i++) {
@@ -135,21 +127,19 @@ static void test_absent(void **state) {
     assert_int_equal(cugen_plan_argument(fused, 6 + i, &info, &error), CUGEN_OK);
     assert_false(info.absent);
   }
-  assert_int_equal(cugen_call_bind(plain, arguments, 12, &call, &error), CUGEN_OK);
+  cugen_call *call = call_of(plain, arguments, 12);
   cugen_call_close(call);
   assert_int_equal(cugen_call_bind(fused, arguments, 6, &call, &error), CUGEN_ERROR_USAGE);
   assert_non_null(strstr(error.message, "was given 6"));
   arguments[7] = o.bias;
   assert_int_equal(cugen_call_bind(plain, arguments, 12, &call, &error), CUGEN_ERROR_USAGE);
   assert_non_null(strstr(error.message, "'bias' is none of this problem's: pass NULL"));
-  cugen_plan_close(plain);
-  cugen_plan_close(fused);
 }
 
-static void test_scratch(void **state) {
+TEST(test_scratch) {
   static const char *const settings[] = {"M=136", "N=132", "K=37"};
   static const struct choice parts = {"configs/matmul.lua", "pipelined", "split = 4"};
-  cugen_plan *plan = open_choice(*state, &parts, settings, 3);
+  CLOSED(cugen_plan) *plan = open_choice(*state, &parts, settings, 3);
   cugen_argument_info info;
   cugen_error error;
   for (size_t i = 10; i < 12; i++) {
@@ -157,16 +147,15 @@ static void test_scratch(void **state) {
     assert_int_equal(info.kind, CUGEN_ARGUMENT_SCRATCH);
     assert_true(info.bytes > 0);
   }
-  cugen_plan_close(plan);
 }
 
 /* NaN and infinity in other operands of an epilogue reach the elements that use them; relu keeps
    NaN. */
-static void test_nan_in_an_epilogue(void **state) {
+TEST(test_nan_in_an_epilogue) {
   static struct operands o;
   for (size_t p = 0; p < PLANS; p++) {
     if (!has_epilogue(p)) continue;
-    cugen_plan *plan = open_plan(*state, p);
+    CLOSED(cugen_plan) *plan = open_plan(*state, p);
     fill(&o);
     o.d[3 * N + 5] = NAN;
     o.bias[67] = NAN;
@@ -177,17 +166,7 @@ static void test_nan_in_an_epilogue(void **state) {
       if (isnan(o.c[i]) != nan || (i % N == 66 && o.c[i] != 0))
         fail_msg("%s: C[%d, %d] is %g", plans[p].implementation, i / N, i % N, (double)o.c[i]);
     }
-    cugen_plan_close(plan);
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_unaligned),
-      cmocka_unit_test(test_nan_and_infinity),
-      cmocka_unit_test(test_nan_in_an_epilogue),
-      cmocka_unit_test(test_absent),
-      cmocka_unit_test(test_scratch),
-  };
-  return cmocka_run_group_tests_name("matmul", tests, open_library, close_library);
-}
+ALL_TESTS_WITH(open_library, close_library);

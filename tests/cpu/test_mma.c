@@ -9,9 +9,8 @@
 #include "tests/testing.h"
 
 static void run(cugen *lib, const char *const *settings, size_t most, const char *variant) {
-  cugen_kernel *kernel = open_kernel(lib, "configs/matmul.lua", settings, most);
+  CLOSED(cugen_kernel) *kernel = open_kernel(lib, "configs/matmul.lua", settings, most);
   run_variant(kernel, variant);
-  cugen_kernel_close(kernel);
 }
 
 /* Few enough threads that rows copied in pieces of 2 bytes are allowed. */
@@ -150,11 +149,8 @@ static void check_shifted(cugen_plan *plan, int shifted) {
 TEST(test_unaligned) {
   static const char *const settings[] = {"M=72", "N=136", "K=80", "dtype=bf16", "dtype_c=f32"};
   static const struct choice choice = {"configs/matmul.lua", "mma", NULL};
-  cugen_plan *plan = open_choice(*state, &choice, settings, 5);
+  CLOSED(cugen_plan) *plan = open_choice(*state, &choice, settings, 5);
   for (int shifted = 0; shifted < 8; shifted++) check_shifted(plan, shifted);
-  cugen_plan_close(plan);
 }
 
-int main(void) {
-  return cmocka_run_group_tests(tests, open_library, close_library);
-}
+ALL_TESTS_WITH(open_library, close_library);

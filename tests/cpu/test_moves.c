@@ -29,10 +29,9 @@ struct family {
    each further type and pitch is another source to compile. */
 static void run_family(cugen *lib, const struct family *family) {
   for (size_t p = 0; p < 16 && family->problems[p][0]; p++) {
-    cugen_kernel *kernel = open_kernel(lib, family->config, family->problems[p], SETTINGS);
+    CLOSED(cugen_kernel) *kernel = open_kernel(lib, family->config, family->problems[p], SETTINGS);
     for (size_t v = 0; v < VARIANTS && family->variants[v]; v++)
       if (p < family->all || (p + v) % 3 == 0) run_exactly(kernel, family->variants[v]);
-    cugen_kernel_close(kernel);
   }
 }
 
@@ -209,16 +208,13 @@ static void move_at(bool turned, cugen_plan *plan, size_t from_offset, size_t to
 
 TEST(test_any_pointer_any_bits) {
   for (size_t i = 0; i < sizeof plans / sizeof *plans; i++) {
-    cugen_plan *plan = open_choice(*state, &plans[i].choice, plans[i].settings, SETTINGS);
+    CLOSED(cugen_plan) *plan = open_choice(*state, &plans[i].choice, plans[i].settings, SETTINGS);
     bool turned = strstr(plans[i].choice.config, "transpose") != NULL;
     move_at(turned, plan, 0, 0);
     move_at(turned, plan, 1, 0);
     move_at(turned, plan, 0, 3);
     move_at(turned, plan, 2, 2);
-    cugen_plan_close(plan);
   }
 }
 
-int main(void) {
-  return cmocka_run_group_tests(tests, open_library, close_library);
-}
+ALL_TESTS_WITH(open_library, close_library);

@@ -89,7 +89,7 @@ static void run(struct fixture *f, size_t number, const char *before) {
   static const struct measure_options measure = {.seconds = 0.001, .samples = 1};
   struct candidate *c = f->candidates[number];
   const int wanted = number % 2 ? verdicts[number / 2] : CUGEN_OUTCOME_OK;
-  struct cache_record record = {0};
+  FREED(cache_record) record = {0};
   cugen_error err = {0};
   double busy;
   check(candidate_run(&f->bench, c, true, &measure, number == 2 * ENDLESS + 1 ? 0.2 : 60, &record,
@@ -98,7 +98,6 @@ static void run(struct fixture *f, size_t number, const char *before) {
   if (wanted != ANY && (int)record.outcome != wanted)
     fail_msg("%s after %s: outcome %d, not %d: %s", c->real.variant, before, (int)record.outcome,
              wanted, record.reason);
-  cache_record_free(&record);
 }
 
 /* Returns the number at a place of a row of a Williams square: in all rows together each number
@@ -121,6 +120,4 @@ TEST(the_right_are_right_behind_each_other_one) {
   }
 }
 
-int main(void) {
-  return cmocka_run_group_tests(tests, open_fixture, close_fixture);
-}
+ALL_TESTS_WITH(open_fixture, close_fixture);

@@ -305,7 +305,7 @@ static bool check_one(cugen *lib, size_t at) {
   cugen_check_options options = {0};
   cugen_error error = {0};
   cugen_check check;
-  cugen_kernel *kernel = open_made_up(lib, &made, cases[at].body);
+  CLOSED(cugen_kernel) *kernel = open_made_up(lib, &made, cases[at].body);
   options.variant = "only";
   options.timeout = 20;
   int status = api_kernel_check(kernel, &options, &check, &error);
@@ -321,7 +321,6 @@ static bool check_one(cugen *lib, size_t at) {
                 finding_name((int)check.findings[i].kind), check.findings[i].message);
   for (size_t i = 0; i < check.skip_count && !right; i++)
     print_error("  not checked: %s\n", check.skips[i].why);
-  cugen_kernel_close(kernel);
   return right;
 }
 
@@ -334,6 +333,4 @@ TEST(test_order) {
   assert_true(right);
 }
 
-int main(void) {
-  return cmocka_run_group_tests(tests, open_library, close_library);
-}
+ALL_TESTS_WITH(open_library, close_library);

@@ -36,9 +36,8 @@ static const struct {
 };
 
 static void run_reduce(cugen *lib, const char *const *settings, size_t count, const char *variant) {
-  cugen_kernel *kernel = open_kernel(lib, "configs/reduce.lua", settings, count);
+  CLOSED(cugen_kernel) *kernel = open_kernel(lib, "configs/reduce.lua", settings, count);
   run_variant(kernel, variant);
-  cugen_kernel_close(kernel);
 }
 
 /* Types and operators alternate, so that each implementation meets several. */
@@ -223,11 +222,10 @@ static void expect_wrong(cugen *lib, const struct text *config, const char *cons
 /* a - b is not associative, so the kernel's order gives another number than the reference's. The
    message says so. */
 TEST(test_not_associative) {
-  struct text text = read_text("configs/reduce.lua");
+  FREED(text) text = read_text("configs/reduce.lua");
   replace(&text, "formula \"combine(a, b)\"", "\"select(op == 'sum', a + b",
           "\"select(op == 'sum', a - b");
   for (size_t i = 0; i < 6; i += 3) expect_wrong(*state, &text, NULL, 0, contiguous[i], "y[0] is ");
-  text_free(&text);
 }
 
 /* The kernel without the barrier in its loop: threads run one after the other up to a barrier,
@@ -257,6 +255,4 @@ TEST(test_no_reset) {
   text_free(&config);
 }
 
-int main(void) {
-  return cmocka_run_group_tests(tests, open_library, close_library);
-}
+ALL_TESTS_WITH(open_library, close_library);

@@ -6,11 +6,10 @@
 #include "api/check.h"
 #include "api/tuning.h"
 #include "kernels.h"
-#include "tests/testing.h"
+#include "tests/opening.h"
 
 static void add(cugen *lib, const char *name, const char *content) {
-  cugen_error error;
-  if (cugen_add_file(lib, name, content, strlen(content), &error)) fail_msg("%s", error.message);
+  hold_file(lib, name, content);
 }
 
 /* Returns the reason without the check problem that it may begin with. */
@@ -115,12 +114,11 @@ TEST(a_reference_forgets_an_output) {
     replace(&reference, "", cases[i].from, cases[i].to);
     add_text(lib, "sizes_reference.cu", &reference);
     text_free(&reference);
-    cugen_kernel *kernel = open_kernel(lib, "sizes.lua", &setting, 1);
+    CLOSED(cugen_kernel) *kernel = open_kernel(lib, "sizes.lua", &setting, 1);
     assert_int_equal(api_kernel_run(kernel, "a wrong=no", 60, &record, &error), CUGEN_ERROR_CONFIG);
     if (!strstr(error.message, "the reference sizes_reference.cu: it does not write ") ||
         !strstr(error.message, cases[i].named))
       fail_msg("%s", error.message);
-    cugen_kernel_close(kernel);
   }
 }
 
@@ -165,7 +163,7 @@ TEST(an_input_may_be_overwritten) {
   runs(lib, "spare.lua", "may=false", "a shift=0 threads=64", CUGEN_OUTCOME_WRONG,
        "wrote to input x: ");
   /* Two variants after each other in one worker: each finds the buffer filled. */
-  cugen_kernel *kernel = open_kernel(lib, "spare.lua", settings, 1);
+  CLOSED(cugen_kernel) *kernel = open_kernel(lib, "spare.lua", settings, 1);
   cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
   cugen_tune_result result;
   cugen_argument_info argument;
@@ -179,7 +177,6 @@ TEST(an_input_may_be_overwritten) {
   assert_true(argument.overwrite);
   check_options.variant = "a shift=0 threads=128";
   if (api_kernel_check(kernel, &check_options, &check, &error)) fail_msg("%s", error.message);
-  cugen_kernel_close(kernel);
 }
 
 /* Each launch finds its indices as they were given, however many launches there were before. */
@@ -221,6 +218,4 @@ TEST(what_is_changed_is_an_index) {
   }
 }
 
-int main(void) {
-  return cmocka_run_group_tests(tests, open_library, close_library);
-}
+ALL_TESTS_WITH(open_library, close_library);

@@ -81,7 +81,7 @@ static int close_fixture(void **state) {
 static void run(struct fixture *f, size_t number, const char *before) {
   static const struct measure_options measure = {.seconds = 0.01, .samples = 3};
   struct candidate *c = f->candidates[number];
-  struct cache_record record = {0};
+  FREED(cache_record) record = {0};
   cugen_error err = {0};
   double busy;
   check(candidate_run(&f->bench, c, true, &measure, 60, &record, &busy, &err), &err);
@@ -92,7 +92,6 @@ static void run(struct fixture *f, size_t number, const char *before) {
   if (!its_own && (int)record.outcome != f->wanted[number])
     fail_msg("%s after %s: outcome %d, not %d: %s", c->real.variant, before, (int)record.outcome,
              f->wanted[number], record.reason);
-  cache_record_free(&record);
 }
 
 TEST(every_order_gives_one_verdict) {
@@ -121,6 +120,4 @@ TEST(nothing_is_left_to_be_found) {
   }
 }
 
-int main(void) {
-  return cmocka_run_group_tests(tests, open_fixture, close_fixture);
-}
+ALL_TESTS_WITH(open_fixture, close_fixture);

@@ -1,14 +1,9 @@
 /* The shipped templates on the cpu device compute what their references compute: in every
    layout, for sizes that tiles divide and do not divide, aligned for wide loads and not. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdio.h>
 
 #include "kernels.h"
+#include "tests/testing.h"
 
 enum { SETTINGS = 9 };
 
@@ -77,28 +72,27 @@ static void run_matmul(cugen *lib, unsigned number, size_t size, const char *var
                                     sizes[size].m,
                                     sizes[size].n,
                                     sizes[size].k};
-  cugen_kernel *kernel = open_kernel(lib, "configs/matmul.lua", settings, SETTINGS);
+  CLOSED(cugen_kernel) *kernel = open_kernel(lib, "configs/matmul.lua", settings, SETTINGS);
   run_variant(kernel, variant);
-  cugen_kernel_close(kernel);
 }
 
-static void test_blocked(void **state) {
+TEST(test_blocked) {
   for (unsigned i = 0; i < 4; i++)
     run_matmul(*state, layouts[i], i, blocked[i][in_f64(layouts[i])]);
 }
 
-static void test_pipelined(void **state) {
+TEST(test_pipelined) {
   for (unsigned i = 0; i < 4; i++) run_matmul(*state, layouts[i], i + 1, pipelined[i]);
 }
 
 /* Sizes whose M and K are odd, so that A is copied to aligned rows in either layout. */
-static void test_parts_and_packed(void **state) {
+TEST(test_parts_and_packed) {
   static const size_t odd[] = {0, 3, 4};
   for (unsigned i = 0; i < 4; i++) run_matmul(*state, layouts[i], odd[i % 3], parts[i]);
 }
 
 /* 16-bit types are added in f32 and stored as that type or f32; tf32 is stored as f32. */
-static void test_matmul_types(void **state) {
+TEST(test_matmul_types) {
   static const char *const types[][2] = {{"dtype=f16", "dtype_c=default"},
                                          {"dtype=f16", "dtype_c=f32"},
                                          {"dtype=bf16", "dtype_c=default"},
@@ -114,14 +108,13 @@ static void test_matmul_types(void **state) {
                               "M=67",
                               "N=70",
                               "K=77"};
-    cugen_kernel *kernel = open_kernel(*state, "configs/matmul.lua", settings, 9);
+    CLOSED(cugen_kernel) *kernel = open_kernel(*state, "configs/matmul.lua", settings, 9);
     run_variant(kernel, simple[i % 4]);
-    cugen_kernel_close(kernel);
   }
 }
 
 /* Each product of a batch has its own operands and its own part of C, in every layout. */
-static void test_batch(void **state) {
+TEST(test_batch) {
   const char *const variants[] = {"naive block_x=16 block_y=8 columns_along=x",
                                   "tiled tile=16 pad=0",
                                   blocked[0][0],
@@ -139,14 +132,13 @@ static void test_batch(void **state) {
                               "M=67",
                               "N=70",
                               "K=17"};
-    cugen_kernel *kernel = open_kernel(*state, "configs/matmul.lua", settings, 9);
+    CLOSED(cugen_kernel) *kernel = open_kernel(*state, "configs/matmul.lua", settings, 9);
     run_variant(kernel, variants[i]);
-    cugen_kernel_close(kernel);
   }
 }
 
 /* The epilogue of an element of the sum, with its row and its column. */
-static void test_epilogue(void **state) {
+TEST(test_epilogue) {
   for (unsigned i = 0; i < 4; i++) {
     const char *settings[] = {i & 1 ? "layout_c=col" : "layout_c=row",
                               i & 2 ? "dtype=f64" : "dtype=f32",
@@ -156,9 +148,8 @@ static void test_epilogue(void **state) {
                               "M=67",
                               "N=129",
                               "K=33"};
-    cugen_kernel *kernel = open_kernel(*state, "configs/matmul.lua", settings, 8);
+    CLOSED(cugen_kernel) *kernel = open_kernel(*state, "configs/matmul.lua", settings, 8);
     run_variant(kernel, i == 0 ? "tiled tile=16 pad=0" : i == 3 ? pipelined[0] : parts[0]);
-    cugen_kernel_close(kernel);
   }
 }
 
@@ -166,7 +157,7 @@ static void test_epilogue(void **state) {
 
 /* In every kind of memory: less than a load, a full chunk, one element more, more passes than
    chunks. */
-static void test_reader(void **state) {
+TEST(test_reader) {
   static const char *const kinds[] = {"device", "managed", "pinned", "mapped", "registered"};
   static const char *const sizes_read[][3] = {{"n=1", "passes=1", "chunk=4096"},
                                               {"n=4096", "passes=5", "chunk=4096"},
@@ -176,20 +167,11 @@ static void test_reader(void **state) {
     const char *const *read = sizes_read[i % 4];
     const char *settings[] = {read[0], read[1], read[2], i < 4 ? "dtype=f32" : "dtype=f64"};
     char variant[80];
-    cugen_kernel *kernel = open_kernel(*state, "configs/reader.lua", settings, 4);
+    CLOSED(cugen_kernel) *kernel = open_kernel(*state, "configs/reader.lua", settings, 4);
     snprintf(variant, sizeof variant, "stream memory_kind=%s vec=%d loads=%d", kinds[i % 5],
              i < 4 ? 4 : 2, i % 3 ? 4 : 1);
     run_variant(kernel, variant);
-    cugen_kernel_close(kernel);
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_blocked),          cmocka_unit_test(test_pipelined),
-      cmocka_unit_test(test_parts_and_packed), cmocka_unit_test(test_batch),
-      cmocka_unit_test(test_epilogue),         cmocka_unit_test(test_matmul_types),
-      cmocka_unit_test(test_reader),
-  };
-  return cmocka_run_group_tests(tests, open_library, close_library);
-}
+ALL_TESTS_WITH(open_library, close_library);

@@ -10,31 +10,23 @@
 #include "api/kernel.h"
 #include "api/records.h"
 #include "api/tuning.h"
-#include "tests/testing.h"
+#include "tests/opening.h"
 
 static char cache_file[] = "/tmp/cugen-test-tuner-XXXXXX";
 
 static cugen *open_library(void) {
-  cugen_options options = CUGEN_OPTIONS_INIT;
-  cugen_error error = {0};
-  cugen *lib;
-  options.device = "cpu";
-  options.cache = cache_file;
-  if (cugen_open(&options, &lib, &error)) fail_msg("%s", error.message);
-  return lib;
+  return OPEN_LIBRARY(.device = "cpu", .cache = cache_file);
 }
 
 static cugen_kernel *open_kernel(cugen *lib, const char *config) {
   cugen_error error = {0};
-  cugen_kernel *kernel;
-  if (cugen_kernel_open(lib, config, NULL, 0, &kernel, &error)) fail_msg("%s", error.message);
+  cugen_kernel *kernel = kernel_of(lib, config, NULL, 0);
   /* the size that is tuned here */
   if (api_kernel_use_check(kernel, &error)) fail_msg("%s", error.message);
   return kernel;
 }
 
-static int fresh_cache(void **state) {
-  (void)state;
+FIXTURE(fresh_cache) {
   strcpy(cache_file + strlen(cache_file) - 6, "XXXXXX");
   int file = mkstemp(cache_file);
   if (file < 0) return -1;
@@ -42,8 +34,7 @@ static int fresh_cache(void **state) {
   return 0;
 }
 
-static int remove_cache(void **state) {
-  (void)state;
+FIXTURE(remove_cache) {
   static const char *const endings[] = {"", "-wal", "-shm", "-journal"};
   for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
     char path[128];
@@ -179,25 +170,20 @@ static const char packs_reference[] =
 /* A requirement of an implementation holds for the check problem, too: if it is not met there,
    the implementation is not tried. */
 TEST_WITH(an_implementation_is_not_checked_on_what_it_refuses, fresh_cache, remove_cache) {
-  cugen *lib = open_library();
-  cugen_kernel *kernel;
+  CLOSED(cugen) *lib = open_library();
   cugen_record record;
   cugen_error error = {0};
   const char *settings[] = {"n=128"};
-  assert_int_equal(cugen_add_file(lib, "packs.lua", packs_config, sizeof packs_config - 1, &error),
-                   CUGEN_OK);
-  cugen_add_file(lib, "packs.cu", packs_template, sizeof packs_template - 1, &error);
-  cugen_add_file(lib, "packs_reference.cu", packs_reference, sizeof packs_reference - 1, &error);
-  if (cugen_kernel_open(lib, "packs.lua", settings, 1, &kernel, &error) ||
-      api_kernel_run(kernel, "wide", 0, &record, &error))
-    fail_msg("%s", error.message);
+  hold_file(lib, "packs.lua", packs_config);
+  hold_file(lib, "packs.cu", packs_template);
+  hold_file(lib, "packs_reference.cu", packs_reference);
+  CLOSED(cugen_kernel) *kernel = kernel_of(lib, "packs.lua", settings, 1);
+  if (api_kernel_run(kernel, "wide", 0, &record, &error)) fail_msg("%s", error.message);
   if (record.outcome != CUGEN_OUTCOME_OK) fail_msg("%s", record.reason);
-  cugen_kernel_close(kernel);
-  cugen_close(lib);
 }
 
 TEST_WITH(inputs_are_kept_from_one_variant_to_the_next, fresh_cache, remove_cache) {
-  cugen *lib = open_library();
+  CLOSED(cugen) *lib = open_library();
   cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
   cugen_tune_result result;
   cugen_error error = {0};
@@ -205,9 +191,9 @@ TEST_WITH(inputs_are_kept_from_one_variant_to_the_next, fresh_cache, remove_cach
   options.budget_seconds = -1;
   assert_int_equal(
       cugen_add_file(lib, "writer.lua", writer_config, sizeof writer_config - 1, &error), CUGEN_OK);
-  cugen_add_file(lib, "writer.cu", writer_template, sizeof writer_template - 1, &error);
-  cugen_add_file(lib, "writer_reference.cu", writer_reference, sizeof writer_reference - 1, &error);
-  cugen_kernel *kernel = open_kernel(lib, "writer.lua");
+  hold_file(lib, "writer.cu", writer_template);
+  hold_file(lib, "writer_reference.cu", writer_reference);
+  CLOSED(cugen_kernel) *kernel = open_kernel(lib, "writer.lua");
   if (api_kernel_tune(kernel, &options, &result, &error)) fail_msg("%s", error.message);
   assert_int_equal(result.tried, 8);
   for (size_t i = 0; i < 8; i++) {
@@ -218,8 +204,6 @@ TEST_WITH(inputs_are_kept_from_one_variant_to_the_next, fresh_cache, remove_cach
         (writes && !strstr(record.reason, "wrote to input x: x[0] is 0, was ")))
       fail_msg("%s: %s: %s", record.variant, outcome_text((int)record.outcome), record.reason);
   }
-  cugen_kernel_close(kernel);
-  cugen_close(lib);
 }
 
 static int stop_after_three(const cugen_progress *progress, void *context) {
@@ -228,8 +212,8 @@ static int stop_after_three(const cugen_progress *progress, void *context) {
 }
 
 TEST_WITH(a_stop_keeps_what_was_measured_and_resumes, fresh_cache, remove_cache) {
-  cugen *lib = open_library();
-  cugen_kernel *kernel = open_kernel(lib, "tests/configs/wild.lua");
+  CLOSED(cugen) *lib = open_library();
+  CLOSED(cugen_kernel) *kernel = open_kernel(lib, "tests/configs/wild.lua");
   cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
   cugen_tune_result result;
   cugen_error error = {0};
@@ -249,21 +233,17 @@ TEST_WITH(a_stop_keeps_what_was_measured_and_resumes, fresh_cache, remove_cache)
   assert_int_equal(result.remembered, tried);
   assert_int_equal(result.tried, 4 - tried);
   assert_int_equal(api_kernel_records(kernel), 4);
-  cugen_kernel_close(kernel);
-  cugen_close(lib);
 }
 
 TEST_WITH(a_count_is_a_budget, fresh_cache, remove_cache) {
-  cugen *lib = open_library();
-  cugen_kernel *kernel = open_kernel(lib, "tests/configs/wild.lua");
+  CLOSED(cugen) *lib = open_library();
+  CLOSED(cugen_kernel) *kernel = open_kernel(lib, "tests/configs/wild.lua");
   cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
   cugen_tune_result result;
   options.budget_count = 2;
   assert_int_equal(api_kernel_tune(kernel, &options, &result, NULL), CUGEN_OK);
   assert_int_equal(result.tried, 2);
   assert_int_equal(result.left, 2);
-  cugen_kernel_close(kernel);
-  cugen_close(lib);
 }
 
 /* Several launches, scratch, constant memory, dynamic shared memory, integers and host memory
@@ -272,24 +252,16 @@ TEST_WITH(the_whole_grammar_runs, fresh_cache, remove_cache) {
   static const char *const settings[][2] = {{"dtype=f32", "memory=managed"},
                                             {"dtype=i32", "memory=pinned"},
                                             {"dtype=f64", "memory=mapped"}};
-  cugen *lib = open_library();
+  CLOSED(cugen) *lib = open_library();
   for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
-    cugen_kernel *kernel;
     cugen_error error = {0};
     cugen_record record;
-    if (cugen_kernel_open(lib, "tests/configs/features.lua", settings[i], 2, &kernel, &error))
-      fail_msg("%s", error.message);
+    CLOSED(cugen_kernel) *kernel = kernel_of(lib, "tests/configs/features.lua", settings[i], 2);
     static const char *const variants[] = {"tree", "shuffle", "tree blocks=1 threads=256"};
     for (size_t v = 0; v < sizeof variants / sizeof *variants; v++) {
       if (api_kernel_run(kernel, variants[v], 0, &record, &error)) fail_msg("%s", error.message);
       if (record.outcome)
         fail_msg("%s: %s: %s", record.variant, outcome_text((int)record.outcome), record.reason);
     }
-    cugen_kernel_close(kernel);
   }
-  cugen_close(lib);
-}
-
-int main(void) {
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,14 +23,13 @@ struct refusal {
    evaluated. */
 static void expect_refusal(cugen *lib, const struct refusal *row) {
   cugen_error error = {0};
-  cugen_kernel *kernel = NULL;
+  CLOSED(cugen_kernel) *kernel = NULL;
   cugen_record record = {.reason = ""};
   int status = cugen_kernel_open(lib, row->config, &row->setting, 1, &kernel, &error);
   if (!status) status = api_kernel_run(kernel, NULL, 60, &record, &error);
   if (!status) assert_int_equal(record.outcome, CUGEN_OUTCOME_LAUNCH);
   const char *said = status ? error.message : record.reason;
   if (!strstr(said, row->message)) fail_msg("%s %s: %s", row->config, row->setting, said);
-  cugen_kernel_close(kernel);
 }
 
 TEST(test_no_elements) {
@@ -106,11 +105,10 @@ TEST(test_no_variant) {
   };
   static const char *const scattered[] = {"scattered=true", "n=1000"};
   cugen_error error = {0};
-  cugen_kernel *kernel = open_kernel(*state, "access", scattered, 2);
+  CLOSED(cugen_kernel) *kernel = open_kernel(*state, "access", scattered, 2);
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) expect_refusal(*state, &rows[i]);
   assert_int_equal(cugen_plan_open(kernel, NULL, &(cugen_plan *){NULL}, &error), CUGEN_ERROR_EMPTY);
   assert_non_null(strstr(error.message, "where \"not scattered or is_pow2(n)\" rules out"));
-  cugen_kernel_close(kernel);
 }
 
 /* ---- Pointers that lie between elements ----------------------------------------------------- */
@@ -119,7 +117,7 @@ TEST(test_between_elements) {
   static const char *const settings[] = {"width=8", "height=1", "depth=1"};
   static _Alignas(16) float x[12], y[12];
   const struct choice choice = {"configs/copy.lua", "vector", NULL};
-  cugen_plan *plan = open_choice(*state, &choice, settings, 3);
+  CLOSED(cugen_plan) *plan = open_choice(*state, &choice, settings, 3);
   cugen_call *call;
   cugen_error error = {0};
   void *arguments[] = {x, (char *)y + 2, NULL, NULL, NULL};
@@ -128,7 +126,6 @@ TEST(test_between_elements) {
   assert_non_null(
       strstr(error.message, "which is 2 bytes past a multiple of 4: its elements are f32"));
   assert_null(call);
-  cugen_plan_close(plan);
 }
 
 /* ---- One element, primes -------------------------------------------------------------------- */
@@ -153,9 +150,9 @@ static const struct {
 
 TEST(test_sizes) {
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-    cugen_kernel *kernel = open_kernel(*state, sizes[i].config, sizes[i].settings, SETTINGS);
+    CLOSED(cugen_kernel) *kernel =
+        open_kernel(*state, sizes[i].config, sizes[i].settings, SETTINGS);
     for (size_t v = 0; sizes[i].variants[v]; v++) run_variant(kernel, sizes[i].variants[v]);
-    cugen_kernel_close(kernel);
   }
 }
 
@@ -176,7 +173,7 @@ TEST(test_particles_apart) {
   for (size_t i = 0; i < sizeof choices / sizeof *choices; i++) {
     const int group = atoi(choices[i].tunables + strlen("group = "));
     const int lanes = group ? group : PARTICLES; /* of a group */
-    cugen_plan *plan = open_choice(*state, &choices[i], settings, 1);
+    CLOSED(cugen_plan) *plan = open_choice(*state, &choices[i], settings, 1);
     for (int k = 0; k < FIELDS * 96; k++) in[k] = (float)(k % 64) / 64;
     in[(17 / lanes * FIELDS + 1) * lanes + 17 % lanes] = NAN; /* y of particle 17 */
     /* velocity along x of particle 40 */
@@ -190,7 +187,6 @@ TEST(test_particles_apart) {
         if (nan ? !isnan(got) : infinite ? isfinite(got) : !isfinite(got))
           fail_msg("%s: number %d of particle %d is %g", choices[i].tunables, f, p, (double)got);
       }
-    cugen_plan_close(plan);
   }
 }
 
@@ -204,7 +200,7 @@ TEST(test_reader_from_anywhere) {
   static _Alignas(64) float x[COUNT + 8], sums[CHUNKS];
   for (size_t i = 0; i < 3; i++) {
     const struct choice choice = {"configs/reader.lua", "stream", tunables[i]};
-    cugen_plan *plan = open_choice(*state, &choice, settings, 3);
+    CLOSED(cugen_plan) *plan = open_choice(*state, &choice, settings, 3);
     for (int shift = 0; shift < 4; shift++) {
       float *from = x + shift;
       for (int k = 0; k < COUNT; k++) from[k] = (float)(k % 7);
@@ -220,10 +216,7 @@ TEST(test_reader_from_anywhere) {
                    (double)sums[c], (double)want);
       }
     }
-    cugen_plan_close(plan);
   }
 }
 
-int main(void) {
-  return cmocka_run_group_tests(tests, open_library, close_library);
-}
+ALL_TESTS_WITH(open_library, close_library);

@@ -14,7 +14,7 @@
 #include "api/tuning.h"
 #include "base/hash.h"
 #include "kernels.h"
-#include "tests/testing.h"
+#include "tests/opening.h"
 
 /* How the reference gets the factor. */
 enum path { SOURCE, DERIVED, SCALAR, SPECIALIZED, FORMULA, SUBSTITUTED, PATH_COUNT };
@@ -61,7 +61,7 @@ static void add_factor(const struct drawn *d, struct text *out) {
 
 /* Adds (x + 2) times the factor, written in the way that `path` says. */
 static void add_result(const struct drawn *d, const char *x, struct text *out) {
-  struct text factor = {0};
+  FREED(text) factor = {0};
   add_factor(d, &factor);
   const char *const k = text_get(&factor);
   switch (d->path) {
@@ -70,7 +70,6 @@ static void add_result(const struct drawn *d, const char *x, struct text *out) {
   case SUBSTITUTED: text_addf(out, "(%s + 2) * ${%s}", x, k); break;
   default: text_addf(out, "(%s + 2) * k", x);
   }
-  text_free(&factor);
 }
 
 static void add_path(const struct drawn *d, struct text *out) {
@@ -79,7 +78,7 @@ static void add_path(const struct drawn *d, struct text *out) {
       [SCALAR] = "  scalar 'k' { dtype = 'i32', value = '%s' },\n",
       [SPECIALIZED] = "  scalar 'k' { dtype = 'f32', value = '%s', specialize = true },\n",
       [FORMULA] = "  formula 'scale(v)' 'v * (%s)',\n"};
-  struct text factor = {0};
+  FREED(text) factor = {0};
   const char *form = forms[d->path];
   if (!form) return;
   add_factor(d, &factor);
@@ -87,11 +86,10 @@ static void add_path(const struct drawn *d, struct text *out) {
   text_add_n(out, form, (size_t)(place - form));
   text_add(out, text_get(&factor));
   text_add(out, place + 2);
-  text_free(&factor);
 }
 
 static void add_config(cugen *lib, const struct drawn *d) {
-  struct text out = {0};
+  FREED(text) out = {0};
   text_add(&out, "kernel 'drawn' {\n  problem 'n' (301),\n  tunable 's' { 1");
   for (int s = 2; s <= d->most; s++) text_addf(&out, ", %d", s);
   text_add(&out, " }, tunable 'u' { 0, 1 },\n");
@@ -111,11 +109,10 @@ static void add_config(cugen *lib, const struct drawn *d) {
               i ? "planted" : "right", i ? "planted" : "right");
   text_add(&out, "}\n");
   add_text(lib, "drawn.lua", &out);
-  text_free(&out);
 }
 
 static void add_kernel(cugen *lib, const struct drawn *d, const char *name, bool planted) {
-  struct text out = {0};
+  FREED(text) out = {0};
   text_add(&out,
            "__global__ void drawn(${params}) {\n  const int i = blockIdx.x * 128 + threadIdx.x;\n");
   text_addf(&out, "  if (i >= %s) return;\n  const float v = x[i < n ? i : n - 1];\n  y[i] = ",
@@ -126,11 +123,10 @@ static void add_kernel(cugen *lib, const struct drawn *d, const char *name, bool
     add_result(d, "v", &out);
   text_add(&out, ";\n}\n");
   add_text(lib, name, &out);
-  text_free(&out);
 }
 
 static void add_reference(cugen *lib, const struct drawn *d) {
-  struct text out = {0};
+  FREED(text) out = {0};
   text_add(
       &out,
       "__global__ void reference(${params}) {\n"
@@ -140,7 +136,6 @@ static void add_reference(cugen *lib, const struct drawn *d) {
   add_result(d, "v", &out);
   text_add(&out, ";\n}\n");
   add_text(lib, "reference.cu", &out);
-  text_free(&out);
 }
 
 /* ---- The library, with a cache of its own --------------------------------------------------- */
@@ -152,16 +147,11 @@ struct bench {
 };
 
 static void bench_open(struct bench *b, const struct drawn *d) {
-  cugen_options options = CUGEN_OPTIONS_INIT;
-  cugen_error error = {0};
   strcpy(b->cache, "/tmp/cugen-test-verdict-XXXXXX");
   int file = mkstemp(b->cache);
   assert_true(file >= 0);
   close(file);
-  options.device = "cpu";
-  options.cache = b->cache;
-  options.worker = getenv("CUGEN_WORKER");
-  if (cugen_open(&options, &b->lib, &error)) fail_msg("%s", error.message);
+  b->lib = OPEN_LIBRARY(.device = "cpu", .cache = b->cache, .worker = getenv("CUGEN_WORKER"));
   add_config(b->lib, d);
   add_kernel(b->lib, d, "right.cu", false);
   add_kernel(b->lib, d, "planted.cu", true);
@@ -265,8 +255,4 @@ TEST(every_way_gives_one_verdict) {
     wrong_in_all += wrong;
   }
   assert_true(wrong_in_all > CONFIGS); /* some wrong variants were drawn */
-}
-
-int main(void) {
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,11 +6,10 @@
 #include "api/check.h"
 #include "api/tuning.h"
 #include "kernels.h"
-#include "tests/testing.h"
+#include "tests/opening.h"
 
 static void add(cugen *lib, const char *name, const char *content) {
-  cugen_error error;
-  if (cugen_add_file(lib, name, content, strlen(content), &error)) fail_msg("%s", error.message);
+  hold_file(lib, name, content);
 }
 
 /* Expects the variant's outcome and largest error, and a reason that contains the text. */
@@ -80,7 +79,7 @@ static void add_order(cugen *lib, const char *config, const char *verify) {
 TEST(any_order_is_right) {
   cugen *lib = *state;
   add_order(lib, ORDER("verify 'order_verify.cu',"), order_verify);
-  cugen_kernel *kernel = open_kernel(lib, "order.lua", NULL, 0);
+  CLOSED(cugen_kernel) *kernel = open_kernel(lib, "order.lua", NULL, 0);
   assert_true(run_variant(kernel, "a ties=first wrong=no") == 0.25);
   assert_true(run_variant(kernel, "a ties=last wrong=no") == 0.25);
   runs(kernel, "a ties=last wrong=spoils", CUGEN_OUTCOME_OK, "");
@@ -91,7 +90,6 @@ TEST(any_order_is_right) {
        "place[3] is off by 4, allowed is 1; 1 of 500 ");
   runs(kernel, "a ties=first wrong=far", CUGEN_OUTCOME_WRONG,
        "the verify kernel order_verify.cu: ");
-  cugen_kernel_close(kernel);
 }
 
 TEST(it_works_in_tune_and_check) {
@@ -102,7 +100,7 @@ TEST(it_works_in_tune_and_check) {
   cugen_check check;
   cugen_error error = {0};
   add_order(lib, ORDER("verify 'order_verify.cu:order_verify',"), order_verify);
-  cugen_kernel *kernel = open_kernel(lib, "order.lua", NULL, 0);
+  CLOSED(cugen_kernel) *kernel = open_kernel(lib, "order.lua", NULL, 0);
   options.strategy = "exhaustive";
   if (api_kernel_tune(kernel, &options, &result, &error)) fail_msg("%s", error.message);
   assert_int_equal(result.tried, 12);
@@ -113,7 +111,6 @@ TEST(it_works_in_tune_and_check) {
   check_options.variant = "a ties=last wrong=calls";
   assert_int_not_equal(api_kernel_check(kernel, &check_options, &check, &error), CUGEN_OK);
   assert_int_equal(check.finding_count, 1);
-  cugen_kernel_close(kernel);
 }
 
 /* ---- What it stores ------------------------------------------------------------------------- */
@@ -135,7 +132,7 @@ TEST(nan_and_nothing_are_wrong) {
   };
   cugen *lib = *state;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    struct text verify = {0};
+    FREED(text) verify = {0};
     const bool first = strncmp(cases[i].line, "if (t == 5)", 11) == 0;
     text_addf(&verify,
               "__global__ void order_verify(${params}) {\n"
@@ -143,10 +140,8 @@ TEST(nan_and_nothing_are_wrong) {
               "  if (t >= count) return;\n  %s\n  %s\n}\n",
               first ? "error[t] = 1;" : "", cases[i].line);
     add_order(lib, ORDER("verify 'order_verify.cu',"), text_get(&verify));
-    cugen_kernel *kernel = open_kernel(lib, "order.lua", NULL, 0);
+    CLOSED(cugen_kernel) *kernel = open_kernel(lib, "order.lua", NULL, 0);
     runs(kernel, "a ties=first wrong=no", CUGEN_OUTCOME_WRONG, cases[i].reason);
-    cugen_kernel_close(kernel);
-    text_free(&verify);
   }
 }
 
@@ -166,11 +161,10 @@ TEST(a_broken_one_ends_the_run) {
     cugen_error error = {0};
     cugen_record record;
     add_order(lib, ORDER("verify 'order_verify.cu',"), cases[i].verify);
-    cugen_kernel *kernel = open_kernel(lib, "order.lua", NULL, 0);
+    CLOSED(cugen_kernel) *kernel = open_kernel(lib, "order.lua", NULL, 0);
     assert_int_not_equal(api_kernel_run(kernel, "a ties=first wrong=no", 60, &record, &error),
                          CUGEN_OK);
     if (!strstr(error.message, cases[i].message)) fail_msg("%s", error.message);
-    cugen_kernel_close(kernel);
   }
 }
 
@@ -208,6 +202,4 @@ TEST(both_must_agree) {
   cugen_kernel_close(kernel);
 }
 
-int main(void) {
-  return cmocka_run_group_tests(tests, open_library, close_library);
-}
+ALL_TESTS_WITH(open_library, close_library);

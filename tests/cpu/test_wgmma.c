@@ -108,6 +108,4 @@ TEST(test_streams) {
   RUN_PRODUCTS(runs);
 }
 
-int main(void) {
-  return cmocka_run_group_tests(tests, open_library, close_library);
-}
+ALL_TESTS_WITH(open_library, close_library);

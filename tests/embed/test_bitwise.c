@@ -5,7 +5,7 @@
 
 #include "api/records.h"
 #include "api/tuning.h"
-#include "tests/testing.h"
+#include "tests/opening.h"
 
 enum { ROWS = 40, COLS = 100 };
 
@@ -35,14 +35,10 @@ struct fixture {
 
 static int set_up(void **state) {
   static struct fixture f;
-  cugen_options options = CUGEN_OPTIONS_INIT;
-  options.device = "cpu";
-  options.cache = "none";
-  if (cugen_open(&options, &f.lib, &error) ||
-      cugen_add_file(f.lib, "bits.lua", config, sizeof config - 1, &error) ||
-      cugen_add_file(f.lib, "bits.cu", template, sizeof template - 1, &error) ||
-      cugen_kernel_open(f.lib, "bits", NULL, 0, &f.kernel, &error))
-    fail_msg("%s", error.message);
+  f.lib = OPEN_LIBRARY(.device = "cpu", .cache = "none");
+  hold_file(f.lib, "bits.lua", config);
+  hold_file(f.lib, "bits.cu", template);
+  f.kernel = kernel_of(f.lib, "bits", NULL, 0);
   *state = &f;
   return 0;
 }
@@ -67,10 +63,8 @@ static void run(cugen_plan *plan, float *y) {
   int rows = ROWS, cols = COLS;
   for (int i = 0; i < ROWS * COLS; i++) x[i] = 1.0f / (float)(1 + i % 97);
   void *arguments[] = {y, x, &rows, &cols};
-  cugen_call *call;
-  if (cugen_call_bind(plan, arguments, 4, &call, &error) || cugen_call_launch(call, NULL, &error))
-    fail_msg("%s", error.message);
-  cugen_call_close(call);
+  CLOSED(cugen_call) *call = call_of(plan, arguments, 4);
+  if (cugen_call_launch(call, NULL, &error)) fail_msg("%s", error.message);
 }
 
 static cugen_tune_result tune(struct fixture *f, const char *bitwise) {
@@ -118,7 +112,7 @@ TEST_WITH(a_plan_takes_the_best_of_what_is_equal, set_up, tear_down) {
   const char *const names[] = {"sum ORDER=0 THREADS=32", "sum ORDER=1 THREADS=32"};
   tune(*state, "sum ORDER=0");
   for (int order = 0; order < 2; order++) {
-    cugen_plan *plan;
+    CLOSED(cugen_plan) *plan;
     if (open_plan(*state, names[order], CUGEN_PLAN_TUNED_ONLY, &plan))
       fail_msg("%s", error.message);
     const cugen_plan_info *info = cugen_plan_about(plan);
@@ -128,7 +122,6 @@ TEST_WITH(a_plan_takes_the_best_of_what_is_equal, set_up, tear_down) {
     run(plan, bits[order]);
     run(plan, other);
     assert_memory_equal(bits[order], other, sizeof other);
-    cugen_plan_close(plan);
   }
   assert_memory_not_equal(bits[0], bits[1], sizeof other);
 }
@@ -169,11 +162,10 @@ TEST_WITH(one_that_is_recorded_to_fail_is_refused, set_up, tear_down) {
       "  if (threadIdx.x < rows) y[threadIdx.x + (ORDER == 1 ? 1 : 0)] = 1.0f;\n}\n";
   struct fixture f = *(struct fixture *)*state;
   cugen_plan *plan = NULL;
-  if (cugen_add_file(f.lib, "broken.lua", broken, sizeof broken - 1, &error) ||
-      cugen_add_file(f.lib, "broken.cu", source, sizeof source - 1, &error) ||
-      cugen_kernel_open(f.lib, "broken", NULL, 0, &f.kernel, &error) ||
-      open_plan(&f, "sum ORDER=1", 0, &plan))
-    fail_msg("%s", error.message);
+  hold_file(f.lib, "broken.lua", broken);
+  hold_file(f.lib, "broken.cu", source);
+  f.kernel = kernel_of(f.lib, "broken", NULL, 0);
+  if (open_plan(&f, "sum ORDER=1", 0, &plan)) fail_msg("%s", error.message);
   cugen_plan_close(plan);
   tune(&f, NULL);
   refuse(
@@ -182,8 +174,4 @@ TEST_WITH(one_that_is_recorded_to_fail_is_refused, set_up, tear_down) {
   if (open_plan(&f, "sum ORDER=0", 0, &plan)) fail_msg("%s", error.message);
   cugen_plan_close(plan);
   cugen_kernel_close(f.kernel);
-}
-
-int main(void) {
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,7 +14,7 @@
 #include "api/records.h"
 #include "base/system.h"
 #include "runtime/compile/toolkit.h"
-#include "tests/testing.h"
+#include "tests/opening.h"
 #include "with_fake.h"
 
 /* ---- Counting allocations and locks ---------------------------------------------------------- */
@@ -74,21 +74,14 @@ static void run_kernel(const struct fake_launch *launch) {
   seen = *launch;
 }
 
-static int open_library(void **state) {
-  (void)state;
-  cugen_options options = CUGEN_OPTIONS_INIT;
-  cugen_error err;
-  options.device = "cuda:0";
-  options.cache = "none";
+FIXTURE(open_library) {
   config = "tests/configs/wild.lua";
   *fake = (struct fake_cuda){.version = 13000, .devices = 1, .run = run_kernel};
-  int status = cugen_open(&options, &lib, &err);
-  if (status) fprintf(stderr, "%s\n", err.message);
-  return status;
+  lib = OPEN_LIBRARY(.device = "cuda:0", .cache = "none");
+  return 0;
 }
 
-static int close_library(void **state) {
-  (void)state;
+FIXTURE(close_library) {
   cugen_close(lib);
   return 0;
 }
@@ -100,9 +93,7 @@ static const char *elsewhere; /* the GPU for which `store` stores; NULL: the ker
 /* Opens a kernel and stores images of its first variants in the cache, so that no compiler is
    needed. */
 static cugen_kernel *open_any(const char *name, const char *const *settings, size_t count) {
-  cugen_kernel *kernel;
-  cugen_error err;
-  if (cugen_kernel_open(lib, name, settings, count, &kernel, &err)) fail_msg("%s", err.message);
+  cugen_kernel *kernel = kernel_of(lib, name, settings, count);
   fake_keep_images(kernel);
   return kernel;
 }
@@ -114,11 +105,11 @@ static cugen_kernel *open_kernel(const char *size) {
 /* Stores a record of the variant, as if the device had measured it or the model had predicted
    it. stale: the record is of another source. */
 static void store(const char *size, const char *text, double seconds, bool stale, bool predicted) {
-  cugen_kernel *k = open_kernel(size);
+  CLOSED(cugen_kernel) *k = open_kernel(size);
   struct lookup *l = &k->lookup;
   struct device_description model = l->device;
   struct prediction_key predictions;
-  struct kernel_spec spec;
+  FREED(kernel_spec) spec;
   struct cache *cache;
   uint64_t index;
   assert_int_equal(api_find_variant(k, text, &index, NULL), CUGEN_OK);
@@ -141,8 +132,6 @@ static void store(const char *size, const char *text, double seconds, bool stale
   assert_int_equal(api_cache(lib, &cache, NULL), CUGEN_OK);
   assert_int_equal(cache_store(cache, &key, &record, NULL), CUGEN_OK);
   api_prediction_key_free(&predictions);
-  kernel_spec_free(&spec);
-  cugen_kernel_close(k);
 }
 
 static void remember(const char *size, const char *text, double seconds, bool stale) {
@@ -187,7 +176,7 @@ static const char first[] = "wild BLOCK_SIZE=128 ITEMS=1", best[] = "wild BLOCK_
                   other[] = "wild BLOCK_SIZE=256 ITEMS=1";
 
 TEST_WITH(test_default, open_library, close_library) {
-  cugen_plan *plan = must_open("n=1000", 1);
+  CLOSED(cugen_plan) *plan = must_open("n=1000", 1);
   const cugen_plan_info *info = cugen_plan_about(plan);
   assert_int_equal(info->choice, CUGEN_PLAN_DEFAULT);
   assert_string_equal(info->kernel, "scale_add");
@@ -199,7 +188,6 @@ TEST_WITH(test_default, open_library, close_library) {
   assert_int_equal(info->launches, 1);
   assert_int_equal(info->arguments, 5);
   assert_int_equal(strlen(info->source_hash), 32);
-  cugen_plan_close(plan);
 }
 
 TEST_WITH(test_tuned_only, open_library, close_library) {
@@ -226,7 +214,7 @@ TEST_WITH(test_exact, open_library, close_library) {
   remember("n=1000", other, 2e-3, false);
   remember("n=1000", best, 1e-3, false);
   remember("n=1000", "wild BLOCK_SIZE=128 ITEMS=4", 1e-4, true);
-  cugen_plan *plan = must_open("n=1000", 0);
+  CLOSED(cugen_plan) *plan = must_open("n=1000", 0);
   const cugen_plan_info *info = cugen_plan_about(plan);
   assert_int_equal(info->choice, CUGEN_PLAN_EXACT);
   assert_string_equal(info->variant, best);
@@ -236,7 +224,6 @@ TEST_WITH(test_exact, open_library, close_library) {
   assert_int_equal(info->measured_at, 1700000000);
   assert_int_equal(info->driver_version, 12080);
   assert_int_equal(info->nvrtc_version, 12090);
-  cugen_plan_close(plan);
 }
 
 /* As in the list of records, times within half a percent are a tie, which the config's order
@@ -327,11 +314,11 @@ TEST_WITH(test_predicted_here, open_library, close_library) {
 /* Tuning begins with the model's choices if nothing near was measured. */
 TEST_WITH(test_predicted_leaders, open_library, close_library) {
   struct cache *cache;
-  struct priors priors;
+  FREED(priors) priors;
   uint64_t wanted[2];
   store("n=1000", first, 2e-5, false, true);
   store("n=1000", best, 1e-5, false, true);
-  cugen_kernel *k = open_kernel("n=1000");
+  CLOSED(cugen_kernel) *k = open_kernel("n=1000");
   assert_int_equal(api_find_variant(k, best, &wanted[0], NULL), CUGEN_OK);
   assert_int_equal(api_find_variant(k, first, &wanted[1], NULL), CUGEN_OK);
   assert_int_equal(api_cache(lib, &cache, NULL), CUGEN_OK);
@@ -341,8 +328,6 @@ TEST_WITH(test_predicted_leaders, open_library, close_library) {
     assert_int_equal(priors.all[i].index, wanted[i]);
     assert_int_equal(priors.all[i].source, PRIOR_MODEL);
   }
-  priors_free(&priors);
-  cugen_kernel_close(k);
 }
 
 TEST_WITH(test_near, open_library, close_library) {
@@ -357,9 +342,8 @@ TEST_WITH(test_near, open_library, close_library) {
   /* equally far from both: the one tuned first */
   expect("n=2000", 1, CUGEN_PLAN_NEAR, best, "n=1000");
   expect("n=4000", 10, CUGEN_PLAN_EXACT, other, "n=4000");
-  cugen_plan *plan = must_open("n=2000", 1);
+  CLOSED(cugen_plan) *plan = must_open("n=2000", 1);
   assert_true(cugen_plan_about(plan)->distance == 1);
-  cugen_plan_close(plan);
 }
 
 /* ---- Policies ------------------------------------------------------------------------------- */
@@ -373,7 +357,7 @@ static void add_file(const char *name, const struct text *text) {
 static void use_policy(const char *policy, const char *where) {
   static const char *const marks[] = {"kernel \"scale_add\" {", "template \"wild.cu\","};
   const char *const inserted[] = {policy, where};
-  struct text file = {0}, config_text = {0}, template_text = {0};
+  FREED(text) file = {0}, config_text = {0}, template_text = {0};
   assert_int_equal(file_read("tests/configs/wild.lua", &file, NULL), CUGEN_OK);
   assert_int_equal(file_read("tests/configs/wild.cu", &template_text, NULL), CUGEN_OK);
   const char *at = text_get(&file);
@@ -389,9 +373,6 @@ static void use_policy(const char *policy, const char *where) {
   add_file("policy.lua", &config_text);
   add_file("wild.cu", &template_text);
   config = "policy.lua";
-  text_free(&file);
-  text_free(&config_text);
-  text_free(&template_text);
 }
 
 TEST_WITH(test_policy_nearest, open_library, close_library) {
@@ -425,9 +406,8 @@ TEST_WITH(test_policy_buckets, open_library, close_library) {
   expect("n=1025", -1, CUGEN_PLAN_DEFAULT, first, NULL);
   remember("n=65536", best, 1e-3, false);
   expect("n=100000", 0, CUGEN_PLAN_NEAR, best, "n=65536"); /* above the last bound */
-  cugen_plan *plan = must_open("n=2048", 0);
+  CLOSED(cugen_plan) *plan = must_open("n=2048", 0);
   assert_true(cugen_plan_about(plan)->distance == 1);
-  cugen_plan_close(plan);
 }
 
 TEST_WITH(test_lent_variants, open_library, close_library) {
@@ -476,7 +456,7 @@ TEST_WITH(test_choose, open_library, close_library) {
   cugen_error err;
   use_policy("policy \"nearest\" { distance = 1 },", "");
   remember("n=1000", best, 1e-3, false);
-  cugen_kernel *kernel = open_kernel("n=2000");
+  CLOSED(cugen_kernel) *kernel = open_kernel("n=2000");
   assert_string_equal(api_kernel_policy(kernel), "nearest { distance = 1 }");
   for (int i = 0; i < 2; i++) {
     if (api_kernel_choose(kernel, 0, &choice, &err)) fail_msg("%s", err.message);
@@ -493,7 +473,6 @@ TEST_WITH(test_choose, open_library, close_library) {
   assert_int_equal(cugen_kernel_source(kernel, NULL, &source, &name, &err), CUGEN_OK);
   assert_string_equal(name, best);
   assert_int_equal(cugen_kernel_source(kernel, "best", &source, &name, &err), CUGEN_ERROR_USAGE);
-  cugen_kernel_close(kernel);
 }
 
 TEST_WITH(test_image, open_library, close_library) {
@@ -511,7 +490,7 @@ TEST_WITH(test_image, open_library, close_library) {
 
 TEST_WITH(test_options, open_library, close_library) {
   static const cugen_plan_options good = CUGEN_PLAN_OPTIONS_INIT;
-  cugen_kernel *kernel = open_kernel("n=1000");
+  CLOSED(cugen_kernel) *kernel = open_kernel("n=1000");
   cugen_plan *plan;
   cugen_plan_options bad[4] = {good, good, good, good};
   bad[0].size--;
@@ -523,7 +502,6 @@ TEST_WITH(test_options, open_library, close_library) {
     assert_int_equal(cugen_plan_open(kernel, &bad[i], &plan, &err), CUGEN_ERROR_USAGE);
     assert_null(plan);
   }
-  cugen_kernel_close(kernel);
 }
 
 /* ---- Contexts ------------------------------------------------------------------------------- */
@@ -559,11 +537,10 @@ static void fill(void) {
 
 TEST_WITH(test_launch, open_library, close_library) {
   cugen_plan *plan = must_open("n=1000", 0);
-  cugen_call *call;
   cugen_error err;
   void *arguments[] = {out, x, y, NULL, NULL};
   fill();
-  if (cugen_call_bind(plan, arguments, 5, &call, &err)) fail_msg("%s", err.message);
+  cugen_call *call = call_of(plan, arguments, 5);
   long calls = fake->calls, allocated = allocations, locked = locks;
   for (int i = 0; i < 100; i++)
     if (cugen_call_launch(call, &other_stream, &err)) fail_msg("%s", err.message);
@@ -585,45 +562,39 @@ TEST_WITH(test_launch, open_library, close_library) {
 /* A call that is bound again launches with the new arguments. If the binding fails, the call
    keeps its arguments. */
 TEST_WITH(test_rebind, open_library, close_library) {
-  cugen_plan *plan = must_open("n=1000", 0);
-  cugen_call *call;
+  CLOSED(cugen_plan) *plan = must_open("n=1000", 0);
   cugen_error err;
   float alpha = -2, second[COUNT];
   void *arguments[] = {out, x, y, NULL, NULL};
   void *changed[] = {second, x, y, &alpha, NULL};
   void *wrong[] = {out, NULL, y, NULL, NULL};
   fill();
-  assert_int_equal(cugen_call_bind(plan, arguments, 5, &call, NULL), CUGEN_OK);
+  CLOSED(cugen_call) *call = call_of(plan, arguments, 5);
   assert_int_equal(cugen_call_rebind(call, changed, 5, NULL), CUGEN_OK);
   assert_int_equal(cugen_call_rebind(call, wrong, 5, &err), CUGEN_ERROR_USAGE);
   assert_string_equal(err.message, "argument 'x' was given no memory");
   assert_int_equal(cugen_call_rebind(call, wrong, 4, &err), CUGEN_ERROR_USAGE);
   assert_int_equal(cugen_call_launch(call, NULL, NULL), CUGEN_OK);
   for (int i = 0; i < COUNT; i++) assert_true(out[i] == -1 && second[i] == -2 * x[i] + 1);
-  cugen_call_close(call);
-  cugen_plan_close(plan);
 }
 
 /* Scratch that a call allocated serves all of its bindings. */
 TEST_WITH(test_rebind_scratch, open_library, close_library) {
   config = "tests/configs/steps.lua";
-  cugen_plan *plan = must_open("size=1000", 0);
-  cugen_call *call;
+  CLOSED(cugen_plan) *plan = must_open("size=1000", 0);
   void *arguments[] = {x, out, NULL, NULL, NULL}, *changed[] = {y, out, NULL, NULL, NULL};
-  assert_int_equal(cugen_call_bind(plan, arguments, 5, &call, NULL), CUGEN_OK);
+  cugen_call *call = call_of(plan, arguments, 5);
   const long owned = fake->memory;
   assert_true(owned > 0);
   assert_int_equal(cugen_call_rebind(call, changed, 5, NULL), CUGEN_OK);
   assert_int_equal(fake->memory, owned);
   cugen_call_close(call);
   assert_int_equal(fake->memory, 0);
-  cugen_plan_close(plan);
 }
 
 /* A scalar that the application passes is copied at bind. */
 TEST_WITH(test_scalars, open_library, close_library) {
-  cugen_plan *plan = must_open("n=1000", 0);
-  cugen_call *call;
+  CLOSED(cugen_plan) *plan = must_open("n=1000", 0);
   cugen_argument_info info;
   float alpha = -2;
   int n = 10;
@@ -632,13 +603,11 @@ TEST_WITH(test_scalars, open_library, close_library) {
   assert_int_equal(cugen_plan_argument(plan, 4, &info, NULL), CUGEN_OK);
   assert_string_equal(info.dtype, "i32");
   assert_int_equal(cugen_plan_argument(plan, 5, &info, NULL), CUGEN_ERROR_USAGE);
-  assert_int_equal(cugen_call_bind(plan, arguments, 5, &call, NULL), CUGEN_OK);
+  CLOSED(cugen_call) *call = call_of(plan, arguments, 5);
   alpha = 7, n = 0;
   assert_int_equal(cugen_call_launch(call, NULL, NULL), CUGEN_OK);
   assert_null(seen.stream);
   for (int i = 0; i < COUNT; i++) assert_true(out[i] == (i < 10 ? -2 * x[i] + 1 : -1));
-  cugen_call_close(call);
-  cugen_plan_close(plan);
 }
 
 TEST_WITH(test_bind_refuses, open_library, close_library) {
@@ -660,28 +629,25 @@ TEST_WITH(test_bind_refuses, open_library, close_library) {
 /* matmul's sizes are compiled in: the same value is accepted, another one is refused. */
 TEST_WITH(test_compiled_in, open_library, close_library) {
   const char *settings[] = {"M=64", "N=64", "K=64", "specialize=true"};
-  cugen_kernel *kernel;
-  cugen_plan *plan;
+  CLOSED(cugen_kernel) *kernel;
   cugen_call *call;
   cugen_error err;
   int32_t same = 64, different = 65;
   void *arguments[] = {out, x, y, &same, NULL, NULL};
   kernel = open_any("matmul", settings, 4);
-  if (cugen_plan_open(kernel, NULL, &plan, &err)) fail_msg("%s", err.message);
-  if (cugen_call_bind(plan, arguments, 6, &call, &err)) fail_msg("%s", err.message);
+  CLOSED(cugen_plan) *plan = plan_of(kernel, NULL);
+  call = call_of(plan, arguments, 6);
   cugen_call_close(call);
   arguments[3] = &different;
   assert_int_equal(cugen_call_bind(plan, arguments, 6, &call, &err), CUGEN_ERROR_USAGE);
   assert_non_null(strstr(err.message, "scalar 'M' is compiled in as 64"));
-  cugen_plan_close(plan);
-  cugen_kernel_close(kernel);
 }
 
 /* ---- Faults --------------------------------------------------------------------------------- */
 
 static int use(cugen_kernel *kernel) {
-  cugen_plan *plan;
-  cugen_call *call = NULL;
+  CLOSED(cugen_plan) *plan;
+  CLOSED(cugen_call) *call = NULL;
   cugen_error err = {0};
   void *arguments[] = {out, x, y, NULL, NULL};
   int status = cugen_plan_open(kernel, NULL, &plan, &err);
@@ -689,14 +655,12 @@ static int use(cugen_kernel *kernel) {
   if (!status) status = cugen_call_bind(plan, arguments, 5, &call, &err);
   if (!status) status = cugen_call_launch(call, NULL, &err);
   if (status) assert_true(err.status == status && err.message[0]);
-  cugen_call_close(call);
-  cugen_plan_close(plan);
   return status;
 }
 
 /* Whichever call of the driver fails, the error names it, and nothing is left behind. */
 TEST_WITH(test_faults, open_library, close_library) {
-  cugen_kernel *kernel = open_kernel("n=1000");
+  CLOSED(cugen_kernel) *kernel = open_kernel("n=1000");
   assert_int_equal(use(kernel), CUGEN_OK);
   long failures = 0;
   for (long at = 1;; at++) {
@@ -710,10 +674,9 @@ TEST_WITH(test_faults, open_library, close_library) {
     failures += status != CUGEN_OK;
   }
   assert_true(failures > 20);
-  cugen_kernel_close(kernel);
 }
 
 int main(void) {
   fake = fake_find();
-  return fake ? cmocka_run_group_tests(tests, NULL, NULL) : 1;
+  return fake ? tests_run() : 1;
 }

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "api/tuning.h"
-#include "tests/testing.h"
+#include "tests/opening.h"
 
 enum { THREADS = 4, PROCESSES = 3, EACH = 5 };
 
@@ -50,10 +50,9 @@ static cugen_kernel *open_kernel(cugen *lib, const char *size) {
 static cugen_plan *open_plan(cugen *lib, const char *size) {
   cugen_plan *plan = NULL;
   cugen_error error;
-  cugen_kernel *kernel = open_kernel(lib, size);
+  CLOSED(cugen_kernel) *kernel = open_kernel(lib, size);
   if (kernel && cugen_plan_open(kernel, NULL, &plan, &error))
     fprintf(stderr, "%s\n", error.message);
-  cugen_kernel_close(kernel);
   return plan;
 }
 
@@ -92,16 +91,14 @@ static struct sums sum(const char *problem, const char *plan) {
   return sums;
 }
 
-static int set_up(void **state) {
-  (void)state;
+FIXTURE(set_up) {
   if (!mkdtemp(folder)) return 1;
   snprintf(file, sizeof file, "%s/capture", folder);
   snprintf(cache, sizeof cache, "%s/cache.db", folder);
   return 0;
 }
 
-static int remove_all(void **state) {
-  (void)state;
+FIXTURE(remove_all) {
   char command[128];
   snprintf(command, sizeof command, "rm -rf '%s'", folder);
   return system(command);
@@ -114,9 +111,9 @@ TEST(tells_what_was_taken) {
   cugen_plan_options tuned = CUGEN_PLAN_OPTIONS_INIT;
   cugen_tune_options all = CUGEN_TUNE_OPTIONS_INIT;
   setenv("CUGEN_CAPTURE", file, 1);
-  cugen *lib = open_library(NULL);
+  CLOSED(cugen) *lib = open_library(NULL);
   unsetenv("CUGEN_CAPTURE");
-  cugen_kernel *kernel = open_kernel(lib, "n=100");
+  CLOSED(cugen_kernel) *kernel = open_kernel(lib, "n=100");
   cugen_plan *plan;
   assert_true(access(file, F_OK) != 0); /* without a plan there is no file */
   tuned.flags = CUGEN_PLAN_TUNED_ONLY;
@@ -134,19 +131,16 @@ TEST(tells_what_was_taken) {
   assert_int_equal(sum("n=120", "near").opens, 1);
   assert_non_null(strstr(cugen_where(lib), file));
   assert_null(strstr(cugen_where(lib), "lines are missing"));
-  cugen_kernel_close(kernel);
-  cugen_close(lib);
 }
 
 TEST(counts_launches) {
   cugen_error error;
   float y[64];
   cugen_call *calls[2];
-  cugen *lib = open_library(file);
+  CLOSED(cugen) *lib = open_library(file);
   cugen_plan *plan = open_plan(lib, "n=64");
   void *both[] = {y, NULL};
-  for (int i = 0; i < 2; i++)
-    if (cugen_call_bind(plan, both, 2, &calls[i], &error)) fail_msg("%s", error.message);
+  for (int i = 0; i < 2; i++) calls[i] = call_of(plan, both, 2);
   for (int i = 0; i < 7; i++)
     assert_int_equal(cugen_call_launch(calls[i % 2], NULL, &error), CUGEN_OK);
   for (int i = 0; i < 2; i++) cugen_call_close(calls[i]);
@@ -155,16 +149,14 @@ TEST(counts_launches) {
   assert_int_equal(sum("n=64", "near").opens, 1);
   assert_int_equal(sum("n=64", "near").launches, 7);
   assert_int_equal(sum("n=64", "near").lines, 2);
-  cugen_close(lib);
 }
 
 /* ---- Many at once --------------------------------------------------------------------------- */
 
 static void *open_several(void *lib) {
   for (int i = 0; i < EACH; i++) {
-    cugen_plan *plan = open_plan(lib, "n=4000");
+    CLOSED(cugen_plan) *plan = open_plan(lib, "n=4000");
     if (!plan) return lib;
-    cugen_plan_close(plan);
   }
   return NULL;
 }
@@ -172,14 +164,13 @@ static void *open_several(void *lib) {
 static int open_in_threads(void) {
   pthread_t threads[THREADS];
   int failed = 0;
-  cugen *lib = open_library(file);
+  CLOSED(cugen) *lib = open_library(file);
   for (int i = 0; i < THREADS; i++) failed |= pthread_create(&threads[i], NULL, open_several, lib);
   for (int i = 0; i < THREADS; i++) {
     void *wrong;
     pthread_join(threads[i], &wrong);
     failed |= wrong != NULL;
   }
-  cugen_close(lib);
   return failed;
 }
 
@@ -198,14 +189,12 @@ TEST(threads_and_processes_share_a_file) {
 /* ---- What cannot be written ----------------------------------------------------------------- */
 
 static void expect_remark(const char *path, const char *words) {
-  cugen *lib = open_library(path);
-  cugen_plan *plan = open_plan(lib, "n=64");
+  CLOSED(cugen) *lib = open_library(path);
+  CLOSED(cugen_plan) *plan = open_plan(lib, "n=64");
   assert_non_null(plan);
   const char *where = strstr(cugen_where(lib), "capture: ");
   assert_non_null(where);
   if (!strstr(where, words)) fail_msg("%s", where);
-  cugen_plan_close(plan);
-  cugen_close(lib);
 }
 
 TEST(a_file_that_cannot_be_written_is_no_failure) {
@@ -218,6 +207,4 @@ TEST(a_file_that_cannot_be_written_is_no_failure) {
   expect_remark("/dev/full", "lines are missing: not a regular file");
 }
 
-int main(void) {
-  return cmocka_run_group_tests(tests, set_up, remove_all);
-}
+ALL_TESTS_WITH(set_up, remove_all);

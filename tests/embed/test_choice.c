@@ -9,7 +9,7 @@
 #include "api/choice.h"
 #include "api/tuning.h"
 #include "base/hash.h"
-#include "tests/testing.h"
+#include "tests/opening.h"
 
 static const char config[] =
     "kernel 'twice' { problem 'n' (100), output 'y' { dtype = 'f32', shape = { 'n' }, tolerance = "
@@ -24,29 +24,20 @@ static const char template[] = "extern \"C\" __global__ void twice(float *y, ind
 static cugen_error error;
 
 static cugen *open_library(const char *cache, const char *pin, const char *source) {
-  cugen *lib;
-  cugen_options options = CUGEN_OPTIONS_INIT;
-  options.device = "cpu";
-  options.cache = cache;
-  options.pin = pin;
-  if (cugen_open(&options, &lib, &error)) fail_msg("%s", error.message);
-  if (cugen_add_file(lib, "twice.lua", config, sizeof config - 1, &error) ||
-      cugen_add_file(lib, "twice.cu", source, strlen(source), &error))
-    fail_msg("%s", error.message);
+  cugen *lib = OPEN_LIBRARY(.device = "cpu", .cache = cache, .pin = pin);
+  hold_file(lib, "twice.lua", config);
+  hold_file(lib, "twice.cu", source);
   return lib;
 }
 
 static cugen_kernel *open_kernel(cugen *lib, const char *size) {
-  cugen_kernel *kernel;
-  if (cugen_kernel_open(lib, "twice", &size, 1, &kernel, &error)) fail_msg("%s", error.message);
-  return kernel;
+  return kernel_of(lib, "twice", &size, 1);
 }
 
 static cugen_plan *open_plan(cugen *lib, const char *size) {
   cugen_plan *plan;
-  cugen_kernel *kernel = open_kernel(lib, size);
-  if (cugen_plan_open(kernel, NULL, &plan, &error)) fail_msg("%s", error.message);
-  cugen_kernel_close(kernel);
+  CLOSED(cugen_kernel) *kernel = open_kernel(lib, size);
+  plan = plan_of(kernel, NULL);
   return plan;
 }
 
@@ -56,8 +47,8 @@ static struct text saved(const char *from, const char *to) {
   const void *bytes;
   size_t size, used;
   struct text text = {0}, out = {0};
-  cugen *lib = open_library("none", NULL, template);
-  cugen_plan *plan = open_plan(lib, "n=100");
+  CLOSED(cugen) *lib = open_library("none", NULL, template);
+  CLOSED(cugen_plan) *plan = open_plan(lib, "n=100");
   assert_int_equal(cugen_plan_save(plan, &bytes, &size, &error), CUGEN_OK);
   const char *at = from ? strstr(bytes, from) : NULL;
   if (from) {
@@ -70,16 +61,13 @@ static struct text saved(const char *from, const char *to) {
     text_addf(&text, "end %s\n", checksum.hex);
   } else {
     text_add_n(&text, bytes, size);
-    struct choice choice;
+    FREED(choice) choice;
     assert_int_equal(choice_parse(bytes, size, &choice, &used, &error), CUGEN_OK);
     choice_print(&choice, &out);
     assert_int_equal(used, size);
     assert_string_equal(text_get(&out), text_get(&text));
-    choice_free(&choice);
     text_free(&out);
   }
-  cugen_plan_close(plan);
-  cugen_close(lib);
   return text;
 }
 
@@ -95,8 +83,7 @@ TEST(a_choice_is_opened_elsewhere) {
   float y[100];
   void *arguments[] = {y, NULL};
   cugen_plan *plan;
-  cugen_call *call;
-  struct text other = saved("threads=32", "threads=64"), bytes = {0};
+  FREED(text) other = saved("threads=32", "threads=64"), bytes = {0};
   cugen *lib = open_library("none", NULL, template);
   cugen_kernel *kernel = open_kernel(lib, "n=100");
   /* The launches are those of another variant than the one saved. */
@@ -108,7 +95,7 @@ TEST(a_choice_is_opened_elsewhere) {
   assert_int_equal(info->choice, CUGEN_PLAN_PINNED);
   assert_string_equal(info->variant, "one threads=32");
   assert_null(info->tuned_for);
-  assert_int_equal(cugen_call_bind(plan, arguments, 2, &call, &error), CUGEN_OK);
+  cugen_call *call = call_of(plan, arguments, 2);
   assert_int_equal(cugen_call_launch(call, NULL, &error), CUGEN_OK);
   assert_true(y[0] == 0 && y[99] == 198);
   const void *again;
@@ -120,8 +107,6 @@ TEST(a_choice_is_opened_elsewhere) {
   cugen_plan_close(plan);
   cugen_kernel_close(kernel);
   cugen_close(lib);
-  text_free(&other);
-  text_free(&bytes);
 }
 
 static void expect_refusal(cugen_kernel *kernel, struct text bytes, int status, const char *says) {
@@ -156,25 +141,24 @@ TEST(what_is_not_valid_here_is_refused) {
   expect_refusal(kernel, bytes, CUGEN_ERROR_CACHE, "4 bytes follow it");
   cugen_kernel_close(kernel);
   cugen_close(lib);
-  struct text changed = {0};
+  FREED(text) changed = {0};
   text_addf(&changed, "%s__device__ int changed;\n", template);
   lib = open_library("none", NULL, text_get(&changed));
   kernel = open_kernel(lib, "n=100");
   expect_refusal(kernel, saved(NULL, NULL), CUGEN_ERROR_USAGE, "with other source than here");
   cugen_kernel_close(kernel);
   cugen_close(lib);
-  text_free(&changed);
 }
 
 /* A file of choices decides only for the problems in it. */
 TEST(a_file_pins) {
   char path[] = "/tmp/cugen-pin-XXXXXX";
   FILE *file = fdopen(mkstemp(path), "w");
-  struct text one = saved(NULL, NULL), other = saved("n=100", "n=7");
+  FREED(text) one = saved(NULL, NULL), other = saved("n=100", "n=7");
   fprintf(file, "%s%s", text_get(&other), text_get(&one));
   fclose(file);
   setenv("CUGEN_PIN", path, 1);
-  cugen *lib = open_library("none", NULL, template);
+  CLOSED(cugen) *lib = open_library("none", NULL, template);
   unsetenv("CUGEN_PIN");
   cugen_plan *pinned = open_plan(lib, "n=100"), *free_one = open_plan(lib, "n=101");
   assert_int_equal(cugen_plan_about(pinned)->choice, CUGEN_PLAN_PINNED);
@@ -185,15 +169,11 @@ TEST(a_file_pins) {
   fprintf(file, "damage\n");
   fclose(file);
   cugen_plan *plan;
-  cugen_kernel *kernel = open_kernel(lib, "n=101");
+  CLOSED(cugen_kernel) *kernel = open_kernel(lib, "n=101");
   assert_int_equal(cugen_plan_open(kernel, NULL, &plan, &error), CUGEN_ERROR_CACHE);
   assert_non_null(strstr(error.message, path));
   unlink(path);
   assert_int_equal(cugen_plan_open(kernel, NULL, &plan, &error), CUGEN_ERROR_MISSING);
-  cugen_kernel_close(kernel);
-  cugen_close(lib);
-  text_free(&one);
-  text_free(&other);
 }
 
 /* 50 and 200 are equally near to 100. Every cache with these records gives the same answer,
@@ -201,13 +181,12 @@ TEST(a_file_pins) {
 TEST(equal_distances_do_not_depend_on_the_order) {
   static const char *const orders[2][2] = {{"n=50", "n=200"}, {"n=200", "n=50"}};
   for (size_t i = 0; i < 2; i++) {
-    cugen *lib = open_library("none", NULL, template);
+    CLOSED(cugen) *lib = open_library("none", NULL, template);
     cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
     options.budget_count = 1;
     for (size_t k = 0; k < 2; k++) {
-      cugen_kernel *kernel = open_kernel(lib, orders[i][k]);
+      CLOSED(cugen_kernel) *kernel = open_kernel(lib, orders[i][k]);
       if (api_kernel_tune(kernel, &options, NULL, &error)) fail_msg("%s", error.message);
-      cugen_kernel_close(kernel);
     }
     cugen_plan *plan = open_plan(lib, "n=100");
     assert_int_equal(cugen_plan_about(plan)->choice, CUGEN_PLAN_NEAR);
@@ -219,7 +198,6 @@ TEST(equal_distances_do_not_depend_on_the_order) {
     plan = open_plan(lib, "n=801");
     assert_int_equal(cugen_plan_about(plan)->choice, CUGEN_PLAN_DEFAULT);
     cugen_plan_close(plan);
-    cugen_close(lib);
   }
 }
 
@@ -233,13 +211,11 @@ TEST(a_pin_file_that_cannot_serve) {
       {"/tmp", "cugen_options.pin: /tmp"}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     cugen_plan *plan;
-    cugen *lib = open_library("none", cases[i].path, template);
-    cugen_kernel *kernel = open_kernel(lib, "n=100");
+    CLOSED(cugen) *lib = open_library("none", cases[i].path, template);
+    CLOSED(cugen_kernel) *kernel = open_kernel(lib, "n=100");
     assert_true(cugen_plan_open(kernel, NULL, &plan, &error) < 0);
     if (strncmp(error.message, cases[i].message, strlen(cases[i].message)) != 0)
       fail_msg("%s", error.message);
-    cugen_kernel_close(kernel);
-    cugen_close(lib);
   }
 }
 
@@ -247,16 +223,14 @@ TEST(an_empty_pin_file_is_a_slip) {
   char path[] = "/tmp/cugen-pin-XXXXXX";
   close(mkstemp(path));
   setenv("CUGEN_PIN", path, 1);
-  cugen *lib = open_library("none", NULL, template);
+  CLOSED(cugen) *lib = open_library("none", NULL, template);
   unsetenv("CUGEN_PIN");
-  cugen_kernel *kernel = open_kernel(lib, "n=100");
+  CLOSED(cugen_kernel) *kernel = open_kernel(lib, "n=100");
   cugen_plan *plan;
   assert_int_equal(cugen_plan_open(kernel, NULL, &plan, &error), CUGEN_ERROR_CACHE);
   assert_non_null(strstr(error.message, "CUGEN_PIN: /tmp/cugen-pin-"));
   assert_non_null(strstr(error.message, ": is empty; write the bytes of cugen_plan_save there"));
   remove(path);
-  cugen_kernel_close(kernel);
-  cugen_close(lib);
 }
 
 /* Tells which arguments may be missing at the end of the list, and which may be NULL. */
@@ -264,12 +238,10 @@ TEST(too_few_arguments_say_what_is_needed) {
   static const char *const settings[] = {"M=16", "N=16", "K=16"};
   static float matrix[256];
   void *const arguments[] = {matrix, matrix, matrix};
-  cugen_kernel *kernel;
-  cugen_plan *plan;
   cugen_call *call;
   cugen *lib = open_library("none", NULL, template);
-  if (cugen_kernel_open(lib, "matmul", settings, 3, &kernel, &error)) fail_msg("%s", error.message);
-  if (cugen_plan_open(kernel, NULL, &plan, &error)) fail_msg("%s", error.message);
+  cugen_kernel *kernel = kernel_of(lib, "matmul", settings, 3);
+  cugen_plan *plan = plan_of(kernel, NULL);
   assert_int_equal(cugen_call_bind(plan, arguments, 3, &call, &error), CUGEN_ERROR_USAGE);
   assert_non_null(strstr(error.message, "and was given 3; those behind '"));
   assert_non_null(strstr(error.message, "' may be left out; NULL may stand for M, N, K"));
@@ -283,25 +255,20 @@ TEST(what_is_given_wrong_is_named) {
   static const char *const twice[] = {"n=1", "n=2"}, *const same[] = {"n=2", "n=2"};
   cugen_kernel *kernel;
   cugen_plan *plan;
-  cugen *lib = open_library("none", NULL, template);
+  CLOSED(cugen) *lib = open_library("none", NULL, template);
   assert_int_equal(cugen_kernel_open(lib, "twice", twice, 2, &kernel, &error), CUGEN_ERROR_USAGE);
   assert_string_equal(error.message, "settings 'n=1' and 'n=2': give one of them");
-  assert_int_equal(cugen_kernel_open(lib, "twice", same, 2, &kernel, &error), CUGEN_OK);
+  kernel = kernel_of(lib, "twice", same, 2);
   cugen_kernel_close(kernel);
   static const char other[] =
       "kernel 'lone' { problem 'n' (8), output 'y' { dtype = 'f32', shape = { 'n' } }, reference "
       "'none',"
       "  implementation 'one' { template 'lone.cu', grid { 1 }, block { 32 } } }";
-  if (cugen_add_file(lib, "lone.lua", other, strlen(other), &error)) fail_msg("%s", error.message);
-  assert_int_equal(cugen_kernel_open(lib, "lone", NULL, 0, &kernel, &error), CUGEN_OK);
+  hold_file(lib, "lone.lua", other);
+  kernel = kernel_of(lib, "lone", NULL, 0);
   assert_true(cugen_plan_open(kernel, NULL, &plan, &error) < 0);
   if (!strstr(error.message, "looked for lone.cu (in memory)")) fail_msg("%s", error.message);
   assert_null(strstr(strstr(error.message, "(in memory)") + 1, "(in memory)"));
   assert_null(strstr(error.message, "lone.lua'"));
   cugen_kernel_close(kernel);
-  cugen_close(lib);
-}
-
-int main(void) {
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* Plans on the cpu device, which run in this process: right results for any problem, several
    plans and threads at once, and kernels that trap or deadlock, which give an error after which
    the program can continue. */
-#include "tests/testing.h"
+#include "tests/opening.h"
 
 #include <cugen.h>
 #include <dirent.h>
@@ -14,30 +14,20 @@ enum { COUNT = 1000, THREADS = 8, ROUNDS = 1000 };
 
 static cugen *lib;
 
-static int open_library(void **state) {
-  (void)state;
-  cugen_options options = CUGEN_OPTIONS_INIT;
-  cugen_error err;
-  options.device = "cpu";
-  options.cache = "none";
-  int status = cugen_open(&options, &lib, &err);
-  if (status) print_error("%s\n", err.message);
-  return status;
+FIXTURE(open_library) {
+  lib = OPEN_LIBRARY(.device = "cpu", .cache = "none");
+  return 0;
 }
 
-static int close_library(void **state) {
-  (void)state;
+FIXTURE(close_library) {
   cugen_close(lib);
   return 0;
 }
 
 static cugen_plan *open_plan(const char *config, const char *const *settings, size_t count) {
-  cugen_error err;
-  cugen_kernel *kernel;
   cugen_plan *plan;
-  if (cugen_kernel_open(lib, config, settings, count, &kernel, &err)) fail_msg("%s", err.message);
-  if (cugen_plan_open(kernel, NULL, &plan, &err)) fail_msg("%s", err.message);
-  cugen_kernel_close(kernel);
+  CLOSED(cugen_kernel) *kernel = kernel_of(lib, config, settings, count);
+  plan = plan_of(kernel, NULL);
   return plan;
 }
 
@@ -77,10 +67,9 @@ static int count_wrong(const struct work *w) {
 }
 
 static int run(struct work *w, int hazard, cugen_error *err) {
-  cugen_call *call;
+  CLOSED(cugen_call) *call;
   int status = bind(w, hazard, &call, err);
   if (!status) status = cugen_call_launch(call, NULL, err);
-  cugen_call_close(call);
   return status;
 }
 
@@ -97,14 +86,13 @@ TEST_WITH(test_matmul, open_library, close_library) {
   static float a[M * K], b[K * N], c[M * N];
   for (int i = 0; i < M * K; i++) a[i] = (float)(i % 11);
   for (int i = 0; i < K * N; i++) b[i] = (float)(i % 13);
-  cugen_plan *plan = open_plan("matmul", sizes, 3);
+  CLOSED(cugen_plan) *plan = open_plan("matmul", sizes, 3);
   const cugen_plan_info *info = cugen_plan_about(plan);
   assert_non_null(strstr(info->problem, "M=33 N=20 K=7"));
   assert_int_equal(info->choice, CUGEN_PLAN_DEFAULT);
   void *arguments[6] = {a, b, c};
-  cugen_call *call;
   cugen_error err;
-  if (cugen_call_bind(plan, arguments, 6, &call, &err)) fail_msg("%s", err.message);
+  CLOSED(cugen_call) *call = call_of(plan, arguments, 6);
   if (cugen_call_launch(call, NULL, &err)) fail_msg("%s", err.message);
   for (int i = 0; i < M; i++)
     for (int j = 0; j < N; j++) {
@@ -112,8 +100,6 @@ TEST_WITH(test_matmul, open_library, close_library) {
       for (int k = 0; k < K; k++) sum += a[i * K + k] * b[k * N + j];
       assert_true(c[i * N + j] == sum);
     }
-  cugen_call_close(call);
-  cugen_plan_close(plan);
 }
 
 /* Two plans that are loaded at once have code and variables of their own. */
@@ -125,9 +111,8 @@ TEST_WITH(test_two_plans, open_library, close_library) {
   static float out[COUNT], ones[COUNT];
   for (int i = 0; i < COUNT; i++) ones[i] = 1;
   void *arguments[] = {out, ones, ones, NULL, NULL};
-  cugen_call *call;
   must_be_right(&work[0]);
-  assert_int_equal(cugen_call_bind(other, arguments, 5, &call, NULL), CUGEN_OK);
+  cugen_call *call = call_of(other, arguments, 5);
   assert_int_equal(cugen_call_launch(call, NULL, NULL), CUGEN_OK);
   for (int i = 0; i < COUNT; i++) assert_true(out[i] == 3.5f);
   must_be_right(&work[1]);
@@ -153,14 +138,13 @@ static void *work_along(void *context) {
 TEST_WITH(test_threads, open_library, close_library) {
   static struct work work[THREADS];
   pthread_t threads[THREADS];
-  cugen_plan *plan = open_hazards();
+  CLOSED(cugen_plan) *plan = open_hazards();
   for (int i = 0; i < THREADS; i++) {
     work[i] = (struct work){.plan = plan, .first = (float)(100 * i)};
     assert_int_equal(pthread_create(&threads[i], NULL, work_along, &work[i]), 0);
   }
   for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
   for (int i = 0; i < THREADS; i++) assert_true(work[i].status == CUGEN_OK && work[i].wrong == 0);
-  cugen_plan_close(plan);
 }
 
 /* ---- Faults --------------------------------------------------------------------------------- */
@@ -188,7 +172,6 @@ TEST_WITH(test_refusals, open_library, close_library) {
   static int anything;
   struct work work = {.plan = open_hazards()};
   cugen_plan_options options = CUGEN_PLAN_OPTIONS_INIT;
-  cugen_kernel *kernel;
   cugen_plan *plan;
   cugen_call *call;
   cugen_error err;
@@ -198,15 +181,14 @@ TEST_WITH(test_refusals, open_library, close_library) {
                       "the cpu device has no streams: pass NULL; work has ended on return");
   cugen_call_close(call);
   cugen_plan_close(work.plan);
-  assert_int_equal(cugen_kernel_open(lib, "tests/configs/hazards.lua", NULL, 0, &kernel, NULL),
-                   CUGEN_OK);
+  cugen_kernel *kernel = kernel_of(lib, "tests/configs/hazards.lua", NULL, 0);
   options.context = &anything;
   assert_int_equal(cugen_plan_open(kernel, &options, &plan, &err), CUGEN_ERROR_USAGE);
   assert_string_equal(err.message,
                       "a context was given, and this kernel is for the cpu device, which has none");
   options.context = NULL;
   options.flags = CUGEN_PLAN_PRIMARY;
-  assert_int_equal(cugen_plan_open(kernel, &options, &plan, NULL), CUGEN_OK);
+  plan = plan_of(kernel, &options);
   cugen_plan_close(plan);
   cugen_kernel_close(kernel);
 }
@@ -226,19 +208,13 @@ TEST_WITH(test_parameters, open_library, close_library) {
       "few.lua:2: argument 'x' has 8 bytes, but its parameter in kernel 'few' of few.cu:2 has 4"};
   static float memory[10];
   void *arguments[] = {memory, memory};
-  assert_int_equal(cugen_add_file(lib, "few.lua", config, sizeof config - 1, NULL), CUGEN_OK);
+  hold_file(lib, "few.lua", config);
   for (int i = 0; i < 2; i++) {
     cugen_call *call;
     cugen_error err;
-    assert_int_equal(cugen_add_file(lib, "few.cu", templates[i], strlen(templates[i]), NULL),
-                     CUGEN_OK);
-    cugen_plan *plan = open_plan("few.lua", NULL, 0);
+    hold_file(lib, "few.cu", templates[i]);
+    CLOSED(cugen_plan) *plan = open_plan("few.lua", NULL, 0);
     assert_int_equal(cugen_call_bind(plan, arguments, 2, &call, &err), CUGEN_ERROR_CONFIG);
     if (!strstr(err.message, said[i])) fail_msg("%s", err.message);
-    cugen_plan_close(plan);
   }
-}
-
-int main(void) {
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,7 +5,7 @@
 
 #include "api/machine.h"
 #include "api/tuning.h"
-#include "tests/testing.h"
+#include "tests/opening.h"
 
 static int open_on(const char *device, cugen **lib, cugen_kernel **kernel, cugen_error *error) {
   cugen_options options = CUGEN_OPTIONS_INIT;
@@ -18,9 +18,8 @@ static int open_on(const char *device, cugen **lib, cugen_kernel **kernel, cugen
 }
 
 TEST(test_two) {
-  cugen *lib;
-  cugen_kernel *kernel;
-  cugen_plan *plan;
+  CLOSED(cugen) *lib;
+  CLOSED(cugen_kernel) *kernel;
   cugen_error error;
   cugen_tune_result result;
   cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
@@ -32,20 +31,17 @@ TEST(test_two) {
   assert_int_equal(result.failed, 0);
   assert_int_equal(result.devices, 2);
   assert_null(result.lost);
-  if (cugen_plan_open(kernel, NULL, &plan, &error)) fail_msg("%s", error.message);
+  cugen_plan *plan = plan_of(kernel, NULL);
   cugen_plan_close(plan);
   options.flags = CUGEN_TUNE_IN_PROCESS;
   assert_int_equal(api_kernel_tune(kernel, &options, &result, &error), CUGEN_ERROR_USAGE);
   assert_non_null(strstr(error.message, "is for one device, and 2 are listed"));
-  cugen_kernel_close(kernel);
-  cugen_close(lib);
 }
 
 TEST(test_groups) {
-  cugen *lib;
   cugen_error error;
   const char *group;
-  if (cugen_open(NULL, &lib, &error)) fail_msg("%s", error.message);
+  CLOSED(cugen) *lib = library_of(NULL);
   assert_int_equal(api_device_group(lib, "cpu,cpu,cpu", 0, &group, &error), CUGEN_OK);
   assert_string_equal(group, "cpu,cpu,cpu");
   assert_int_equal(api_device_group(lib, "cpu,cpu,cpu", 1, &group, &error), CUGEN_OK);
@@ -58,22 +54,16 @@ TEST(test_groups) {
   assert_int_equal(api_device_group(lib, "t4,model:T4", 0, &group, &error), CUGEN_ERROR_USAGE);
   assert_int_equal(api_device_group(lib, "cpu,", 0, &group, &error), CUGEN_ERROR_USAGE);
   assert_null(group);
-  cugen_close(lib);
 }
 
 TEST(test_refused) {
   static const char *const lists[] = {"cpu,",    ",cpu",    "cpu,,cpu",
                                       "cpu,gpu", "cpu,all", "model:H200,cpu"};
   for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
-    cugen *lib;
+    CLOSED(cugen) *lib;
     cugen_kernel *kernel;
     cugen_error error;
     const int status = open_on(lists[i], &lib, &kernel, &error);
     if (status != CUGEN_ERROR_USAGE) fail_msg("'%s': status %d", lists[i], status);
-    cugen_close(lib);
   }
-}
-
-int main(void) {
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,7 +9,7 @@
 
 #include "api/records.h"
 #include "api/tuning.h"
-#include "tests/testing.h"
+#include "tests/opening.h"
 #include "with_fake.h"
 
 enum { COUNT = 1000, THREADS = 8, ROUNDS = 20, LAUNCHES = 10 };
@@ -33,18 +33,11 @@ static void run_kernel(const struct fake_launch *launch) {
 }
 
 static cugen *open_on(const char *device) {
-  cugen_options options = CUGEN_OPTIONS_INIT;
-  cugen *out;
-  cugen_error err;
-  options.device = device;
-  options.cache = text_get(&database);
-  options.worker = "/there/is/no/such/program";
-  if (cugen_open(&options, &out, &err)) fail_msg("%s", err.message);
-  return out;
+  return OPEN_LIBRARY(.device = device, .cache = text_get(&database),
+                      .worker = "/there/is/no/such/program");
 }
 
-static int open_libraries(void **state) {
-  (void)state;
+FIXTURE(open_libraries) {
   *fake = (struct fake_cuda){.version = 13000, .devices = 2, .run = run_kernel};
   text_clear(&database);
   text_addf(&database, "%s/cache.db", folder);
@@ -53,8 +46,7 @@ static int open_libraries(void **state) {
   return 0;
 }
 
-static int close_libraries(void **state) {
-  (void)state;
+FIXTURE(close_libraries) {
   cugen_close(lib[0]);
   cugen_close(lib[1]);
   unlink(text_get(&database));
@@ -64,10 +56,7 @@ static int close_libraries(void **state) {
 }
 
 static cugen_kernel *open_kernel(cugen *from) {
-  cugen_kernel *kernel;
-  cugen_error err;
-  if (cugen_kernel_open(from, "tests/configs/hazards.lua", NULL, 0, &kernel, &err))
-    fail_msg("%s", err.message);
+  cugen_kernel *kernel = kernel_of(from, "tests/configs/hazards.lua", NULL, 0);
   fake_keep_images(kernel);
   return kernel;
 }
@@ -95,13 +84,11 @@ static int launch(struct work *w, cugen_plan *plan) {
 }
 
 static int launch_own(struct work *w) {
-  cugen_kernel *kernel;
-  cugen_plan *plan = NULL;
+  CLOSED(cugen_kernel) *kernel;
+  CLOSED(cugen_plan) *plan = NULL;
   int status = cugen_kernel_open(w->lib, "tests/configs/hazards.lua", NULL, 0, &kernel, NULL);
   if (!status) status = cugen_plan_open(kernel, NULL, &plan, NULL);
   if (!status) status = launch(w, plan);
-  cugen_plan_close(plan);
-  cugen_kernel_close(kernel);
   return status;
 }
 
@@ -121,12 +108,8 @@ static void run_threads(struct work all[THREADS]) {
 }
 
 static cugen_plan *open_plan(cugen *from) {
-  cugen_kernel *kernel = open_kernel(from);
-  cugen_plan *plan;
-  cugen_error err;
-  if (cugen_plan_open(kernel, NULL, &plan, &err)) fail_msg("%s", err.message);
-  cugen_kernel_close(kernel);
-  return plan;
+  CLOSED(cugen_kernel) *kernel = open_kernel(from);
+  return plan_of(kernel, NULL);
 }
 
 TEST_WITH(test_two_devices, open_libraries, close_libraries) {
@@ -145,7 +128,7 @@ TEST_WITH(test_two_devices, open_libraries, close_libraries) {
 }
 
 TEST_WITH(test_wrong_context, open_libraries, close_libraries) {
-  cugen_kernel *kernel = open_kernel(lib[0]);
+  CLOSED(cugen_kernel) *kernel = open_kernel(lib[0]);
   cugen_plan_options options = CUGEN_PLAN_OPTIONS_INIT;
   cugen_tune_options tuning = CUGEN_TUNE_OPTIONS_INIT;
   cugen_plan *plan;
@@ -159,7 +142,6 @@ TEST_WITH(test_wrong_context, open_libraries, close_libraries) {
   assert_int_equal(api_kernel_tune(kernel, &tuning, NULL, &err), CUGEN_ERROR_USAGE);
   assert_non_null(
       strstr(err.message, "the CUDA context is one of cuda:1, the kernel is for cuda:0"));
-  cugen_kernel_close(kernel);
 }
 
 /* Eight threads, each with a kernel of its own, four on either device. */
@@ -175,18 +157,16 @@ TEST_WITH(test_threads, open_libraries, close_libraries) {
 
 TEST_WITH(test_shared_plan, open_libraries, close_libraries) {
   static struct work all[THREADS];
-  cugen_plan *plan = open_plan(lib[1]);
+  CLOSED(cugen_plan) *plan = open_plan(lib[1]);
   for (int i = 0; i < THREADS; i++)
     all[i] = (struct work){.plan = plan, .device = 1, .first = (float)(100 * i)};
   run_threads(all);
-  cugen_plan_close(plan);
 }
 
 /* ---- Tuning in this process ----------------------------------------------------------------- */
 
 static int note_contexts(const cugen_progress *progress, void *context) {
   long *most = context;
-  (void)progress;
   if (fake->contexts > *most) *most = fake->contexts;
   return 0;
 }
@@ -207,7 +187,7 @@ TEST_WITH(test_tune_clusters, open_libraries, close_libraries) {
   long contexts;
   cugen_tune_options options = in_process(&contexts);
   cugen_record record;
-  cugen_kernel *kernel = open_kernel(lib[0]);
+  CLOSED(cugen_kernel) *kernel = open_kernel(lib[0]);
   fake->cluster[0] = 1, fake->cluster[1] = fake->cluster[2] = 1;
   options.budget_count = 1;
   assert_int_equal(api_kernel_tune(kernel, &options, NULL, NULL), CUGEN_OK);
@@ -218,7 +198,6 @@ TEST_WITH(test_tune_clusters, open_libraries, close_libraries) {
   assert_int_equal(api_kernel_tune(kernel, &options, NULL, NULL), CUGEN_OK);
   assert_int_equal(api_kernel_record(kernel, 0, &record, NULL), CUGEN_OK);
   assert_int_equal(record.active_clusters, 64);
-  cugen_kernel_close(kernel);
 }
 
 /* Tuning in a thread uses the primary context if no context is current, and another library's
@@ -233,15 +212,14 @@ TEST_WITH(test_tune, open_libraries, close_libraries) {
   assert_int_equal(result.tried, 2);
   assert_int_equal(contexts, 1);
   cugen_kernel_close(kernel);
-  cugen_plan *plan = open_plan(lib[1]);
+  CLOSED(cugen_plan) *plan = open_plan(lib[1]);
   assert_int_equal(cugen_plan_about(plan)->choice, CUGEN_PLAN_EXACT);
-  cugen_plan_close(plan);
 }
 
 TEST_WITH(test_tune_in_context, open_libraries, close_libraries) {
   long contexts;
   cugen_tune_options options = in_process(&contexts);
-  cugen_kernel *kernel = open_kernel(lib[1]);
+  CLOSED(cugen_kernel) *kernel = open_kernel(lib[1]);
   fake->context_device = 1;
   options.cuda_context = &application_context;
   assert_int_equal(api_kernel_tune(kernel, &options, NULL, NULL), CUGEN_OK);
@@ -250,7 +228,6 @@ TEST_WITH(test_tune_in_context, open_libraries, close_libraries) {
   fake->application_context = &application_context; /* the current one */
   assert_int_equal(api_kernel_tune(kernel, &options, NULL, NULL), CUGEN_OK);
   assert_int_equal(contexts, 0);
-  cugen_kernel_close(kernel);
 }
 
 static void break_by_narrow(const struct fake_launch *launch) {
@@ -264,7 +241,7 @@ TEST_WITH(test_tune_breaks, open_libraries, close_libraries) {
   cugen_tune_options options = in_process(&contexts);
   cugen_record record;
   cugen_error err;
-  cugen_kernel *kernel = open_kernel(lib[0]);
+  CLOSED(cugen_kernel) *kernel = open_kernel(lib[0]);
   fake->run = break_by_narrow;
   assert_int_equal(api_kernel_tune(kernel, &options, NULL, &err), CUGEN_ERROR_DEVICE);
   assert_non_null(strstr(err.message, "tuning in this process ended at 'one threads=32'"));
@@ -277,13 +254,12 @@ TEST_WITH(test_tune_breaks, open_libraries, close_libraries) {
   assert_int_equal(api_kernel_record(kernel, 1, &record, NULL), CUGEN_OK);
   assert_int_equal(record.outcome, CUGEN_OUTCOME_TRAP);
   assert_non_null(strstr(record.reason, "719"));
-  cugen_kernel_close(kernel);
 }
 
 int main(void) {
   fake = fake_find();
   if (!fake || !mkdtemp(folder)) return 1;
-  int failed = cmocka_run_group_tests(tests, NULL, NULL);
+  int failed = tests_run();
   rmdir(folder);
   text_free(&database);
   return failed;

@@ -10,32 +10,25 @@
 #include "api/records.h"
 #include "api/source.h"
 #include "api/tuning.h"
-#include "tests/testing.h"
+#include "tests/opening.h"
 
 static cugen *open_on(const char *device) {
-  cugen_options options = CUGEN_OPTIONS_INIT;
-  cugen *lib;
-  cugen_error error;
-  options.device = device;
-  options.cache = "none";
-  if (cugen_open(&options, &lib, &error)) fail_msg("%s", error.message);
-  return lib;
+  return OPEN_LIBRARY(.device = device, .cache = "none");
 }
 
 TEST(test_models) {
   const char *got[16];
-  cugen *lib = open_on("cpu");
+  CLOSED(cugen) *lib = open_on("cpu");
   assert_int_equal(api_models(lib, got, 16), 11);
   assert_string_equal(got[0], "model:K40");
   assert_string_equal(got[10], "model:B200");
   assert_int_equal(api_models(lib, NULL, 0), 11);
-  cugen_close(lib);
 }
 
 /* A100: 164 KB for 2048 threads are 82 B a thread, of which the driver keeps 1 KB for each
    block. */
 TEST(test_occupancy) {
-  cugen *lib = open_on("cpu");
+  CLOSED(cugen) *lib = open_on("cpu");
   cugen_occupancy got;
   cugen_error error;
   cugen_resources resources = {.registers = 32, .threads = 256, .shared_bytes = 82 * 256 - 1024};
@@ -77,7 +70,6 @@ TEST(test_occupancy) {
   assert_int_equal(api_device_occupancy(lib, "model:A100", &resources, &got, &error), CUGEN_OK);
   assert_int_equal(got.blocks + got.best_threads, 0);
   assert_string_equal(got.limiter, "none");
-  cugen_close(lib);
 }
 
 static void refuse(cugen *lib, const char *device, int registers, int threads, int64_t shared,
@@ -101,7 +93,7 @@ static void refuse_shared(cugen *lib, const char *expression, const char *words)
 }
 
 TEST(test_occupancy_refused) {
-  cugen *lib = open_on("cpu");
+  CLOSED(cugen) *lib = open_on("cpu");
   refuse(lib, NULL, 32, 256, 0, "the cpu device has no occupancy");
   refuse(lib, "model:", 32, 256, 0, "described are model:K40");
   refuse(lib, "gpu", 32, 256, 0, "no device 'gpu'");
@@ -113,14 +105,10 @@ TEST(test_occupancy_refused) {
   refuse_shared(lib, "block < 4", "block");
   refuse_shared(lib, "64 - block", "a block of 256 threads has no -192 bytes");
   refuse_shared(lib, "", "shared memory \"\"");
-  cugen_close(lib);
 }
 
 static cugen_kernel *open_kernel(cugen *lib) {
-  cugen_kernel *kernel;
-  cugen_error error;
-  if (cugen_kernel_open(lib, "matmul", NULL, 0, &kernel, &error)) fail_msg("%s", error.message);
-  return kernel;
+  return kernel_of(lib, "matmul", NULL, 0);
 }
 
 /* From NVIDIA's data sheets: A100 19.5 TFLOP/s and 1555 GB/s, H200 67 TFLOP/s and 4.8 TB/s. */
@@ -133,16 +121,14 @@ TEST(test_ceilings) {
               {"cpu", 0, 0},
               {"Some GPU sm_90 7 SMs", 0, 0}};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-    cugen *lib = open_on(rows[i].device);
-    cugen_kernel *kernel = open_kernel(lib);
+    CLOSED(cugen) *lib = open_on(rows[i].device);
+    CLOSED(cugen_kernel) *kernel = open_kernel(lib);
     cugen_ceilings got;
     assert_int_equal(api_kernel_ceilings(kernel, &got, NULL), CUGEN_OK);
     assert_string_equal(got.dtype, "f32");
     assert_true(fabs(got.flops_peak - rows[i].flops) <= 0.002 * rows[i].flops);
     assert_true(fabs(got.bandwidth_peak - rows[i].bandwidth) <= 0.002 * rows[i].bandwidth);
     assert_true(got.flops == 0 && got.bandwidth == 0 && got.flops_at == 0);
-    cugen_kernel_close(kernel);
-    cugen_close(lib);
   }
 }
 
@@ -157,26 +143,22 @@ TEST(test_tensor_ceilings) {
               {"matmul", "dtype=f64", "f64", 33.45e12, 66.9e12},
               {"matmul", "dtype=f32", "f32", 66.9e12, 0},
               {"peak_fma", "dtype=bf16", "bf16", 133.8e12, 0}};
-  cugen *lib = open_on("model:H200");
+  CLOSED(cugen) *lib = open_on("model:H200");
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-    cugen_kernel *kernel;
     cugen_ceilings got;
-    assert_int_equal(cugen_kernel_open(lib, rows[i].config, &rows[i].dtype, 1, &kernel, NULL),
-                     CUGEN_OK);
+    CLOSED(cugen_kernel) *kernel = kernel_of(lib, rows[i].config, &rows[i].dtype, 1);
     assert_int_equal(api_kernel_ceilings(kernel, &got, NULL), CUGEN_OK);
     assert_string_equal(got.dtype, rows[i].type);
     assert_true(fabs(got.flops_peak - rows[i].flops) <= 0.002 * rows[i].flops);
     assert_true(fabs(got.tensor_flops_peak - rows[i].tensor) <= 0.002 * rows[i].tensor);
     assert_true(fabs(api_kernel_tensor_flops(kernel, "fp8") - 2141e12) < 1e12);
-    cugen_kernel_close(kernel);
   }
-  cugen_close(lib);
 }
 
 /* A described device can be looked at in every way, but nothing runs on it. */
 TEST(test_nothing_runs) {
-  cugen *lib = open_on("model:A100");
-  cugen_kernel *kernel = open_kernel(lib);
+  CLOSED(cugen) *lib = open_on("model:A100");
+  CLOSED(cugen_kernel) *kernel = open_kernel(lib);
   cugen_error error;
   cugen_record record;
   cugen_plan *plan;
@@ -190,15 +172,13 @@ TEST(test_nothing_runs) {
   assert_non_null(strstr(error.message, "described and not here"));
   assert_int_equal(cugen_plan_open(kernel, NULL, &plan, &error), CUGEN_ERROR_DEVICE);
   assert_null(plan);
-  cugen_kernel_close(kernel);
-  cugen_close(lib);
 }
 
 /* Tuning for a described device predicts, and marks every record as predicted; a device of which
    too little is known is refused. */
 TEST(test_predictions) {
-  cugen *lib = open_on("model:A100"), *other = open_on("Some GPU sm_90 7 SMs");
-  cugen_kernel *kernel = open_kernel(lib), *unknown = open_kernel(other);
+  CLOSED(cugen) *lib = open_on("model:A100"), *other = open_on("Some GPU sm_90 7 SMs");
+  CLOSED(cugen_kernel) *kernel = open_kernel(lib), *unknown = open_kernel(other);
   cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
   cugen_tune_result result;
   cugen_error error;
@@ -215,12 +195,4 @@ TEST(test_predictions) {
               record.registers > 0);
   assert_int_equal(api_kernel_tune(unknown, &options, &result, &error), CUGEN_ERROR_USAGE);
   assert_non_null(strstr(error.message, "nothing is known of its speed"));
-  cugen_kernel_close(kernel);
-  cugen_kernel_close(unknown);
-  cugen_close(lib);
-  cugen_close(other);
-}
-
-int main(void) {
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "api/tuning.h"
-#include "tests/testing.h"
+#include "tests/opening.h"
 
 enum { N = 1000, LAUNCHES = 3000 };
 
@@ -38,27 +38,20 @@ static void check(int status) {
 }
 
 static cugen *open_library(const char *text, size_t length, cugen_kernel **kernel) {
-  cugen *lib;
-  cugen_options options = CUGEN_OPTIONS_INIT;
   cugen_tune_options all = CUGEN_TUNE_OPTIONS_INIT;
-  options.device = "cpu";
-  options.cache = "none";
   all.budget_seconds = -1;
-  check(cugen_open(&options, &lib, &error));
+  cugen *lib = OPEN_LIBRARY(.device = "cpu", .cache = "none");
   check(cugen_add_file(lib, "add.lua", text, length, &error));
-  check(cugen_add_file(lib, "add.cu", template, sizeof template - 1, &error));
-  check(cugen_add_file(lib, "add_reference.cu", reference, sizeof reference - 1, &error));
-  check(cugen_kernel_open(lib, "add", NULL, 0, kernel, &error));
+  hold_file(lib, "add.cu", template);
+  hold_file(lib, "add_reference.cu", reference);
+  *kernel = kernel_of(lib, "add", NULL, 0);
   check(api_kernel_tune(*kernel, &all, NULL, &error));
   return lib;
 }
 
 static cugen_plan *open_plan(cugen_kernel *kernel, cugen_plan_exploration *explored) {
-  cugen_plan_options options = CUGEN_PLAN_OPTIONS_INIT;
-  cugen_plan *plan;
-  options.flags = CUGEN_PLAN_EXPLORE | CUGEN_PLAN_TUNED_ONLY;
-  options.explore_share = 0.25;
-  check(cugen_plan_open(kernel, &options, &plan, &error));
+  cugen_plan *plan =
+      OPEN_PLAN(kernel, .flags = CUGEN_PLAN_EXPLORE | CUGEN_PLAN_TUNED_ONLY, .explore_share = 0.25);
   check(cugen_plan_explored(plan, explored, &error));
   return plan;
 }
@@ -72,13 +65,11 @@ TEST(launches_are_right) {
   cugen *lib = open_library(config, sizeof config - 1, &kernel);
   cugen_plan_exploration explored;
   cugen_plan *plan = open_plan(kernel, &explored);
-  cugen_call *call;
-  (void)state;
   /* Explored are variants within twice the best; on a busy machine there may be none. */
   const bool explores = explored.variants > 1;
   assert_in_range(explored.variants, 1, 4);
   for (int i = 0; i < N; i++) x[i] = (float)i, count[i] = 0;
-  check(cugen_call_bind(plan, arguments, 4, &call, &error));
+  cugen_call *call = call_of(plan, arguments, 4);
   for (int launch = 1; launch <= LAUNCHES; launch++) {
     memset(y, 0xff, N * sizeof *y);
     check(cugen_call_launch(call, NULL, &error));
@@ -107,13 +98,8 @@ TEST(what_nobody_compared_is_not_explored) {
   cugen *lib = open_library(unproved, sizeof unproved - 1, &kernel);
   cugen_plan_exploration explored;
   cugen_plan *plan = open_plan(kernel, &explored);
-  (void)state;
   assert_int_equal(explored.variants, 1);
   cugen_plan_close(plan);
   cugen_kernel_close(kernel);
   cugen_close(lib);
-}
-
-int main(void) {
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,6 @@
 /* Exported bundles: they compile without warnings, choose what the live runtime chooses, run
    over the fake driver and are the same bytes each time; wrong input is refused. Images come
    from the cache, except matmul's, which NVRTC compiles; no driver is needed. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,13 +11,15 @@
 #include "api/export/export.h"
 #include "base/hash.h"
 #include "base/system.h"
+#include "tests/testing.h"
 
 static const char config[] = "tests/configs/export.lua",
                   device[] = "NVIDIA Pretended sm_90 132 SMs";
 static cugen *lib;
 static cugen_kernel *base;
 static struct export_device target;
-static struct text folder; /* the folder of this test */
+static struct text folder;         /* the folder of this test */
+static cugen_export_result result; /* of the last export */
 
 /* ---- Records and images, planted ------------------------------------------------------------ */
 
@@ -48,8 +43,8 @@ static void keep_image(uint64_t index) {
   struct cache *cache;
   const struct lookup *l = &target.lookup;
   char name[] = "rows", empty[] = "";
-  struct kernel_spec spec;
-  struct text key = {0};
+  FREED(kernel_spec) spec;
+  FREED(text) key = {0};
   assert_int_equal(api_cache(lib, &cache, NULL), CUGEN_OK);
   expand(index, &spec);
   struct compiled image = {.image = spec.source_hash.hex,
@@ -60,13 +55,11 @@ static void keep_image(uint64_t index) {
   assert_int_equal(
       cache_image_key(&spec, l->arch, text_get(&l->options), l->nvrtc_version, &key, NULL), 0);
   assert_int_equal(cache_image_store(cache, text_get(&key), &image, NULL), CUGEN_OK);
-  text_free(&key);
-  kernel_spec_free(&spec);
 }
 
 static void keep_record(const char *variant, double seconds, bool stale) {
   struct cache *cache;
-  struct kernel_spec spec;
+  FREED(kernel_spec) spec;
   uint64_t index;
   cugen_error err;
   if (space_find(target.lookup.space, variant, &index, &err)) fail_msg("%s", err.message);
@@ -79,7 +72,6 @@ static void keep_record(const char *variant, double seconds, bool stale) {
   const struct cache_key key = lookup_key(&target.lookup);
   assert_int_equal(api_cache(lib, &cache, NULL), CUGEN_OK);
   assert_int_equal(cache_store(cache, &key, &record, NULL), CUGEN_OK);
-  kernel_spec_free(&spec);
 }
 
 /* Stores images of all variants, and a record of one unless it is NULL. */
@@ -142,11 +134,10 @@ static const struct change no_change[] = {{NULL, NULL}},
 
 /* Adds the config or template with changes, in memory. */
 static int add_changed(const char *path, const struct change *changes, cugen_error *err) {
-  struct text file = {0};
+  FREED(text) file = {0};
   int status = file_read(path, &file, err);
   for (; !status && changes->from; changes++) apply(&file, changes);
   if (!status) status = cugen_add_file(lib, path, text_get(&file), file.length, err);
-  text_free(&file);
   return status;
 }
 
@@ -171,28 +162,24 @@ static int open_with(const struct change *changes) {
   return status;
 }
 
-static int set_up(void **state) {
-  (void)state;
+FIXTURE(set_up) {
   return open_with(NULL);
 }
 
-static int set_up_buckets(void **state) {
-  (void)state;
-  return open_with((const struct change[]){
-      {"policy \"nearest\" { distance = 1 }",
-       "policy \"buckets\" { M = { 100, 500, 2000 }, N = { 64, 1000, 4001 } }"},
-      {NULL, NULL}});
-}
+/* A set-up with changes of the config. */
+#define WITH_CHANGES(name, ...)                                                                    \
+  FIXTURE(name) {                                                                                  \
+    return open_with((const struct change[]){__VA_ARGS__, {NULL, NULL}});                          \
+  }
 
-static int set_up_portfolio(void **state) {
-  (void)state;
-  return open_with((const struct change[]){
-      {"policy \"nearest\" { distance = 1 }", "policy \"portfolio\" { distance = 0.5 }"},
-      {NULL, NULL}});
-}
+WITH_CHANGES(set_up_buckets,
+             {"policy \"nearest\" { distance = 1 }",
+              "policy \"buckets\" { M = { 100, 500, 2000 }, N = { 64, 1000, 4001 } }"})
 
-static int set_up_classes(void **state) {
-  (void)state;
+WITH_CHANGES(set_up_portfolio,
+             {"policy \"nearest\" { distance = 1 }", "policy \"portfolio\" { distance = 0.5 }"})
+
+FIXTURE(set_up_classes) {
   shaping = by_width;
   int status = open_config(
       config, "tests/configs",
@@ -207,124 +194,95 @@ static int set_up_classes(void **state) {
 }
 
 /* x is read through a texture or not, the factors by their address. */
-static int set_up_access(void **state) {
-  (void)state;
-  return open_with((const struct change[]){
-      {"  input \"x\" { dtype = \"dtype\", shape = { \"M\", \"N\" }, overwrite = \"specialize\" }",
-       "  tunable \"x_in\" { \"global\", \"array\" }, where \"x_in == 'global' or dtype == "
-       "'f32'\",\n"
-       "  input \"x\" { dtype = \"dtype\", shape = { \"M\", \"N\" }, access = \"x_in\" }"},
-      {"shape = { \"4\" } }", "shape = { \"4\" }, access = \"global\" }"},
-      {NULL, NULL}});
-}
+WITH_CHANGES(
+    set_up_access,
+    {"  input \"x\" { dtype = \"dtype\", shape = { \"M\", \"N\" }, overwrite = \"specialize\" }",
+     "  tunable \"x_in\" { \"global\", \"array\" }, where \"x_in == 'global' or dtype == "
+     "'f32'\",\n"
+     "  input \"x\" { dtype = \"dtype\", shape = { \"M\", \"N\" }, access = \"x_in\" }"},
+    {"shape = { \"4\" } }", "shape = { \"4\" }, access = \"global\" }"})
 
 /* Scratch that may be twice as large as the arguments. */
-static int set_up_room(void **state) {
-  (void)state;
-  return open_with((const struct change[]){
-      {"  scratch \"partial\" { dtype = \"dtype\", shape = { \"ceil_div(M, 4)\", \"2\" } }",
-       "  tunable \"room\" { 1, 2 },\n"
-       "  scratch \"partial\" { dtype = \"dtype\", shape = { \"M * room\", \"N\" } }"},
-      {NULL, NULL}});
-}
+WITH_CHANGES(set_up_room,
+             {"  scratch \"partial\" { dtype = \"dtype\", shape = { \"ceil_div(M, 4)\", \"2\" } }",
+              "  tunable \"room\" { 1, 2 },\n"
+              "  scratch \"partial\" { dtype = \"dtype\", shape = { \"M * room\", \"N\" } }"})
 
 /* The factors are in a __device__ variable, which is read and written. */
-static int set_up_symbol(void **state) {
-  (void)state;
-  return open_with((const struct change[]){
-      {"constant \"factors\" { dtype = \"f64\", shape = { \"4\" } }",
-       "inout \"factors\" { dtype = \"f64\", shape = { \"4\" }, access = \"symbol\" }"},
-      {NULL, NULL}});
-}
+WITH_CHANGES(set_up_symbol,
+             {"constant \"factors\" { dtype = \"f64\", shape = { \"4\" } }",
+              "inout \"factors\" { dtype = \"f64\", shape = { \"4\" }, access = \"symbol\" }"})
 
 /* Addresses in a struct and in a variable. */
-static int set_up_struct(void **state) {
-  (void)state;
-  return open_with((const struct change[]){
-      {"shape = { \"M\", \"N\" }, tolerance",
-       "shape = { \"M\", \"N\" }, layout = \"row+8\", tolerance"},
-      {"constant \"factors\" { dtype = \"f64\", shape = { \"4\" } }",
-       "input \"factors\" { dtype = \"f64\", shape = { \"4\" }, access = \"pointer\" }"},
-      {"scalar \"scale\" { dtype = \"f32\", value = \"1.0 / N\" }",
-       "scalar \"p\" { struct = \"P\", fields = { { \"scale\", dtype = \"f32\", value = \"1.0 / "
-       "N\" "
-       "}, { \"y\", buffer = \"y\" }, { \"pitch\", dtype = \"i64\", pitch = \"y\" }, { "
-       "\"partial\", buffer = \"partial\" } } }"},
-      {NULL, NULL}});
-}
+WITH_CHANGES(
+    set_up_struct,
+    {"shape = { \"M\", \"N\" }, tolerance",
+     "shape = { \"M\", \"N\" }, layout = \"row+8\", tolerance"},
+    {"constant \"factors\" { dtype = \"f64\", shape = { \"4\" } }",
+     "input \"factors\" { dtype = \"f64\", shape = { \"4\" }, access = \"pointer\" }"},
+    {"scalar \"scale\" { dtype = \"f32\", value = \"1.0 / N\" }",
+     "scalar \"p\" { struct = \"P\", fields = { { \"scale\", dtype = \"f32\", value = \"1.0 / "
+     "N\" "
+     "}, { \"y\", buffer = \"y\" }, { \"pitch\", dtype = \"i64\", pitch = \"y\" }, { "
+     "\"partial\", buffer = \"partial\" } } }"})
 
 /* Every kind of layout: a view by strides, tiles and a pad, another order and a pad, a swizzle. */
-static int set_up_layouts(void **state) {
-  (void)state;
-  return open_with((const struct change[]){
-      {"  input \"x\" { dtype = \"dtype\", shape = { \"M\", \"N\" }, overwrite = \"specialize\" }",
-       "  input \"x\" { dtype = \"dtype\", shape = { \"M\", \"N\" }, strides = { \"2 * N + 3\", "
-       "\"2\" "
-       "} }"},
-      {"shape = { \"M\", \"N\" }, tolerance",
-       "shape = { \"M\", \"N\" }, layout = \"row/32x8/4x8:col+2\", tolerance"},
-      {"  scratch \"partial\" { dtype = \"dtype\", shape = { \"ceil_div(M, 4)\", \"2\" } }",
-       "  input \"partial\" { dtype = \"i8\", shape = { \"M\", 3, \"ceil_div(N, 4)\" }, layout = "
-       "\"102+5\" },\n"
-       "  input \"other\" { dtype = \"f32\", shape = { \"M\", \"N\" }, layout = \"col^2,2,3\" }"},
-      {NULL, NULL}});
-}
+WITH_CHANGES(
+    set_up_layouts,
+    {"  input \"x\" { dtype = \"dtype\", shape = { \"M\", \"N\" }, overwrite = \"specialize\" }",
+     "  input \"x\" { dtype = \"dtype\", shape = { \"M\", \"N\" }, strides = { \"2 * N + 3\", "
+     "\"2\" "
+     "} }"},
+    {"shape = { \"M\", \"N\" }, tolerance",
+     "shape = { \"M\", \"N\" }, layout = \"row/32x8/4x8:col+2\", tolerance"},
+    {"  scratch \"partial\" { dtype = \"dtype\", shape = { \"ceil_div(M, 4)\", \"2\" } }",
+     "  input \"partial\" { dtype = \"i8\", shape = { \"M\", 3, \"ceil_div(N, 4)\" }, layout = "
+     "\"102+5\" },\n"
+     "  input \"other\" { dtype = \"f32\", shape = { \"M\", \"N\" }, layout = \"col^2,2,3\" }"})
 
-static int set_up_textures_only(void **state) {
-  (void)state;
-  return open_with((const struct change[]){
-      {"dtype = \"dtype\", shape = { \"M\", \"N\" }, overwrite = \"specialize\" }",
-       "dtype = \"dtype\", shape = { \"M\", \"N\" }, access = \"dtype == 'f32' and 'array' or "
-       "'global'\" }"},
-      {NULL, NULL}});
-}
+WITH_CHANGES(
+    set_up_textures_only,
+    {"dtype = \"dtype\", shape = { \"M\", \"N\" }, overwrite = \"specialize\" }",
+     "dtype = \"dtype\", shape = { \"M\", \"N\" }, access = \"dtype == 'f32' and 'array' or "
+     "'global'\" }"})
 
 /* x is read through a tensor map in two parts, and launches overlap. */
-static int set_up_tensor(void **state) {
-  (void)state;
-  return open_with((const struct change[]){
-      {"  implementation \"plain\" {",
-       "  implementation \"mapped\" {\n"
-       "    requires \"dtype == 'f32' and not specialize\",\n"
-       "    template \"export_mapped.cu\",\n"
-       "    tunable \"box\" { 32, 16 }, try { box = 16 },\n"
-       "    where \"N % 4 == 0 and M % 2 == 0\",\n"
-       "    tensor \"x\" { box = { \"8\", \"box\" }, swizzle = \"4 * box\", parts = \"2\" },\n"
-       "    grid { \"ceil_div(M, 8)\" }, block { 128 }, overlap \"true\",\n"
-       "  },\n"
-       "  implementation \"plain\" {"},
-      {NULL, NULL}});
-}
+WITH_CHANGES(
+    set_up_tensor,
+    {"  implementation \"plain\" {",
+     "  implementation \"mapped\" {\n"
+     "    requires \"dtype == 'f32' and not specialize\",\n"
+     "    template \"export_mapped.cu\",\n"
+     "    tunable \"box\" { 32, 16 }, try { box = 16 },\n"
+     "    where \"N % 4 == 0 and M % 2 == 0\",\n"
+     "    tensor \"x\" { box = { \"8\", \"box\" }, swizzle = \"4 * box\", parts = \"2\" },\n"
+     "    grid { \"ceil_div(M, 8)\" }, block { 128 }, overlap \"true\",\n"
+     "  },\n"
+     "  implementation \"plain\" {"})
 
 /* As many launches as are needed to reduce M rows to one, each with its own parameters. */
-static int set_up_steps(void **state) {
-  (void)state;
-  return open_with((const struct change[]){
-      {"  implementation \"plain\" {", "  implementation \"stepped\" {\n"
-                                       "    requires \"dtype == 'f32' and not specialize\",\n"
-                                       "    template \"export_mapped.cu\",\n"
-                                       "    tunable \"width\" { 8, 16 }, where \"M > width\",\n"
-                                       "    steps \"ceil_log(M, width)\", grid { \"ceil_div(M, "
-                                       "pow(width, step + 1))\" }, block { \"32 * (step + "
-                                       "1)\" },\n"
-                                       "    pass { \"step == 0 and 'x' or 'partial'\", \"step == "
-                                       "steps - 1 and 'y' or 'partial'\",\n"
-                                       "           { \"M\", value = \"ceil_div(M, pow(width, "
-                                       "step))\" }, { \"scale\", value = \"1.0 / (N + step)\" "
-                                       "}, \"N\" },\n"
-                                       "  },\n"
-                                       "  implementation \"plain\" {"},
-      {NULL, NULL}});
-}
+WITH_CHANGES(set_up_steps, {"  implementation \"plain\" {",
+                            "  implementation \"stepped\" {\n"
+                            "    requires \"dtype == 'f32' and not specialize\",\n"
+                            "    template \"export_mapped.cu\",\n"
+                            "    tunable \"width\" { 8, 16 }, where \"M > width\",\n"
+                            "    steps \"ceil_log(M, width)\", grid { \"ceil_div(M, "
+                            "pow(width, step + 1))\" }, block { \"32 * (step + "
+                            "1)\" },\n"
+                            "    pass { \"step == 0 and 'x' or 'partial'\", \"step == "
+                            "steps - 1 and 'y' or 'partial'\",\n"
+                            "           { \"M\", value = \"ceil_div(M, pow(width, "
+                            "step))\" }, { \"scale\", value = \"1.0 / (N + step)\" "
+                            "}, \"N\" },\n"
+                            "  },\n"
+                            "  implementation \"plain\" {"})
 
 /* The shipped matmul, with tensor maps, clusters and launches that overlap. */
-static int set_up_matmul(void **state) {
-  (void)state;
+FIXTURE(set_up_matmul) {
   return open_config("matmul", NULL, NULL);
 }
 
-static int tear_down(void **state) {
-  (void)state;
+FIXTURE(tear_down) {
   folder_remove(text_get(&folder));
   text_free(&folder);
   export_device_free(&target);
@@ -339,44 +297,72 @@ static const char *in_folder(const char *name) {
   return path;
 }
 
-static void export_to(const char *name, const char *problems, cugen_export_result *result) {
+static void export_to(const char *name, const char *problems) {
   cugen_export_options options = {0};
   cugen_error err;
   options.problems = problems;
-  if (api_kernel_export(base, &options, in_folder(name), result, &err)) fail_msg("%s", err.message);
+  if (api_kernel_export(base, &options, in_folder(name), &result, &err))
+    fail_msg("%s", err.message);
 }
 
 /* Runs a shell command with FOLDER and FAKE in its environment; its output is shown if it fails. */
 static void run(const char *command) {
   const char *argv[] = {"/bin/sh", "-c", command, NULL};
-  struct text output = {0};
+  FREED(text) output = {0};
   int code = 1;
   setenv("FOLDER", text_get(&folder), 1);
   assert_int_equal(process_run(argv, 600, &output, &code, NULL), CUGEN_OK);
   if (code) fail_msg("%s\n%s", command, text_get(&output));
-  text_free(&output);
 }
 
 static bool has(const char *program) {
-  struct text path = {0};
+  FREED(text) path = {0};
   bool found = path_find_program(program, &path);
-  text_free(&path);
   return found;
+}
+
+/* Runs a program of tests/embed/bundle, built with the bundle and flags, over the fake driver. */
+static void run_with_bundle(const char *program, const char *flags, const char *redirected) {
+  if (!has("cc")) skip();
+  FREED(text) command = {0};
+  text_addf(&command,
+            "cc -std=c11 %s -I$FOLDER/b -Itests/fault tests/embed/bundle/%s.c $FOLDER/b/rows.c "
+            "-ldl -o $FOLDER/%s && LD_LIBRARY_PATH=$CUGEN_TEST_FAKE_CUDA $FOLDER/%s %s",
+            flags, program, program, program, redirected);
+  run(text_get(&command));
+}
+
+/* Expects of each size in `in` ("M N dtype specialize", a line each) what picks.c prints. */
+static void expect_picks(const char *in, int columns, const char *want) {
+  FREED(text) command = {0};
+  text_addf(&command,
+            "got=$(printf '%s' | $FOLDER/picks | cut -d'|' -f1-%d | tr '\\n' ','); "
+            "test \"$got\" = '%s' || { echo \"$got\"; false; }",
+            in, columns, want);
+  run_with_bundle("picks", "", "</dev/null");
+  run(text_get(&command));
+}
+
+#define STRICT "-std=c11 -O1 -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror "
+
+/* Exports everything; the bundle compiles without warnings, with notes only where meant. */
+static void export_clean(void) {
+  if (!has("cc")) skip();
+  export_to("b", NULL);
+  assert_string_equal(result.notes, "");
+  run("cd $FOLDER/b && cc " STRICT "-c rows.c && rm rows.o");
+  if (has("clang")) run("cd $FOLDER/b && clang " STRICT "-fsyntax-only rows.c");
 }
 
 /* ---- Tests ---------------------------------------------------------------------------------- */
 
-#define STRICT "-std=c11 -O1 -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror "
-
-static void test_builds(void **state) {
-  (void)state;
-  cugen_export_result result;
+TEST_WITH(test_builds, set_up, tear_down) {
   if (!has("cc")) skip();
-  export_to("b", NULL, &result);
+  export_to("b", NULL);
   assert_int_equal(result.devices, 1);
   assert_int_equal(result.problems, 5);
   run("cd $FOLDER/b && cc " STRICT "-c rows.c && cc " STRICT "example.c rows.c -ldl -o example");
-  if (has("clang")) run("cd $FOLDER/b && clang " STRICT "-c rows.c -o clang.o && rm clang.o");
+  if (has("clang")) run("cd $FOLDER/b && clang " STRICT "-fsyntax-only rows.c");
   if (has("c++"))
     run("cd $FOLDER/b && echo '#include \"rows.h\"' > h.cpp && c++ -std=c++17 -Wall -Wextra "
         "-Wpedantic -Werror -c "
@@ -391,9 +377,9 @@ static void test_builds(void **state) {
 /* Adds the live runtime's choice, in the format of tests/embed/bundle/picks.c. */
 static void expect_choice(const char *const settings[4], struct text *out) {
   static const char *const names[] = {"exact", "near", "default", "pinned", "portfolio"};
-  struct problem problem;
+  FREED(problem) problem;
   struct selection selection;
-  struct text variant_text = {0};
+  FREED(text) variant_text = {0};
   cugen_error err;
   set_problem(settings, 4, &problem);
   if (api_select(&target.lookup, 0, false, &selection, &err)) fail_msg("%s", err.message);
@@ -404,9 +390,7 @@ static void expect_choice(const char *const settings[4], struct text *out) {
                 ? ""
                 : text_get(&selection.problem),
             selection.distance);
-  text_free(&variant_text);
   api_selection_free(&selection);
-  problem_free(&problem);
 }
 
 static void add_case(long long m, long long n, bool f64, bool special, struct text *in,
@@ -420,25 +404,25 @@ static void add_case(long long m, long long n, bool f64, bool special, struct te
   expect_choice(settings, want);
 }
 
-/* The bundle must answer all cases as the live runtime does. */
-static void compare_picks(const struct text *in, const struct text *want) {
-  struct text got = {0};
-  assert_int_equal(file_write(in_folder("in"), text_get(in), in->length, NULL), CUGEN_OK);
-  run("cc -std=c11 -I$FOLDER/b tests/embed/bundle/picks.c $FOLDER/b/rows.c -ldl -o $FOLDER/picks "
-      "&& $FOLDER/picks "
-      "< $FOLDER/in > $FOLDER/got");
-  assert_int_equal(file_read(in_folder("got"), &got, NULL), CUGEN_OK);
-  assert_string_equal(text_get(&got), text_get(want));
-  text_free(&got);
+/* Each of the texts was chosen by some case, so that the cases are worth something. */
+static void expect_found(const struct text *want, const char *const *found) {
+  for (; *found; found++)
+    if (!strstr(text_get(want), *found)) fail_msg("no %s", *found);
 }
 
-static void test_picks(void **state) {
-  (void)state;
-  cugen_export_result result;
-  struct text in = {0}, want = {0};
+/* The bundle must answer all cases as the live runtime does. */
+static void compare_picks(const struct text *in, const struct text *want) {
+  FREED(text) got = {0};
+  assert_int_equal(file_write(in_folder("in"), text_get(in), in->length, NULL), CUGEN_OK);
+  run_with_bundle("picks", "", "<$FOLDER/in >$FOLDER/got");
+  assert_int_equal(file_read(in_folder("got"), &got, NULL), CUGEN_OK);
+  assert_string_equal(text_get(&got), text_get(want));
+}
+
+TEST_WITH(test_picks, set_up, tear_down) {
+  FREED(text) in = {0}, want = {0};
   uint64_t seed = 5;
-  if (!has("cc")) skip();
-  export_to("b", NULL, &result);
+  export_to("b", NULL);
   add_case(500, 1000, false, false, &in, &want);
   add_case(2000, 1000, false, false, &in, &want);
   add_case(100, 64, true, false, &in, &want);
@@ -452,28 +436,19 @@ static void test_picks(void **state) {
   /* few of these sizes fit the variant */
   for (long long n = 990; n < 1010; n++) add_case(60 + n % 7 * 40, n, false, false, &in, &want);
   compare_picks(&in, &want);
-  assert_non_null(strstr(text_get(&want), "near|plain"));
-  assert_non_null(strstr(text_get(&want), "near|wide vec=1"));
-  assert_non_null(strstr(text_get(&want), "default|"));
+  expect_found(&want, (const char *const[]){"near|plain", "near|wide vec=1", "default|", NULL});
   /* offsets of 32 bits do not reach all of 2.16e9 elements */
-  run("test \"$(printf '46000 46000 f32 0\\n47000 46000 f32 0\\n' | $FOLDER/picks | cut -d'|' -f1 "
-      "| tr '\\n' ' ')\" = 'default refused '");
-  text_free(&in), text_free(&want);
+  expect_picks("46000 46000 f32 0\\n47000 46000 f32 0\\n", 1, "default,refused,");
 }
 
 /* A variant whose scratch needs offsets of 64 bits stays in the bundle, beside a faster variant
    that needs them only for larger problems. */
-static void test_picks_wide(void **state) {
-  (void)state;
-  cugen_export_result result;
-  if (!has("cc")) skip();
+TEST_WITH(test_picks_wide, set_up_room, tear_down) {
   REMEMBER("wide room=1 vec=4 threads=128", 1.0, "M=40000", "N=40000");
   REMEMBER("wide room=2 vec=4 threads=128", 1.5, "M=40000", "N=40000");
-  export_to("b", NULL, &result);
-  run("cc -std=c11 -I$FOLDER/b tests/embed/bundle/picks.c $FOLDER/b/rows.c -ldl -o $FOLDER/picks "
-      "&& test \"$(printf '40000 40000 f32 0\\n50000 50000 f32 0\\n' | $FOLDER/picks | cut -d'|' "
-      "-f1,2 | tr '\\n' ',')\" = 'exact|wide room=1 vec=4 threads=128,near|wide room=2 vec=4 "
-      "threads=128,'");
+  export_to("b", NULL);
+  expect_picks("40000 40000 f32 0\\n50000 50000 f32 0\\n", 2,
+               "exact|wide room=1 vec=4 threads=128,near|wide room=2 vec=4 threads=128,");
 }
 
 /* Stores a portfolio of the look-up's class, of variants at M=500 N=1000. A variant whose text
@@ -490,7 +465,7 @@ static void keep_timed(const char *dtype, const char *rule, const char *const *v
   text_addf(&body, "rule %s\nproblems 9\ntuned 1.000000 1.000000\nheld 0.000000 0.000000\n", rule);
   for (size_t i = 0; i < count; i++) {
     const bool stale = *variants[i] == '!';
-    struct kernel_spec spec;
+    FREED(kernel_spec) spec;
     uint64_t index;
     assert_int_equal(space_find(target.lookup.space, variants[i] + stale, &index, NULL), CUGEN_OK);
     keep_image(index);
@@ -499,7 +474,6 @@ static void keep_timed(const char *dtype, const char *rule, const char *const *v
               variants[i] + stale);
     if (times && times[i]) text_addf(&body, "time %s\n", times[i]);
     text_addf(&body, "at %s\n", text_get(&at));
-    kernel_spec_free(&spec);
   }
   const struct cache_key key = lookup_key(&target.lookup);
   char time_name[] = "time";
@@ -544,24 +518,20 @@ static void add_random_cases(int count, struct text *in, struct text *want) {
 
 /* A distance in the options replaces the config's policy. */
 static void expect_near(const char *const settings[3]) {
-  struct problem problem;
+  FREED(problem) problem;
   struct selection selection;
   cugen_error err;
   set_problem(settings, 3, &problem);
   if (api_select(&target.lookup, 1, false, &selection, &err)) fail_msg("%s", err.message);
   assert_int_equal(selection.how, CUGEN_PLAN_NEAR);
   api_selection_free(&selection);
-  problem_free(&problem);
 }
 
-static void test_picks_portfolio(void **state) {
-  (void)state;
-  cugen_export_result result;
-  struct text in = {0}, want = {0};
-  if (!has("cc")) skip();
+TEST_WITH(test_picks_portfolio, set_up_portfolio, tear_down) {
+  FREED(text) in = {0}, want = {0};
   plant_portfolios();
   expect_near((const char *const[]){"M=500", "N=1001", "dtype=f32"});
-  export_to("b", NULL, &result);
+  export_to("b", NULL);
   assert_int_equal(result.portfolios, 2);
   run("grep -q '^Failing that it takes what the rule of a portfolio below picks, then what ' "
       "$FOLDER/b/README.md");
@@ -573,18 +543,15 @@ static void test_picks_portfolio(void **state) {
   add_case(700, 700, false, true, &in, &want);
   add_random_cases(400, &in, &want);
   compare_picks(&in, &want);
-  static const char *const found[] = {
-      "exact|wide vec=4 threads=128|M=500", "portfolio|wide vec=4 threads=128",
-      "portfolio|plain vec=1 threads=256",  "portfolio|wide vec=1 threads=64",
-      "portfolio|wide vec=2 threads=64",    "default|"};
-  for (size_t i = 0; i < sizeof found / sizeof *found; i++)
-    if (!strstr(text_get(&want), found[i])) fail_msg("no %s", found[i]);
-  text_free(&in), text_free(&want);
+  expect_found(&want, (const char *const[]){
+                          "exact|wide vec=4 threads=128|M=500", "portfolio|wide vec=4 threads=128",
+                          "portfolio|plain vec=1 threads=256", "portfolio|wide vec=1 threads=64",
+                          "portfolio|wide vec=2 threads=64", "default|", NULL});
 }
 
 /* A rule by times: vec=4 is not valid for ragged sizes, one time cannot be computed for large
    ones, and one variant has no time. The bundle takes what a plan takes. */
-static void test_picks_least(void **state) {
+TEST_WITH(test_picks_least, set_up_portfolio, tear_down) {
   static const char *const variants[] = {"wide vec=4 threads=128", "plain vec=1 threads=256",
                                          "wide vec=1 threads=64", "wide vec=2 threads=64"};
   static const char *const times[] = {
@@ -592,33 +559,25 @@ static void test_picks_least(void **state) {
       "(0.25 + 0.001 * ceil_div(ceil_div(M, 16) * ceil_div(N, 128), 132) * N) * select(N % 8 ~= 0, "
       "0.75, 1.0)",
       "0.6 + 0.0000001 * max(M / 132.0, 1.0) * N + 0 // (N // 4000 - 1)", NULL};
-  cugen_export_result result;
-  struct text in = {0}, want = {0};
-  (void)state;
-  if (!has("cc")) skip();
+  FREED(text) in = {0}, want = {0};
   keep_timed("dtype=f32", "select(M * N <= 90000, 3, least)", variants, times, 4);
-  export_to("b", NULL, &result);
+  export_to("b", NULL);
   assert_int_equal(result.portfolios, 1);
   add_random_cases(400, &in, &want);
   compare_picks(&in, &want);
   for (size_t i = 0; i < sizeof variants / sizeof *variants; i++) {
-    struct text found = {0};
+    FREED(text) found = {0};
     text_addf(&found, "portfolio|%s", variants[i]);
     if (!strstr(text_get(&want), text_get(&found))) fail_msg("no %s", text_get(&found));
-    text_free(&found);
   }
-  text_free(&in), text_free(&want);
 }
 
 /* Six classes of sizes; the portfolio was measured in one of them. */
-static void test_picks_classes(void **state) {
+TEST_WITH(test_picks_classes, set_up_classes, tear_down) {
   static const char *const one[] = {"plain vec=1 threads=256"};
   cugen_export_options options = {0};
-  cugen_export_result result;
-  struct text in = {0}, want = {0};
+  FREED(text) in = {0}, want = {0};
   cugen_error err;
-  (void)state;
-  if (!has("cc")) skip();
   for (int m = 500; m < 502; m++)
     for (int n = 1000; n < 1009; n++) {
       char sizes[2][32];
@@ -636,14 +595,11 @@ static void test_picks_classes(void **state) {
     for (int n = 990; n < 1020; n++) add_case(m, n, false, false, &in, &want);
   compare_picks(&in, &want);
   assert_null(strstr(text_get(&want), "default"));
-  text_free(&in), text_free(&want);
 }
 
 /* The bundle has the portfolio's variants alone, which also serve tuned problems. */
-static void test_only_portfolio(void **state) {
-  (void)state;
+TEST_WITH(test_only_portfolio, set_up, tear_down) {
   cugen_export_options options = {0};
-  cugen_export_result result;
   cugen_error err;
   if (!has("cc")) skip();
   options.portfolio = 1;
@@ -654,80 +610,56 @@ static void test_only_portfolio(void **state) {
   if (api_kernel_export(base, &options, in_folder("b"), &result, &err)) fail_msg("%s", err.message);
   assert_int_equal(result.variants, 4);
   assert_int_equal(result.problems, 0);
-  run("cd $FOLDER/b && cc " STRICT
-      "-c rows.c && cd - && cc -std=c11 -I$FOLDER/b tests/embed/bundle/picks.c "
-      "$FOLDER/b/rows.c -ldl -o $FOLDER/picks && "
-      "test \"$(printf '500 1000 f32 0\\n2000 1000 f32 0\\n9 9 f32 1\\n' | $FOLDER/picks | cut "
-      "-d'|' -f1,2 | tr "
-      "'\\n' "
-      "',')\" = 'portfolio|plain vec=1 threads=256,portfolio|wide vec=4 threads=128,refused,'");
+  run("cd $FOLDER/b && cc " STRICT "-c rows.c");
+  expect_picks("500 1000 f32 0\\n2000 1000 f32 0\\n9 9 f32 1\\n", 2,
+               "portfolio|plain vec=1 threads=256,portfolio|wide vec=4 threads=128,refused,");
   options.problems = "M=500 N=1000";
   assert_int_equal(api_kernel_export(base, &options, in_folder("b"), &result, &err),
                    CUGEN_ERROR_USAGE);
 }
 
-static void test_picks_buckets(void **state) {
-  (void)state;
+TEST_WITH(test_picks_buckets, set_up_buckets, tear_down) {
   static const long long edges[] = {1,   63,  64,   65,   99,   100,  101, 499,
                                     500, 501, 1000, 1001, 2000, 2001, 9000};
   enum { EDGES = sizeof edges / sizeof *edges };
-  cugen_export_result result;
-  struct text in = {0}, want = {0};
-  if (!has("cc")) skip();
-  export_to("b", NULL, &result);
+  FREED(text) in = {0}, want = {0};
+  export_to("b", NULL);
   for (size_t m = 0; m < EDGES; m++)
     for (size_t n = 0; n < EDGES; n++)
       add_case(edges[m], edges[n], (m + n) % 3 == 0, false, &in, &want);
   compare_picks(&in, &want);
-  assert_non_null(strstr(text_get(&want), "exact|wide vec=4 threads=64|M=2000 N=1000"));
-  assert_non_null(strstr(text_get(&want), "near|wide vec=1 threads=64|M=500 N=1000"));
-  assert_non_null(strstr(text_get(&want), "near|plain vec=1 threads=128|M=2000 N=4001"));
-  assert_non_null(strstr(text_get(&want), "default|"));
-  text_free(&in), text_free(&want);
+  expect_found(&want, (const char *const[]){"exact|wide vec=4 threads=64|M=2000 N=1000",
+                                            "near|wide vec=1 threads=64|M=500 N=1000",
+                                            "near|plain vec=1 threads=128|M=2000 N=4001",
+                                            "default|", NULL});
 }
 
 /* A variant with compiled-in sizes serves its own problem only. */
-static void test_compiled_in(void **state) {
-  (void)state;
-  cugen_export_result result;
-  if (!has("cc")) skip();
-  export_to("b", "M=700 N=700 specialize=true", &result);
-  run("cc -std=c11 -I$FOLDER/b tests/embed/bundle/picks.c $FOLDER/b/rows.c -ldl -o $FOLDER/picks "
-      "&& "
-      "test \"$(printf '700 700 f32 1\\n701 700 f32 1\\n700 700 f64 1\\n' | $FOLDER/picks | cut "
-      "-d'|' -f1 | tr '\\n' "
-      "' ')\" = 'exact refused refused '");
+TEST_WITH(test_compiled_in, set_up, tear_down) {
+  export_to("b", "M=700 N=700 specialize=true");
+  expect_picks("700 700 f32 1\\n701 700 f32 1\\n700 700 f64 1\\n", 1, "exact,refused,refused,");
 }
 
-static void test_driver(void **state) {
-  (void)state;
-  cugen_export_result result;
-  if (!has("cc")) skip();
-  export_to("b", NULL, &result);
-  run("cc -std=c11 -I$FOLDER/b -Itests/fault tests/embed/bundle/drive.c $FOLDER/b/rows.c -ldl -o "
-      "$FOLDER/drive && "
-      "LD_LIBRARY_PATH=$CUGEN_TEST_FAKE_CUDA $FOLDER/drive");
+TEST_WITH(test_driver, set_up, tear_down) {
+  export_to("b", NULL);
+  run_with_bundle("drive", "", "");
 }
 
 /* A shared library of the bundle has a function for TVM-FFI. */
-static void test_tvm_ffi(void **state) {
-  (void)state;
-  cugen_export_result result;
+TEST_WITH(test_tvm_ffi, set_up, tear_down) {
   if (!has("cc")) skip();
-  export_to("b", NULL, &result);
+  export_to("b", NULL);
   run("cc " STRICT "-shared -fPIC $FOLDER/b/rows.c -ldl -o $FOLDER/b/rows.so && "
       "cc -std=c11 -rdynamic -Itests/fault tests/embed/bundle/tvm_ffi.c -ldl -o $FOLDER/tvm_ffi && "
       "LD_LIBRARY_PATH=$CUGEN_TEST_FAKE_CUDA $FOLDER/tvm_ffi $FOLDER/b/rows.so");
   run("grep -q 'rows(x, y, factors)' $FOLDER/b/README.md $FOLDER/b/rows.h");
-  export_to("b", NULL, &result); /* the library is one of the bundle's files */
+  export_to("b", NULL); /* the library is one of the bundle's files */
 }
 
 /* A bundle whose capture file cannot be written works as without one. */
-static void test_captures(void **state) {
-  (void)state;
-  cugen_export_result result;
+TEST_WITH(test_captures, set_up, tear_down) {
   if (!has("cc")) skip();
-  export_to("b", NULL, &result);
+  export_to("b", NULL);
   run("cc -std=c11 -I$FOLDER/b -Itests/fault tests/embed/bundle/drive.c $FOLDER/b/rows.c -ldl "
       "-o $FOLDER/drive && export LD_LIBRARY_PATH=$CUGEN_TEST_FAKE_CUDA && rm -f $FOLDER/captured "
       "&& "
@@ -746,88 +678,51 @@ static void test_captures(void **state) {
 }
 
 /* The bundle says which inputs its kernel may write to: those with `overwrite` in the config. */
-static void test_overwritten(void **state) {
-  (void)state;
-  cugen_export_result result;
-  if (!has("cc")) skip();
-  export_to("b", "M=700 N=700 specialize=true", &result);
-  run("cc -std=c11 -DOVERWRITES -I$FOLDER/b -Itests/fault tests/embed/bundle/drive.c "
-      "$FOLDER/b/rows.c -ldl -o "
-      "$FOLDER/drive && LD_LIBRARY_PATH=$CUGEN_TEST_FAKE_CUDA $FOLDER/drive");
+TEST_WITH(test_overwritten, set_up, tear_down) {
+  export_to("b", "M=700 N=700 specialize=true");
+  run_with_bundle("drive", "-DOVERWRITES", "");
   run("grep -q 'the kernel may write to: x' $FOLDER/b/rows.h && grep -q 'may write to: x' "
       "$FOLDER/b/README.md");
 }
 
 /* Variants that read textures are left out with a note; a constant that is read by its address
    is a parameter. */
-static void test_access(void **state) {
-  (void)state;
-  cugen_export_result result;
+TEST_WITH(test_access, set_up_access, tear_down) {
   if (!has("cc")) skip();
   REMEMBER("wide x_in=array vec=4 threads=128", 0.1, "M=500", "N=1000");
-  export_to("b", NULL, &result);
+  export_to("b", NULL);
   assert_non_null(strstr(
       result.notes, "M=500 N=1000 dtype=f32 specialize=false: wide x_in=array vec=4 threads=128 is "
                     "left out: it reads 'x' as a texture, which a bundle cannot"));
   run("cd $FOLDER/b && cc " STRICT "-c rows.c && rm rows.o");
-  run("cc -std=c11 -DBY_ADDRESS -I$FOLDER/b -Itests/fault tests/embed/bundle/drive.c "
-      "$FOLDER/b/rows.c -ldl -o "
-      "$FOLDER/drive && LD_LIBRARY_PATH=$CUGEN_TEST_FAKE_CUDA $FOLDER/drive");
+  run_with_bundle("drive", "-DBY_ADDRESS", "");
 }
 
 /* Each launch copies the buffer to the variable and back. The variable is not a parameter, and
    the application can find it. */
-static void test_symbol(void **state) {
-  (void)state;
-  cugen_export_result result;
-  if (!has("cc")) skip();
-  export_to("b", NULL, &result);
-  assert_string_equal(result.notes, "");
-  run("cd $FOLDER/b && cc " STRICT "-c rows.c && rm rows.o");
-  if (has("clang")) run("cd $FOLDER/b && clang " STRICT "-c rows.c && rm rows.o");
-  run("cc -std=c11 -DBY_SYMBOL -I$FOLDER/b -Itests/fault tests/embed/bundle/drive.c "
-      "$FOLDER/b/rows.c -ldl -o "
-      "$FOLDER/drive && LD_LIBRARY_PATH=$CUGEN_TEST_FAKE_CUDA $FOLDER/drive");
+TEST_WITH(test_symbol, set_up_symbol, tear_down) {
+  export_clean();
+  run_with_bundle("drive", "-DBY_SYMBOL", "");
 }
 
 /* A struct's numbers follow the sizes, its addresses the arguments. */
-static void test_struct(void **state) {
-  (void)state;
-  cugen_export_result result;
-  if (!has("cc")) skip();
-  export_to("b", NULL, &result);
-  assert_string_equal(result.notes, "");
-  run("cd $FOLDER/b && cc " STRICT "-c rows.c && rm rows.o");
-  if (has("clang")) run("cd $FOLDER/b && clang " STRICT "-c rows.c && rm rows.o");
-  run("cc -std=c11 -DBY_STRUCT -I$FOLDER/b -Itests/fault tests/embed/bundle/drive.c "
-      "$FOLDER/b/rows.c -ldl -o "
-      "$FOLDER/drive && LD_LIBRARY_PATH=$CUGEN_TEST_FAKE_CUDA $FOLDER/drive");
+TEST_WITH(test_struct, set_up_struct, tear_down) {
+  export_clean();
+  run_with_bundle("drive", "-DBY_STRUCT", "");
 }
 
 /* The map is of the given buffer, and made once, at bind; the launch may begin early. */
-static void test_tensor(void **state) {
-  (void)state;
-  cugen_export_result result;
-  if (!has("cc")) skip();
+TEST_WITH(test_tensor, set_up_tensor, tear_down) {
   REMEMBER("mapped box=32", 0.1, "M=500", "N=1000");
-  export_to("b", NULL, &result);
-  assert_string_equal(result.notes, "");
-  run("cd $FOLDER/b && cc " STRICT "-c rows.c && rm rows.o");
-  if (has("clang")) run("cd $FOLDER/b && clang " STRICT "-c rows.c && rm rows.o");
-  run("cc -std=c11 -DBY_MAP -I$FOLDER/b -Itests/fault tests/embed/bundle/drive.c $FOLDER/b/rows.c "
-      "-ldl -o "
-      "$FOLDER/drive && LD_LIBRARY_PATH=$CUGEN_TEST_FAKE_CUDA $FOLDER/drive");
+  export_clean();
+  run_with_bundle("drive", "-DBY_MAP", "");
 }
 
 /* The plan's strides and bytes are those of the live runtime. */
-static void test_layouts(void **state) {
-  (void)state;
+TEST_WITH(test_layouts, set_up_layouts, tear_down) {
   static const int sizes[][2] = {{500, 1000}, {131, 67}, {1024, 512}};
-  cugen_export_result result;
-  struct text in = {0}, want = {0}, got = {0};
-  if (!has("cc")) skip();
-  export_to("b", NULL, &result);
-  assert_string_equal(result.notes, "");
+  FREED(text) in = {0}, want = {0}, got = {0};
+  export_clean();
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
     char text[2][32];
     const char *settings[2] = {text[0], text[1]};
@@ -849,61 +744,40 @@ static void test_layouts(void **state) {
     problem_free(&problem);
   }
   assert_int_equal(file_write(in_folder("in"), text_get(&in), in.length, NULL), CUGEN_OK);
-  run("cd $FOLDER/b && cc " STRICT "-c rows.c && rm rows.o");
-  run("cc -std=c11 -I$FOLDER/b tests/embed/bundle/layouts.c $FOLDER/b/rows.c -ldl -o "
-      "$FOLDER/layouts && LD_LIBRARY_PATH=$CUGEN_TEST_FAKE_CUDA $FOLDER/layouts < $FOLDER/in > "
-      "$FOLDER/got || { cat $FOLDER/got; false; }");
+  run_with_bundle("layouts", "", "<$FOLDER/in >$FOLDER/got || { cat $FOLDER/got; false; }");
   assert_int_equal(file_read(in_folder("got"), &got, NULL), CUGEN_OK);
   assert_string_equal(text_get(&got), text_get(&want));
-  text_free(&in), text_free(&want), text_free(&got);
 }
 
 /* Sizes whose rows no tensor map can describe use another variant, and far sizes the config's
    first one, as at run time. */
-static void test_tensor_picks(void **state) {
-  (void)state;
-  cugen_export_result result;
-  struct text in = {0}, want = {0};
-  if (!has("cc")) skip();
+TEST_WITH(test_tensor_picks, set_up_tensor, tear_down) {
+  FREED(text) in = {0}, want = {0};
   REMEMBER("mapped box=32", 0.1, "M=500", "N=1000");
-  export_to("b", NULL, &result);
+  export_to("b", NULL);
   for (long long n = 900; n < 1010; n++) add_case(500 + n % 3, n, false, false, &in, &want);
   for (long long n = 5000; n < 5010; n++) add_case(9000 + n % 3, n, false, false, &in, &want);
   compare_picks(&in, &want);
-  assert_non_null(strstr(text_get(&want), "near|mapped box=32"));
-  assert_non_null(strstr(text_get(&want), "near|wide vec=1"));
+  expect_found(&want, (const char *const[]){"near|mapped box=32", "near|wide vec=1", NULL});
   /* the text as the config has it */
-  assert_non_null(strstr(text_get(&want), "default|mapped box=16"));
-  assert_non_null(strstr(text_get(&want), "default|wide vec=1"));
-  text_free(&in), text_free(&want);
+  expect_found(&want, (const char *const[]){"default|mapped box=16", "default|wide vec=1", NULL});
 }
 
 /* Every launch gets its own parameters, at tuned sizes and at others with as many launches. */
-static void test_steps(void **state) {
-  (void)state;
-  cugen_export_result result;
-  struct text in = {0}, want = {0};
-  if (!has("cc")) skip();
+TEST_WITH(test_steps, set_up_steps, tear_down) {
+  FREED(text) in = {0}, want = {0};
   REMEMBER("stepped width=8", 0.1, "M=500", "N=1000");
-  export_to("b", NULL, &result);
-  assert_string_equal(result.notes, "");
-  run("cd $FOLDER/b && cc " STRICT "-c rows.c && rm rows.o");
-  if (has("clang")) run("cd $FOLDER/b && clang " STRICT "-c rows.c && rm rows.o");
-  run("cc -std=c11 -DBY_STEPS -I$FOLDER/b -Itests/fault tests/embed/bundle/drive.c "
-      "$FOLDER/b/rows.c -ldl -o "
-      "$FOLDER/drive && LD_LIBRARY_PATH=$CUGEN_TEST_FAKE_CUDA $FOLDER/drive");
+  export_clean();
+  run_with_bundle("drive", "-DBY_STEPS", "");
   for (long long m = 260; m <= 512; m += 28) add_case(m, 900, false, false, &in, &want);
   compare_picks(&in, &want);
   assert_non_null(strstr(text_get(&want), "near|stepped width=8"));
-  text_free(&in), text_free(&want);
 }
 
-static void test_matmul(void **state) {
-  (void)state;
+TEST_WITH(test_matmul, set_up_matmul, tear_down) {
   static const char *const settings[] = {"M=4096", "N=4096", "K=4096", "dtype=bf16",
                                          "layout_b=col"};
   cugen_export_options options = {0};
-  cugen_export_result result;
   struct problem problem;
   uint64_t index;
   cugen_error err;
@@ -920,36 +794,31 @@ static void test_matmul(void **state) {
       "-c matmul.c && grep -q '  tensor(s, 128, 1, (const long long' matmul.c");
 }
 
-static void test_same_bytes(void **state) {
-  (void)state;
-  cugen_export_result result;
-  export_to("a", NULL, &result);
-  export_to("b", NULL, &result);
+TEST_WITH(test_same_bytes, set_up, tear_down) {
+  export_to("a", NULL);
+  export_to("b", NULL);
   run("diff -r $FOLDER/a $FOLDER/b");
-  export_to("b", "M=500 N=1000", &result); /* an earlier bundle is replaced */
+  export_to("b", "M=500 N=1000"); /* an earlier bundle is replaced */
   assert_int_equal(result.problems, 1);
   run("! diff -r $FOLDER/a $FOLDER/b > /dev/null && test $(ls $FOLDER | wc -l) = 2");
 }
 
-static void test_stale(void **state) {
-  (void)state;
-  cugen_export_result result;
+TEST_WITH(test_stale, set_up, tear_down) {
   remember((const char *const[]){"M=500", "N=1000"}, 2, "wide vec=4 threads=64", 0.1, true);
-  export_to("b", NULL, &result);
+  export_to("b", NULL);
   assert_int_equal(result.stale, 1);
   assert_non_null(strstr(result.notes, "1 record not used"));
 }
 
 /* Records from before the config had "specialize" are found together with later ones, and named
    as problems are named now. */
-static void test_parameter(void **state) {
-  (void)state;
-  cugen_export_result before, result;
+TEST_WITH(test_parameter, set_up, tear_down) {
   struct cache *cache;
   struct kernel_spec spec;
   struct problem problem;
   const uint64_t specialize = 8; /* the bit of the fourth parameter */
-  export_to("a", NULL, &before);
+  export_to("a", NULL);
+  const cugen_export_result before = result;
   for (int i = 0; i < 2; i++) {
     set_problem((const char *const[]){"M=300", i ? "N=1000" : "N=1200"}, 2, &problem);
     for (uint64_t v = 0; v < space_valid(target.lookup.space); v++) keep_image(v);
@@ -968,7 +837,7 @@ static void test_parameter(void **state) {
     if (i) keep_record("wide vec=4 threads=128", 0.5, false);
     problem_free(&problem);
   }
-  export_to("b", NULL, &result);
+  export_to("b", NULL);
   assert_int_equal(result.problems, before.problems + 2);
   assert_int_equal(result.stale, 0);
   run("grep -q 'M=300 N=1200 dtype=f32 specialize=false' $FOLDER/b/README.md");
@@ -977,16 +846,13 @@ static void test_parameter(void **state) {
 static void refuse(const char *name, const char *devices, const char *problems, int status,
                    const char *message) {
   cugen_export_options options = {0};
-  cugen_export_result result;
   cugen_error err = {0};
   options.devices = devices, options.problems = problems;
   assert_int_equal(api_kernel_export(base, &options, in_folder(name), &result, &err), status);
   if (!strstr(err.message, message)) fail_msg("%s", err.message);
 }
 
-static void test_refusals(void **state) {
-  (void)state;
-  cugen_export_result result;
+TEST_WITH(test_refusals, set_up, tear_down) {
   refuse("none/b", NULL, NULL, CUGEN_ERROR_IO, "is not there");
   assert_int_equal(file_write(in_folder("file"), "x", 1, NULL), CUGEN_OK);
   refuse("file", NULL, NULL, CUGEN_ERROR_USAGE, "is a file");
@@ -1005,8 +871,7 @@ static void test_refusals(void **state) {
   run("test -f $FOLDER/full/notes -a -f $FOLDER/full/rows.c");
 }
 
-static void test_textures_only(void **state) {
-  (void)state;
+TEST_WITH(test_textures_only, set_up_textures_only, tear_down) {
   refuse("b", NULL, NULL, CUGEN_ERROR_USAGE,
          "serves problems that were not tuned; it reads 'x' as a texture, which a bundle cannot: "
          "put access \"global\"");
@@ -1014,9 +879,7 @@ static void test_textures_only(void **state) {
 }
 
 /* If the disk is full, nothing is left behind, and an earlier bundle stays as it was. */
-static void test_full_disk(void **state) {
-  (void)state;
-  cugen_export_result result;
+TEST_WITH(test_full_disk, set_up, tear_down) {
   struct rlimit limit, small;
   signal(SIGXFSZ, SIG_IGN);
   assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
@@ -1025,7 +888,7 @@ static void test_full_disk(void **state) {
   refuse("b", NULL, NULL, CUGEN_ERROR_IO, "rows.c");
   assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
   run("test -z \"$(ls $FOLDER)\"");
-  export_to("b", NULL, &result);
+  export_to("b", NULL);
   run("cp -r $FOLDER/b $FOLDER/before");
   assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
   refuse("b", NULL, NULL, CUGEN_ERROR_IO, "rows.c");
@@ -1035,47 +898,11 @@ static void test_full_disk(void **state) {
 
 /* The remains of a killed export are removed by an export to the same place an hour later; those
    of a living process stay. */
-static void test_left_over(void **state) {
-  (void)state;
-  cugen_export_result result;
+TEST_WITH(test_left_over, set_up, tear_down) {
   run("sh -c 'echo $$' >$FOLDER/dead");
   run("cd $FOLDER; mkdir b.$(cat dead)-abcdef b.$PPID-abcdef c.$(cat dead)-abcdef; echo x >b.$(cat "
       "dead)-abcdef/rows.h;"
       "touch -d '2 hours ago' *-abcdef");
-  export_to("b", NULL, &result);
+  export_to("b", NULL);
   run("cd $FOLDER; test $(ls -d b.* | wc -l) = 1 -a -d b.$PPID-abcdef -a -d c.$(cat dead)-abcdef");
-}
-
-int main(void) {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-  const struct CMUnitTest tests[] = {
-      TEST(test_builds),
-      TEST(test_picks),
-      TEST(test_compiled_in),
-      TEST(test_driver),
-      TEST(test_tvm_ffi),
-      TEST(test_captures),
-      TEST(test_overwritten),
-      TEST(test_same_bytes),
-      TEST(test_stale),
-      TEST(test_parameter),
-      TEST(test_refusals),
-      TEST(test_full_disk),
-      TEST(test_left_over),
-      cmocka_unit_test_setup_teardown(test_picks_wide, set_up_room, tear_down),
-      cmocka_unit_test_setup_teardown(test_picks_buckets, set_up_buckets, tear_down),
-      cmocka_unit_test_setup_teardown(test_picks_portfolio, set_up_portfolio, tear_down),
-      cmocka_unit_test_setup_teardown(test_picks_least, set_up_portfolio, tear_down),
-      cmocka_unit_test_setup_teardown(test_picks_classes, set_up_classes, tear_down),
-      cmocka_unit_test_setup_teardown(test_only_portfolio, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(test_access, set_up_access, tear_down),
-      cmocka_unit_test_setup_teardown(test_symbol, set_up_symbol, tear_down),
-      cmocka_unit_test_setup_teardown(test_struct, set_up_struct, tear_down),
-      cmocka_unit_test_setup_teardown(test_tensor, set_up_tensor, tear_down),
-      cmocka_unit_test_setup_teardown(test_tensor_picks, set_up_tensor, tear_down),
-      cmocka_unit_test_setup_teardown(test_layouts, set_up_layouts, tear_down),
-      cmocka_unit_test_setup_teardown(test_steps, set_up_steps, tear_down),
-      cmocka_unit_test_setup_teardown(test_matmul, set_up_matmul, tear_down),
-      cmocka_unit_test_setup_teardown(test_textures_only, set_up_textures_only, tear_down)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,7 +6,7 @@
 
 #include "api/tuning.h"
 #include "api/why.h"
-#include "tests/testing.h"
+#include "tests/opening.h"
 
 /* way 1 writes beyond its buffer, 2 is wrong, 3 is right and slow, 4 is fast, and right except
    for 900 elements. */
@@ -40,15 +40,11 @@ static cugen *lib;
 static cugen_error error;
 
 static void add(const char *name, const char *text) {
-  if (cugen_add_file(lib, name, text, strlen(text), &error)) fail_msg("%s", error.message);
+  hold_file(lib, name, text);
 }
 
-static int open_library(void **state) {
-  (void)state;
-  cugen_options options = CUGEN_OPTIONS_INIT;
-  options.device = "cpu";
-  options.cache = "none";
-  if (cugen_open(&options, &lib, NULL)) return -1;
+FIXTURE(open_library) {
+  lib = OPEN_LIBRARY(.device = "cpu", .cache = "none");
   add("mixed.lua", CONFIG("mixed", "1000", "{ 1, 2, 3 }", ""));
   add("hopeless.lua", CONFIG("hopeless", "1000", "{ 1, 2 }", ""));
   add("near.lua", CONFIG("near", "1000", "{ 4, 3 }", "  policy \"nearest\" { distance = 1 },\n"));
@@ -57,17 +53,13 @@ static int open_library(void **state) {
   return 0;
 }
 
-static int close_library(void **state) {
-  (void)state;
+FIXTURE(close_library) {
   cugen_close(lib);
   return 0;
 }
 
 static cugen_kernel *open_kernel(const char *config, const char *setting) {
-  cugen_kernel *kernel;
-  if (cugen_kernel_open(lib, config, &setting, setting != NULL, &kernel, &error))
-    fail_msg("%s", error.message);
-  return kernel;
+  return kernel_of(lib, config, &setting, setting != NULL);
 }
 
 /* Tunes that many variants, from the first on. */
@@ -80,17 +72,14 @@ static int tune(cugen_kernel *kernel, size_t count) {
 }
 
 static void expect_plan(cugen_kernel *kernel, cugen_plan_choice choice, const char *variant) {
-  cugen_plan *plan;
-  if (cugen_plan_open(kernel, NULL, &plan, &error)) fail_msg("%s", error.message);
+  CLOSED(cugen_plan) *plan = plan_of(kernel, NULL);
   assert_string_equal(cugen_plan_about(plan)->variant, variant);
   assert_int_equal(cugen_plan_about(plan)->choice, choice);
-  cugen_plan_close(plan);
 }
 
 /* Failures on the kernel's own problem count, and so do those on the check problem. */
 TEST(the_default_is_not_known_to_fail) {
   static const char *const settings[] = {"n=1000", NULL};
-  (void)state;
   for (size_t i = 0; i < 2; i++) {
     assert_int_equal(open_library(NULL), 0);
     cugen_kernel *kernel = open_kernel("mixed", settings[i]);
@@ -117,7 +106,7 @@ TEST_WITH(the_check_problem_counts_for_each_size, open_library, close_library) {
 }
 
 TEST_WITH(nothing_is_left, open_library, close_library) {
-  cugen_kernel *kernel = open_kernel("hopeless", NULL);
+  CLOSED(cugen_kernel) *kernel = open_kernel("hopeless", NULL);
   cugen_plan *plan;
   cugen_why why;
   assert_int_equal(tune(kernel, 2), CUGEN_ERROR_WRONG);
@@ -127,7 +116,25 @@ TEST_WITH(nothing_is_left, open_library, close_library) {
   assert_non_null(strstr(error.message, "out of bounds"));
   if (api_kernel_why(kernel, NULL, &why, &error)) fail_msg("%s", error.message);
   assert_non_null(strstr(why.verdict, "No plan opens"));
-  cugen_kernel_close(kernel);
+}
+
+/* A mistake that no variant compiles with ends the run, and the error is at the line of the
+   template. */
+TEST_WITH(a_mistake_of_the_template_is_told_once, open_library, close_library) {
+  static const char broken[] =
+      "extern \"C\" __global__ void twice(const float *x, float *y, int n) {\n"
+      "  y[0] = nowhere * WAY;\n"
+      "}\n";
+  add("refused.lua",
+      CONFIG("refused", "1000", "{ 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16 }", ""));
+  add("ways.cu", broken);
+  CLOSED(cugen_kernel) *kernel = open_kernel("refused", NULL);
+  assert_int_equal(tune(kernel, 100), CUGEN_ERROR_WRONG);
+  if (!strstr(error.message, "nowhere") ||
+      !strstr(error.message, "this refuses all of the 16 variants tried, so tuning ended early"))
+    fail_msg("%s", error.message);
+  assert_string_equal(error.file, "ways.cu");
+  assert_int_equal(error.line, 2);
 }
 
 /* Failures of another source do not count. */
@@ -146,30 +153,24 @@ TEST_WITH(a_mended_kernel_is_taken, open_library, close_library) {
 
 /* The best variant for 1000 elements is wrong for 900. */
 TEST_WITH(what_a_near_problem_has_is_passed_over, open_library, close_library) {
-  cugen_kernel *near = open_kernel("near", "n=1000"), *kernel = open_kernel("near", "n=900");
+  CLOSED(cugen_kernel) *near = open_kernel("near", "n=1000"),
+                       *kernel = open_kernel("near", "n=900");
   if (tune(near, 2)) fail_msg("%s", error.message);
   expect_plan(near, CUGEN_PLAN_EXACT, "one WAY=4");
   expect_plan(kernel, CUGEN_PLAN_NEAR, "one WAY=4");
   assert_int_equal(tune(kernel, 1), CUGEN_ERROR_WRONG);
   expect_plan(kernel, CUGEN_PLAN_NEAR, "one WAY=3");
-  cugen_kernel_close(near);
-  cugen_kernel_close(kernel);
 }
 
 /* A compile error has the place of the error in its fields, as in its message. */
 TEST_WITH(a_compile_error_has_its_place, open_library, close_library) {
   add("ways.cu", "extern \"C\" __global__ void twice(const float *x, float *y, int n) {\n  y[0] = "
                  "nobody + WAY;\n}\n");
-  cugen_kernel *kernel = open_kernel("mixed", NULL);
+  CLOSED(cugen_kernel) *kernel = open_kernel("mixed", NULL);
   assert_int_equal(tune(kernel, 1), CUGEN_ERROR_WRONG);
   assert_non_null(strstr(error.message, "ways.cu:2"));
   assert_string_equal(error.file, "ways.cu");
   assert_int_equal(error.line, 2);
   assert_int_equal(tune(kernel, 3), CUGEN_ERROR_WRONG);
   assert_int_equal(error.line, 2);
-  cugen_kernel_close(kernel);
-}
-
-int main(void) {
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,7 +8,7 @@
 
 #include "base/hash.h"
 #include "base/system.h"
-#include "tests/testing.h"
+#include "tests/opening.h"
 
 static const char owned[] = "CUGEN_TEST_THEIR_CODE_WAS_LOADED";
 
@@ -17,7 +17,7 @@ static void make_code(const char *folder, struct text *out) {
   static const char source[] =
       "#include <stdlib.h>\n__attribute__((constructor)) static void run(void) "
       "{ setenv(\"CUGEN_TEST_THEIR_CODE_WAS_LOADED\", \"1\", 1); }\n";
-  struct text from = {0}, to = {0}, output = {0};
+  FREED(text) from = {0}, to = {0}, output = {0};
   int code;
   cugen_error err;
   text_addf(&from, "%s/evil.c", folder);
@@ -26,34 +26,22 @@ static void make_code(const char *folder, struct text *out) {
   const char *const argv[] = {"cc", "-shared", "-fPIC", "-o", text_get(&to), text_get(&from), NULL};
   if (process_run(argv, 60, &output, &code, &err) || code) fail_msg("cc: %s", text_get(&output));
   assert_int_equal(file_read(text_get(&to), out, NULL), CUGEN_OK);
-  text_free(&from);
-  text_free(&to);
-  text_free(&output);
 }
 
 /* Returns whether the plan's image came from the cache. */
 static int open_plan(const char *path) {
-  cugen_options options = CUGEN_OPTIONS_INIT;
-  cugen *lib;
-  cugen_kernel *kernel;
-  cugen_plan *plan;
-  cugen_error err;
-  options.device = "cpu";
-  options.cache = path;
-  if (cugen_open(&options, &lib, &err)) fail_msg("%s", err.message);
-  if (cugen_kernel_open(lib, "tests/configs/hazards.lua", NULL, 0, &kernel, &err))
-    fail_msg("%s", err.message);
-  if (cugen_plan_open(kernel, NULL, &plan, &err)) fail_msg("%s", err.message);
+  CLOSED(cugen) *lib;
+  CLOSED(cugen_kernel) *kernel;
+  lib = OPEN_LIBRARY(.device = "cpu", .cache = path);
+  kernel = kernel_of(lib, "tests/configs/hazards.lua", NULL, 0);
+  CLOSED(cugen_plan) *plan = plan_of(kernel, NULL);
   int cached = cugen_plan_about(plan)->image_from_cache;
-  cugen_plan_close(plan);
-  cugen_kernel_close(kernel);
-  cugen_close(lib);
   return cached;
 }
 
 /* Stores the code with a right checksum, which older formats relied on, and with any seal. */
 static void plant(const char *path, const struct text *code, const char *seal) {
-  struct text sql = {0};
+  FREED(text) sql = {0};
   sqlite3 *db;
   sqlite3_stmt *statement;
   text_addf(&sql, "UPDATE image SET data = ?1, checksum = ?2, seal = %s", seal);
@@ -66,13 +54,12 @@ static void plant(const char *path, const struct text *code, const char *seal) {
   assert_true(sqlite3_changes(db) > 0);
   sqlite3_finalize(statement);
   sqlite3_close(db);
-  text_free(&sql);
 }
 
 TEST(their_code_is_not_loaded) {
   static const char *const seals[] = {"seal", "x''", "zeroblob(32)", "randomblob(32)",
                                       "zeroblob(1000)"};
-  struct text folder = {0}, path = {0}, code = {0};
+  FREED(text) folder = {0}, path = {0}, code = {0};
   assert_int_equal(folder_temporary(&folder, NULL), CUGEN_OK);
   text_addf(&path, "%s/cugen.db", text_get(&folder));
   make_code(text_get(&folder), &code);
@@ -85,11 +72,4 @@ TEST(their_code_is_not_loaded) {
     assert_true(open_plan(text_get(&path))); /* the new image was stored in its place */
   }
   folder_remove(text_get(&folder));
-  text_free(&folder);
-  text_free(&path);
-  text_free(&code);
-}
-
-int main(void) {
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,15 +16,14 @@
 #include "api/transfer.h"
 #include "api/tuning.h"
 #include "api/why.h"
-#include "tests/testing.h"
+#include "tests/opening.h"
 
 static cugen *lib;
 static cugen_kernel *kernel;
 static cugen_plan *plan;
 static cugen_error error;
 
-static int open_all(void **state) {
-  (void)state;
+FIXTURE(open_all) {
   cugen_options options = CUGEN_OPTIONS_INIT;
   options.device = "cpu";
   options.cache = "none";
@@ -36,8 +35,7 @@ static int open_all(void **state) {
   return status;
 }
 
-static int close_all(void **state) {
-  (void)state;
+FIXTURE(close_all) {
   cugen_plan_close(plan);
   cugen_kernel_close(kernel);
   cugen_close(lib);
@@ -56,7 +54,6 @@ static void expect(int status, const char *message) {
   expect(function arguments, #function ": " name " is NULL")
 
 TEST(test_library) {
-  cugen *none;
   const char *const words[] = {"devices", NULL};
   const char *json;
   REFUSES(cugen_open, (NULL, NULL, &error), "out");
@@ -69,7 +66,7 @@ TEST(test_library) {
   REFUSES(cugen_add_file, (NULL, "a.lua", "", 0, &error), "lib");
   REFUSES(cugen_add_file, (lib, NULL, "", 0, &error), "name");
   REFUSES(cugen_add_file, (lib, "a.lua", NULL, 1, &error), "text");
-  assert_int_equal(cugen_open(NULL, &none, NULL), CUGEN_OK);
+  cugen *none = library_of(NULL);
   cugen_close(none);
   cugen_close(NULL);
 }
@@ -165,18 +162,17 @@ static const char const_reference[] =
 /* A variable in read-only memory is read in place and never written, which would end the
    process. */
 TEST(test_const_variable) {
-  cugen_kernel *opened;
-  cugen_plan *fixed = NULL;
-  cugen_call *call;
+  CLOSED(cugen_kernel) *opened;
+  CLOSED(cugen_plan) *fixed = NULL;
+  CLOSED(cugen_call) *call;
   float w[4] = {0}, y[4] = {0};
   void *address, *without[] = {NULL, y}, *with[] = {w, y};
   size_t bytes;
-  cugen_add_file(lib, "fixed.lua", const_config, sizeof const_config - 1, NULL);
-  cugen_add_file(lib, "fixed.cu", const_template, sizeof const_template - 1, NULL);
-  cugen_add_file(lib, "fixed_reference.cu", const_reference, sizeof const_reference - 1, NULL);
-  if (cugen_kernel_open(lib, "fixed.lua", NULL, 0, &opened, &error) ||
-      cugen_plan_open(opened, NULL, &fixed, &error))
-    fail_msg("%s", error.message);
+  hold_file(lib, "fixed.lua", const_config);
+  hold_file(lib, "fixed.cu", const_template);
+  hold_file(lib, "fixed_reference.cu", const_reference);
+  opened = kernel_of(lib, "fixed.lua", NULL, 0);
+  fixed = plan_of(opened, NULL);
   assert_int_equal(cugen_plan_symbol(fixed, "w", &address, &bytes, &error), CUGEN_OK);
   assert_int_equal(bytes, sizeof w);
   expect(cugen_plan_write(fixed, "w", 0, w, sizeof w, NULL, &error),
@@ -188,12 +184,9 @@ TEST(test_const_variable) {
       "fixed.cu:4: kernel 'fixed': 'w' is const: it cannot be written; declare it without const");
   assert_int_equal(cugen_plan_read(fixed, "w", 0, w, sizeof w, NULL, &error), CUGEN_OK);
   assert_true(w[3] == 4);
-  assert_int_equal(cugen_call_bind(fixed, without, 2, &call, &error), CUGEN_OK);
+  call = call_of(fixed, without, 2);
   assert_int_equal(cugen_call_launch(call, NULL, &error), CUGEN_OK);
   assert_true(y[0] == 1 && y[3] == 4);
-  cugen_call_close(call);
-  cugen_plan_close(fixed);
-  cugen_kernel_close(opened);
 }
 
 /* Functions without a status return 0, NULL or "". */
@@ -313,6 +306,4 @@ TEST(test_every_function) {
   free(here);
 }
 
-int main(void) {
-  return cmocka_run_group_tests(tests, open_all, close_all);
-}
+ALL_TESTS_WITH(open_all, close_all);

@@ -8,7 +8,7 @@
 #include "api/machine.h"
 #include "api/records.h"
 #include "api/tuning.h"
-#include "tests/testing.h"
+#include "tests/opening.h"
 
 static const char config[] = "kernel \"twice\" {\n"
                              "  problem \"n\" (1000), policy \"nearest\" { distance = 1 },\n"
@@ -37,16 +37,11 @@ static const char reference[] =
 static cugen *lib;
 
 static void add(const char *name, const char *text) {
-  cugen_error error;
-  if (cugen_add_file(lib, name, text, strlen(text), &error)) fail_msg("%s", error.message);
+  hold_file(lib, name, text);
 }
 
-static int open_library(void **state) {
-  (void)state;
-  cugen_options options = CUGEN_OPTIONS_INIT;
-  options.device = "cpu";
-  options.cache = "none";
-  if (cugen_open(&options, &lib, NULL)) return -1;
+FIXTURE(open_library) {
+  lib = OPEN_LIBRARY(.device = "cpu", .cache = "none");
   add("kernels/twice.lua", config);
   add("kernels/plain.cu", kernel_text);
   add("kernels/factor.cuh", factor);
@@ -54,18 +49,13 @@ static int open_library(void **state) {
   return 0;
 }
 
-static int close_library(void **state) {
-  (void)state;
+FIXTURE(close_library) {
   cugen_close(lib);
   return 0;
 }
 
 static cugen_kernel *open_kernel(void) {
-  cugen_kernel *kernel;
-  cugen_error error;
-  if (cugen_kernel_open(lib, "kernels/twice", NULL, 0, &kernel, &error))
-    fail_msg("%s", error.message);
-  return kernel;
+  return kernel_of(lib, "kernels/twice", NULL, 0);
 }
 
 /* A plan for another size takes the variant that the config's policy selects, and computes its
@@ -73,27 +63,22 @@ static cugen_kernel *open_kernel(void) {
 static void expect_plan(const char *size, cugen_plan_choice choice, const char *variant) {
   static float x[2048], y[2048];
   void *arguments[] = {x, y, NULL};
-  cugen_kernel *kernel;
-  cugen_plan *plan;
-  cugen_call *call;
+  CLOSED(cugen_kernel) *kernel;
+  CLOSED(cugen_plan) *plan;
   cugen_error error;
-  if (cugen_kernel_open(lib, "kernels/twice", &size, 1, &kernel, &error))
-    fail_msg("%s", error.message);
-  if (cugen_plan_open(kernel, NULL, &plan, &error)) fail_msg("%s", error.message);
+  kernel = kernel_of(lib, "kernels/twice", &size, 1);
+  plan = plan_of(kernel, NULL);
   assert_int_equal(cugen_plan_about(plan)->choice, choice);
   assert_string_equal(cugen_plan_about(plan)->variant, variant);
   int n = atoi(size + strlen("n="));
   for (int i = 0; i < 2048; i++) x[i] = (float)i, y[i] = -1;
-  if (cugen_call_bind(plan, arguments, 3, &call, &error)) fail_msg("%s", error.message);
+  CLOSED(cugen_call) *call = call_of(plan, arguments, 3);
   if (cugen_call_launch(call, NULL, &error)) fail_msg("%s", error.message);
   for (int i = 0; i < 2048; i++) assert_true(y[i] == (i < n ? 2 * x[i] : -1));
-  cugen_call_close(call);
-  cugen_plan_close(plan);
-  cugen_kernel_close(kernel);
 }
 
 TEST_WITH(it_is_tuned, open_library, close_library) {
-  cugen_kernel *kernel = open_kernel();
+  CLOSED(cugen_kernel) *kernel = open_kernel();
   cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
   cugen_tune_result result;
   cugen_record record;
@@ -107,13 +92,12 @@ TEST_WITH(it_is_tuned, open_library, close_library) {
   expect_plan("n=1000", CUGEN_PLAN_EXACT, record.variant);
   expect_plan("n=1500", CUGEN_PLAN_NEAR, record.variant);
   expect_plan("n=2001", CUGEN_PLAN_DEFAULT, "plain THREADS=64");
-  cugen_kernel_close(kernel);
 }
 
 TEST_WITH(a_file_is_replaced_for_later_kernels, open_library, close_library) {
-  cugen_kernel *before = open_kernel();
+  CLOSED(cugen_kernel) *before = open_kernel();
   add("./kernels/factor.cuh", wrong_factor);
-  cugen_kernel *after = open_kernel();
+  CLOSED(cugen_kernel) *after = open_kernel();
   const char *source;
   cugen_record record;
   cugen_error error;
@@ -123,12 +107,10 @@ TEST_WITH(a_file_is_replaced_for_later_kernels, open_library, close_library) {
   assert_non_null(strstr(source, "FACTOR 3"));
   assert_int_equal(api_kernel_run(after, NULL, 0, &record, &error), CUGEN_OK);
   assert_int_equal(record.outcome, CUGEN_OUTCOME_WRONG);
-  cugen_kernel_close(before);
-  cugen_kernel_close(after);
 }
 
 static void expect_error(int want, const char *start) {
-  cugen_kernel *kernel;
+  CLOSED(cugen_kernel) *kernel;
   cugen_error error;
   const char *source;
   int status = cugen_kernel_open(lib, "kernels/twice", NULL, 0, &kernel, &error);
@@ -136,7 +118,6 @@ static void expect_error(int want, const char *start) {
   assert_int_equal(status, want);
   if (strncmp(error.message, start, strlen(start)) != 0)
     fail_msg(" got: %s\nwant: %s", error.message, start);
-  cugen_kernel_close(kernel);
 }
 
 TEST_WITH(mistakes_are_named, open_library, close_library) {
@@ -164,8 +145,4 @@ TEST_WITH(what_ships_is_listed, open_library, close_library) {
   assert_true(count >= 1 && count == api_configs(lib, NULL, 0));
   for (size_t i = 0; i < count && i < 8; i++) found += strcmp(names[i], "matmul.lua") == 0;
   assert_int_equal(found, 1);
-}
-
-int main(void) {
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,38 +1,24 @@
 /* cugen_plan_for: one kernel serves arrays of all sizes, types, layouts and pitches. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "cugen.h"
+#include "tests/opening.h"
 
 static cugen *lib;
 
-static int open_library(void **state) {
-  cugen_options options = CUGEN_OPTIONS_INIT;
-  cugen_error err;
-  (void)state;
-  options.device = "cpu";
-  options.cache = "none";
-  return cugen_open(&options, &lib, &err);
+FIXTURE(open_library) {
+  lib = OPEN_LIBRARY(.device = "cpu", .cache = "none");
+  return 0;
 }
 
-static int close_library(void **state) {
-  (void)state;
+FIXTURE(close_library) {
   cugen_close(lib);
   return 0;
 }
 
 static cugen_kernel *open_kernel(const char *config, const char *const *settings, size_t count) {
-  cugen_kernel *kernel;
-  cugen_error err;
-  if (cugen_kernel_open(lib, config, settings, count, &kernel, &err)) fail_msg("%s", err.message);
-  return kernel;
+  return kernel_of(lib, config, settings, count);
 }
 
 static cugen_array matrix(const char *dtype, int64_t rows, int64_t cols, int64_t down,
@@ -62,9 +48,8 @@ static void expect_refusal(cugen_kernel *kernel, const cugen_array *arrays, size
   if (!strstr(err.message, message)) fail_msg("%s: not in '%s'", message, err.message);
 }
 
-static void sizes_follow_from_shapes(void **state) {
-  (void)state;
-  cugen_kernel *k = open_kernel("matmul", NULL, 0);
+TEST(sizes_follow_from_shapes) {
+  CLOSED(cugen_kernel) *k = open_kernel("matmul", NULL, 0);
   const cugen_array first[] = {matrix("f32", 6, 4, 4, 1), matrix("f32", 4, 8, 8, 1)};
   const cugen_array other[] = {matrix("f32", 5, 4, 4, 1), matrix("f32", 4, 8, 8, 1)};
   cugen_plan *plan = find(k, first, 2);
@@ -78,21 +63,18 @@ static void sizes_follow_from_shapes(void **state) {
   assert_ptr_equal(find(k, row, 3), plan);
   /* none: the kernel's own problem */
   assert_string_equal(cugen_plan_about(find(k, NULL, 0))->problem, cugen_kernel_problem(k));
-  cugen_kernel_close(k);
 }
 
-static void the_plan_launches(void **state) {
-  (void)state;
-  cugen_kernel *k = open_kernel("matmul", NULL, 0);
+TEST(the_plan_launches) {
+  CLOSED(cugen_kernel) *k = open_kernel("matmul", NULL, 0);
   const float a[2][3] = {{1, 2, 3}, {4, 5, 6}}, b[2][3] = {{1, 0, 1}, {0, 1, 0}};
   float c[2][2] = {{0}};
   /* B = b transposed, as it lies */
   const cugen_array arrays[] = {matrix("f32", 2, 3, 3, 1), matrix("f32", 3, 2, 1, 3)};
   cugen_plan *plan = find(k, arrays, 2);
   void *arguments[] = {(void *)(uintptr_t)a, (void *)(uintptr_t)b, c, NULL, NULL, NULL};
-  cugen_call *call;
   cugen_error err;
-  if (cugen_call_bind(plan, arguments, 6, &call, &err)) fail_msg("%s", err.message);
+  CLOSED(cugen_call) *call = call_of(plan, arguments, 6);
   if (cugen_call_launch(call, NULL, &err)) fail_msg("%s", err.message);
   const float wanted[2][2] = {{4, 2}, {10, 5}};
   assert_memory_equal(c, wanted, sizeof wanted);
@@ -103,13 +85,10 @@ static void the_plan_launches(void **state) {
   assert_int_equal(cugen_call_rebind(call, arguments, 6, &err), CUGEN_ERROR_USAGE);
   if (cugen_call_launch(call, NULL, &err)) fail_msg("%s", err.message);
   assert_memory_equal(d, wanted, sizeof wanted);
-  cugen_call_close(call);
-  cugen_kernel_close(k);
 }
 
-static void types_layouts_and_pitches_follow(void **state) {
-  (void)state;
-  cugen_kernel *k = open_kernel("matmul", NULL, 0), *copy = open_kernel("copy", NULL, 0);
+TEST(types_layouts_and_pitches_follow) {
+  CLOSED(cugen_kernel) *k = open_kernel("matmul", NULL, 0), *copy = open_kernel("copy", NULL, 0);
   const cugen_array turned[] = {matrix("bf16", 6, 4, 1, 6), matrix("bf16", 4, 8, 1, 4),
                                 matrix("f32", 6, 8, 8, 1)};
   expect_problem(k, turned, 3, "dtype=bf16 dtype_c=f32 layout_a=col layout_b=col layout_c=row");
@@ -122,40 +101,33 @@ static void types_layouts_and_pitches_follow(void **state) {
                                  {"i16", 3, {1, 3, 10}, {33, 11, 1}}};
   expect_problem(copy, pitched, 2, "width=10 height=3 depth=1 dtype=i16");
   expect_problem(copy, pitched, 2, "pitch_x=20 pitch_y=11");
-  cugen_kernel_close(copy);
-  cugen_kernel_close(k);
 }
 
 /* batch * M shows neither: batch keeps its value, so that a wrong shape is no batch. */
-static void a_batch_is_set(void **state) {
-  (void)state;
+TEST(a_batch_is_set) {
   static const char *const four[] = {"batch=4"};
-  cugen_kernel *one = open_kernel("matmul", NULL, 0), *batch = open_kernel("matmul", four, 1);
+  CLOSED(cugen_kernel) *one = open_kernel("matmul", NULL, 0),
+                       *batch = open_kernel("matmul", four, 1);
   const cugen_array arrays[] = {matrix("f32", 24, 4, 4, 1), matrix("f32", 16, 8, 8, 1)};
   expect_refusal(one, arrays, 2,
                  "argument 'B': its shape is (16, 8), should be (4, 8) by the settings and the "
                  "other arguments");
   expect_problem(batch, arrays, 2, "M=6 N=8 K=4");
-  cugen_kernel_close(batch);
-  cugen_kernel_close(one);
 }
 
-static void a_setting_holds(void **state) {
-  (void)state;
+TEST(a_setting_holds) {
   static const char *const settings[] = {"K=4", "layout_b=row", "dtype=f32"};
-  cugen_kernel *k = open_kernel("matmul", settings, 3);
+  CLOSED(cugen_kernel) *k = open_kernel("matmul", settings, 3);
   const cugen_array short_k[] = {matrix("f32", 6, 3, 3, 1), matrix("f32", 3, 8, 8, 1)};
   const cugen_array turned[] = {matrix("f32", 6, 4, 4, 1), matrix("f32", 4, 8, 1, 4)};
   const cugen_array wide[] = {matrix("f64", 6, 4, 4, 1), matrix("f64", 4, 8, 8, 1)};
   expect_refusal(k, short_k, 2, "argument 'A': its shape is (6, 3), should be (6, 4)");
   expect_refusal(k, turned, 2, "argument 'B': its strides are (1, 4) elements, should be (8, 1)");
   expect_refusal(k, wide, 2, "argument 'A': its elements are f64, should be f32");
-  cugen_kernel_close(k);
 }
 
-static void nonsense_is_refused(void **state) {
-  (void)state;
-  cugen_kernel *k = open_kernel("matmul", NULL, 0);
+TEST(nonsense_is_refused) {
+  CLOSED(cugen_kernel) *k = open_kernel("matmul", NULL, 0);
   cugen_plan *plan;
   cugen_error err;
   cugen_array arrays[40] = {matrix("f32", 6, 4, 4, 1), matrix("f32", 4, 8, 8, 1)};
@@ -183,14 +155,12 @@ static void nonsense_is_refused(void **state) {
   assert_int_equal(cugen_plan_for(NULL, arrays, 2, NULL, &plan, &err), CUGEN_ERROR_USAGE);
   assert_int_equal(cugen_plan_for(k, NULL, 2, NULL, &plan, &err), CUGEN_ERROR_USAGE);
   assert_int_equal(cugen_plan_for(k, arrays, 2, NULL, NULL, &err), CUGEN_ERROR_USAGE);
-  cugen_kernel_close(k);
 }
 
 /* More than the table begins with, and than the cpu device has room for images: all are found. */
-static void many_sizes(void **state) {
+TEST(many_sizes) {
   enum { COUNT = 600 };
-  (void)state;
-  cugen_kernel *k = open_kernel("tests/configs/wild.lua", NULL, 0);
+  CLOSED(cugen_kernel) *k = open_kernel("tests/configs/wild.lua", NULL, 0);
   cugen_plan *plans[COUNT];
   for (int round = 0; round < 2; round++)
     for (int i = 0; i < COUNT; i++) {
@@ -199,14 +169,12 @@ static void many_sizes(void **state) {
       if (round) assert_ptr_equal(plan, plans[i]);
       plans[i] = plan;
     }
-  cugen_kernel_close(k);
 }
 
 /* Tuning finds other variants: earlier plans stay open, new ones are opened. */
-static void tuning_opens_anew(void **state) {
-  (void)state;
+TEST(tuning_opens_anew) {
   cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
-  cugen_kernel *k = open_kernel("tests/configs/wild.lua", NULL, 0);
+  CLOSED(cugen_kernel) *k = open_kernel("tests/configs/wild.lua", NULL, 0);
   const cugen_array x[] = {{"f32", 1, {100}, {1}}};
   cugen_plan *before = find(k, x, 1);
   cugen_error err;
@@ -216,19 +184,6 @@ static void tuning_opens_anew(void **state) {
   cugen_plan *after = find(k, x, 1);
   assert_ptr_not_equal(after, before);
   assert_string_equal(cugen_plan_about(before)->problem, cugen_plan_about(after)->problem);
-  cugen_kernel_close(k);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(sizes_follow_from_shapes),
-      cmocka_unit_test(the_plan_launches),
-      cmocka_unit_test(types_layouts_and_pitches_follow),
-      cmocka_unit_test(a_batch_is_set),
-      cmocka_unit_test(a_setting_holds),
-      cmocka_unit_test(nonsense_is_refused),
-      cmocka_unit_test(many_sizes),
-      cmocka_unit_test(tuning_opens_anew),
-  };
-  return cmocka_run_group_tests(tests, open_library, close_library);
-}
+ALL_TESTS_WITH(open_library, close_library);

@@ -30,20 +30,19 @@ static cugen_kernel *open_kernel(cugen *lib, const char *path, const char *name,
 }
 
 static void is_found(cugen *lib, const char *path, bool predicted, const char *name, char *class) {
-  cugen_kernel *kernel = open_kernel(lib, path, name, class);
+  CLOSED(cugen_kernel) *kernel = open_kernel(lib, path, name, class);
   struct portfolio_shipped shipped;
   cugen_error err;
   bool found;
   check(portfolio_find_shipped(&kernel->lookup, predicted, &shipped, &found, &err), &err, path);
   if (!found) fail_msg("%s is not found for its class %s", path, class);
   portfolio_shipped_free(&shipped);
-  cugen_kernel_close(kernel);
 }
 
 static void serves(cugen *lib, const char *path, bool predicted, const char *name, char *problem) {
-  cugen_kernel *kernel = open_kernel(lib, path, name, problem);
+  CLOSED(cugen_kernel) *kernel = open_kernel(lib, path, name, problem);
   struct portfolio_answer answer;
-  struct text device = {0};
+  FREED(text) device = {0};
   struct failures *failures;
   cugen_error err;
   bool found;
@@ -54,9 +53,7 @@ static void serves(cugen *lib, const char *path, bool predicted, const char *nam
   if (!found)
     fail_msg("%s does not serve the problem %s ... of one of its variants", path, problem);
   kernel_spec_free(&answer.spec);
-  text_free(&device);
   failures_close(failures);
-  cugen_kernel_close(kernel);
 }
 
 /* Sets *out to the text behind the word at the beginning of a line. Returns the beginning of the
@@ -103,27 +100,21 @@ static void serves_all(const struct embedded_file *file) {
   assert_non_null(find_line(file->data, "device ", device, sizeof device));
   assert_non_null(find_line(file->data, "kernel ", kernel, sizeof kernel));
   const bool predicted = strncmp(device, mark, sizeof mark - 1) == 0;
-  cugen *lib = open_for(file->path, device + (predicted ? sizeof mark - 1 : 0));
+  CLOSED(cugen) *lib = open_for(file->path, device + (predicted ? sizeof mark - 1 : 0));
   const char *at = file->data;
   while ((at = find_line(at, "class ", words, sizeof words)))
     is_found(lib, file->path, predicted, kernel, words);
   at = file->data;
   while ((at = find_line(at, "at ", words, sizeof words)))
     serves(lib, file->path, predicted, kernel, words);
-  cugen_close(lib);
 }
 
 TEST(all_that_ship_serve) {
   size_t files = 0;
-  (void)state;
   for (const struct embedded_file *file = embedded_files; file->path; file++) {
     if (strncmp(file->path, "configs/portfolios/", 19) != 0) continue;
     serves_all(file);
     files++;
   }
   assert_true(files > 10);
-}
-
-int main(void) {
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

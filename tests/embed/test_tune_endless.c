@@ -9,7 +9,7 @@
 #include "api/kernel.h"
 #include "api/records.h"
 #include "api/tuning.h"
-#include "tests/testing.h"
+#include "tests/opening.h"
 
 static int tune(cugen_kernel *kernel, const char *implementation, double timeout,
                 cugen_error *err) {
@@ -21,16 +21,11 @@ static int tune(cugen_kernel *kernel, const char *implementation, double timeout
 }
 
 TEST(test_endless) {
-  cugen_options options = CUGEN_OPTIONS_INIT;
-  cugen *lib;
-  cugen_kernel *kernel;
+  CLOSED(cugen) *lib;
   cugen_record record;
   cugen_error err;
-  options.device = "cpu";
-  options.cache = "none";
-  if (cugen_open(&options, &lib, &err)) fail_msg("%s", err.message);
-  if (cugen_kernel_open(lib, "tests/configs/planted.lua", NULL, 0, &kernel, &err))
-    fail_msg("%s", err.message);
+  lib = OPEN_LIBRARY(.device = "cpu", .cache = "none");
+  CLOSED(cugen_kernel) *kernel = kernel_of(lib, "tests/configs/planted.lua", NULL, 0);
   /* the size that is tuned here */
   if (api_kernel_use_check(kernel, &err)) fail_msg("%s", err.message);
   if (tune(kernel, "right", 60, &err)) fail_msg("%s", err.message);
@@ -44,12 +39,10 @@ TEST(test_endless) {
   assert_int_equal(record.outcome, CUGEN_OUTCOME_TIMEOUT);
   if (tune(kernel, "right_again", 60, &err)) fail_msg("%s", err.message);
   assert_int_equal(api_kernel_records(kernel), 4);
-  cugen_kernel_close(kernel);
-  cugen_close(lib);
 }
 
 int main(void) {
-  int failed = cmocka_run_group_tests(tests, NULL, NULL);
+  int failed = tests_run();
   fflush(NULL);
   _exit(failed); /* memory that the endless thread holds is not a leak */
 }

@@ -11,33 +11,27 @@
 #include "api/kernel.h"
 #include "api/records.h"
 #include "api/tuning.h"
-#include "tests/testing.h"
+#include "tests/opening.h"
 
 static cugen *lib;
 
-static int open_library(void **state) {
-  (void)state;
+FIXTURE(open_library) {
   cugen_options options = CUGEN_OPTIONS_INIT;
-  cugen_error err;
   options.device = "cpu";
   options.cache = "none";
   options.worker = "/there/is/no/such/program"; /* so that no process can be started */
-  int status = cugen_open(&options, &lib, &err);
-  if (status) print_error("%s\n", err.message);
-  return status;
+  lib = library_of(&options);
+  return 0;
 }
 
-static int close_library(void **state) {
-  (void)state;
+FIXTURE(close_library) {
   cugen_close(lib);
   return 0;
 }
 
 static cugen_kernel *open_kernel(const char *config, const char *setting) {
   cugen_error err;
-  cugen_kernel *kernel;
-  if (cugen_kernel_open(lib, config, &setting, setting != NULL, &kernel, &err))
-    fail_msg("%s", err.message);
+  cugen_kernel *kernel = kernel_of(lib, config, &setting, setting != NULL);
   /* the size that is tuned here */
   if (api_kernel_use_check(kernel, &err)) fail_msg("%s", err.message);
   return kernel;
@@ -90,7 +84,6 @@ TEST_WITH(test_matmul, open_library, close_library) {
   cugen_tune_options options = in_process();
   cugen_tune_result result;
   cugen_record record;
-  cugen_plan *plan;
   cugen_error err;
   struct seen seen = {0};
   cugen_kernel *kernel = open_kernel("matmul", NULL);
@@ -107,7 +100,7 @@ TEST_WITH(test_matmul, open_library, close_library) {
   assert_true(record.outcome == CUGEN_OUTCOME_OK && record.seconds > 0 && record.samples > 0);
   assert_int_equal(count_entries("/proc/self/fd"), descriptors);
   expect_threads(threads);
-  assert_int_equal(cugen_plan_open(kernel, NULL, &plan, NULL), CUGEN_OK);
+  cugen_plan *plan = plan_of(kernel, NULL);
   assert_int_equal(cugen_plan_about(plan)->choice, CUGEN_PLAN_EXACT);
   assert_string_equal(cugen_plan_about(plan)->variant, record.variant);
   cugen_plan_close(plan);
@@ -118,7 +111,7 @@ TEST_WITH(test_stop, open_library, close_library) {
   cugen_tune_options options = in_process();
   cugen_tune_result result;
   struct seen seen = {.stop_after = 2};
-  cugen_kernel *kernel = open_kernel("tests/configs/wild.lua", NULL);
+  CLOSED(cugen_kernel) *kernel = open_kernel("tests/configs/wild.lua", NULL);
   int threads = count_entries("/proc/self/task");
   options.progress = watch;
   options.context = &seen;
@@ -131,7 +124,6 @@ TEST_WITH(test_stop, open_library, close_library) {
   assert_int_equal(api_kernel_tune(kernel, &options, &result, NULL), CUGEN_OK);
   assert_int_equal(result.tried, 4 - tried);
   assert_int_equal(result.remembered, tried);
-  cugen_kernel_close(kernel);
 }
 
 /* ---- Failures ------------------------------------------------------------------------------- */
@@ -190,7 +182,7 @@ TEST_WITH(test_options, open_library, close_library) {
   static int anything;
   cugen_tune_options options = in_process();
   cugen_error err;
-  cugen_kernel *kernel = open_kernel("tests/configs/wild.lua", NULL);
+  CLOSED(cugen_kernel) *kernel = open_kernel("tests/configs/wild.lua", NULL);
   options.cuda_context = &anything;
   assert_int_equal(api_kernel_tune(kernel, &options, NULL, &err), CUGEN_ERROR_USAGE);
   assert_string_equal(err.message,
@@ -200,7 +192,6 @@ TEST_WITH(test_options, open_library, close_library) {
   options.flags = 2, options.cuda_context = NULL;
   assert_int_equal(api_kernel_tune(kernel, &options, NULL, &err), CUGEN_ERROR_USAGE);
   assert_string_equal(err.message, "cugen_tune_options.flags: 0x2 is no flag");
-  cugen_kernel_close(kernel);
 }
 
 static void *nothing(void *context) {
@@ -212,5 +203,5 @@ int main(void) {
      are counted */
   pthread_t first;
   if (pthread_create(&first, NULL, nothing, NULL) || pthread_join(first, NULL)) return 1;
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return tests_run();
 }

@@ -10,7 +10,7 @@
 #include "api/kernel.h"
 #include "api/records.h"
 #include "api/tuning.h"
-#include "tests/testing.h"
+#include "tests/opening.h"
 
 enum { PROBLEMS = 3 };
 
@@ -19,26 +19,18 @@ static cugen_kernel *kernels[PROBLEMS];
 static cugen_error error;
 
 static cugen *open_library(const char *cache) {
-  cugen *opened;
-  cugen_options options = CUGEN_OPTIONS_INIT;
-  options.device = "cpu";
-  options.cache = cache;
-  if (cugen_open(&options, &opened, &error)) fail_msg("%s", error.message);
-  return opened;
+  return OPEN_LIBRARY(.device = "cpu", .cache = cache);
 }
 
-static int open_all(void **state) {
+FIXTURE(open_all) {
   static const char *const sizes[PROBLEMS] = {"n=64", "n=100", "n=1000"};
-  (void)state;
   lib = open_library("none");
   for (size_t i = 0; i < PROBLEMS; i++)
-    if (cugen_kernel_open(lib, "tests/configs/planted.lua", &sizes[i], 1, &kernels[i], &error))
-      fail_msg("%s", error.message);
+    kernels[i] = kernel_of(lib, "tests/configs/planted.lua", &sizes[i], 1);
   return 0;
 }
 
-static int close_all(void **state) {
-  (void)state;
+FIXTURE(close_all) {
   for (size_t i = 0; i < PROBLEMS; i++) cugen_kernel_close(kernels[i]);
   cugen_close(lib);
   return 0;
@@ -144,14 +136,11 @@ static int tune_elsewhere(const cugen_progress *progress, void *context) {
   static const char *const last = "n=1000";
   struct other *other = context;
   cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
-  cugen_kernel *kernel;
-  (void)progress;
   if (other->done) return 0;
   cugen *there = open_library(other->cache);
   options.implementation = "right";
-  if (cugen_kernel_open(there, "tests/configs/planted.lua", &last, 1, &kernel, &error) ||
-      api_kernel_tune(kernel, &options, NULL, &error))
-    fail_msg("%s", error.message);
+  cugen_kernel *kernel = kernel_of(there, "tests/configs/planted.lua", &last, 1);
+  if (api_kernel_tune(kernel, &options, NULL, &error)) fail_msg("%s", error.message);
   cugen_kernel_close(kernel);
   cugen_close(there);
   other->done = true;
@@ -172,8 +161,7 @@ TEST(what_others_tuned_counts) {
   struct other other = {.cache = cache};
   cugen *here = open_library(cache);
   for (size_t i = 0; i < 2; i++)
-    if (cugen_kernel_open(here, "tests/configs/planted.lua", &sizes[i], 1, &both[i], &error))
-      fail_msg("%s", error.message);
+    both[i] = kernel_of(here, "tests/configs/planted.lua", &sizes[i], 1);
   options.implementation = "right,right_again";
   options.budget_count = 2; /* the first problem uses both, however long they take */
   options.weights = weights;
@@ -193,10 +181,7 @@ TEST(what_others_tuned_counts) {
 TEST(a_time_counts_beside_a_count) {
   static const char *const size = "n=64";
   char folder[] = "/tmp/cugen-slow-XXXXXX", compiler[64], command[64];
-  cugen_options options = CUGEN_OPTIONS_INIT;
   cugen_tune_options tuning = CUGEN_TUNE_OPTIONS_INIT;
-  cugen *slow;
-  cugen_kernel *kernel;
   assert_non_null(mkdtemp(folder));
   snprintf(compiler, sizeof compiler, "%s/c++", folder);
   snprintf(command, sizeof command, "rm -r %s", folder);
@@ -205,12 +190,10 @@ TEST(a_time_counts_beside_a_count) {
   fputs("#!/bin/sh\n[ $# -gt 2 ] && sleep 30\nexec c++ \"$@\"\n", file);
   fclose(file);
   assert_int_equal(chmod(compiler, 0755), 0);
-  options.device = "cpu", options.cache = "none", options.compiler = compiler;
   tuning.implementation = "right";
   tuning.budget_seconds = 1, tuning.budget_count = 1000;
-  if (cugen_open(&options, &slow, &error)) fail_msg("%s", error.message);
-  if (cugen_kernel_open(slow, "tests/configs/planted.lua", &size, 1, &kernel, &error))
-    fail_msg("%s", error.message);
+  cugen *slow = OPEN_LIBRARY(.device = "cpu", .cache = "none", .compiler = compiler);
+  cugen_kernel *kernel = kernel_of(slow, "tests/configs/planted.lua", &size, 1);
   assert_int_equal(api_kernel_tune(kernel, &tuning, NULL, &error), CUGEN_ERROR_WRONG);
   if (!strstr(error.message, "nothing was measured in the budget of 1 s"))
     fail_msg("%s", error.message);
@@ -232,15 +215,13 @@ TEST_WITH(what_is_wrong_is_said_first, open_all, close_all) {
   assert_string_equal(error.message, "cugen_kernels_tune: kernels[1] is NULL");
   options.budget_count = 2;
   assert_int_equal(api_kernels_tune(kernels, PROBLEMS, &options, NULL, &error), CUGEN_ERROR_USAGE);
-  assert_int_equal(cugen_kernel_open(lib, "tests/configs/planted.lua", &none, 1, &other, &error),
-                   CUGEN_OK);
+  other = kernel_of(lib, "tests/configs/planted.lua", &none, 1);
   with[1] = other;
   assert_int_equal(api_kernels_tune(with, PROBLEMS, NULL, NULL, &error), CUGEN_ERROR_EMPTY);
   assert_non_null(strstr(error.message, "planted n=0: "));
   cugen_kernel_close(other);
   cugen *foreign = open_library("none");
-  assert_int_equal(cugen_kernel_open(foreign, "tests/configs/planted.lua", NULL, 0, &other, &error),
-                   CUGEN_OK);
+  other = kernel_of(foreign, "tests/configs/planted.lua", NULL, 0);
   with[1] = other;
   assert_int_equal(api_kernels_tune(with, PROBLEMS, NULL, NULL, &error), CUGEN_ERROR_USAGE);
   assert_string_equal(error.message, "cugen_kernels_tune: kernels[1] is of another library");
@@ -264,10 +245,7 @@ TEST_WITH(one_that_fails_is_named, open_all, close_all) {
 
 static cugen_kernel *open_transpose(void) {
   static const char *const settings[] = {"rows=100", "cols=57"};
-  cugen_kernel *kernel;
-  if (cugen_kernel_open(lib, "transpose", settings, 2, &kernel, &error))
-    fail_msg("%s", error.message);
-  return kernel;
+  return kernel_of(lib, "transpose", settings, 2);
 }
 
 /* The kernel's own problem is one f32 matrix of 100 x 57; the check problem has two. */
@@ -284,16 +262,14 @@ static void expect_own_problem(cugen_kernel *kernel) {
 /* The buffers of a plan are those that the kernel described before tuning. */
 static void expect_own_plan(cugen_kernel *kernel) {
   cugen_argument_info a;
-  cugen_plan *plan;
-  if (cugen_plan_open(kernel, NULL, &plan, &error)) fail_msg("%s", error.message);
+  CLOSED(cugen_plan) *plan = plan_of(kernel, NULL);
   assert_non_null(strstr(cugen_plan_about(plan)->problem, "batch=1"));
   assert_int_equal(cugen_plan_argument(plan, 0, &a, &error), CUGEN_OK);
   assert_int_equal(a.bytes, 22800);
-  cugen_plan_close(plan);
 }
 
 TEST_WITH(the_problem_stays_the_callers, open_all, close_all) {
-  cugen_kernel *kernel = open_transpose();
+  CLOSED(cugen_kernel) *kernel = open_transpose();
   cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
   cugen_check_options checks = {0};
   cugen_check found;
@@ -310,13 +286,12 @@ TEST_WITH(the_problem_stays_the_callers, open_all, close_all) {
   expect_own_problem(kernel);
   if (api_kernel_check(kernel, &checks, &found, &error)) fail_msg("%s", error.message);
   expect_own_problem(kernel);
-  cugen_kernel_close(kernel);
 }
 
 /* After an error, too, the kernel's problem is the caller's again; it is the check problem only
    if the caller had set it. */
 TEST_WITH(what_was_asked_for_stays, open_all, close_all) {
-  cugen_kernel *kernel = open_transpose();
+  CLOSED(cugen_kernel) *kernel = open_transpose();
   cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
   options.implementation = "no_such_one";
   assert_int_not_equal(api_kernel_tune(kernel, &options, NULL, &error), CUGEN_OK);
@@ -327,9 +302,4 @@ TEST_WITH(what_was_asked_for_stays, open_all, close_all) {
   if (api_kernel_tune(kernel, &options, NULL, &error)) fail_msg("%s", error.message);
   assert_non_null(strstr(cugen_kernel_problem(kernel), "batch=2"));
   assert_true(api_kernel_records(kernel) >= 1);
-  cugen_kernel_close(kernel);
-}
-
-int main(void) {
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

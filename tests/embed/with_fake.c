@@ -1,12 +1,6 @@
 /* What tests over the fake driver share; see with_fake.h. */
 #include "with_fake.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/testing.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -17,9 +11,9 @@ static void keep_image(cugen_kernel *k, uint64_t index) {
   struct compiled image = {
       .image = name, .image_length = 6, .entry_count = 1, .entries = {name}, .log = empty};
   struct variant variant;
-  struct kernel_spec spec;
+  FREED(kernel_spec) spec;
   struct cache *cache;
-  struct text key = {0};
+  FREED(text) key = {0};
   assert_int_equal(lookup_expander(&k->lookup, NULL), CUGEN_OK);
   assert_int_equal(api_cache(k->lookup.lib, &cache, NULL), CUGEN_OK);
   variant = lookup_variant(&k->lookup, index);
@@ -27,13 +21,10 @@ static void keep_image(cugen_kernel *k, uint64_t index) {
   assert_int_equal(cache_image_key(&spec, k->lookup.arch, text_get(&k->lookup.options),
                                    k->lookup.nvrtc_version, &key, NULL),
                    0);
-  struct compiled kept;
+  FREED(compiled) kept;
   bool found;
   assert_int_equal(cache_image_load(cache, text_get(&key), &kept, &found, NULL), CUGEN_OK);
   if (!found) assert_int_equal(cache_image_store(cache, text_get(&key), &image, NULL), CUGEN_OK);
-  compiled_free(&kept);
-  text_free(&key);
-  kernel_spec_free(&spec);
 }
 
 void fake_keep_images(cugen_kernel *k) {

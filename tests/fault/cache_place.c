@@ -1,17 +1,11 @@
 /* A cache in a folder of its own; see cache_place.h. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "cache_place.h"
+#include "tests/testing.h"
 
 const struct cache_key place_key = {"device", "config", "problem", "options", NULL, NULL, 0};
 
@@ -34,12 +28,11 @@ int place_tear_down(void **state) {
 }
 
 int place_store(struct cache *cache, const char *prefix, int number, cugen_error *err) {
-  struct text variant = {0};
+  FREED(text) variant = {0};
   text_addf(&variant, "%s%d", prefix, number);
   struct cache_record record = {
       .variant = variant.data, .hash = hash_bytes(&number, sizeof number), .seconds = number + 1};
   int status = cache_store(cache, &place_key, &record, err);
-  text_free(&variant);
   return status;
 }
 
@@ -65,11 +58,10 @@ int place_store_image(struct cache *cache, size_t length, cugen_error *err) {
 
 /* Fills a cache with some hundred records and an image, and closes it. */
 void place_fill(struct place *fixture) {
-  struct cache *cache;
+  CLOSED(cache) *cache;
   assert_int_equal(cache_open(text_get(&fixture->path), &cache, NULL, NULL), CUGEN_OK);
   for (int i = 0; i < 100; i++) assert_int_equal(place_store(cache, "variant ", i, NULL), CUGEN_OK);
   assert_int_equal(place_store_image(cache, 20000, NULL), CUGEN_OK);
-  cache_close(cache);
 }
 
 void place_sql(struct place *fixture, const char *sql) {

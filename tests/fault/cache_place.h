@@ -21,8 +21,6 @@ void place_sql(struct place *fixture, const char *sql);
 void place_back_to_2(struct place *fixture);
 void place_back_to_1(struct place *fixture);
 
-#define WITH_FOLDER(test) cmocka_unit_test_setup_teardown(test, place_set_up, place_tear_down)
-
 /* In a child process: returns the number of the line that failed. */
 #define CHECK(condition)                                                                           \
   do {                                                                                             \

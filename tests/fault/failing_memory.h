@@ -10,6 +10,13 @@
 
 #include "base/sanitizers.h"
 
+/* Allocation n from now fails (< 0: none), and with `for_good` all later ones, too. */
+static struct {
+  long left;
+  bool for_good, failed;
+  long held; /* blocks that were not freed */
+} heap = {.left = -1};
+
 #if !SANITIZED
 
 void *__libc_malloc(size_t size);
@@ -18,21 +25,14 @@ void *__libc_realloc(void *old, size_t size);
 void *__libc_memalign(size_t alignment, size_t size);
 void __libc_free(void *block);
 
-/* Allocation n from now fails (< 0: none), and with `for_good` all later ones, too. */
-static struct {
-  long left;
-  bool for_good, failed;
-  long held; /* blocks that were not freed */
-} memory = {.left = -1};
-
 static bool may_allocate(void) {
-  if (memory.left < 0) return true;
-  if (memory.left > 0) {
-    memory.left--;
+  if (heap.left < 0) return true;
+  if (heap.left > 0) {
+    heap.left--;
     return true;
   }
-  memory.failed = true;
-  if (!memory.for_good) memory.left = -1;
+  heap.failed = true;
+  if (!heap.for_good) heap.left = -1;
   return false;
 }
 
@@ -40,7 +40,7 @@ static bool may_allocate(void) {
 #define EVERYBODYS __attribute__((visibility("default")))
 
 static void *held(void *block) {
-  memory.held += block != NULL;
+  heap.held += block != NULL;
   return block;
 }
 
@@ -68,7 +68,7 @@ EVERYBODYS int posix_memalign(void **out, size_t alignment, size_t size) {
 }
 
 EVERYBODYS void free(void *block) {
-  memory.held -= block != NULL;
+  heap.held -= block != NULL;
   __libc_free(block);
 }
 

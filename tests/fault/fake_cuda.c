@@ -23,6 +23,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#pragma GCC diagnostic ignored "-Wunused-parameter" /* of functions of the interface */
+
 struct fake_cuda fake_cuda = {.version = 13000, .devices = 1};
 
 #define COUNT(counter, by) __atomic_add_fetch(&fake_cuda.counter, by, __ATOMIC_RELAXED)
@@ -96,7 +98,6 @@ static char primaries[MOST_DEVICES];
 /* ---- The driver and its device -------------------------------------------------------------- */
 
 CUresult cuInit(unsigned flags) {
-  (void)flags;
   MAY_FAIL;
   return setting("FAKE_CUDA_DEVICES", fake_cuda.devices) ? CUDA_SUCCESS : CUDA_ERROR_NO_DEVICE;
 }
@@ -164,7 +165,6 @@ CUresult cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice device) {
 }
 
 CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice device) {
-  (void)device;
   MAY_FAIL;
   *bytes = (size_t)141 << 30;
   return CUDA_SUCCESS;
@@ -243,7 +243,6 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device) {
 }
 
 CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device) {
-  (void)device;
   GIVE_BACK(contexts);
 }
 
@@ -295,34 +294,27 @@ CUresult cuCtxGetDevice(CUdevice *device) {
 }
 
 CUresult cuStreamCreate(CUstream *stream, unsigned flags) {
-  (void)flags;
   MAKE(streams, stream, &something);
 }
 
 CUresult cuStreamDestroy_v2(CUstream stream) {
-  (void)stream;
   GIVE_BACK(streams);
 }
 
 CUresult cuStreamSynchronize(CUstream stream) {
-  (void)stream;
   MAY_FAIL;
   return CUDA_SUCCESS;
 }
 
 CUresult cuEventCreate(CUevent *event, unsigned flags) {
-  (void)flags;
   MAKE(events, event, &something);
 }
 
 CUresult cuEventDestroy_v2(CUevent event) {
-  (void)event;
   GIVE_BACK(events);
 }
 
 CUresult cuEventRecord(CUevent event, CUstream stream) {
-  (void)event;
-  (void)stream;
   MAY_FAIL;
   if (fake_cuda.recorded) fake_cuda.recorded();
   return CUDA_SUCCESS;
@@ -330,7 +322,6 @@ CUresult cuEventRecord(CUevent event, CUstream stream) {
 
 /* Answers by fake_cuda.pending; without that function all work has ended. */
 CUresult cuEventQuery(CUevent event) {
-  (void)event;
   MAY_FAIL;
   return fake_cuda.pending && fake_cuda.pending() ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
 }
@@ -340,8 +331,6 @@ static float scripted; /* milliseconds of the last launch that slept */
 #undef cuEventElapsedTime
 CUresult cuEventElapsedTime(float *milliseconds, CUevent start, CUevent stop);
 CUresult cuEventElapsedTime(float *milliseconds, CUevent start, CUevent stop) {
-  (void)start;
-  (void)stop;
   MAY_FAIL;
   *milliseconds = fake_cuda.elapsed               ? fake_cuda.elapsed()
                   : setting("FAKE_CUDA_SLEEP", 0) ? scripted
@@ -375,14 +364,12 @@ CUresult cuMemAlloc_v2(CUdeviceptr *address, size_t bytes) {
 }
 
 CUresult cuMemAllocManaged(CUdeviceptr *address, size_t bytes, unsigned flags) {
-  (void)flags;
   MAY_FAIL;
   return make_address(bytes, address);
 }
 
 CUresult cuMemAllocPitch_v2(CUdeviceptr *address, size_t *pitch, size_t width, size_t height,
                             unsigned element) {
-  (void)element;
   MAY_FAIL;
   *pitch = (width + 511) / 512 * 512;
   return make_address(*pitch * height, address);
@@ -394,7 +381,6 @@ CUresult cuMemFree_v2(CUdeviceptr address) {
 }
 
 CUresult cuMemHostAlloc(void **memory, size_t bytes, unsigned flags) {
-  (void)flags;
   MAY_FAIL;
   return make_memory(bytes, memory);
 }
@@ -405,50 +391,40 @@ CUresult cuMemFreeHost(void *memory) {
 }
 
 CUresult cuMemHostRegister_v2(void *memory, size_t bytes, unsigned flags) {
-  (void)memory;
-  (void)bytes;
-  (void)flags;
   MAY_FAIL;
   COUNT(registered, 1);
   return CUDA_SUCCESS;
 }
 
 CUresult cuMemHostUnregister(void *memory) {
-  (void)memory;
   GIVE_BACK(registered);
 }
 
 CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr *address, void *memory, unsigned flags) {
-  (void)flags;
   MAY_FAIL;
   *address = (CUdeviceptr)(uintptr_t)memory;
   return CUDA_SUCCESS;
 }
 
 CUresult cuPointerGetAttribute(void *out, CUpointer_attribute attribute, CUdeviceptr address) {
-  (void)attribute;
-  (void)address;
   MAY_FAIL;
   *(unsigned *)out = CU_MEMORYTYPE_HOST;
   return CUDA_SUCCESS;
 }
 
 CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream) {
-  (void)stream;
   MAY_FAIL;
   memcpy(pointer(to), pointer(from), bytes);
   return CUDA_SUCCESS;
 }
 
 CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t bytes, CUstream stream) {
-  (void)stream;
   MAY_FAIL;
   memcpy(pointer(to), from, bytes);
   return CUDA_SUCCESS;
 }
 
 CUresult cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t bytes, CUstream stream) {
-  (void)stream;
   MAY_FAIL;
   memcpy(to, pointer(from), bytes);
   return CUDA_SUCCESS;
@@ -465,7 +441,6 @@ CUresult cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D *copy) {
 }
 
 CUresult cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D *copy, CUstream stream) {
-  (void)stream;
   MAY_FAIL;
   const char *from =
       copy->srcMemoryType == CU_MEMORYTYPE_DEVICE ? pointer(copy->srcDevice) : copy->srcHost;
@@ -479,16 +454,12 @@ CUresult cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D *copy, CUstream stream) {
 #undef cuMemPrefetchAsync
 CUresult cuMemPrefetchAsync(CUdeviceptr address, size_t bytes, CUdevice device, CUstream stream);
 CUresult cuMemPrefetchAsync(CUdeviceptr address, size_t bytes, CUdevice device, CUstream stream) {
-  (void)address;
-  (void)bytes;
-  (void)stream;
   MAY_FAIL;
   COUNT(fetched[device == CU_DEVICE_CPU], 1);
   return CUDA_SUCCESS;
 }
 
 CUresult cuMemsetD8Async(CUdeviceptr address, unsigned char byte, size_t count, CUstream stream) {
-  (void)stream;
   MAY_FAIL;
   memset(pointer(address), byte, count);
   COUNT(filled, (long)count);
@@ -496,7 +467,6 @@ CUresult cuMemsetD8Async(CUdeviceptr address, unsigned char byte, size_t count, 
 }
 
 CUresult cuMemsetD16Async(CUdeviceptr address, unsigned short word, size_t count, CUstream stream) {
-  (void)stream;
   MAY_FAIL;
   for (size_t i = 0; i < count; i++) memcpy((char *)pointer(address) + 2 * i, &word, sizeof word);
   return CUDA_SUCCESS;
@@ -551,7 +521,6 @@ CUresult cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D *copy, CUstream stream) {
 
 CUresult cuTexObjectCreate(CUtexObject *object, const CUDA_RESOURCE_DESC *resource,
                            const CUDA_TEXTURE_DESC *texture, const CUDA_RESOURCE_VIEW_DESC *view) {
-  (void)view;
   MAY_FAIL;
   bool pitched = resource->resType == CU_RESOURCE_TYPE_PITCH2D;
   if (pitched && (resource->res.pitch2D.devPtr % 512 || resource->res.pitch2D.pitchInBytes % 32))
@@ -583,7 +552,6 @@ CUresult cuTensorMapEncodeTiled(CUtensorMap *map, CUtensorMapDataType type, cuui
                                 CUtensorMapL2promotion promotion,
                                 CUtensorMapFloatOOBfill out_of_bounds) {
   MAY_FAIL;
-  (void)promotion;
   if ((uintptr_t)map % 64 || (uintptr_t)address % 16 || rank < 1 || rank > 5 || interleave ||
       out_of_bounds)
     return CUDA_ERROR_INVALID_VALUE;
@@ -625,13 +593,10 @@ CUresult cuModuleLoadData(CUmodule *module, const void *image) {
 }
 
 CUresult cuModuleUnload(CUmodule module) {
-  (void)module;
   GIVE_BACK(images);
 }
 
 CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name) {
-  (void)module;
-  (void)name;
   MAY_FAIL;
   *function = find_function(NULL);
   return CUDA_SUCCESS;
@@ -648,7 +613,6 @@ static CUresult find_constant(CUdeviceptr *address, size_t *bytes, const char *n
 
 CUresult cuModuleGetGlobal_v2(CUdeviceptr *address, size_t *bytes, CUmodule module,
                               const char *name) {
-  (void)module;
   MAY_FAIL;
   return find_constant(address, bytes, name);
 }
@@ -656,18 +620,10 @@ CUresult cuModuleGetGlobal_v2(CUdeviceptr *address, size_t *bytes, CUmodule modu
 CUresult cuLibraryLoadData(CUlibrary *library, const void *image, CUjit_option *jit,
                            void **jit_values, unsigned jits, CUlibraryOption *options,
                            void **values, unsigned count) {
-  (void)image;
-  (void)jit;
-  (void)jit_values;
-  (void)jits;
-  (void)options;
-  (void)values;
-  (void)count;
   MAKE(images, library, &something);
 }
 
 CUresult cuLibraryUnload(CUlibrary library) {
-  (void)library;
   GIVE_BACK(images);
 }
 
@@ -675,7 +631,6 @@ CUresult cuLibraryUnload(CUlibrary library) {
 static char kernel_names[16][64];
 
 CUresult cuLibraryGetKernel(CUkernel *kernel, CUlibrary library, const char *name) {
-  (void)library;
   MAY_FAIL;
   size_t at = 0, most = sizeof kernel_names / sizeof *kernel_names - 1;
   pthread_mutex_lock(&lock);
@@ -688,7 +643,6 @@ CUresult cuLibraryGetKernel(CUkernel *kernel, CUlibrary library, const char *nam
 
 CUresult cuLibraryGetGlobal(CUdeviceptr *address, size_t *bytes, CUlibrary library,
                             const char *name) {
-  (void)library;
   MAY_FAIL;
   return find_constant(address, bytes, name);
 }
@@ -700,7 +654,6 @@ CUresult cuKernelGetFunction(CUfunction *function, CUkernel kernel) {
 }
 
 CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfunction function) {
-  (void)function;
   MAY_FAIL;
   int side = (int)attribute - (int)CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH;
   *value = side >= 0 && side < 3                                  ? fake_cuda.cluster[side]
@@ -711,7 +664,6 @@ CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfuncti
 }
 
 CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, int value) {
-  (void)function;
   MAY_FAIL;
   if (attribute == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)
     __atomic_store_n(&fake_cuda.allowed_shared, value, __ATOMIC_RELAXED);
@@ -724,8 +676,6 @@ CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute,
 
 CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction function, int threads,
                                                      size_t shared) {
-  (void)function;
-  (void)shared;
   MAY_FAIL;
   *blocks = 2048 / threads;
   return CUDA_SUCCESS;
@@ -735,7 +685,6 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction fun
    the kernel demands may be left out. */
 CUresult cuOccupancyMaxActiveClusters(int *clusters, CUfunction function,
                                       const CUlaunchConfig *config) {
-  (void)function;
   MAY_FAIL;
   const int *cluster = fake_cuda.cluster;
   const unsigned grid[] = {config->gridDimX, config->gridDimY, config->gridDimZ};
@@ -802,7 +751,6 @@ static void run_or_capture(const struct fake_launch *launch) {
 
 CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, void **parameters,
                           void **extra) {
-  (void)extra;
   MAY_FAIL;
   const struct function *kernel = (const void *)function;
   struct fake_launch launch = {{config->gridDimX, config->gridDimY, config->gridDimZ},
@@ -828,7 +776,6 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, voi
 CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
                         unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared,
                         CUstream stream, void **parameters, void **extra) {
-  (void)extra;
   MAY_FAIL;
   const struct function *kernel = (const void *)function;
   struct fake_launch launch = {{grid_x, grid_y, grid_z},
@@ -860,7 +807,6 @@ static void close_graph(struct fake_graph *graph) {
 }
 
 CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus *out) {
-  (void)stream;
   MAY_FAIL;
   *out = capturing ? CU_STREAM_CAPTURE_STATUS_ACTIVE : CU_STREAM_CAPTURE_STATUS_NONE;
   return CUDA_SUCCESS;
@@ -875,8 +821,6 @@ CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode) {
 }
 
 CUresult cuStreamBeginCapture_v2(CUstream stream, CUstreamCaptureMode mode) {
-  (void)stream;
-  (void)mode;
   MAY_FAIL;
   if (fake_cuda.no_graphs || capturing) return CUDA_ERROR_NOT_SUPPORTED;
   capturing = open_graph();
@@ -885,7 +829,6 @@ CUresult cuStreamBeginCapture_v2(CUstream stream, CUstreamCaptureMode mode) {
 
 /* A capture ends even if this call fails. */
 CUresult cuStreamEndCapture(CUstream stream, CUgraph *graph) {
-  (void)stream;
   struct fake_graph *made = capturing;
   capturing = NULL;
   CUresult failure = fails(__func__);
@@ -896,7 +839,6 @@ CUresult cuStreamEndCapture(CUstream stream, CUgraph *graph) {
 
 CUresult cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph, unsigned long long flags) {
   const struct fake_graph *from = (const void *)graph;
-  (void)flags;
   MAY_FAIL;
   struct fake_graph *made = open_graph();
   if (!made) return CUDA_ERROR_OUT_OF_MEMORY;

@@ -9,13 +9,12 @@
 #include "api/tuning.h"
 #include "fake_wild.h"
 #include "find_fake.h"
-#include "tests/testing.h"
+#include "tests/opening.h"
 
 static struct fake_cuda *fake;
 static bool drifts; /* the last variant counts its launches, so its outputs change */
 
-static int find_fake(void **state) {
-  (void)state;
+FIXTURE(find_fake) {
   fake = fake_find();
   return fake ? 0 : -1;
 }
@@ -34,21 +33,16 @@ static void run_kernel(const struct fake_launch *launch) {
 static cugen_tune_result tune(const char *bitwise, size_t *records, cugen_kernel **kernel,
                               cugen **lib, cugen_error *err, int *status) {
   static const char size[] = "n=4096", *const settings[] = {size};
-  cugen_options options = CUGEN_OPTIONS_INIT;
   cugen_tune_options tuning = CUGEN_TUNE_OPTIONS_INIT;
   cugen_tune_result result = {0};
   *fake = (struct fake_cuda){.version = 13000, .devices = 1, .run = run_kernel};
-  options.device = "cuda:0";
-  options.cache = "none";
-  options.toolkit = getenv("CUGEN_TEST_FAKE_TOOLKIT");
-  options.worker = "none";
   tuning.flags = CUGEN_TUNE_IN_PROCESS;
   tuning.budget_seconds = -1;
   tuning.threads = 1;
   tuning.bitwise = bitwise;
-  if (cugen_open(&options, lib, err) ||
-      cugen_kernel_open(*lib, "tests/configs/wild.lua", settings, 1, kernel, err))
-    fail_msg("%s", err->message);
+  *lib = OPEN_LIBRARY(.device = "cuda:0", .cache = "none",
+                      .toolkit = getenv("CUGEN_TEST_FAKE_TOOLKIT"), .worker = "none");
+  *kernel = kernel_of(*lib, "tests/configs/wild.lua", settings, 1);
   *status = api_kernel_tune(*kernel, &tuning, &result, err);
   *records = *status ? 0 : api_kernel_records(*kernel);
   return result;
@@ -66,7 +60,6 @@ TEST(a_negative_zero_is_not_equal) {
   cugen_record record;
   size_t count;
   int status;
-  (void)state;
   drifts = false;
   const cugen_tune_result result =
       tune("wild BLOCK_SIZE=256 ITEMS=4", &count, &kernel, &lib, &err, &status);
@@ -89,7 +82,6 @@ TEST(who_differs_from_itself_is_refused) {
   cugen_error err;
   size_t count;
   int status;
-  (void)state;
   drifts = true;
   tune("wild BLOCK_SIZE=128 ITEMS=1", &count, &kernel, &lib, &err, &status);
   assert_int_equal(status, CUGEN_ERROR_USAGE);
@@ -97,6 +89,4 @@ TEST(who_differs_from_itself_is_refused) {
   close_all(kernel, lib);
 }
 
-int main(void) {
-  return cmocka_run_group_tests(tests, find_fake, NULL);
-}
+ALL_TESTS_WITH(find_fake, NULL);

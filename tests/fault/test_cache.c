@@ -21,10 +21,9 @@
 #include "tests/testing.h"
 
 static struct hash file_hash(const char *path) {
-  struct text content = {0};
+  FREED(text) content = {0};
   assert_int_equal(file_read(path, &content, NULL), CUGEN_OK);
   struct hash hash = hash_bytes(content.data, content.length);
-  text_free(&content);
   return hash;
 }
 
@@ -32,10 +31,9 @@ static bool is_alone(struct place *fixture) {
   static const char *const suffixes[] = {"-wal", "-shm", "-journal"};
   bool alone = true;
   for (int i = 0; i < 3; i++) {
-    struct text path = {0};
+    FREED(text) path = {0};
     text_addf(&path, "%s%s", text_get(&fixture->path), suffixes[i]);
     alone = alone && !file_exists(text_get(&path));
-    text_free(&path);
   }
   return alone;
 }
@@ -172,7 +170,7 @@ TEST_WITH(damage_elsewhere, place_set_up, place_tear_down) {
   assert_int_equal(stat(text_get(&fixture->path), &info), 0);
   bool told = false;
   for (off_t page = 2; page < info.st_size / 4096 && !told; page++) {
-    struct text whole = {0};
+    FREED(text) whole = {0};
     assert_int_equal(file_read(text_get(&fixture->path), &whole, NULL), CUGEN_OK);
     overwrite(fixture, page, page + 1);
     struct hash before = file_hash(text_get(&fixture->path));
@@ -188,7 +186,6 @@ TEST_WITH(damage_elsewhere, place_set_up, place_tear_down) {
     if (told) assert_string_equal(file_hash(text_get(&fixture->path)).hex, before.hex);
     assert_int_equal(file_write(text_get(&fixture->path), whole.data, whole.length, NULL),
                      CUGEN_OK);
-    text_free(&whole);
   }
   assert_true(told);
 }
@@ -197,7 +194,7 @@ TEST_WITH(damage_elsewhere, place_set_up, place_tear_down) {
 TEST_WITH(random_damage, place_set_up, place_tear_down) {
   struct place *fixture = *state;
   place_fill(fixture);
-  struct text good = {0};
+  FREED(text) good = {0};
   assert_int_equal(file_read(text_get(&fixture->path), &good, NULL), CUGEN_OK);
   uint64_t seed = 1;
   int refused = 0;
@@ -231,7 +228,6 @@ TEST_WITH(random_damage, place_set_up, place_tear_down) {
     cache_close(cache);
   }
   assert_in_range(refused, 10, 100);
-  text_free(&good);
 }
 
 TEST_WITH(a_folder_in_its_place, place_set_up, place_tear_down) {
@@ -338,7 +334,7 @@ TEST_WITH(a_file_that_cannot_be_written, place_set_up, place_tear_down) {
 static int use_new_read_only(struct place *fixture) {
   CHECK(become_nobody());
   struct cache *cache;
-  struct text warning = {0}, deeper = {0};
+  FREED(text) warning = {0}, deeper = {0};
   text_addf(&deeper, "%s/a/b/cache.db", text_get(&fixture->folder));
   const char *const paths[] = {text_get(&fixture->path), text_get(&deeper)};
   for (int i = 0; i < 2; i++) {
@@ -350,8 +346,6 @@ static int use_new_read_only(struct place *fixture) {
     CHECK(place_count(cache) == 1);
     cache_close(cache);
   }
-  text_free(&warning);
-  text_free(&deeper);
   return 0;
 }
 
@@ -415,18 +409,16 @@ TEST_WITH(a_file_size_limit, place_set_up, place_tear_down) {
 }
 
 static int fill_and_free(struct place *fixture) {
-  struct text ballast = {0};
+  FREED(text) ballast = {0};
   text_addf(&ballast, "%s/ballast", text_get(&fixture->folder));
   static char zeros[200000];
   CHECK(file_write(text_get(&ballast), zeros, sizeof zeros, NULL) == CUGEN_OK);
   int line = fill(fixture);
   if (line) return line;
   unlink(text_get(&ballast));
-  struct cache *cache;
+  CLOSED(cache) *cache;
   CHECK(cache_open(text_get(&fixture->path), &cache, NULL, NULL) == CUGEN_OK);
   CHECK(place_store(cache, "after ", 1, NULL) == CUGEN_OK);
-  cache_close(cache);
-  text_free(&ballast);
   return 0;
 }
 
@@ -458,8 +450,4 @@ TEST_WITH(a_disk_full_from_the_start, place_set_up, place_tear_down) {
   struct place *fixture = *state;
   in_child(create_on_full_disk, fixture);
   place_fill(fixture);
-}
-
-int main(void) {
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

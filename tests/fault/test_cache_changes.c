@@ -1,13 +1,6 @@
 /* Removing from the cache and merging wisdom into it, while others use it, while the process is
    killed, the disk fills or memory runs out: an import is there whole or not at all, of a
    removal what is removed stays removed, and nobody is disturbed. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,10 +10,11 @@
 #include <unistd.h>
 
 #include "base/hash.h"
-#include "base/sanitizers.h"
 #include "base/system.h"
+#include "failing_memory.h"
 #include "odd_moments.h"
 #include "runtime/store/wisdom.h"
+#include "tests/testing.h"
 
 static const struct cache_filter all = {0};
 enum { MANY = 400 };
@@ -31,7 +25,7 @@ struct fixture {
 
 static int store(struct cache *cache, const char *problem, int number, cugen_error *err) {
   const struct cache_key key = {"device", "config", problem, "arch sm_90a", NULL, NULL, 0};
-  struct text variant = {0};
+  FREED(text) variant = {0};
   text_addf(&variant, "v n=%d", number);
   struct cache_record record = {.variant = variant.data,
                                 .reason = (char *)(uintptr_t) "",
@@ -40,7 +34,6 @@ static int store(struct cache *cache, const char *problem, int number, cugen_err
                                 .seconds = number + 1,
                                 .measured_at = 1700000000 + number};
   int status = cache_store(cache, &key, &record, err);
-  text_free(&variant);
   return status;
 }
 
@@ -79,14 +72,12 @@ static int import(struct fixture *fixture, struct cache *cache, cugen_error *err
 
 /* Returns the number of records; everything else must be as it should be. */
 static size_t count_records(struct fixture *fixture) {
-  struct cache *cache;
+  CLOSED(cache) *cache;
   cugen_cache_counts checked;
-  struct text wrong = {0};
+  FREED(text) wrong = {0};
   assert_int_equal(cache_open(text_get(&fixture->path), &cache, NULL, NULL), CUGEN_OK);
   assert_int_equal(cache_verify(cache, &checked, &wrong, &wrong, NULL), CUGEN_OK);
   assert_string_equal(text_get(&wrong), "");
-  text_free(&wrong);
-  cache_close(cache);
   return checked.records;
 }
 
@@ -104,7 +95,6 @@ static int read_and_store(struct fixture *fixture, struct cache *cache, int roun
   struct cache_record *records;
   size_t count;
   cugen_error err = {0};
-  (void)fixture;
   CHECK(cache_load(cache, &key, &records, &count, &err) == CUGEN_OK);
   CHECK(count <= MANY / 4 + 100);
   for (size_t i = 0; i < count; i++) cache_record_free(&records[i]);
@@ -116,28 +106,24 @@ static int read_and_store(struct fixture *fixture, struct cache *cache, int roun
 static int remove_all(struct fixture *fixture, struct cache *cache, int round) {
   cugen_cache_counts removed;
   cugen_error err = {0};
-  (void)fixture;
   CHECK(cache_remove(cache, &all, round % 2 == 0, &removed, &err) == CUGEN_OK);
   return 0;
 }
 
 static int import_all(struct fixture *fixture, struct cache *cache, int round) {
   cugen_error err = {0};
-  (void)round;
   CHECK(import(fixture, cache, &err) == CUGEN_OK);
   return 0;
 }
 
 static int list_all(struct fixture *fixture, struct cache *cache, int round) {
   struct cache_space *spaces;
-  struct text out = {0};
+  FREED(text) out = {0};
   size_t count;
   cugen_error err = {0};
-  (void)fixture, (void)round;
   CHECK(cache_spaces(cache, &spaces, &count, &err) == CUGEN_OK);
   cache_spaces_free(spaces, count);
   CHECK(wisdom_export(cache, &all, &out, &count, &err) == CUGEN_OK);
-  text_free(&out);
   return 0;
 }
 
@@ -151,7 +137,7 @@ static int repeat(struct fixture *fixture, int (*work)(struct fixture *, struct 
   return 0;
 }
 
-static void everybody_at_once(void **state) {
+TEST_WITH(everybody_at_once, set_up, tear_down) {
   static int (*const works[])(struct fixture *, struct cache *, int) = {read_and_store, remove_all,
                                                                         import_all, list_all};
   for (size_t i = 0; i < sizeof works / sizeof *works; i++)
@@ -176,7 +162,7 @@ static pid_t change_in_child(struct fixture *fixture, bool removing) {
                  : import(fixture, cache, NULL) != CUGEN_OK);
 }
 
-static void killed_imports_and_removals(void **state) {
+TEST_WITH(killed_imports_and_removals, set_up, tear_down) {
   struct fixture *fixture = *state;
   struct moments moments = {.seed = 5, .longest = 20000};
   size_t known = 0;
@@ -200,7 +186,7 @@ static void killed_imports_and_removals(void **state) {
 
 static int import_into_little(struct fixture *fixture) {
   struct rlimit limit = {100000, 100000};
-  struct cache *cache;
+  CLOSED(cache) *cache;
   cugen_error err = {0};
   signal(SIGXFSZ, SIG_IGN);
   CHECK(cache_open(text_get(&fixture->path), &cache, NULL, &err) == CUGEN_OK);
@@ -208,11 +194,10 @@ static int import_into_little(struct fixture *fixture) {
   CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0);
   CHECK(import(fixture, cache, &err) == CUGEN_ERROR_IO);
   CHECK(strstr(err.message, text_get(&fixture->path)));
-  cache_close(cache);
   return 0;
 }
 
-static void a_full_disk(void **state) {
+TEST_WITH(a_full_disk, set_up, tear_down) {
   int status = 1;
   if (fork() == 0) _exit(import_into_little(*state));
   wait(&status);
@@ -224,37 +209,11 @@ static void a_full_disk(void **state) {
 
 /* ---- Memory --------------------------------------------------------------------------------- */
 
-#if !SANITIZED
-
-/* Functions that the tests link in front of the C library's. */
-void *__libc_malloc(size_t size);
-void *__libc_calloc(size_t count, size_t size);
-void *__libc_realloc(void *old, size_t size);
-static long allocations_left = -1;
-
-static bool may_allocate(void) {
-  if (allocations_left < 0) return true;
-  if (allocations_left > 0) allocations_left--;
-  return allocations_left > 0;
-}
-
-void *malloc(size_t size) {
-  return may_allocate() ? __libc_malloc(size) : NULL;
-}
-
-void *calloc(size_t count, size_t size) {
-  return may_allocate() ? __libc_calloc(count, size) : NULL;
-}
-
-void *realloc(void *old, size_t size) {
-  return may_allocate() ? __libc_realloc(old, size) : NULL;
-}
-
 static int use_all(struct fixture *fixture, struct cache *cache, cugen_error *err) {
   cugen_cache_counts removed;
   struct cache_space *spaces;
   cugen_cache_counts checked;
-  struct text out = {0}, wrong = {0};
+  FREED(text) out = {0}, wrong = {0};
   size_t count;
   int status = import(fixture, cache, err);
   if (!status) status = cache_spaces(cache, &spaces, &count, err);
@@ -262,52 +221,28 @@ static int use_all(struct fixture *fixture, struct cache *cache, cugen_error *er
   if (!status) status = wisdom_export(cache, &all, &out, &count, err);
   if (!status) status = cache_verify(cache, &checked, &wrong, &wrong, err);
   if (!status) status = cache_remove(cache, &all, true, &removed, err);
-  text_free(&out);
-  text_free(&wrong);
   return status;
 }
 
 /* Allocation n and all later ones fail. */
-static void allocations_fail(void **state) {
+TEST_WITH(allocations_fail, set_up, tear_down) {
   struct fixture *fixture = *state;
   struct cache *cache;
   int failed = 0;
+  if (SANITIZED) skip();
   assert_int_equal(cache_open(text_get(&fixture->path), &cache, NULL, NULL), CUGEN_OK);
   assert_int_equal(store(cache, "M=9", 1, NULL), CUGEN_OK);
   for (long n = 0;; n += 1 + n / 8) {
     cugen_error err = {0};
-    allocations_left = n;
+    heap.left = n, heap.for_good = true, heap.failed = false;
     int status = use_all(fixture, cache, &err);
-    bool enough = allocations_left > 0;
-    allocations_left = -1;
+    heap.left = -1;
     if (status && status != CUGEN_ERROR_MEMORY) fail_msg("%ld: %s", n, err.message);
     failed += status != CUGEN_OK;
-    if (enough) break;
+    if (!heap.failed) break;
     size_t now = count_records(fixture);
     assert_true(now <= MANY + 1);
   }
   assert_true(failed > 30);
   cache_close(cache);
-}
-
-#else
-
-static void allocations_fail(void **state) {
-  (void)state;
-  print_message("skipped: the sanitizer has its own allocator\n");
-  skip();
-}
-
-#endif
-
-#define WITH_FOLDER(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      WITH_FOLDER(everybody_at_once),
-      WITH_FOLDER(killed_imports_and_removals),
-      WITH_FOLDER(a_full_disk),
-      WITH_FOLDER(allocations_fail),
-  };
-  return cmocka_run_group_tests_name("changes of the cache", tests, NULL, NULL);
 }

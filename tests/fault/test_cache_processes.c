@@ -1,12 +1,5 @@
 /* What can happen to a cache in use: other processes, kills, lack of memory. Nothing that was
    stored may be lost. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -22,9 +15,10 @@
 #include <unistd.h>
 
 #include "base/hash.h"
-#include "base/sanitizers.h"
 #include "cache_place.h"
+#include "failing_memory.h"
 #include "odd_moments.h"
+#include "tests/testing.h"
 
 /* ---- Other processes ------------------------------------------------------------------------ */
 
@@ -53,7 +47,7 @@ static pid_t lock_for(struct place *fixture, double seconds, int *tells) {
   return pid;
 }
 
-static void a_short_lock_is_waited_for(void **state) {
+TEST_WITH(a_short_lock_is_waited_for, place_set_up, place_tear_down) {
   struct place *fixture = *state;
   place_fill(fixture);
   int tells;
@@ -73,10 +67,10 @@ static void a_short_lock_is_waited_for(void **state) {
   assert_int_equal(status, 0);
 }
 
-static void a_long_lock_is_an_error(void **state) {
+TEST_WITH(a_long_lock_is_an_error, place_set_up, place_tear_down) {
   struct place *fixture = *state;
   place_fill(fixture);
-  struct cache *cache;
+  CLOSED(cache) *cache;
   assert_int_equal(cache_open(text_get(&fixture->path), &cache, NULL, NULL), CUGEN_OK);
   int tells;
   pid_t pid = lock_for(fixture, 100, &tells);
@@ -89,14 +83,13 @@ static void a_long_lock_is_an_error(void **state) {
   close(tells);
   assert_int_equal(place_store(cache, "new ", 1, &err), CUGEN_OK);
   assert_int_equal(place_count(cache), 101);
-  cache_close(cache);
 }
 
 /* Opens a new cache at the same time as others do, and stores a hundred records. */
 static int write_hundred(struct place *fixture) {
-  struct text prefix = {0};
+  FREED(text) prefix = {0};
   text_addf(&prefix, "%ld ", (long)getpid());
-  struct cache *cache;
+  CLOSED(cache) *cache;
   cugen_error err = {0};
   if (cache_open(text_get(&fixture->path), &cache, NULL, &err))
     fprintf(stderr, "%s\n", err.message);
@@ -106,12 +99,10 @@ static int write_hundred(struct place *fixture) {
     CHECK(err.status == CUGEN_OK);
     if (i % 25 == 0) CHECK(place_store_image(cache, 10000, &err) == CUGEN_OK);
   }
-  cache_close(cache);
-  text_free(&prefix);
   return 0;
 }
 
-static void processes_write_at_once(void **state) {
+TEST_WITH(processes_write_at_once, place_set_up, place_tear_down) {
   struct place *fixture = *state;
   enum { WRITERS = 4 };
   for (int i = 0; i < WRITERS; i++)
@@ -121,10 +112,9 @@ static void processes_write_at_once(void **state) {
     wait(&status);
     assert_int_equal(status, 0);
   }
-  struct cache *cache;
+  CLOSED(cache) *cache;
   assert_int_equal(cache_open(text_get(&fixture->path), &cache, NULL, NULL), CUGEN_OK);
   assert_int_equal(place_count(cache), 100 * WRITERS);
-  cache_close(cache);
 }
 
 /* ---- Being killed --------------------------------------------------------------------------- */
@@ -153,7 +143,7 @@ static int format_of(struct place *fixture) {
 
 /* Processes are killed at odd moments of a migration: the tables are of one format or of the
    other. */
-static void killed_migrations(void **state) {
+TEST_WITH(killed_migrations, place_set_up, place_tear_down) {
   struct place *fixture = *state;
   place_fill(fixture);
   struct moments moments = {.seed = 7, .longest = 12000};
@@ -171,10 +161,9 @@ static void killed_migrations(void **state) {
     moments_learn(&moments, format == NEWEST);
   }
   assert_true(of_format[1] > 0 && of_format[NEWEST] > 0);
-  struct cache *cache;
+  CLOSED(cache) *cache;
   assert_int_equal(cache_open(text_get(&fixture->path), &cache, NULL, NULL), CUGEN_OK);
   assert_int_equal(place_count(cache), 100);
-  cache_close(cache);
 }
 
 /* Stores from `first` on, and reports each record after it is stored. */
@@ -187,7 +176,7 @@ static void store_and_tell(struct place *fixture, int first, int tell) {
 
 /* Writers are killed at odd moments, also while they make the file. Every reported record is
    there, and at most one more. */
-static void killed_writers(void **state) {
+TEST_WITH(killed_writers, place_set_up, place_tear_down) {
   struct place *fixture = *state;
   size_t known = 0;
   struct moments moments = {.seed = 42, .longest = 60000};
@@ -218,33 +207,6 @@ static void killed_writers(void **state) {
 
 /* ---- No memory ------------------------------------------------------------------------------ */
 
-#if !SANITIZED
-
-void *__libc_malloc(size_t size);
-void *__libc_calloc(size_t count, size_t size);
-void *__libc_realloc(void *old, size_t size);
-
-static long allocations_left = -1; /* < 0: no limit */
-
-static bool may_allocate(void) {
-  if (allocations_left < 0) return true;
-  if (allocations_left == 0) return false; /* all later allocations fail, too */
-  allocations_left--;
-  return true;
-}
-
-void *malloc(size_t size) {
-  return may_allocate() ? __libc_malloc(size) : NULL;
-}
-
-void *calloc(size_t count, size_t size) {
-  return may_allocate() ? __libc_calloc(count, size) : NULL;
-}
-
-void *realloc(void *old, size_t size) {
-  return may_allocate() ? __libc_realloc(old, size) : NULL;
-}
-
 /* Uses every function once. Returns the first status that is not CUGEN_OK. */
 static int use_all(const char *path, cugen_error *err) {
   struct cache *cache;
@@ -274,40 +236,21 @@ static int use_all(const char *path, cugen_error *err) {
 
 /* Allocation n and all later ones fail, for n from 0 until none fails. SQLite survives some
    failures by itself. The result is success or "out of memory", and the cache stays whole. */
-static void allocations_fail(void **state) {
+TEST_WITH(allocations_fail, place_set_up, place_tear_down) {
   struct place *fixture = *state;
+  if (SANITIZED) skip();
   place_fill(fixture);
   int failed = 0;
   for (long n = 0;; n += n < 300 ? 1 : 7) {
     cugen_error err = {0};
-    allocations_left = n;
+    heap.left = n, heap.for_good = true, heap.failed = false;
     int status = use_all(text_get(&fixture->path), &err);
-    bool enough = allocations_left > 0;
-    allocations_left = -1;
+    heap.left = -1;
     if (status != CUGEN_OK) assert_int_equal(status, CUGEN_ERROR_MEMORY);
     failed += status != CUGEN_OK;
-    if (enough) break;
+    if (!heap.failed) break;
   }
   assert_true(failed > 50);
   cugen_error err = {0};
   assert_int_equal(use_all(text_get(&fixture->path), &err), CUGEN_OK);
-}
-
-#else
-
-static void allocations_fail(void **state) {
-  (void)state;
-  print_message("skipped: the sanitizer has its own allocator\n");
-  skip();
-}
-
-#endif
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      WITH_FOLDER(a_short_lock_is_waited_for), WITH_FOLDER(a_long_lock_is_an_error),
-      WITH_FOLDER(processes_write_at_once),    WITH_FOLDER(killed_writers),
-      WITH_FOLDER(killed_migrations),          WITH_FOLDER(allocations_fail),
-  };
-  return cmocka_run_group_tests_name("cache faults: processes", tests, NULL, NULL);
 }

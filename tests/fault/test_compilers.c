@@ -43,14 +43,12 @@ static struct compilers *open_compilers(const char *program) {
   return open_idle(program, 0);
 }
 
-static int setup(void **state) {
-  (void)state;
+FIXTURE(setup) {
   compilers = open_compilers(getenv("CUGEN_WORKER"));
   return 0;
 }
 
-static int teardown(void **state) {
-  (void)state;
+FIXTURE(teardown) {
   compilers_close(compilers);
   return 0;
 }
@@ -69,10 +67,9 @@ static int compile_for(struct compilers *with, const char *source, double timeou
 }
 
 static int compile(const char *source, cugen_error *err) {
-  struct compiled compiled;
+  FREED(compiled) compiled;
   int status =
       compile_for(compilers, source, 60, (struct process_stop){.asked = NULL}, &compiled, err);
-  compiled_free(&compiled);
   return status;
 }
 
@@ -149,9 +146,9 @@ static void expect_failure(const char *source, const char *words) {
 TEST_WITH(as_in_this_process, setup, teardown) {
   static const char *const entries[] = {"add", "scale<4>"};
   const struct toolkit_options options = toolkit_options();
-  struct toolkit *toolkit;
+  CLOSED(toolkit) *toolkit;
   const struct nvrtc *nvrtc;
-  struct compiled here, there;
+  FREED(compiled) here, there;
   assert_int_equal(toolkit_open(&options, &toolkit, NULL), CUGEN_OK);
   assert_int_equal(nvrtc_open(toolkit, &nvrtc, NULL), CUGEN_OK);
   const struct compile_request request = {.toolkit = toolkit,
@@ -172,9 +169,6 @@ TEST_WITH(as_in_this_process, setup, teardown) {
     assert_memory_equal(&there.code[i], &here.code[i], sizeof here.code[i]);
   }
   assert_string_equal(there.log, here.log);
-  compiled_free(&here);
-  compiled_free(&there);
-  toolkit_close(toolkit);
 }
 
 TEST_WITH(a_crash_is_one_failure, setup, teardown) {
@@ -200,7 +194,6 @@ TEST_WITH(a_hang_ends_in_time, setup, teardown) {
 }
 
 static bool always(void *context) {
-  (void)context;
   return true;
 }
 
@@ -413,7 +406,6 @@ TEST_WITH(a_fork_leaves_them_alone, setup, teardown) {
 }
 
 static void reap_all(int number) {
-  (void)number;
   int code = errno;
   while (waitpid(-1, NULL, WNOHANG) > 0) continue;
   errno = code;
@@ -458,8 +450,4 @@ TEST_WITH(none_has_anothers_socket, setup, teardown) {
   }
   atomic_store(&h[0].enough, true);
   pthread_join(threads[0], NULL);
-}
-
-int main(void) {
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

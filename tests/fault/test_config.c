@@ -8,14 +8,9 @@
 #include "gen/config/config.h"
 #include "tests/testing.h"
 
-#if SANITIZED /* sanitizers have a malloc of their own */
-
-int main(void) {
-  print_message("skipped: sanitizers bring their own malloc\n");
-  return 77;
-}
-
-#else
+#if SANITIZED
+SKIP_ALL_TESTS("sanitizers bring their own malloc");
+#endif
 
 /* Reads, evaluates and closes a config. Returns the first status that is not CUGEN_OK. */
 static int use_config(const struct text *content, cugen_error *err) {
@@ -41,17 +36,17 @@ static void fail_each(const struct text *content, bool for_good, long exact) {
   long failures = 0;
   for (long n = 0;; n += 1 + n / exact) {
     cugen_error err = {0};
-    long before = memory.held;
-    memory.failed = false;
-    memory.for_good = for_good;
-    memory.left = n;
+    long before = heap.held;
+    heap.failed = false;
+    heap.for_good = for_good;
+    heap.left = n;
     int status = use_config(content, &err);
-    memory.left = -1;
-    assert_int_equal(memory.held, before);
+    heap.left = -1;
+    assert_int_equal(heap.held, before);
     if (status) assert_int_equal(status, CUGEN_ERROR_MEMORY);
     if (status) assert_non_null(strstr(err.message, "out of memory"));
     failures += status != CUGEN_OK;
-    if (!memory.failed) break;
+    if (!heap.failed) break;
     /* Lua may survive a single failure by collecting its garbage. */
     if (for_good) assert_int_equal(status, CUGEN_ERROR_MEMORY);
   }
@@ -76,9 +71,3 @@ TEST(allocations_fail) {
   fail_each(&content, true, 100);
   text_free(&content);
 }
-
-int main(void) {
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
-
-#endif

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/sanitizers.h"
+#include "failing_memory.h"
 #include "fake_cuda.h"
 #include "runtime/compile/toolkit.h"
 #include "runtime/cuda/driver.h"
@@ -20,8 +20,7 @@
 static struct fake_cuda *fake;
 static struct text fake_path;
 
-static int find_fake(void **state) {
-  (void)state;
+FIXTURE(find_fake) {
   const char *folder = getenv("CUGEN_TEST_FAKE_CUDA");
   text_addf(&fake_path, "%s/libcuda.so.1", folder ? folder : ".");
   void *handle = dlopen(text_get(&fake_path), RTLD_NOW);
@@ -30,14 +29,12 @@ static int find_fake(void **state) {
   return fake ? 0 : -1;
 }
 
-static int forget_fake(void **state) {
-  (void)state;
+FIXTURE(forget_fake) {
   text_free(&fake_path);
   return 0;
 }
 
-static int reset_fake(void **state) {
-  (void)state;
+FIXTURE(reset_fake) {
   *fake = (struct fake_cuda){.version = 13000, .devices = 1};
   return 0;
 }
@@ -171,7 +168,7 @@ static void work_undo(struct work *work) {
 /* Works with the device once; `modules`: by the calls of CUDA 11's driver. Returns the status,
    and the error if there is one. */
 static int work_once(bool modules, cugen_error *err) {
-  struct toolkit *toolkit = open_toolkit();
+  CLOSED(toolkit) *toolkit = open_toolkit();
   struct work work = {.ops = &cuda_device_ops, .toolkit = toolkit};
   arguments[0].dtype = arguments[2].dtype = arguments[3].dtype = dtype_find("f64");
   arguments[4].dtype = arguments[5].dtype = dtype_find("f32");
@@ -184,7 +181,6 @@ static int work_once(bool modules, cugen_error *err) {
   if (!status && modules) ((struct driver *)(uintptr_t)driver)->library_load = NULL;
   if (!status) status = work_do(&work, err);
   work_undo(&work);
-  toolkit_close(toolkit);
   return status;
 }
 
@@ -261,49 +257,25 @@ TEST_WITH(test_each_call_out_of_memory, reset_fake, NULL) {
 
 /* ---- Every allocation in turn --------------------------------------------------------------- */
 
-#if !SANITIZED
-
-void *__libc_malloc(size_t size);
-void *__libc_calloc(size_t count, size_t size);
-void *__libc_realloc(void *old, size_t size);
-
-static bool counting; /* allocations are counted, and the chosen one fails */
-static long allocations, fatal;
-
-static bool may_allocate(void) {
-  return !counting || ++allocations != fatal;
-}
-
-void *malloc(size_t size) {
-  return may_allocate() ? __libc_malloc(size) : NULL;
-}
-
-void *calloc(size_t count, size_t size) {
-  return may_allocate() ? __libc_calloc(count, size) : NULL;
-}
-
-void *realloc(void *old, size_t size) {
-  return may_allocate() ? __libc_realloc(old, size) : NULL;
-}
+static long fatal; /* this many allocations succeed before one fails */
 
 static int open_and_close_toolkit(cugen_error *err) {
-  struct toolkit *toolkit;
+  CLOSED(toolkit) *toolkit;
+  heap.left = fatal;
   int status = toolkit_open(NULL, &toolkit, err);
-  counting = false;
+  heap.left = -1;
   assert_true(!status == !!toolkit);
-  toolkit_close(toolkit);
   return status;
 }
 
 static int work_without_an_allocation(cugen_error *err) {
-  counting = false;
   struct toolkit *toolkit = open_toolkit();
   struct work work = {.ops = &cuda_device_ops, .toolkit = toolkit};
   char name[] = "work";
   compiled.entries[0] = name;
-  counting = true;
+  heap.left = fatal;
   int status = work_do(&work, err);
-  counting = false;
+  heap.left = -1;
   work_undo(&work);
   toolkit_close(toolkit);
   assert_nothing_left();
@@ -311,27 +283,24 @@ static int work_without_an_allocation(cugen_error *err) {
 }
 
 static void fail_each_allocation(int (*scene)(cugen_error *err)) {
-  for (fatal = 1;; fatal++) {
+  for (fatal = 0;; fatal++) {
     cugen_error err = {0};
-    allocations = 0;
-    counting = true;
+    heap.failed = false;
     int status = scene(&err);
-    counting = false;
     if (status) assert_true(err.status == status && err.message[0]);
-    if (allocations < fatal) {
+    if (!heap.failed) {
       assert_int_equal(status, CUGEN_OK);
-      assert_true(fatal > 10);
+      assert_true(fatal >= 10);
       return;
     }
   }
 }
 
 TEST_WITH(test_each_allocation_fails, reset_fake, NULL) {
+  if (SANITIZED) skip();
   fail_each_allocation(work_without_an_allocation);
   fail_each_allocation(open_and_close_toolkit);
 }
-
-#endif
 
 /* ---- What is missing, old or empty ---------------------------------------------------------- */
 
@@ -372,24 +341,22 @@ TEST_WITH(test_old_driver, reset_fake, NULL) {
 
 TEST_WITH(test_newer_driver, reset_fake, NULL) {
   fake->version = 14010;
-  struct toolkit *toolkit = open_toolkit();
+  CLOSED(toolkit) *toolkit = open_toolkit();
   assert_int_equal(cuda_device_ops.count(toolkit, NULL), 1);
-  toolkit_close(toolkit);
 }
 
 TEST_WITH(test_no_such_ordinal, reset_fake, NULL) {
-  struct toolkit *toolkit = open_toolkit();
+  CLOSED(toolkit) *toolkit = open_toolkit();
   struct device_description description;
   cugen_error err;
   assert_int_equal(cuda_device_ops.describe(toolkit, 1, &description, &err), CUGEN_ERROR_USAGE);
   assert_string_equal(err.message, "no device 'cuda:1': the driver sees 1 GPU, from cuda:0 on");
-  toolkit_close(toolkit);
 }
 
 /* ---- What it says and finds ----------------------------------------------------------------- */
 
 TEST_WITH(test_description, reset_fake, NULL) {
-  struct toolkit *toolkit = open_toolkit();
+  CLOSED(toolkit) *toolkit = open_toolkit();
   struct device_description description;
   assert_int_equal(cuda_device_ops.describe(toolkit, 0, &description, NULL), CUGEN_OK);
   assert_string_equal(description.id, "cuda:0");
@@ -402,7 +369,6 @@ TEST_WITH(test_description, reset_fake, NULL) {
       fail_msg("%s was not filled", device_fact_names[fact]);
   assert_int_equal(description.facts.shared_per_block_optin, 232448);
   assert_int_equal(description.facts.pitch_alignment, 512);
-  toolkit_close(toolkit);
 }
 
 struct opened {
@@ -854,7 +820,6 @@ struct sets {
 static struct sets sets;
 
 static void dirty_set(const struct fake_launch *launch) {
-  (void)launch;
   sets.launches++;
   sets.stale += sets.dirty[sets.next];
   sets.dirty[sets.next] = true;
@@ -863,7 +828,6 @@ static void dirty_set(const struct fake_launch *launch) {
 
 static int clean_set(void *context, size_t set, cugen_error *err) {
   struct sets *s = context;
-  (void)err;
   assert_false(s->timing);
   s->dirty[set] = false;
   s->renewals++;
@@ -873,7 +837,6 @@ static int clean_set(void *context, size_t set, cugen_error *err) {
 /* Pretends that each span takes a tenth of a millisecond. */
 static int time_sets(struct device *device, bool held, int (*run)(void *context, cugen_error *err),
                      void *context, double *seconds, cugen_error *err) {
-  (void)device, (void)held;
   sets.timing = true;
   int status = run(context, err);
   sets.timing = false;
@@ -981,7 +944,6 @@ static long stalls; /* number of the launch that waits for 5 ms; 0: none */
 static int time_launches(struct device *device, bool held,
                          int (*run)(void *context, cugen_error *err), void *context,
                          double *seconds, cugen_error *err) {
-  (void)device, (void)held;
   const long before = sets.launches;
   int status = run(context, err);
   *seconds = each * (double)(sets.launches - before);
@@ -1053,6 +1015,4 @@ TEST_WITH(test_runs_of_a_variant, open_device, close_device) {
   plan_close(plan);
 }
 
-int main(void) {
-  return cmocka_run_group_tests(tests, find_fake, forget_fake);
-}
+ALL_TESTS_WITH(find_fake, forget_fake);

@@ -128,7 +128,6 @@ static const sqlite3_io_methods methods = {.iVersion = 2,
                                            .xShmUnmap = unmap_shared};
 
 static int open_file(sqlite3_vfs *vfs, const char *name, sqlite3_file *out, int flags, int *given) {
-  (void)vfs;
   struct file *file = (struct file *)(void *)out;
   *file = (struct file){0};
   int code = fails();
@@ -144,7 +143,6 @@ static int open_file(sqlite3_vfs *vfs, const char *name, sqlite3_file *out, int 
 }
 
 static int delete_file(sqlite3_vfs *vfs, const char *name, int sync) {
-  (void)vfs;
   int code = fails();
   return code ? code : disk.real->xDelete(disk.real, name, sync);
 }
@@ -205,7 +203,7 @@ enum { OLD = 1, NEW = 2 };
 
 /* Returns 'a' or 'b', or 0 if there is none; an image that is half of each fails the test. */
 static char image_fill(struct cache *cache) {
-  struct compiled image;
+  FREED(compiled) image;
   bool found;
   assert_int_equal(cache_image_load(cache, "image", &image, &found, NULL), CUGEN_OK);
   char fill = 0;
@@ -216,7 +214,6 @@ static char image_fill(struct cache *cache) {
     for (size_t i = 0; i < image.image_length; i++)
       assert_int_equal(((char *)image.image)[i], fill);
   }
-  compiled_free(&image);
   return fill;
 }
 
@@ -259,10 +256,9 @@ enum { SUFFIXES = sizeof suffixes / sizeof *suffixes };
 
 static void remove_cache(void) {
   for (size_t i = 0; i < SUFFIXES; i++) {
-    struct text name = {0};
+    FREED(text) name = {0};
     text_addf(&name, "%s%s", text_get(&path), suffixes[i]);
     remove(text_get(&name));
-    text_free(&name);
   }
 }
 
@@ -271,10 +267,9 @@ static void remove_cache(void) {
 static struct text take_cache(void) {
   struct text file = {0};
   for (size_t i = 1; i < SUFFIXES; i++) {
-    struct text name = {0};
+    FREED(text) name = {0};
     text_addf(&name, "%s%s", text_get(&path), suffixes[i]);
     assert_false(file_exists(text_get(&name)));
-    text_free(&name);
   }
   assert_int_equal(file_read(text_get(&path), &file, NULL), CUGEN_OK);
   return file;
@@ -315,7 +310,7 @@ enum start { FRESH, CURRENT, OLD_FORMAT };
 /* Opens the cache again on a disk that works: what was there is there, what was reported as
    stored is there, and nothing is there in part. */
 static void check_after(const struct done *done, enum start start) {
-  struct cache *cache;
+  CLOSED(cache) *cache;
   cugen_error err = {0};
   unsigned has;
   if (cache_open(text_get(&path), &cache, NULL, &err)) fail_msg("afterwards: %s", err.message);
@@ -329,7 +324,6 @@ static void check_after(const struct done *done, enum start start) {
   /* images of older formats have no seal */
   if (start == CURRENT) assert_true(fill == 'a' || fill == 'b');
   assert_int_equal(store(cache, "new", NULL), CUGEN_OK);
-  cache_close(cache);
 }
 
 static bool is_clean(int status, const cugen_error *err) {
@@ -418,7 +412,7 @@ static const struct cache_filter all = {0};
 static struct text held_wisdom, other_wisdom;
 
 static int store_numbered(struct cache *cache, int number) {
-  struct text variant = {0};
+  FREED(text) variant = {0};
   struct hash hash = hash_bytes(&number, sizeof number);
   text_addf(&variant, "v n=%02d", number);
   struct cache_record record = {.variant = variant.data,
@@ -428,7 +422,6 @@ static int store_numbered(struct cache *cache, int number) {
                                 .seconds = number + 1,
                                 .measured_at = 1700000000 + number};
   int status = cache_store(cache, &key, &record, NULL);
-  text_free(&variant);
   return status;
 }
 
@@ -468,21 +461,19 @@ static const struct change {
 } import_change = {import_other, TOGETHER, 1}, remove_change = {remove_all, 0, 0};
 
 static void make_held(void) {
-  struct cache *cache;
+  CLOSED(cache) *cache;
   assert_int_equal(cache_open(text_get(&path), &cache, NULL, NULL), CUGEN_OK);
   assert_int_equal(import(cache, &held_wisdom, NULL), CUGEN_OK);
   assert_int_equal(store_image(cache, 'a', NULL), CUGEN_OK);
-  cache_close(cache);
 }
 
 static int make_change(const struct change *change, bool *lasts, cugen_error *err) {
-  struct cache *cache;
+  CLOSED(cache) *cache;
   struct text warning = {0};
   int status = cache_open(text_get(&path), &cache, &warning, err);
   *lasts = !warning.length;
   text_free(&warning);
   if (!status) status = change->make(cache, err);
-  cache_close(cache);
   return status;
 }
 
@@ -493,9 +484,9 @@ static bool may_be_part(const struct change *change, const cugen_cache_counts *c
 
 /* The change is there completely, certainly if it was reported, or not at all. */
 static void check_change(const struct change *change, bool said) {
-  struct cache *cache;
+  CLOSED(cache) *cache;
   cugen_cache_counts checked;
-  struct text wrong = {0};
+  FREED(text) wrong = {0};
   cugen_error err = {0};
   if (cache_open(text_get(&path), &cache, NULL, &err)) fail_msg("afterwards: %s", err.message);
   assert_int_equal(cache_verify(cache, &checked, &wrong, &wrong, NULL), CUGEN_OK);
@@ -506,8 +497,6 @@ static void check_change(const struct change *change, bool said) {
     fail_msg("%zu records are said to be removed, %zu are there", told, checked.records);
   if (!changed && (said || !(as_before || may_be_part(change, &checked))))
     fail_msg("%zu records, %zu images", checked.records, checked.images);
-  text_free(&wrong);
-  cache_close(cache);
 }
 
 static void fail_each_of(const struct change *change, int code, bool fail_on) {
@@ -549,7 +538,7 @@ TEST(each_change_is_whole) {
    says. */
 TEST(a_full_disk_can_be_read) {
   struct cache *cache;
-  struct text warning = {0};
+  FREED(text) warning = {0};
   unsigned has;
   cugen_error err;
   for (int start = CURRENT; start <= OLD_FORMAT; start++) {
@@ -571,11 +560,9 @@ TEST(a_full_disk_can_be_read) {
     disk.full = false;
   }
   remove_cache();
-  text_free(&warning);
 }
 
-static int set_up(void **state) {
-  (void)state;
+FIXTURE(set_up) {
   /* Uses a folder in memory if there is one: every commit waits for the disk, and there are
      thousands. */
   if (access("/dev/shm", W_OK) == 0) setenv("TMPDIR", "/dev/shm", 1);
@@ -585,8 +572,7 @@ static int set_up(void **state) {
          write_wisdom(TOGETHER - IMPORTED, IMPORTED, &other_wisdom);
 }
 
-static int tear_down(void **state) {
-  (void)state;
+FIXTURE(tear_down) {
   int status = folder_remove(text_get(&folder));
   text_free(&folder);
   text_free(&path);
@@ -595,6 +581,4 @@ static int tear_down(void **state) {
   return status;
 }
 
-int main(void) {
-  return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+ALL_TESTS_WITH(set_up, tear_down);

@@ -17,12 +17,11 @@
 #include "base/system.h"
 #include "fake_wild.h"
 #include "find_fake.h"
-#include "tests/testing.h"
+#include "tests/opening.h"
 
 static struct fake_cuda *fake;
 
-static int find_fake(void **state) {
-  (void)state;
+FIXTURE(find_fake) {
   fake = fake_find();
   return fake ? 0 : -1;
 }
@@ -58,17 +57,11 @@ static int serve(int argc, char **argv) {
 /* ---- What is done --------------------------------------------------------------------------- */
 
 static cugen *open_library(void) {
-  cugen_options options = CUGEN_OPTIONS_INIT;
-  cugen_error err;
-  cugen *lib;
-  struct text self = {0};
-  options.device = "cuda:0";
-  options.cache = "none";
-  options.toolkit = getenv("CUGEN_TEST_FAKE_TOOLKIT");
+  FREED(text) self = {0};
   assert_int_equal(path_self(&self, NULL), CUGEN_OK);
-  options.worker = text_get(&self);
-  if (cugen_open(&options, &lib, &err)) fail_msg("%s", err.message);
-  text_free(&self);
+  cugen *lib =
+      OPEN_LIBRARY(.device = "cuda:0", .cache = "none",
+                   .toolkit = getenv("CUGEN_TEST_FAKE_TOOLKIT"), .worker = text_get(&self));
   return lib;
 }
 
@@ -92,16 +85,13 @@ static void launch_in(cugen *lib, struct outcome *out) {
   int n = 256;
   void *arguments[] = {data[0], data[1], data[2], &alpha, &n};
   cugen_plan_options options = CUGEN_PLAN_OPTIONS_INIT;
-  cugen_kernel *kernel;
-  cugen_plan *plan = NULL;
-  cugen_call *call = NULL;
+  CLOSED(cugen_kernel) *kernel;
+  CLOSED(cugen_plan) *plan = NULL;
+  CLOSED(cugen_call) *call = NULL;
   out->status = cugen_kernel_open(lib, "tests/configs/wild.lua", &size, 1, &kernel, &out->error);
   if (!out->status) out->status = cugen_plan_open(kernel, &options, &plan, &out->error);
   if (!out->status) out->status = cugen_call_bind(plan, arguments, 5, &call, &out->error);
   if (!out->status) out->status = cugen_call_launch(call, NULL, &out->error);
-  cugen_call_close(call);
-  cugen_plan_close(plan);
-  cugen_kernel_close(kernel);
 }
 
 static void tune_in(cugen *lib, const char *size, unsigned flags, size_t variants,
@@ -282,8 +272,10 @@ static void keep_heap(void) {
   mallopt(M_TRIM_THRESHOLD, 1 << 30);
 }
 
+ALL_TESTS_WITH(find_fake, NULL);
+
 int main(int argc, char **argv) {
   keep_heap();
   if (argc > 1 && strcmp(argv[1], "worker") == 0) return serve(argc, argv);
-  return cmocka_run_group_tests(tests, find_fake, NULL);
+  return tests_run();
 }

@@ -14,7 +14,7 @@
 #include "fake_nvml.h"
 #include "fake_wild.h"
 #include "find_fake.h"
-#include "tests/testing.h"
+#include "tests/opening.h"
 
 static struct fake_cuda *fake;
 static struct fake_nvml *nvml;
@@ -52,46 +52,35 @@ static float elapsed(void) {
   return replayed > 0 ? 0.8f * last->milliseconds * (float)replayed : last->milliseconds;
 }
 
-static int find_fakes(void **state) {
-  (void)state;
+FIXTURE(find_fakes) {
   fake = fake_find();
   return fake && mkstemp(cache) >= 0 ? 0 : -1;
 }
 
-static int remove_cache(void **state) {
-  (void)state;
+FIXTURE(remove_cache) {
   return unlink(cache);
 }
 
 /* Loads the fake, so that the library finds it under NVML's name. */
 static void load_nvml(void) {
-  struct text path = {0};
+  FREED(text) path = {0};
   const char *folder = getenv("CUGEN_TEST_FAKE_NVML");
   text_addf(&path, "%s/libnvidia-ml.so.1", folder ? folder : ".");
   void *handle = dlopen(text_get(&path), RTLD_NOW);
   nvml = handle ? dlsym(handle, "fake_nvml") : NULL;
   if (!nvml) fail_msg("%s is not the fake NVML", text_get(&path));
-  text_free(&path);
 }
 
 static const char *measure; /* how variants are timed; NULL: as the config says */
 
 static cugen_kernel *open_kernel(const char *objective, cugen **lib) {
   const char *size = "n=1003";
-  cugen_options options = CUGEN_OPTIONS_INIT;
-  cugen_error err;
-  cugen_kernel *kernel;
-  options.device = "cuda:0";
-  options.cache = cache;
-  options.toolkit = getenv("CUGEN_TEST_FAKE_TOOLKIT");
-  options.objective = objective;
-  options.measure = measure;
   *fake = (struct fake_cuda){.version = 13000, .devices = 1, .run = run_kernel, .elapsed = elapsed};
   replayed_before = 0;
-  if (cugen_open(&options, lib, &err)) fail_msg("%s", err.message);
-  if (cugen_kernel_open(*lib, "tests/configs/wild.lua", &size, 1, &kernel, &err))
-    fail_msg("%s", err.message);
-  return kernel;
+  *lib =
+      OPEN_LIBRARY(.device = "cuda:0", .cache = cache, .toolkit = getenv("CUGEN_TEST_FAKE_TOOLKIT"),
+                   .objective = objective, .measure = measure);
+  return kernel_of(*lib, "tests/configs/wild.lua", &size, 1);
 }
 
 static int tune(cugen_kernel *kernel, int again, cugen_tune_result *result, cugen_error *err) {
@@ -155,7 +144,6 @@ TEST(the_least_energy_wins) {
   cugen *lib;
   cugen_error err;
   cugen_tune_result result;
-  (void)state;
   cugen_kernel *kernel = open_kernel("energy", &lib);
   if (tune(kernel, 0, &result, &err)) fail_msg("%s", err.message);
   assert_int_equal(result.tried, VARIANTS);
@@ -176,7 +164,6 @@ TEST(both_measures_stay) {
   cugen *lib;
   cugen_error err;
   cugen_tune_result result;
-  (void)state;
   cugen_kernel *kernel = open_kernel("time", &lib);
   if (tune(kernel, 1, &result, &err)) fail_msg("%s", err.message);
   assert_int_equal(result.tried, VARIANTS);
@@ -194,7 +181,6 @@ TEST(the_way_of_timing_stays) {
   cugen *lib;
   cugen_error err;
   cugen_tune_result result;
-  (void)state;
   measure = "graph";
   cugen_kernel *kernel = open_kernel("energy", &lib);
   if (tune(kernel, 0, &result, &err)) fail_msg("%s", err.message);
@@ -215,7 +201,6 @@ TEST(a_counter_that_stands_still_is_told) {
   cugen *lib;
   cugen_error err = {0};
   cugen_tune_result result;
-  (void)state;
   nvml->frozen = true;
   cugen_kernel *kernel = open_kernel("energy", &lib);
   assert_int_equal(tune(kernel, 1, &result, &err), CUGEN_ERROR_DEVICE);
@@ -223,6 +208,4 @@ TEST(a_counter_that_stands_still_is_told) {
   close_all(kernel, lib);
 }
 
-int main(void) {
-  return cmocka_run_group_tests(tests, find_fakes, remove_cache);
-}
+ALL_TESTS_WITH(find_fakes, remove_cache);

@@ -1,26 +1,16 @@
 /* Expands a variant and a reference while memory runs out, at each allocation in turn: the
    status says so, nothing crashes, everything is freed, and the same expander works once there
    is memory again. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "failing_memory.h"
 #include "gen/template/expand.h"
+#include "tests/testing.h"
 
-#if SANITIZED /* sanitizers have a malloc of their own */
-
-int main(void) {
-  print_message("skipped: sanitizers bring their own malloc\n");
-  return 77;
-}
-
-#else
+#if SANITIZED
+SKIP_ALL_TESTS("sanitizers bring their own malloc");
+#endif
 
 /* ---- What is expanded ----------------------------------------------------------------------- */
 
@@ -104,7 +94,7 @@ static int use_expander(const struct bench *bench, enum what what, cugen_error *
   status = expand(bench, expander, what, &spec, err);
   if (status) {
     assert_null(spec.source);
-    memory.left = -1;
+    heap.left = -1;
     cugen_error again;
     check(expand(bench, expander, what, &spec, &again), &again);
   }
@@ -117,28 +107,28 @@ static void fail_each(const struct bench *bench, enum what what, bool for_good) 
   long failures = 0;
   for (long n = 0;; n++) {
     cugen_error err = {0};
-    long before = memory.held;
-    memory.failed = false;
-    memory.for_good = for_good;
-    memory.left = n;
+    long before = heap.held;
+    heap.failed = false;
+    heap.for_good = for_good;
+    heap.left = n;
     int status = use_expander(bench, what, &err);
-    memory.left = -1;
-    assert_int_equal(memory.held, before);
+    heap.left = -1;
+    assert_int_equal(heap.held, before);
     if (status) assert_int_equal(status, CUGEN_ERROR_MEMORY);
     failures += status != CUGEN_OK;
-    if (!memory.failed) break;
+    if (!heap.failed) break;
     /* Lua may survive a single failure by collecting its garbage. */
     if (for_good) assert_int_not_equal(status, CUGEN_OK);
   }
   assert_true(failures > 50);
 }
 
-static void test_variant(void **state) {
+TEST(test_variant) {
   fail_each(*state, VARIANT, false);
   fail_each(*state, VARIANT, true);
 }
 
-static void test_reference(void **state) {
+TEST(test_reference) {
   fail_each(*state, REFERENCE, false);
   fail_each(*state, REFERENCE, true);
 }
@@ -149,8 +139,7 @@ static void add(struct source_file **files, const char *name, const char *conten
 }
 
 /* Also a variant that has a verify kernel. */
-static void test_verify(void **state) {
-  (void)state;
+TEST(test_verify) {
   struct source_file *files = NULL;
   add(&files, "k.lua",
       "kernel 'k' { problem 'n' (9), inout 'x' { dtype = 'f32', shape = { 'n' } }, verify 'v.cu',"
@@ -166,13 +155,4 @@ static void test_verify(void **state) {
   sources_forget(files);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_variant),
-      cmocka_unit_test(test_reference),
-      cmocka_unit_test(test_verify),
-  };
-  return cmocka_run_group_tests(tests, set_up, tear_down);
-}
-
-#endif
+ALL_TESTS_WITH(set_up, tear_down);

@@ -14,7 +14,7 @@
 #include "fake_wild.h"
 #include "find_fake.h"
 #include "runtime/cuda/driver.h"
-#include "tests/testing.h"
+#include "tests/opening.h"
 
 enum { N = 4096, VARIANTS = 4, LAUNCHES = 6000 };
 
@@ -38,8 +38,7 @@ static atomic_uint_fast64_t noise;
 static double spread; /* spread of the times */
 static float *data[3];
 
-static int find_fake(void **state) {
-  (void)state;
+FIXTURE(find_fake) {
   fake = fake_find();
   for (size_t i = 0; i < 3; i++)
     if (posix_memalign((void **)&data[i], 512, (N + 1) * sizeof **data)) return -1;
@@ -104,16 +103,10 @@ static void remember_all(struct fixture *f) {
 static int set_up(void **state) {
   static struct fixture f;
   static const char size[] = "n=4096", *const settings[] = {size};
-  cugen_options options = CUGEN_OPTIONS_INIT;
-  cugen_error err;
   *fake = (struct fake_cuda){.version = 13000, .devices = 1, .run = run_kernel};
-  options.device = "cuda:0";
-  options.cache = "none";
-  options.toolkit = getenv("CUGEN_TEST_FAKE_TOOLKIT");
-  options.worker = "none";
-  if (cugen_open(&options, &f.lib, &err) ||
-      cugen_kernel_open(f.lib, "tests/configs/wild.lua", settings, 1, &f.kernel, &err))
-    fail_msg("%s", err.message);
+  f.lib = OPEN_LIBRARY(.device = "cuda:0", .cache = "none",
+                       .toolkit = getenv("CUGEN_TEST_FAKE_TOOLKIT"), .worker = "none");
+  f.kernel = kernel_of(f.lib, "tests/configs/wild.lua", settings, 1);
   remember_all(&f);
   fake->elapsed = elapsed;
   fake->recorded = recorded;
@@ -134,12 +127,7 @@ static int tear_down(void **state) {
 }
 
 static cugen_plan *open_plan(struct fixture *f, unsigned flags, double share) {
-  cugen_plan_options options = CUGEN_PLAN_OPTIONS_INIT;
-  cugen_plan *plan;
-  cugen_error err;
-  options.flags = flags;
-  options.explore_share = share;
-  if (cugen_plan_open(f->kernel, &options, &plan, &err)) fail_msg("%s", err.message);
+  cugen_plan *plan = OPEN_PLAN(f->kernel, .flags = flags, .explore_share = share);
   for (size_t i = 0; i < VARIANTS; i++) launched[i] = 0;
   return plan;
 }
@@ -147,9 +135,7 @@ static cugen_plan *open_plan(struct fixture *f, unsigned flags, double share) {
 static cugen_call *bind(cugen_plan *plan, size_t shift, int *n) {
   float alpha = 2;
   void *arguments[] = {data[0] + shift, data[1], data[2], &alpha, n};
-  cugen_call *call;
-  cugen_error err;
-  if (cugen_call_bind(plan, arguments, 5, &call, &err)) fail_msg("%s", err.message);
+  cugen_call *call = call_of(plan, arguments, 5);
   return call;
 }
 
@@ -168,8 +154,8 @@ static cugen_plan_exploration explored(const cugen_plan *plan) {
 /* A variant that is more than twice as slow by its record is not explored, however fast it is
    here. */
 TEST_WITH(the_fastest_here_serves_in_the_end, set_up, tear_down) {
-  cugen_plan *plan = open_plan(*state, CUGEN_PLAN_EXPLORE, 0.1);
-  cugen_call *call = bind(plan, 0, NULL);
+  CLOSED(cugen_plan) *plan = open_plan(*state, CUGEN_PLAN_EXPLORE, 0.1);
+  CLOSED(cugen_call) *call = bind(plan, 0, NULL);
   assert_string_equal(cugen_plan_about(plan)->variant, all[0].variant);
   assert_int_equal(explored(plan).variants, 3);
   for (size_t i = 1; i <= LAUNCHES; i++) {
@@ -187,20 +173,16 @@ TEST_WITH(the_fastest_here_serves_in_the_end, set_up, tear_down) {
   assert_true(end.explored <= 2 * 24);
   assert_int_equal(launched[3], 0);
   assert_true(launched[2] > LAUNCHES / 2);
-  cugen_call_close(call);
-  cugen_plan_close(plan);
 }
 
 /* Launches until it is settled that the winner serves. */
 static void serve(struct fixture *f, size_t winner) {
-  cugen_plan *plan = open_plan(f, CUGEN_PLAN_EXPLORE, 0.5);
-  cugen_call *call = bind(plan, 0, NULL);
+  CLOSED(cugen_plan) *plan = open_plan(f, CUGEN_PLAN_EXPLORE, 0.5);
+  CLOSED(cugen_call) *call = bind(plan, 0, NULL);
   launch(call, LAUNCHES);
   const cugen_plan_exploration end = explored(plan);
   assert_true(end.settled);
   assert_string_equal(end.variant, all[winner].variant);
-  cugen_call_close(call);
-  cugen_plan_close(plan);
 }
 
 TEST_WITH(the_next_plan_begins_with_it, set_up, tear_down) {
@@ -233,25 +215,21 @@ static void assert_own_alone(cugen_plan *plan, cugen_call *call) {
 }
 
 TEST_WITH(what_was_not_verified_so_is_not_explored, set_up, tear_down) {
-  cugen_plan *plan = open_plan(*state, CUGEN_PLAN_EXPLORE, 0.5);
+  CLOSED(cugen_plan) *plan = open_plan(*state, CUGEN_PLAN_EXPLORE, 0.5);
   int fewer = N - 32, same = N;
-  cugen_call *shifted = bind(plan, 1, NULL), *smaller = bind(plan, 0, &fewer);
+  CLOSED(cugen_call) *shifted = bind(plan, 1, NULL), *smaller = bind(plan, 0, &fewer);
   assert_own_alone(plan, shifted);
   launched[0] = 0;
   assert_own_alone(plan, smaller);
-  cugen_call *aligned = bind(plan, 0, &same);
+  CLOSED(cugen_call) *aligned = bind(plan, 0, &same);
   launch(aligned, 100);
   assert_true(explored(plan).explored > 0);
-  cugen_call_close(aligned);
-  cugen_call_close(smaller);
-  cugen_call_close(shifted);
-  cugen_plan_close(plan);
 }
 
 /* A graph captures the variant that serves, and continues with it. */
 TEST_WITH(a_captured_stream_is_left_alone, set_up, tear_down) {
-  cugen_plan *plan = open_plan(*state, CUGEN_PLAN_EXPLORE, 0.5);
-  cugen_call *call = bind(plan, 0, NULL);
+  CLOSED(cugen_plan) *plan = open_plan(*state, CUGEN_PLAN_EXPLORE, 0.5);
+  CLOSED(cugen_call) *call = bind(plan, 0, NULL);
   CUgraph graph;
   struct fixture *f = *state;
   const struct driver *driver;
@@ -264,41 +242,35 @@ TEST_WITH(a_captured_stream_is_left_alone, set_up, tear_down) {
   driver->graph_destroy(graph);
   launch(call, 100);
   assert_true(explored(plan).explored > 0);
-  cugen_call_close(call);
-  cugen_plan_close(plan);
 }
 
 /* The plan never waits for a launch that does not end. */
 TEST_WITH(nothing_is_waited_for, set_up, tear_down) {
-  cugen_plan *plan = open_plan(*state, CUGEN_PLAN_EXPLORE, 0.5);
-  cugen_call *call = bind(plan, 0, NULL);
+  CLOSED(cugen_plan) *plan = open_plan(*state, CUGEN_PLAN_EXPLORE, 0.5);
+  CLOSED(cugen_call) *call = bind(plan, 0, NULL);
   fake->pending = never;
   launch(call, 1000);
   assert_true(explored(plan).explored <= 1);
   fake->pending = NULL;
   launch(call, LAUNCHES);
   assert_true(explored(plan).settled);
-  cugen_call_close(call);
-  cugen_plan_close(plan);
 }
 
 /* An application's variables are those of the plan's own variant, so asking for them ends the
    exploration. */
 TEST_WITH(who_asks_for_variables_ends_it, set_up, tear_down) {
-  cugen_plan *plan = open_plan(*state, CUGEN_PLAN_EXPLORE, 0.5);
-  cugen_call *call = bind(plan, 0, NULL);
+  CLOSED(cugen_plan) *plan = open_plan(*state, CUGEN_PLAN_EXPLORE, 0.5);
+  CLOSED(cugen_call) *call = bind(plan, 0, NULL);
   cugen_plan_symbol(plan, "none", NULL, NULL, NULL);
   assert_own_alone(plan, call);
   assert_true(explored(plan).settled);
-  cugen_call_close(call);
-  cugen_plan_close(plan);
 }
 
 /* An alternative that cannot be launched is left out; the plan's own variant is launched
    instead. */
 TEST_WITH(what_cannot_be_launched_is_left_out, set_up, tear_down) {
-  cugen_plan *plan = open_plan(*state, CUGEN_PLAN_EXPLORE, 0.5);
-  cugen_call *call = bind(plan, 0, NULL);
+  CLOSED(cugen_plan) *plan = open_plan(*state, CUGEN_PLAN_EXPLORE, 0.5);
+  CLOSED(cugen_call) *call = bind(plan, 0, NULL);
   launch(call, 1); /* the own variant is timed first */
   fake->fail_only = "cuLaunchKernel";
   fake->fail_with = CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
@@ -308,8 +280,6 @@ TEST_WITH(what_cannot_be_launched_is_left_out, set_up, tear_down) {
   assert_int_equal(launched[0], 2);
   launch(call, LAUNCHES);
   assert_true(explored(plan).settled);
-  cugen_call_close(call);
-  cugen_plan_close(plan);
 }
 
 /* A failure of the timing does not fail the launch. */
@@ -319,8 +289,8 @@ TEST_WITH(a_clock_that_fails_fails_no_launch, set_up, tear_down) {
   spread = 0.5;
   for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
     for (long at = 1; at <= 3; at++) {
-      cugen_plan *plan = open_plan(*state, CUGEN_PLAN_EXPLORE, 0.5);
-      cugen_call *call = bind(plan, 0, NULL);
+      CLOSED(cugen_plan) *plan = open_plan(*state, CUGEN_PLAN_EXPLORE, 0.5);
+      CLOSED(cugen_call) *call = bind(plan, 0, NULL);
       fake->failed_call = NULL;
       fake->fail_only = functions[i];
       fake->fail_with = CUDA_ERROR_UNKNOWN;
@@ -331,8 +301,6 @@ TEST_WITH(a_clock_that_fails_fails_no_launch, set_up, tear_down) {
       assert_int_equal(launched[0] + launched[1] + launched[2], 30);
       assert_true(explored(plan).explored > 0);
       assert_false(explored(plan).settled); /* the next plan begins anew */
-      cugen_call_close(call);
-      cugen_plan_close(plan);
     }
 }
 
@@ -347,15 +315,14 @@ static void *launch_many(void *call) {
 
 TEST_WITH(threads_share_one_race, set_up, tear_down) {
   enum { THREADS = 4 };
-  cugen_plan *plan = open_plan(*state, CUGEN_PLAN_EXPLORE, 0.1);
+  CLOSED(cugen_plan) *plan = open_plan(*state, CUGEN_PLAN_EXPLORE, 0.1);
   pthread_t threads[THREADS];
   cugen_call *calls[THREADS];
   float *outs[THREADS];
-  cugen_error err;
   for (size_t i = 0; i < THREADS; i++) {
     assert_int_equal(posix_memalign((void **)&outs[i], 512, N * sizeof **outs), 0);
     void *arguments[] = {outs[i], data[1], data[2], NULL, NULL};
-    if (cugen_call_bind(plan, arguments, 5, &calls[i], &err)) fail_msg("%s", err.message);
+    calls[i] = call_of(plan, arguments, 5);
   }
   for (size_t i = 0; i < THREADS; i++)
     assert_int_equal(pthread_create(&threads[i], NULL, launch_many, calls[i]), 0);
@@ -370,7 +337,6 @@ TEST_WITH(threads_share_one_race, set_up, tear_down) {
   assert_true(end.settled);
   assert_true((double)end.explored <= 0.1 * (double)end.launches);
   assert_int_equal(launched[0] + launched[1] + launched[2], THREADS * LAUNCHES);
-  cugen_plan_close(plan);
 }
 
 TEST_WITH(wrong_options_are_refused, set_up, tear_down) {
@@ -414,6 +380,4 @@ TEST_WITH(what_was_tuned_later_is_explored_again, set_up, tear_down) {
   cugen_plan_close(plan);
 }
 
-int main(void) {
-  return cmocka_run_group_tests(tests, find_fake, NULL);
-}
+ALL_TESTS_WITH(find_fake, NULL);

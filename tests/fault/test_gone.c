@@ -15,12 +15,11 @@
 #include "base/system.h"
 #include "fake_wild.h"
 #include "find_fake.h"
-#include "tests/testing.h"
+#include "tests/opening.h"
 
 static struct fake_cuda *fake;
 
-static int find_fake(void **state) {
-  (void)state;
+FIXTURE(find_fake) {
   fake = fake_find();
   return fake ? 0 : -1;
 }
@@ -77,23 +76,16 @@ static double measured(cugen_kernel *kernel, const char *variant) {
    best. From then on the others of that implementation wait until all fast ones are measured. */
 TEST(the_other_goes_on) {
   char file[] = "/tmp/cugen-gone-XXXXXX";
-  cugen_options options = CUGEN_OPTIONS_INIT;
   cugen_tune_options tuning = CUGEN_TUNE_OPTIONS_INIT;
   cugen_tune_result result;
   cugen_error err;
-  cugen *lib;
   cugen_kernel *kernel = NULL;
-  struct text self = {0};
-  (void)state;
+  FREED(text) self = {0};
   const int opened = mkstemp(file);
   assert_true(opened >= 0 && !close(opened) && !unlink(file));
   setenv("FAKE_TWO", file, 1);
   *fake = (struct fake_cuda){.version = 13000, .devices = 2};
   assert_int_equal(path_self(&self, NULL), CUGEN_OK);
-  options.device = "cuda:0,cuda:1";
-  options.cache = "none";
-  options.toolkit = getenv("CUGEN_TEST_FAKE_TOOLKIT");
-  options.worker = text_get(&self);
   tuning.budget_seconds = -1;
   tuning.variant_timeout = 600;
   tuning.strategy = "random";
@@ -101,12 +93,13 @@ TEST(the_other_goes_on) {
   tuning.seed = 3; /* this seed gives a slow variant before the last fast one */
   tuning.progress = say_lost;
   tuning.context = file;
-  if (cugen_open(&options, &lib, &err) ||
-      cugen_add_file(lib, "two.lua", two_config, sizeof two_config - 1, &err) ||
-      cugen_add_file(lib, "two.cu", two_template, sizeof two_template - 1, &err) ||
-      cugen_kernel_open(lib, "two.lua", NULL, 0, &kernel, &err) ||
-      api_kernel_tune(kernel, &tuning, &result, &err))
-    fail_msg("%s", err.message);
+  cugen *lib =
+      OPEN_LIBRARY(.device = "cuda:0,cuda:1", .cache = "none",
+                   .toolkit = getenv("CUGEN_TEST_FAKE_TOOLKIT"), .worker = text_get(&self));
+  hold_file(lib, "two.lua", two_config);
+  hold_file(lib, "two.cu", two_template);
+  kernel = kernel_of(lib, "two.lua", NULL, 0);
+  if (api_kernel_tune(kernel, &tuning, &result, &err)) fail_msg("%s", err.message);
   assert_int_equal(result.tried, 8);
   assert_int_equal(result.failed, 0);
   assert_int_equal(result.devices, 1);
@@ -122,7 +115,6 @@ TEST(the_other_goes_on) {
   cugen_close(lib);
   unsetenv("FAKE_TWO");
   unlink(file);
-  text_free(&self);
 }
 
 /* ---- The worker process --------------------------------------------------------------------- */
@@ -152,29 +144,24 @@ struct outcome {
 
 /* Tunes all four variants with an empty cache. */
 static void tune(long at, int with, struct outcome *out) {
-  cugen_options options = CUGEN_OPTIONS_INIT;
   cugen_tune_options tuning = CUGEN_TUNE_OPTIONS_INIT;
   cugen_tune_result result = {0};
-  cugen *lib;
-  cugen_kernel *kernel = NULL;
+  CLOSED(cugen) *lib;
+  CLOSED(cugen_kernel) *kernel = NULL;
   struct text wish = {0};
   *out = (struct outcome){0};
   *fake = (struct fake_cuda){.version = 13000, .devices = 1, .run = fake_run_wild};
   text_addf(&wish, "%ld %d", at, with);
   setenv("FAKE_FAIL", text_get(&wish), 1);
   text_free(&wish);
-  options.device = "cuda:0";
-  options.cache = "none";
-  options.toolkit = getenv("CUGEN_TEST_FAKE_TOOLKIT");
-  struct text self = {0};
+  FREED(text) self = {0};
   assert_int_equal(path_self(&self, NULL), CUGEN_OK);
-  options.worker = text_get(&self);
   tuning.budget_seconds = -1;
   tuning.strategy = "exhaustive";
   tuning.variant_timeout = 60;
-  if (cugen_open(&options, &lib, &out->error) ||
-      cugen_kernel_open(lib, "tests/configs/wild.lua", NULL, 0, &kernel, &out->error))
-    fail_msg("%s", out->error.message);
+  lib = OPEN_LIBRARY(.device = "cuda:0", .cache = "none",
+                     .toolkit = getenv("CUGEN_TEST_FAKE_TOOLKIT"), .worker = text_get(&self));
+  kernel = kernel_of(lib, "tests/configs/wild.lua", NULL, 0);
   out->status = api_kernel_tune(kernel, &tuning, &result, &out->error);
   out->tried = result.tried;
   out->records = api_kernel_records(kernel);
@@ -183,9 +170,6 @@ static void tune(long at, int with, struct outcome *out) {
     assert_int_equal(api_kernel_record(kernel, i, &record, NULL), CUGEN_OK);
     out->failed += record.outcome != CUGEN_OUTCOME_OK;
   }
-  cugen_kernel_close(kernel);
-  cugen_close(lib);
-  text_free(&self);
 }
 
 TEST(in_order) {
@@ -221,7 +205,9 @@ TEST(goes_away) {
   assert_true(most > 0);
 }
 
+ALL_TESTS_WITH(find_fake, NULL);
+
 int main(int argc, char **argv) {
   if (argc > 1 && strcmp(argv[1], "worker") == 0) return serve(argc, argv);
-  return cmocka_run_group_tests(tests, find_fake, NULL);
+  return tests_run();
 }

@@ -14,7 +14,7 @@
 #include "base/system.h"
 #include "fake_wild.h"
 #include "find_fake.h"
-#include "tests/testing.h"
+#include "tests/opening.h"
 
 static struct fake_cuda *fake;
 
@@ -64,26 +64,18 @@ static float elapsed(void) {
                                                                       : last->true_time;
 }
 
-static int find_fake(void **state) {
-  (void)state;
+FIXTURE(find_fake) {
   fake = fake_find();
   return fake ? 0 : -1;
 }
 
 static cugen_kernel *open_kernel(struct scripted *script, cugen **lib) {
   const char *size = "n=1003";
-  cugen_options options = CUGEN_OPTIONS_INIT;
-  cugen_error err;
-  cugen_kernel *kernel;
-  options.device = "cuda:0";
-  options.cache = "none";
-  options.toolkit = getenv("CUGEN_TEST_FAKE_TOOLKIT");
   scripts = last = script;
   *fake = (struct fake_cuda){.version = 13000, .devices = 1, .run = run_kernel, .elapsed = elapsed};
-  if (cugen_open(&options, lib, &err)) fail_msg("%s", err.message);
-  if (cugen_kernel_open(*lib, "tests/configs/wild.lua", &size, 1, &kernel, &err))
-    fail_msg("%s", err.message);
-  return kernel;
+  *lib = OPEN_LIBRARY(.device = "cuda:0", .cache = "none",
+                      .toolkit = getenv("CUGEN_TEST_FAKE_TOOLKIT"));
+  return kernel_of(*lib, "tests/configs/wild.lua", &size, 1);
 }
 
 static void tune(cugen_kernel *kernel, double budget, cugen_tune_result *result) {
@@ -115,9 +107,8 @@ TEST_WITH(test_race, find_fake, NULL) {
                               {variants[2], 256, 4, 2.0f, 2.0f, 0},
                               {variants[3], 256, 1, 2.9f, 2.9f, 0}};
   cugen_tune_result result;
-  cugen *lib;
-  (void)state;
-  cugen_kernel *kernel = open_kernel(script, &lib);
+  CLOSED(cugen) *lib;
+  CLOSED(cugen_kernel) *kernel = open_kernel(script, &lib);
   tune(kernel, -1, &result);
   size_t place;
   assert_int_equal(result.tried, 4);
@@ -126,8 +117,6 @@ TEST_WITH(test_race, find_fake, NULL) {
   assert_int_equal(place, 0); /* the first of the two in the config's order */
   assert_int_equal(result.tied, 1);
   assert_true(result.tied_within > 0.0015 && result.tied_within < 0.0025);
-  cugen_kernel_close(kernel);
-  cugen_close(lib);
 }
 
 /* A variant that was not measured again cannot win: the second race has the variants that the
@@ -139,16 +128,13 @@ TEST_WITH(test_second_race, find_fake, NULL) {
                               {variants[2], 256, 4, 2.0f, 2.2f, 0},
                               {variants[3], 256, 1, 2.9f, 2.9f, 0}};
   cugen_tune_result result;
-  cugen *lib;
-  (void)state;
-  cugen_kernel *kernel = open_kernel(script, &lib);
+  CLOSED(cugen) *lib;
+  CLOSED(cugen_kernel) *kernel = open_kernel(script, &lib);
   tune(kernel, -1, &result);
   size_t place;
   assert_true(remembered(kernel, variants[2], &place) > 2.19);
   assert_int_equal(place, 0);
   assert_int_equal(result.tied, 0);
-  cugen_kernel_close(kernel);
-  cugen_close(lib);
 }
 
 /* After a race a variant costs the median of its rounds, so that a lucky first round does not
@@ -160,17 +146,14 @@ TEST_WITH(test_luck_in_a_round, find_fake, NULL) {
                               {variants[2], 256, 4, 2.0f, 2.2f, 0},
                               {variants[3], 256, 1, 2.9f, 2.9f, 0}};
   cugen_tune_result result;
-  cugen *lib;
-  (void)state;
+  CLOSED(cugen) *lib;
   first_again = ROUND;
-  cugen_kernel *kernel = open_kernel(script, &lib);
+  CLOSED(cugen_kernel) *kernel = open_kernel(script, &lib);
   tune(kernel, -1, &result);
   size_t place;
   assert_true(remembered(kernel, variants[2], &place) > 2.19);
   assert_int_equal(place, 0);
   first_again = 0;
-  cugen_kernel_close(kernel);
-  cugen_close(lib);
 }
 
 /* Each launch takes 60 ms, the search 2.3 s, and a race of two variants 3.5 s. A race that would
@@ -180,7 +163,6 @@ TEST_WITH(test_budget, find_fake, NULL) {
     double budget;
     bool races;
   } rows[] = {{-1, true}, {20, true}, {8, true}, {5, false}, {3, false}};
-  (void)state;
   launch_us = 60000;
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     struct scripted script[] = {{variants[0], 128, 8, 1.8f, 2.3f, 0},
@@ -188,12 +170,10 @@ TEST_WITH(test_budget, find_fake, NULL) {
                                 {variants[2], 256, 4, 2.9f, 2.9f, 0},
                                 {variants[3], 256, 1, 2.9f, 2.9f, 0}};
     cugen_tune_result result;
-    cugen *lib;
-    cugen_kernel *kernel = open_kernel(script, &lib);
+    CLOSED(cugen) *lib;
+    CLOSED(cugen_kernel) *kernel = open_kernel(script, &lib);
     tune(kernel, rows[i].budget, &result);
     if ((result.seconds > 5) != rows[i].races) fail_msg("%g: %g s", rows[i].budget, result.seconds);
-    cugen_kernel_close(kernel);
-    cugen_close(lib);
   }
   launch_us = 0;
 }
@@ -233,27 +213,15 @@ static void tune_count(cugen_kernel *kernel, const char *strategy, size_t count,
 TEST_WITH(test_the_fastest_come_first, find_fake, NULL) {
   enum { REMEMBERED = 12, AGAIN = 8 };
   const char *size = "n=3000";
-  cugen_options options = CUGEN_OPTIONS_INIT;
-  cugen_error err;
-  cugen *lib;
-  cugen_kernel *kernel;
-  (void)state;
-  options.device = "cuda:0";
-  options.cache = "none";
-  options.toolkit = getenv("CUGEN_TEST_FAKE_TOOLKIT");
   *fake = (struct fake_cuda){
       .version = 13000, .devices = 1, .run = note_blocks, .elapsed = fewer_blocks_take_longer};
-  if (cugen_open(&options, &lib, &err)) fail_msg("%s", err.message);
-  if (cugen_kernel_open(lib, "tests/configs/sleeping.lua", &size, 1, &kernel, &err))
-    fail_msg("%s", err.message);
+  cugen *lib = OPEN_LIBRARY(.device = "cuda:0", .cache = "none",
+                            .toolkit = getenv("CUGEN_TEST_FAKE_TOOLKIT"));
+  cugen_kernel *kernel = kernel_of(lib, "tests/configs/sleeping.lua", &size, 1);
   tune_count(kernel, "exhaustive", REMEMBERED, false);
   for (unsigned i = 0; i < REMEMBERED; i++) assert_int_equal(blocks_launched[i], i + 1);
   tune_count(kernel, "local", AGAIN, true);
   for (size_t i = 0; i < AGAIN; i++) assert_true(blocks_launched[i] > REMEMBERED - AGAIN);
   cugen_kernel_close(kernel);
   cugen_close(lib);
-}
-
-int main(void) {
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

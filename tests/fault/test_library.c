@@ -1,12 +1,5 @@
 /* A library's kernels as variants, over the fake driver and a fake cuBLASLt that computes: the
    layout of every product, tuning, plans, and machines without the library. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <dlfcn.h>
 #include <math.h>
 #include <stdlib.h>
@@ -23,14 +16,14 @@
 #include "runtime/cuda/cublaslt.h"
 #include "runtime/devices.h"
 #include "runtime/plan.h"
+#include "tests/opening.h"
 
 static struct fake_cuda *fake;
 static struct fake_cublaslt *lt;
 static char cache_file[] = "/tmp/cugen-library-XXXXXX";
 
-static int find_fakes(void **state) {
+FIXTURE(find_fakes) {
   struct text path = {0};
-  (void)state;
   fake = fake_find();
   text_addf(&path, "%s/lib64/libcublasLt.so.13", getenv("CUGEN_TEST_FAKE_TOOLKIT"));
   void *handle = dlopen(text_get(&path), RTLD_NOW);
@@ -41,8 +34,7 @@ static int find_fakes(void **state) {
   return fake && lt ? 0 : -1;
 }
 
-static int forget(void **state) {
-  (void)state;
+FIXTURE(forget) {
   unlink(cache_file);
   return 0;
 }
@@ -79,24 +71,13 @@ static void reset(void) {
 }
 
 static cugen *open_library(const char *cache, const char *toolkit, int no_library) {
-  cugen_options options = CUGEN_OPTIONS_INIT;
-  cugen *lib;
-  cugen_error err;
-  options.device = "cuda:0";
-  options.cache = cache;
-  options.toolkit = toolkit ? toolkit : getenv("CUGEN_TEST_FAKE_TOOLKIT");
-  options.worker = "none";
-  options.no_library = no_library;
-  if (cugen_open(&options, &lib, &err)) fail_msg("%s", err.message);
-  return lib;
+  return OPEN_LIBRARY(.device = "cuda:0", .cache = cache,
+                      .toolkit = toolkit ? toolkit : getenv("CUGEN_TEST_FAKE_TOOLKIT"),
+                      .worker = "none", .no_library = no_library);
 }
 
 static cugen_kernel *open_kernel(cugen *lib, const char *const *settings, size_t count) {
-  cugen_kernel *kernel;
-  cugen_error err;
-  if (cugen_kernel_open(lib, "tests/configs/product.lua", settings, count, &kernel, &err))
-    fail_msg("%s", err.message);
-  return kernel;
+  return kernel_of(lib, "tests/configs/product.lua", settings, count);
 }
 
 /* ---- Every product -------------------------------------------------------------------------- */
@@ -140,8 +121,8 @@ static void fill(double data[5][ROOM], float narrow[5][ROOM]) {
 
 static void run_variant(cugen_kernel *kernel, const char *variant, void *const *buffers) {
   struct lookup *l = &kernel->lookup;
-  struct kernel_spec spec;
-  struct compiled compiled;
+  FREED(kernel_spec) spec;
+  FREED(compiled) compiled;
   struct device *device;
   struct plan *plan;
   struct call *call;
@@ -163,8 +144,6 @@ static void run_variant(cugen_kernel *kernel, const char *variant, void *const *
   call_free(call);
   plan_close(plan);
   device->ops->close(device);
-  compiled_free(&compiled);
-  kernel_spec_free(&spec);
 }
 
 static void check_product(cugen *lib, const struct product *p) {
@@ -187,7 +166,7 @@ static void check_product(cugen *lib, const struct product *p) {
                                   sizes[0],
                                   sizes[1],
                                   sizes[2]};
-  cugen_kernel *kernel = open_kernel(lib, settings, sizeof settings / sizeof *settings);
+  CLOSED(cugen_kernel) *kernel = open_kernel(lib, settings, sizeof settings / sizeof *settings);
   fill(data, narrow);
   for (int i = 0; i < 5; i++) buffers[i] = p->f64 ? (void *)data[i] : (void *)narrow[i];
   run_variant(kernel, "library algorithm=1", buffers);
@@ -202,11 +181,9 @@ static void check_product(cugen *lib, const struct product *p) {
           fail_msg("C[%d, %d] of batch %d is %g, not %g: %s %s %s %s", i, j, b, got, want,
                    settings[3], settings[4], settings[5], settings[6]);
       }
-  cugen_kernel_close(kernel);
 }
 
-static void products_of_every_layout(void **state) {
-  (void)state;
+TEST(products_of_every_layout) {
   reset();
   cugen *lib = open_library("none", NULL, 0);
   for (int bits = 0; bits < 128; bits++) {
@@ -224,7 +201,7 @@ static void products_of_every_layout(void **state) {
 }
 
 /* A vector, and matrices of one element: a layout by columns and one by rows look the same. */
-static void narrow_products(void **state) {
+TEST(narrow_products) {
   static const struct {
     const char *m, *n, *k, *batch, *order;
   } rows[] = {{"M=1", "N=10", "K=5", "batch=3", "layout_c=col"},
@@ -233,23 +210,20 @@ static void narrow_products(void **state) {
               {"M=6", "N=10", "K=1", "batch=1", "layout_c=row"}};
   static double buffers[5][ROOM];
   void *all[5];
-  (void)state;
   reset();
-  cugen *lib = open_library("none", NULL, 0);
+  CLOSED(cugen) *lib = open_library("none", NULL, 0);
   for (int i = 0; i < 5; i++) all[i] = buffers[i];
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
     for (int a = 0; a < 2; a++) {
       const char *const settings[] = {rows[i].m,     rows[i].n,     rows[i].k,
                                       rows[i].batch, rows[i].order, a ? "layout_a=col" : "pad=0",
                                       "dtype=f64",   "layout_b=col"};
-      cugen_kernel *kernel = open_kernel(lib, settings, 8);
+      CLOSED(cugen_kernel) *kernel = open_kernel(lib, settings, 8);
       run_variant(kernel, "library algorithm=0", all);
-      cugen_kernel_close(kernel);
     }
-  cugen_close(lib);
 }
 
-static void types(void **state) {
+TEST(types) {
   static const struct {
     const char *dtype;
     int compute, scale, operand, result;
@@ -259,13 +233,12 @@ static void types(void **state) {
               {"dtype=i8", LT_COMPUTE_32I, LT_R_32I, LT_R_8I, LT_R_32I}};
   static double buffers[5][ROOM];
   void *all[5];
-  (void)state;
   reset();
-  cugen *lib = open_library("none", NULL, 0);
+  CLOSED(cugen) *lib = open_library("none", NULL, 0);
   for (int i = 0; i < 5; i++) all[i] = buffers[i];
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     const char *const settings[] = {rows[i].dtype, "layout_b=col"};
-    cugen_kernel *kernel = open_kernel(lib, settings, 2);
+    CLOSED(cugen_kernel) *kernel = open_kernel(lib, settings, 2);
     run_variant(kernel, "library algorithm=0", all);
     assert_int_equal(lt->compute, rows[i].compute);
     assert_int_equal(lt->scale, rows[i].scale);
@@ -273,9 +246,7 @@ static void types(void **state) {
     assert_int_equal(lt->types[3], rows[i].result);
     assert_int_equal(lt->transposed[0], LT_OP_T); /* B by columns, the first factor of C' */
     assert_int_equal(lt->transposed[1], LT_OP_N);
-    cugen_kernel_close(kernel);
   }
-  cugen_close(lib);
 }
 
 /* ---- Tuning and plans ----------------------------------------------------------------------- */
@@ -310,9 +281,7 @@ static void expect_records(cugen_kernel *kernel) {
 }
 
 static cugen_plan *open_plan(cugen_kernel *kernel, const char *variant) {
-  cugen_plan *plan;
-  cugen_error err;
-  if (cugen_plan_open(kernel, NULL, &plan, &err)) fail_msg("%s", err.message);
+  cugen_plan *plan = plan_of(kernel, NULL);
   const char *got = cugen_plan_about(plan)->variant;
   if (strncmp(got, variant, strlen(variant)) != 0) fail_msg("%s, not %s", got, variant);
   return plan;
@@ -327,7 +296,7 @@ static void launch_plan(cugen_plan *plan) {
   cugen_error err;
   for (int i = 0; i < 24; i++) a[i] = (float)i, b[i % 16] = (float)(i % 16);
   for (int i = 0; i < 2; i++) {
-    if (cugen_call_bind(plan, arguments, 3, &calls[i], &err)) fail_msg("%s", err.message);
+    calls[i] = call_of(plan, arguments, 3);
     if (cugen_call_launch(calls[i], &stream, &err)) fail_msg("%s", err.message);
     assert_ptr_equal(lt->stream, &stream);
     workspaces[i] = lt->workspace_at;
@@ -344,8 +313,7 @@ static void launch_plan(cugen_plan *plan) {
   for (int i = 0; i < 2; i++) cugen_call_close(calls[i]);
 }
 
-static void tuned_and_launched(void **state) {
-  (void)state;
+TEST(tuned_and_launched) {
   reset();
   lt->workspace = 1024;
   cugen *lib = open_library(cache_file, NULL, 0);
@@ -363,8 +331,7 @@ static void tuned_and_launched(void **state) {
 }
 
 /* The next tests use what the one above has remembered. */
-static void excluded_on_request(void **state) {
-  (void)state;
+TEST(excluded_on_request) {
   reset();
   cugen *lib = open_library(cache_file, NULL, 1);
   cugen_kernel *kernel = open_kernel(lib, NULL, 0);
@@ -375,10 +342,9 @@ static void excluded_on_request(void **state) {
   assert_int_equal(lt->products, 0);
 }
 
-static void a_library_that_fails_does_no_harm(void **state) {
+TEST(a_library_that_fails_does_no_harm) {
   static const char *const functions[] = {"Create", "MatmulDescCreate", "MatmulAlgoGetHeuristic",
                                           "MatmulPreferenceSetAttribute", "MatrixLayoutCreate"};
-  (void)state;
   for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
     reset();
     lt->fail = functions[i];
@@ -391,17 +357,15 @@ static void a_library_that_fails_does_no_harm(void **state) {
   }
 }
 
-static void a_launch_that_fails(void **state) {
+TEST(a_launch_that_fails) {
   float buffers[3][24 * 16];
   void *const arguments[] = {buffers[0], buffers[1], buffers[2]};
-  cugen_call *call;
   cugen_error err;
-  (void)state;
   reset();
   cugen *lib = open_library(cache_file, NULL, 0);
   cugen_kernel *kernel = open_kernel(lib, NULL, 0);
   cugen_plan *plan = open_plan(kernel, "library algorithm=");
-  assert_int_equal(cugen_call_bind(plan, arguments, 3, &call, &err), CUGEN_OK);
+  cugen_call *call = call_of(plan, arguments, 3);
   lt->fail = "Matmul";
   assert_int_equal(cugen_call_launch(call, NULL, &err), CUGEN_ERROR_DEVICE);
   assert_non_null(strstr(err.message, "cublasLtMatmul: CUBLAS_STATUS_PRETENDED"));
@@ -412,18 +376,13 @@ static void a_launch_that_fails(void **state) {
 }
 
 /* A near problem is served by its own first algorithm, whichever was the best. */
-static void lent_to_a_near_problem(void **state) {
+TEST(lent_to_a_near_problem) {
   static const char *const settings[] = {"M=32"};
-  cugen_plan_options options = CUGEN_PLAN_OPTIONS_INIT;
-  cugen_plan *plan;
-  cugen_error err;
-  (void)state;
   reset();
   lt->algorithms = 1;
   cugen *lib = open_library(cache_file, NULL, 0);
   cugen_kernel *kernel = open_kernel(lib, settings, 1);
-  options.distance = 1;
-  if (cugen_plan_open(kernel, &options, &plan, &err)) fail_msg("%s", err.message);
+  cugen_plan *plan = OPEN_PLAN(kernel, .distance = 1);
   assert_string_equal(cugen_plan_about(plan)->variant, "library algorithm=0");
   cugen_plan_close(plan);
   cugen_kernel_close(kernel);
@@ -431,13 +390,12 @@ static void lent_to_a_near_problem(void **state) {
 }
 
 /* A bundle has the best of the others, and the export says so. */
-static void not_in_bundles(void **state) {
+TEST(not_in_bundles) {
   char folder[] = "/tmp/cugen-bundle-XXXXXX";
-  struct text remove = {0};
+  FREED(text) remove = {0};
   const cugen_export_options options = {0};
   cugen_export_result result;
   cugen_error err;
-  (void)state;
   reset();
   assert_non_null(mkdtemp(folder));
   cugen *lib = open_library(cache_file, NULL, 0);
@@ -451,7 +409,6 @@ static void not_in_bundles(void **state) {
   cugen_close(lib);
   text_addf(&remove, "rm -r %s", folder);
   assert_int_equal(system(text_get(&remove)), 0);
-  text_free(&remove);
 }
 
 /* ---- Other toolkits ------------------------------------------------------------------------- */
@@ -463,7 +420,7 @@ struct toolkit_folder {
 
 /* Makes a toolkit with NVRTC alone. */
 static void make_toolkit(struct toolkit_folder *t) {
-  struct text from = {0};
+  FREED(text) from = {0};
   *t = (struct toolkit_folder){.folder = "/tmp/cugen-toolkit-XXXXXX"};
   assert_non_null(mkdtemp(t->folder));
   text_addf(&from, "%s/lib64/libnvrtc.so.13", getenv("CUGEN_TEST_FAKE_TOOLKIT"));
@@ -472,7 +429,6 @@ static void make_toolkit(struct toolkit_folder *t) {
   text_addf(&t->cublaslt, "%s/libcublasLt.so.13", text_get(&t->lib64));
   assert_int_equal(mkdir(text_get(&t->lib64), 0700), 0);
   assert_int_equal(symlink(text_get(&from), text_get(&t->nvrtc)), 0);
-  text_free(&from);
 }
 
 static void remove_toolkit(struct toolkit_folder *t) {
@@ -486,12 +442,11 @@ static void remove_toolkit(struct toolkit_folder *t) {
 }
 
 /* No variant, and no word of one. */
-static void absent(void **state) {
+TEST(absent) {
   struct toolkit_folder toolkit;
   cugen_space_info space;
   cugen_error err;
   uint64_t index;
-  (void)state;
   reset();
   make_toolkit(&toolkit);
   cugen *lib = open_library("none", toolkit.folder, 0);
@@ -511,10 +466,9 @@ static void absent(void **state) {
 }
 
 /* What one build of the library was measured to do is not remembered of another. */
-static void another_build(void **state) {
+TEST(another_build) {
   struct toolkit_folder toolkit;
-  struct text copy = {0};
-  (void)state;
+  FREED(text) copy = {0};
   reset();
   make_toolkit(&toolkit);
   text_addf(&copy, "cp %s/lib64/libcublasLt.so.13 %s && printf x >>%s",
@@ -528,22 +482,6 @@ static void another_build(void **state) {
   cugen_kernel_close(kernel);
   cugen_close(lib);
   remove_toolkit(&toolkit);
-  text_free(&copy);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(products_of_every_layout),
-      cmocka_unit_test(narrow_products),
-      cmocka_unit_test(types),
-      cmocka_unit_test(tuned_and_launched),
-      cmocka_unit_test(excluded_on_request),
-      cmocka_unit_test(a_library_that_fails_does_no_harm),
-      cmocka_unit_test(a_launch_that_fails),
-      cmocka_unit_test(lent_to_a_near_problem),
-      cmocka_unit_test(not_in_bundles),
-      cmocka_unit_test(another_build),
-      cmocka_unit_test(absent),
-  };
-  return cmocka_run_group_tests(tests, find_fakes, forget);
-}
+ALL_TESTS_WITH(find_fakes, forget);

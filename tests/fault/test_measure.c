@@ -33,7 +33,6 @@ static struct scene {
 } scene;
 
 static void count_launch(const struct fake_launch *launch) {
-  (void)launch;
   scene.launches++;
   scene.run_in_span++;
   scene.order += fake->filled == scene.flushed;
@@ -42,7 +41,6 @@ static void count_launch(const struct fake_launch *launch) {
 
 static int time_span(struct device *device, bool held, int (*run)(void *context, cugen_error *err),
                      void *context, double *seconds, cugen_error *err) {
-  (void)device, (void)held;
   scene.run_in_span = 0;
   int status = run(context, err);
   *seconds = scene.each * (double)scene.run_in_span / LAUNCHES;
@@ -52,19 +50,17 @@ static int time_span(struct device *device, bool held, int (*run)(void *context,
 }
 
 static void tell_clock(struct device *device, struct device_clock *out) {
-  (void)device;
   *out = scene.clock;
 }
 
 static int renew(void *context, size_t set, cugen_error *err) {
-  (void)context, (void)err;
   assert_true(set < SETS);
   scene.renewed_sets[set]++;
   scene.renewed++;
   return CUGEN_OK;
 }
 
-static int set_up(void **state) {
+FIXTURE(set_up) {
   static struct kernel_launch launches[LAUNCHES] = {
       {.entry = "work", .grid = {1, 1, 1}, .block = {32, 1, 1}},
       {.entry = "work", .grid = {2, 1, 1}, .block = {32, 1, 1}}};
@@ -72,7 +68,6 @@ static int set_up(void **state) {
   static char name[] = "work";
   static struct compiled compiled = {
       .image = (void *)"no cubin", .image_length = 8, .entry_count = 1, .entries = {name}};
-  (void)state;
   *fake = (struct fake_cuda){.version = 13000, .devices = 1, .run = count_launch};
   scene = (struct scene){.each = 1e-4, .drift = 1};
   assert_int_equal(toolkit_open(NULL, &scene.toolkit, NULL), CUGEN_OK);
@@ -93,8 +88,7 @@ static int set_up(void **state) {
   return 0;
 }
 
-static int tear_down(void **state) {
-  (void)state;
+FIXTURE(tear_down) {
   scene.device->ops = &cuda_device_ops;
   for (size_t i = 0; i < SETS; i++) call_free(scene.calls[i]);
   plan_close(scene.plan);
@@ -125,7 +119,6 @@ static bool about(double a, double b) {
 
 TEST_WITH(test_long_launches_settle, set_up, tear_down) {
   const struct measure_options options = {.samples = 11, .few = true}, all = {.samples = 11};
-  (void)state;
   /* seconds of a launch: a tenth of a millisecond */
   assert_int_equal(measure(options, false).samples, 11);
   scene.each = 10e-3;
@@ -200,7 +193,6 @@ TEST_WITH(test_graph_fails, set_up, tear_down) {
   static const char *const calls[] = {"cuStreamBeginCapture_v2", "cuStreamEndCapture",
                                       "cuGraphInstantiateWithFlags", "cuGraphLaunch"};
   const struct measure_options options = {.way = MEASURE_GRAPH, .samples = 1, .seconds = 1};
-  (void)state;
   for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
     struct measurement measured;
     fake->fail_only = calls[i];
@@ -280,7 +272,6 @@ TEST_WITH(test_sustained, set_up, tear_down) {
       {{.sm_mhz = 1900}, 1.05, 0, MEASURE_NOT_SETTLED, 0},
       {{.sm_mhz = 1900}, 1, 0.5, MEASURE_STEADY, 5}, /* the limit of the time */
   };
-  (void)state;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     scene.clock = cases[i].clock;
     scene.drift = cases[i].drift;
@@ -347,7 +338,6 @@ TEST_WITH(test_load_fits_the_timeout, set_up, tear_down) {
 
 /* A launch takes half a joule, restoring a set a quarter of a joule. */
 static int tell_energy(struct device *device, double *joules, cugen_error *err) {
-  (void)device, (void)err;
   *joules = 0.5 * (double)scene.launches + 0.25 * (double)scene.renewed;
   return CUGEN_OK;
 }
@@ -355,19 +345,15 @@ static int tell_energy(struct device *device, double *joules, cugen_error *err) 
 TEST_WITH(test_energy_without_renewing, set_up, tear_down) {
   const struct measure_renewal renewal = {renew, NULL};
   struct measurement m = {.seconds = 1e-3};
-  (void)state;
   scene.ops.energy = tell_energy;
   assert_int_equal(energy_measure(scene.device, scene.calls, SETS, &renewal, 1e-3, &m, &scene.err),
                    CUGEN_OK);
   assert_true(about(m.energy, 0.5 * LAUNCHES));
 }
 
-static int find(void **state) {
-  (void)state;
+FIXTURE(find) {
   fake = fake_find();
   return fake ? 0 : -1;
 }
 
-int main(void) {
-  return cmocka_run_group_tests(tests, find, NULL);
-}
+ALL_TESTS_WITH(find, NULL);

@@ -1,13 +1,6 @@
 /* The public path from cugen_open to a launch while memory runs out, at one allocation after the
    other, Lua's and SQLite's among them: CUGEN_ERROR_MEMORY or success, nothing stays behind, and
    the same call then works. Over the fake driver, with images from the cache. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,15 +14,11 @@
 #include "base/system.h"
 #include "failing_memory.h"
 #include "fake_cuda.h"
+#include "tests/testing.h"
 
-#if SANITIZED /* sanitizers have a malloc of their own */
-
-int main(void) {
-  print_message("skipped: sanitizers bring their own malloc\n");
-  return 77;
-}
-
-#else
+#if SANITIZED
+SKIP_ALL_TESTS("sanitizers bring their own malloc");
+#endif
 
 /* ---- The path ------------------------------------------------------------------------------- */
 
@@ -139,11 +128,11 @@ static int fail_in(struct path *p, size_t faulty, long n, bool for_good, cugen_e
   int result = CUGEN_OK;
   for (size_t i = 0; i < STEPS; i++) {
     if (i == faulty) {
-      memory.failed = false;
-      memory.for_good = for_good;
-      memory.left = n;
+      heap.failed = false;
+      heap.for_good = for_good;
+      heap.left = n;
       result = steps[i](p, err);
-      memory.left = -1;
+      heap.left = -1;
       if (!result) continue;
     }
     if (steps[i](p, &again))
@@ -164,7 +153,7 @@ static long next(long n) {
 static long held_now(void) {
   dlerror();
   dlerror();
-  return memory.held;
+  return heap.held;
 }
 
 static void fail_each(struct path *p, size_t step, bool for_good) {
@@ -174,7 +163,7 @@ static void fail_each(struct path *p, size_t step, bool for_good) {
     const long before = held_now();
     int status = fail_in(p, step, n, for_good, n % 2 ? &err : NULL);
     assert_int_equal(held_now(), before);
-    if (!memory.failed) break;
+    if (!heap.failed) break;
     if (status && status != CUGEN_ERROR_MEMORY)
       fail_msg("step %zu, allocation %ld: %d: %s", step, n, status, err.message);
     if (status && n % 2 && !strstr(err.message, "memory"))
@@ -193,9 +182,9 @@ static void remember_first(struct path *p) {
   char name[] = "kernel", empty[] = "";
   struct compiled image = {
       .image = name, .image_length = 6, .entry_count = 1, .entries = {name}, .log = empty};
-  struct kernel_spec spec;
+  FREED(kernel_spec) spec;
   struct cache *cache;
-  struct text key = {0};
+  FREED(text) key = {0};
   struct lookup *l = &p->kernel->lookup;
   assert_int_equal(lookup_space(l, NULL), CUGEN_OK);
   assert_int_equal(lookup_expander(l, NULL), CUGEN_OK);
@@ -210,8 +199,6 @@ static void remember_first(struct path *p) {
   const struct cache_key place = lookup_measured_key(l);
   cache_record_take_hashes(&record, &spec);
   assert_int_equal(cache_store(cache, &place, &record, NULL), CUGEN_OK);
-  text_free(&key);
-  kernel_spec_free(&spec);
 }
 
 /* modes: 1: each allocation fails once; 2: those after it fail, too. */
@@ -229,20 +216,17 @@ static void fail_everywhere(const char *config, const char *const *settings, siz
     for (int for_good = 0; for_good < modes; for_good++) fail_each(&path, step, for_good);
 }
 
-static void a_shipped_config(void **state) {
-  (void)state;
+TEST(a_shipped_config) {
   static const char *const settings[] = {"rows=3", "cols=2111"};
   fail_everywhere("reduce", settings, 2, 6, 1);
 }
 
-static void a_config_of_the_users(void **state) {
-  (void)state;
+TEST(a_config_of_the_users) {
   static const char *const settings[] = {"n=1000"};
   fail_everywhere("tests/configs/wild.lua", settings, 1, 5, 2);
 }
 
-static int set_up(void **state) {
-  (void)state;
+FIXTURE(set_up) {
   struct text path = {0};
   const char *place = getenv("CUGEN_TEST_FAKE_CUDA");
   text_addf(&path, "%s/libcuda.so.1", place ? place : ".");
@@ -256,18 +240,11 @@ static int set_up(void **state) {
   return 0;
 }
 
-static int tear_down(void **state) {
-  (void)state;
+FIXTURE(tear_down) {
   int status = folder_remove(text_get(&folder));
   text_free(&folder);
   text_free(&database);
   return status;
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(a_config_of_the_users),
-                                     cmocka_unit_test(a_shipped_config)};
-  return cmocka_run_group_tests_name("memory runs out", tests, set_up, tear_down);
-}
-
-#endif
+ALL_TESTS_WITH(set_up, tear_down);

@@ -17,22 +17,19 @@
 static const char *folder;
 static struct fake_nvrtc *fake;
 
-static int find_fake(void **state) {
-  (void)state;
-  struct text path = {0};
+FIXTURE(find_fake) {
+  FREED(text) path = {0};
   folder = getenv("CUGEN_TEST_FAKE_TOOLKIT");
   text_addf(&path, "%s/lib64/libnvrtc.so.13", folder ? folder : ".");
   void *handle = dlopen(text_get(&path), RTLD_NOW);
   fake = handle ? dlsym(handle, "fake_nvrtc") : NULL;
   if (!fake) fprintf(stderr, "%s is not the fake NVRTC\n", text_get(&path));
-  text_free(&path);
   return fake ? 0 : -1;
 }
 
 static double limit; /* limit of a compile, in seconds */
 
-static int reset_fake(void **state) {
-  (void)state;
+FIXTURE(reset_fake) {
   *fake = (struct fake_nvrtc){.log = ""};
   limit = 60;
   return 0;
@@ -70,9 +67,8 @@ static int use(struct toolkit *toolkit, cugen_error *err) {
 }
 
 static int use_once(cugen_error *err) {
-  struct toolkit *toolkit = open_toolkit();
+  CLOSED(toolkit) *toolkit = open_toolkit();
   int status = use(toolkit, err);
-  toolkit_close(toolkit);
   return status;
 }
 
@@ -144,6 +140,4 @@ TEST_WITH(never_ends, reset_fake, NULL) {
   assert_true(clock_seconds() - begin < 100);
 }
 
-int main(void) {
-  return cmocka_run_group_tests(tests, find_fake, NULL);
-}
+ALL_TESTS_WITH(find_fake, NULL);

@@ -14,7 +14,7 @@
 #include "base/system.h"
 #include "fake_wild.h"
 #include "find_fake.h"
-#include "tests/testing.h"
+#include "tests/opening.h"
 #include "tune/data/data_kernels.h"
 
 enum { VARIANTS = 4 };
@@ -65,15 +65,10 @@ static int close_log(void **state) {
 }
 
 static void open_kernel(struct opened *o, const char *worker) {
-  cugen_options options = CUGEN_OPTIONS_INIT;
-  options.device = "cuda:0";
-  options.cache = "none";
-  options.toolkit = getenv("CUGEN_TEST_FAKE_TOOLKIT");
-  options.worker = worker;
-  assert_int_equal(cugen_open(&options, &o->lib, &o->error), CUGEN_OK);
+  o->lib = OPEN_LIBRARY(.device = "cuda:0", .cache = "none",
+                        .toolkit = getenv("CUGEN_TEST_FAKE_TOOLKIT"), .worker = worker);
   api_expect_tuning(o->lib, 1);
-  if (cugen_kernel_open(o->lib, "tests/configs/wild.lua", NULL, 0, &o->kernel, &o->error))
-    fail_msg("%s", o->error.message);
+  o->kernel = kernel_of(o->lib, "tests/configs/wild.lua", NULL, 0);
 }
 
 static int tune(struct opened *o, cugen_tune_result *result) {
@@ -167,5 +162,5 @@ TEST_WITH(is_no_worker, open_log, close_log) {
 
 int main(int argc, char **argv) {
   if (argc > 1 && strcmp(argv[1], "worker") == 0) return serve(argc, argv);
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return tests_run();
 }

@@ -9,12 +9,11 @@
 
 #include "api/transfer.h"
 #include "find_fake.h"
-#include "tests/testing.h"
+#include "tests/opening.h"
 
 static struct fake_cuda *fake;
 
-static int find_fake(void **state) {
-  (void)state;
+FIXTURE(find_fake) {
   fake = fake_find();
   return fake ? 0 : -1;
 }
@@ -55,13 +54,8 @@ static void assert_nothing_left(void) {
 }
 
 static cugen *open_library(const char *toolkit) {
-  cugen_options options = CUGEN_OPTIONS_INIT;
-  cugen_error error;
-  cugen *lib;
-  options.cache = "none";
-  options.toolkit = toolkit ? toolkit : getenv("CUGEN_TEST_FAKE_TOOLKIT");
-  if (cugen_open(&options, &lib, &error)) fail_msg("%s", error.message);
-  return lib;
+  return OPEN_LIBRARY(.cache = "none",
+                      .toolkit = toolkit ? toolkit : getenv("CUGEN_TEST_FAKE_TOOLKIT"));
 }
 
 static const int64_t sizes[] = {4096, 3, 64000};
@@ -240,6 +234,4 @@ TEST(refused) {
   assert_nothing_left();
 }
 
-int main(void) {
-  return cmocka_run_group_tests(tests, find_fake, NULL);
-}
+ALL_TESTS_WITH(find_fake, NULL);

@@ -95,11 +95,10 @@ static void say_cut_error(void) {
 
 /* answers like a good worker, which then waits for the next question */
 static void say_error(void) {
-  struct text payload = {0};
+  FREED(text) payload = {0};
   wire_put_error(&payload,
                  &(cugen_error){.status = CUGEN_ERROR_DEVICE, .message = "the device is gone"});
   wire_send(SOCKET, MESSAGE_ERROR, &payload, -1, NULL);
-  text_free(&payload);
 }
 
 static void say_result(cugen_outcome outcome, double seconds) {
@@ -107,18 +106,16 @@ static void say_result(cugen_outcome outcome, double seconds) {
       .outcome = outcome,
       .measurement = {
           .samples = 3, .seconds = seconds, .minimum = seconds, .p20 = seconds, .p80 = seconds}};
-  struct text payload = {0};
+  FREED(text) payload = {0};
   wire_put_int(&payload, 0);
   wire_put(&payload, &result, sizeof result);
   wire_send(SOCKET, MESSAGE_DONE, &payload, -1, NULL);
-  text_free(&payload);
 }
 
 static void say_who(const char *identity) {
-  struct text payload = {0};
+  FREED(text) payload = {0};
   wire_put_string(&payload, identity);
   wire_send(SOCKET, MESSAGE_DONE, &payload, -1, NULL);
-  text_free(&payload);
 }
 
 static void say_another(void) {
@@ -126,10 +123,9 @@ static void say_another(void) {
 }
 
 static void say_hello(void) {
-  struct text identity = {0};
+  FREED(text) identity = {0};
   wire_identity(&identity);
   say_who(text_get(&identity));
-  text_free(&identity);
 }
 
 static void say_done(void) {
@@ -228,16 +224,14 @@ static size_t image_bytes = 100;
 static double limit = 60; /* timeout of a variant in seconds; shorter for one that hangs */
 static bool watched;
 
-static int open_worker(void **state) {
-  (void)state;
+FIXTURE(open_worker) {
   text_clear(&self);
   if (path_self(&self, NULL)) return -1;
   const struct worker_options options = {.device = "cpu", .program = text_get(&self)};
   return worker_open(&options, &worker, NULL);
 }
 
-static int close_worker(void **state) {
-  (void)state;
+FIXTURE(close_worker) {
   worker_close(worker);
   text_free(&self);
   return 0;
@@ -337,7 +331,7 @@ static void expect_outcome(const char *wish, cugen_outcome outcome, const char *
 }
 
 TEST_WITH(before_the_device, open_worker, close_worker) {
-  struct text identity = {0};
+  FREED(text) identity = {0};
   wire_identity(&identity);
   expect_stranger("5 say_another", "it is of 'cugen 9.9.9, protocol 1, layout 0123456789abcdef'");
   expect_stranger("5 say_another", text_get(&identity));
@@ -347,7 +341,6 @@ TEST_WITH(before_the_device, open_worker, close_worker) {
   expect_stranger("5 say_noise", "does not answer as the worker");
   expect_stranger("5 say_no_result", "it is of ''"); /* it answered, without an identity */
   expect_stranger("5 say_error", "does not answer as the worker");
-  text_free(&identity);
 }
 
 TEST(no_program) {
@@ -399,7 +392,6 @@ TEST_WITH(over_the_report, open_worker, close_worker) {
   struct worker_result result;
   cugen_error err;
   int status;
-  (void)state;
   watched = true;
   run_wishing("2 fill_report", &result, &status, &err);
   watched = false;
@@ -460,5 +452,5 @@ TEST_WITH(idle, open_worker, close_worker) {
 
 int main(int argc, char **argv) {
   if (argc > 1 && strcmp(argv[1], "worker") == 0) return serve();
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return tests_run();
 }

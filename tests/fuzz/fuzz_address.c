@@ -1,10 +1,10 @@
 /* Fuzz target: any bytes as a connection string with a password, in any place of the user's name
    and the password. What is shown of the string contains no part of the password, whatever libpq
    would take for the password. */
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "fuzz.h"
 #include "runtime/store/postgres/address.h"
 
 static const char secret[] = "Zq7!xW";
@@ -25,7 +25,6 @@ static void check(const char *front, const char *back) {
   text_free(&shown);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   struct text front = {0}, back = {0}, any = {0}, shown = {0};
   const size_t half = size / 2;

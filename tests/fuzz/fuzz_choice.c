@@ -4,12 +4,7 @@
 #include <string.h>
 
 #include "api/choice.h"
-
-static void require(bool condition) {
-  if (!condition) abort();
-}
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   struct choice choice;

@@ -3,11 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fuzz.h"
 #include "gen/config/config.h"
-
-static void require(bool condition) {
-  if (!condition) abort();
-}
 
 static void check_implementation(const struct config *config,
                                  const struct config_implementation *implementation) {
@@ -50,8 +47,6 @@ static void check(const struct config *config) {
   }
   problem_free(&problem);
 }
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   struct config *config;

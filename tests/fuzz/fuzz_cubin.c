@@ -4,14 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fuzz.h"
 #include "runtime/cuda/nvrtc.h"
 #include "runtime/model/cubin.h"
 
 enum { CAPACITY = 8 };
-
-static void require(bool condition) {
-  if (!condition) abort();
-}
 
 static void check(const char *image, size_t length, const char *entry) {
   struct kernel_resources resources;
@@ -24,8 +21,6 @@ static void check(const char *image, size_t length, const char *entry) {
   require(cubin_parameters(image, length, entry, sizes, CAPACITY) >= -1);
   require(sizes[CAPACITY] == 77);
 }
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   static const char *const entries[] = {"_Z3addPfi", "scale", ""};

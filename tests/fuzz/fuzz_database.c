@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/system.h"
+#include "fuzz.h"
 #include "runtime/store/cache.h"
 
 enum { FORMAT_AT = 63 }; /* the last byte of PRAGMA user_version: the format */
@@ -14,13 +15,7 @@ enum { FORMAT_AT = 63 }; /* the last byte of PRAGMA user_version: the format */
 static const struct cache_key key = {"device", "config", "problem", "options", NULL, NULL, 0};
 static char path[64], state[80];
 
-static void require(bool condition) {
-  if (!condition) abort();
-}
-
 int LLVMFuzzerInitialize(int *argc, char ***argv);
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 static void remove_state(void) {
   folder_remove(state);
 }

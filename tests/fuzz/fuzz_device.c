@@ -1,13 +1,8 @@
 /* Fuzz target: any bytes as a description of a GPU. The figures of a description that parses are
    in their ranges and suffice for occupancy; a refusal has a reason. */
-#include <stdlib.h>
-
+#include "fuzz.h"
 #include "gen/config/device_file.h"
 #include "runtime/model/occupancy.h"
-
-static void require(bool condition) {
-  if (!condition) abort();
-}
 
 static void check(const struct gpu_model *model) {
   const struct device_facts *f = &model->facts;
@@ -21,8 +16,6 @@ static void check(const struct gpu_model *model) {
   require(model->rates.fp32_lanes >= 1 && model->rates.memory_gb_per_second >= 1);
   if (occupancy_get(f, &resources, 256, 0, -1, &occupancy, &err)) require(err.message[0] != '\0');
 }
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   struct gpu_model model;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/expr.h"
+#include "fuzz.h"
 
 enum { SLOTS = 5 };
 static const char *const slot_names[SLOTS] = {"a", "b", "x", "t", "device.n"};
@@ -85,8 +86,6 @@ static void check_formula(const char *body, const struct expr_scope *scope) {
   text_free(&text);
   expr_free(expr);
 }
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* The bytes up to the first NUL are the expression of a derived name; the rest is an expression
    that may use the name. */

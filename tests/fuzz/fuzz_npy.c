@@ -4,10 +4,7 @@
 #include <string.h>
 
 #include "base/npy.h"
-
-static void require(bool condition) {
-  if (!condition) abort();
-}
+#include "fuzz.h"
 
 static void check(const struct npy *npy, size_t size) {
   uint64_t bytes = (uint64_t)npy->bytes;
@@ -20,8 +17,6 @@ static void check(const struct npy *npy, size_t size) {
   require(npy->offset <= size && bytes == size - npy->offset);
   require(strlen(npy->type) == 2);
 }
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   struct npy npy;

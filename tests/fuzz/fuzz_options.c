@@ -1,17 +1,13 @@
 /* Fuzz target: words, one on a line, as the command line of each command, and values of options
    as numbers and times. The program's main is linked under another name (tests/CMakeLists.txt). */
 #include <getopt.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
+#include "fuzz.h"
 
 enum { MOST = 24 };
-
-static void require(bool condition) {
-  if (!condition) abort();
-}
 
 static const struct cli_command *command_of(unsigned number) {
   size_t count = 0;
@@ -31,8 +27,6 @@ static void check_values(struct cli *cli) {
     require(status ? cli->error.message[0] != '\0' : seconds > 0);
   }
 }
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* The first byte chooses the command. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

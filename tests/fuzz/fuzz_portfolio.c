@@ -3,13 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fuzz.h"
 #include "runtime/store/portfolio.h"
-
-static void require(bool condition) {
-  if (!condition) abort();
-}
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   struct portfolio_body body, again;

@@ -3,19 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fuzz.h"
 #include "gen/config/config.h"
 
 enum { MOST = 8 };
 
-static void require(bool condition) {
-  if (!condition) abort();
-}
-
 static struct config *config;
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 int LLVMFuzzerInitialize(int *argc, char ***argv) {
   (void)argc, (void)argv;
   static const char text[] =

@@ -3,9 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fuzz.h"
 #include "gen/sources/signature.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void check_inside(const char *text, struct source_token token) {
   if (token.length && (token.at < text || token.at + token.length > text + strlen(text))) abort();

@@ -3,18 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fuzz.h"
 #include "gen/space/space.h"
-
-static void require(bool condition) {
-  if (!condition) abort();
-}
 
 static struct space *space;
 static struct value values[8];
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 int LLVMFuzzerInitialize(int *argc, char ***argv) {
   (void)argc, (void)argv;
   static const char text[] =

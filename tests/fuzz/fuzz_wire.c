@@ -1,13 +1,9 @@
 /* Fuzz target: any bytes as a message between coordinator and worker. A message that can be read
    reads the same after it was written again. */
-#include <stdlib.h>
 #include <string.h>
 
+#include "fuzz.h"
 #include "runtime/wire.h"
-
-static void require(bool condition) {
-  if (!condition) abort();
-}
 
 static void check_spec(struct wire_reader *reader) {
   struct kernel_spec spec, again;
@@ -42,8 +38,6 @@ static void check_compiled(struct wire_reader *reader) {
   compiled_free(&again);
   text_free(&copy);
 }
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* The first byte chooses the kind of message. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

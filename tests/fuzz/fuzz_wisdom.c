@@ -5,19 +5,15 @@
    Reading and judging need no database: they are run on a list in memory, which stands behind
    the interface of engines. A database is opened for the first inputs that are taken, which are
    the corpus, and for few of the others. */
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "base/error.h"
 #include "base/hash.h"
+#include "fuzz.h"
 #include "runtime/store/engine.h"
 #include "runtime/store/wisdom.h"
-
-static void require(bool condition) {
-  if (!condition) abort();
-}
 
 /* ---- A list as an engine -------------------------------------------------------------------- */
 
@@ -290,8 +286,6 @@ static void seal(const char *data, size_t size, struct text *out) {
     data += length + (stop != NULL);
   }
 }
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   struct text sealed = {0};

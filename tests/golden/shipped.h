@@ -15,13 +15,13 @@
 #include "base/kernel.h"
 #include "runtime/device.h"
 
-enum { SHIPPED_SETTINGS = 6 };
 #define SHIPPED_TABLE "tests/golden/shipped.txt"
 
 struct shipped_case {
-  const char *name, *config, *variant; /* NULL: the reference */
-  const char *settings[SHIPPED_SETTINGS];
-  bool text; /* the whole text is kept */
+  const char *name, *config; /* a shipped config's name, or a path */
+  const char *variant;       /* NULL: the reference */
+  const char *settings;      /* with blanks between them */
+  bool text;                 /* the whole text is kept */
 };
 
 extern const struct shipped_case shipped_cases[];

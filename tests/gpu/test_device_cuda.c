@@ -54,8 +54,7 @@ static void check(int status, const cugen_error *err) {
   if (status) fail_msg("%s", err->message);
 }
 
-static int open_device(void **state) {
-  (void)state;
+FIXTURE(open_device) {
   cugen_error err;
   struct device_options options = {.toolkit = toolkit};
   int status = ops->open(&options, &device, &err);
@@ -70,8 +69,7 @@ static int open_device(void **state) {
   return status;
 }
 
-static int close_device(void **state) {
-  (void)state;
+FIXTURE(close_device) {
   compiled_free(&compiled);
   ops->close(device);
   return 0;
@@ -166,14 +164,13 @@ TEST(test_clock) {
   }
   struct nvml_device *handle;
   struct nvml_state now;
-  struct text why = {0};
+  FREED(text) why = {0};
   check(nvml_find(nvml, device->description.uuid, &handle, &err), &err);
   nvml_read(nvml, handle, &now);
   nvml_throttle_text(now.throttle, &why);
   printf("SM %d MHz, memory %d MHz, %d mW, throttle %llx %s\n", mhz, now.memory_mhz,
          now.power_milliwatts, (unsigned long long)now.throttle, text_get(&why));
   assert_true(mhz > 0 && mhz <= (int)(device->description.facts.clock_khz / 1000));
-  text_free(&why);
 }
 
 /* ---- Memory --------------------------------------------------------------------------------- */
@@ -515,7 +512,7 @@ TEST(test_foreign_image) {
                                     .arch = other,
                                     .entries = entries,
                                     .entry_count = 1};
-  struct compiled foreign;
+  FREED(compiled) foreign;
   struct loaded *loaded;
   cugen_error err;
   check(ops->compile(&request, &foreign, &err), &err);
@@ -523,7 +520,6 @@ TEST(test_foreign_image) {
   printf("%s\n", err.message);
   assert_non_null(strstr(err.message, device->description.arch));
   assert_null(loaded);
-  compiled_free(&foreign);
 }
 
 /* ---- The application's own context ---------------------------------------------------------- */
@@ -568,7 +564,6 @@ TEST(test_the_current_context_is_left_alone) {
 }
 
 static int same_bytes(void *context, int threads, int64_t *bytes, cugen_error *err) {
-  (void)threads, (void)err;
   *bytes = *(const int64_t *)context;
   return CUGEN_OK;
 }
@@ -641,6 +636,8 @@ TEST(test_an_illegal_address_sticks) {
   ops->free(device, &memory);
 }
 
+ALL_TESTS_WITH(open_device, close_device);
+
 int main(void) {
   cugen_error err;
   if (toolkit_open(NULL, &toolkit, &err) || !ops->count(toolkit, &err)) {
@@ -648,7 +645,7 @@ int main(void) {
     toolkit_close(toolkit);
     return 77;
   }
-  int failed = cmocka_run_group_tests(tests, open_device, close_device);
+  int failed = tests_run();
   toolkit_close(toolkit);
   return failed;
 }

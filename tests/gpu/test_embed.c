@@ -10,7 +10,7 @@
 
 #include "api/records.h"
 #include "api/tuning.h"
-#include "tests/testing.h"
+#include "tests/opening.h"
 
 enum { COUNT = 100003, LAUNCHES = 20, THREADS = 8 };
 
@@ -64,40 +64,23 @@ static const char *open_driver(void) {
 
 static cugen *lib;
 
-static int open_library(void **state) {
-  (void)state;
-  cugen_options options = CUGEN_OPTIONS_INIT;
-  cugen_error error;
-  options.device = "cuda:0";
-  options.cache = "none";
-  int status = cugen_open(&options, &lib, &error);
-  if (status) print_error("%s\n", error.message);
-  return status;
+FIXTURE(open_library) {
+  lib = OPEN_LIBRARY(.device = "cuda:0", .cache = "none");
+  return 0;
 }
 
-static int close_library(void **state) {
-  (void)state;
+FIXTURE(close_library) {
   cugen_close(lib);
   return 0;
 }
 
 static cugen_kernel *open_kernel(const char *config, const char *setting) {
-  cugen_error error;
-  cugen_kernel *kernel;
-  if (cugen_kernel_open(lib, config, &setting, 1, &kernel, &error)) fail_msg("%s", error.message);
-  return kernel;
+  return kernel_of(lib, config, &setting, 1);
 }
 
 static cugen_plan *open_plan(unsigned flags, void *context) {
-  cugen_kernel *kernel = open_kernel("tests/configs/wild.lua", "n=100003");
-  cugen_plan_options options = CUGEN_PLAN_OPTIONS_INIT;
-  cugen_error error;
-  cugen_plan *plan;
-  options.flags = flags;
-  options.context = context;
-  if (cugen_plan_open(kernel, &options, &plan, &error)) fail_msg("%s", error.message);
-  cugen_kernel_close(kernel);
-  return plan;
+  CLOSED(cugen_kernel) *kernel = open_kernel("tests/configs/wild.lua", "n=100003");
+  return OPEN_PLAN(kernel, .flags = flags, .context = context);
 }
 
 static CUcontext make_context(void) {
@@ -254,7 +237,7 @@ static void tune(cugen_kernel *kernel, CUcontext context, size_t tried) {
 
 TEST_WITH(test_tune, open_library, close_library) {
   CUcontext given = make_context(), current = make_context();
-  cugen_kernel *kernel = open_kernel("tests/configs/wild.lua", "n=100003");
+  CLOSED(cugen_kernel) *kernel = open_kernel("tests/configs/wild.lua", "n=100003");
   tune(kernel, given, 4);
   assert_true(is_current(current));
   tune(kernel, NULL, 4);
@@ -269,7 +252,6 @@ TEST_WITH(test_tune, open_library, close_library) {
      all that the tests made. */
   while (!is_current(NULL)) assert_int_equal(cu.make_current(NULL), CUDA_SUCCESS);
   tune(kernel, NULL, 4); /* the primary context */
-  cugen_kernel_close(kernel);
 }
 
 /* ---- Addresses in symbols and structs ------------------------------------------------------- */
@@ -283,11 +265,8 @@ static void use_pointers(cugen_kernel *kernel, CUcontext context) {
   CUdeviceptr memory[3];
   CUstream stream;
   cugen_call *calls[2];
-  cugen_plan *plan;
   cugen_error error;
-  cugen_plan_options options = CUGEN_PLAN_OPTIONS_INIT;
-  options.context = context;
-  if (cugen_plan_open(kernel, &options, &plan, &error)) fail_msg("%s", error.message);
+  CLOSED(cugen_plan) *plan = OPEN_PLAN(kernel, .context = context);
   assert_string_equal(cugen_plan_about(plan)->variant, "i lie_in=symbols"); /* the first */
   assert_int_equal(cu.stream(&stream, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
   for (int i = 0; i < 3; i++) assert_int_equal(cu.alloc(&memory[i], sizeof numbers), CUDA_SUCCESS);
@@ -296,7 +275,7 @@ static void use_pointers(cugen_kernel *kernel, CUcontext context) {
     for (int i = 0; i < NUMBERS; i++) numbers[i] = (float)(i * (k + 1));
     assert_int_equal(cu.upload(memory[k], numbers, sizeof numbers), CUDA_SUCCESS);
     void *arguments[] = {(void *)(uintptr_t)memory[2], (void *)(uintptr_t)memory[k], NULL, NULL};
-    if (cugen_call_bind(plan, arguments, 4, &calls[k], &error)) fail_msg("%s", error.message);
+    calls[k] = call_of(plan, arguments, 4);
   }
   for (int i = 0; i < 4; i++)
     if (cugen_call_launch(calls[i % 2], stream, &error)) fail_msg("%s", error.message);
@@ -309,7 +288,6 @@ static void use_pointers(cugen_kernel *kernel, CUcontext context) {
   }
   for (int i = 0; i < 3; i++) cu.free(memory[i]);
   cu.end_stream(stream);
-  cugen_plan_close(plan);
 }
 
 /* All variants are verified as they are tuned. */
@@ -361,5 +339,5 @@ int main(void) {
     printf("skipped: %s\n", missing);
     return 77;
   }
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return tests_run();
 }

@@ -7,14 +7,13 @@
 #include <stdlib.h>
 
 #include "api/tuning.h"
-#include "tests/testing.h"
+#include "tests/opening.h"
 
 enum { SETTINGS = 5 };
 
 static cugen *lib;
 
-static int open_library(void **state) {
-  (void)state;
+FIXTURE(open_library) {
   cugen_options options = CUGEN_OPTIONS_INIT;
   cugen_error error;
   options.device = "cuda:0";
@@ -27,25 +26,21 @@ static int open_library(void **state) {
   exit(77);
 }
 
-static int close_library(void **state) {
-  (void)state;
+FIXTURE(close_library) {
   cugen_close(lib);
   return 0;
 }
 
 static void run_of(const char *config, const char *const *settings, const char *variant) {
   cugen_error error;
-  cugen_kernel *kernel;
   cugen_record record;
   size_t count = 0;
   while (count < SETTINGS && settings[count]) count++;
-  if (cugen_kernel_open(lib, config, settings, count, &kernel, &error))
-    fail_msg("%s", error.message);
+  CLOSED(cugen_kernel) *kernel = kernel_of(lib, config, settings, count);
   if (api_kernel_run(kernel, variant, 60, &record, &error))
     fail_msg("%s: %s", variant, error.message);
   if (record.outcome != CUGEN_OUTCOME_OK)
     fail_msg("%s, %s: %s", record.variant, cugen_kernel_problem(kernel), record.reason);
-  cugen_kernel_close(kernel);
 }
 
 static void run(const char *const *settings, const char *variant) {
@@ -59,7 +54,6 @@ TEST(test_textures) {
                                          "tiled image_in=texture block_x=64 rows_per_thread=1",
                                          "tiled image_in=array weights_in=shared",
                                          "naive weights_in=symbol"};
-  (void)state;
   for (size_t b = 0; b < 4; b++)
     for (size_t v = 0; v < sizeof variants / sizeof *variants; v++) {
       run((const char *const[SETTINGS]){boundaries[b], "rows=67", "cols=264", "size=7"},
@@ -89,6 +83,4 @@ TEST(test_symbols) {
   run_of("docs/examples/symbols/classes.lua", (const char *const[SETTINGS]){"n=100003"}, "atomic");
 }
 
-int main(void) {
-  return cmocka_run_group_tests(tests, open_library, close_library);
-}
+ALL_TESTS_WITH(open_library, close_library);

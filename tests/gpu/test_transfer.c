@@ -5,19 +5,16 @@
 #include <stdlib.h>
 
 #include "api/transfer.h"
-#include "tests/testing.h"
+#include "tests/opening.h"
 
 enum { SIZES = 4 };
 
 TEST(test_all_kinds) {
   static const int64_t sizes[SIZES] = {1, 4099, 1 << 20, (1 << 24) - 5};
-  cugen_options opening = CUGEN_OPTIONS_INIT;
   cugen_transfer_options options = {0};
   cugen_transfer result;
   cugen_error error;
-  cugen *lib;
-  opening.cache = "none";
-  if (cugen_open(&opening, &lib, &error)) fail_msg("%s", error.message);
+  CLOSED(cugen) *lib = OPEN_LIBRARY(.cache = "none");
   const char *why;
   cugen_devices(lib, NULL, 0, &why);
   if (why) {
@@ -37,9 +34,4 @@ TEST(test_all_kinds) {
   }
   /* a device without managed memory lacks two of the kinds */
   assert_true(measured >= (size_t)7 * 2 * SIZES);
-  cugen_close(lib);
-}
-
-int main(void) {
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,6 @@
 /* The real NVRTC: kernels compile for several architectures, their resources read from the cubin
    are those that ptxas prints, errors name the template's line, and threads compile side by
    side. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <dlfcn.h>
 #include <nvrtc.h>
 #include <pthread.h>
@@ -21,6 +14,7 @@
 #include "runtime/cuda/nvrtc.h"
 #include "runtime/model/cubin.h"
 #include "tests/fault/find_fake.h"
+#include "tests/testing.h"
 
 static struct toolkit *toolkit;
 static const struct nvrtc *nvrtc;
@@ -100,7 +94,7 @@ static char *ptxas_log(const char *arch) {
   void *library = dlopen(text_get(&toolkit->nvrtc), RTLD_NOW);
   assert_non_null(library);
   nvrtcProgram program;
-  struct text option = {0};
+  FREED(text) option = {0};
   text_addf(&option, "--gpu-architecture=%s", arch);
   const char *options[] = {text_get(&option), "--std=c++17", "-default-device",
                            "--ptxas-options=-v", "--no-cache"};
@@ -113,7 +107,6 @@ static char *ptxas_log(const char *arch) {
   assert_non_null(log);
   ASK(library, nvrtcGetProgramLog, (program, log));
   ASK(library, nvrtcDestroyProgram, (&program));
-  text_free(&option);
   return log;
 }
 
@@ -143,7 +136,7 @@ static void check_parameters(const struct compiled *compiled) {
 }
 
 static void check_arch(const char *arch) {
-  struct compiled compiled;
+  FREED(compiled) compiled;
   compile_kernels(arch, &compiled);
   check_parameters(&compiled);
   char *log = ptxas_log(arch);
@@ -164,46 +157,49 @@ static void check_arch(const char *arch) {
   assert_true(compiled.resources[1].local_bytes >= 64);
   assert_true(compiled.resources[2].spill_bytes > 0);
   free(log);
-  compiled_free(&compiled);
 }
 
-static void test_resources_are_what_ptxas_says(void **state) {
-  (void)state;
+/* NVRTC's own cache is off: it would load the driver and take images from below the user's home. NVRTC
+   reads the setting once, at its first compile, so this test is the first. */
+TEST(test_the_driver_is_left_alone) {
+  struct fake_cuda *fake = fake_find();
+  FREED(compiled) compiled;
+  assert_non_null(fake);
+  compile_kernels("sm_90a", &compiled);
+  assert_int_equal(fake->calls, 0);
+}
+
+TEST(test_resources_are_what_ptxas_says) {
   for (size_t i = 0; i < ARCH_COUNT; i += 2) check_arch(archs[i]);
 }
 
 /* The block may also have a fixed size instead of a bound. */
-static void test_fixed_block(void **state) {
-  (void)state;
+TEST(test_fixed_block) {
   static const char source[] = "__global__ void __block_size__((48, 2, 1)) k(int *a) { *a = 1; }\n";
   static const char *const entry[] = {"k"};
   struct compile_request request = request_for(source, "sm_90", entry, 1);
-  struct compiled compiled;
+  FREED(compiled) compiled;
   compile_or_fail(&request, &compiled);
   assert_int_equal(compiled.resources[0].max_threads, 96);
-  compiled_free(&compiled);
 }
 
 /* The image has the sizes of __cluster_dims__; architectures before sm_90 have no clusters. */
-static void test_clusters(void **state) {
-  (void)state;
+TEST(test_clusters) {
   static const char source[] = "__global__ void __cluster_dims__(2, 3, 1) six(int *x) { *x = 1; }\n"
                                "__global__ void alone(int *x) { *x = 1; }\n";
   static const char *const entries[] = {"six", "alone"};
   const struct compile_request request = request_for(source, "sm_90a", entries, 2);
-  struct compiled compiled;
+  FREED(compiled) compiled;
   compile_or_fail(&request, &compiled);
   assert_int_equal(cubin_cluster(compiled.image, compiled.image_length, compiled.entries[0]), 6);
   assert_int_equal(cubin_cluster(compiled.image, compiled.image_length, compiled.entries[1]), 1);
   assert_int_equal(cubin_cluster(compiled.image, compiled.image_length, "absent"), 0);
   assert_int_equal(cubin_cluster("no cubin", 8, "six"), 0);
-  compiled_free(&compiled);
 }
 
 /* ---- Names ---------------------------------------------------------------------------------- */
 
-static void test_entries_are_lowered(void **state) {
-  (void)state;
+TEST(test_entries_are_lowered) {
   struct compiled compiled;
   compile_kernels("sm_90a", &compiled);
   assert_int_equal(compiled.entry_count, 3);
@@ -224,8 +220,7 @@ static void assert_refused(const struct compile_request *request, const char *wo
   if (!strstr(err.message, words)) fail_msg("expected '%s' in: %s", words, err.message);
 }
 
-static void test_unknown_entry(void **state) {
-  (void)state;
+TEST(test_unknown_entry) {
   static const char *const entry[] = {"plane"};
   struct compile_request request = request_for(kernels, "sm_80", entry, 1);
   assert_refused(&request, "plane");
@@ -233,8 +228,7 @@ static void test_unknown_entry(void **state) {
 
 /* ---- Errors and warnings -------------------------------------------------------------------- */
 
-static void test_errors_name_the_template_line(void **state) {
-  (void)state;
+TEST(test_errors_name_the_template_line) {
   static const char source[] = "#define tile 16\n"
                                "#line 40 \"folder (new)/matmul.cu\"\n"
                                "extern \"C\" __global__ void matmul(float *C) {\n"
@@ -249,8 +243,7 @@ static void test_errors_name_the_template_line(void **state) {
 }
 
 /* Errors that only ptxas finds: with --ptxas-options=-v NVRTC's log does not have them. */
-static void test_reasons_of_ptxas(void **state) {
-  (void)state;
+TEST(test_reasons_of_ptxas) {
   static const char constants[] =
       "#line 1 \"k.cu\"\n"
       "#define unused 1\n"
@@ -276,17 +269,15 @@ static void test_reasons_of_ptxas(void **state) {
       &request,
       "k.cu:10: ptxas error   : Entry function 'k' uses too much shared data (0x10000 bytes, "
       "0xc000 max): give the array to dynamic shared memory");
-  struct compiled compiled;
+  FREED(compiled) compiled;
   request = request_for(shared, "sm_90a", entry, 1);
   assert_int_equal(nvrtc_compile(nvrtc, &request, &compiled, NULL), CUGEN_OK);
   assert_int_equal(compiled.resources[0].static_shared, 65536);
-  compiled_free(&compiled);
 }
 
 /* A kernel as grid.sync() is compiled: it asks whether the launch is cooperative, and traps if
    it is not. */
-static void test_waiting_for_the_grid(void **state) {
-  (void)state;
+TEST(test_waiting_for_the_grid) {
   static const char source[] =
       "// this_grid()\n"
       "#define ASK(to) asm volatile(\"mov.u32 %0, %%envreg2;\" : \"=r\"(to))\n"
@@ -299,7 +290,7 @@ static void test_waiting_for_the_grid(void **state) {
       "}\n";
   static const char *const entries[] = {"waits", "asks", "traps", "group"};
   const struct compile_request request = request_for(source, "sm_90a", entries, 4);
-  struct compiled compiled;
+  FREED(compiled) compiled;
   struct kernel_needs needs[4];
   assert_int_equal(nvrtc_compile(nvrtc, &request, &compiled, NULL), CUGEN_OK);
   for (size_t i = 0; i < 4; i++) {
@@ -311,14 +302,12 @@ static void test_waiting_for_the_grid(void **state) {
     assert_int_equal(needs[i].cluster[1], i == 3 ? 3 : 1);
   }
   assert_null(compiled.ptx);
-  compiled_free(&compiled);
 }
 
 /* A very long message is cut after its first lines. */
-static void test_only_the_first_errors(void **state) {
-  (void)state;
+TEST(test_only_the_first_errors) {
   static const char *const entry[] = {"k"};
-  struct text source = {0};
+  FREED(text) source = {0};
   text_add(&source, "__global__ void k(float *a) {\n");
   for (int i = 0; i < 90; i++) text_addf(&source, "  a[%d] = name_%d;\n", i, i);
   text_add(&source, "}\n");
@@ -328,26 +317,22 @@ static void test_only_the_first_errors(void **state) {
   assert_int_equal(nvrtc_compile(nvrtc, &request, &compiled, &err), CUGEN_ERROR_COMPILE);
   assert_non_null(strstr(err.message, "test.cu:2: error: identifier \"name_0\" is undefined"));
   assert_null(strstr(err.message, "name_60"));
-  text_free(&source);
 }
 
-static void test_warnings_are_kept_without_figures(void **state) {
-  (void)state;
+TEST(test_warnings_are_kept_without_figures) {
   static const char source[] = "__global__ void k(int *a) {\n  int unused_name;\n  *a = 1;\n}\n";
   static const char *const entry[] = {"k"};
   struct compile_request request = request_for(source, "sm_90a", entry, 1);
-  struct compiled compiled;
+  FREED(compiled) compiled;
   compile_or_fail(&request, &compiled);
   assert_non_null(strstr(compiled.log, "test.cu:2: warning"));
   assert_null(strstr(compiled.log, "ptxas info"));
   assert_null(strstr(compiled.log, "bytes stack frame"));
-  compiled_free(&compiled);
 }
 
 /* ---- Architectures -------------------------------------------------------------------------- */
 
-static void test_unknown_architectures(void **state) {
-  (void)state;
+TEST(test_unknown_architectures) {
   static const char *const bad[] = {"",        "90",          "sm_",   "sm_9x",
                                     "sm_90ax", "computer_90", "sm_20", "sm_990"};
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -360,8 +345,7 @@ static void test_unknown_architectures(void **state) {
 }
 
 /* For a virtual architecture the result is PTX, which a driver compiles for its GPU. */
-static void test_virtual_architecture(void **state) {
-  (void)state;
+TEST(test_virtual_architecture) {
   struct compile_request request = request_for(kernels, "compute_80", kernel_entries, 3);
   struct compiled compiled;
   compile_or_fail(&request, &compiled);
@@ -373,45 +357,36 @@ static void test_virtual_architecture(void **state) {
 }
 
 /* For a minor version that NVRTC does not know, code of a lower version is made. */
-static void test_nearest_lower_architecture(void **state) {
-  (void)state;
-  struct compiled nearest, exact;
+TEST(test_nearest_lower_architecture) {
+  FREED(compiled) nearest, exact;
   compile_kernels("sm_94a", &nearest);
   compile_kernels("sm_90", &exact);
   assert_string_equal(nearest.log, "compiled for sm_90: this NVRTC does not know sm_94a\n");
   assert_string_equal(nearest.image_hash.hex, exact.image_hash.hex);
-  compiled_free(&nearest);
-  compiled_free(&exact);
 }
 
 /* ---- Sameness ------------------------------------------------------------------------------- */
 
 /* The cache relies on this: comments, lines and the source's name do not change a cubin. */
-static void test_comments_change_nothing(void **state) {
-  (void)state;
-  struct text other = {0};
+TEST(test_comments_change_nothing) {
+  FREED(text) other = {0};
   text_addf(&other, "// a comment\n#line 77 \"elsewhere.cu\"\n%s// the end\n", kernels);
   struct compile_request request = request_for(text_get(&other), "sm_90a", kernel_entries, 3);
   request.name = "another.cu";
-  struct compiled first, second;
+  FREED(compiled) first, second;
   compile_kernels("sm_90a", &first);
   compile_or_fail(&request, &second);
   assert_string_equal(first.image_hash.hex, second.image_hash.hex);
-  compiled_free(&first);
-  compiled_free(&second);
-  text_free(&other);
 }
 
-static void test_half_header(void **state) {
-  (void)state;
+TEST(test_half_header) {
   static const char source[] =
       "#include <cuda_fp16.h>\n__global__ void k(__half *a) { a[0] = __hadd(a[1], a[2]); }\n";
   static const char *const entry[] = {"k"};
   struct compile_request request = request_for(source, "sm_90a", entry, 1);
-  struct compiled compiled;
+  FREED(compiled) compiled;
   assert_true(toolkit->include.length > 0);
   compile_or_fail(&request, &compiled);
-  compiled_free(&compiled);
 }
 
 /* ---- Headers of a library that NVRTC has not ------------------------------------------------ */
@@ -419,14 +394,12 @@ static void test_half_header(void **state) {
 static void compile_text(const char *source) {
   static const char *const entry[] = {"k"};
   struct compile_request request = request_for(source, "sm_90a", entry, 1);
-  struct compiled compiled;
+  FREED(compiled) compiled;
   compile_or_fail(&request, &compiled);
   assert_string_equal(compiled.log, "");
-  compiled_free(&compiled);
 }
 
-static void test_standard_headers(void **state) {
-  (void)state;
+TEST(test_standard_headers) {
   /* The body includes two headers by their C names; the source includes these by their C++ names,
      too. */
   static const char body[] =
@@ -466,8 +439,7 @@ static void test_standard_headers(void **state) {
                "{ *a = INT8_MAX; }\n");
 }
 
-static void test_core_libraries(void **state) {
-  (void)state;
+TEST(test_core_libraries) {
   if (!toolkit->core.length && toolkit_nvrtc_major(toolkit) >= 13) skip();
   compile_text(
       "#include <cooperative_groups.h>\n#include <cstdint>\n__global__ void k(uint32_t *a) {\n"
@@ -476,8 +448,7 @@ static void test_core_libraries(void **state) {
 }
 
 /* Options reach ptxas and the front end. */
-static void test_options(void **state) {
-  (void)state;
+TEST(test_options) {
   static const char source[] =
       "__global__ void k(float *y, int n) {\n  float a[64];\n"
       "  for (int i = 0; i < 64; i++) a[i] = y[i * n];\n  for (int r = 0; r < n; r++)\n#pragma "
@@ -503,8 +474,7 @@ static void test_options(void **state) {
   assert_refused(&request, "");
 }
 
-static void test_headers_that_are_not_there(void **state) {
-  (void)state;
+TEST(test_headers_that_are_not_there) {
   static const char *const entry[] = {"k"};
   struct compile_request request = request_for(
       "#line 7 \"mine/t.cu\"\n#include <limits>\n__global__ void k() {}\n", "sm_90a", entry, 1);
@@ -522,13 +492,12 @@ static void test_headers_that_are_not_there(void **state) {
     assert_refused(&request, "such as <cub/block/block_reduce.cuh>.");
   }
   if (toolkit->core.length) {
-    struct compiled compiled;
+    FREED(compiled) compiled;
     request.source =
         "#include <cub/cub.cuh>\n__global__ void k(int *y) {\n  using reduce = "
         "cub::BlockReduce<int, 64>;\n"
         "  __shared__ reduce::TempStorage temp;\n  y[0] = reduce(temp).Sum(y[threadIdx.x]);\n}\n";
     compile_or_fail(&request, &compiled);
-    compiled_free(&compiled);
   }
   struct toolkit bare = *toolkit;
   bare.core = (struct text){0};
@@ -538,8 +507,7 @@ static void test_headers_that_are_not_there(void **state) {
 }
 
 /* A file for nvcc also has host code. */
-static void test_host_code(void **state) {
-  (void)state;
+TEST(test_host_code) {
   static const char *const entry[] = {"k"};
   struct compile_request request =
       request_for("#line 1 \"k.cu\"\n__global__ void k() {}\nvoid go() { k<<<1, 1>>>(); }\n",
@@ -560,9 +528,8 @@ static void test_host_code(void **state) {
 
 /* ---- Time and threads ----------------------------------------------------------------------- */
 
-static void test_time_limit(void **state) {
-  (void)state;
-  struct text source = {0};
+TEST(test_time_limit) {
+  FREED(text) source = {0};
   text_add(&source, "__global__ void k(float *a) {\n  float x = a[0];\n");
   for (int i = 0; i < 6000; i++) text_addf(&source, "  x = x * a[%d] + sinf(x);\n", i);
   text_add(&source, "  a[1] = x;\n}\n");
@@ -570,7 +537,6 @@ static void test_time_limit(void **state) {
   struct compile_request request = request_for(text_get(&source), "sm_90a", entry, 1);
   request.timeout = 0.2;
   assert_refused(&request, "test.cu: compiling was stopped after 0.2 s");
-  text_free(&source);
 }
 
 enum { THREADS = 4, ROUNDS = 2 };
@@ -584,17 +550,15 @@ static void *compile_rounds(void *context) {
   struct outcome *outcome = context;
   for (int i = 0; i < ROUNDS; i++) {
     struct compile_request request = request_for(kernels, archs[i], kernel_entries, 3);
-    struct compiled compiled;
+    FREED(compiled) compiled;
     cugen_error err;
     if (nvrtc_compile(nvrtc, &request, &compiled, &err)) outcome->failures++;
     outcome->hashes[i] = compiled.image_hash;
-    compiled_free(&compiled);
   }
   return NULL;
 }
 
-static void test_threads_compile_side_by_side(void **state) {
-  (void)state;
+TEST(test_threads_compile_side_by_side) {
   struct outcome outcomes[THREADS] = {0}, alone = {0};
   pthread_t threads[THREADS];
   for (int i = 0; i < THREADS; i++)
@@ -607,17 +571,6 @@ static void test_threads_compile_side_by_side(void **state) {
     for (int round = 0; round < ROUNDS; round++)
       assert_string_equal(outcomes[i].hashes[round].hex, alone.hashes[round].hex);
   }
-}
-
-/* NVRTC's own cache is off: it would load the driver and take images from below the user's home. */
-static void test_the_driver_is_left_alone(void **state) {
-  (void)state;
-  struct fake_cuda *fake = fake_find();
-  struct compiled compiled;
-  assert_non_null(fake);
-  compile_kernels("sm_90a", &compiled);
-  assert_int_equal(fake->calls, 0);
-  compiled_free(&compiled);
 }
 
 /* ---- Cubins that are none ------------------------------------------------------------------- */
@@ -637,18 +590,15 @@ static void read_copy(const void *image, size_t length, const char *entry) {
   free(copy);
 }
 
-static void test_cut_cubins(void **state) {
-  (void)state;
-  struct compiled compiled;
+TEST(test_cut_cubins) {
+  FREED(compiled) compiled;
   compile_kernels("sm_90a", &compiled);
   for (size_t length = 0; length < compiled.image_length; length += 61)
     read_copy(compiled.image, length, compiled.entries[1]);
-  compiled_free(&compiled);
 }
 
-static void test_damaged_cubins(void **state) {
-  (void)state;
-  struct compiled compiled;
+TEST(test_damaged_cubins) {
+  FREED(compiled) compiled;
   compile_kernels("sm_90a", &compiled);
   unsigned char *image = compiled.image;
   uint64_t seed = 1;
@@ -660,12 +610,10 @@ static void test_damaged_cubins(void **state) {
     read_copy(image, compiled.image_length, compiled.entries[1]);
     image[at] = before;
   }
-  compiled_free(&compiled);
 }
 
-static void test_absent_kernel(void **state) {
-  (void)state;
-  struct compiled compiled;
+TEST(test_absent_kernel) {
+  FREED(compiled) compiled;
   struct kernel_resources resources;
   cugen_error err;
   compile_kernels("sm_90a", &compiled);
@@ -673,11 +621,9 @@ static void test_absent_kernel(void **state) {
       cubin_resources(compiled.image, compiled.image_length, "filter", &resources, &err),
       CUGEN_ERROR_COMPILE);
   assert_string_equal(err.message, "the cubin holds no kernel 'filter'");
-  compiled_free(&compiled);
 }
 
-static void test_spills_in_a_log(void **state) {
-  (void)state;
+TEST(test_spills_in_a_log) {
   static const char log[] =
       "ptxas info    : 0 bytes gmem\n"
       "ptxas info    : Function properties for kernel_b\n"
@@ -716,17 +662,15 @@ static void expect_loss(const char *source, const char *message) {
                                     .arch = "sm_90a",
                                     .entries = entries,
                                     .entry_count = 1};
-  struct compiled compiled;
+  FREED(compiled) compiled;
   cugen_error err = {0};
   int status = nvrtc_compile(nvrtc, &request, &compiled, &err);
   if (!message) assert_int_equal(status, CUGEN_OK);
   if (message && (status != CUGEN_ERROR_COMPILE || !strstr(err.message, message)))
     fail_msg("%s\nwanted: %s", err.message, message);
-  compiled_free(&compiled);
 }
 
-static void test_wgmma_losses(void **state) {
-  (void)state;
+TEST(test_wgmma_losses) {
   expect_loss(WGMMA_KERNEL(WGMMA, ""), NULL);
   expect_loss("__device__ __noinline__ void step(float (&d)[4], unsigned long long a) {" WGMMA
               "}\n" WGMMA_KERNEL("step(d, a);\n", ""),
@@ -743,23 +687,20 @@ static void test_wgmma_losses(void **state) {
 
 /* ---- Without NVRTC -------------------------------------------------------------------------- */
 
-static void test_without_nvrtc(void **state) {
-  (void)state;
+TEST(test_without_nvrtc) {
   struct toolkit_options options = {"/usr/share", NULL};
-  struct toolkit *none;
+  CLOSED(toolkit) *none;
   const struct nvrtc *table;
   cugen_error err;
   assert_int_equal(toolkit_open(&options, &none, NULL), CUGEN_OK);
   assert_int_equal(nvrtc_open(none, &table, &err), CUGEN_ERROR_MISSING);
   assert_null(table);
   assert_non_null(strstr(err.message, "looked at: /usr/share: not there"));
-  toolkit_close(none);
 }
 
 /* The images of mixed toolkits would be looked up as another toolkit's. */
-static void test_mixed_toolkits(void **state) {
-  (void)state;
-  struct text folder = {0}, path = {0};
+TEST(test_mixed_toolkits) {
+  FREED(text) folder = {0}, path = {0};
   const struct toolkit_options options = {NULL, NULL};
   struct toolkit *mixed;
   const struct nvrtc *table;
@@ -781,8 +722,6 @@ static void test_mixed_toolkits(void **state) {
   assert_non_null(strstr(err.message, "two toolkits are mixed there"));
   toolkit_close(mixed);
   folder_remove(text_get(&folder));
-  text_free(&folder);
-  text_free(&path);
 }
 
 int main(void) {
@@ -791,40 +730,7 @@ int main(void) {
     printf("skipped: %s\n", err.message);
     return 77;
   }
-  const struct CMUnitTest tests[] = {
-      /* NVRTC reads the setting once, at its first compile */
-      cmocka_unit_test(test_the_driver_is_left_alone),
-      cmocka_unit_test(test_resources_are_what_ptxas_says),
-      cmocka_unit_test(test_fixed_block),
-      cmocka_unit_test(test_clusters),
-      cmocka_unit_test(test_entries_are_lowered),
-      cmocka_unit_test(test_unknown_entry),
-      cmocka_unit_test(test_errors_name_the_template_line),
-      cmocka_unit_test(test_reasons_of_ptxas),
-      cmocka_unit_test(test_waiting_for_the_grid),
-      cmocka_unit_test(test_only_the_first_errors),
-      cmocka_unit_test(test_warnings_are_kept_without_figures),
-      cmocka_unit_test(test_unknown_architectures),
-      cmocka_unit_test(test_virtual_architecture),
-      cmocka_unit_test(test_nearest_lower_architecture),
-      cmocka_unit_test(test_comments_change_nothing),
-      cmocka_unit_test(test_half_header),
-      cmocka_unit_test(test_standard_headers),
-      cmocka_unit_test(test_host_code),
-      cmocka_unit_test(test_options),
-      cmocka_unit_test(test_core_libraries),
-      cmocka_unit_test(test_headers_that_are_not_there),
-      cmocka_unit_test(test_time_limit),
-      cmocka_unit_test(test_threads_compile_side_by_side),
-      cmocka_unit_test(test_cut_cubins),
-      cmocka_unit_test(test_damaged_cubins),
-      cmocka_unit_test(test_absent_kernel),
-      cmocka_unit_test(test_wgmma_losses),
-      cmocka_unit_test(test_spills_in_a_log),
-      cmocka_unit_test(test_without_nvrtc),
-      cmocka_unit_test(test_mixed_toolkits),
-  };
-  int failed = cmocka_run_group_tests_name("NVRTC", tests, NULL, NULL);
+  int failed = tests_run();
   toolkit_close(toolkit);
   return failed;
 }

@@ -12,6 +12,8 @@
 #include "runtime/cuda/precompiled.h"
 #include "tests/testing.h"
 
+CLOSABLE(precompiled, precompiled_close);
+
 struct fixture {
   struct toolkit *toolkit;
   const struct nvrtc *nvrtc;
@@ -59,19 +61,17 @@ static int compile(const struct fixture *f, struct precompiled *p, const char *s
 /* Compiles with and without, compares the images, and tells whether the precompiled headers
    existed already. */
 static bool compile_both(const struct fixture *f, struct precompiled *p, const char *source) {
-  struct compiled with, without;
+  FREED(compiled) with, without;
   cugen_error err;
   if (compile(f, p, source, &with, &err)) fail_msg("%s", err.message);
   if (compile(f, NULL, source, &without, &err)) fail_msg("%s", err.message);
   assert_string_equal(with.image_hash.hex, without.image_hash.hex);
-  compiled_free(&with);
-  compiled_free(&without);
   return precompiled_in_use(p);
 }
 
 TEST(test_used) {
   const struct fixture *f = *state;
-  struct precompiled *p;
+  CLOSED(precompiled) *p;
   assert_int_equal(precompiled_open(text_get(&f->folder), 1, &p, NULL), CUGEN_OK);
   for (int block = 32; block <= 96; block += 32) {
     char source[600];
@@ -84,12 +84,11 @@ TEST(test_used) {
         block);
     assert_int_equal(compile_both(f, p, source), block >= 64);
   }
-  precompiled_close(p);
 }
 
 /* Compiles `count` sources, and returns whether precompiled headers are in use afterwards. */
 static bool is_used_after(const struct fixture *f, int count) {
-  struct precompiled *p;
+  CLOSED(precompiled) *p;
   struct compiled compiled;
   cugen_error err;
   assert_int_equal(precompiled_open(text_get(&f->folder), more == COMPILE_FEW ? 1 : 3, &p, NULL),
@@ -101,7 +100,6 @@ static bool is_used_after(const struct fixture *f, int count) {
     compiled_free(&compiled);
   }
   bool used = precompiled_in_use(p);
-  precompiled_close(p);
   return used;
 }
 
@@ -118,7 +116,7 @@ TEST(test_worth) {
    is moved. */
 TEST(test_refused) {
   const struct fixture *f = *state;
-  struct precompiled *p;
+  CLOSED(precompiled) *p;
   assert_int_equal(precompiled_open(text_get(&f->folder), 1, &p, NULL), CUGEN_OK);
   for (int i = 0; i < 2; i++)
     assert_false(
@@ -126,7 +124,6 @@ TEST(test_refused) {
                      "#define infinity endless\n#include <cuda/std/limits>\n#undef infinity\n"
                      "extern \"C\" __global__ void k(float *y) {\n"
                      "  y[0] = cuda::std::numeric_limits<float>::endless(); }\n"));
-  precompiled_close(p);
 }
 
 /* The errors of a wrong source have its own lines, as without precompiled headers. */
@@ -157,12 +154,10 @@ TEST(test_messages) {
 }
 
 static void finds(const char *source, const char *includes, const char *macros) {
-  struct text found = {0}, names = {0};
+  FREED(text) found = {0}, names = {0};
   assert_int_equal(precompiled_find(source, &found, &names), *includes != 0);
   assert_string_equal(text_get(&found), includes);
   assert_string_equal(text_get(&names), macros);
-  text_free(&found);
-  text_free(&names);
 }
 
 TEST(test_find) {
@@ -180,6 +175,4 @@ TEST(test_find) {
   finds("int x;\n#include <cub/cub.cuh>\n", "", "");
 }
 
-int main(void) {
-  return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+ALL_TESTS_WITH(set_up, tear_down);

@@ -36,7 +36,7 @@ static void compile_for(const struct nvrtc *nvrtc, const struct toolkit *toolkit
 }
 
 TEST(test_copier) {
-  struct toolkit *toolkit;
+  CLOSED(toolkit) *toolkit;
   const struct nvrtc *nvrtc;
   cugen_error err;
   if (toolkit_open(&(struct toolkit_options){0}, &toolkit, &err)) fail_msg("%s", err.message);
@@ -49,9 +49,4 @@ TEST(test_copier) {
   compile_for(nvrtc, toolkit, "sm_80");
   compile_for(nvrtc, toolkit, "sm_90a");
   compile_for(nvrtc, toolkit, "sm_120");
-  toolkit_close(toolkit);
-}
-
-int main(void) {
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

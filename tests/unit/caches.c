@@ -1,19 +1,13 @@
 /* See caches.h. */
 #include "caches.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/system.h"
 #include "runtime/store/postgres/connection.h"
+#include "tests/testing.h"
 
 const struct cache_key key = {
     "NVIDIA H200 sm_90 132 SMs", "matmul", "M=64 N=64", "-arch=sm_90a", NULL, NULL, 0};
@@ -87,7 +81,7 @@ void store(struct cache *cache, const struct cache_key *where, struct cache_reco
 void assert_variants(struct cache *cache, const struct cache_key *where, const char *want) {
   struct cache_record *records;
   size_t count;
-  struct text got = {0};
+  FREED(text) got = {0};
   assert_int_equal(cache_load(cache, where, &records, &count, NULL), CUGEN_OK);
   for (size_t i = 0; i < count; i++) {
     text_addf(&got, "%s%s", i ? " " : "", records[i].variant);
@@ -95,14 +89,13 @@ void assert_variants(struct cache *cache, const struct cache_key *where, const c
   }
   free(records);
   assert_string_equal(text_get(&got), want);
-  text_free(&got);
 }
 
 /* Compares with what the sqlite3 program would print. */
 void assert_sql(struct fixture *fixture, const char *sql, const char *want) {
   sqlite3 *db;
   sqlite3_stmt *statement;
-  struct text got = {0};
+  FREED(text) got = {0};
   if (server() && strncmp(sql, "SELECT", 6) != 0) skip();
   if (server()) return;
   assert_int_equal(sqlite3_open(text_get(&fixture->path), &db), SQLITE_OK);
@@ -114,7 +107,6 @@ void assert_sql(struct fixture *fixture, const char *sql, const char *want) {
   assert_int_equal(sqlite3_finalize(statement), SQLITE_OK);
   sqlite3_close(db);
   assert_string_equal(text_get(&got), want);
-  text_free(&got);
 }
 
 const struct cache_record full = {
@@ -216,7 +208,7 @@ struct compiled image_of(const char *content) {
 }
 
 void assert_image(struct cache *cache, const char *image_key, const char *want) {
-  struct compiled got;
+  FREED(compiled) got;
   bool found;
   assert_int_equal(cache_image_load(cache, image_key, &got, &found, NULL), CUGEN_OK);
   assert_int_equal(found, want != NULL);
@@ -231,7 +223,6 @@ void assert_image(struct cache *cache, const char *image_key, const char *want) 
     assert_memory_equal(got.resources, compiled.resources, 2 * sizeof *got.resources);
     assert_string_equal(got.log, "warning");
   }
-  compiled_free(&got);
 }
 
 /* ---- Checking ------------------------------------------------------------------------------- */

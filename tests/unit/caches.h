@@ -19,7 +19,6 @@ struct fixture {
 int cache_set_up(void **state);
 
 int cache_tear_down(void **state);
-#define WITH_CACHE(test) cmocka_unit_test_setup_teardown(test, cache_set_up, cache_tear_down)
 /* Skips a test that is about the file, if the cache is on a server. */
 void only_of_a_file(void);
 struct cache *reopen(struct fixture *fixture);

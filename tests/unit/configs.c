@@ -1,15 +1,10 @@
 /* Configs for tests; see configs.h. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
 #include "configs.h"
+#include "tests/testing.h"
 
 struct config *parse(const char *text) {
   struct config *config;

@@ -1,14 +1,9 @@
 /* Expanding a small config; see expanding.h. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "expanding.h"
+#include "tests/testing.h"
 
 const struct device_facts expanding_facts = {.compute_capability = 90,
                                              .sm_count = 132,
@@ -109,26 +104,23 @@ static void expected_paths(const struct expanding *bench, const char *expected, 
 }
 
 void expanding_text(const struct expanding *bench, const char *got, const char *expected) {
-  struct text full = {0};
+  FREED(text) full = {0};
   expected_paths(bench, expected, &full);
   assert_string_equal(got, text_get(&full));
-  text_free(&full);
 }
 
 /* Expects the source of the first variant, without its title lines. */
 void expanding_source(const char *body, const char *template, const char *expected) {
-  struct expanding *bench = expanding_open(body, NULL, 0);
+  CLOSED(expanding) *bench = expanding_open(body, NULL, 0);
   expanding_add(bench, "t.cu", template);
-  struct kernel_spec spec = expanding_one(bench, 0);
+  FREED(kernel_spec) spec = expanding_one(bench, 0);
   const char *source = spec.source;
   while (strncmp(source, "// ", 3) == 0) source = strchr(source, '\n') + 1;
   expanding_text(bench, source, expected);
-  kernel_spec_free(&spec);
-  expanding_close(bench);
 }
 
 void expanding_error(const char *body, const char *template, int status, const char *expected) {
-  struct expanding *bench = expanding_open(body, NULL, 0);
+  CLOSED(expanding) *bench = expanding_open(body, NULL, 0);
   struct kernel_spec spec;
   cugen_error err = {0};
   expanding_add(bench, "t.cu", template);
@@ -144,5 +136,4 @@ void expanding_error(const char *body, const char *template, int status, const c
   assert_int_equal(err.line > 0, strstr(expected, "T/t.cu:") || strstr(expected, ".lua:"));
   assert_null(spec.source);
   assert_null(spec.arguments);
-  expanding_close(bench);
 }

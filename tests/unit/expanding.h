@@ -4,6 +4,7 @@
 
 #include "base/system.h"
 #include "gen/template/expand.h"
+#include "tests/testing.h"
 
 extern const struct device_facts expanding_facts;
 
@@ -24,6 +25,7 @@ void expanding_add_bytes(struct expanding *bench, const char *name, const void *
 struct expanding *expanding_open(const char *body, const char *const *settings,
                                  size_t setting_count);
 void expanding_close(struct expanding *bench);
+CLOSABLE(expanding, expanding_close);
 int expanding_try(struct expanding *bench, uint64_t index, struct kernel_spec *out,
                   cugen_error *err);
 struct kernel_spec expanding_one(struct expanding *bench, uint64_t index);

@@ -42,14 +42,9 @@ TEST(what_is_shown) {
       {"postgresql://h/db?x=a@b", NULL},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    struct text shown = {0};
+    FREED(text) shown = {0};
     const bool good = pg_address_show(cases[i].address, &shown);
     assert_string_equal(text_get(&shown), cases[i].shown ? cases[i].shown : "postgresql://");
     assert_int_equal(good, cases[i].shown != NULL);
-    text_free(&shown);
   }
-}
-
-int main(void) {
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -57,12 +57,10 @@ static const char functions[] =
     "__global__ void last(int *a) { *a = c; }\n";
 
 static void assert_function(const char *place, const char *advice) {
-  struct text line = {0}, expected = {0};
+  FREED(text) line = {0}, expected = {0};
   text_addf(&line, "%s: error: what", place);
   text_addf(&expected, "%s%s", text_get(&line), advice);
   assert_advice(functions, false, NULL, text_get(&line), text_get(&expected));
-  text_free(&line);
-  text_free(&expected);
 }
 
 TEST(test_host_functions) {
@@ -106,15 +104,13 @@ TEST(test_entries) {
       {false, "__nv_name_map:9: error: which", "__nv_name_map:9: error: which"},
       {true, "cugen entries:1:7: error: which", "h.h:10: entry \"deep::other\": error: which"},
   };
-  (void)state;
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     const struct compile_request request = {
         .toolkit = &toolkit, .name = "t", .source = source, .entries = entries, .entry_count = 2};
     struct advice advice = {.request = &request, .cpu = rows[i].cpu};
-    struct text out = {0};
+    FREED(text) out = {0};
     advice_add(&advice, rows[i].line, strlen(rows[i].line), NULL, &out);
     assert_string_equal(text_get(&out), rows[i].expected);
-    text_free(&out);
   }
 }
 
@@ -142,13 +138,11 @@ TEST(test_constants) {
               {"k.cu:5: error: expression must have a constant value", ": n is passed at launch; "},
               {"k.cu:1: error: expression must have a constant value", NULL},
               {"k.cu:2: error: what", NULL}};
-  (void)state;
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-    struct text expected = {0};
+    FREED(text) expected = {0};
     text_add(&expected, rows[i].line);
     if (rows[i].advice) text_addf(&expected, "%s%s", rows[i].advice, hint);
     assert_advice(source, false, NULL, rows[i].line, text_get(&expected));
-    text_free(&expected);
   }
   assert_advice(source, true, NULL, "k.cu:1:3: error: variable length array 'v' is used",
                 "k.cu:1:3: error: variable length array 'v' is used: CUDA needs a constant there");
@@ -157,7 +151,6 @@ TEST(test_constants) {
 /* Names that nvcc's headers declare and NVRTC's do not. */
 TEST(test_names) {
   static const char source[] = "#line 1 \"k.cu\"\n__global__ void k(float *y) { *y = INFINITY; }\n";
-  (void)state;
   assert_advice(source, false, NULL, "k.cu:1: error: identifier \"INFINITY\" is undefined",
                 "k.cu:1: error: identifier \"INFINITY\" is undefined: it is in <cmath>");
   assert_advice(source, false, NULL, "k.cu:1: error: identifier \"INT_MAX\" is undefined",
@@ -169,7 +162,6 @@ TEST(test_names) {
 TEST(test_gone_names) {
   static const char source[] =
       "#line 1 \"k.cu\"\n__global__ void k(float *y) { *y = __shfl(*y, 0); }\n";
-  (void)state;
   assert_advice(source, false, NULL, "k.cu:1: error: identifier \"__shfl\" is undefined",
                 "k.cu:1: error: identifier \"__shfl\" is undefined: it is gone since sm_70; "
                 "__shfl_sync names the lanes");
@@ -188,7 +180,6 @@ TEST(test_gone_names) {
 TEST(test_missing_headers) {
   static const char source[] =
       "#line 3 \"k.cu\"\n#include <chrono>\n#line 4 \"k.cu\"\n#include <helper_cuda.h>\n";
-  (void)state;
   assert_advice(source, false, NULL,
                 "k.cu:4: catastrophic error: cannot open source file \"helper_cuda.h\"",
                 "k.cu:4: catastrophic error: cannot open source file \"helper_cuda.h\": it is "
@@ -221,10 +212,9 @@ TEST(test_missing_headers) {
 }
 
 static void put(const char *folder, const char *name, const char *content) {
-  struct text path = {0};
+  FREED(text) path = {0};
   text_addf(&path, "%s/%s", folder, name);
   assert_int_equal(file_put(text_get(&path), content, strlen(content), NULL), CUGEN_OK);
-  text_free(&path);
 }
 
 /* NVRTC does not say which #include led to a file of the toolkit. */
@@ -232,7 +222,6 @@ TEST(test_headers_that_lead_astray) {
   static const char source[] =
       "#line 3 \"k.cu\"\n#include <good.h>\n#line 9 \"inc/h.h\"\n#include <blas.h>\n";
   struct text line = {0}, expected = {0};
-  (void)state;
   assert_int_equal(folder_temporary(&toolkit.include, NULL), CUGEN_OK);
   const char *folder = text_get(&toolkit.include);
   put(folder, "good.h", "#include <blas_none.h>\n");
@@ -284,8 +273,4 @@ TEST(test_flags) {
                 "k.cu:1: error: annotation on lambda requires --extended-lambda nvcc flag; NVRTC "
                 "has no such flag: a lambda "
                 "of a kernel is device code without __device__, so leave that out");
-}
-
-int main(void) {
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,14 +18,12 @@
 static const char path[] = "configs/editor/cugen.lua";
 static struct text annotations;
 
-static int read_annotations(void **state) {
+FIXTURE(read_annotations) {
   cugen_error err;
-  (void)state;
   return file_read(path, &annotations, &err);
 }
 
-static int forget_annotations(void **state) {
-  (void)state;
+FIXTURE(forget_annotations) {
   text_free(&annotations);
   return 0;
 }
@@ -67,9 +65,8 @@ static void add_all_functions(lua_State *L, struct text *out) {
 }
 
 TEST(test_functions) {
-  struct text have = {0}, want = {0};
-  struct sandbox *sandbox;
-  (void)state;
+  FREED(text) have = {0}, want = {0};
+  CLOSED(sandbox) *sandbox;
   lua_State *L = luaL_newstate();
   if (luaL_dofile(L, path)) fail_msg("%s", lua_tostring(L, -1));
   add_all_functions(L, &have);
@@ -82,9 +79,6 @@ TEST(test_functions) {
   add_all_functions(inside, &want);
   assert_string_equal(text_get(&have), text_get(&want));
   lua_close(L);
-  sandbox_close(sandbox);
-  text_free(&have);
-  text_free(&want);
 }
 
 /* ---- Declarations --------------------------------------------------------------------------- */
@@ -104,9 +98,8 @@ TEST(test_places) {
                 {PLACE_LAUNCH, "launch"},
                 {PLACE_LOOP, "loop"}}; /* in the order of their bits */
   const char *all = text_get(&annotations);
-  (void)state;
   for (int i = 0; i < KEYWORD_COUNT; i++) {
-    struct text want = {0};
+    FREED(text) want = {0};
     text_addf(&want, "\n---@class cugen.%s:", config_keywords[i].name);
     const char *separator = " ";
     for (size_t p = 0; p < sizeof places / sizeof *places; p++) {
@@ -116,22 +109,19 @@ TEST(test_places) {
     }
     text_add(&want, "\n");
     expect_text(all, all + annotations.length, text_get(&want));
-    text_free(&want);
   }
 }
 
 /* Examples are in the comment above the function. */
 TEST(test_examples) {
   for (int i = 0; i < KEYWORD_COUNT; i++) {
-    struct text function = {0}, example = {0};
+    FREED(text) function = {0}, example = {0};
     text_addf(&function, "\nfunction %s(", config_keywords[i].name);
     text_addf(&example, "\n---%s\n", config_keywords[i].example);
     const char *end = strstr(text_get(&annotations), text_get(&function)), *begin = end;
     assert_non_null(end);
     while (strncmp(begin, "\n\n", 2) != 0) begin--;
     expect_text(begin, end, text_get(&example));
-    text_free(&function);
-    text_free(&example);
   }
 }
 
@@ -183,7 +173,6 @@ static void compare_lists(struct text *have, struct text *want) {
 
 TEST(test_attributes) {
   static const char *const kinds[] = {"input", "output", "inout", "scratch", "constant", "scalar"};
-  (void)state;
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
     struct text declaration = {0}, heading = {0}, have = {0}, want = {0};
     text_addf(&declaration, "%s \"A\" { zzzzzzzzzzzz = 1 }", kinds[i]);
@@ -198,7 +187,6 @@ TEST(test_attributes) {
 
 TEST(test_options) {
   struct text have = {0}, want = {0};
-  (void)state;
   list_in_error("options { zzzzzzzzzzzz = 1 }", "options are ", "", &want);
   list_annotated("\n---@class cugen.options_attributes\n", "---@field ", &have);
   compare_lists(&have, &want);
@@ -219,7 +207,6 @@ TEST(test_words) {
                {"load_cache", "options { load_cache = \"zzzzzzzz\" }"},
                {"store_cache", "options { store_cache = \"zzzzzzzz\" }"},
                {"std", "options { std = \"zzzzzzzz\" }"}};
-  (void)state;
   for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
     struct text heading = {0}, have = {0}, want = {0};
     text_addf(&heading, "\n---@alias cugen.%s\n", words[i].alias);
@@ -233,7 +220,6 @@ TEST(test_words) {
 TEST(test_library) {
   const struct library *library = &libraries[LIBRARY_cublasLt];
   struct text have = {0}, want = {0};
-  (void)state;
   for (size_t i = 0; i < library->field_count; i++)
     text_addf(&want, "%s%s", i ? ", " : "", library->fields[i].name);
   list_annotated("\n---@class cugen.library_fields\n", "---@field ", &have);
@@ -242,7 +228,6 @@ TEST(test_library) {
 
 TEST(test_launch) {
   struct text have = {0}, want = {0};
-  (void)state;
   for (int i = 0; i < KEYWORD_COUNT; i++)
     if (i != KEYWORD_include && config_keywords[i].places & PLACE_LAUNCH)
       text_addf(&want, "%s%s", want.length ? ", " : "", config_keywords[i].name);
@@ -251,8 +236,7 @@ TEST(test_launch) {
 }
 
 TEST(test_policies) {
-  struct text want = {0};
-  (void)state;
+  FREED(text) want = {0};
   list_in_error("policy \"zzzzzzzz\"", "is none of ", "", &want);
   for (const char *at = text_get(&want); *at; at += strspn(at, ", ")) {
     struct text overload = {0};
@@ -263,9 +247,6 @@ TEST(test_policies) {
     text_free(&overload);
     at += length;
   }
-  text_free(&want);
 }
 
-int main(void) {
-  return cmocka_run_group_tests(tests, read_annotations, forget_annotations);
-}
+ALL_TESTS_WITH(read_annotations, forget_annotations);

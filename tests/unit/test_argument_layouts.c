@@ -127,7 +127,7 @@ static int evaluate(const char *declaration, struct kernel_argument *out, cugen_
 
 /* Returns false if the swizzle goes beyond a line. */
 static bool declare(const struct memory_walk *w, struct kernel_argument *out) {
-  struct text body = {0}, word = {0};
+  FREED(text) body = {0}, word = {0};
   cugen_error err;
   layout_print(&w->layout, &word);
   text_addf(&body, "output \"A\" { dtype = \"i32\", layout = \"%s\", shape = { ", text_get(&word));
@@ -136,7 +136,6 @@ static bool declare(const struct memory_walk *w, struct kernel_argument *out) {
   const int status = evaluate(text_get(&body), out, &err);
   if (status && !strstr(err.message, "exchanges elements within")) fail_msg("%s", err.message);
   if (!status) assert_string_equal(out->layout, text_get(&word));
-  text_free(&body), text_free(&word);
   return !status;
 }
 
@@ -226,17 +225,12 @@ TEST(descriptions_tell_layouts_apart) {
       {"layout = 'row^2,2,2'", "argument 0 f32 device 192 layout row^2,2,2 of 12 16"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    struct text body = {0}, text = {0};
+    FREED(text) body = {0}, text = {0};
     struct kernel_argument a;
     cugen_error err;
     text_addf(&body, "input 'A' { dtype = 'f32', shape = { 12, 16 }, %s },", cases[i].attributes);
     if (evaluate(text_get(&body), &a, &err)) fail_msg("%s", err.message);
     kernel_argument_describe(&a, ARGUMENT_STORAGE | ARGUMENT_SHAPE, &text);
     assert_string_equal(text_get(&text), cases[i].text);
-    text_free(&body), text_free(&text);
   }
-}
-
-int main(void) {
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -100,7 +100,7 @@ TEST(error_accepts_null) {
 
 TEST(error_cuts_what_is_too_long) {
   cugen_error err = {0};
-  struct text text = {0};
+  FREED(text) text = {0};
   for (int i = 0; i < 5000; i++) text_add_char(&text, 'x');
   error_set(&err, CUGEN_ERROR_IO, "%s", text_get(&text));
   assert_int_equal(strlen(err.message), sizeof err.message - 1);
@@ -109,7 +109,6 @@ TEST(error_cuts_what_is_too_long) {
   assert_memory_equal(err.message, "front: xx", 9);
   error_append(&err, "more");
   assert_int_equal(err.message[sizeof err.message - 2], 'x');
-  text_free(&text);
 }
 
 /* ---- text ----------------------------------------------------------------------------------- */
@@ -197,10 +196,9 @@ TEST(text_nearest_suggests_only_what_is_near) {
 /* ---- value ---------------------------------------------------------------------------------- */
 
 static void assert_prints(struct value value, const char *want) {
-  struct text text = {0};
+  FREED(text) text = {0};
   value_print(value, &text);
   assert_string_equal(text_get(&text), want);
-  text_free(&text);
 }
 
 TEST(values_print_as_written) {
@@ -341,11 +339,10 @@ static char *inside(void **state, const char *name) {
 
 static size_t entries(const char *folder) {
   const char *const argv[] = {"ls", "-A", folder, NULL};
-  struct text names = {0};
+  FREED(text) names = {0};
   assert_int_equal(process_run(argv, 10, &names, NULL, NULL), CUGEN_OK);
   size_t count = 0;
   for (const char *c = text_get(&names); *c; c++) count += *c == '\n';
-  text_free(&names);
   return count;
 }
 
@@ -493,7 +490,7 @@ TEST_WITH(what_a_killed_write_left_is_removed, make_folder, drop_folder) {
               {"-0.new", true, false, false, 7200},  {"-1.new", false, false, false, 60},
               {"-.new", false, false, false, 7200},  {"-0.newer", false, false, false, 7200},
               {"-notes", false, false, false, 7200}, {"-7.new", false, true, false, 7200}};
-  struct text path = {0}, name = {0};
+  FREED(text) path = {0}, name = {0};
   pid_t dead = fork();
   if (dead == 0) _exit(0);
   assert_int_equal(waitpid(dead, NULL, 0), dead);
@@ -514,8 +511,6 @@ TEST_WITH(what_a_killed_write_left_is_removed, make_folder, drop_folder) {
     }
     assert_int_equal(file_write(text_get(&path), "x", 1, NULL), CUGEN_OK);
   }
-  text_free(&path);
-  text_free(&name);
 }
 
 TEST_WITH(temporary_folders_follow_tmpdir, make_folder, drop_folder) {
@@ -541,10 +536,9 @@ TEST_WITH(temporary_folders_follow_tmpdir, make_folder, drop_folder) {
 }
 
 static void assert_folder(const char *path, const char *want) {
-  struct text text = {0};
+  FREED(text) text = {0};
   path_folder(path, &text);
   assert_string_equal(text_get(&text), want);
-  text_free(&text);
 }
 
 TEST(paths_split) {
@@ -557,7 +551,7 @@ TEST(paths_split) {
 }
 
 TEST_WITH(programs_are_found, make_folder, drop_folder) {
-  struct text self = {0}, found = {0};
+  FREED(text) self = {0}, found = {0};
   assert_int_equal(path_self(&self, NULL), CUGEN_OK);
   assert_non_null(strstr(text_get(&self), "test_base"));
   assert_true(path_find_program("sh", &found));
@@ -568,8 +562,6 @@ TEST_WITH(programs_are_found, make_folder, drop_folder) {
   assert_string_equal(text_get(&found), "");
   assert_true(path_find_program(text_get(&self), &found));
   assert_string_equal(text_get(&found), text_get(&self));
-  text_free(&self);
-  text_free(&found);
 }
 
 TEST(clocks_go_forward) {
@@ -585,23 +577,21 @@ TEST(clocks_go_forward) {
 
 TEST(run_collects) {
   const char *const argv[] = {"sh", "-c", "echo out; echo err >&2; exit 3", NULL};
-  struct text output = {0};
+  FREED(text) output = {0};
   int code = -1;
   assert_int_equal(process_run(argv, 10, &output, &code, NULL), CUGEN_OK);
   assert_string_equal(text_get(&output), "out\nerr\n");
   assert_int_equal(code, 3);
   assert_int_equal(process_run(argv, 0, NULL, &code, NULL), CUGEN_OK);
   assert_int_equal(code, 3);
-  text_free(&output);
 }
 
 TEST(run_collects_more_than_a_pipe_holds) {
   const char *const argv[] = {
       "sh", "-c", "i=0; while [ $i -lt 40000 ]; do echo 0123456; i=$((i+1)); done", NULL};
-  struct text output = {0};
+  FREED(text) output = {0};
   assert_int_equal(process_run(argv, 60, &output, NULL, NULL), CUGEN_OK);
   assert_int_equal(output.length, 40000 * 8);
-  text_free(&output);
 }
 
 TEST(run_reports_signals) {
@@ -657,37 +647,34 @@ static bool ended_soon(pid_t pid) {
 
 TEST(a_time_out_kills_the_group) {
   const char *const argv[] = {"sh", "-c", "sleep 1000 & echo $!; wait", NULL};
-  struct text output = {0};
+  FREED(text) output = {0};
   cugen_error err = {0};
   double start = clock_seconds();
   assert_int_equal(process_run(argv, 0.5, &output, NULL, &err), CUGEN_ERROR_DEVICE);
   assert_true(clock_seconds() - start < 100);
   assert_non_null(strstr(err.message, "0.5 s"));
   assert_true(ended_soon(atoi(text_get(&output))));
-  text_free(&output);
 }
 
 /* A grandchild that keeps the pipe open does not block process_run, and is ended. */
 TEST(what_a_program_leaves_behind_ends) {
   const char *const argv[] = {"sh", "-c", "sleep 1000 & echo $!", NULL};
-  struct text output = {0};
+  FREED(text) output = {0};
   double start = clock_seconds();
   assert_int_equal(process_run(argv, 200, &output, NULL, NULL), CUGEN_OK);
   assert_true(clock_seconds() - start < 100);
   assert_true(ended_soon(atoi(text_get(&output))));
-  text_free(&output);
 }
 
 TEST(children_get_only_what_they_should) {
   int leak = open("/dev/null", O_RDONLY); /* opened as an application might do, without O_CLOEXEC */
   const char *const argv[] = {"sh", "-c", "ls /proc/$$/fd; trap", NULL};
   signal(SIGUSR1, SIG_IGN);
-  struct text output = {0};
+  FREED(text) output = {0};
   assert_int_equal(process_run(argv, 10, &output, NULL, NULL), CUGEN_OK);
   assert_string_equal(text_get(&output), "0\n1\n2\n");
   signal(SIGUSR1, SIG_DFL);
   close(leak);
-  text_free(&output);
 }
 
 TEST(spawn_talks_over_descriptor_3) {
@@ -700,12 +687,11 @@ TEST(spawn_talks_over_descriptor_3) {
   char back[32] = "";
   assert_int_equal(read(fd, back, sizeof back - 1), 10);
   assert_string_equal(back, "got hello\n");
-  struct text how = {0};
+  FREED(text) how = {0};
   process_end(pid, &how);
   assert_string_equal(text_get(&how), "signal 9 (Killed)");
   assert_true(gone_soon(pid));
   close(fd);
-  text_free(&how);
 }
 
 TEST(spawn_tells_how_it_ended) {
@@ -715,11 +701,10 @@ TEST(spawn_tells_how_it_ended) {
   char byte;
   assert_int_equal(process_spawn(argv, &pid, &fd, NULL), CUGEN_OK);
   assert_int_equal(read(fd, &byte, 1), 0); /* the child has closed its end */
-  struct text how = {0};
+  FREED(text) how = {0};
   process_end(pid, &how);
   assert_string_equal(text_get(&how), "exit code 3");
   close(fd);
-  text_free(&how);
 }
 
 TEST(spawn_without_a_program) {
@@ -756,10 +741,9 @@ TEST(children_die_with_their_parent) {
 }
 
 static void check_clean(const char *bytes, size_t length, const char *expected) {
-  struct text text = {0};
+  FREED(text) text = {0};
   text_add_clean(&text, bytes, length);
   assert_string_equal(text_get(&text), expected);
-  text_free(&text);
 }
 
 TEST(test_text_clean) {
@@ -825,7 +809,6 @@ TEST(test_includes) {
                                     "#\\\n/**/include \"../a\"\n",
                                     "\f#include \"/a\"\n",
                                     "#include <a?\?/b>\n"};
-  (void)state;
   cugen_error err;
   for (size_t i = 0; i < sizeof good / sizeof *good; i++)
     if (includes_check(good[i], &err)) fail_msg("%s: %s", good[i], err.message);
@@ -846,15 +829,10 @@ TEST(whole_numbers_fit_their_type) {
                {"u32", 0, UINT32_MAX},
                {"i64", INT64_MIN, INT64_MAX},
                {"u64", 0, INT64_MAX}};
-  (void)state;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     const struct dtype *dtype = dtype_find(cases[i].dtype);
     assert_true(dtype_fits(dtype, cases[i].least) && dtype_fits(dtype, cases[i].greatest));
     assert_true(cases[i].least == INT64_MIN || !dtype_fits(dtype, cases[i].least - 1));
     assert_true(cases[i].greatest == INT64_MAX || !dtype_fits(dtype, cases[i].greatest + 1));
   }
-}
-
-int main(void) {
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,6 +15,8 @@
 #include "caches.h"
 #include "tests/testing.h"
 
+CLOSABLE(objective, objective_close);
+
 /* Replaces the C library's function, so that a test can pretend that a folder is on another file
    system. */
 static long pretended_type;
@@ -31,7 +33,6 @@ struct fastest {
 
 static int take_fastest(void *context, struct cache_record *record, bool *stop, cugen_error *err) {
   struct fastest *fastest = context;
-  (void)err;
   text_addf(&fastest->variants, " %s", record->variant);
   *stop = --fastest->most == 0;
   return CUGEN_OK;
@@ -88,7 +89,7 @@ TEST_WITH(cost_is_by_the_objective, cache_set_up, cache_tear_down) {
     double seconds, flops, bytes;
   } rows[] = {{"short", 1, 1, 8}, {"long", 4, 16, 8}, {"middle", 2, 4, 32}, {"idle", 3, 0, 0}};
   struct cache_key by_flops = key, by_bytes = key;
-  struct objective *flops, *bytes;
+  CLOSED(objective) *flops, *bytes;
   assert_int_equal(objective_open("flops", &flops, NULL), CUGEN_OK);
   assert_int_equal(objective_open("bytes", &bytes, NULL), CUGEN_OK);
   by_flops.objective = flops, by_bytes.objective = bytes;
@@ -103,8 +104,6 @@ TEST_WITH(cost_is_by_the_objective, cache_set_up, cache_tear_down) {
   assert_variants(fixture->cache, &key, "short middle idle long");
   assert_variants(fixture->cache, &by_flops, "long middle short idle");
   assert_variants(fixture->cache, &by_bytes, "middle short long idle");
-  objective_close(flops);
-  objective_close(bytes);
 }
 
 /* Records from before the config had p and dtype, each of which has a default. */
@@ -196,7 +195,6 @@ TEST(dominated_records_are_told) {
               {3, 4, true}, {4, 4.5, false}, {0.5, 0, false}};
   enum { COUNT = sizeof rows / sizeof *rows };
   struct cache_record records[COUNT];
-  (void)state;
   for (size_t i = 0; i < COUNT; i++) {
     records[i] = record_of("v", rows[i].seconds);
     records[i].energy = rows[i].energy;
@@ -236,7 +234,7 @@ TEST_WITH(other_work_is_another_record, cache_set_up, cache_tear_down) {
   struct cache_record record = record_of("v", 1);
   record.flops = 100;
   struct kernel_spec spec = {.hash = record.hash, .flops = 100};
-  struct objective *flops;
+  CLOSED(objective) *flops;
   assert_int_equal(objective_open("flops", &flops, NULL), CUGEN_OK);
   assert_true(cache_record_is_of(&record, &spec, flops, false));
   spec.flops = 200;
@@ -245,7 +243,6 @@ TEST_WITH(other_work_is_another_record, cache_set_up, cache_tear_down) {
   assert_true(cache_record_is_of(&record, &spec, flops, false));
   record.outcome = CUGEN_OUTCOME_OK;
   assert_true(cache_record_is_of(&record, &spec, NULL, false));
-  objective_close(flops);
 }
 
 TEST_WITH(keys_keep_records_apart, cache_set_up, cache_tear_down) {
@@ -283,14 +280,13 @@ TEST_WITH(nothing_known_is_no_error, cache_set_up, cache_tear_down) {
 TEST(without_a_path_nothing_is_written) {
   static const char *const paths[] = {"", "none", NULL};
   for (int i = 0; i < 3; i++) {
-    struct cache *cache;
+    CLOSED(cache) *cache;
     struct text warning = {0};
     assert_int_equal(cache_open(paths[i], &cache, &warning, NULL), CUGEN_OK);
     assert_string_equal(text_get(&warning), "");
     assert_string_equal(cache_path(cache), "none");
     store(cache, &key, record_of("v", 1));
     assert_variants(cache, &key, "v");
-    cache_close(cache);
   }
   assert_false(file_exists("none"));
 }
@@ -426,8 +422,4 @@ TEST_WITH(a_failed_store_is_rolled_back, cache_set_up, cache_tear_down) {
   assert_sql(fixture, "DROP INDEX obstacle", "");
   store(fixture->cache, &key, record_of("w", 1));
   assert_variants(fixture->cache, &key, "v w");
-}
-
-int main(void) {
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

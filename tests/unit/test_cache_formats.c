@@ -296,7 +296,3 @@ TEST_WITH(a_failed_migration_leaves_format_1, cache_set_up, cache_tear_down) {
       "1");
   assert_sql(fixture, everything_sql, everything);
 }
-
-int main(void) {
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -29,13 +29,12 @@ TEST_WITH(a_later_image_replaces_the_earlier, cache_set_up, cache_tear_down) {
 }
 
 TEST(images_are_replaced_in_memory_too) {
-  struct cache *cache;
+  CLOSED(cache) *cache;
   struct compiled old = image_of("old"), new = image_of("new");
   assert_int_equal(cache_open("none", &cache, NULL, NULL), CUGEN_OK);
   assert_int_equal(cache_image_store(cache, "key", &old, NULL), CUGEN_OK);
   assert_int_equal(cache_image_store(cache, "key", &new, NULL), CUGEN_OK);
   assert_image(cache, "key", "new");
-  cache_close(cache);
 }
 
 /* An image is loaded onto a device, so damage that SQLite cannot see must be found before. */
@@ -50,10 +49,9 @@ TEST_WITH(a_damaged_image_is_compiled_again, cache_set_up, cache_tear_down) {
 }
 
 static bool has_image(struct cache *cache, const char *name) {
-  struct compiled got;
+  FREED(compiled) got;
   bool found;
   assert_int_equal(cache_image_load(cache, name, &got, &found, NULL), CUGEN_OK);
-  compiled_free(&got);
   return found;
 }
 
@@ -98,7 +96,6 @@ TEST(a_key_names_what_made_the_image) {
                {"a", "sm_90a", 13000, "g", false}, {"a", "sm_90a", 13000, "f", true}};
   enum { CASES = sizeof cases / sizeof *cases };
   struct text keys[CASES] = {{0}};
-  (void)state;
   for (int i = 0; i < CASES; i++) {
     struct kernel_launch launch = {.entry = cases[i].entry, .cooperative = cases[i].cooperative};
     const struct kernel_spec spec = {
@@ -113,7 +110,6 @@ TEST(a_key_names_what_made_the_image) {
 /* The limit on all images also holds if each image is far below it. */
 TEST(small_images_go_too) {
   enum { IMAGES = 24 };
-  (void)state;
   struct compiled image = image_of("cubin");
   struct cache *cache;
   size_t left = 0;
@@ -141,7 +137,7 @@ TEST_WITH(unwanted_images_go, cache_set_up, cache_tear_down) {
   struct cache_record record = record_of("v", 1);
   struct compiled image = image_of("cubin");
   struct kernel_spec spec = {.source_hash = hash_bytes("a", 1)};
-  struct text wanted = {0}, unwanted = {0};
+  FREED(text) wanted = {0}, unwanted = {0};
   cugen_cache_counts removed;
   record.source_hash = spec.source_hash;
   store(fixture->cache, &keys[0], record);
@@ -164,8 +160,6 @@ TEST_WITH(unwanted_images_go, cache_set_up, cache_tear_down) {
   assert_int_equal(removed.images, 1);
   assert_sql(fixture, "SELECT (SELECT count(*) FROM image) + (SELECT count(*) FROM image_entry)",
              "0");
-  text_free(&wanted);
-  text_free(&unwanted);
 }
 
 /* ---- Whose images --------------------------------------------------------------------------- */
@@ -255,8 +249,7 @@ TEST(a_byte_stays_in_its_part) {
   static const char bytes[] = "facts and data";
   unsigned char mac[SEAL_BYTES];
   struct seal seal;
-  struct text facts = {0};
-  (void)state;
+  FREED(text) facts = {0};
   seal_fresh(&seal);
   text_addf(&facts, "%.5s", bytes);
   seal_make(&seal, &facts, bytes + 5, sizeof bytes - 5, mac);
@@ -267,7 +260,6 @@ TEST(a_byte_stays_in_its_part) {
     assert_int_equal(seal_holds(&seal, &facts, bytes + length, sizeof bytes - (size_t)length, mac),
                      length == 5);
   }
-  text_free(&facts);
 }
 
 /* Two users share a database; each has images of its own. */
@@ -293,8 +285,4 @@ TEST_WITH(users_keep_their_images_apart, cache_set_up, cache_tear_down) {
   assert_image(reopen(fixture), "key", "mine");
   free(before);
   text_free(&place);
-}
-
-int main(void) {
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,26 +18,22 @@ static long steps; /* in units of GRAIN, over all databases */
 static long removed_now, removed_most;
 
 static int count_steps(void *context) {
-  (void)context;
   steps++;
   return 0;
 }
 
 static void note_change(void *context, int what, const char *schema, const char *table,
                         sqlite3_int64 id) {
-  (void)context, (void)table, (void)id;
   removed_now += what == SQLITE_DELETE && strcmp(schema, "main") == 0;
 }
 
 static int note_commit(void *context) {
-  (void)context;
   if (removed_now > removed_most) removed_most = removed_now;
   return (int)(removed_now = 0);
 }
 
 /* sqlite3_auto_extension calls this for each database that is opened. */
 static int watch(sqlite3 *db, char **message, const void *api) {
-  (void)message, (void)api;
   sqlite3_progress_handler(db, GRAIN, count_steps, NULL);
   sqlite3_update_hook(db, note_change, NULL);
   sqlite3_commit_hook(db, note_commit, NULL);
@@ -46,11 +42,11 @@ static int watch(sqlite3 *db, char **message, const void *api) {
 
 /* Makes so many records: one for each of as many problems, or all of one variant of one problem. */
 static void make_wisdom(int count, bool one, struct text *out) {
-  struct cache *cache;
+  CLOSED(cache) *cache;
   size_t written;
   assert_int_equal(cache_open("none", &cache, NULL, NULL), CUGEN_OK);
   for (int i = 0; i < count; i++) {
-    struct text problem = {0};
+    FREED(text) problem = {0};
     text_addf(&problem, "n=%d", one ? 1 : i);
     const struct hash hash = hash_bytes(&i, sizeof i);
     const struct cache_key key = {"device", "config", text_get(&problem), "arch", hash.hex,
@@ -62,17 +58,15 @@ static void make_wisdom(int count, bool one, struct text *out) {
                                         .seconds = i + 1,
                                         .measured_at = 1600000000 + i};
     assert_int_equal(cache_store(cache, &key, &record, NULL), CUGEN_OK);
-    text_free(&problem);
   }
   cugen_error err = {0};
   if (wisdom_export(cache, &all, out, &written, &err)) fail_msg("%s", err.message);
-  cache_close(cache);
 }
 
 enum { IMPORTED, AGAIN, LISTED, EXPORTED, REMOVED, WORKS };
 
 static void use(int count, bool one, long counts[WORKS]) {
-  struct text folder = {0}, path = {0}, wisdom = {0}, out = {0};
+  FREED(text) folder = {0}, path = {0}, wisdom = {0}, out = {0};
   struct cache *cache;
   cugen_cache_merged merged;
   struct cache_space *spaces;
@@ -101,10 +95,6 @@ static void use(int count, bool one, long counts[WORKS]) {
   }
   cache_close(cache);
   folder_remove(text_get(&folder));
-  text_free(&folder);
-  text_free(&path);
-  text_free(&wisdom);
-  text_free(&out);
 }
 
 static void assert_linear(bool one) {
@@ -131,7 +121,6 @@ TEST(many_kernels_of_one_variant) {
 TEST(a_removal_is_of_short_transactions) {
   enum { RECORDS = 10000, MOST = 4096 };
   long counts[WORKS];
-  (void)state;
   removed_now = removed_most = 0;
   use(RECORDS, false, counts);
   assert_in_range(removed_most, 1, MOST);
@@ -139,5 +128,5 @@ TEST(a_removal_is_of_short_transactions) {
 
 int main(void) {
   sqlite3_auto_extension((void (*)(void))watch);
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return tests_run();
 }

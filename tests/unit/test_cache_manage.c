@@ -14,14 +14,13 @@
 static void assert_spaces(struct cache *cache, const char *want) {
   struct cache_space *spaces;
   size_t count;
-  struct text got = {0};
+  FREED(text) got = {0};
   assert_int_equal(cache_spaces(cache, &spaces, &count, NULL), CUGEN_OK);
   for (size_t i = 0; i < count; i++)
     text_addf(&got, "%s %s: %zu %zu %zu %s;", spaces[i].config, spaces[i].problem,
               spaces[i].records, spaces[i].failed, spaces[i].history, spaces[i].best);
   cache_spaces_free(spaces, count);
   assert_string_equal(text_get(&got), want);
-  text_free(&got);
 }
 
 /* Two problems of matmul and one of reduce, measured at EPOCH + 100, 200, ... */
@@ -34,7 +33,7 @@ static void store_some(struct cache *cache) {
       {"A100", "reduce", "n=64", "arch sm_80", NULL, NULL, 0}};
   for (int i = 0; i < 3; i++) {
     for (int variant = 0; variant < 3; variant++) {
-      struct text name = {0};
+      FREED(text) name = {0};
       text_addf(&name, "v%d", variant);
       struct cache_record record = record_of(text_get(&name), 3 - variant);
       if (variant == 2) record.outcome = CUGEN_OUTCOME_WRONG;
@@ -42,7 +41,6 @@ static void store_some(struct cache *cache) {
       record.source_hash = hash_bytes(&variant, sizeof variant);
       record.measured_at = EPOCH + 100 * (variant + 1);
       store(cache, &keys[i], record);
-      text_free(&name);
     }
   }
   struct cache_record again = record_of("v0", 1.5);
@@ -68,7 +66,6 @@ TEST_WITH(sets_are_listed, cache_set_up, cache_tear_down) {
 }
 
 static int note_device(void *context, const char *device, const char *options, cugen_error *err) {
-  (void)err;
   text_addf(context, "%s, %s; ", device, options);
   return CUGEN_OK;
 }
@@ -81,7 +78,7 @@ TEST_WITH(devices_are_found_by_config_and_problem, cache_set_up, cache_tear_down
                                    {"H200", "matmul", "M=65", "arch sm_90a", NULL, NULL, 0},
                                    {"B200", "reduce", "M=64", "arch sm_100a", NULL, NULL, 0}};
   const struct cache_key failed = {"V100", "matmul", "M=64", "arch sm_70", NULL, NULL, 0};
-  struct text found = {0};
+  FREED(text) found = {0};
   for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
     store(fixture->cache, &keys[i], record_of("v", 1));
   struct cache_record wrong = record_of("v", 1);
@@ -89,7 +86,6 @@ TEST_WITH(devices_are_found_by_config_and_problem, cache_set_up, cache_tear_down
   store(fixture->cache, &failed, wrong);
   assert_int_equal(cache_devices(fixture->cache, &keys[0], note_device, &found, NULL), CUGEN_OK);
   assert_string_equal(text_get(&found), "A100, arch sm_80; H200, arch sm_90a; ");
-  text_free(&found);
 }
 
 static void assert_removed(struct fixture *fixture, struct cache_filter filter, size_t spaces,
@@ -125,7 +121,7 @@ TEST_WITH(records_are_removed_by_what_they_are, cache_set_up, cache_tear_down) {
 /* A reader who has loaded the records goes on; removed images are compiled again. */
 TEST_WITH(a_reader_outlives_removal, cache_set_up, cache_tear_down) {
   struct fixture *fixture = *state;
-  struct cache *reader;
+  CLOSED(cache) *reader;
   cugen_cache_counts removed;
   const struct cache_filter all = {0};
   store_some(fixture->cache);
@@ -136,7 +132,6 @@ TEST_WITH(a_reader_outlives_removal, cache_set_up, cache_tear_down) {
   assert_spaces(reader, "");
   store(reader, &key, record_of("v", 1));
   assert_variants(fixture->cache, &key, "v");
-  cache_close(reader);
 }
 
 /* A writer blocks a removal, but not the counting of what would be removed. */
@@ -239,8 +234,4 @@ TEST_WITH(what_is_not_as_cugen_makes_it_is_refused, cache_set_up, cache_tear_dow
     assert_sql(fixture, cases[i][2], "");
     assert_variants(reopen(fixture), &key, "v");
   }
-}
-
-int main(void) {
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -104,9 +104,8 @@ TEST_WITH(a_wrong_one_is_found, cache_set_up, cache_tear_down) {
 /* ---- Its text ------------------------------------------------------------------------------- */
 
 TEST(what_is_printed_is_read) {
-  struct portfolio_body body;
-  struct text printed = {0};
-  (void)state;
+  FREED(portfolio_body) body;
+  FREED(text) printed = {0};
   assert_int_equal(portfolio_body_parse(BODY, &body, NULL), CUGEN_OK);
   assert_string_equal(body.rule, "select(M <= 64, 1, 0)");
   assert_int_equal(body.problems, 5);
@@ -120,8 +119,6 @@ TEST(what_is_printed_is_read) {
   assert_string_equal(body.variants[0].problem, "M=64 N=64");
   portfolio_body_print(&body, &printed);
   assert_string_equal(text_get(&printed), BODY);
-  text_free(&printed);
-  portfolio_body_free(&body);
 }
 
 /* A shipped portfolio has no exceptions, nor has one from before there were any. */
@@ -129,15 +126,12 @@ TEST(one_without_exceptions_is_read) {
   static const char text[] =
       "rule 0\nproblems 1\ntuned 1.000000 1.000000\nheld 0.000000 0.000000\nvariant 1 " HASH
       " naive\nat M=8\n";
-  struct portfolio_body body;
-  struct text printed = {0};
-  (void)state;
+  FREED(portfolio_body) body;
+  FREED(text) printed = {0};
   assert_int_equal(portfolio_body_parse(text, &body, NULL), CUGEN_OK);
   assert_int_equal(body.kernels, 0);
   portfolio_body_print(&body, &printed);
   assert_string_equal(text_get(&printed), text);
-  text_free(&printed);
-  portfolio_body_free(&body);
 }
 
 /* A body that is cut anywhere is refused, and no changed byte makes the parser read past its
@@ -168,7 +162,6 @@ TEST(what_is_none_is_refused) {
   };
   struct portfolio_body body;
   cugen_error err;
-  (void)state;
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
     assert_int_equal(portfolio_body_parse(wrong[i], &body, &err), CUGEN_ERROR_CACHE);
   for (size_t length = 0; length < sizeof BODY - 1; length++) {
@@ -194,12 +187,12 @@ static struct text export_all(struct cache *cache, const char *problem) {
 
 TEST_WITH(wisdom_carries_them, cache_set_up, cache_tear_down) {
   struct fixture *fixture = *state;
-  struct cache *other;
+  CLOSED(cache) *other;
   cugen_cache_merged merged;
   store(fixture->cache, &key, full);
   put(fixture->cache, portfolio("dtype=f32", "/a.lua", LATE));
   put(fixture->cache, portfolio("dtype=f64", "", EARLY));
-  struct text all = export_all(fixture->cache, NULL), one = export_all(fixture->cache, "dtype=f64");
+  FREED(text) all = export_all(fixture->cache, NULL), one = export_all(fixture->cache, "dtype=f64");
   assert_int_equal(cache_open("none", &other, NULL, NULL), CUGEN_OK);
   assert_int_equal(wisdom_import(other, "file", text_get(&one), one.length, &merged, NULL),
                    CUGEN_OK);
@@ -213,12 +206,8 @@ TEST_WITH(wisdom_carries_them, cache_set_up, cache_tear_down) {
     /* this machine does not have the config file */
     assert_kept(other, NULL, "[dtype=f32  100][dtype=f64  0]");
   }
-  struct text again = export_all(other, NULL);
+  FREED(text) again = export_all(other, NULL);
   assert_string_equal(text_get(&again), text_get(&all));
-  text_free(&again);
-  text_free(&all);
-  text_free(&one);
-  cache_close(other);
 }
 
 static const char checksum_mark[] = ",\"checksum\":\"";
@@ -265,18 +254,13 @@ TEST_WITH(wrong_wisdom_is_refused, cache_set_up, cache_tear_down) {
   };
   struct fixture *fixture = *state;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    struct text wisdom = seal(cases[i].lines, cases[i].count);
+    FREED(text) wisdom = seal(cases[i].lines, cases[i].count);
     cugen_cache_merged merged;
     cugen_error err = {0};
     assert_int_equal(
         wisdom_import(fixture->cache, "file", text_get(&wisdom), wisdom.length, &merged, &err),
         CUGEN_ERROR_CACHE);
     if (!strstr(err.message, cases[i].what)) fail_msg("%s: %s", cases[i].what, err.message);
-    text_free(&wisdom);
   }
   assert_kept(fixture->cache, NULL, "");
-}
-
-int main(void) {
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

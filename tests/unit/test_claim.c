@@ -34,7 +34,6 @@ TEST(what_can_be_is_taken) {
                        result;
   struct claim claim = right();
   char why[160];
-  (void)state;
   assert_true(can_be(&claim, &result, why));
   assert_true(result.measurement.seconds == 3e-3 && result.measurement.p80 == 4e-3 &&
               result.outputs == 77);
@@ -50,7 +49,6 @@ TEST(truth_has_two_values) {
   struct claim claim = right();
   struct worker_result result;
   char why[160];
-  (void)state;
   claim.dropped = claim.varies = claim.has_outputs = 0x80000000;
   assert_true(can_be(&claim, &result, why));
   assert_true(result.measurement.dropped && result.varies && result.has_outputs);
@@ -61,7 +59,6 @@ TEST(times_that_cannot_be) {
                                  0};
   struct worker_result result;
   char why[160];
-  (void)state;
   for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
     struct claim median = right(), least = right(), p20 = right(), p80 = right(), error = right();
     median.seconds = times[i], least.minimum = times[i], p20.p20 = times[i], p80.p80 = times[i];
@@ -90,7 +87,6 @@ TEST(times_are_within_the_process) {
   struct claim claim = right();
   struct worker_result result;
   char why[160];
-  (void)state;
   claim.samples = 661;
   assert_true(can_be(&claim, &result, why));
   claim.samples = 667;
@@ -107,7 +103,6 @@ TEST(times_are_within_the_process) {
 TEST(outcomes_and_causes) {
   struct worker_result result;
   char why[160];
-  (void)state;
   for (int outcome = -2; outcome <= 100; outcome++)
     for (int cause = -2; cause <= 100; cause++) {
       struct claim claim = right();
@@ -130,7 +125,6 @@ TEST(texts_end) {
   struct claim claim = right();
   struct worker_result result;
   char why[160];
-  (void)state;
   claim.outcome = CUGEN_OUTCOME_TRAP;
   memset(claim.reason, 'x', sizeof claim.reason);
   assert_true(can_be(&claim, &result, why)); /* the reason was cut */
@@ -168,8 +162,4 @@ TEST(errors_are_a_steps) {
   memset(endless.message, 'x', sizeof endless.message);
   assert_int_equal(claim_read_error(&endless, &err), CUGEN_ERROR_WRONG);
   assert_int_equal(strlen(err.message), sizeof err.message - 1);
-}
-
-int main(void) {
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -38,11 +38,9 @@ static void claim_one(struct cache *cache, const char *owner, const char *varian
 }
 
 TEST(a_file_keeps_none) {
-  struct cache *cache;
-  (void)state;
+  CLOSED(cache) *cache;
   assert_int_equal(cache_open("none", &cache, NULL, NULL), CUGEN_OK);
   assert_false(cache_keeps_claims(cache));
-  cache_close(cache);
 }
 
 TEST_WITH(one_owner_at_a_time, cache_set_up, cache_tear_down) {
@@ -157,8 +155,4 @@ TEST_WITH(a_removed_set_is_made_again, cache_set_up, cache_tear_down) {
   claim_one(cache, "second", "a", true);
   store(cache, &key, record_of("b", 1));
   assert_variants(cache, &key, "b");
-}
-
-int main(void) {
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -174,7 +174,6 @@ TEST(what_is_kept_for_predictions_is_found_until_it_is_too_much) {
   const size_t much = (size_t)70 << 20; /* of the 128 MiB that are kept */
   struct compiled small = fake_compiled(3), large = fake_compiled(much), found;
   struct compiled_store *store = compiled_store_open();
-  (void)state;
   assert_non_null(store);
   memcpy(small.image, "abc", 3);
   compiled_store_keep(store, "small", &small);
@@ -194,8 +193,4 @@ TEST(what_is_kept_for_predictions_is_found_until_it_is_too_much) {
   compiled_free(&small);
   compiled_free(&large);
   compiled_store_close(store);
-}
-
-int main(void) {
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

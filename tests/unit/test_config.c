@@ -47,7 +47,7 @@ static const char transpose[] =
     "}\n";
 
 TEST(reads_the_design_example) {
-  struct config *c = parse(transpose);
+  CLOSED(config) *c = parse(transpose);
   assert_string_equal(c->name, "transpose");
   assert_string_equal(c->path, "c.lua");
   assert_int_equal(c->problem_count, 3);
@@ -89,7 +89,6 @@ TEST(reads_the_design_example) {
   assert_non_null(tiled->launches[0].grid[1]);
   assert_null(tiled->launches[0].grid[2]);
   assert_null(tiled->launches[0].entry.text);
-  config_close(c);
 }
 
 TEST(shared_parts_come_first) {
@@ -202,7 +201,7 @@ TEST(a_mark_in_front_is_skipped) {
 
 /* The first example of docs/config.md loads. */
 TEST(the_manual_is_right) {
-  struct text manual = {0}, example = {0};
+  FREED(text) manual = {0}, example = {0};
   assert_int_equal(file_read("docs/config.md", &manual, NULL), CUGEN_OK);
   const char *begin = strstr(text_get(&manual), "```lua\n");
   assert_non_null(begin);
@@ -219,10 +218,4 @@ TEST(the_manual_is_right) {
     assert_non_null(strstr(text_get(&manual), config_keywords[i].name));
   for (int i = 0; i < DEVICE_FACT_COUNT; i++)
     assert_non_null(strstr(text_get(&manual), strchr(device_fact_names[i], '.') + 1));
-  text_free(&manual);
-  text_free(&example);
-}
-
-int main(void) {
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

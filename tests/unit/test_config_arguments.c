@@ -92,7 +92,6 @@ TEST(buffers_lie_in_structs) {
   static const char *const lacks[] = {"N=9", "held=false"}, *const empty[] = {"N=9",
                                                                               "biased=false"};
   int32_t pitch;
-  (void)state;
   struct config *c = parse_body(
       "problem \"N\" (8), problem \"held\" { true, false }, problem \"biased\" { true, false },\n"
       "input \"A\" { dtype = \"f32\", shape = { 3, \"N\" }, layout = \"row+4\" },\n"
@@ -262,17 +261,15 @@ static const struct {
 
 TEST(wrong_arguments) {
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-    struct text body = {0};
+    FREED(text) body = {0};
     struct kernel_argument a[3] = {0};
     cugen_error err;
     text_addf(&body, "problem \"M\" (8), problem \"word\" (\"plain\"),\n%s,", wrong[i].argument);
-    struct config *c = parse_body(text_get(&body));
+    CLOSED(config) *c = parse_body(text_get(&body));
     if (evaluate(c, &wrong[i].setting, 1, a, &err) != CUGEN_ERROR_CONFIG)
       fail_msg("no error: %s", wrong[i].argument);
     if (strncmp(err.message, wrong[i].want, strlen(wrong[i].want)) != 0)
       fail_msg("%s\n got: %s\nwant: %s", wrong[i].argument, err.message, wrong[i].want);
-    config_close(c);
-    text_free(&body);
   }
 }
 
@@ -287,7 +284,7 @@ TEST(products_are_types) {
       {"16", NULL, "c.lua:3: products is 16, which is no type"},
       {"1 // 0", NULL, "c.lua:3: products: "}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    struct text body = {0};
+    FREED(text) body = {0};
     struct problem problem;
     cugen_error err;
     const char *got;
@@ -303,10 +300,5 @@ TEST(products_are_types) {
     free(slots);
     problem_free(&problem);
     config_close(c);
-    text_free(&body);
   }
-}
-
-int main(void) {
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

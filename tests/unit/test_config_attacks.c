@@ -95,13 +95,8 @@ TEST(questions_are_bounded) {
        "nested too deeply"},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-    struct text text = {0};
+    FREED(text) text = {0};
     text_addf(&text, "%s%s%s", before, rows[i].parts, after);
     expect_attack(text_get(&text), rows[i].want);
-    text_free(&text);
   }
-}
-
-int main(void) {
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

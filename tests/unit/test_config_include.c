@@ -23,7 +23,7 @@ static void add(struct held *held, const char *name, const char *text) {
 
 /* Adds c.lua: a kernel around the declarations, which begin on line 3. */
 static void add_kernel(struct held *held, const char *declarations) {
-  struct text text = {0};
+  FREED(text) text = {0};
   text_addf(&text,
             "kernel \"k\" {\n"
             "  problem \"N\" (1024), output \"C\" { dtype = \"f32\", shape = { \"N\" } }, "
@@ -31,7 +31,6 @@ static void add_kernel(struct held *held, const char *declarations) {
             "%s\n}\n",
             declarations);
   add(held, "c.lua", text_get(&text));
-  text_free(&text);
 }
 
 static void forget(struct held *held) {
@@ -260,7 +259,7 @@ TEST(depth_and_number_end) {
   add(&held, "x.lua", "");
   add(&held, "c.lua", "for i = 1, 129 do include \"x.lua\" end\n");
   expect_refused(&held, "c.lua:1: there are more than 128 includes");
-  struct text long_comment = {0};
+  FREED(text) long_comment = {0};
   text_add(&long_comment, "--");
   while (long_comment.length < 1 << 20) text_add(&long_comment, "----------------");
   held.sources.files = NULL;
@@ -268,7 +267,6 @@ TEST(depth_and_number_end) {
   add(&held, "c.lua", "for i = 1, 8 do include \"x.lua\" end\n");
   expect_refused(
       &held, "c.lua:1: include: the files that a config includes are larger than 4 MiB together");
-  text_free(&long_comment);
 }
 
 /* ---- On the disk ---------------------------------------------------------------------------- */
@@ -279,11 +277,10 @@ struct place {
 };
 
 static void write_file(const char *path, const char *text) {
-  struct text folder = {0};
+  FREED(text) folder = {0};
   path_folder(path, &folder);
   assert_int_equal(folder_make(text_get(&folder), NULL), CUGEN_OK);
   assert_int_equal(file_write(path, text, strlen(text), NULL), CUGEN_OK);
-  text_free(&folder);
 }
 
 static int enter_place(void **state) {
@@ -306,14 +303,12 @@ static int leave_place(void **state) {
 static void expect_file(const char *name, const char *from, bool shipped, const char *want) {
   const struct sources plain = {NULL, NULL, NULL};
   const struct include_wanted wanted = {name, from, "tree/c.lua", shipped};
-  struct text path = {0}, content = {0};
+  FREED(text) path = {0}, content = {0};
   bool ships;
   cugen_error err;
   int status = sources_include(&plain, &wanted, &path, &content, &ships, &err);
   const char *got = status ? err.message : text_get(&path);
   if (strncmp(got, want, strlen(want)) != 0) fail_msg("got: %s\nwant: %s", got, want);
-  text_free(&path);
-  text_free(&content);
 }
 
 TEST_WITH(files_of_the_tree_are_found, enter_place, leave_place) {
@@ -350,8 +345,4 @@ TEST_WITH(shipped_files_include_shipped_files, enter_place, leave_place) {
   text_free(&path);
   text_free(&content);
   expect_file("copy.lua", "tree/c.lua", false, "configs/copy.lua");
-}
-
-int main(void) {
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,11 +12,10 @@
 
 /* Expects the error of an implementation that contains `parts`, which begin on line 2. */
 static void expect_parts_error(const char *parts, const char *want) {
-  struct text body = {0};
+  FREED(text) body = {0};
   text_addf(&body, "problem \"N\" (64), implementation \"i\" { %s }", parts);
   assert_false(body.failed);
   expect_body_error(text_get(&body), want);
-  text_free(&body);
 }
 
 TEST(lua_errors) {
@@ -106,12 +105,10 @@ TEST(names_that_break_cuda) {
       "device",    "half",         "sinf",     "sqrt",     "_Bool",   "cudaMalloc", "double4_32a",
       "atomicAdd", "sample_count", "template", "nil",      "assert"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-    struct text body = {0}, want = {0};
+    FREED(text) body = {0}, want = {0};
     text_addf(&body, "\nproblem \"%s\" (1),", names[i]);
     text_addf(&want, "c.lua:3: '%s' cannot be a name: ", names[i]);
     expect_body_error(text_get(&body), text_get(&want));
-    text_free(&body);
-    text_free(&want);
   }
   static const char *const allowed[] = {"texSource", "texels",   "tex_source", "atomicMass",
                                         "atomic",    "surfArea", "surfX",      "cudaMask",
@@ -454,14 +451,12 @@ TEST(wrong_options) {
       {"entry \"k<${n\"", "c.lua:2: entry: `${` without its `}`"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    struct text parts = {0};
+    FREED(text) parts = {0};
     text_addf(&parts, "template \"t\", grid { 1 }, block { 1 },\n%s", cases[i].parts);
-    struct text want = {0};
+    FREED(text) want = {0};
     text_add(&want, cases[i].want);
     want.data[6] = '3';
     expect_parts_error(text_get(&parts), text_get(&want));
-    text_free(&parts);
-    text_free(&want);
   }
 }
 
@@ -497,14 +492,13 @@ TEST(wrong_tensors) {
        "c.lua:3: tensor \"A\" stands at line 2 already"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    struct text content = {0};
+    FREED(text) content = {0};
     text_addf(&content,
               "kernel \"k\" { output \"A\" { dtype = \"f32\", shape = { 8, 8 } }, scalar \"s\" { "
               "value = 1 },\n"
               "implementation \"i\" { %s%s }, reference \"none\" }",
               cases[i].tensor, rest);
     expect_error(text_get(&content), cases[i].want);
-    text_free(&content);
   }
 }
 
@@ -537,16 +531,14 @@ TEST(wrong_fields) {
        "c.lua:3: field 1 of \"s\" has no dtype: { \"dt\", dtype = \"f32\", value = \"0.1\" }; the "
        "address of a buffer is { \"x\", buffer = \"x\" }"},
       {"{ \"x\", address = \"A\" }", "c.lua:3: field 1 of \"s\" has an unknown 'address'"}};
-  (void)state;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    struct text body = {0};
+    FREED(text) body = {0};
     text_addf(&body,
               "input \"A\" { dtype = \"f32\", shape = { 8, 8 } }, input \"P\" { dtype = \"f32\", "
               "shape = { 8 } }, constant \"K\" { dtype = \"f32\", shape = { 8 } "
               "},\nscalar \"s\" { struct = \"S\", fields = { %s } },",
               cases[i].fields);
     expect_body_error(text_get(&body), cases[i].want);
-    text_free(&body);
   }
 }
 
@@ -591,8 +583,4 @@ TEST(wrong_attributes) {
   expect_body_error("\ninput \"A\" { dtype = \"f32\", shape = { 8 }, fill = 3 },",
                     "c.lua:3: fill of \"A\" must be a string");
   expect_body_error("\ninput \"A\" (3),", "c.lua:3: input \"A\" needs its attributes in braces");
-}
-
-int main(void) {
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,16 +7,13 @@
 #include "tests/testing.h"
 
 static void expect_policy(const char *policy, const char *want) {
-  struct text body = {0}, printed = {0};
+  FREED(text) body = {0}, printed = {0};
   text_addf(&body,
             "problem \"M\" (64), problem \"N\" { 8, 16, 32 }, problem \"dtype\" { \"f32\" }, %s",
             policy);
-  struct config *c = parse_body(text_get(&body));
+  CLOSED(config) *c = parse_body(text_get(&body));
   policy_print(c, &printed);
   assert_string_equal(text_get(&printed), want);
-  config_close(c);
-  text_free(&body);
-  text_free(&printed);
 }
 
 TEST(policies) {
@@ -33,14 +30,13 @@ TEST(policies) {
 static void expect_bucket(const struct config *c, const char *size, const char *want) {
   const char *settings[] = {size, "dtype=f64"};
   struct problem problem, bucket;
-  struct text printed = {0};
+  FREED(text) printed = {0};
   assert_int_equal(problem_set(c, settings, 2, false, &problem, NULL), CUGEN_OK);
   assert_int_equal(problem_bucket(c, &problem, &bucket, NULL), CUGEN_OK);
   problem_free(&problem);
   problem_print(c, &bucket, &printed);
   assert_string_equal(text_get(&printed), want);
   problem_free(&bucket);
-  text_free(&printed);
 }
 
 TEST(sizes_round_up_to_their_bucket) {
@@ -82,10 +78,9 @@ TEST(sets_of_problems) {
 }
 
 static void expect_policy_error(const char *policy, const char *want) {
-  struct text body = {0};
+  FREED(text) body = {0};
   text_addf(&body, "problem \"M\" (64), problem \"N\" { 8, 16 }, problem \"x\" (0.5),\n%s", policy);
   expect_body_error(text_get(&body), want);
-  text_free(&body);
 }
 
 TEST(wrong_policies) {
@@ -160,7 +155,7 @@ static void expect_problem(const struct config *config, const char *const *setti
 }
 
 TEST(problems_are_set) {
-  struct config *c = sizes();
+  CLOSED(config) *c = sizes();
   expect_problem(c, NULL, 0, false, "M=64 alpha=0.5 fast=true mode=plain dtype=f32 width=1");
   expect_problem(c, NULL, 0, true, "M=3 alpha=0.5 fast=true mode=plain dtype=f64 width=1");
   static const char *const all[] = {"M=-0x10",    "alpha=1e-3", "fast=false",
@@ -168,22 +163,19 @@ TEST(problems_are_set) {
   expect_problem(c, all, 6, false, "M=-16 alpha=0.001 fast=false mode=other dtype=f64 width=2");
   static const char *const twice[] = {"M=1", "M=2", "alpha=3"};
   expect_problem(c, twice, 3, true, "M=2 alpha=3.0 fast=true mode=plain dtype=f64 width=1");
-  config_close(c);
 }
 
 TEST(the_check_problem_keeps_what_it_does_not_name) {
-  struct config *c = sizes();
+  CLOSED(config) *c = sizes();
   struct problem base, check;
   static const char *const settings[] = {"M=100", "mode=other", "width=2"};
-  struct text text = {0};
+  FREED(text) text = {0};
   assert_int_equal(problem_set(c, settings, 3, false, &base, NULL), CUGEN_OK);
   assert_int_equal(problem_check(c, &base, &check, NULL), CUGEN_OK);
   problem_free(&base);
   problem_print(c, &check, &text);
   assert_string_equal(text_get(&text), "M=3 alpha=0.5 fast=true mode=other dtype=f64 width=2");
-  text_free(&text);
   problem_free(&check);
-  config_close(c);
 }
 
 TEST(wrong_settings) {
@@ -211,7 +203,7 @@ TEST(wrong_settings) {
                       "alpha, fast, mode, dtype, "
                       "width"},
   };
-  struct config *c = sizes();
+  CLOSED(config) *c = sizes();
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     struct problem problem;
     cugen_error err;
@@ -221,22 +213,15 @@ TEST(wrong_settings) {
       fail_msg("got: %s\nwant: %s", err.message, cases[i].want);
     assert_null(problem.values);
   }
-  config_close(c);
 }
 
 TEST(wrong_settings_are_told_together) {
   const char *const settings[] = {"dtipe=f32", "M=8", "M=1.5"};
-  (void)state;
-  struct config *c = sizes();
+  CLOSED(config) *c = sizes();
   struct problem problem;
   cugen_error err;
   assert_int_equal(problem_set(c, settings, 3, false, &problem, &err), CUGEN_ERROR_USAGE);
   assert_non_null(strstr(err.message, "has no problem 'dtipe'"));
   assert_non_null(strstr(err.message, "\nsetting 'M=1.5': a whole number was expected"));
   assert_int_equal(problem_set(c, settings, 3, false, &problem, NULL), CUGEN_ERROR_USAGE);
-  config_close(c);
-}
-
-int main(void) {
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -30,7 +30,6 @@ static void expect_chosen(const char *const *sources, size_t count, size_t first
 TEST(what_takes_the_same_branches_is_not_kept) {
   struct coverage *branches;
   bool more;
-  (void)state;
   assert_int_equal(coverage_open(&branches, NULL), CUGEN_OK);
   assert_int_equal(coverage_add(branches, A(1, "x = 3;\ny"), &more, NULL), CUGEN_OK);
   assert_true(more);
@@ -50,7 +49,6 @@ TEST(each_branch_is_taken_twice_by_few) {
                                  A(1, "one") A(3, "three") A(5, "five"),
                                  A(1, "one\ntwo"),
                                  A(1, "one") A(3, "three")};
-  (void)state;
   expect_chosen(sources, 4, 0, (const int[]){0, 1, 2, 3, -1});
   expect_chosen(sources + 4, 2, 0, (const int[]){0, 1, -1});
 }
@@ -58,7 +56,6 @@ TEST(each_branch_is_taken_twice_by_few) {
 TEST(a_template_that_is_not_included_leaves_nothing_out) {
   const char *const sources[] = {A(1, "one"), A(1, "one") B(1, "b\nc"), A(1, "one") B(1, "b"),
                                  A(1, "one") B(2, "c")};
-  (void)state;
   /* b.cu: the last three sources have both lines left out, and each one left out. a.cu's line is
      in all of them. */
   expect_chosen(sources, 4, 0, (const int[]){1, 2, 3, -1});
@@ -67,10 +64,5 @@ TEST(a_template_that_is_not_included_leaves_nothing_out) {
 TEST(the_chosen_stay) {
   const char *const sources[] = {A(1, "one"), A(1, "one\ntwo"), A(1, "one") A(3, "three"),
                                  A(1, "one\ntwo\nthree")};
-  (void)state;
   expect_chosen(sources, 4, 1, (const int[]){0, 1, 2, 3, -1});
-}
-
-int main(void) {
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

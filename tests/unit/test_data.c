@@ -106,7 +106,7 @@ TEST(blocks_cross_rows) {
                                         ", layout = 'row^1,1,2'",
                                         ", strides = { 100, 33, 4 }"};
   for (size_t k = 0; k < sizeof layouts / sizeof *layouts; k++) {
-    struct text body = {0};
+    FREED(text) body = {0};
     struct made m;
     cugen_error err = {0};
     text_addf(&body,
@@ -118,7 +118,6 @@ TEST(blocks_cross_rows) {
       assert_true(element(&m, 0, i) == 1e6 * i + 1e4 * (i / (ROWS * COLUMNS)) +
                                            1e2 * (i / COLUMNS % ROWS) + i % COLUMNS);
     unmake(&m);
-    text_free(&body);
   }
 }
 
@@ -153,7 +152,7 @@ TEST(large_files_agree) {
   assert_non_null(file);
   for (int i = 0; i < COUNT; i++) file[i] = (char)('a' + (i * 7 + i / 1000) % 26);
   for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++) {
-    struct text body = {0};
+    FREED(text) body = {0};
     struct made m;
     cugen_error err = {0};
     text_addf(&body, "problem 'n' (100), input 'x' { dtype = 'u8', %s, file = 'x.bin' }," REST,
@@ -162,7 +161,6 @@ TEST(large_files_agree) {
     for (int k = 0; k < COUNT; k++)
       if (element(&m, 0, k) != file[k]) fail_msg("%s: element %d", layouts[i], k);
     unmake(&m);
-    text_free(&body);
   }
   free(file);
 }
@@ -175,7 +173,7 @@ TEST(larger_files_agree) {
            "{'descr': '|u1', 'fortran_order': False, 'shape': (5, 6), }");
   for (int i = 0; i < 5 * 6; i++) file[128 + i] = (char)i;
   for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++) {
-    struct text body = {0};
+    FREED(text) body = {0};
     struct made m;
     cugen_error err = {0};
     text_addf(
@@ -187,7 +185,6 @@ TEST(larger_files_agree) {
     for (int k = 0; k < 12; k++)
       if (element(&m, 0, k) != k / 4 * 6 + k % 4) fail_msg("%s: element %d", layouts[i], k);
     unmake(&m);
-    text_free(&body);
   }
 }
 
@@ -264,7 +261,7 @@ TEST(whole_numbers_are_exact) {
 }
 
 static void take(const char *dtype, const char *value, const char *want) {
-  struct text body = {0};
+  FREED(text) body = {0};
   struct made m;
   cugen_error err = {0};
   text_addf(&body,
@@ -276,7 +273,6 @@ static void take(const char *dtype, const char *value, const char *want) {
   } else {
     expect_error(text_get(&body), want);
   }
-  text_free(&body);
 }
 
 /* A value that the type would store as another number, or as infinity, is refused; rounding is
@@ -331,14 +327,13 @@ TEST(mistakes_have_their_line) {
 }
 
 static void expect_refusal(const char *arguments, const char *want) {
-  struct text text = {0};
+  FREED(text) text = {0};
   struct config *config;
   cugen_error err = {0};
   text_addf(&text, "kernel 'k' { problem 'n' (7), problem 'i1' (3),\n%s\n" REST " }", arguments);
   if (!config_parse("c.lua", text_get(&text), text.length, &config, &err))
     fail_msg("no error: %s", arguments);
   if (strncmp(err.message, want, strlen(want)) != 0) fail_msg("%s\n  want %s", err.message, want);
-  text_free(&text);
 }
 
 TEST(declarations_are_checked) {
@@ -373,13 +368,11 @@ TEST(declarations_are_checked) {
 }
 
 static struct hash proof_of(const char *body) {
-  struct expanding *bench = expanding_open(body, NULL, 0);
+  CLOSED(expanding) *bench = expanding_open(body, NULL, 0);
   expanding_add(bench, "t.cu", "__global__ void f(${params}) {}\n");
   expanding_add(bench, "g.cu", "__global__ void g(${params}) {}\n");
-  struct kernel_spec spec = expanding_one(bench, 0);
+  FREED(kernel_spec) spec = expanding_one(bench, 0);
   struct hash hash = spec.proof_hash;
-  kernel_spec_free(&spec);
-  expanding_close(bench);
   return hash;
 }
 
@@ -411,7 +404,6 @@ enum { PREPARED = 4 };
 /* A device whose buffers are numbers: the first byte of each buffer is that of its last fill. */
 static int fill_first(struct device *device, void *to, unsigned char byte, size_t bytes,
                       cugen_error *err) {
-  (void)device, (void)bytes, (void)err;
   *(unsigned char *)to = byte;
   return CUGEN_OK;
 }
@@ -462,7 +454,6 @@ TEST(scratch_is_poisoned_where_it_is_used) {
 TEST(a_digest_reaches_the_end) {
   const size_t bytes = (size_t)INPUTS_PIECE * 80 + 5;
   char *data = calloc(bytes, 1);
-  (void)state;
   assert_non_null(data);
   const uint64_t before = inputs_digest(data, bytes);
   data[bytes - 1] = 1;
@@ -479,7 +470,6 @@ TEST(sets_exceed_the_l2) {
   const struct kernel_spec spec = {.arguments = &argument, .argument_count = 1};
   struct device device = {
       .description.facts = {.is_gpu = 1, .l2_bytes = 16 << 20, .memory_bytes = INT64_C(1) << 36}};
-  (void)state;
   assert_int_equal(dataset_sets_wanted(&device, &spec), 8);
   argument.elements = 1 << 24; /* a single set exceeds twice the L2 */
   assert_int_equal(dataset_sets_wanted(&device, &spec), 1);
@@ -487,8 +477,4 @@ TEST(sets_exceed_the_l2) {
   assert_int_equal(dataset_sets_wanted(&device, &spec), DATASET_MOST_SETS);
   device.description.facts.memory_bytes = 64; /* at most a quarter of the memory is used */
   assert_int_equal(dataset_sets_wanted(&device, &spec), 3);
-}
-
-int main(void) {
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -50,31 +50,26 @@ TEST(every_change_is_told) {
       ARGUMENT_SHAPE,     ARGUMENT_FILL,    ARGUMENT_FILL,    ARGUMENT_FILL,    ARGUMENT_TOLERANCE,
       ARGUMENT_TOLERANCE, ARGUMENT_ACCESS,  ARGUMENT_ACCESS,  ARGUMENT_ACCESS,  ARGUMENT_ACCESS,
       ARGUMENT_ACCESS,    ARGUMENT_ACCESS};
-  (void)state;
   for (size_t i = 0; i < sizeof aspects / sizeof *aspects; i++) {
     struct kernel_argument before = square(), after = square();
-    struct text was = {0}, is = {0};
+    FREED(text) was = {0}, is = {0};
     change((int)i, &after);
     kernel_argument_describe(&before, aspects[i], &was);
     kernel_argument_describe(&after, aspects[i], &is);
     if (strcmp(text_get(&was), text_get(&is)) == 0)
       fail_msg("change %zu: both are '%s'", i, text_get(&was));
-    text_free(&was);
-    text_free(&is);
   }
 }
 
 TEST(a_texture_tells_its_addressing) {
   for (int i = 1; i < ADDRESS_KIND_COUNT; i++) {
     struct kernel_argument a = square(), b = square();
-    struct text first = {0}, other = {0};
+    FREED(text) first = {0}, other = {0};
     a.access = b.access = ACCESS_TEXTURE;
     b.address = (enum address_kind)i;
     kernel_argument_describe(&a, ARGUMENT_ACCESS, &first);
     kernel_argument_describe(&b, ARGUMENT_ACCESS, &other);
     assert_string_not_equal(text_get(&first), text_get(&other));
-    text_free(&first);
-    text_free(&other);
   }
 }
 
@@ -84,14 +79,9 @@ TEST(the_lacked_line_is_left_out) {
   char proof[] = "reference\nM=1\nN=2", first[] = "reference\nN=2", second[] = "reference\nM=1";
   const struct kernel_spec spec = {
       .proof = proof, .proof_lines = 2, .proof_hash = hash_bytes(proof, strlen(proof))};
-  (void)state;
   assert_string_equal(kernel_spec_proof_without(&spec, 0).hex, spec.proof_hash.hex);
   assert_string_equal(kernel_spec_proof_without(&spec, 1).hex,
                       hash_bytes(first, strlen(first)).hex);
   assert_string_equal(kernel_spec_proof_without(&spec, 2).hex,
                       hash_bytes(second, strlen(second)).hex);
-}
-
-int main(void) {
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

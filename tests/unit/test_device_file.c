@@ -106,7 +106,3 @@ TEST(test_unknown) {
   assert_int_equal(device_file_open(NULL, "configs/devices/t4.lua", &model, &err), CUGEN_OK);
   assert_string_equal(model.id, "model:T4");
 }
-
-int main(void) {
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -46,7 +46,3 @@ TEST(test_texts) {
     assert_string_equal(got.name, cases[i].name);
   }
 }
-
-int main(void) {
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -150,14 +150,12 @@ TEST(test_conditions_of_parameters) {
       "#if NEVER\n#elif n\n", "#if __has_include(<n.h>)\n", "#define is(x) 1\n#if is(n)\n",
       "#if 1\n#else n\n", "#ifdef BIG\n#define n 32\n#else\n#define n 8\n#endif\n#if n > 16\n"};
   for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
-    struct text template = {0};
+    FREED(text) template = {0};
     text_addf(&template, "%s#endif\n__global__ void f(${params}) {}\n", good[i]);
-    struct expanding *bench = expanding_open(body, NULL, 0);
+    CLOSED(expanding) *bench = expanding_open(body, NULL, 0);
     expanding_add(bench, "t.cu", text_get(&template));
     struct kernel_spec spec = expanding_one(bench, 0);
     kernel_spec_free(&spec);
-    expanding_close(bench);
-    text_free(&template);
   }
   expanding_error(
       body, "\n#if n > 4\n#endif\n__global__ void f(${params}) {}\n", CUGEN_ERROR_TEMPLATE,
@@ -190,17 +188,14 @@ TEST(test_wide_index) {
       "implementation 'a' { template 't.cu', grid { '1' }, block { '32' } }";
   const long long limit = (1LL << 31) - (1LL << 24);
   for (int over = 0; over < 2; over++) {
-    struct text body = {0};
+    FREED(text) body = {0};
     text_addf(&body, most, limit + over);
-    struct expanding *bench = expanding_open(text_get(&body), NULL, 0);
+    CLOSED(expanding) *bench = expanding_open(text_get(&body), NULL, 0);
     expanding_add(bench, "t.cu", "__global__ void f(${params}) {}\n");
-    struct kernel_spec spec = expanding_one(bench, 0);
+    FREED(kernel_spec) spec = expanding_one(bench, 0);
     assert_non_null(
         strstr(spec.source, over ? "using index_t = long long;" : "using index_t = int;"));
     assert_string_equal(spec.arguments[1].dtype->name, over ? "i64" : "i32");
-    kernel_spec_free(&spec);
-    expanding_close(bench);
-    text_free(&body);
   }
 }
 
@@ -280,7 +275,7 @@ TEST(test_functions) {
 }
 
 TEST(test_globals_last_for_one_expansion) {
-  struct expanding *bench = expanding_open(TUNED("tunable 'b' { 1, 2 },"), NULL, 0);
+  CLOSED(expanding) *bench = expanding_open(TUNED("tunable 'b' { 1, 2 },"), NULL, 0);
   expanding_add(
       bench, "t.cu",
       "//@ if b == 1 then\n//@   mine = 1\n//@ end\n// ${mine}\n__global__ void f() {}\n");
@@ -290,13 +285,12 @@ TEST(test_globals_last_for_one_expansion) {
   assert_int_equal(expanding_try(bench, 1, &spec, &err), CUGEN_ERROR_TEMPLATE);
   assert_non_null(
       strstr(err.message, "/t.cu:4: mine: unknown, nearest 'min'\n  in variant 'a b=2'"));
-  expanding_close(bench);
 }
 
 /* ---- Includes of templates ------------------------------------------------------------------ */
 
 TEST(test_include) {
-  struct expanding *bench = expanding_open(TUNED(""), NULL, 0);
+  CLOSED(expanding) *bench = expanding_open(TUNED(""), NULL, 0);
   expanding_add(bench, "t.cu",
                 "//@ helper = 5\n//@ include \"lib/a.cuh\"\n//@ include \"lib/a.cuh\"\n//@ include "
                 "\"lib/once.cuh\"\n"
@@ -304,15 +298,13 @@ TEST(test_include) {
   expanding_add(bench, "lib/a.cuh",
                 "// ${helper}\n#include <x.h>\n//@ shared = (helper or 0) + 1\n//@ helper = 6\n");
   expanding_add(bench, "lib/once.cuh", "#pragma once\n// once\n");
-  struct kernel_spec spec = expanding_one(bench, 0);
+  FREED(kernel_spec) spec = expanding_one(bench, 0);
   expanding_text(bench, strchr(strchr(spec.source, '\n') + 1, '\n') + 1,
                  "#line 2 \"T/lib/a.cuh\"\n#include <x.h>\n#line 1 \"prologue\"\n\n#line 1 "
                  "\"T/lib/a.cuh\"\n// "
                  "5\n\n#line 1 \"T/lib/a.cuh\"\n// 6\n\n"
                  "#line 1 \"T/lib/once.cuh\"\n\n// once\n#line 6 \"T/t.cu\"\n__global__ void f() "
                  "{}\n// 7 6\n");
-  kernel_spec_free(&spec);
-  expanding_close(bench);
 }
 
 TEST(test_include_errors) {
@@ -343,21 +335,20 @@ TEST(test_include_errors) {
 
 /* Stopped after so many instructions or, on a slow machine, seconds. */
 TEST(test_endless_template) {
-  struct expanding *bench = expanding_open(TUNED("tunable 'block_size' { 64 },"), NULL, 0);
+  CLOSED(expanding) *bench = expanding_open(TUNED("tunable 'block_size' { 64 },"), NULL, 0);
   struct kernel_spec spec;
   cugen_error err = {0};
   expanding_add(bench, "t.cu", "//@ while true do end\n");
   assert_int_equal(expanding_try(bench, 0, &spec, &err), CUGEN_ERROR_TEMPLATE);
   assert_non_null(strstr(err.message, "/t.cu:1: gave up after"));
   assert_non_null(strstr(err.message, "\n  in variant 'a block_size=64'"));
-  expanding_close(bench);
 }
 
 /* Stopped by too much text or, on a slow machine, by the time before. */
 static const char *const too_much[] = {"the expansion is larger than 16 MiB", "gave up after"};
 
 static void assert_given_up(const char *template, const char *other, const char *words) {
-  struct expanding *bench = expanding_open(TUNED(""), NULL, 0);
+  CLOSED(expanding) *bench = expanding_open(TUNED(""), NULL, 0);
   struct kernel_spec spec;
   cugen_error err = {0};
   expanding_add(bench, "t.cu", template);
@@ -366,7 +357,6 @@ static void assert_given_up(const char *template, const char *other, const char 
   bool said =
       strstr(err.message, words) || (words == too_much[0] && strstr(err.message, too_much[1]));
   if (!said) fail_msg("no '%s' in: %s", words, err.message);
-  expanding_close(bench);
 }
 
 /* Templates that were written to attack. */
@@ -433,16 +423,15 @@ TEST(test_template_errors) {
 }
 
 TEST(test_missing_template) {
-  struct expanding *bench = expanding_open(TUNED(""), NULL, 0);
+  CLOSED(expanding) *bench = expanding_open(TUNED(""), NULL, 0);
   struct kernel_spec spec;
   cugen_error err = {0};
   assert_int_equal(expanding_try(bench, 0, &spec, &err), CUGEN_ERROR_TEMPLATE);
   assert_non_null(strstr(err.message, "k.lua:2: no template 't.cu': "));
-  expanding_close(bench);
 }
 
 TEST(test_expander_works_on_after_an_error) {
-  struct expanding *bench = expanding_open(TUNED("tunable 'b' { 1, 2 },"), NULL, 0);
+  CLOSED(expanding) *bench = expanding_open(TUNED("tunable 'b' { 1, 2 },"), NULL, 0);
   expanding_add(bench, "t.cu", "//@ include \"u.cu\"\n__global__ void f() {}\n");
   expanding_add(bench, "u.cu", "//@ if b == 1 then error('one') end\n// two\n");
   struct kernel_spec spec;
@@ -452,9 +441,4 @@ TEST(test_expander_works_on_after_an_error) {
   assert_non_null(strstr(spec.source, "// two\n"));
   kernel_spec_free(&spec);
   assert_int_equal(expanding_try(bench, 0, &spec, &err), CUGEN_ERROR_TEMPLATE);
-  expanding_close(bench);
-}
-
-int main(void) {
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -33,12 +33,11 @@ static void assert_source(const char *body, const char *template, const struct f
 }
 
 static void assert_refused(const char *template, const struct file *files, const char *expected) {
-  struct expanding *bench = open_with(TUNED(""), template, files);
+  CLOSED(expanding) *bench = open_with(TUNED(""), template, files);
   struct kernel_spec spec;
   cugen_error err = {0};
   assert_int_equal(expanding_try(bench, 0, &spec, &err), CUGEN_ERROR_TEMPLATE);
   expanding_text(bench, err.message, expected);
-  expanding_close(bench);
 }
 
 /* ---- Where headers go ----------------------------------------------------------------------- */
@@ -48,7 +47,6 @@ TEST(test_nested) {
                                       {"sub/b.h", "#include \"c.h\"\n"},
                                       {"sub/c.h", "int c;"},
                                       {NULL, NULL}};
-  (void)state;
   assert_source(
       TUNED(""), "// first\n#include \"a.h\" // why\n" KERNEL, files,
       "#define n 1000\n\n#line 1 \"T/t.cu\"\n// first\n#line 1 \"T/a.h\"\n#line 1 \"T/sub/b.h\"\n"
@@ -60,7 +58,6 @@ TEST(test_nested) {
 TEST(test_toolkit) {
   static const struct file files[] = {
       {"a.h", "#ifndef A_H\n#define A_H\n#include <cuda_bf16.h>\n#endif\n"}, {NULL, NULL}};
-  (void)state;
   assert_source(TUNED(""), "#include \"cuda_fp16.h\"\n#include \"a.h\"\n" KERNEL, files,
                 "#line 1 \"T/t.cu\"\n#include <cuda_fp16.h>\n#line 2 \"T/a.h\"\n#define A_H\n#line "
                 "3 \"T/a.h\"\n"
@@ -73,7 +70,6 @@ TEST(test_toolkit) {
 TEST(test_guarded_file) {
   static const struct file files[] = {{"a.h", "#include \"t.cu\"\n#include <cuda_bf16.h>\n"},
                                       {NULL, NULL}};
-  (void)state;
   assert_source(TUNED(""),
                 "// by us\n#ifndef T_CU // once\n#define T_CU\n#include <cuda_fp16.h>\n#include "
                 "\"a.h\"\nint a = n;\n" KERNEL "#endif // T_CU\n",
@@ -95,7 +91,6 @@ TEST(test_guarded_file) {
 TEST(test_once) {
   static const struct file files[] = {{"a.h", "#pragma once\n#include \"a.h\"\nint a;\n"},
                                       {NULL, NULL}};
-  (void)state;
   assert_source(TUNED(""), "#include \"a.h\"\n#include \"a.h\"\n" KERNEL, files,
                 "#line 1 \"T/t.cu\"\n#line 1 \"T/a.h\"\n            \n#line 3 \"T/a.h\"\nint "
                 "a;\n#line 2 \"T/t.cu\"\n"
@@ -112,7 +107,6 @@ TEST(test_once) {
 TEST(test_folders) {
   static const struct file files[] = {
       {"inc/a.h", "int a;\n"}, {"third/b.h", "int b;\n"}, {NULL, NULL}};
-  (void)state;
   assert_source("include_dirs { 'third' }," TUNED("include_dirs { 'inc' },"),
                 "#include <a.h>\n#include \"b.h\"\n" KERNEL, files,
                 "#line 1 \"T/t.cu\"\n#line 1 \"T/inc/a.h\"\nint a;\n#line 2 \"T/t.cu\"\n#line 1 "
@@ -123,7 +117,6 @@ TEST(test_folders) {
 TEST(test_memory) {
   struct expanding *bench = open_with(TUNED("include_dirs { 'inc' },"), "", NULL);
   struct source_file *files = NULL;
-  (void)state;
   static const char template[] = "#include \"a.h\"\n#include <b.h>\n" KERNEL;
   expanding_check(sources_add(&files, "t.cu", template, strlen(template), NULL), NULL);
   expanding_check(sources_add(&files, "a.h", "int a;\n", 7, NULL), NULL);
@@ -143,13 +136,10 @@ TEST(test_hash) {
                            other[] = {{"a.h", "int b;\n"}, {NULL, NULL}};
   const struct file *all[] = {one, same, other};
   struct hash hashes[3];
-  (void)state;
   for (int i = 0; i < 3; i++) {
-    struct expanding *bench = open_with(TUNED(""), "#include \"a.h\"\n" KERNEL, all[i]);
-    struct kernel_spec spec = expanding_one(bench, 0);
+    CLOSED(expanding) *bench = open_with(TUNED(""), "#include \"a.h\"\n" KERNEL, all[i]);
+    FREED(kernel_spec) spec = expanding_one(bench, 0);
     hashes[i] = spec.source_hash;
-    kernel_spec_free(&spec);
-    expanding_close(bench);
   }
   assert_string_equal(hashes[0].hex, hashes[1].hex);
   assert_string_not_equal(hashes[0].hex, hashes[2].hex);
@@ -164,7 +154,6 @@ TEST(test_hash) {
 
 TEST(test_outside) {
   static const struct file files[] = {{"a.h", "\n#include <../x.h>\n"}, {NULL, NULL}};
-  (void)state;
   assert_refused("#include \"/etc/passwd\"\n" KERNEL, NULL,
                  "T/t.cu:1: #include of '/etc/passwd' " OUTSIDE);
   assert_refused("#  inc\\\nlude <//etc/passwd>\n" KERNEL, NULL,
@@ -190,11 +179,10 @@ TEST(test_outside_branch) {
 }
 
 TEST(test_links) {
-  struct expanding *bench = open_with(TUNED(""), "#include \"a.h\"\n" KERNEL, NULL);
-  struct text link = {0};
+  CLOSED(expanding) *bench = open_with(TUNED(""), "#include \"a.h\"\n" KERNEL, NULL);
+  FREED(text) link = {0};
   struct kernel_spec spec;
   cugen_error err = {0};
-  (void)state;
   text_addf(&link, "%s/a.h", text_get(&bench->folder));
   assert_int_equal(symlink("/etc/passwd", text_get(&link)), 0);
   assert_int_equal(expanding_try(bench, 0, &spec, &err), CUGEN_ERROR_TEMPLATE);
@@ -206,13 +194,10 @@ TEST(test_links) {
   expanding_text(bench, err.message,
                  "T/t.cu:1: T/a.h is no regular file: pipes, sockets and devices are not read\n  "
                  "in variant 'a'");
-  text_free(&link);
-  expanding_close(bench);
 }
 
 TEST(test_endless) {
   static const struct file files[] = {{"a.h", "#include \"a.h\"\n"}, {NULL, NULL}};
-  (void)state;
   assert_refused(
       "#include \"a.h\"\n" KERNEL, files,
       "T/a.h:1: headers are nested more than 32 deep: does one include itself?\n  in variant 'a'");
@@ -221,12 +206,10 @@ TEST(test_endless) {
 /* ---- Options -------------------------------------------------------------------------------- */
 
 static void assert_options(const char *body, uint64_t index, const char *options) {
-  struct expanding *bench = open_with(body, KERNEL, NULL);
-  struct kernel_spec spec = expanding_one(bench, index);
+  CLOSED(expanding) *bench = open_with(body, KERNEL, NULL);
+  FREED(kernel_spec) spec = expanding_one(bench, index);
   assert_string_equal(spec.options, options);
   assert_int_equal(strstr(spec.source, "// options: ") != NULL, *options != '\0');
-  kernel_spec_free(&spec);
-  expanding_close(bench);
 }
 
 TEST(test_options) {
@@ -244,13 +227,10 @@ TEST(test_options) {
       "options { flags = { '--device-int128', '--diag-suppress=177' }, fast_math = true }," TUNED(
           "options { flags = { '--generate-line-info' }, define = { 'NDEBUG', 'T=float' } },"),
       0, "--use_fast_math --device-int128 --diag-suppress=177 --generate-line-info -DNDEBUG=1");
-  struct expanding *bench = open_with(BODY, KERNEL, NULL);
+  CLOSED(expanding) *bench = open_with(BODY, KERNEL, NULL);
 #undef BODY
-  struct kernel_spec a = expanding_one(bench, 0), b = expanding_one(bench, 1);
+  FREED(kernel_spec) a = expanding_one(bench, 0), b = expanding_one(bench, 1);
   assert_string_not_equal(a.source_hash.hex, b.source_hash.hex);
-  kernel_spec_free(&a);
-  kernel_spec_free(&b);
-  expanding_close(bench);
 }
 
 TEST(test_defines) {
@@ -270,9 +250,9 @@ TEST(test_conditional_defines) {
         "2', NDEBUG = 'bs == "                                                                     \
         "64', T = "                                                                                \
         "'dtype' } },")
-  struct expanding *bench = open_with(BODY, KERNEL, NULL);
+  CLOSED(expanding) *bench = open_with(BODY, KERNEL, NULL);
 #undef BODY
-  struct kernel_spec a = expanding_one(bench, 0), b = expanding_one(bench, 1);
+  FREED(kernel_spec) a = expanding_one(bench, 0), b = expanding_one(bench, 1);
   assert_null(strstr(a.source, "#define WIDE"));
   assert_non_null(strstr(b.source, "#line 2 \"k.lua\"\n#define WIDE 1\n"));
   assert_non_null(strstr(
@@ -282,9 +262,6 @@ TEST(test_conditional_defines) {
   assert_non_null(strstr(b.source, "#define HALF 64\n"));
   assert_string_equal(a.options, "-DNDEBUG=1");
   assert_string_equal(b.options, "");
-  kernel_spec_free(&a);
-  kernel_spec_free(&b);
-  expanding_close(bench);
 }
 
 /* A macro in front of an include applies to that header, too, as with nvcc; a macro behind the
@@ -305,14 +282,12 @@ TEST(test_macros_of_headers) {
 /* Some editors put a byte order mark in front of a file. */
 TEST(test_byte_order_marks) {
 #define MARK "\xef\xbb\xbf"
-  struct expanding *bench = open_with(TUNED(""), MARK "#include \"h.h\"\n" KERNEL, NULL);
+  CLOSED(expanding) *bench = open_with(TUNED(""), MARK "#include \"h.h\"\n" KERNEL, NULL);
   expanding_add(bench, "h.h", MARK "int h;\n");
-  struct kernel_spec spec = expanding_one(bench, 0);
+  FREED(kernel_spec) spec = expanding_one(bench, 0);
   assert_null(strstr(spec.source, MARK));
   assert_non_null(strstr(spec.source, "int h;\n"));
 #undef MARK
-  kernel_spec_free(&spec);
-  expanding_close(bench);
 }
 
 /* A reference gets only the options that its language needs, because it must be exact. */
@@ -322,12 +297,11 @@ TEST(test_reference) {
       "reference 'r.cu',"
       "options { fast_math = true, std = 'c++20', define = { 'A' } },"
       "implementation 'a' { options { define = { 'B' }, std = 'c++14' }, " ONE_LAUNCH " }";
-  struct expanding *bench = open_with(body, KERNEL, NULL);
+  CLOSED(expanding) *bench = open_with(body, KERNEL, NULL);
   expanding_add(bench, "r.cu", "__global__ void r(${params}) {}\n");
-  struct kernel_spec spec, reference;
+  FREED(kernel_spec) spec, reference;
   struct variant variant = {.implementation = bench->config->implementations};
   cugen_error err;
-  (void)state;
   expanding_check(expand_reference(bench->expander, bench->config, &bench->problem,
                                    &expanding_facts, &variant, 0, &reference, &err),
                   &err);
@@ -336,9 +310,6 @@ TEST(test_reference) {
   assert_null(strstr(reference.source, "#define B 1\n"));
   spec = expanding_one(bench, 0);
   assert_string_equal(spec.options, "--use_fast_math --std=c++14");
-  kernel_spec_free(&spec);
-  kernel_spec_free(&reference);
-  expanding_close(bench);
 }
 
 TEST(test_bad_values) {
@@ -348,8 +319,4 @@ TEST(test_bad_values) {
   expanding_error(
       TUNED("tunable 'c' { 'cx' },\noptions { load_cache = 'c' },"), KERNEL, CUGEN_ERROR_CONFIG,
       "k.lua:3: option load_cache is cx: it must be one of ca cg cs lu cv\n  in variant 'a c=cx'");
-}
-
-int main(void) {
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

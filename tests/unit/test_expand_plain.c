@@ -9,13 +9,10 @@
 #define BS "tunable 'bs' { 64, 128 },\n"
 
 static void assert_hash(const char *body, uint64_t one, uint64_t other, bool same) {
-  struct expanding *bench = expanding_open(body, NULL, 0);
+  CLOSED(expanding) *bench = expanding_open(body, NULL, 0);
   expanding_add(bench, "t.cu", "template <int b> __global__ void k() {}\n");
-  struct kernel_spec a = expanding_one(bench, one), b = expanding_one(bench, other);
+  FREED(kernel_spec) a = expanding_one(bench, one), b = expanding_one(bench, other);
   assert_int_equal(strcmp(a.source_hash.hex, b.source_hash.hex) == 0, same);
-  kernel_spec_free(&a);
-  kernel_spec_free(&b);
-  expanding_close(bench);
 }
 
 /* ---- #ifdef --------------------------------------------------------------------------------- */
@@ -37,23 +34,19 @@ TEST(test_ifdef) {
       {"#if defined(FAST) && FAST\n#endif\n", true},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    struct text template = {0};
+    FREED(text) template = {0};
     text_addf(&template, "%s__global__ void k() {}\n", cases[i].body);
     static const char *const bodies[] = {
         TUNED("tunable 'FAST' { false, true },"),
         TUNED("tunable 'bs' { 64, 128 }, derive 'FAST' 'bs == 128',")};
     for (int b = 0; b < 2; b++) {
-      struct expanding *bench = expanding_open(bodies[b], NULL, 0);
+      CLOSED(expanding) *bench = expanding_open(bodies[b], NULL, 0);
       expanding_add(bench, "t.cu", text_get(&template));
-      struct kernel_spec no = expanding_one(bench, 0), yes = expanding_one(bench, 1);
+      FREED(kernel_spec) no = expanding_one(bench, 0), yes = expanding_one(bench, 1);
       assert_int_equal(strstr(no.source, "#define FAST 0\n") != NULL, cases[i].always);
       assert_non_null(strstr(yes.source, "#define FAST 1\n"));
       assert_string_not_equal(no.source_hash.hex, yes.source_hash.hex);
-      kernel_spec_free(&no);
-      kernel_spec_free(&yes);
-      expanding_close(bench);
     }
-    text_free(&template);
   }
 }
 
@@ -70,12 +63,10 @@ TEST(test_entry_mentions) {
 }
 
 static void assert_entry(const char *body, const char *entry) {
-  struct expanding *bench = expanding_open(body, NULL, 0);
+  CLOSED(expanding) *bench = expanding_open(body, NULL, 0);
   expanding_add(bench, "t.cu", "template <int b> __global__ void k() {}\n");
-  struct kernel_spec spec = expanding_one(bench, 0);
+  FREED(kernel_spec) spec = expanding_one(bench, 0);
   assert_string_equal(spec.launches[0].entry, entry);
-  kernel_spec_free(&spec);
-  expanding_close(bench);
 }
 
 TEST(test_entry_values) {
@@ -101,10 +92,9 @@ TEST(test_entry_errors) {
 /* ---- Names that the source declares, too ---------------------------------------------------- */
 
 static void unchanged(const char *body, const char *prologue, const char *template) {
-  struct text expected = {0};
+  FREED(text) expected = {0};
   text_addf(&expected, "%s%s#line 1 \"T/t.cu\"\n%s", prologue, *prologue ? "\n" : "", template);
   expanding_source(body, template, text_get(&expected));
-  text_free(&expected);
 }
 
 TEST(test_template_parameters) {
@@ -206,8 +196,4 @@ TEST(test_common_types) {
       TUNED("options { define = { 'uint=unsigned' } },"), "__global__ void k(uint x, int) {}\n",
       "#line 2 \"k.lua\"\n#define uint unsigned\n#line 1 \"prologue\"\n\n#line 1 \"T/t.cu\"\n"
       "__global__ void k(uint x, int) {}\n");
-}
-
-int main(void) {
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -52,14 +52,11 @@ TEST(arrays_for_wgmma_have_descriptors) {
        "+ j % 16);\n    return 0xc000001000200000 | (at >> 4 & 0x3fff);"},
   };
   for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
-    struct text body = {0};
-    struct expanding *bench;
+    FREED(text) body = {0};
+    CLOSED(expanding) *bench;
     text_addf(&body, TUNED("shared 's' { dtype = 'f16', %s },"), cases[n].attributes);
-    struct kernel_spec spec = expand(&bench, text_get(&body), "__global__ void f() { s; }\n");
+    FREED(kernel_spec) spec = expand(&bench, text_get(&body), "__global__ void f() { s; }\n");
     expect_in(spec.source, cases[n].expected);
-    kernel_spec_free(&spec);
-    expanding_close(bench);
-    text_free(&body);
   }
 }
 
@@ -92,15 +89,12 @@ TEST(arrays_are_readable) {
        "float data[5][2];\n  __device__ float *at(int i, int j) { return &data[i][0]; }"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    struct text body = {0};
-    struct expanding *bench;
+    FREED(text) body = {0};
+    CLOSED(expanding) *bench;
     text_addf(&body, TUNED("shared 's' { dtype = 'f32', shape = %s, layout = '%s' },"),
               cases[i].shape, cases[i].layout);
-    struct kernel_spec spec = expand(&bench, text_get(&body), "__global__ void f() { s.data; }\n");
+    FREED(kernel_spec) spec = expand(&bench, text_get(&body), "__global__ void f() { s.data; }\n");
     expect_in(spec.source, cases[i].expected);
-    kernel_spec_free(&spec);
-    expanding_close(bench);
-    text_free(&body);
   }
 }
 
@@ -119,25 +113,21 @@ TEST(neighbours_lie_together) {
                {"f32", "{ 8, 8 }", "row/4x4:col", 4, 16},
                {"f64", "{ 7 }", "row", 16, 16}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    struct text body = {0}, expected = {0};
-    struct expanding *bench;
+    FREED(text) body = {0}, expected = {0};
+    CLOSED(expanding) *bench;
     text_addf(&body, TUNED("shared 's' { dtype = '%s', shape = %s, layout = '%s', align = %d },"),
               cases[i].dtype, cases[i].shape, cases[i].layout, cases[i].align);
     text_addf(&expected, "static_assert(sizeof(T) <= %d, \"the layout %s of s", cases[i].bytes,
               cases[i].layout);
-    struct kernel_spec spec = expand(&bench, text_get(&body), "__global__ void f() { s.data; }\n");
+    FREED(kernel_spec) spec = expand(&bench, text_get(&body), "__global__ void f() { s.data; }\n");
     expect_in(spec.source, text_get(&expected));
-    kernel_spec_free(&spec);
-    expanding_close(bench);
-    text_free(&body);
-    text_free(&expected);
   }
 }
 
 /* Arrays of up to 40 KB together are static; larger ones lie after one another in dynamic shared
    memory, whose bytes are those of the launch. */
 TEST(large_arrays_are_dynamic) {
-  struct expanding *bench;
+  CLOSED(expanding) *bench;
   struct kernel_spec spec =
       expand(&bench,
              TUNED("tunable 'n_a' { 5116, 5120 }, shared 'a' { dtype = 'f64', shape = { 'n_a' } },"
@@ -153,13 +143,12 @@ TEST(large_arrays_are_dynamic) {
   expect_in(spec.source, "#define b (*(b_array *)(shared_memory + 40960))\n");
   assert_int_equal(spec.launches[0].shared_bytes, 40960 + 2 * 16);
   kernel_spec_free(&spec);
-  expanding_close(bench);
 }
 
 /* `dynamic` puts arrays of any size into dynamic shared memory. An array that the text does not
    mention is left out. */
 TEST(dynamic_is_a_choice) {
-  struct expanding *bench;
+  CLOSED(expanding) *bench;
   struct kernel_spec spec =
       expand(&bench,
              TUNED("shared 'a' { dtype = 'f32', shape = { 8 } },"
@@ -169,12 +158,11 @@ TEST(dynamic_is_a_choice) {
   assert_null(strstr(spec.source, "a_array"));
   assert_int_equal(spec.launches[0].shared_bytes, 64);
   kernel_spec_free(&spec);
-  expanding_close(bench);
 }
 
 /* The arrays of a launch belong to it alone and lie behind those of all launches. */
 TEST(launches_have_arrays) {
-  struct expanding *bench;
+  CLOSED(expanding) *bench;
   struct kernel_spec spec = expand(
       &bench,
       IN_OUT "implementation 'a' { template 't.cu', shared 'all' { dtype = 'u8', shape = { 20 "
@@ -188,13 +176,12 @@ TEST(launches_have_arrays) {
   expect_in(spec.source, "#define a (*(a_array *)(shared_memory + 32))\n");
   expect_in(spec.source, "#define b (*(b_array *)(shared_memory + 32))\n");
   kernel_spec_free(&spec);
-  expanding_close(bench);
 }
 
 /* If one launch needs the arrays of all launches in dynamic memory, they are dynamic in every
    launch. */
 TEST(launches_share_arrays) {
-  struct expanding *bench;
+  CLOSED(expanding) *bench;
   struct kernel_spec spec = expand(
       &bench,
       IN_OUT
@@ -208,7 +195,6 @@ TEST(launches_share_arrays) {
   expect_in(spec.source, "#define all (*(all_array *)(shared_memory + 0))\n");
   expect_in(spec.source, "__shared__ b_array b;\n");
   kernel_spec_free(&spec);
-  expanding_close(bench);
 }
 
 /* The launch's bytes include all arrays, also if a tunable chooses the swizzle. */
@@ -222,11 +208,10 @@ TEST(swizzles_have_bytes) {
       NULL, 0);
   expanding_add(bench, "t.cu", "__global__ void f() { q(0) = s(0, 0) + t(0); }\n");
   for (uint64_t i = 0; i < 6; i++) {
-    struct kernel_spec spec = expanding_one(bench, i);
+    FREED(kernel_spec) spec = expanding_one(bench, i);
     const struct layout_array *last = &spec.shared[2];
     assert_int_equal(spec.launches[0].shared_bytes,
                      last->offset + last->stages * last->stage_stride * 4);
-    kernel_spec_free(&spec);
   }
   expanding_close(bench);
 }
@@ -241,9 +226,8 @@ TEST(layouts_are_values) {
       NULL, 0);
   expanding_add(bench, "t.cu", "__global__ void f() { s(0, 0) = 1; }\n");
   for (uint64_t i = 0; i < 3; i++) {
-    struct kernel_spec spec = expanding_one(bench, i);
+    FREED(kernel_spec) spec = expanding_one(bench, i);
     expect_in(spec.source, data[i]);
-    kernel_spec_free(&spec);
   }
   expanding_close(bench);
 }
@@ -269,20 +253,18 @@ TEST(arguments_have_elements) {
       "__device__ void g(const float *a) { a[0]; }\n",
   };
   for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-    struct text expected = {0};
-    struct text source = {0};
+    FREED(text) expected = {0};
+    FREED(text) source = {0};
     text_addf(&source, "%s__global__ void f(const float *p, float *q) { a(1, 2); p->a(1, 2); }\n",
               others[i]);
     text_addf(&expected, "#line 1 \"T/t.cu\"\n%s", text_get(&source));
     expanding_source(config, text_get(&source), text_get(&expected));
-    text_free(&source);
-    text_free(&expected);
   }
 }
 
 /* Sizes may have the names that the index parameters have elsewhere. */
 TEST(sizes_keep_their_names) {
-  struct expanding *bench;
+  CLOSED(expanding) *bench;
   struct kernel_spec spec =
       expand(&bench,
              "problem 'i' (8), problem 'j' (9), scalar 'i' {}, scalar 'j' {}, reference 'none',"
@@ -296,13 +278,12 @@ TEST(sizes_keep_their_names) {
   assert_true(strstr(spec.source, "struct alignas(16) s_array") <
               strstr(spec.source, "#define T 2"));
   kernel_spec_free(&spec);
-  expanding_close(bench);
 }
 
 /* Expects the refusal of the declaration, which is on line 3. What depends on values is refused
    for a variant. */
 static void refuse(const char *declaration, cugen_error *err) {
-  struct text body = {0};
+  FREED(text) body = {0};
   struct config *config;
   text_addf(&body, "kernel \"k\" {\n" IN_OUT "implementation 'a' {\n%s\n" ONE_LAUNCH " } }",
             declaration);
@@ -310,13 +291,11 @@ static void refuse(const char *declaration, cugen_error *err) {
     config_close(config);
     text_restart(&body);
     text_addf(&body, IN_OUT "implementation 'a' {\n%s\n" ONE_LAUNCH " }", declaration);
-    struct expanding *bench = expanding_open(text_get(&body), NULL, 0);
+    CLOSED(expanding) *bench = expanding_open(text_get(&body), NULL, 0);
     struct kernel_spec spec;
     expanding_add(bench, "t.cu", "__global__ void f() { s.data; }\n");
     assert_int_equal(expanding_try(bench, 0, &spec, err), CUGEN_ERROR_CONFIG);
-    expanding_close(bench);
   }
-  text_free(&body);
 }
 
 TEST(mistakes_have_a_line) {
@@ -366,8 +345,4 @@ TEST(mistakes_have_a_line) {
         strncmp(err.message, "k.lua:3: ", 9) != 0)
       fail_msg("%s: %s", cases[i].declaration, err.message);
   }
-}
-
-int main(void) {
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

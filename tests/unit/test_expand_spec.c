@@ -10,12 +10,10 @@
 /* ---- Launches ------------------------------------------------------------------------------- */
 
 static void assert_entry(const char *template, const char *entry) {
-  struct expanding *bench = expanding_open(TUNED(""), NULL, 0);
+  CLOSED(expanding) *bench = expanding_open(TUNED(""), NULL, 0);
   expanding_add(bench, "t.cu", template);
-  struct kernel_spec spec = expanding_one(bench, 0);
+  FREED(kernel_spec) spec = expanding_one(bench, 0);
   assert_string_equal(spec.launches[0].entry, entry);
-  kernel_spec_free(&spec);
-  expanding_close(bench);
 }
 
 TEST(test_entry) {
@@ -68,15 +66,13 @@ TEST(test_types_of_parameters) {
       {"float *x, double *y, float a, unsigned short n",
        "k.lua:3: the i32 scalar 'n' is passed as 'unsigned short n'"},
   };
-  (void)state;
   char source[200], expected[200];
   for (size_t i = 0; i < sizeof right / sizeof *right; i++) {
     snprintf(source, sizeof source, "__global__ void k(%s) {}\n", right[i]);
-    struct expanding *bench = expanding_open(body, NULL, 0);
+    CLOSED(expanding) *bench = expanding_open(body, NULL, 0);
     expanding_add(bench, "t.cu", source);
     struct kernel_spec spec = expanding_one(bench, 0);
     kernel_spec_free(&spec);
-    expanding_close(bench);
   }
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
     snprintf(source, sizeof source, "__global__ void k(%s) {}\n", wrong[i].list);
@@ -97,14 +93,12 @@ static void expect_order(const char *launches, const char *list, const char *ord
            "template 't.cu', %s }",
            launches);
   snprintf(source, sizeof source, "__global__ void k(%s) {}\n", list);
-  struct expanding *bench = expanding_open(body, NULL, 0);
+  CLOSED(expanding) *bench = expanding_open(body, NULL, 0);
   expanding_add(bench, "t.cu", source);
-  struct kernel_spec spec = expanding_one(bench, 0);
+  FREED(kernel_spec) spec = expanding_one(bench, 0);
   if (order) assert_non_null(spec.order);
   if (order) assert_non_null(strstr(spec.order, order));
   if (!order) assert_null(spec.order);
-  kernel_spec_free(&spec);
-  expanding_close(bench);
 }
 
 /* Names that the kernel and the config share, in another order. Names are free, and lists of one
@@ -114,7 +108,6 @@ TEST(test_order_of_parameters) {
                     own[] = "launch { grid { 1 }, block { 1 }, pass { 'y', 'x' } }",
                     twice[] = "launch { grid { 1 }, block { 1 }, pass { 'x', 'y' } },\n"
                               "launch { grid { 1 }, block { 1 }, pass { 'y', 'x' } }";
-  (void)state;
   expect_order(one, "float *y, float *x, float a",
                "names its parameters y, x, a; the config passes x, y, a");
   expect_order(one, "float *out, float *x, float a", NULL);
@@ -281,15 +274,12 @@ TEST(test_lists_are_hashed) {
                                       "'x', 'y', { 'm', value = 7 }"};
   struct hash hashes[3];
   for (int i = 0; i < 3; i++) {
-    struct text body = {0};
+    FREED(text) body = {0};
     text_addf(&body, STEPS("entry 'f', grid { 1 }, block { 1 }, pass { %s }"), lists[i]);
-    struct expanding *bench = expanding_open(text_get(&body), NULL, 0);
+    CLOSED(expanding) *bench = expanding_open(text_get(&body), NULL, 0);
     expanding_add(bench, "t.cu", two_kernels);
-    struct kernel_spec spec = expanding_one(bench, 0);
+    FREED(kernel_spec) spec = expanding_one(bench, 0);
     hashes[i] = spec.hash;
-    kernel_spec_free(&spec);
-    expanding_close(bench);
-    text_free(&body);
   }
   assert_string_not_equal(hashes[0].hex, hashes[1].hex);
   assert_string_not_equal(hashes[0].hex, hashes[2].hex);
@@ -362,20 +352,17 @@ TEST(test_carveout) {
               {", carveout '0'", true, 0},
               {", carveout 't * 50'", true, 100}};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-    struct text body = {0};
+    FREED(text) body = {0};
     text_addf(
         &body,
         IN_OUT
         "implementation 'a' { template 't.cu', tunable 't' { 2 }, grid { '1' }, block { '32' }%s }",
         rows[i].said);
-    struct expanding *bench = expanding_open(text_get(&body), NULL, 0);
+    CLOSED(expanding) *bench = expanding_open(text_get(&body), NULL, 0);
     expanding_add(bench, "t.cu", "__global__ void f() {}\n");
-    struct kernel_spec spec = expanding_one(bench, 0);
+    FREED(kernel_spec) spec = expanding_one(bench, 0);
     assert_int_equal(spec.launches[0].has_carveout, rows[i].has);
     assert_int_equal(spec.launches[0].carveout, rows[i].percent);
-    kernel_spec_free(&spec);
-    expanding_close(bench);
-    text_free(&body);
   }
 }
 
@@ -428,7 +415,7 @@ TEST(test_launch_errors) {
 TEST(test_work_errors) {
   static const char *const words[] = {"flops", "bytes", "products"};
   for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-    struct text body = {0}, expected = {0};
+    FREED(text) body = {0}, expected = {0};
     text_addf(
         &body,
         IN_OUT
@@ -440,8 +427,6 @@ TEST(test_work_errors) {
               words[i]);
     expanding_error(text_get(&body), "__global__ void f() {}\n", CUGEN_ERROR_CONFIG,
                     text_get(&expected));
-    text_free(&body);
-    text_free(&expected);
   }
 }
 
@@ -455,7 +440,7 @@ TEST(test_spec) {
       "implementation 'a' { template 't.cu', grid { '1' }, block { '32' } }",
       (const char *[]){"n=20"}, 1);
   expanding_add(bench, "t.cu", "__global__ void f(${params}) {}");
-  struct kernel_spec spec = expanding_one(bench, 0);
+  FREED(kernel_spec) spec = expanding_one(bench, 0);
   assert_int_equal(spec.argument_count, 3);
   assert_string_equal(spec.arguments[0].name, "x");
   assert_int_equal(spec.arguments[0].memory, MEMORY_MANAGED);
@@ -469,7 +454,6 @@ TEST(test_spec) {
   expanding_close(bench);
   assert_string_equal(spec.arguments[1].name, "y");
   assert_string_equal(spec.launches[0].entry, "f");
-  kernel_spec_free(&spec);
 }
 
 struct hashes {
@@ -477,12 +461,10 @@ struct hashes {
 };
 
 static struct hashes hashes_of(const char *body, const char *template) {
-  struct expanding *bench = expanding_open(body, NULL, 0);
+  CLOSED(expanding) *bench = expanding_open(body, NULL, 0);
   expanding_add(bench, "t.cu", template);
-  struct kernel_spec spec = expanding_one(bench, 0);
+  FREED(kernel_spec) spec = expanding_one(bench, 0);
   struct hashes hashes = {spec.hash, spec.source_hash};
-  kernel_spec_free(&spec);
-  expanding_close(bench);
   return hashes;
 }
 
@@ -559,13 +541,11 @@ TEST(test_a_tensor_with_a_condition) {
   static const char *const bodies[] = {TENSOR("", "box = { 32, 8 }, when = 'bm == 64'"),
                                        TENSOR("", "box = { 32, 0 }, when = 'bm ~= 64'")};
   for (size_t i = 0; i < 2; i++) {
-    struct expanding *bench = expanding_open(bodies[i], NULL, 0);
+    CLOSED(expanding) *bench = expanding_open(bodies[i], NULL, 0);
     expanding_add(bench, "t.cu", "__global__ void f(${params}) {}\n");
-    struct kernel_spec spec = expanding_one(bench, 0);
+    FREED(kernel_spec) spec = expanding_one(bench, 0);
     assert_non_null(strstr(spec.source, parameters[i]));
     assert_int_equal(spec.arguments[0].access, i ? ACCESS_GLOBAL : ACCESS_TENSOR);
-    kernel_spec_free(&spec);
-    expanding_close(bench);
   }
 }
 
@@ -596,13 +576,11 @@ TEST(test_a_tensor_is_part_of_the_launch) {
       TENSOR("", "box = { 'bm', 32 }, swizzle = 128"), TENSOR("", "box = { 'bm', 64 }, parts = 2")};
   struct hash seen[5];
   for (int i = 0; i < 5; i++) {
-    struct expanding *bench = expanding_open(bodies[i], NULL, 0);
+    CLOSED(expanding) *bench = expanding_open(bodies[i], NULL, 0);
     expanding_add(bench, "t.cu", "__global__ void f(${params}) {}\n");
-    struct kernel_spec spec = expanding_one(bench, 0);
+    FREED(kernel_spec) spec = expanding_one(bench, 0);
     seen[i] = spec.arguments_hash;
     for (int other = 0; other < i; other++) assert_string_not_equal(seen[i].hex, seen[other].hex);
-    kernel_spec_free(&spec);
-    expanding_close(bench);
   }
 }
 
@@ -614,15 +592,15 @@ TEST(test_a_dtype_is_part_of_the_kernel) {
   enum { DTYPES = sizeof dtypes / sizeof *dtypes };
   struct hash whole[DTYPES], arguments[DTYPES], buffers[DTYPES], source = {""};
   for (size_t i = 0; i < DTYPES; i++) {
-    struct text body = {0};
+    FREED(text) body = {0};
     text_addf(&body,
               "problem 'n' (64), input 'x' { dtype = '%s', shape = { 'n' } }, output 'y' { dtype = "
               "'f32', shape = { "
               "'n' } }, reference 'none', implementation 'a' { " ONE_LAUNCH " }",
               dtypes[i]);
-    struct expanding *bench = expanding_open(text_get(&body), NULL, 0);
+    CLOSED(expanding) *bench = expanding_open(text_get(&body), NULL, 0);
     expanding_add(bench, "t.cu", "__global__ void f(const void *x, float *y) {}\n");
-    struct kernel_spec spec = expanding_one(bench, 0);
+    FREED(kernel_spec) spec = expanding_one(bench, 0);
     whole[i] = spec.hash, arguments[i] = spec.arguments_hash, buffers[i] = spec.buffers_hash;
     if (i == 0) source = spec.source_hash;
     assert_string_equal(spec.source_hash.hex, source.hex);
@@ -631,9 +609,6 @@ TEST(test_a_dtype_is_part_of_the_kernel) {
       assert_string_not_equal(arguments[i].hex, arguments[other].hex);
       assert_string_not_equal(buffers[i].hex, buffers[other].hex);
     }
-    kernel_spec_free(&spec);
-    expanding_close(bench);
-    text_free(&body);
   }
 }
 
@@ -657,14 +632,12 @@ TEST(test_tensor_into_a_shared_array) {
       {INTO("", "", "dtype = 'bf16', shape = { 16, 8 }, align = 128"), {16, 8}, 0},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    struct expanding *bench = expanding_open(cases[i].body, NULL, 0);
+    CLOSED(expanding) *bench = expanding_open(cases[i].body, NULL, 0);
     expanding_add(bench, "t.cu", "__global__ void f(${params}) { s(0, 0); }\n");
-    struct kernel_spec spec = expanding_one(bench, 0);
+    FREED(kernel_spec) spec = expanding_one(bench, 0);
     assert_int_equal(spec.arguments[0].box[0], cases[i].box[0]);
     assert_int_equal(spec.arguments[0].box[1], cases[i].box[1]);
     assert_int_equal(spec.arguments[0].swizzle, cases[i].swizzle);
-    kernel_spec_free(&spec);
-    expanding_close(bench);
   }
 }
 
@@ -702,11 +675,10 @@ TEST(test_tensor_into_errors) {
        ": an extent of the box is 512: it must be 1 to 256"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    struct text want = {0};
+    FREED(text) want = {0};
     text_addf(&want, "k.lua:2: tensor \"A\"%s\n  in variant 'a'", cases[i].want);
     expanding_error(cases[i].body, "__global__ void f(${params}) {}", CUGEN_ERROR_CONFIG,
                     text_get(&want));
-    text_free(&want);
   }
 }
 
@@ -739,11 +711,10 @@ TEST(test_tensor_errors) {
        "its smallest stride is 2: it must be 1"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    struct text want = {0};
+    FREED(text) want = {0};
     text_addf(&want, "k.lua:2: tensor \"A\": %s\n  in variant 'a'", cases[i].want);
     expanding_error(cases[i].body, "__global__ void f(${params}) {}", CUGEN_ERROR_CONFIG,
                     text_get(&want));
-    text_free(&want);
   }
 }
 
@@ -778,7 +749,7 @@ static int try_reference(struct expanding *bench, int64_t samples, struct kernel
 }
 
 TEST(test_reference) {
-  struct expanding *bench = expanding_open(reference_config, NULL, 0);
+  CLOSED(expanding) *bench = expanding_open(reference_config, NULL, 0);
   expanding_add(bench, "r.cu",
                 "__global__ void r(${params}) { c[both] = a_stride0 + a_stride1 + c_stride0; }\n");
   struct kernel_spec spec;
@@ -804,7 +775,6 @@ TEST(test_reference) {
   expanding_check(try_reference(bench, 256, &spec, &err), &err);
   assert_int_equal(spec.launches[0].grid[0], 1);
   kernel_spec_free(&spec);
-  expanding_close(bench);
 }
 
 TEST(test_reference_errors) {
@@ -882,11 +852,10 @@ static void assert_data(const char *body, const char *reference, unsigned buffer
   struct kernel_spec first = expanding_one(bench, 0);
   unsigned same[3] = {0};
   for (unsigned i = 0; i < 8; i++) {
-    struct kernel_spec spec = expanding_one(bench, i);
+    FREED(kernel_spec) spec = expanding_one(bench, i);
     same[0] |= (unsigned)(strcmp(first.buffers_hash.hex, spec.buffers_hash.hex) == 0) << i;
     same[1] |= (unsigned)(strcmp(first.data_hash.hex, spec.data_hash.hex) == 0) << i;
     same[2] |= (unsigned)(strcmp(first.proof_hash.hex, spec.proof_hash.hex) == 0) << i;
-    kernel_spec_free(&spec);
   }
   kernel_spec_free(&first);
   expanding_close(bench);
@@ -924,25 +893,21 @@ TEST(test_data) {
   "implementation 'a' { template 't.cu', tunable 'own' { 1, 2 }, grid { 1 }, block { 32 } }"
 
 static void take_hashes(const char *body, const char *verify, struct kernel_spec *out) {
-  struct expanding *bench = expanding_open(body, NULL, 0);
+  CLOSED(expanding) *bench = expanding_open(body, NULL, 0);
   expanding_add(bench, "t.cu", "__global__ void t(${params}) { y[0] = own; }\n");
   expanding_add(bench, "r.cu", verify);
   *out = expanding_one(bench, 0);
-  expanding_close(bench);
 }
 
 /* Another reference of the same file is another proof. */
 TEST(test_the_entry_is_part_of_the_proof) {
   static const char both[] = "__global__ void one(${params}) { y[0] = x[0]; }\n"
                              "__global__ void two(${params}) { y[0] = x[1]; }\n";
-  struct kernel_spec one, two;
-  (void)state;
+  FREED(kernel_spec) one, two;
   take_hashes(JUDGED("reference 'r.cu:one',"), both, &one);
   take_hashes(JUDGED("reference 'r.cu:two',"), both, &two);
   assert_string_not_equal(one.proof_hash.hex, two.proof_hash.hex);
   assert_string_not_equal(one.data_hash.hex, two.data_hash.hex);
-  kernel_spec_free(&one);
-  kernel_spec_free(&two);
 }
 
 /* Another verify kernel is another proof; the data stay the same. */
@@ -950,7 +915,7 @@ TEST(test_verify_is_part_of_the_proof) {
   enum { ALL = 0xff, OF_U = 0x33 };
   static const char plain[] = "__global__ void r(${params}) { error[0] = y[0]; }\n";
   static const char other[] = "__global__ void r(${params}) { error[0] = x[0]; }\n";
-  struct kernel_spec one, same, changed, none;
+  FREED(kernel_spec) one, same, changed, none;
   assert_data(JUDGED("verify 'r.cu',"), plain, ALL, ALL, ALL);
   assert_data(JUDGED("verify 'r.cu',"), "__global__ void r(${params}) { error[0] = u; }\n", ALL,
               OF_U, OF_U);
@@ -965,12 +930,4 @@ TEST(test_verify_is_part_of_the_proof) {
   assert_string_not_equal(one.data_hash.hex, changed.data_hash.hex);
   assert_string_not_equal(one.proof_hash.hex, none.proof_hash.hex);
   assert_string_equal(one.buffers_hash.hex, changed.buffers_hash.hex);
-  kernel_spec_free(&one);
-  kernel_spec_free(&same);
-  kernel_spec_free(&changed);
-  kernel_spec_free(&none);
-}
-
-int main(void) {
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

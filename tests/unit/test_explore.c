@@ -37,7 +37,6 @@ static struct run serve(struct explore *e, const double *times, double spread, u
 
 TEST(it_settles_within_its_bound) {
   const double equal[RACE_MOST] = {1, 1, 1, 1, 1, 1, 1, 1};
-  (void)state;
   for (size_t count = 2; count <= RACE_MOST; count++) {
     struct explore e;
     explore_begin(&e, count, 0.5);
@@ -49,14 +48,12 @@ TEST(it_settles_within_its_bound) {
 
 TEST(one_variant_is_settled) {
   struct explore e;
-  (void)state;
   explore_begin(&e, 1, 0.05);
   assert_true(e.settled);
 }
 
 TEST(the_fastest_is_found) {
   const double times[] = {10, 12, 9, 11};
-  (void)state;
   for (uint64_t seed = 1; seed <= 200; seed++) {
     struct explore e;
     explore_begin(&e, 4, 0.05);
@@ -69,7 +66,6 @@ TEST(the_fastest_is_found) {
 TEST(it_seldom_errs) {
   const double times[] = {1, 1.01, 1.01, 1.01, 1.01, 1.01, 1.01, 1.01};
   int wrong = 0;
-  (void)state;
   for (uint64_t seed = 1; seed <= 1000; seed++) {
     struct explore e;
     explore_begin(&e, RACE_MOST, 0.05);
@@ -82,7 +78,6 @@ TEST(it_seldom_errs) {
 TEST(what_is_dropped_takes_no_part) {
   const double times[] = {10, 5, 9};
   struct explore e;
-  (void)state;
   explore_begin(&e, 3, 0.5);
   explore_drop(&e, 1);
   serve(&e, times, 0.01, 1000, 3);
@@ -93,8 +88,4 @@ TEST(what_is_dropped_takes_no_part) {
   explore_drop(&e, 1);
   assert_true(e.settled);
   assert_int_equal(e.current, 0);
-}
-
-int main(void) {
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

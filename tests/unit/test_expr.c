@@ -28,7 +28,6 @@ static struct expr_symbol find(void *context, const char *name) {
 }
 
 static const char *const *names(void *context, size_t *count) {
-  (void)context;
   *count = SLOTS;
   return slot_names;
 }
@@ -63,7 +62,6 @@ static int evaluate_twice(const void *context, const struct value *at, struct va
 static const struct expr_call *make_call(void *context, const char *name, const char *text,
                                          struct expr *const *arguments, size_t count,
                                          struct text *why) {
-  (void)context;
   assert_string_equal(name, "twice");
   assert_true(call_count < CALLS_MOST);
   struct expr_call *call = &calls[call_count];
@@ -118,11 +116,11 @@ static void result_of(const struct expr *expr, struct text *out) {
 /* Evaluates the expression as parsed, and with every set of slots bound; the results must be
    equal. */
 static void expect_result(const char *source, const char *want) {
-  struct expr *expr = parse(source);
+  CLOSED(expr) *expr = parse(source);
   for (unsigned set = 0; set < 1u << SLOTS; set++) {
     bool known[SLOTS];
-    struct text got = {0};
-    struct expr *bound;
+    FREED(text) got = {0};
+    CLOSED(expr) *bound;
     for (int i = 0; i < SLOTS; i++) known[i] = (set >> i & 1) != 0;
     assert_int_equal(expr_bind(expr, slots, known, SLOTS, &bound, NULL), CUGEN_OK);
     result_of(bound, &got);
@@ -132,10 +130,14 @@ static void expect_result(const char *source, const char *want) {
       assert_string_equal(text_get(&got), want);
     else
       assert_non_null(strstr(text_get(&got), strstr(want, "which")));
-    text_free(&got);
-    expr_free(bound);
   }
-  expr_free(expr);
+}
+
+/* Like expect_result, for the message of a failure, which names the expression first. */
+static void expect_failure(const char *source, const char *want) {
+  FREED(text) message = {0};
+  text_addf(&message, "in \"%s\": %s", source, want);
+  expect_result(source, text_get(&message));
 }
 
 static void expect_parse_error(const char *source, const char *want) {
@@ -147,10 +149,16 @@ static void expect_parse_error(const char *source, const char *want) {
   assert_string_equal(err.message, want);
 }
 
+/* Like expect_parse_error, for a message that ends with the place in the source. */
+static void expect_mistake(const char *source, int column, const char *want) {
+  FREED(text) message = {0};
+  text_addf(&message, "%s, at column %d of \"%s\"", want, column, source);
+  expect_parse_error(source, text_get(&message));
+}
+
 /* ---- Tests ---------------------------------------------------------------------------------- */
 
-static int setup(void **state) {
-  (void)state;
+FIXTURE(setup) {
   set_slots();
   return 0;
 }
@@ -176,22 +184,20 @@ TEST_WITH(test_literals, setup, NULL) {
 
 /* f32 rounds; its value stays a float through a choice, but not through arithmetic. */
 static void expect_literal(const char *source, const char *want) {
-  struct expr *expr = parse(source);
-  struct text got = {0};
+  CLOSED(expr) *expr = parse(source);
+  FREED(text) got = {0};
   struct value value;
   assert_int_equal(expr_eval(expr, slots, &value, NULL), CUGEN_OK);
   value_print_literal(value, &got);
   assert_string_equal(text_get(&got), want);
   assert_true(!value.single || strtof(text_get(&got), NULL) == (float)value.real);
-  text_free(&got);
-  expr_free(expr);
 }
 
 TEST_WITH(test_singles, setup, NULL) {
   expect_result("f32(0.1)", "0.10000000149011612");
   expect_result("f32(rate)", "0.5");
-  expect_result("f32(rate * 1e300)", "in \"f32(rate * 1e300)\": f32(rate * 1e+300) is f32(5e+299), "
-                                     "which does not fit into 64 bits");
+  expect_failure("f32(rate * 1e300)",
+                 "f32(rate * 1e+300) is f32(5e+299), which does not fit into 64 bits");
   expect_literal("f32(0.001)", "0.001f");
   expect_literal("f32(1) / 3", "0.3333333333333333");
   expect_literal("f32(1.0 / 3)", "0.33333334f");
@@ -210,19 +216,13 @@ TEST_WITH(test_mathematics, setup, NULL) {
   expect_result("ceil(-rate)", "0");
   /* 2^10 is a whole number, so pow and // accept it */
   expect_result("pow(2, floor(sqrt(rows))) // 10", "102");
-  expect_result("floor(device.big) + ceil(device.big) - device.big",
-                "in \"floor(device.big) + ceil(device.big) - "
-                "device.big\": floor(device.big) + ceil(device.big) is 9223372036854775807 + "
-                "9223372036854775807, "
-                "which does not fit into 64 bits");
-  expect_result("floor(1e19 * rate * 2)",
-                "in \"floor(1e19 * rate * 2)\": floor((1e+19 * rate) * 2) is floor(1e+19), "
-                "which does not fit into 64 bits");
-  expect_result("ceil(dtype)",
-                "in \"ceil(dtype)\": ceil(dtype) is ceil(\"f16\"), which needs numbers");
-  expect_result(
-      "log(rate - 0.5)",
-      "in \"log(rate - 0.5)\": log(rate - 0.5) is log(0.0), which needs a number above zero");
+  expect_failure("floor(device.big) + ceil(device.big) - device.big",
+                 "floor(device.big) + ceil(device.big) is 9223372036854775807 + "
+                 "9223372036854775807, which does not fit into 64 bits");
+  expect_failure("floor(1e19 * rate * 2)",
+                 "floor((1e+19 * rate) * 2) is floor(1e+19), which does not fit into 64 bits");
+  expect_failure("ceil(dtype)", "ceil(dtype) is ceil(\"f16\"), which needs numbers");
+  expect_failure("log(rate - 0.5)", "log(rate - 0.5) is log(0.0), which needs a number above zero");
 }
 
 TEST_WITH(test_priorities, setup, NULL) {
@@ -278,21 +278,17 @@ TEST_WITH(test_select, setup, NULL) {
                 "100");
   expect_result("vec == 5 or select(tile == 32, rows == 100, false)", "true");
   expect_result("select(true, tile, rows) // select(false, 0, vec)", "8");
-  expect_result(
-      "select(vec, 1, 2)",
-      "in \"select(vec, 1, 2)\": vec is 4, which is no condition: select needs true or false");
+  expect_failure("select(vec, 1, 2)",
+                 "vec is 4, which is no condition: select needs true or false");
   expect_result("select(rows > 1, 1, nil)", "1");
   expect_parse_error(
       "select(1, 2, 3)",
       "in \"select(1, 2, 3)\": what is asked is a number, and \"select\" needs true or "
       "false; compare it with something");
-  expect_result("select(vec == 4, tile // (vec - 4), 1)",
-                "in \"select(vec == 4, tile // (vec - 4), 1)\": "
-                "tile // (vec - 4) is 32 // 0, which divides by zero");
-  expect_result(
-      "1 // (select(vec == 4, tile, vec) - 32)",
-      "in \"1 // (select(vec == 4, tile, vec) - 32)\": 1 // (select(vec == 4, tile, vec) - 32) is "
-      "1 // 0, which divides by zero");
+  expect_failure("select(vec == 4, tile // (vec - 4), 1)",
+                 "tile // (vec - 4) is 32 // 0, which divides by zero");
+  expect_failure("1 // (select(vec == 4, tile, vec) - 32)",
+                 "1 // (select(vec == 4, tile, vec) - 32) is 1 // 0, which divides by zero");
 }
 
 /* `not` and `and` need booleans; a number is not one, also not in select. */
@@ -302,12 +298,11 @@ TEST_WITH(test_conditions, setup, NULL) {
       "in \"not vec == 4\": (not vec) == 4 compares what is never equal: the left side "
       "is true or false, the right side is a number; \"not\" comes before a comparison: "
       "write not (a == b), or a ~= b");
-  expect_result(
-      "not vec",
-      "in \"not vec\": not vec is not 4, which needs true or false: compare it with something");
+  expect_failure("not vec",
+                 "not vec is not 4, which needs true or false: compare it with something");
   expect_result("vec and true", "true"); /* as in Lua, numbers are true */
-  expect_result("dtype and true", "in \"dtype and true\": dtype is \"f16\", which needs true or "
-                                  "false: compare it with something");
+  expect_failure("dtype and true",
+                 "dtype is \"f16\", which needs true or false: compare it with something");
   expect_result("not not (vec == 4)", "true");
 }
 
@@ -330,7 +325,6 @@ static struct expr_symbol find_typed(void *context, const char *name) {
   } rows[] = {{"only", modes, false}, {"BS", sizes, false},     {"mode", modes, false},
               {"FAST", flags, false}, {"unroll", mixed, false}, {"n", sizes, true},
               {"kind", modes, true}};
-  (void)context;
   for (int i = 0; i < 7; i++)
     if (strcmp(rows[i].name, name) == 0)
       return (struct expr_symbol){.kind = SYMBOL_SLOT,
@@ -344,13 +338,11 @@ static struct expr_symbol find_typed(void *context, const char *name) {
 static void expect_typed(const char *source, const char *want) {
   struct expr_scope scope = {find_typed, NULL, NULL};
   cugen_error err = {0};
-  struct expr *expr;
+  CLOSED(expr) *expr;
   const int status = expr_parse(source, &scope, &expr, &err);
-  struct text message = {0};
+  FREED(text) message = {0};
   if (want) text_addf(&message, "in \"%s\": %s", source, want);
   assert_string_equal(status ? err.message : "", text_get(&message));
-  text_free(&message);
-  expr_free(expr);
 }
 
 TEST_WITH(test_types, setup, NULL) {
@@ -415,14 +407,12 @@ TEST_WITH(test_select_binds, setup, NULL) {
   } cases[] = {{"select(dtype == 'f16', tile, rows)", TILE},
                {"select(dtype == 'f32', tile, rows)", ROWS}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    struct expr *expr = parse(cases[i].source), *bound;
+    CLOSED(expr) *expr = parse(cases[i].source), *bound;
     bool known[SLOTS] = {[DTYPE] = true};
     size_t count;
     assert_int_equal(expr_bind(expr, slots, known, SLOTS, &bound, NULL), CUGEN_OK);
     assert_int_equal(*expr_slots(bound, &count), cases[i].slot);
     assert_int_equal(count, 1);
-    expr_free(bound);
-    expr_free(expr);
   }
 }
 
@@ -433,22 +423,14 @@ TEST_WITH(test_select_mistakes, setup, NULL) {
   static const char *const sources[] = {"select()", "select(vec == 1)", "select(vec == 1, 2)",
                                         "select(vec == 1, 2, vec == 2, 3)"};
   for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
-    struct text want = {0};
+    FREED(text) want = {0};
     text_addf(&want, "%s1 of \"%s\"", needs, sources[i]);
     expect_parse_error(sources[i], text_get(&want));
-    text_free(&want);
   }
-  expect_parse_error("select(vec == 1 2)",
-                     "expected \",\", found \"2\", at column 17 of \"select(vec == 1 2)\"");
-  expect_parse_error(
-      "select(true, 1, 2",
-      "expected \",\" or \")\", found the end, at column 18 of \"select(true, 1, 2\"");
-  expect_parse_error(
-      "1 + select",
-      "\"select\" is a function: expected \"(\" after it, at column 5 of \"1 + select\"");
-  expect_parse_error(
-      "vec == 1 ? 2 : 3",
-      "a choice is written: select(condition, a, b), at column 10 of \"vec == 1 ? 2 : 3\"");
+  expect_mistake("select(vec == 1 2)", 17, "expected \",\", found \"2\"");
+  expect_mistake("select(true, 1, 2", 18, "expected \",\" or \")\", found the end");
+  expect_mistake("1 + select", 5, "\"select\" is a function: expected \"(\" after it");
+  expect_mistake("vec == 1 ? 2 : 3", 10, "a choice is written: select(condition, a, b)");
 }
 
 TEST_WITH(test_integers, setup, NULL) {
@@ -520,58 +502,42 @@ TEST_WITH(test_functions, setup, NULL) {
 }
 
 TEST_WITH(test_failures, setup, NULL) {
-  expect_result("tile // (vec - 4)",
-                "in \"tile // (vec - 4)\": tile // (vec - 4) is 32 // 0, which divides by zero");
-  expect_result(
-      "rows % (tile - 32) == 0",
-      "in \"rows % (tile - 32) == 0\": rows % (tile - 32) is 100 % 0, which divides by zero");
-  expect_result("vec > 0 and tile + device.big > 0",
-                "in \"vec > 0 and tile + device.big > 0\": tile + device.big is "
-                "32 + 9223372036854775807, which does not fit into 64 bits");
-  expect_result("device.big * tile", "in \"device.big * tile\": device.big * tile is "
-                                     "9223372036854775807 * 32, which does not fit into 64 bits");
-  expect_result("-2 - device.big",
-                "in \"-2 - device.big\": -2 - device.big is -2 - 9223372036854775807, which does "
-                "not fit into 64 bits");
-  expect_result("(-device.big - 1) // -1",
-                "in \"(-device.big - 1) // -1\": ((-device.big) - 1) // -1 is "
-                "-9223372036854775808 // -1, which does not fit into 64 bits");
-  expect_result("-(-device.big - 1)",
-                "in \"-(-device.big - 1)\": -((-device.big) - 1) is --9223372036854775808, which "
-                "does not fit into 64 bits");
-  expect_result("tile / 3",
-                "in \"tile / 3\": tile / 3 is 32 / 3, which is no whole number; // rounds down, "
-                "ceil_div() up, 1.0 * a / b gives a fraction");
-  expect_result("1 // 0", "in \"1 // 0\": 1 // 0, which divides by zero");
-  expect_result("rate / 0", "in \"rate / 0\": rate / 0 is 0.5 / 0, which divides by zero");
-  expect_result("1e308 * 10", "in \"1e308 * 10\": 1e+308 * 10, which does not fit into 64 bits");
-  expect_result("dtype + 1", "in \"dtype + 1\": dtype + 1 is \"f16\" + 1, which needs numbers");
-  expect_result("dtype < 1",
-                "in \"dtype < 1\": dtype < 1 is \"f16\" < 1, which compares what has no order");
-  expect_result("-dtype", "in \"-dtype\": -dtype is -\"f16\", which needs numbers");
-  expect_result(
-      "ceil_div(rate, 2)",
-      "in \"ceil_div(rate, 2)\": ceil_div(rate, 2) is ceil_div(0.5, 2), which needs whole numbers");
-  expect_result("ceil_div(rows, -2)", "in \"ceil_div(rows, -2)\": ceil_div(rows, -2) is "
-                                      "ceil_div(100, -2), which needs a positive divisor");
-  expect_result("pow(2, 63)", "in \"pow(2, 63)\": pow(2, 63), which does not fit into 64 bits");
-  expect_result("pow(2, -1)",
-                "in \"pow(2, -1)\": pow(2, -1), which needs a number that is not negative");
-  expect_result("ceil_log(rows, 1)", "in \"ceil_log(rows, 1)\": ceil_log(rows, 1) is ceil_log(100, "
-                                     "1), which needs a base of at least 2");
-  expect_result("log2(rows)",
-                "in \"log2(rows)\": log2(rows) is log2(100), which needs a power of two");
-  expect_result("is_pow2(rate)",
-                "in \"is_pow2(rate)\": is_pow2(rate) is is_pow2(0.5), which needs whole numbers");
-  expect_result(
-      "sqrt(-rows)",
-      "in \"sqrt(-rows)\": sqrt(-rows) is sqrt(-100), which needs a number that is not negative");
-  expect_result(
-      "sizeof(tile)",
-      "in \"sizeof(tile)\": sizeof(tile) is sizeof(32), which needs the name of a dtype, such "
-      "as \"f32\"");
-  expect_result("abs(dtype) > 0",
-                "in \"abs(dtype) > 0\": abs(dtype) is abs(\"f16\"), which needs numbers");
+  expect_failure("tile // (vec - 4)", "tile // (vec - 4) is 32 // 0, which divides by zero");
+  expect_failure("rows % (tile - 32) == 0", "rows % (tile - 32) is 100 % 0, which divides by zero");
+  expect_failure("vec > 0 and tile + device.big > 0",
+                 "tile + device.big is 32 + 9223372036854775807, which does not fit into 64 bits");
+  expect_failure("device.big * tile",
+                 "device.big * tile is 9223372036854775807 * 32, which does not fit into 64 bits");
+  expect_failure("-2 - device.big",
+                 "-2 - device.big is -2 - 9223372036854775807, which does not fit into 64 bits");
+  expect_failure(
+      "(-device.big - 1) // -1",
+      "((-device.big) - 1) // -1 is -9223372036854775808 // -1, which does not fit into 64 bits");
+  expect_failure("-(-device.big - 1)",
+                 "-((-device.big) - 1) is --9223372036854775808, which does not fit into 64 bits");
+  expect_failure("tile / 3", "tile / 3 is 32 / 3, which is no whole number; // rounds down, "
+                             "ceil_div() up, 1.0 * a / b gives a fraction");
+  expect_failure("1 // 0", "1 // 0, which divides by zero");
+  expect_failure("rate / 0", "rate / 0 is 0.5 / 0, which divides by zero");
+  expect_failure("1e308 * 10", "1e+308 * 10, which does not fit into 64 bits");
+  expect_failure("dtype + 1", "dtype + 1 is \"f16\" + 1, which needs numbers");
+  expect_failure("dtype < 1", "dtype < 1 is \"f16\" < 1, which compares what has no order");
+  expect_failure("-dtype", "-dtype is -\"f16\", which needs numbers");
+  expect_failure("ceil_div(rate, 2)",
+                 "ceil_div(rate, 2) is ceil_div(0.5, 2), which needs whole numbers");
+  expect_failure("ceil_div(rows, -2)",
+                 "ceil_div(rows, -2) is ceil_div(100, -2), which needs a positive divisor");
+  expect_failure("pow(2, 63)", "pow(2, 63), which does not fit into 64 bits");
+  expect_failure("pow(2, -1)", "pow(2, -1), which needs a number that is not negative");
+  expect_failure("ceil_log(rows, 1)",
+                 "ceil_log(rows, 1) is ceil_log(100, 1), which needs a base of at least 2");
+  expect_failure("log2(rows)", "log2(rows) is log2(100), which needs a power of two");
+  expect_failure("is_pow2(rate)", "is_pow2(rate) is is_pow2(0.5), which needs whole numbers");
+  expect_failure("sqrt(-rows)",
+                 "sqrt(-rows) is sqrt(-100), which needs a number that is not negative");
+  expect_failure("sizeof(tile)",
+                 "sizeof(tile) is sizeof(32), which needs the name of a dtype, such as \"f32\"");
+  expect_failure("abs(dtype) > 0", "abs(dtype) is abs(\"f16\"), which needs numbers");
 }
 
 TEST_WITH(test_typed_results, setup, NULL) {
@@ -605,91 +571,64 @@ TEST_WITH(test_typed_results, setup, NULL) {
 }
 
 TEST_WITH(test_syntax_errors, setup, NULL) {
-  expect_parse_error("", "expected a value, found the end, at column 1 of \"\"");
-  expect_parse_error("tile +", "expected a value, found the end, at column 7 of \"tile +\"");
-  expect_parse_error("tile + * 2", "expected a value, found \"*\", at column 8 of \"tile + * 2\"");
-  expect_parse_error("(tile",
-                     "expected an operator or \")\", found the end, at column 6 of \"(tile\"");
-  expect_parse_error("tile)",
-                     "expected an operator or the end, found \")\", at column 5 of \"tile)\"");
-  expect_parse_error("tile 2",
-                     "expected an operator or the end, found \"2\", at column 6 of \"tile 2\"");
-  expect_parse_error("and 2", "expected a value, found \"and\", at column 1 of \"and 2\"");
-  expect_parse_error("tile != 2",
-                     "\"not equal\" is written ~= as in Lua, at column 6 of \"tile != 2\"");
-  expect_parse_error("tile && vec", "\"&&\" is written and, at column 6 of \"tile && vec\"");
-  expect_parse_error("tile = 2", "\"equal\" is written == as in Lua, at column 6 of \"tile = 2\"");
-  expect_parse_error("tile ^ 2",
-                     "there is no power operator: write x * x, at column 6 of \"tile ^ 2\"");
-  expect_parse_error("'a' .. 'b'", "strings cannot be joined here, at column 5 of \"'a' .. 'b'\"");
-  expect_parse_error(
-      "1 < tile < 9",
-      "comparisons cannot be chained (write a <= b and b <= c, or use parentheses), at "
-      "column 10 of \"1 < tile < 9\"");
-  expect_parse_error("1 == tile + 1 ~= 9",
-                     "comparisons cannot be chained (write a <= b and b <= c, or use "
-                     "parentheses), at column 15 of \"1 == tile + 1 ~= 9\"");
-  expect_parse_error("12ab", "this is not a number, at column 1 of \"12ab\"");
-  expect_parse_error("0x", "this is not a number, at column 1 of \"0x\"");
-  expect_parse_error("1.2.3", "this is not a number, at column 1 of \"1.2.3\"");
-  expect_parse_error("1e999", "this number is too large, at column 1 of \"1e999\"");
-  expect_parse_error(
-      "9223372036854775808",
-      "this number does not fit into 64 bits, at column 1 of \"9223372036854775808\"");
-  expect_parse_error("'abc", "this string has no closing quote, at column 1 of \"'abc\"");
-  expect_parse_error(
-      "'a\\", "only \\n \\t \\r \\\\ \\\" \\' may stand in a string, at column 3 of \"'a\\\"");
+  expect_mistake("", 1, "expected a value, found the end");
+  expect_mistake("tile +", 7, "expected a value, found the end");
+  expect_mistake("tile + * 2", 8, "expected a value, found \"*\"");
+  expect_mistake("(tile", 6, "expected an operator or \")\", found the end");
+  expect_mistake("tile)", 5, "expected an operator or the end, found \")\"");
+  expect_mistake("tile 2", 6, "expected an operator or the end, found \"2\"");
+  expect_mistake("and 2", 1, "expected a value, found \"and\"");
+  expect_mistake("tile != 2", 6, "\"not equal\" is written ~= as in Lua");
+  expect_mistake("tile && vec", 6, "\"&&\" is written and");
+  expect_mistake("tile = 2", 6, "\"equal\" is written == as in Lua");
+  expect_mistake("tile ^ 2", 6, "there is no power operator: write x * x");
+  expect_mistake("'a' .. 'b'", 5, "strings cannot be joined here");
+  expect_mistake("1 < tile < 9", 10,
+                 "comparisons cannot be chained (write a <= b and b <= c, or use parentheses)");
+  expect_mistake("1 == tile + 1 ~= 9", 15,
+                 "comparisons cannot be chained (write a <= b and b <= c, or use parentheses)");
+  expect_mistake("12ab", 1, "this is not a number");
+  expect_mistake("0x", 1, "this is not a number");
+  expect_mistake("1.2.3", 1, "this is not a number");
+  expect_mistake("1e999", 1, "this number is too large");
+  expect_mistake("9223372036854775808", 1, "this number does not fit into 64 bits");
+  expect_mistake("'abc", 1, "this string has no closing quote");
+  expect_mistake("'a\\", 3, "only \\n \\t \\r \\\\ \\\" \\' may stand in a string");
   expect_parse_error("tile \x01",
                      "expected an expression, found \"\\x01\", at column 6 of \"tile \\x01\"");
-  expect_parse_error("tile[1]", "elements of buffers are for formulas, at column 5 of \"tile[1]\"");
+  expect_mistake("tile[1]", 5, "elements of buffers are for formulas");
 }
 
 TEST_WITH(test_unknown_names, setup, NULL) {
-  expect_parse_error("1 + tlie",
-                     "unknown name \"tlie\"; did you mean \"tile\"?, at column 5 of \"1 + tlie\"");
-  expect_parse_error("device.bog > 1", "unknown name \"device.bog\"; did you mean \"device.big\"?, "
-                                       "at column 1 of \"device.bog > 1\"");
-  expect_parse_error("quite_another",
-                     "unknown name \"quite_another\", at column 1 of \"quite_another\"");
-  expect_parse_error("dtype == f32", "unknown name \"f32\"; a dtype is written in quotes: 'f32', "
-                                     "at column 10 of \"dtype == f32\"");
-  expect_parse_error("min + 1",
-                     "\"min\" is a function: expected \"(\" after it, at column 1 of \"min + 1\"");
-  expect_parse_error(
-      "cel_div(1, 2)",
-      "unknown function \"cel_div\"; did you mean \"ceil_div\"?, at column 1 of \"cel_div(1, 2)\"");
-  expect_parse_error(
-      "cdiv(rows, tile)",
-      "unknown function \"cdiv\"; did you mean \"ceil_div\"?, at column 1 of \"cdiv(rows, tile)\"");
-  expect_parse_error(
-      "tile in (1, 2)",
-      "expected an operator or the end, found \"in\"; write a == 1 or a == 2, at column "
-      "6 of \"tile in (1, 2)\"");
-  expect_parse_error("tile not in (1, 2)",
-                     "expected an operator or the end, found \"not\"; write a ~= 1 and a ~= 2, at "
-                     "column 6 of \"tile not in (1, 2)\"");
-  expect_parse_error("vec if tile else 2",
-                     "expected an operator or the end, found \"if\"; write select(condition, a, "
-                     "b), at column 5 of \"vec if tile else 2\"");
-  expect_parse_error("True", "unknown name \"True\"; write true, at column 1 of \"True\"");
-  expect_parse_error("tile & 1", "there are no bit operations: is_pow2(a) tells a power of two, a "
-                                 "% 8 == 0 a multiple, and, or, not "
-                                 "join conditions, at column 6 of \"tile & 1\"");
-  expect_parse_error("ceil_div(1)", "ceil_div needs 2 arguments, at column 1 of \"ceil_div(1)\"");
-  expect_parse_error("ceil_div(1, 2, 3)",
-                     "ceil_div needs 2 arguments, at column 1 of \"ceil_div(1, 2, 3)\"");
-  expect_parse_error("sizeof()", "sizeof needs 1 argument, at column 1 of \"sizeof()\"");
-  expect_parse_error("sizeof('f32', 1)",
-                     "sizeof needs 1 argument, at column 1 of \"sizeof('f32', 1)\"");
-  expect_parse_error("1 + min(2)", "min needs at least 2 arguments, at column 5 of \"1 + min(2)\"");
-  expect_parse_error("min(1 2)",
-                     "expected \",\" or \")\", found \"2\", at column 7 of \"min(1 2)\"");
-  expect_parse_error("min(1,)", "expected a value, found \")\", at column 7 of \"min(1,)\"");
+  expect_mistake("1 + tlie", 5, "unknown name \"tlie\"; did you mean \"tile\"?");
+  expect_mistake("device.bog > 1", 1, "unknown name \"device.bog\"; did you mean \"device.big\"?");
+  expect_mistake("quite_another", 1, "unknown name \"quite_another\"");
+  expect_mistake("dtype == f32", 10, "unknown name \"f32\"; a dtype is written in quotes: 'f32'");
+  expect_mistake("min + 1", 1, "\"min\" is a function: expected \"(\" after it");
+  expect_mistake("cel_div(1, 2)", 1, "unknown function \"cel_div\"; did you mean \"ceil_div\"?");
+  expect_mistake("cdiv(rows, tile)", 1, "unknown function \"cdiv\"; did you mean \"ceil_div\"?");
+  expect_mistake("tile in (1, 2)", 6,
+                 "expected an operator or the end, found \"in\"; write a == 1 or a == 2");
+  expect_mistake("tile not in (1, 2)", 6,
+                 "expected an operator or the end, found \"not\"; write a ~= 1 and a ~= 2");
+  expect_mistake("vec if tile else 2", 5,
+                 "expected an operator or the end, found \"if\"; write select(condition, a, b)");
+  expect_mistake("True", 1, "unknown name \"True\"; write true");
+  expect_mistake("tile & 1", 6,
+                 "there are no bit operations: is_pow2(a) tells a power of two, a % 8 == 0 a "
+                 "multiple, and, or, not join conditions");
+  expect_mistake("ceil_div(1)", 1, "ceil_div needs 2 arguments");
+  expect_mistake("ceil_div(1, 2, 3)", 1, "ceil_div needs 2 arguments");
+  expect_mistake("sizeof()", 1, "sizeof needs 1 argument");
+  expect_mistake("sizeof('f32', 1)", 1, "sizeof needs 1 argument");
+  expect_mistake("1 + min(2)", 5, "min needs at least 2 arguments");
+  expect_mistake("min(1 2)", 7, "expected \",\" or \")\", found \"2\"");
+  expect_mistake("min(1,)", 7, "expected a value, found \")\"");
 }
 
 TEST_WITH(test_derived_names, setup, NULL) {
   struct scope_data data = {parse("tile // vec or 0")};
-  struct expr *expr = parse_in("rows - derived * (derived - 1)", &data);
+  CLOSED(expr) *expr = parse_in("rows - derived * (derived - 1)", &data);
   expr_free(data.derived); /* inlined, so the derived name need not exist any longer */
   struct value value;
   assert_int_equal(expr_eval(expr, slots, &value, NULL), CUGEN_OK);
@@ -706,7 +645,6 @@ TEST_WITH(test_derived_names, setup, NULL) {
   assert_string_equal(
       err.message,
       "in \"rows - derived * (derived - 1)\": tile // vec is 32 // 0, which divides by zero");
-  expr_free(expr);
 }
 
 /* Each derived name doubles the one before; a limit must end this, not time or memory. */
@@ -768,7 +706,7 @@ TEST_WITH(test_nesting_ends, setup, NULL) {
                                      "select(true, 1, ",
                                      "select("};
   for (size_t i = 0; i < sizeof deep / sizeof *deep; i++) {
-    struct text source = {0};
+    FREED(text) source = {0};
     struct expr *expr;
     cugen_error err = {0};
     repeat(&source, deep[i], 100000);
@@ -776,12 +714,11 @@ TEST_WITH(test_nesting_ends, setup, NULL) {
     /* the two minus signs are separated */
     if (i != 1) assert_non_null(strstr(err.message, "nested too deeply"));
     assert_true(strlen(err.message) < 400);
-    text_free(&source);
   }
 }
 
 TEST_WITH(test_long_expressions, setup, NULL) {
-  struct text source = {0};
+  FREED(text) source = {0};
   text_add(&source, "tile");
   repeat(&source, " + tile", 4000);
   struct expr *expr = parse(text_get(&source));
@@ -796,7 +733,6 @@ TEST_WITH(test_long_expressions, setup, NULL) {
   struct expr_scope scope = {find, names, NULL};
   cugen_error err = {0};
   assert_int_equal(expr_parse(text_get(&source), &scope, &expr, &err), CUGEN_ERROR_CONFIG);
-  text_free(&source);
 }
 
 TEST_WITH(test_binding, setup, NULL) {
@@ -849,13 +785,10 @@ TEST_WITH(test_calls, setup, NULL) {
   expect_result("rows > 1000 and twice(dtype) or -twice(select(dtype == 'f16', vec, tile))", "-8");
   expect_result("twice(8 + vec - 4)", "k.lua:3: 8 is too much");
   expect_result("twice(3)", "6");
-  expect_parse_error("twice(tile, vec)",
-                     "twice has one argument, not 2, at column 1 of \"twice(tile, vec)\"");
+  expect_mistake("twice(tile, vec)", 1, "twice has one argument, not 2");
   expect_parse_error("1 + twice(2 +)", "expected a value, found the end, at column 4 of \"2 +\"");
-  expect_parse_error("twice(1, 2, 3, 4, 5)",
-                     "there are too many arguments, at column 19 of \"twice(1, 2, 3, 4, 5)\"");
-  expect_parse_error("twice(1",
-                     "expected \",\" or \")\", found the end, at column 8 of \"twice(1\"");
+  expect_mistake("twice(1, 2, 3, 4, 5)", 19, "there are too many arguments");
+  expect_mistake("twice(1", 8, "expected \",\" or \")\", found the end");
 
   expr = parse_in("vec + twice(tile * rows)", &data);
   const int *at = expr_slots(expr, &count);
@@ -911,18 +844,15 @@ TEST_WITH(test_constants, setup, NULL) {
 /* ---- C -------------------------------------------------------------------------------------- */
 
 static const char *slot_c(void *context, int slot) {
-  (void)context;
   return slot == BIG ? "big" : slot_names[slot];
 }
 
 static void expect_c(const char *source, const char *want) {
-  struct expr *expr = parse(source);
-  struct text got = {0};
+  CLOSED(expr) *expr = parse(source);
+  FREED(text) got = {0};
   cugen_error err = {0};
   int status = expr_print_c(expr, slot_c, NULL, &got, &err);
   assert_string_equal(status ? err.message : text_get(&got), want);
-  text_free(&got);
-  expr_free(expr);
 }
 
 TEST_WITH(test_c, setup, NULL) {
@@ -973,17 +903,14 @@ TEST_WITH(test_c_refuses, setup, NULL) {
 }
 
 TEST_WITH(test_c_does_not_explode, setup, NULL) {
-  struct text source = {0}, c = {0};
+  FREED(text) source = {0}, c = {0};
   cugen_error err = {0};
   repeat(&source, "ceil_div(rows, ", 90);
   text_add(&source, "tile");
   repeat(&source, ")", 90);
-  struct expr *expr = parse(text_get(&source));
+  CLOSED(expr) *expr = parse(text_get(&source));
   assert_int_equal(expr_print_c(expr, slot_c, NULL, &c, &err), CUGEN_ERROR_CONFIG);
   assert_non_null(strstr(err.message, "it gets too long"));
-  text_free(&c);
-  text_free(&source);
-  expr_free(expr);
 }
 
 /* ---- Blocks --------------------------------------------------------------------------------- */
@@ -991,8 +918,6 @@ TEST_WITH(test_c_does_not_explode, setup, NULL) {
 enum { RANK = 2, EXTENT = 8 };
 
 static bool find_buffer(void *context, const char *name, int *buffer, int *rank, struct text *why) {
-  (void)context;
-  (void)why;
   *buffer = strcmp(name, "whole") == 0;
   *rank = RANK;
   return true;
@@ -1125,10 +1050,9 @@ TEST_WITH(test_blocks, setup, NULL) {
   struct expr_scope scope = {find, names, NULL};
   uint64_t random = 5;
   int plain = 0, read = 0;
-  (void)state;
   for (int i = 0; i < EXTENT * EXTENT; i++) real[i] = i / 3.0, whole[i] = i - 10;
   for (int i = 0; i < 6000; i++) {
-    struct text source = {0};
+    FREED(text) source = {0};
     struct expr *expr;
     random_expression(&random, 1 + i % 4, &source);
     if (expr_parse_elements(text_get(&source), &scope, find_buffer, &expr, NULL) == CUGEN_OK) {
@@ -1137,11 +1061,6 @@ TEST_WITH(test_blocks, setup, NULL) {
       *(reads ? &read : &plain) += 1;
       expr_free(expr);
     }
-    text_free(&source);
   }
   assert_true(plain > 1000 && read > 200);
-}
-
-int main(void) {
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -79,12 +79,11 @@ static char *print(const char *formula, int64_t n, const char *op, bool flag, bo
 }
 
 static void expect_body(const char *body, int64_t n, const char *op, const char *want) {
-  struct text formula = {0};
+  FREED(text) formula = {0};
   text_addf(&formula, "formula \"f(a, b)\" \"%s\"", body);
   char *got = print(text_get(&formula), n, op, true, false);
   if (strcmp(got, want) != 0) fail_msg("%s\n got: %s\nwant: %s", body, got, want);
   free(got);
-  text_free(&formula);
 }
 
 /* ---- What comes out ------------------------------------------------------------------------- */
@@ -131,7 +130,6 @@ TEST(test_bodies) {
 /* There is one body for each value of a problem. */
 TEST(test_choice) {
   static const char body[] = "op == 'sum' and a + b or op == 'least' and min(a, b) or a";
-  (void)state;
   expect_body(body, 64, "sum", "__v_a + __v_b");
   expect_body(body, 64, "least", LEAST("__v_a", "__v_b"));
   expect_body(body, 64, "other", "__v_a");
@@ -161,7 +159,6 @@ TEST(test_calls) {
        "}((x), "
        "(y), (i), (j)))"},
   };
-  (void)state;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     char *got = print(cases[i].formula, 64, "sum", true, true);
     assert_string_equal(got, cases[i].want);
@@ -195,18 +192,15 @@ TEST(test_heads) {
       {"formula \"f(a)\" (3)", "c.lua:7: formula \"f\" must be a string in quotes, not number"},
       {"formula \"f(a)\"", "c.lua:7: formula has a name but no value: "},
   };
-  (void)state;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
     expect_error(cases[i].formula, cases[i].want);
 }
 
 static void expect_body_error(const char *body, const char *want) {
-  struct text formula = {0}, message = {0};
+  FREED(text) formula = {0}, message = {0};
   text_addf(&formula, "formula \"f(a, n)\" \"%s\"", body);
   text_addf(&message, "c.lua:7: formula \"f\": %s", want);
   expect_error(text_get(&formula), text_get(&message));
-  text_free(&formula);
-  text_free(&message);
 }
 
 TEST(test_bad_bodies) {
@@ -247,8 +241,7 @@ TEST(test_bad_bodies) {
 
 /* Hostile formulas: deep, long, wide. */
 TEST(test_hostile) {
-  struct text body = {0};
-  (void)state;
+  FREED(text) body = {0};
   for (int i = 0; i < 3000; i++) text_add(&body, "(");
   expect_body_error(text_get(&body), "the expression is nested too deeply");
   text_clear(&body);
@@ -256,20 +249,17 @@ TEST(test_hostile) {
   for (int i = 0; i < 60; i++) text_add(&body, "min(b, ");
   text_add(&body, "a");
   for (int i = 0; i < 60; i++) text_add(&body, ")");
-  struct text formula = {0};
+  FREED(text) formula = {0};
   text_addf(&formula, "formula \"f(a, b)\" \"%s\"", text_get(&body));
   char *text = print(text_get(&formula), 64, "sum", true, false);
   assert_in_range(strlen(text), 60, 60 * 100);
   free(text);
-  text_free(&formula);
-  text_free(&body);
 }
 
 TEST(test_large) {
-  struct text body = {0};
-  (void)state;
+  FREED(text) body = {0};
   for (int i = 0; i < 8200; i++) text_add(&body, "a");
-  struct text formula = {0};
+  FREED(text) formula = {0};
   text_addf(&formula, "formula \"f(a, n)\" \"%s\"", text_get(&body));
   expect_error(text_get(&formula), "c.lua:7: formula \"f\" is longer than 8192 characters");
   text_clear(&formula);
@@ -277,8 +267,6 @@ TEST(test_large) {
   for (int i = 0; i < 17; i++) text_addf(&body, "%sbias[n]", i ? " + " : "a + ");
   text_addf(&formula, "formula \"f(a, n)\" \"%s\"", text_get(&body));
   expect_error(text_get(&formula), "c.lua:7: formula \"f\": a formula reads at most 16 elements");
-  text_free(&body);
-  text_free(&formula);
 }
 
 /* ---- In a template -------------------------------------------------------------------------- */
@@ -290,7 +278,7 @@ static int expand(const char *content, const char *op, struct text *source, cuge
       "formula \"f(a, b)\" \"op == 'sum' and a + b or min(a, b)\", reference \"none\",\n"
       "implementation \"i\" { template \"t.cu\", grid { 1 }, block { 32 } } }\n";
   const struct device_facts facts = {.warp_size = 32, .max_threads_per_block = 1024};
-  struct text folder = {0}, path = {0};
+  FREED(text) folder = {0}, path = {0};
   struct sources sources = {0};
   struct config *config;
   struct problem problem;
@@ -321,23 +309,18 @@ static int expand(const char *content, const char *op, struct text *source, cuge
   problem_free(&problem);
   config_close(config);
   folder_remove(text_get(&folder));
-  text_free(&folder);
-  text_free(&path);
   return status;
 }
 
 #define KERNEL(line) "__global__ void k(${params}) {\n" line "\n}\n"
 
 TEST(test_template) {
-  struct text sum = {0}, least = {0};
+  FREED(text) sum = {0}, least = {0};
   cugen_error err;
-  (void)state;
   assert_int_equal(expand(KERNEL("C[0] = ${f(\"C[1]\", 2)};"), "op=sum", &sum, &err), CUGEN_OK);
   assert_non_null(strstr(text_get(&sum), "{ return __v_a + __v_b; }((C[1]), (2)))"));
   assert_int_equal(expand(KERNEL("C[0] = ${f(\"C[1]\", 2)};"), "op=least", &least, &err), CUGEN_OK);
   assert_null(strstr(text_get(&least), "__v_a + __v_b"));
-  text_free(&sum);
-  text_free(&least);
 }
 
 TEST(test_template_errors) {
@@ -349,14 +332,12 @@ TEST(test_template_errors) {
       {KERNEL("C[0] = ${ff(1, 2)};"), "ff: unknown, nearest 'f'"},
       {"//@ f = 3\n" KERNEL(""), "f comes from the config and cannot be changed"},
   };
-  (void)state;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    struct text source = {0};
+    FREED(text) source = {0};
     cugen_error err;
     assert_int_equal(expand(cases[i].text, "op=sum", &source, &err), CUGEN_ERROR_TEMPLATE);
     if (!strstr(err.message, cases[i].want))
       fail_msg("got %s, want %s", err.message, cases[i].want);
-    text_free(&source);
   }
 }
 
@@ -365,8 +346,4 @@ TEST(test_elsewhere) {
   expect_error("derive \"d\" \"relu(N)\"", "c.lua:7: derive \"d\": unknown function \"relu\"");
   expect_error("derive \"d\" \"bias[N]\"",
                "c.lua:7: derive \"d\": elements of buffers are for formulas");
-}
-
-int main(void) {
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,8 +26,7 @@
 
 static struct text folder, inside, outside;
 
-static int setup(void **state) {
-  (void)state;
+FIXTURE(setup) {
   int status = folder_temporary(&folder, NULL);
   text_addf(&inside, "%s/in", text_get(&folder));
   text_addf(&outside, "%s/secret", text_get(&folder));
@@ -36,8 +35,7 @@ static int setup(void **state) {
   return status;
 }
 
-static int teardown(void **state) {
-  (void)state;
+FIXTURE(teardown) {
   folder_remove(text_get(&folder));
   text_free(&folder);
   text_free(&inside);
@@ -53,7 +51,7 @@ static bool opens(const char *path, int flags) {
 
 /* Returns the bits of what went wrong, as reported by the process in the jail. */
 static int live_in(int jail) {
-  struct text made = {0};
+  FREED(text) made = {0};
   text_addf(&made, "%s/made", text_get(&inside));
   pid_t pid = fork();
   if (pid == 0)
@@ -63,7 +61,6 @@ static int live_in(int jail) {
           (opens("/etc/passwd", O_RDONLY) ? 16 : 0));
   int status = 0;
   assert_int_equal(waitpid(pid, &status, 0), pid);
-  text_free(&made);
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
@@ -79,9 +76,8 @@ TEST(only_what_it_has) {
 
 /* A folder includes what is below it, but not neighbours whose names begin with its name. */
 TEST(a_place_covers_what_is_below) {
-  struct text deep = {0}, beside = {0};
+  FREED(text) deep = {0}, beside = {0};
   const struct jail_place places[] = {{NULL, JAIL_READ}, {text_get(&inside), JAIL_READ}};
-  (void)state;
   text_addf(&deep, "%s/deep", text_get(&inside));
   text_addf(&beside, "%s-beside", text_get(&inside));
   assert_int_equal(folder_make(text_get(&deep), NULL), CUGEN_OK);
@@ -91,8 +87,6 @@ TEST(a_place_covers_what_is_below) {
   assert_false(jail_covers(places, 2, text_get(&beside)));
   assert_false(jail_covers(places, 2, text_get(&folder)));
   assert_false(jail_covers(places, 2, "/nowhere"));
-  text_free(&deep);
-  text_free(&beside);
 }
 
 static int compile(const struct toolkit *toolkit, const char *source) {
@@ -111,8 +105,8 @@ static int compile(const struct toolkit *toolkit, const char *source) {
 }
 
 TEST(the_compiler_too) {
-  struct toolkit *toolkit;
-  struct text source = {0};
+  CLOSED(toolkit) *toolkit;
+  FREED(text) source = {0};
   int jail = jail_make(NULL, 0);
   if (jail < 0) skip();
   close(jail);
@@ -124,8 +118,6 @@ TEST(the_compiler_too) {
   assert_int_equal(
       compile(toolkit, "#include <cstdint>\n__global__ void k(float *x) { x[0] = 1; }\n"),
       CUGEN_OK);
-  text_free(&source);
-  toolkit_close(toolkit);
 }
 
 /* ---- System calls --------------------------------------------------------------------------- */
@@ -261,7 +253,6 @@ static void look_around(void *context, void *result) {
 TEST(a_step_has_one_file_and_no_environment) {
   enum { FILES = 5 };
   int files[FILES + 1] = {[FILES] = -1};
-  (void)state;
   for (int i = 0; i < FILES; i++)
     assert_true((files[i] = open("/dev/null", O_RDONLY | O_CLOEXEC)) > STDERR_FILENO);
   for (int i = 0; i <= FILES; i++) {
@@ -276,6 +267,4 @@ TEST(a_step_has_one_file_and_no_environment) {
   for (int i = 0; i < FILES; i++) close(files[i]);
 }
 
-int main(void) {
-  return cmocka_run_group_tests(tests, setup, teardown);
-}
+ALL_TESTS_WITH(setup, teardown);

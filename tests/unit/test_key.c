@@ -11,7 +11,7 @@
 
 /* Checks the words of a text: "[name=value]" for a setting, "[name]" for a bare name. */
 static void expect_settings(const char *text, const char *expected) {
-  struct text got = {0};
+  FREED(text) got = {0};
   struct setting one;
   while (setting_next(&text, &one)) {
     size_t length;
@@ -21,7 +21,6 @@ static void expect_settings(const char *text, const char *expected) {
     text_add_char(&got, ']');
   }
   assert_string_equal(text_get(&got), expected);
-  text_free(&got);
 }
 
 TEST(settings_are_words) {
@@ -140,8 +139,4 @@ TEST(the_text_of_a_gpu_prints_as_it_was_read) {
   }
   for (size_t i = 0; i < sizeof others / sizeof *others; i++)
     assert_false(device_gpu_parse(others[i], &gpu));
-}
-
-int main(void) {
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -249,7 +249,3 @@ TEST(constants_of_a_config) {
   arguments[1].access = ACCESS_GLOBAL;
   assert_int_equal(launch_check_constants(&facts, &spec, &err), CUGEN_OK);
 }
-
-int main(void) {
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}

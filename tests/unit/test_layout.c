@@ -163,7 +163,7 @@ TEST(elements_lie_apart) {
     int64_t shape[KERNEL_MAX_RANK];
     for (int d = 0; d < rank; d++) shape[d] = 1 + (int64_t)next_random(&random, 9);
     const struct layout drawn = draw(&random, rank);
-    struct text word = {0}, again = {0};
+    FREED(text) word = {0}, again = {0};
     struct layout read;
     cugen_error err;
     layout_print(&drawn, &word);
@@ -172,8 +172,6 @@ TEST(elements_lie_apart) {
     assert_string_equal(text_get(&word), text_get(&again));
     const struct layout_map map = map_of(text_get(&word), rank, shape);
     expect_apart(&map, rank, shape);
-    text_free(&word);
-    text_free(&again);
   }
 }
 
@@ -224,8 +222,4 @@ TEST(accesses_are_counted) {
     assert_int_equal(pad, rows[i].pad);
     assert_int_equal(padded.needed, rows[i].padded);
   }
-}
-
-int main(void) {
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

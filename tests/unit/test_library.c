@@ -1,16 +1,11 @@
 /* A library's call: its text, what a config may say of it, and its source. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/library.h"
 #include "configs.h"
 #include "gen/template/expand.h"
+#include "tests/testing.h"
 
 static struct library_call some_call(void) {
   struct library_call call = {.library = LIBRARY_cublasLt, .build = 0x0123456789abcdef};
@@ -40,12 +35,11 @@ static const char some_text[] = "library cublasLt 0123456789abcdef\n"
                                 "activation gelu\n"
                                 "math exact\n";
 
-static void round_trip(void **state) {
+TEST(round_trip) {
   const struct library_call call = some_call();
   struct library_call read;
-  struct text text = {0}, again = {0};
+  FREED(text) text = {0}, again = {0};
   cugen_error err;
-  (void)state;
   library_call_print(&call, &text);
   assert_string_equal(text_get(&text), some_text);
   assert_true(library_call_is(text_get(&text), text.length));
@@ -56,26 +50,22 @@ static void round_trip(void **state) {
   assert_true(library_call_is(text_get(&again), again.length));
   assert_int_equal(library_call_parse(text_get(&again), again.length, &read, &err), CUGEN_OK);
   assert_memory_equal(&read, &call, sizeof call);
-  text_free(&text);
-  text_free(&again);
 }
 
 /* A text that is cut at any byte, or has any byte replaced, is refused or is another call. */
-static void damaged(void **state) {
+TEST(damaged) {
   struct library_call read;
   cugen_error err;
-  (void)state;
   for (size_t length = 0; length < sizeof some_text - 2; length++)
     if (!library_call_parse(some_text, length, &read, &err))
       fail_msg("%zu bytes are taken", length);
   for (size_t i = 0; i < sizeof some_text - 1; i++) {
     char text[sizeof some_text];
-    struct text printed = {0};
+    FREED(text) printed = {0};
     memcpy(text, some_text, sizeof text);
     text[i] = text[i] == 'z' ? 'y' : 'z';
     if (!library_call_parse(text, sizeof text - 1, &read, &err))
       library_call_print(&read, &printed), assert_string_not_equal(text_get(&printed), some_text);
-    text_free(&printed);
   }
   assert_false(library_call_is("__global__ void library ", 24));
   assert_false(library_call_is("", 0));
@@ -85,18 +75,16 @@ static void damaged(void **state) {
 /* ---- Configs -------------------------------------------------------------------------------- */
 
 static void expect_mistake(const char *library, const char *want) {
-  struct text body = {0};
+  FREED(text) body = {0};
   text_addf(&body,
             "problem \"N\" (64), input \"A\" { dtype = \"f32\", shape = { \"N\", \"N\" } },"
             " output \"C\" { dtype = \"f32\", shape = { \"N\", \"N\" } }, scalar \"N\" {},"
             " implementation \"i\" {\n%s }",
             library);
   expect_body_error(text_get(&body), want);
-  text_free(&body);
 }
 
-static void mistakes(void **state) {
-  (void)state;
+TEST(mistakes) {
   expect_mistake("library \"cublas\" { a = \"A\", b = \"A\", c = \"C\" }",
                  "c.lua:3: 'cublas' is no library that cugen can call: it can call cublasLt "
                  "(nearest 'cublasLt')");
@@ -159,10 +147,9 @@ static const char plain[] =
     "input \"B\" { dtype = \"f32\", shape = { \"N\", 4 }, layout = \"col\" },"
     "output \"C\" { dtype = \"f32\", shape = { 8, 4 } },";
 
-static void sources_of_variants(void **state) {
+TEST(sources_of_variants) {
   struct kernel_spec spec, other;
   cugen_error err;
-  (void)state;
   const char *const fields = "a = \"A\", b = \"B\", c = \"C\", algorithm = \"t\"";
   if (expand(plain, fields, 0xab, &spec, &err)) fail_msg("%s", err.message);
   const char *text = strstr(spec.source, "library ");
@@ -191,8 +178,7 @@ static void expect_refusal(const char *arguments, const char *fields, const char
   if (!strstr(err.message, want)) fail_msg("'%s' is not in: %s", want, err.message);
 }
 
-static void refused_variants(void **state) {
-  (void)state;
+TEST(refused_variants) {
   expect_refusal(plain,
                  "a = \"A\", b = \"B\", c = \"C\", activation = \"select(N > 8, 'swish', way)\"",
                  "is none of its words: none relu gelu");
@@ -208,13 +194,4 @@ static void refused_variants(void **state) {
   expect_refusal("input \"A\" { dtype = \"f32\", shape = { 8, 8 }, when = \"N < 8\" },"
                  "output \"C\" { dtype = \"f32\", shape = { 8, 8 } },",
                  "a = \"A\", b = \"C\", c = \"C\"", "'A' is no argument of this problem");
-}
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(round_trip),       cmocka_unit_test(damaged),
-      cmocka_unit_test(mistakes),         cmocka_unit_test(sources_of_variants),
-      cmocka_unit_test(refused_variants),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

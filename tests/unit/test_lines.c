@@ -13,9 +13,8 @@
 
 static struct text folder; /* contains bin/addr2line and a secret */
 
-static int setup(void **state) {
-  (void)state;
-  struct text path = {0};
+FIXTURE(setup) {
+  FREED(text) path = {0};
   assert_int_equal(folder_temporary(&folder, NULL), CUGEN_OK);
   text_addf(&path, "%s/programs/bin", text_get(&folder));
   assert_int_equal(folder_make(text_get(&path), NULL), CUGEN_OK);
@@ -24,12 +23,10 @@ static int setup(void **state) {
   text_clear(&path);
   text_addf(&path, "%s/secret", text_get(&folder));
   assert_int_equal(file_put(text_get(&path), "secret", 6, NULL), CUGEN_OK);
-  text_free(&path);
   return 0;
 }
 
-static int teardown(void **state) {
-  (void)state;
+FIXTURE(teardown) {
   folder_remove(text_get(&folder));
   text_free(&folder);
   return 0;
@@ -38,7 +35,7 @@ static int teardown(void **state) {
 /* Expects the answer of `script` to one question; an @ in the script is the folder's name. */
 static void answer(const char *script, const char *image, struct source_place *out, int *status) {
   const struct line_site site = {.site = 64};
-  struct text text = {0}, path = {0};
+  FREED(text) text = {0}, path = {0};
   cugen_error err;
   text_add(&text, "#!/bin/sh\necho 0x3f\n");
   for (; *script; script++)
@@ -47,8 +44,6 @@ static void answer(const char *script, const char *image, struct source_place *o
   assert_int_equal(file_put(text_get(&path), text_get(&text), text.length, NULL), CUGEN_OK);
   assert_int_equal(chmod(text_get(&path), 0755), 0);
   *status = lines_find(image, strlen(image), &site, 1, out, &err);
-  text_free(&text);
-  text_free(&path);
 }
 
 TEST(what_it_says_is_taken) {
@@ -87,6 +82,4 @@ TEST(its_end_costs_the_lines) {
   assert_int_equal(place.line, 0);
 }
 
-int main(void) {
-  return cmocka_run_group_tests(tests, setup, teardown);
-}
+ALL_TESTS_WITH(setup, teardown);

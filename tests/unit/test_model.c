@@ -17,7 +17,7 @@ static const char *const body = "\t.reg .f32 %f<9>;\n\t.reg .b32 %r<9>;\n\t.reg 
 /* Predicts a grid of 12,000 blocks of 256 threads on an H200. */
 static struct model_launch predict(int cluster, int64_t spilled) {
   static struct model_prediction got;
-  struct text ptx = {0};
+  FREED(text) ptx = {0};
   struct gpu_model model;
   struct device_description device;
   cugen_error err;
@@ -45,7 +45,6 @@ static struct model_launch predict(int cluster, int64_t spilled) {
       .resources = {{.registers = 32, .max_threads = 1024, .spill_bytes = spilled}},
       .ptx = (char *)(uintptr_t)text_get(&ptx)};
   if (model_predict(&device, &spec, &compiled, 0, &got, &err)) fail_msg("%s", err.message);
-  text_free(&ptx);
   return got.launches[0];
 }
 
@@ -159,7 +158,6 @@ TEST(fetches_request_elements) {
   struct gpu_model model;
   struct device_description device;
   cugen_error err;
-  (void)state;
   if (device_file_open(NULL, "h200", &model, &err)) fail_msg("%s", err.message);
   described_model(&model, &device);
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -181,8 +179,4 @@ TEST(fetches_request_elements) {
                                       .ptx = (char *)(uintptr_t)fetch};
     assert_true(model_requested(&device, &spec, &compiled, NULL) == 3 * 64 * cases[i].bytes);
   }
-}
-
-int main(void) {
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

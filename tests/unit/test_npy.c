@@ -82,7 +82,7 @@ TEST(others_are_refused) {
 }
 
 TEST(shortened_files_are_refused) {
-  struct text file = {0};
+  FREED(text) file = {0};
   struct npy npy;
   build(1, WITH("'<f4'", "(3,)"), 12, &file);
   for (size_t i = 0; i < file.length; i++)
@@ -90,9 +90,4 @@ TEST(shortened_files_are_refused) {
   file.data[6] = 3;
   assert_int_equal(npy_parse(text_get(&file), file.length, file.length, &npy, NULL),
                    CUGEN_ERROR_CONFIG);
-  text_free(&file);
-}
-
-int main(void) {
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

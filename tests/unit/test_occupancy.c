@@ -152,7 +152,6 @@ TEST(test_carveout) {
 /* Shared memory that depends on the block's threads, in the form of the toolkit's function,
    which has no context, and in ours. */
 static size_t toolkit_fixed(int threads) {
-  (void)threads;
   return 3 * 1024;
 }
 static size_t toolkit_grows(int threads) {
@@ -169,7 +168,6 @@ struct shared {
 
 static int shared_of(void *context, int threads, int64_t *bytes, cugen_error *err) {
   const struct shared *shared = context;
-  (void)err;
   *bytes = (int64_t)shared->of(threads);
   return CUGEN_OK;
 }
@@ -222,7 +220,6 @@ TEST(test_best_block_of_the_toolkit) {
 }
 
 static int same_bytes(void *context, int threads, int64_t *bytes, cugen_error *err) {
-  (void)threads, (void)err;
   *bytes = *(const int64_t *)context;
   return CUGEN_OK;
 }
@@ -332,7 +329,6 @@ TEST(test_refusals) {
 TEST(test_resident) {
   const struct kernel_resources resources = {.registers = 32, .max_threads = 1024};
   struct kernel_launch launch = {.block = {8, 8, 4}, .grid = {1, 1, 1}, .cooperative = true};
-  (void)state;
   assert_int_equal(occupancy_resident(&a100, &resources, &launch), 8); /* of 2,048 threads */
   launch.shared_bytes = 81 * 1024;
   assert_int_equal(occupancy_resident(&a100, &resources, &launch), 2);
@@ -348,7 +344,6 @@ TEST(test_figures_of_a_description) {
   const struct device_description before = {.facts = a100, .rates = {.fp32_lanes = 64}};
   struct device_description after = before;
   const uint64_t was = described_figures(&before);
-  (void)state;
 #define X(name, what)                                                                              \
   after = before;                                                                                  \
   after.rates.name += 1;                                                                           \
@@ -358,8 +353,4 @@ TEST(test_figures_of_a_description) {
   after = before;
   after.facts.l2_bytes += 1;
   assert_true(described_figures(&after) != was);
-}
-
-int main(void) {
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

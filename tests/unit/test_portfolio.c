@@ -25,6 +25,16 @@ static double uniform(uint64_t *state) {
   return ((double)(random_next(state) >> 11) + 0.5) / (double)(UINT64_C(1) << 53);
 }
 
+static struct portfolio_matrix matrix_of(size_t problems, size_t variants, const double *ratios,
+                                         size_t sizes, const int64_t *values) {
+  return (struct portfolio_matrix){.problems = problems,
+                                   .variants = variants,
+                                   .ratios = ratios,
+                                   .sizes = sizes,
+                                   .names = names,
+                                   .values = values};
+}
+
 /* ---- Choosing ------------------------------------------------------------------------------- */
 
 /* Returns the least sum of losses over all sets of at most `most` variants. */
@@ -56,7 +66,7 @@ TEST(the_choice_is_the_best_there_is) {
   double ratios[PROBLEMS * VARIANTS];
   uint64_t random = 3;
   for (int round = 0; round < 200; round++) {
-    struct portfolio_matrix m = {.problems = PROBLEMS, .variants = VARIANTS, .ratios = ratios};
+    struct portfolio_matrix m = matrix_of(PROBLEMS, VARIANTS, ratios, 0, NULL);
     size_t chosen[VARIANTS], count, most = 1 + (size_t)round % 4;
     fill(ratios, PROBLEMS, VARIANTS, &random);
     assert_int_equal(portfolio_choose(&m, NULL, most, chosen, &count, NULL), CUGEN_OK);
@@ -73,7 +83,7 @@ TEST(the_choice_is_the_best_there_is) {
 TEST(a_planted_set_is_found) {
   enum { PROBLEMS = 120, VARIANTS = 60, PLANTED = 8 };
   static double ratios[PROBLEMS * VARIANTS];
-  struct portfolio_matrix m = {.problems = PROBLEMS, .variants = VARIANTS, .ratios = ratios};
+  struct portfolio_matrix m = matrix_of(PROBLEMS, VARIANTS, ratios, 0, NULL);
   size_t chosen[PLANTED], count;
   uint64_t random = 11;
   for (size_t p = 0; p < PROBLEMS; p++)
@@ -89,7 +99,7 @@ TEST(a_planted_set_is_found) {
 TEST(an_exchange_loses_what_it_replaces) {
   enum { PROBLEMS = 120, VARIANTS = 60, PLANTED = 8 };
   static double ratios[PROBLEMS * VARIANTS];
-  struct portfolio_matrix m = {.problems = PROBLEMS, .variants = VARIANTS, .ratios = ratios};
+  struct portfolio_matrix m = matrix_of(PROBLEMS, VARIANTS, ratios, 0, NULL);
   size_t chosen[PLANTED], count;
   uint64_t random = 12;
   for (size_t p = 0; p < PROBLEMS; p++) {
@@ -188,13 +198,8 @@ static void make_grid(double *ratios, int64_t *values, int shift) {
 TEST(the_rule_separates_what_differs) {
   double ratios[GRID * GRID * 3];
   int64_t values[GRID * GRID * 2];
-  const struct portfolio_matrix m = {.problems = GRID * GRID,
-                                     .variants = 3,
-                                     .ratios = ratios,
-                                     .sizes = 2,
-                                     .names = names,
-                                     .values = values};
-  struct portfolio_learnt learnt;
+  const struct portfolio_matrix m = matrix_of(GRID * GRID, 3, ratios, 2, values);
+  FREED(portfolio_learnt) learnt;
   make_grid(ratios, values, 9);
   assert_int_equal(portfolio_learn(&m, 8, &learnt, NULL), CUGEN_OK);
   assert_int_equal(learnt.count, 3);
@@ -207,7 +212,6 @@ TEST(the_rule_separates_what_differs) {
   assert_true(learnt.held_loss.mean < 1.01);
   for (size_t p = 0; p < m.problems; p++)
     assert_true(fabs(portfolio_ratio(&m, p, learnt.chosen[learnt.given[p]]) - 1) < 1e-9);
-  portfolio_learnt_free(&learnt);
 }
 
 /* The best variant is random: a rule loses on held-out problems no more than a guess, which
@@ -216,13 +220,8 @@ TEST(noise_is_not_learnt) {
   enum { PROBLEMS = 100 };
   double ratios[PROBLEMS * 2];
   int64_t values[PROBLEMS];
-  const struct portfolio_matrix m = {.problems = PROBLEMS,
-                                     .variants = 2,
-                                     .ratios = ratios,
-                                     .sizes = 1,
-                                     .names = names,
-                                     .values = values};
-  struct portfolio_learnt learnt;
+  const struct portfolio_matrix m = matrix_of(PROBLEMS, 2, ratios, 1, values);
+  FREED(portfolio_learnt) learnt;
   uint64_t random = 5;
   for (size_t p = 0; p < PROBLEMS; p++) {
     const bool first = random_next(&random) % 3 > 0;
@@ -233,7 +232,6 @@ TEST(noise_is_not_learnt) {
   assert_true(learnt.leaves <= 20);
   assert_true(learnt.held_loss.mean < 1.04);
   assert_true(learnt.held_loss.mean > 1.02);
-  portfolio_learnt_free(&learnt);
 }
 
 /* Two problems have the same best variant, which is eight times slower on all problems around
@@ -243,12 +241,7 @@ TEST(few_problems_do_not_decide_against_all_around) {
   static const size_t chosen[] = {0, 1};
   double ratios[PROBLEMS * 2];
   int64_t values[PROBLEMS];
-  const struct portfolio_matrix m = {.problems = PROBLEMS,
-                                     .variants = 2,
-                                     .ratios = ratios,
-                                     .sizes = 1,
-                                     .names = names,
-                                     .values = values};
+  const struct portfolio_matrix m = matrix_of(PROBLEMS, 2, ratios, 1, values);
   struct portfolio_tree tree;
   for (size_t p = 0; p < PROBLEMS; p++) {
     const bool odd_one = p >= 38;
@@ -271,13 +264,8 @@ TEST(one_that_is_far_off_does_not_decide) {
   enum { PROBLEMS = 100 };
   double ratios[PROBLEMS * 2];
   int64_t values[PROBLEMS];
-  const struct portfolio_matrix m = {.problems = PROBLEMS,
-                                     .variants = 2,
-                                     .ratios = ratios,
-                                     .sizes = 1,
-                                     .names = names,
-                                     .values = values};
-  struct portfolio_learnt learnt;
+  const struct portfolio_matrix m = matrix_of(PROBLEMS, 2, ratios, 1, values);
+  FREED(portfolio_learnt) learnt;
   for (size_t p = 0; p < PROBLEMS; p++) {
     values[p] = p == 59 ? 605 : 10 * (int64_t)p + 10;
     ratios[2 * p] = p < 60 ? 1 : 1.2, ratios[2 * p + 1] = p < 60 ? 1.2 : 1;
@@ -287,7 +275,6 @@ TEST(one_that_is_far_off_does_not_decide) {
   assert_int_equal(learnt.leaves, 2);
   assert_true(learnt.held_loss.worst > 900);
   assert_true(learnt.tuned_loss.worst < 1.0001);
-  portfolio_learnt_free(&learnt);
 }
 
 /* The best variants are drawn, so no rule knows those of other problems. The rule names problems
@@ -296,13 +283,8 @@ TEST(exceptions_are_named) {
   enum { PROBLEMS = 24 };
   double ratios[PROBLEMS * 2];
   int64_t values[PROBLEMS * 2];
-  const struct portfolio_matrix m = {.problems = PROBLEMS,
-                                     .variants = 2,
-                                     .ratios = ratios,
-                                     .sizes = 2,
-                                     .names = names,
-                                     .values = values};
-  struct portfolio_learnt learnt;
+  const struct portfolio_matrix m = matrix_of(PROBLEMS, 2, ratios, 2, values);
+  FREED(portfolio_learnt) learnt;
   size_t exceptions = 0;
   uint64_t random = 5;
   for (size_t p = 0; p < PROBLEMS; p++) {
@@ -322,7 +304,6 @@ TEST(exceptions_are_named) {
     exceptions += strstr(text_get(&learnt.rule), named) != NULL;
   }
   assert_in_range(exceptions, 1, PROBLEMS);
-  portfolio_learnt_free(&learnt);
 }
 
 /* Variant 0 needs a multiple of 8, and is the best where the size is one. */
@@ -336,7 +317,7 @@ TEST(what_is_no_variant_is_told_apart) {
                                      .sizes = 1,
                                      .names = &names[2],
                                      .values = values};
-  struct portfolio_learnt learnt;
+  FREED(portfolio_learnt) learnt;
   for (size_t p = 0; p < PROBLEMS; p++) {
     const bool aligned = p % 2 == 0, large = p >= 32;
     values[p] = aligned ? 8 * ((int64_t)p + 1) : 8 * (int64_t)p + 5;
@@ -348,7 +329,6 @@ TEST(what_is_no_variant_is_told_apart) {
   assert_int_equal(learnt.count, 3);
   assert_true(learnt.tuned_loss.worst < 1.0001);
   for (size_t p = 0; p < PROBLEMS; p++) assert_true(learnt.given[p] < learnt.count);
-  portfolio_learnt_free(&learnt);
 }
 
 /* Variant 0 is valid everywhere, and fast for small sizes only; 1 and 2 need multiples of 4 and
@@ -358,13 +338,8 @@ TEST(what_falls_back_falls_to_what_is_fast) {
   enum { PROBLEMS = 96 };
   double ratios[PROBLEMS * 3];
   int64_t values[PROBLEMS];
-  const struct portfolio_matrix m = {.problems = PROBLEMS,
-                                     .variants = 3,
-                                     .ratios = ratios,
-                                     .sizes = 1,
-                                     .names = names,
-                                     .values = values};
-  struct portfolio_learnt learnt;
+  const struct portfolio_matrix m = matrix_of(PROBLEMS, 3, ratios, 1, values);
+  FREED(portfolio_learnt) learnt;
   size_t served = 0;
   for (size_t p = 0; p < PROBLEMS; p++) {
     const bool small = p < 30, by_4 = p % 2 == 0;
@@ -381,7 +356,6 @@ TEST(what_falls_back_falls_to_what_is_fast) {
       assert_int_not_equal(
           learnt.chosen[portfolio_given(&m, p, learnt.chosen, learnt.count, choice, NULL)], 0);
   assert_int_equal(served, 2 * (PROBLEMS - 30));
-  portfolio_learnt_free(&learnt);
 }
 
 /* Features ask for multiples of a size only if the size decides which variants are valid; if
@@ -443,13 +417,8 @@ TEST(a_rule_that_asks_all_sizes_is_learnt) {
   static const bool none[] = {false, false};
   double ratios[PROBLEMS * 2];
   int64_t values[PROBLEMS * 2];
-  const struct portfolio_matrix m = {.problems = PROBLEMS,
-                                     .variants = 2,
-                                     .ratios = ratios,
-                                     .sizes = 2,
-                                     .names = names,
-                                     .values = values,
-                                     .decides = none};
+  struct portfolio_matrix m = matrix_of(PROBLEMS, 2, ratios, 2, values);
+  m.decides = none;
   struct portfolio_learnt learnt;
   for (size_t p = 0; p < PROBLEMS; p++) {
     const bool aligned = p % 2 == 0;
@@ -478,8 +447,7 @@ TEST(a_rule_that_asks_all_sizes_is_learnt) {
 TEST(sets_of_one_and_of_nothing) {
   static const double one[] = {1.2, 1}, none[] = {GAP, NONE};
   static const int64_t values[] = {64};
-  struct portfolio_matrix m = {
-      .problems = 1, .variants = 2, .ratios = one, .sizes = 1, .names = names, .values = values};
+  struct portfolio_matrix m = matrix_of(1, 2, one, 1, values);
   struct portfolio_learnt learnt;
   assert_int_equal(portfolio_learn(&m, 8, &learnt, NULL), CUGEN_OK);
   assert_int_equal(learnt.count, 1);
@@ -501,13 +469,11 @@ TEST(sets_of_one_and_of_nothing) {
 TEST(few_problems_are_served_each) {
   static const double ratios[] = {1, 2, 2, 1};
   static const int64_t values[] = {64, 4096};
-  const struct portfolio_matrix m = {
-      .problems = 2, .variants = 2, .ratios = ratios, .sizes = 1, .names = names, .values = values};
-  struct portfolio_learnt learnt;
+  const struct portfolio_matrix m = matrix_of(2, 2, ratios, 1, values);
+  FREED(portfolio_learnt) learnt;
   assert_int_equal(portfolio_learn(&m, 8, &learnt, NULL), CUGEN_OK);
   assert_string_equal(text_get(&learnt.rule), "select(M <= 512, 0, 1)");
   assert_true(learnt.tuned_loss.worst < 1.0001);
-  portfolio_learnt_free(&learnt);
 }
 
 /* Two of four problems share a variant; the other two have variants of their own, so nothing
@@ -515,8 +481,7 @@ TEST(few_problems_are_served_each) {
 TEST(what_nothing_serves_is_counted) {
   static const double ratios[] = {1, NONE, NONE, 1.21, NONE, NONE, NONE, 1, NONE, NONE, NONE, 1};
   static const int64_t values[] = {64, 128, 256, 512};
-  const struct portfolio_matrix m = {
-      .problems = 4, .variants = 3, .ratios = ratios, .sizes = 1, .names = names, .values = values};
+  const struct portfolio_matrix m = matrix_of(4, 3, ratios, 1, values);
   struct portfolio_learnt learnt;
   assert_int_equal(portfolio_learn(&m, 3, &learnt, NULL), CUGEN_OK);
   assert_int_equal(learnt.tuned_loss.missed, 0);
@@ -534,13 +499,8 @@ TEST(equal_input_gives_equal_output) {
   enum { PROBLEMS = 150, VARIANTS = 40 };
   static double ratios[PROBLEMS * VARIANTS];
   int64_t values[PROBLEMS * 3];
-  const struct portfolio_matrix m = {.problems = PROBLEMS,
-                                     .variants = VARIANTS,
-                                     .ratios = ratios,
-                                     .sizes = 3,
-                                     .names = names,
-                                     .values = values};
-  struct portfolio_learnt a, b;
+  const struct portfolio_matrix m = matrix_of(PROBLEMS, VARIANTS, ratios, 3, values);
+  FREED(portfolio_learnt) a, b;
   uint64_t random = 9;
   fill(ratios, PROBLEMS, VARIANTS, &random);
   for (size_t i = 0; i < PROBLEMS * 3; i++) values[i] = 1 + (int64_t)(random_next(&random) % 8192);
@@ -549,8 +509,6 @@ TEST(equal_input_gives_equal_output) {
   assert_int_equal(a.count, b.count);
   assert_memory_equal(a.chosen, b.chosen, a.count * sizeof *a.chosen);
   assert_string_equal(text_get(&a.rule), text_get(&b.rule));
-  portfolio_learnt_free(&a);
-  portfolio_learnt_free(&b);
 }
 
 /* ---- Formulas ------------------------------------------------------------------------------- */
@@ -597,7 +555,7 @@ static void make_products(struct products *p) {
 TEST(waves_of_tiles_are_found) {
   struct products p;
   struct portfolio_formula ways[FORMULA_WAYS];
-  struct portfolio_learnt learnt;
+  FREED(portfolio_learnt) learnt;
   make_products(&p);
   assert_int_equal(portfolio_formula_fit(&p.m, NULL, 0, ways, NULL), CUGEN_OK);
   for (size_t way = 0; way < FORMULA_WAYS; way++) assert_true(ways[way].known);
@@ -613,18 +571,15 @@ TEST(waves_of_tiles_are_found) {
   assert_string_equal(text_get(&learnt.rule), "least");
   assert_true(learnt.held_loss.mean < 1.005);
   assert_true(learnt.held_loss.worst < 1.1);
-  portfolio_learnt_free(&learnt);
 }
 
 static struct expr_symbol find_name(void *context, const char *name) {
-  (void)context;
   for (int i = 0; i < 3; i++)
     if (strcmp(names[i], name) == 0) return (struct expr_symbol){.kind = SYMBOL_SLOT, .slot = i};
   return (struct expr_symbol){.kind = SYMBOL_UNKNOWN};
 }
 
 static const char *const *list_names(void *context, size_t *count) {
-  (void)context;
   *count = 3;
   return names;
 }
@@ -637,8 +592,8 @@ TEST(what_is_printed_is_what_was_fitted) {
   uint64_t random = 4;
   make_products(&p);
   for (size_t variant = 0; variant < 2; variant++) {
-    struct text text = {0};
-    struct expr *expr;
+    FREED(text) text = {0};
+    CLOSED(expr) *expr;
     assert_int_equal(portfolio_formula_fit(&p.m, NULL, variant, ways, NULL), CUGEN_OK);
     portfolio_formula_print(&ways[variant], &p.m, &text);
     assert_int_equal(expr_parse(text_get(&text), &scope, &expr, NULL), CUGEN_OK);
@@ -651,8 +606,6 @@ TEST(what_is_printed_is_what_was_fitted) {
       assert_int_equal(expr_eval_float(expr, slots, &value, NULL), CUGEN_OK);
       assert_true(value == portfolio_formula_of(&ways[variant], &p.m, sizes));
     }
-    expr_free(expr);
-    text_free(&text);
   }
 }
 
@@ -660,7 +613,7 @@ TEST(what_is_printed_is_what_was_fitted) {
 TEST(little_gives_no_formula) {
   struct products p;
   struct portfolio_formula ways[FORMULA_WAYS];
-  struct text text = {0};
+  FREED(text) text = {0};
   make_products(&p);
   for (size_t i = 0; i < PRODUCTS; i++) p.ratios[2 * i] = i < 2 ? p.ratios[2 * i] : GAP;
   assert_int_equal(portfolio_formula_fit(&p.m, NULL, 0, ways, NULL), CUGEN_OK);
@@ -671,7 +624,6 @@ TEST(little_gives_no_formula) {
   for (size_t i = 0; i < 3 * PRODUCTS; i++) p.values[i] = 64;
   assert_int_equal(portfolio_formula_fit(&p.m, NULL, 1, ways, NULL), CUGEN_OK);
   assert_false(ways[0].known || ways[1].known);
-  text_free(&text);
 }
 
 /* A threshold below 1 multiplies the first size instead, so that no fraction is printed. */
@@ -683,10 +635,9 @@ TEST(a_ratio_is_printed_in_whole_numbers) {
   const struct portfolio_feature ratio = {.kind = FEATURE_RATIO, .a = 0, .b = 1};
   const struct portfolio_matrix m = {.sizes = 3, .names = names};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    struct text text = {0};
+    FREED(text) text = {0};
     portfolio_feature_print(&ratio, &m, cases[i].threshold, &text);
     assert_string_equal(text_get(&text), cases[i].text);
-    text_free(&text);
   }
 }
 
@@ -698,15 +649,10 @@ TEST(a_rule_is_doubted_where_it_is_far_off) {
   enum { EACH = 24, PROBLEMS = 2 * EACH + 1 };
   double ratios[PROBLEMS * 2], best[PROBLEMS];
   int64_t values[PROBLEMS * 2];
-  const struct portfolio_matrix m = {.problems = PROBLEMS,
-                                     .variants = 2,
-                                     .ratios = ratios,
-                                     .sizes = 2,
-                                     .names = names,
-                                     .values = values,
-                                     .best = best,
-                                     .multiprocessors = 16};
-  struct portfolio_learnt learnt;
+  struct portfolio_matrix m = matrix_of(PROBLEMS, 2, ratios, 2, values);
+  m.best = best;
+  m.multiprocessors = 16;
+  FREED(portfolio_learnt) learnt;
   for (int p = 0; p < PROBLEMS; p++) {
     const bool last = p == PROBLEMS - 1;
     const int64_t M = last ? 8000 : 16 * (p % EACH + 1), N = p < EACH || last ? 32 : 1024;
@@ -719,7 +665,6 @@ TEST(a_rule_is_doubted_where_it_is_far_off) {
   assert_int_equal(portfolio_learn(&m, 8, &learnt, NULL), CUGEN_OK);
   assert_true(learnt.doubted == PORTFOLIO_DOUBTED);
   assert_true(learnt.held_loss.worst < 1.01);
-  portfolio_learnt_free(&learnt);
 }
 
 /* Where the rule's variant is not valid, the valid variant with the least time serves; if none
@@ -727,7 +672,7 @@ TEST(a_rule_is_doubted_where_it_is_far_off) {
 TEST(the_least_that_is_a_variant_serves) {
   static const size_t chosen[] = {0, 1};
   struct products p;
-  struct portfolio_formulas formulas;
+  FREED(portfolio_formulas) formulas;
   make_products(&p);
   p.ratios[0] = NONE, p.ratios[2 + 1] = NONE, p.ratios[4] = p.ratios[4 + 1] = NONE;
   assert_int_equal(portfolio_formulas_fit(&p.m, NULL, chosen, 2, &formulas, NULL), CUGEN_OK);
@@ -737,7 +682,6 @@ TEST(the_least_that_is_a_variant_serves) {
   assert_int_equal(formulas.least[2], 2);
   assert_int_equal(portfolio_given(&p.m, 0, chosen, 2, 0, formulas.least), 1);
   assert_int_equal(portfolio_given(&p.m, 2, chosen, 2, 0, formulas.least), 2);
-  portfolio_formulas_free(&formulas);
 }
 
 /* ---- What a plan asks ----------------------------------------------------------------------- */
@@ -784,7 +728,7 @@ TEST(a_plan_asks_the_rule) {
        "012",
        true},
   };
-  struct config *config;
+  CLOSED(config) *config;
   assert_int_equal(config_parse("k.lua", text, sizeof text - 1, &config, NULL), CUGEN_OK);
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     struct portfolio_body_variant variants[3] = {{.variant = NULL}};
@@ -792,7 +736,7 @@ TEST(a_plan_asks_the_rule) {
                                         .doubted = cases[i].doubted,
                                         .variants = variants,
                                         .count = 3};
-    struct problem problem;
+    FREED(problem) problem;
     struct portfolio_order order;
     char got[4] = "";
     for (size_t v = 0; v < 3; v++) variants[v].time = (char *)(uintptr_t)cases[i].times[v];
@@ -802,11 +746,5 @@ TEST(a_plan_asks_the_rule) {
     for (size_t v = 0; v < 3; v++) got[v] = (char)('0' + order.at[v]);
     if (strcmp(got, cases[i].order) != 0 || order.named != cases[i].named)
       fail_msg("case %zu: %s, %d", i, got, order.named);
-    problem_free(&problem);
   }
-  config_close(config);
-}
-
-int main(void) {
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

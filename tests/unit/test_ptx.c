@@ -68,13 +68,12 @@ static struct ptx_counts counts_of(const char *body, uint32_t threads, int64_t s
 
 /* Counts one load of 4 bytes a lane, with lanes `stride` bytes apart. */
 static struct ptx_counts load(int stride) {
-  struct text text = {0};
+  FREED(text) text = {0};
   text_addf(&text,
             "\tmul.wide.s32 %%rd2, %%r2, %d;\n\tadd.s64 %%rd3, %%rd1, %%rd2;\n\tld.global.f32 "
             "%%f1, [%%rd3];\n\tret;\n",
             stride);
   struct ptx_counts counts = counts_of(text_get(&text), 32, 0);
-  text_free(&text);
   return counts;
 }
 
@@ -117,13 +116,12 @@ TEST(test_requests) {
 
 /* The footprint of one store of 4 bytes a lane, with lanes `stride` bytes apart. */
 static struct ptx_footprint store(int stride) {
-  struct text text = {0};
+  FREED(text) text = {0};
   text_addf(&text,
             "\tmul.wide.s32 %%rd2, %%r2, %d;\n\tadd.s64 %%rd3, %%rd1, %%rd2;\n\tst.global.f32 "
             "[%%rd3], %%f1;\n\tret;\n",
             stride);
   struct ptx_counts counts = counts_of(text_get(&text), 32, 0);
-  text_free(&text);
   return counts.footprint;
 }
 
@@ -212,13 +210,12 @@ TEST(test_predication) {
       "\tsetp.lt.s32 %%p1, %%r2, 99;\n\t@!%%p1 bra $L1;\n\tld.global.f32 %%f1, [%%rd1];\n"
       "\tst.shared.f32 [tile], %%f1;\n$L1:\n%s\t@!%%p1 bra $L2;\n"
       "\tld.global.f32 %%f2, [%%rd1+4096];\n\tst.shared.f32 [tile+4], %%f2;\n$L2:\n\tret;\n";
-  struct text one = {0}, two = {0};
+  FREED(text) one = {0}, two = {0};
   text_addf(&one, body, "");
   text_addf(&two, body, "\tbar.sync 0;\n");
   struct ptx_counts a = counts_of(text_get(&one), 32, 0), b = counts_of(text_get(&two), 32, 0);
   assert_true(a.alone[PTX_FROM_MEMORY] < 1000);
   assert_true(b.alone[PTX_FROM_MEMORY] > 1600);
-  text_free(&one), text_free(&two);
 }
 
 /* Lines that are stored, and pages of 1 KiB: 32 lanes of 4 bytes side by side, or 4 KiB apart. */
@@ -300,7 +297,7 @@ TEST(test_wide) {
 
 /* Loads eight words in a row from `offset` on, the last one first; all lanes read the same. */
 static struct ptx_counts row(int offset, int wide, int pairs, const char *between) {
-  struct text text = {0};
+  FREED(text) text = {0};
   struct ptx_counts counts;
   cugen_error err;
   for (int i = 7; i >= 0; i--)
@@ -308,7 +305,6 @@ static struct ptx_counts row(int offset, int wide, int pairs, const char *betwee
               i == 2 ? between : "");
   text_addf(&text, "\tret;\n");
   if (walk_as(text_get(&text), 32, 0, wide, pairs, &counts, &err)) fail_msg("%s", err.message);
-  text_free(&text);
   return counts;
 }
 
@@ -433,10 +429,9 @@ static const char *const side = "\tadd.f32 %f2, %f2, %f2;\n\tadd.f32 %f3, %f3, %
 
 /* Returns the number of instructions of a body made of parts; NULL ends the list. */
 static double instructions_of(const char *const *parts) {
-  struct text text = {0};
+  FREED(text) text = {0};
   for (; *parts; parts++) text_add(&text, *parts);
   const double instructions = counts_of(text_get(&text), 32, 0).instructions;
-  text_free(&text);
   return instructions;
 }
 
@@ -465,13 +460,12 @@ TEST(test_unknown_branches) {
 TEST(test_gather) {
   const char *by = "\tmul.wide.s32 %rd4, %r3, 4;\n\tadd.s64 %rd5, %rd1, %rd4;\n\tld.global.f32 "
                    "%f1, [%rd5];\n\tret;\n";
-  struct text text = {0};
+  FREED(text) text = {0};
   text_addf(&text, "%s%s", LOAD_WORD, by);
   assert_true(counts_of(text_get(&text), 32, 0).load_sectors > 28);
   text_clear(&text),
       text_addf(&text, "\tld.global.u32 %%r3, [%%rd1];\n\tadd.s32 %%r3, %%r3, %%r2;\n%s", by);
   assert_true(counts_of(text_get(&text), 32, 0).load_sectors <= 7);
-  text_free(&text);
 }
 
 /* Words of constant memory by an index pass one after the other; a fixed place is an operand. */
@@ -479,14 +473,13 @@ TEST(test_constants) {
   const char *const addresses[] = {"[table+8]", "[%r3]", "[%r4]"};
   const double cycles[] = {0, 2, 64};
   for (int i = 0; i < 3; i++) {
-    struct text text = {0};
+    FREED(text) text = {0};
     text_addf(&text,
               "\t.const .align 4 .b8 table[4096];\n\tmul.lo.s32 %%r3, %%r1, 4;\n\tmul.lo.s32 %%r4, "
               "%%r2, 4;\n"
               "\tld.const.f32 %%f1, %s;\n\tret;\n",
               addresses[i]);
     assert_int_equal(counts_of(text_get(&text), 32, 3).pipe[PTX_PIPE_CONSTANT], cycles[i]);
-    text_free(&text);
   }
 }
 
@@ -499,12 +492,11 @@ TEST(test_atomics) {
                                 "\tmov.u32 %r4, %ctaid.x;\n\tmul.lo.s32 %r3, %r4, 64;\n"};
   const double sectors[] = {2 * 4 - 4, 2 * 32 - 1, 2 * 32 - 1}, crowded[] = {4, 32, 0};
   for (int i = 0; i < 3; i++) {
-    struct text text = {0};
+    FREED(text) text = {0};
     text_addf(&text, "%s%s", places[i], by);
     struct ptx_counts counts = counts_of(text_get(&text), 32, 0);
     assert_int_equal(counts.atomics, sectors[i]);
     assert_int_equal(counts.crowded, crowded[i]);
-    text_free(&text);
   }
   assert_int_equal(
       counts_of("\tmul.lo.s32 %r3, %r2, 4;\n\tatom.shared.add.f32 %f1, [%r3], %f2;\n\tret;\n", 32,
@@ -523,10 +515,9 @@ TEST(test_scopes) {
   const char *copy =
       "\t{.reg.b16 h, r;\n\t/* of the\n\tfirst */ mov.b16 h, 1; // a\n{.reg.pred p;\n"
       "\tsetp.gt.u16 p, h, 0;\n\t@p bra L1;\n\tmov.b16 h, 2;\nL1:\n}\n\tmov.b16 r, h;\n}\n";
-  struct text text = {0};
+  FREED(text) text = {0};
   text_addf(&text, "%s%s\tret;\n", copy, copy);
   assert_true(counts_of(text_get(&text), 32, 0).instructions <= 7);
-  text_free(&text);
 }
 
 /* A switch goes to the label of its index; with a loaded index to all labels. */
@@ -546,7 +537,7 @@ static double working(int limit, struct ptx_survey *survey) {
   const int64_t parameters[] = {INT64_C(1) << PTX_BUFFER_SHIFT, limit};
   const struct ptx_launch launch = {
       .grid = {1000, 1, 1}, .block = {64, 1, 1}, .parameters = parameters, .parameter_count = 2};
-  struct text text = {0};
+  FREED(text) text = {0};
   struct ptx_kernel kernel;
   cugen_error err;
   text_addf(
@@ -557,7 +548,6 @@ static double working(int limit, struct ptx_survey *survey) {
   assert_int_equal(ptx_open(text_get(&text), "k", &kernel, &err), CUGEN_OK);
   assert_int_equal(ptx_survey(&kernel, &machine, &launch, survey, &err), CUGEN_OK);
   ptx_close(&kernel);
-  text_free(&text);
   return 1000 * survey->working;
 }
 
@@ -585,8 +575,4 @@ TEST(test_refusals) {
   assert_int_equal(ptx_open("", "k", &kernel, &err), CUGEN_ERROR_COMPILE);
   assert_int_equal(ptx_open(".entry k(", "k", &kernel, &err), CUGEN_ERROR_COMPILE);
   assert_int_equal(ptx_open(".entry k() {", "k", &kernel, &err), CUGEN_ERROR_COMPILE);
-}
-
-int main(void) {
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -163,7 +163,6 @@ TEST(test_same) {
   const struct region regions[] = {{.start = start, .end = end, .shared = true, .unwritten = true},
                                    {.start = start, .end = end, .unwritten = true},
                                    {.start = start, .end = end}};
-  (void)state;
   for (size_t i = 0; i < sizeof regions / sizeof *regions; i++)
     for (uint64_t seed = 1; seed <= 2; seed++) compare(&regions[i], 10 * i + seed);
 }
@@ -177,7 +176,6 @@ TEST(test_parts_of_a_word) {
     unsigned thread, at, bytes, findings;
   } writes[] = {{0, 4, 2, 0}, {40, 6, 2, 0}, {50, 3, 1, 0}, {50, 8, 1, 0}, {50, 5, 1, 1}};
   struct side side;
-  (void)state;
   open_side(&side, false, &region);
   for (size_t i = 0; i < sizeof writes / sizeof *writes; i++) {
     access_word(&side, (struct access){.at = start + writes[i].at,
@@ -204,7 +202,6 @@ TEST(test_a_block_begins_unwritten) {
                   {1, 4, 1, 0, 0},
                   {1, 5, 1, 0, 1}};
   struct side side;
-  (void)state;
   open_side(&side, false, &region);
   for (size_t i = 0; i < sizeof accesses / sizeof *accesses; i++) {
     if (side.watch->block != accesses[i].block) begin_block(side.watch, accesses[i].block);
@@ -221,7 +218,6 @@ TEST(test_a_block_begins_unwritten) {
 /* After hb_follow to an earlier epoch a thread still knows the later one. */
 TEST(test_follow) {
   struct happens_before *hb = calloc(1, sizeof *hb);
-  (void)state;
   assert_non_null(hb);
   hb_launch(hb, 1, THREADS);
   hb_block(hb, 0);
@@ -296,14 +292,9 @@ TEST(test_claims) {
       {{{0, 4, 4, false}, {0, 4, 4, true}, {0, 4, 4, false}}, SPECULATION_DONE},
   };
   char *shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  (void)state;
   assert_true(shared != MAP_FAILED);
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
     if (claim_all(cases[i].claims, shared, (atomic_int *)(void *)(shared + 64)) != cases[i].outcome)
       fail_msg("case %zu", i);
   munmap(shared, 4096);
-}
-
-int main(void) {
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

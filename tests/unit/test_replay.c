@@ -9,6 +9,8 @@
 #include "tests/testing.h"
 #include "tools/bench/replay/simulate.h"
 
+CLOSABLE(score, score_close);
+
 #define CACHE "tests/spaces/recorded_cache.json"
 
 static struct recorded space(const char *path) {
@@ -30,21 +32,19 @@ TEST(all_formats_are_read) {
        6},
       {"tests/spaces/recorded_ktt.json", "KTT", "kept", "BLOCK=32 TILE=1 UNROLL=0 CACHE=0", 4}};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-    struct recorded r = space(rows[i].path);
-    struct text text = {0};
+    FREED(recorded) r = space(rows[i].path);
+    FREED(text) text = {0};
     recorded_print(&r, 0, &text);
     assert_string_equal(text_get(&text), rows[i].first);
     assert_string_equal(r.format, rows[i].format);
     assert_string_equal(r.kernel, rows[i].kernel);
     assert_int_equal(r.axis_count, rows[i].axes);
     assert_int_equal(r.count, 168);
-    text_free(&text);
-    recorded_free(&r);
   }
 }
 
 TEST(variants_are_found_by_their_values) {
-  struct recorded r = space("tests/spaces/recorded_t4.json");
+  FREED(recorded) r = space("tests/spaces/recorded_t4.json");
   uint16_t positions[RECORDED_MOST_AXES];
   uint64_t index;
   for (size_t i = 0; i < r.count; i++) {
@@ -56,11 +56,10 @@ TEST(variants_are_found_by_their_values) {
   assert_int_equal(positions[5], RECORDED_ABSENT); /* pad exists only where cache is 1 */
   positions[0] = 4, positions[1] = 4;              /* the space has no block=512 tile=8 */
   assert_false(recorded_find(&r, positions, &index));
-  recorded_free(&r);
 }
 
 TEST(neighbours_differ_in_one_value) {
-  struct recorded r = space(CACHE);
+  FREED(recorded) r = space(CACHE);
   uint64_t *around = calloc(recorded_max_neighbours(&r), sizeof *around);
   for (size_t i = 0; i < r.count; i++) {
     size_t count = recorded_neighbours(&r, i, around);
@@ -73,16 +72,14 @@ TEST(neighbours_differ_in_one_value) {
     }
   }
   free(around);
-  recorded_free(&r);
 }
 
 TEST(numbers_stand_in_their_order) {
-  struct recorded r = space("tests/spaces/recorded_t4.json");
+  FREED(recorded) r = space("tests/spaces/recorded_t4.json");
   for (size_t a = 0; a < r.axis_count; a++)
     for (size_t v = 1; v < r.axes[a].count && r.axes[a].values; v++)
       assert_true(r.axes[a].values[v - 1] < r.axes[a].values[v]);
   assert_null(r.axes[4].values); /* the values are words */
-  recorded_free(&r);
 }
 
 /* ---- The score ------------------------------------------------------------------------------ */
@@ -101,11 +98,11 @@ static struct score_run run_of(const struct recorded *r, const json_t *indices) 
 }
 
 static void expect_score(const char *path, const char *kind, const json_t *expected) {
-  struct recorded r = space(path);
+  FREED(recorded) r = space(path);
   const json_t *lists = json_object_get(expected, "runs");
   const size_t count = json_array_size(lists);
   struct score_run *runs = calloc(count, sizeof *runs);
-  struct score *score;
+  CLOSED(score) *score;
   cugen_error err = {0};
   double got, want = json_real_value(json_object_get(expected, "score"));
   for (size_t i = 0; i < count; i++) runs[i] = run_of(&r, json_array_get(lists, i));
@@ -114,8 +111,6 @@ static void expect_score(const char *path, const char *kind, const json_t *expec
   if (!(fabs(got - want) < 1e-9)) fail_msg("%s, %s: %.12f instead of %.12f", path, kind, got, want);
   for (size_t i = 0; i < count; i++) simulate_free(&runs[i], NULL);
   free(runs);
-  score_close(score);
-  recorded_free(&r);
 }
 
 /* tests/spaces/make_recorded.py wrote the scores of the package. */
@@ -138,8 +133,8 @@ TEST(scores_are_those_of_the_package) {
 
 /* The number at which the package would stop. */
 TEST(runs_without_a_result_are_the_worst) {
-  struct recorded r = space(CACHE);
-  struct score *score;
+  FREED(recorded) r = space(CACHE);
+  CLOSED(score) *score;
   cugen_error err = {0};
   double at[] = {1, 2}, none[] = {(double)NAN, (double)NAN}, got;
   const struct score_run empty = {0}, failing = {2, at, none};
@@ -149,13 +144,11 @@ TEST(runs_without_a_result_are_the_worst) {
   double same = got;
   assert_int_equal(score_runs(score, &failing, 1, &got, &err), CUGEN_OK);
   assert_true(fabs(got - same) < 1e-12);
-  score_close(score);
-  recorded_free(&r);
 }
 
 TEST(the_optimum_at_once_is_one) {
-  struct recorded r = space(CACHE);
-  struct score *score;
+  FREED(recorded) r = space(CACHE);
+  CLOSED(score) *score;
   cugen_error err = {0};
   assert_int_equal(score_open(&r, 0, &score, &err), CUGEN_OK);
   double at[] = {score_start(score), score_stop(score)},
@@ -163,18 +156,15 @@ TEST(the_optimum_at_once_is_one) {
   const struct score_run run = {2, at, best};
   assert_int_equal(score_runs(score, &run, 1, &got, &err), CUGEN_OK);
   assert_true(fabs(got - 1) < 1e-12);
-  score_close(score);
-  recorded_free(&r);
 }
 
 TEST(a_space_without_times_is_refused) {
-  struct recorded r = space(CACHE);
+  FREED(recorded) r = space(CACHE);
   struct score *score;
   cugen_error err = {0};
   r.all_compile = r.all_else = 0;
   assert_int_equal(score_open(&r, 0, &score, &err), CUGEN_ERROR_CACHE);
   assert_non_null(strstr(err.message, "cugen_replay_options.compile_time"));
-  recorded_free(&r);
 }
 
 /* ---- The clock ------------------------------------------------------------------------------ */
@@ -205,7 +195,6 @@ static bool in_order_next(struct strategy *s, uint64_t *index) {
 }
 
 static void in_order_report(struct strategy *s, uint64_t index, double cost, double seconds) {
-  (void)index, (void)cost, (void)seconds;
   s->heard++;
 }
 
@@ -230,7 +219,7 @@ static struct score_run replay(const struct recorded *r, size_t in_flight, size_
 }
 
 TEST(variants_take_their_times_in_turn) {
-  struct recorded r = space(CACHE);
+  FREED(recorded) r = space(CACHE);
   for (size_t in_flight = 0; in_flight < 35; in_flight += 17) {
     uint64_t *tried;
     struct score_run run = replay(&r, in_flight, 0, &tried);
@@ -243,13 +232,12 @@ TEST(variants_take_their_times_in_turn) {
     }
     simulate_free(&run, tried);
   }
-  recorded_free(&r);
 }
 
 /* A compile takes a second, everything else a tenth: one thread compiles one variant a second,
    and ten threads keep the device busy. */
 TEST(threads_compile_ahead) {
-  struct recorded r = space(CACHE);
+  FREED(recorded) r = space(CACHE);
   r.all_compile = 1, r.all_else = 0.1;
   struct score_run one = replay(&r, 3, 1, NULL), ten = replay(&r, 21, 10, NULL),
                    many = replay(&r, 60, 30, NULL);
@@ -257,18 +245,16 @@ TEST(threads_compile_ahead) {
   assert_true(fabs(ten.seconds[ten.count - 1] - (1 + 168 * 0.1)) < 0.2);
   assert_true(fabs(many.seconds[many.count - 1] - (1 + 168 * 0.1)) < 1e-9);
   simulate_free(&one, NULL), simulate_free(&ten, NULL), simulate_free(&many, NULL);
-  recorded_free(&r);
 }
 
 TEST(a_run_ends_with_its_time) {
-  struct recorded r = space(CACHE);
+  FREED(recorded) r = space(CACHE);
   const struct simulation simulation = {.recorded = &r, .strategy = &in_order, .seconds = 3};
   struct score_run run;
   cugen_error err = {0};
   assert_int_equal(simulate(&simulation, &run, NULL, &err), CUGEN_OK);
   assert_true(run.seconds[run.count - 1] > 3 && run.seconds[run.count - 2] <= 3);
   simulate_free(&run, NULL);
-  recorded_free(&r);
 }
 
 /* ---- What strategies score ------------------------------------------------------------------ */
@@ -312,7 +298,7 @@ static double score_of(const struct recorded *r, const char *name, size_t in_fli
   enum { RUNS = 20 };
   struct simulation simulation = {.recorded = r, .in_flight = in_flight};
   struct score_run runs[RUNS];
-  struct score *score;
+  CLOSED(score) *score;
   cugen_error err = {0};
   double out;
   assert_int_equal(strategy_find(name, &simulation.strategy, &err), CUGEN_OK);
@@ -324,7 +310,6 @@ static double score_of(const struct recorded *r, const char *name, size_t in_fli
   }
   assert_int_equal(score_runs(score, runs, RUNS, &out, &err), CUGEN_OK);
   for (size_t i = 0; i < RUNS; i++) simulate_free(&runs[i], NULL);
-  score_close(score);
   return out;
 }
 
@@ -338,15 +323,10 @@ TEST(strategies_keep_their_scores) {
   } rows[] = {{"surrogate", 0, 0.8},   {"surrogate", 34, 0.55}, {"portfolio", 0, 0.7},
               {"portfolio", 34, 0.55}, {"local", 0, 0.65},      {"evolutionary", 0, 0.7},
               {"random", 0, -0.1}};
-  struct recorded r = planted_space();
+  FREED(recorded) r = planted_space();
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     const double got = score_of(&r, rows[i].name, rows[i].in_flight);
     if (!(got >= rows[i].least))
       fail_msg("%s, %zu in flight: %.3f", rows[i].name, rows[i].in_flight, got);
   }
-  recorded_free(&r);
-}
-
-int main(void) {
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -32,11 +32,10 @@ static int run_in(struct sandbox *sandbox, const char *code, char *result, size_
 }
 
 static int run(const char *code, char *result, size_t size, cugen_error *err) {
-  struct sandbox *sandbox;
+  CLOSED(sandbox) *sandbox;
   assert_int_equal(sandbox_open(0, 0, &sandbox, err), CUGEN_OK);
   int status = run_in(sandbox, code, result, size, err);
   assert_int_equal(lua_gettop(sandbox_state(sandbox)), 0);
-  sandbox_close(sandbox);
   return status;
 }
 
@@ -84,10 +83,9 @@ TEST(offers_nothing_else) {
       "rawset",  "rawequal",     "rawlen",     "next",         "warn",      "collectgarbage",
       "_G",      "_VERSION"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-    struct text code = {0};
+    FREED(text) code = {0};
     text_addf(&code, "return type(%s)", names[i]);
     expect(text_get(&code), "nil");
-    text_free(&code);
   }
   expect(
       "return type(math.random) .. type(math.randomseed) .. type(table.move) .. type(table.pack)",
@@ -142,9 +140,9 @@ TEST(errors_name_file_and_line) {
 }
 
 TEST(long_paths_stay_whole) {
-  struct sandbox *sandbox;
+  CLOSED(sandbox) *sandbox;
   cugen_error err;
-  struct text name = {0}, want = {0};
+  FREED(text) name = {0}, want = {0};
   for (int i = 0; i < 20; i++) text_add(&name, "a_folder/");
   text_add(&name, "x.lua");
   assert_int_equal(sandbox_open(0, 0, &sandbox, &err), CUGEN_OK);
@@ -158,9 +156,6 @@ TEST(long_paths_stay_whole) {
     text_addf(&want, "%s:2: ", text_get(&name));
     assert_memory_equal(err.message, text_get(&want), want.length);
   }
-  sandbox_close(sandbox);
-  text_free(&name);
-  text_free(&want);
 }
 
 TEST(endless_loops_end) {
@@ -255,12 +250,11 @@ TEST(deep_nesting_ends) {
   static const char *const opening[] = {"(",     "{",   "- ", "not ", "function() return ",
                                         "1 .. ", "2 ^ "};
   for (size_t i = 0; i < sizeof opening / sizeof *opening; i++) {
-    struct text code = {0};
+    FREED(text) code = {0};
     text_add(&code, "return ");
     for (int k = 0; k < 100000; k++) text_add(&code, opening[i]);
     assert_false(code.failed);
     expect_error(text_get(&code), "test.lua:1: ");
-    text_free(&code);
   }
   expect_error("\nlocal function f(t) table.sort({1, 2}, f) end f()", "test.lua:2: ");
 }
@@ -272,12 +266,11 @@ static void list_functions(lua_State *L, const char *prefix, struct text *out) {
     const char *name = lua_tostring(L, -2);
     if (lua_isfunction(L, -1)) text_addf(out, "%s%s ", prefix, name);
     if (!lua_istable(L, -1) || !lua_getmetatable(L, -1)) continue;
-    struct text inner = {0};
+    FREED(text) inner = {0};
     text_addf(&inner, "%s%s.", prefix, name);
     lua_getfield(L, -1, "__index");
     list_functions(L, text_get(&inner), out);
     lua_pop(L, 1);
-    text_free(&inner);
   }
   lua_pop(L, 1);
 }
@@ -301,9 +294,9 @@ TEST(every_function_takes_the_worst) {
       "local f = %s\n"
       "if b > 0 then f(worst[a], worst[b]) elseif a > 0 then f(worst[a]) else f() end";
   enum { WORST = 24 };
-  struct sandbox *sandbox;
+  CLOSED(sandbox) *sandbox;
   cugen_error err;
-  struct text names = {0};
+  FREED(text) names = {0};
   assert_int_equal(sandbox_open(0, 0, &sandbox, &err), CUGEN_OK);
   lua_State *L = sandbox_state(sandbox);
   lua_pushglobaltable(L);
@@ -312,24 +305,21 @@ TEST(every_function_takes_the_worst) {
   for (char *rest = names.data, *name; (name = strtok_r(rest, " ", &rest)); functions++)
     for (int a = 0; a <= WORST; a++)
       for (int b = a % 6; b <= (a ? WORST : 0); b += 6) {
-        struct text text = {0};
+        FREED(text) text = {0};
         text_addf(&text, code, a, b, name);
         double start = cpu_seconds();
         int status = run_in(sandbox, text_get(&text), NULL, 0, &err);
         if (cpu_seconds() - start > 1.3) fail_msg("%s with %d, %d took long", name, a, b);
         if (status && (status != CUGEN_ERROR_CONFIG || strncmp(err.message, "test.lua:", 9) != 0))
           fail_msg("%s with %d, %d: %d: %s", name, a, b, status, err.message);
-        text_free(&text);
       }
   assert_true(functions >= 8 + 13);
-  text_free(&names);
-  sandbox_close(sandbox);
 }
 
 /* 32767 labels are the slowest known input of the parser, which compares each label with all
    before it. */
 TEST(slow_parsing_ends) {
-  struct text code = {0};
+  FREED(text) code = {0};
   for (int function = 0; function < 40; function++) {
     text_add(&code, "do local function f()\n");
     for (int i = 0; i < 32000; i++) text_addf(&code, "::a%d:: x = 1 ", i);
@@ -337,7 +327,6 @@ TEST(slow_parsing_ends) {
   }
   assert_false(code.failed);
   expect_error(text_get(&code), "test.lua:1: gave up after 0.75 s of work");
-  text_free(&code);
 }
 
 TEST(bytecode_is_refused) {
@@ -363,7 +352,7 @@ TEST(a_sandbox_lives_on_after_giving_up) {
 }
 
 TEST(environments_are_separate) {
-  struct sandbox *sandbox;
+  CLOSED(sandbox) *sandbox;
   cugen_error err;
   assert_int_equal(sandbox_open(0, 0, &sandbox, &err), CUGEN_OK);
   lua_State *L = sandbox_state(sandbox);
@@ -378,17 +367,15 @@ TEST(environments_are_separate) {
     assert_int_equal(lua_getfield(L, 1, "x"), LUA_TNUMBER);
     lua_settop(L, 0);
   }
-  sandbox_close(sandbox);
 }
 
 static void expect_expression(const char *source, double value) {
-  struct expr *expr;
+  CLOSED(expr) *expr;
   double found;
   cugen_error err;
   assert_int_equal(expr_parse(source, NULL, &expr, &err), CUGEN_OK);
   assert_int_equal(expr_eval_float(expr, NULL, &found, &err), CUGEN_OK);
   assert_true(found == value);
-  expr_free(expr);
 }
 
 TEST(numbers_ignore_the_locale) {
@@ -403,8 +390,4 @@ TEST(numbers_ignore_the_locale) {
   expect_expression("0x.8 + 1.5", 2.0);
   expect_expression(".5e1", 5.0);
   setlocale(LC_ALL, "C");
-}
-
-int main(void) {
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -57,7 +57,3 @@ TEST(test_widths) {
   assert_int_equal(facts.shared_pairs, 1);
   assert_int_equal(facts.shared_quads, 1);
 }
-
-int main(void) {
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}

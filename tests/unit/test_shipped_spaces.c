@@ -66,10 +66,9 @@ static void print_case(const struct config *config, const struct gpu_model *devi
 
 TEST(matmul_has_its_variants) {
   const struct sources shipped = {NULL, NULL, NULL};
-  struct text got = {0}, want = {0};
-  struct config *config;
+  FREED(text) got = {0}, want = {0};
+  CLOSED(config) *config;
   cugen_error err;
-  (void)state;
   if (config_open(&shipped, "configs/matmul.lua", &config, &err)) fail_msg("%s", err.message);
   for (size_t d = 0; d < sizeof devices / sizeof *devices; d++)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -81,11 +80,4 @@ TEST(matmul_has_its_variants) {
   if (file_read("tests/spaces/matmul.txt", &want, &err)) fail_msg("%s", err.message);
   if (strcmp(text_get(&got), text_get(&want)) != 0) printf("%s", text_get(&got));
   assert_string_equal(text_get(&got), text_get(&want));
-  config_close(config);
-  text_free(&got);
-  text_free(&want);
-}
-
-int main(void) {
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -81,7 +81,6 @@ static void expect_own(const char *text, const char *expected) {
 TEST(plain_sizes_are_whole_tiles_small_and_large) {
   struct made m;
   struct size_list list;
-  (void)state;
   make(CONFIG(ONE, "grid { 1 }, block { 32 }"), NULL, &m);
   assert_int_equal(sizes_plain(&m.sizes, &list, NULL), CUGEN_OK);
   expect(&m, &list, "192 13 203 ");
@@ -120,7 +119,6 @@ TEST(every_size_has_every_edge) {
 
 TEST(what_is_fixed_stays) {
   static const bool fixed[] = {true, false};
-  (void)state;
   expect_around(two, fixed, "100,8 100,7 100,9 100,17 100,1 ");
 }
 
@@ -132,7 +130,6 @@ TEST(nothing_large_is_made) {
       "output 'y' { dtype = 'f32', shape = { 'm', 'm' } }, reference 'r.cu',"
       "implementation 'i' { template 'k.cu', grid { 'ceil_div(m, 500)' }, block { 32 } } }";
   char config[512];
-  (void)state;
   snprintf(config, sizeof config, text, "40");
   expect_around(config, NULL, "500 499 501 1 ");
   snprintf(config, sizeof config, text, "600");
@@ -162,8 +159,4 @@ TEST(own_values_are_bounded_by_their_work) {
   expect_own(CONFIG("problem 'rounds' (1000000), problem 'm' (100), check { rounds = 3 },",
                     "grid { 'ceil_div(m, 96)' }, block { 32 }"),
              "");
-}
-
-int main(void) {
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

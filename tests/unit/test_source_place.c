@@ -63,7 +63,3 @@ TEST(barriers_of_a_grid) {
   /* no line waits for the grid; this one comes nearest */
   check(FILE_LINE "\nint r = cg::this_grid().size();\n", "k", SOURCE_GRID_SYNC, "g.cu:2");
 }
-
-int main(void) {
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -12,7 +12,7 @@ static const char kind_letters[] = "$ n\\cw0\"m";
 /* Expects one letter for each token: w word, 0 number, " literal, m mark, c comment, n newline,
    \ splice, blank. */
 static void assert_kinds(const char *source, const char *expected) {
-  struct text kinds = {0};
+  FREED(text) kinds = {0};
   struct source_reader reader = {source, source + strlen(source)};
   for (struct source_token token = source_next(&reader); token.kind != SOURCE_END;
        token = source_next(&reader)) {
@@ -20,7 +20,6 @@ static void assert_kinds(const char *source, const char *expected) {
     text_add_char(&kinds, kind_letters[token.kind]);
   }
   assert_string_equal(text_get(&kinds), expected);
-  text_free(&kinds);
 }
 
 TEST(test_tokens) {
@@ -68,10 +67,9 @@ static void normal(const char *source, struct text *out) {
 }
 
 static void assert_normal(const char *source, const char *expected) {
-  struct text out = {0};
+  FREED(text) out = {0};
   normal(source, &out);
   assert_string_equal(text_get(&out), expected);
-  text_free(&out);
 }
 
 TEST(test_normal_form) {
@@ -127,12 +125,10 @@ TEST(test_normal_form_of_raw_strings) {
 }
 
 static void assert_same(const char *a, const char *b, bool same) {
-  struct text x = {0}, y = {0};
+  FREED(text) x = {0}, y = {0};
   normal(a, &x);
   normal(b, &y);
   assert_int_equal(strcmp(text_get(&x), text_get(&y)) == 0, same);
-  text_free(&x);
-  text_free(&y);
 }
 
 TEST(test_what_is_the_same) {
@@ -148,12 +144,11 @@ TEST(test_what_is_the_same) {
 /* ---- Places --------------------------------------------------------------------------------- */
 
 static void assert_place(const char *text, const char *mark, const char *path, int line) {
-  struct text found = {0};
+  FREED(text) found = {0};
   int found_line;
   source_locate(text, (size_t)(strstr(text, mark) - text), &found, &found_line);
   assert_string_equal(text_get(&found), path);
   assert_int_equal(found_line, line);
-  text_free(&found);
 }
 
 TEST(test_places) {
@@ -164,8 +159,4 @@ TEST(test_places) {
   assert_place(text, "eleven", "a.cu", 11);
   assert_place(text, "four", "lib\\\"b.cuh", 4);
   assert_place(text, "six", "lib\\\"b.cuh", 6);
-}
-
-int main(void) {
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

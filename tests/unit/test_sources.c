@@ -26,11 +26,10 @@ static int enter_place(void **state) {
   assert_int_equal(folder_temporary(&place.folder, NULL), CUGEN_OK);
   assert_int_equal(chdir(text_get(&place.folder)), 0);
   for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-    struct text folder = {0};
+    FREED(text) folder = {0};
     path_folder(files[i], &folder);
     assert_int_equal(folder_make(text_get(&folder), NULL), CUGEN_OK);
     assert_int_equal(file_write(files[i], files[i], strlen(files[i]), NULL), CUGEN_OK);
-    text_free(&folder);
   }
   *state = &place;
   return 0;
@@ -50,14 +49,12 @@ static const struct sources plain = {NULL, NULL, NULL}, folders = {"conf", "tmpl
 static bool shipped;
 
 static void expect_config(const struct sources *sources, const char *name, const char *want) {
-  struct text path = {0}, content = {0};
+  FREED(text) path = {0}, content = {0};
   cugen_error err;
   if (sources_config(sources, name, &path, &content, &shipped, &err)) fail_msg("%s", err.message);
   assert_string_equal(text_get(&path), want);
   assert_true(content.length > 0);
   if (strncmp(want, "configs/", 8) != 0) assert_string_equal(text_get(&content), want);
-  text_free(&path);
-  text_free(&content);
 }
 
 static void expect_template(const struct sources *sources, const char *name, const char *from,
@@ -73,15 +70,13 @@ static void expect_template(const struct sources *sources, const char *name, con
 }
 
 static void expect_missing(const char *name, const char *from, const char *want) {
-  struct text path = {0}, content = {0};
+  FREED(text) path = {0}, content = {0};
   cugen_error err;
   int status = from ? sources_template(&folders, name, from, from, &path, &content, &err)
                     : sources_config(&folders, name, &path, &content, &shipped, &err);
   assert_int_equal(status, CUGEN_ERROR_MISSING);
   if (strncmp(err.message, want, strlen(want)) != 0)
     fail_msg(" got: %s\nwant: %s", err.message, want);
-  text_free(&path);
-  text_free(&content);
 }
 
 TEST_WITH(configs_are_found, enter_place, leave_place) {
@@ -228,13 +223,8 @@ TEST_WITH(shipped_configs_load, enter_place, leave_place) {
   const char *names[64];
   size_t count = sources_configs(names, 64);
   for (size_t i = 0; i < count && i < 64; i++) {
-    struct config *config;
+    CLOSED(config) *config;
     cugen_error err;
     if (config_open(&plain, names[i], &config, &err)) fail_msg("%s", err.message);
-    config_close(config);
   }
-}
-
-int main(void) {
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

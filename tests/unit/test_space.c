@@ -138,6 +138,7 @@ static void made_free(struct made *made) {
   }
   free(made);
 }
+CLOSABLE(made, made_free);
 
 static struct space *open_made(struct made *made) {
   struct space *space;
@@ -158,12 +159,11 @@ static void expect_open_error(struct made *made, const char *want) {
 static void expect_variant(const struct space *space, uint64_t index, const char *want) {
   struct value values[MOST];
   struct variant variant;
-  struct text text = {0};
+  FREED(text) text = {0};
   assert_true(space_max_tunables(space) <= MOST);
   space_variant(space, index, &variant, values);
   variant_print(&variant, &text);
   assert_string_equal(text_get(&text), want);
-  text_free(&text);
 }
 
 static uint64_t removed_by(const struct space *space, size_t implementation, size_t restriction) {
@@ -241,12 +241,12 @@ TEST(test_neighbours) {
 }
 
 TEST(test_several_implementations) {
-  struct made *made = make_tiled();
+  CLOSED(made) *made = make_tiled();
   add_implementation(made, "naive");
   add_values(made, "db", (struct value[]){value_bool(true), value_bool(false)}, 2);
   add_values(made, "rate", (struct value[]){value_float(0.5), value_int(1)}, 2);
   add_rule(made, "db or rate == 1");
-  struct space *space = open_made(made);
+  CLOSED(space) *space = open_made(made);
   size_t count;
   const struct space_implementation *all = space_implementations(space, &count);
   assert_int_equal(count, 2);
@@ -263,13 +263,11 @@ TEST(test_several_implementations) {
   assert_true(space_look_up(space, "naive rate=1", &index));
   assert_int_equal(index, 11);
   assert_false(space_look_up(space, "naive rate=7", &index));
-  space_close(space);
-  made_free(made);
 }
 
 /* The tries of the last implementation come first; a try that is not valid is passed over. */
 TEST(test_tries) {
-  struct made *made = make();
+  CLOSED(made) *made = make();
   static const char *const slow[] = {"slow a=2"}, *const fast[] = {"fast b=1", "fast b=3"};
   uint64_t indices[3];
   size_t try = 9;
@@ -293,16 +291,15 @@ TEST(test_tries) {
   assert_int_equal(space_default(space, &try), 0);
   assert_int_equal(try, 0);
   space_close(space);
-  made_free(made);
 }
 
 TEST(test_no_tunables) {
-  struct made *made = make();
+  CLOSED(made) *made = make();
   add_implementation(made, "fixed");
   add_implementation(made, "never");
   add_rule(made, "rows == 96");
   add_rule(made, "rows < cols"); /* on line 4 */
-  struct space *space = open_made(made);
+  CLOSED(space) *space = open_made(made);
   assert_int_equal(space_cartesian(space), 2);
   assert_int_equal(space_valid(space), 1);
   assert_int_equal(removed_by(space, 1, 1), 1);
@@ -314,31 +311,27 @@ TEST(test_no_tunables) {
   assert_string_equal(made->err.message,
                       "\"never\" is ruled out by t.lua:4: where \"rows < cols\"");
   assert_false(space_look_up(space, "never", &index));
-  space_close(space);
-  made_free(made);
 }
 
 /* A rule about the problem alone removes everything before any tunable is considered. */
 TEST(test_root_rules) {
-  struct made *made = make();
+  CLOSED(made) *made = make();
   add_implementation(made, "tiled");
   add_range(made, "a", 0, 5);
   add_rule(made, "1 // a > 0"); /* would fail for a = 0 */
   add_rule(made, "rows % cols == 0");
-  struct space *space = open_made(made);
+  CLOSED(space) *space = open_made(made);
   assert_int_equal(space_valid(space), 0);
   assert_int_equal(removed_by(space, 0, 0), 0);
   assert_int_equal(removed_by(space, 0, 1), 5);
-  space_close(space);
-  made_free(made);
 }
 
 TEST(test_requirements) {
-  struct made *made = make_tiled();
+  CLOSED(made) *made = make_tiled();
   add_requirement(made, "device.max_threads_per_block >= 512");
   add_requirement(made, "device.compute_capability >= 90"); /* on line 9 */
   add_requirement(made, "device.is_gpu == 1");
-  struct space *space = open_made(made);
+  CLOSED(space) *space = open_made(made);
   size_t count;
   const struct space_implementation *one = space_implementations(space, &count);
   assert_ptr_equal(one->unmet, &made->implementations[0].requirements[1]);
@@ -356,8 +349,6 @@ TEST(test_requirements) {
                       "t.lua: no variant is left for this problem on this device\n"
                       "  tiled: t.lua:9: requires \"device.compute_capability >= 90\", which this "
                       "device or problem does not meet");
-  space_close(space);
-  made_free(made);
 }
 
 TEST(test_requirement_errors) {
@@ -376,9 +367,9 @@ TEST(test_requirement_errors) {
 }
 
 TEST(test_explain_empty) {
-  struct made *made = make_tiled();
+  CLOSED(made) *made = make_tiled();
   add_rule(made, "tile > vec * 16");
-  struct space *space = open_made(made);
+  CLOSED(space) *space = open_made(made);
   assert_int_equal(space_explain_empty(space, &made->err), CUGEN_ERROR_EMPTY);
   assert_string_equal(made->err.message,
                       "t.lua: no variant is left for this problem on this device\n"
@@ -387,8 +378,6 @@ TEST(test_explain_empty) {
                       "out 9\n"
                       "    t.lua:6: where \"cols % vec == 0\" rules out 6\n"
                       "    t.lua:8: where \"tile > vec * 16\" rules out 12");
-  space_close(space);
-  made_free(made);
 }
 
 TEST(test_errors_in_rules) {
@@ -473,7 +462,7 @@ TEST(test_sum_overflow) {
 }
 
 TEST(test_row_limit) {
-  struct made *made = make();
+  CLOSED(made) *made = make();
   add_implementation(made, "many");
   add_range(made, "a", 0, 100);
   struct value slots[DEVICE_FACT_COUNT + 2];
@@ -495,7 +484,6 @@ TEST(test_row_limit) {
   assert_int_equal(rows.count, 100);
   free(rows.ranks);
   domain_close(&domain);
-  made_free(made);
 }
 
 /* ---- What a walk may cost ------------------------------------------------------------------- */
@@ -562,7 +550,7 @@ static bool stop_third(void *context) {
 
 TEST(test_walk_stops) {
   int asked = 0;
-  struct made *made = make_wide(100);
+  CLOSED(made) *made = make_wide(100);
   add_rule(made, "a + b + c + d + e + f == 5000");
   struct space *space;
   assert_int_equal(space_open_within(&made->config, &made->problem, &made->facts, NULL,
@@ -571,14 +559,13 @@ TEST(test_walk_stops) {
   assert_int_equal(asked, 3);
   assert_null(space);
   assert_string_equal(made->err.message, "interrupted while the space was walked");
-  made_free(made);
 }
 
 /* ---- Finding -------------------------------------------------------------------------------- */
 
 TEST(test_find) {
-  struct made *made = make_tiled();
-  struct space *space = open_made(made);
+  CLOSED(made) *made = make_tiled();
+  CLOSED(space) *space = open_made(made);
   static const struct {
     const char *text;
     uint64_t index;
@@ -596,13 +583,11 @@ TEST(test_find) {
     if (space_find(space, cases[i].text, &index, &made->err)) fail_msg("%s", made->err.message);
     assert_int_equal(index, cases[i].index);
   }
-  space_close(space);
-  made_free(made);
 }
 
 TEST(test_find_errors) {
-  struct made *made = make_tiled();
-  struct space *space = open_made(made);
+  CLOSED(made) *made = make_tiled();
+  CLOSED(space) *space = open_made(made);
   static const char *const cases[][2] = {
       {"tield",
        "unknown implementation \"tield\" in \"tield\"; did you mean \"tiled\"?; there is: tiled"},
@@ -638,21 +623,19 @@ TEST(test_find_errors) {
     assert_string_equal(made->err.message, cases[i][1]);
     assert_int_equal(space_find(space, cases[i][0], &index, NULL), CUGEN_ERROR_USAGE);
   }
-  space_close(space);
-  made_free(made);
 }
 
 /* No single rule removes what is asked for, and the last rule cannot even be evaluated without
    those before it. */
 TEST(test_find_joint) {
-  struct made *made = make();
+  CLOSED(made) *made = make();
   add_implementation(made, "pair");
   add_values(made, "a", (struct value[]){value_int(1), value_int(2), value_int(3)}, 3);
   add_values(made, "b", (struct value[]){value_int(1), value_int(2)}, 2);
   add_rule(made, "a ~= 1 or b == 1"); /* on line 4 */
   add_rule(made, "a ~= 2 or b == 1");
   add_rule(made, "b == 1 or 4 % (a - 1) == 1");
-  struct space *space = open_made(made);
+  CLOSED(space) *space = open_made(made);
   uint64_t index;
   assert_int_equal(space_find(space, "pair b=2", &index, &made->err), CUGEN_ERROR_USAGE);
   assert_string_equal(made->err.message, "\"pair b=2\" is ruled out by\n"
@@ -660,8 +643,6 @@ TEST(test_find_joint) {
                                          "  t.lua:5: where \"a ~= 2 or b == 1\" (1 combinations)\n"
                                          "  t.lua:6: where \"b == 1 or 4 % (a - 1) == 1\" "
                                          "(1 combinations)");
-  space_close(space);
-  made_free(made);
 }
 
 /* A rule is evaluated for its own tunables alone, because all eight tunables have more
@@ -670,18 +651,16 @@ TEST(test_find_among_many) {
   static const char *const names[] = {"a", "b", "c", "d", "e", "f", "g", "h"};
   static const char *const rules[] = {"a == b", "b == c", "c == d", "d == e",
                                       "e == f", "f == g", "h > 20"};
-  struct made *made = make();
+  CLOSED(made) *made = make();
   struct value values[20];
   for (int i = 0; i < 20; i++) values[i] = value_int(i + 1);
   add_implementation(made, "many");
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) add_values(made, names[i], values, 20);
   for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) add_rule(made, rules[i]);
-  struct space *space = open_made(made);
+  CLOSED(space) *space = open_made(made);
   uint64_t index;
   assert_int_equal(space_find(space, "many a=3", &index, &made->err), CUGEN_ERROR_USAGE);
   assert_string_equal(made->err.message, "\"many a=3\" is ruled out by t.lua:16: where \"h > 20\"");
-  space_close(space);
-  made_free(made);
 }
 
 /* ---- Against brute force -------------------------------------------------------------------- */
@@ -708,16 +687,15 @@ static size_t first_violated(const struct made *made, const struct value *slots)
 }
 
 static void check_found(const struct space *space, uint64_t row, const struct variant *variant) {
-  struct text text = {0};
+  FREED(text) text = {0};
   uint64_t index;
   variant_print(variant, &text);
   assert_int_equal(space_find(space, text_get(&text), &index, NULL), CUGEN_OK);
   assert_int_equal(index, row);
-  text_free(&text);
 }
 
 static void compare_with_brute_force(struct made *made) {
-  struct space *space = open_made(made);
+  CLOSED(space) *space = open_made(made);
   const struct config_implementation *one = &made->implementations[0];
   uint64_t removed[MOST + 1] = {0}, row = 0;
   struct value slots[DEVICE_FACT_COUNT + 2 + MOST];
@@ -742,7 +720,6 @@ static void compare_with_brute_force(struct made *made) {
   assert_int_equal(row, space_valid(space));
   for (size_t i = 0; i < one->restriction_count; i++)
     assert_int_equal(removed_by(space, 0, i), removed[i]);
-  space_close(space);
 }
 
 /* X, Y and Z stand for tunables. */
@@ -769,7 +746,7 @@ static void add_random_rule(struct made *made, uint64_t *seed) {
   const char *rule = random_rules[random_next(seed) % (sizeof random_rules / sizeof *random_rules)];
   const char *chosen[3];
   for (int i = 0; i < 3; i++) chosen[i] = names[random_next(seed) % last_of(made)->tunable_count];
-  struct text text = {0};
+  FREED(text) text = {0};
   for (const char *p = rule; *p; p++) {
     if (*p >= 'X' && *p <= 'Z')
       text_add(&text, chosen[*p - 'X']);
@@ -777,14 +754,13 @@ static void add_random_rule(struct made *made, uint64_t *seed) {
       text_add_char(&text, *p);
   }
   add_rule(made, text_get(&text));
-  text_free(&text);
 }
 
 TEST(test_against_brute_force) {
   static const char *const names[] = {"a", "b", "c", "d", "e"};
   uint64_t seed = 1;
   for (int round = 0; round < 150; round++) {
-    struct made *made = make();
+    CLOSED(made) *made = make();
     add_implementation(made, "random");
     size_t tunables = 1 + random_next(&seed) % 5, rules = random_next(&seed) % 7;
     for (size_t i = 0; i < tunables; i++) /* sometimes more values than a word has bits */
@@ -792,7 +768,6 @@ TEST(test_against_brute_force) {
                 tunables < 3 && random_next(&seed) % 3 == 0 ? 130 : 1 + random_next(&seed) % 6);
     for (size_t i = 0; i < rules; i++) add_random_rule(made, &seed);
     compare_with_brute_force(made);
-    made_free(made);
   }
 }
 
@@ -800,10 +775,10 @@ TEST(test_against_brute_force) {
 
 static void check_published(const char *name, uint64_t cartesian, uint64_t valid) {
   cugen_error err = {0};
-  struct text path = {0}, content = {0};
-  struct config *config = NULL;
-  struct problem problem = {0};
-  struct space *space = NULL;
+  FREED(text) path = {0}, content = {0};
+  CLOSED(config) *config = NULL;
+  FREED(problem) problem = {0};
+  CLOSED(space) *space = NULL;
   const struct device_facts facts = {0};
   text_addf(&path, "tests/spaces/%s.lua", name);
   int status = file_read(text_get(&path), &content, &err);
@@ -819,11 +794,6 @@ static void check_published(const char *name, uint64_t cartesian, uint64_t valid
   const struct space_implementation *one = space_implementations(space, &count);
   for (size_t i = 0; i < one->rule_count; i++) sum += one->rules[i].removed;
   assert_int_equal(sum, cartesian);
-  space_close(space);
-  problem_free(&problem);
-  config_close(config);
-  text_free(&content);
-  text_free(&path);
 }
 
 /* Numbers of variants from the Kernel Tuner benchmark hub and arXiv 2509.26253. */
@@ -838,8 +808,4 @@ TEST(test_published_spaces) {
   check_published("atf_prl_8x8", 2415919104, 48720);
   check_published("matmul_h200", 2304, 688);
   check_published("reduce_h200", 720, 690);
-}
-
-int main(void) {
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

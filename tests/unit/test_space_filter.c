@@ -45,7 +45,7 @@ static void close_space(struct fixture *f) {
 
 /* What the rules removed adds up to what is not valid, and each rule is as expected. */
 static void expect_rules(const struct fixture *f, const char *want) {
-  struct text got = {0};
+  FREED(text) got = {0};
   size_t count;
   const struct space_implementation *all = space_implementations(f->space, &count);
   for (size_t i = 0; i < count; i++) {
@@ -59,12 +59,11 @@ static void expect_rules(const struct fixture *f, const char *want) {
     assert_int_equal(sum, all[i].cartesian);
   }
   assert_string_equal(text_get(&got), want);
-  text_free(&got);
 }
 
 static void check_limits(const char *launch, uint64_t valid, const char *rules) {
   struct fixture f;
-  struct text text = {0};
+  FREED(text) text = {0};
   text_addf(&text,
             "implementation \"i\" { template \"t.cu\", tunable \"a\" { 1, 2, 3, 4 }, tunable \"b\" "
             "{ 1, 64 },\n%s }",
@@ -73,7 +72,6 @@ static void check_limits(const char *launch, uint64_t valid, const char *rules) 
   expect_rules(&f, rules);
   assert_int_equal(space_valid(f.space), valid);
   close_space(&f);
-  text_free(&text);
 }
 
 TEST(test_limits) {
@@ -164,7 +162,7 @@ TEST(test_refused_by_a_limit) {
    names have values. */
 TEST(test_limits_are_early) {
   struct fixture f;
-  struct text text = {0};
+  FREED(text) text = {0};
   text_add(&text, "implementation \"i\" { template \"t.cu\", tunable \"across\" { 512, 1024, 2048, "
                   "4096 }, tunable \"down\" "
                   "{ 1, 2, 4, 8 },");
@@ -178,7 +176,6 @@ TEST(test_limits_are_early) {
   const struct space_implementation *one = space_implementations(f.space, &count);
   assert_int_equal(one->rules[1].removed, 7 * 262144);
   close_space(&f);
-  text_free(&text);
 }
 
 /* ---- Filters -------------------------------------------------------------------------------- */
@@ -330,7 +327,6 @@ static uint64_t valid_on(int64_t is_gpu, int64_t capability) {
 TEST(test_heuristics) {
   const cugen_filter all = {.all = true};
   struct fixture f;
-  (void)state;
   assert_int_equal(open_space(&f, measured, NULL), CUGEN_OK);
   expect_rules(&f, "k.lua:5: where \"tile * vec <= 64\" 1\n"
                    "k.lua:6: heuristic \"tile >= low\" 3\n"
@@ -368,7 +364,6 @@ static void expect_found(const struct fixture *f, const char *text, const char *
 TEST(test_heuristics_are_no_bans) {
   struct fixture f;
   uint64_t index;
-  (void)state;
   open_space(&f, measured, NULL);
   expect_found(&f, "tiled vec=2", "tiled tile=16 vec=2", true);
   expect_found(&f, "tiled tile=8", "tiled tile=8 vec=1", false);
@@ -384,7 +379,6 @@ TEST(test_heuristics_are_no_bans) {
 TEST(test_heuristics_that_leave_nothing) {
   const cugen_filter filter = {.variant = "tiled tile=8"};
   struct fixture f;
-  (void)state;
   assert_int_equal(open_space(&f, measured, &filter), CUGEN_OK);
   assert_int_equal(space_explain_empty(f.space, &f.err), CUGEN_ERROR_EMPTY);
   assert_non_null(strstr(f.err.message, "\n    k.lua:6: heuristic \"tile >= low\" rules out 3"));
@@ -399,7 +393,6 @@ TEST(test_heuristics_never_leave_nothing) {
                              "16, 32 }, where \"tile > 8\",\n"
                              "heuristic \"sm_90\" \"tile > 99\", grid { 1 }, block { 32 } }";
   struct fixture f;
-  (void)state;
   assert_int_equal(open_space(&f, body, NULL), CUGEN_OK);
   assert_int_equal(space_valid(f.space), 2);
   close_space(&f);
@@ -407,7 +400,7 @@ TEST(test_heuristics_never_leave_nothing) {
 
 static void check_no_architecture(const char *name) {
   struct config *config;
-  struct text text = {0};
+  FREED(text) text = {0};
   cugen_error err;
   text_addf(
       &text,
@@ -423,7 +416,6 @@ static void check_no_architecture(const char *name) {
             "\"tile >= 32\"",
             name);
   assert_string_equal(err.message, text_get(&text));
-  text_free(&text);
 }
 
 TEST(test_heuristics_name_an_architecture) {
@@ -433,8 +425,4 @@ TEST(test_heuristics_name_an_architecture) {
   check_no_architecture("sm_9x");
   check_no_architecture("sm_90ab");
   check_no_architecture("");
-}
-
-int main(void) {
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,11 +15,10 @@ static struct template *parse(const char *content) {
 
 static void assert_lua(const char *content, const char *expected) {
   static const char prefix[] = "local __emit<const> = ...;";
-  struct template *template = parse(content);
+  CLOSED(template) *template = parse(content);
   const char *lua = text_get(&template->lua);
   assert_memory_equal(lua, prefix, sizeof prefix - 1);
   assert_string_equal(lua + sizeof prefix - 1, expected);
-  template_free(template);
 }
 
 TEST(test_lua_keeps_lines) {
@@ -33,9 +32,8 @@ TEST(test_lua_keeps_lines) {
 }
 
 static void assert_literal(const char *content, const char *expected) {
-  struct template *template = parse(content);
+  CLOSED(template) *template = parse(content);
   assert_string_equal(text_get(&template->literal), expected);
-  template_free(template);
 }
 
 TEST(test_text) {
@@ -47,7 +45,7 @@ TEST(test_text) {
 }
 
 TEST(test_pieces) {
-  struct template *template = parse("a\nb ${1}\n//@ x()\n\nc\n");
+  CLOSED(template) *template = parse("a\nb ${1}\n//@ x()\n\nc\n");
   assert_int_equal(template->piece_count, 2);
   assert_int_equal(template->pieces[0].line, 1);
   assert_int_equal(template->pieces[0].lines, 2);
@@ -57,14 +55,13 @@ TEST(test_pieces) {
   assert_int_equal(template->fragment_count, 3);
   assert_int_equal(template->fragments[0].line, 2);
   assert_false(template->once);
-  template_free(template);
 }
 
 /* A Lua function has a limited number of registers. */
 TEST(test_many_expressions) {
-  struct text content = {0};
+  FREED(text) content = {0};
   for (int i = 0; i < 100; i++) text_add(&content, "${a}${b}\n");
-  struct template *template = parse(text_get(&content));
+  CLOSED(template) *template = parse(text_get(&content));
   assert_true(template->piece_count > 5);
   int lines = 0;
   for (size_t i = 0; i < template->piece_count; i++) {
@@ -73,15 +70,12 @@ TEST(test_many_expressions) {
     lines += template->pieces[i].lines;
   }
   assert_int_equal(lines, 100);
-  template_free(template);
-  text_free(&content);
 }
 
 /* Expects whether a #line may stand at the last piece of the content. */
 static void assert_fresh(const char *content, bool fresh) {
-  struct template *template = parse(content);
+  CLOSED(template) *template = parse(content);
   assert_int_equal(template->pieces[template->piece_count - 1].fresh, fresh);
-  template_free(template);
 }
 
 TEST(test_where_a_line_directive_may_stand) {
@@ -94,9 +88,8 @@ TEST(test_where_a_line_directive_may_stand) {
 }
 
 TEST(test_once) {
-  struct template *template = parse("// a\n#pragma once // b\n");
+  CLOSED(template) *template = parse("// a\n#pragma once // b\n");
   assert_true(template->once);
-  template_free(template);
 }
 
 static void assert_refused(const char *content, size_t length, const char *expected) {
@@ -116,8 +109,4 @@ TEST(test_errors) {
   REFUSED("${a -- b}", "t.cu:1: a Lua comment inside `${}`");
   REFUSED("a\nb\0c", "t.cu:2: a NUL byte: not a text file");
 #undef REFUSED
-}
-
-int main(void) {
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,8 +11,7 @@
 
 static struct text root;
 
-static int make_root(void **state) {
-  (void)state;
+FIXTURE(make_root) {
   unsetenv("CUGEN_TOOLKIT");
   unsetenv("CUDA_HOME");
   unsetenv("CUDA_PATH");
@@ -21,10 +20,9 @@ static int make_root(void **state) {
   return folder_temporary(&root, NULL);
 }
 
-static int remove_root(void **state) {
+FIXTURE(remove_root) {
   int status = folder_remove(text_get(&root));
   text_free(&root);
-  (void)state;
   return status;
 }
 
@@ -38,11 +36,10 @@ static const char *path_of(const char *below) {
 }
 
 static void put(const char *below) {
-  struct text folder = {0};
+  FREED(text) folder = {0};
   path_folder(path_of(below), &folder);
   assert_int_equal(folder_make(text_get(&folder), NULL), CUGEN_OK);
   assert_int_equal(file_write(path_of(below), "", 0, NULL), CUGEN_OK);
-  text_free(&folder);
 }
 
 static void setenv_root(const char *name, const char *below) {
@@ -123,10 +120,9 @@ TEST_WITH(test_newest_nvrtc_first, make_root, remove_root) {
   put("lib64/libnvrtc.so.12");
   put("lib/libnvrtc.so.13");
   setenv_root("CUGEN_TOOLKIT", ".");
-  struct toolkit *toolkit = open_with(NULL, NULL);
+  CLOSED(toolkit) *toolkit = open_with(NULL, NULL);
   assert_found(&toolkit->nvrtc, "./lib/libnvrtc.so.13");
   assert_int_equal(toolkit_nvrtc_major(toolkit), 13);
-  toolkit_close(toolkit);
 }
 
 /* The builtins that NVRTC will load have its whole version in their name. */
@@ -141,9 +137,8 @@ TEST_WITH(test_version_by_builtins, make_root, remove_root) {
   setenv_root("CUGEN_TOOLKIT", ".");
   for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
     put(steps[i].file);
-    struct toolkit *toolkit = open_with(NULL, NULL);
+    CLOSED(toolkit) *toolkit = open_with(NULL, NULL);
     assert_int_equal(toolkit_nvrtc_version(toolkit), steps[i].version);
-    toolkit_close(toolkit);
   }
 }
 
@@ -170,7 +165,7 @@ TEST_WITH(test_home_before_path, make_root, remove_root) {
   put("path/include/cuda_fp16.h");
   setenv_root("CUDA_HOME", "home");
   setenv_root("CUDA_PATH", "path");
-  struct toolkit *toolkit = open_with(NULL, NULL);
+  CLOSED(toolkit) *toolkit = open_with(NULL, NULL);
   const char *searched = text_get(&toolkit->searched[TOOLKIT_PART_NVRTC]);
   const char *beside = strstr(searched, "/toolkit: "), *home = strstr(searched, path_of("home"));
   assert_non_null(beside);
@@ -181,7 +176,6 @@ TEST_WITH(test_home_before_path, make_root, remove_root) {
   } else {
     assert_non_null(strstr(searched, "/toolkit: found"));
   }
-  toolkit_close(toolkit);
 }
 
 /* ---- Compilers ------------------------------------------------------------------------------ */
@@ -216,7 +210,7 @@ TEST_WITH(test_compiler_order, make_root, remove_root) {
 }
 
 TEST_WITH(test_named_compiler_is_the_only_one, make_root, remove_root) {
-  struct toolkit *toolkit = open_with(NULL, "no-such-compiler");
+  CLOSED(toolkit) *toolkit = open_with(NULL, "no-such-compiler");
   cugen_error err;
   assert_found(&toolkit->compiler, NULL);
   assert_int_equal(toolkit_missing(toolkit, TOOLKIT_PART_COMPILER, &err), CUGEN_ERROR_MISSING);
@@ -225,15 +219,14 @@ TEST_WITH(test_named_compiler_is_the_only_one, make_root, remove_root) {
                       "Install g++ (Debian and Ubuntu: apt-get install g++), or name one with "
                       "cugen_options.compiler or $CUGEN_CXX.\n"
                       "  looked at: no-such-compiler: no such program");
-  toolkit_close(toolkit);
 }
 
 /* ---- Messages ------------------------------------------------------------------------------- */
 
 TEST_WITH(test_missing_says_where, make_root, remove_root) {
   put("nowhere/file");
-  struct toolkit *toolkit = open_with(path_of("nowhere"), NULL);
-  struct text want = {0};
+  CLOSED(toolkit) *toolkit = open_with(path_of("nowhere"), NULL);
+  FREED(text) want = {0};
   cugen_error err;
   assert_int_equal(toolkit_missing(toolkit, TOOLKIT_PART_NVRTC, &err), CUGEN_ERROR_MISSING);
   text_addf(&want, "\n  looked at: %s: not there", path_of("nowhere"));
@@ -244,8 +237,6 @@ TEST_WITH(test_missing_says_where, make_root, remove_root) {
   assert_int_equal(toolkit_missing(toolkit, TOOLKIT_PART_HEADERS, &err), CUGEN_ERROR_MISSING);
   assert_non_null(strstr(err.message, "cuda_fp16.h"));
   assert_int_equal(toolkit_nvrtc_major(toolkit), 0);
-  text_free(&want);
-  toolkit_close(toolkit);
 }
 
 /* ---- Libraries ------------------------------------------------------------------------------ */
@@ -253,32 +244,29 @@ TEST_WITH(test_missing_says_where, make_root, remove_root) {
 static int loads;
 
 static int load_table(const struct toolkit *toolkit, void **table, cugen_error *err) {
-  (void)toolkit;
   loads++;
   *table = calloc(1, 16);
   return *table ? CUGEN_OK : error_memory(err);
 }
 
 static int load_nothing(const struct toolkit *toolkit, void **table, cugen_error *err) {
-  (void)toolkit;
   loads++;
   *table = NULL;
   return error_set(err, CUGEN_ERROR_MISSING, "it is away, try %d", loads);
 }
 
 TEST_WITH(test_loaded_once, make_root, remove_root) {
-  struct toolkit *toolkit = open_with(NULL, NULL);
+  CLOSED(toolkit) *toolkit = open_with(NULL, NULL);
   const void *first, *second;
   loads = 0;
   assert_int_equal(toolkit_library(toolkit, TOOLKIT_NVML, load_table, &first, NULL), CUGEN_OK);
   assert_int_equal(toolkit_library(toolkit, TOOLKIT_NVML, load_table, &second, NULL), CUGEN_OK);
   assert_ptr_equal(first, second);
   assert_int_equal(loads, 1);
-  toolkit_close(toolkit);
 }
 
 TEST_WITH(test_failure_is_remembered, make_root, remove_root) {
-  struct toolkit *toolkit = open_with(NULL, NULL);
+  CLOSED(toolkit) *toolkit = open_with(NULL, NULL);
   const void *table;
   cugen_error err;
   loads = 0;
@@ -290,7 +278,6 @@ TEST_WITH(test_failure_is_remembered, make_root, remove_root) {
   }
   assert_int_equal(toolkit_library(toolkit, TOOLKIT_DRIVER, load_nothing, &table, NULL),
                    CUGEN_ERROR_MISSING);
-  toolkit_close(toolkit);
 }
 
 struct c_library {
@@ -315,8 +302,4 @@ TEST(test_symbols) {
   assert_string_equal(err.message, "libnosuch.so.1 was not found");
   assert_int_equal(toolkit_load("/etc/passwd", symbols, 2, &table, &err), CUGEN_ERROR_MISSING);
   assert_non_null(strstr(err.message, "/etc/passwd cannot be loaded: "));
-}
-
-int main(void) {
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

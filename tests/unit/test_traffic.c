@@ -118,7 +118,6 @@ TEST(test_sectors) {
 TEST(test_counted_blocks_stand_for_all) {
   struct traffic *t;
   struct launch_counters out;
-  (void)state;
   assert_int_equal(traffic_open(&t, NULL), CUGEN_OK);
   traffic_begin(t, &out);
   struct traffic_site *site = traffic_site(t, 1, "x", CUGEN_MEMORY_GLOBAL, 4, 0);
@@ -143,7 +142,6 @@ TEST(test_reads_side_by_side) {
   } cases[] = {{CUGEN_MEMORY_SHARED, 0, 1},
                {CUGEN_MEMORY_SHARED, CPU_WRITE, 4},
                {CUGEN_MEMORY_GLOBAL, 0, 4}};
-  (void)state;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     struct traffic *t;
     struct launch_counters out;
@@ -170,7 +168,6 @@ TEST(test_constant_words) {
                {1, 1, ~0u, 8, 1},
                {8, 8, ~0u, 64, 2},
                {4, 4, 0x5u, 2, 1}};
-  (void)state;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     struct traffic *t;
     struct launch_counters out;
@@ -186,8 +183,4 @@ TEST(test_constant_words) {
     assert_true(out.counters[0].ideal == cases[i].ideal && out.counters[0].lines == 0);
     traffic_close(t);
   }
-}
-
-int main(void) {
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -276,7 +276,6 @@ TEST(a_norm_is_of_all_shares) {
   float *got = malloc(sizeof *got * ROWS * ROWS);
   double *want = malloc(sizeof *want * ROWS * ROWS), error;
   cugen_error err;
-  (void)state;
   for (int i = 0; i < ROWS * ROWS; i++) want[i] = 1, got[i] = i < 1000 ? 1.25f : 1;
   a.tolerance = 0.5;
   a.norm = 1e-3;
@@ -385,7 +384,6 @@ TEST(samples_hold_every_edge) {
 static size_t in_grid(const void *context, uint64_t index, uint64_t *out) {
   size_t count = 0;
   uint64_t row = index / 25, column = index % 25;
-  (void)context;
   for (uint64_t i = 0; i < 40; i++)
     if (i != row) out[count++] = 25 * i + column;
   for (uint64_t i = 0; i < 25; i++)
@@ -589,13 +587,12 @@ TEST(a_cut_spec_is_refused) {
                              .arguments = &argument,
                              .argument_count = 1},
                      got;
-  struct text out = {0};
+  FREED(text) out = {0};
   wire_put_spec(&out, &spec);
   for (size_t length = 0; length < out.length; length++) {
     struct wire_reader reader = {out.data, out.data + length, false};
     assert_int_equal(wire_get_spec(&reader, &got, NULL), CUGEN_ERROR_INTERNAL);
   }
-  text_free(&out);
 }
 
 /* ---- The roofline --------------------------------------------------------------------------- */
@@ -766,8 +763,4 @@ TEST(slow_variants_are_dropped_when_that_is_clear) {
   assert_true(measure_is_beaten(2, 10.3e-3, 10.3e-3, 10e-3));
   assert_false(measure_is_beaten(2, 10.3e-3, 10.4e-3, 10e-3));
   assert_false(measure_is_beaten(1, 10.3e-3, 10.3e-3, 10e-3));
-}
-
-int main(void) {
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -38,7 +38,6 @@ TEST(a_length_beyond_any_message) {
   static const uint64_t lengths[] = {((uint64_t)1 << 30) + 1, (uint64_t)1 << 31, (uint64_t)1 << 32,
                                      (uint64_t)1 << 63, UINT64_MAX};
   const char *message;
-  (void)state;
   for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
     assert_int_equal(receive((struct said){MESSAGE_DONE, lengths[i]}, &message),
                      CUGEN_ERROR_INTERNAL);
@@ -49,7 +48,6 @@ TEST(a_length_beyond_any_message) {
 /* The greatest length is accepted; its bytes are awaited, but do not arrive here. */
 TEST(the_greatest_length) {
   const char *message;
-  (void)state;
   assert_int_equal(receive((struct said){MESSAGE_DONE, (uint64_t)1 << 30}, &message),
                    CUGEN_ERROR_IO);
 }
@@ -57,7 +55,6 @@ TEST(the_greatest_length) {
 TEST(a_type_that_there_is_not) {
   static const uint64_t types[] = {MESSAGE_COUNT, 77, UINT64_MAX};
   const char *message;
-  (void)state;
   for (size_t i = 0; i < sizeof types / sizeof *types; i++)
     assert_int_equal(receive((struct said){types[i], 0}, &message), CUGEN_ERROR_INTERNAL);
 }
@@ -65,16 +62,14 @@ TEST(a_type_that_there_is_not) {
 /* Blocks and texts of a payload do not extend past its end. */
 TEST(a_block_beyond_the_payload) {
   static const int64_t lengths[] = {9, -1, INT64_MAX, INT64_MIN};
-  (void)state;
   for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
-    struct text payload = {0};
+    FREED(text) payload = {0};
     size_t length = 1;
     wire_put_int(&payload, lengths[i]);
     wire_put(&payload, "12345678", 8);
     struct wire_reader reader = wire_read(&payload);
     assert_null(wire_get_block(&reader, &length));
     assert_true(reader.failed && length == 0);
-    text_free(&payload);
   }
 }
 
@@ -87,25 +82,22 @@ TEST(a_text_without_its_end) {
     bool fails;
   } cases[] = {
       {"text", 5, false}, {"", 1, false}, {"text", 4, true}, {"text\0x", 6, true}, {"", 0, true}};
-  (void)state;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    struct text payload = {0};
+    FREED(text) payload = {0};
     wire_put_block(&payload, cases[i].sent, cases[i].length);
     wire_put(&payload, "behind", 7);
     struct wire_reader reader = wire_read(&payload);
     assert_string_equal(wire_get_string(&reader), cases[i].fails ? "" : cases[i].sent);
     assert_int_equal(reader.failed, cases[i].fails);
-    text_free(&payload);
   }
 }
 
 enum { LARGE = 8 << 20 };
 
 static void *send_large(void *socket) {
-  struct text payload = {0};
+  FREED(text) payload = {0};
   for (int64_t i = 0; i < LARGE / 8; i++) wire_put_int(&payload, i);
   const int status = wire_send(*(const int *)socket, MESSAGE_DONE, &payload, -1, NULL);
-  text_free(&payload);
   return status ? socket : NULL;
 }
 
@@ -116,7 +108,6 @@ TEST(a_message_in_pieces) {
   struct text payload = {0};
   pthread_t thread;
   void *failed;
-  (void)state;
   assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
   assert_int_equal(pthread_create(&thread, NULL, send_large, &ends[0]), 0);
   assert_int_equal(wire_receive(ends[1], -1, &type, &payload, NULL, NULL), CUGEN_OK);
@@ -136,7 +127,6 @@ TEST(a_descriptor_that_nobody_wants) {
   enum message_type type;
   struct text payload = {0};
   char byte;
-  (void)state;
   assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
   assert_int_equal(pipe2(pipes, O_NONBLOCK), 0);
   assert_int_equal(wire_send(ends[0], MESSAGE_DONE, &payload, pipes[1], NULL), CUGEN_OK);
@@ -156,13 +146,12 @@ static char place[1 << 18];
 
 /* Sends a spec and reads it back. */
 static int pass(const struct kernel_spec *spec, struct kernel_spec *out) {
-  struct text payload = {0};
+  FREED(text) payload = {0};
   cugen_error err;
   wire_put_spec(&payload, spec);
   struct wire_reader reader = wire_read(&payload);
   const int status = wire_get_spec(&reader, out, &err);
   memset(payload.data, 0xff, payload.length); /* nothing of the sent spec is left */
-  text_free(&payload);
   return status;
 }
 
@@ -189,8 +178,7 @@ static int pass_spec(size_t arguments, size_t own, uint32_t (*sequence)[2],
 
 TEST(a_spec_comes_back) {
   uint32_t sequence[] = {1, 0};
-  struct kernel_spec spec;
-  (void)state;
+  FREED(kernel_spec) spec;
   assert_int_equal(pass_spec(KERNEL_MAX_ARGUMENTS - 1, 1, &sequence, &spec), CUGEN_OK);
   assert_string_equal(spec.launches[0].entry, "first");
   assert_string_equal(spec.launches[0].place, place);
@@ -200,13 +188,11 @@ TEST(a_spec_comes_back) {
   }
   assert_string_equal(spec.launches[1].place, "");
   assert_int_equal(spec.sequence[0], 1);
-  kernel_spec_free(&spec);
 }
 
 TEST(a_spec_beyond_its_limits) {
   uint32_t right[] = {0, 1}, beyond[] = {0, 2};
   struct kernel_spec spec;
-  (void)state;
   assert_int_equal(pass_spec(KERNEL_MAX_ARGUMENTS, 1, &right, &spec), CUGEN_ERROR_INTERNAL);
   assert_int_equal(pass_spec(1, 0, &beyond, &spec), CUGEN_ERROR_INTERNAL);
 }
@@ -239,18 +225,15 @@ static int pass_parameters(const struct kernel_parameter *parameters, size_t fir
 }
 
 TEST(parameters_come_back) {
-  struct kernel_spec spec;
-  (void)state;
+  FREED(kernel_spec) spec;
   assert_int_equal(pass_parameters(passed, 1, 2, &spec), CUGEN_OK);
   assert_int_equal(spec.launches[0].first_parameter, 1);
   assert_int_equal(spec.parameters[1].value.integer, 7);
-  kernel_spec_free(&spec);
 }
 
 TEST(parameters_beyond_their_limits) {
   struct kernel_parameter absent[PASSED], text[PASSED];
   struct kernel_spec spec;
-  (void)state;
   memcpy(absent, passed, sizeof absent), memcpy(text, passed, sizeof text);
   absent[2].argument = 3;
   text[1].value = value_string("7");
@@ -260,8 +243,4 @@ TEST(parameters_beyond_their_limits) {
   assert_int_equal(pass_parameters(passed, 1, SIZE_MAX, &spec), CUGEN_ERROR_INTERNAL);
   assert_int_equal(pass_parameters(absent, 0, 3, &spec), CUGEN_ERROR_INTERNAL);
   assert_int_equal(pass_parameters(text, 0, 3, &spec), CUGEN_ERROR_INTERNAL);
-}
-
-int main(void) {
-  return cmocka_run_group_tests(tests, NULL, NULL);
 }

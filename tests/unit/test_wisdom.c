@@ -1,12 +1,5 @@
 /* Wisdom: an export is imported unchanged and merges as promised; a faulty file is refused with
    its line and changes nothing. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +8,7 @@
 #include "base/hash.h"
 #include "fresh_cache.h"
 #include "runtime/store/wisdom.h"
+#include "tests/testing.h"
 
 static const struct cache_key key = {
     "NVIDIA H200 sm_90 132 SMs", "matmul", "M=64 N=64", "arch sm_90a", NULL, NULL, 0};
@@ -63,7 +57,7 @@ static cugen_cache_merged import(struct cache *cache, const struct text *wisdom)
 static void assert_records(struct cache *cache, bool history, const char *want) {
   struct cache_record *records;
   size_t count;
-  struct text got = {0};
+  FREED(text) got = {0};
   assert_int_equal((history ? cache_history : cache_load)(cache, &key, &records, &count, NULL),
                    CUGEN_OK);
   for (size_t i = 0; i < count; i++) {
@@ -72,13 +66,12 @@ static void assert_records(struct cache *cache, bool history, const char *want) 
   }
   free(records);
   assert_string_equal(text_get(&got), want);
-  text_free(&got);
 }
 
 /* The times of a database's records may lie in the future. */
-static void what_is_of_no_time_wins_nothing(void **state) {
+TEST_WITH(what_is_of_no_time_wins_nothing, set_up, tear_down) {
   struct cache *other;
-  struct text wisdom = {0};
+  FREED(text) wisdom = {0};
   struct cache_record late = record_of("v", "theirs", CUGEN_OUTCOME_OK, 0.001, 0);
   late.measured_at = INT64_MAX;
   store(*state, late);
@@ -88,14 +81,13 @@ static void what_is_of_no_time_wins_nothing(void **state) {
   cache_close(other);
   assert_int_equal(import(*state, &wisdom).better, 1);
   assert_records(*state, false, "v 2");
-  text_free(&wisdom);
 }
 
 /* ---- There and back ------------------------------------------------------------------------- */
 
-static void everything_comes_back(void **state) {
-  struct cache *other;
-  struct text first = {0}, second = {0};
+TEST_WITH(everything_comes_back, set_up, tear_down) {
+  CLOSED(cache) *other;
+  FREED(text) first = {0}, second = {0};
   struct cache_record record = record_of("tiled tile=16", "a", CUGEN_OUTCOME_OK, 0.1, 9);
   record.source_hash = record.launches_hash = hash_bytes("x", 1);
   record.seconds_min = 5e-324;
@@ -144,17 +136,14 @@ static void everything_comes_back(void **state) {
   free(records);
   /* The reason was changed in the file; the record still counts as known. */
   assert_int_equal(import(*state, &first).known, 2);
-  cache_close(other);
-  text_free(&first);
-  text_free(&second);
 }
 
 /* Two config files have kernels of this name: both records of the variant are exported, and
    neither replaces the other or a local one. */
-static void config_files_stay_apart(void **state) {
+TEST_WITH(config_files_stay_apart, set_up, tear_down) {
   struct cache_key a = key, b = key;
-  struct cache *other;
-  struct text wisdom = {0};
+  CLOSED(cache) *other;
+  FREED(text) wisdom = {0};
   struct cache_record mine = record_of("v", "a", CUGEN_OUTCOME_OK, 1, 1);
   struct cache_record another = record_of("v", "b", CUGEN_OUTCOME_OK, 2, 2);
   a.origin = "/a/k.lua", b.origin = "/b/k.lua";
@@ -171,15 +160,13 @@ static void config_files_stay_apart(void **state) {
   another.seconds = 1.5; /* measured again from its own file */
   assert_int_equal(cache_store(other, &b, &another, NULL), CUGEN_OK);
   assert_records(other, false, "v 1, v 1.5");
-  cache_close(other);
-  text_free(&wisdom);
 }
 
-static void only_what_is_meant_is_exported(void **state) {
+TEST_WITH(only_what_is_meant_is_exported, set_up, tear_down) {
   const struct cache_key reduce = {"A100", "reduce", "n=4", "arch sm_80", NULL, NULL, 0};
   struct cache_record record = record_of("v", "a", CUGEN_OUTCOME_OK, 1, 1);
   const struct cache_filter filter = {.config = "reduce"};
-  struct text wisdom = {0};
+  FREED(text) wisdom = {0};
   size_t count;
   store(*state, record);
   store(*state, record_of("v", "a", CUGEN_OUTCOME_OK, 2, 2)); /* the first record becomes history */
@@ -192,7 +179,6 @@ static void only_what_is_meant_is_exported(void **state) {
   text_clear(&wisdom);
   assert_int_equal(wisdom_export(*state, &all, &wisdom, &count, NULL), CUGEN_OK);
   assert_int_equal(count, 2);
-  text_free(&wisdom);
 }
 
 struct pieces {
@@ -210,17 +196,16 @@ static int take_piece(void *context, const cugen_export_progress *piece, cugen_e
                                          : CUGEN_OK;
 }
 
-static void an_export_comes_in_pieces(void **state) {
+TEST_WITH(an_export_comes_in_pieces, set_up, tear_down) {
   struct pieces pieces = {0};
   const struct wisdom_sink sink = {take_piece, &pieces};
-  struct text whole = {0};
+  FREED(text) whole = {0};
   size_t count;
   cugen_error err = {0};
   for (int i = 0; i < 500; i++) {
-    struct text variant = {0};
+    FREED(text) variant = {0};
     text_addf(&variant, "v n=%d", i);
     store(*state, record_of(text_get(&variant), text_get(&variant), CUGEN_OUTCOME_OK, i + 1, i));
-    text_free(&variant);
   }
   assert_int_equal(wisdom_write(*state, &all, &sink, &count, NULL), CUGEN_OK);
   assert_int_equal(count, 500);
@@ -234,14 +219,13 @@ static void an_export_comes_in_pieces(void **state) {
   /* the transaction is over */
   store(*state, record_of("v", "later", CUGEN_OUTCOME_OK, 1, 1));
   text_free(&pieces.all);
-  text_free(&whole);
 }
 
 /* Expects "config device options problem variant;" for each line. */
 static void assert_order(const struct text *wisdom, const char *want) {
   static const char *const names[] = {"\"config\":\"", "\"device\":\"", "\"options\":\"",
                                       "\"problem\":\"", "\"variant\":\""};
-  struct text got = {0};
+  FREED(text) got = {0};
   for (const char *line = strchr(text_get(wisdom), '\n') + 1; *line; line = strchr(line, '\n') + 1)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
       const char *value = strstr(line, names[i]) + strlen(names[i]);
@@ -249,14 +233,13 @@ static void assert_order(const struct text *wisdom, const char *want) {
       text_add_char(&got, i < 4 ? ' ' : ';');
     }
   assert_string_equal(text_get(&got), want);
-  text_free(&got);
 }
 
-static void an_export_is_in_the_order_of_its_texts(void **state) {
+TEST_WITH(an_export_is_in_the_order_of_its_texts, set_up, tear_down) {
   static const char *const sets[][4] = {{"b", "y", "n=2", "o"},  {"b", "x", "n=10", "p"},
                                         {"b", "x", "n=10", "o"}, {"a", "y", "n=1", "p"},
                                         {"b", "x", "n=1", "p"},  {"a", "y", "n=2", "o"}};
-  struct text wisdom = {0};
+  FREED(text) wisdom = {0};
   for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
     const struct cache_key set = {sets[i][1], sets[i][0], sets[i][2], sets[i][3], NULL, NULL, 0};
     for (const char *variant = "wvu"; *variant; variant++) {
@@ -270,11 +253,10 @@ static void an_export_is_in_the_order_of_its_texts(void **state) {
                "a y o n=2 u;a y o n=2 v;a y o n=2 w;a y p n=1 u;a y p n=1 v;a y p n=1 w;"
                "b x o n=10 u;b x o n=10 v;b x o n=10 w;b x p n=1 u;b x p n=1 v;b x p n=1 w;"
                "b x p n=10 u;b x p n=10 v;b x p n=10 w;b y o n=2 u;b y o n=2 v;b y o n=2 w;");
-  text_free(&wisdom);
 }
 
 /* What an export or a verification would refuse is not stored. */
-static void what_is_not_as_it_should_be_is_not_stored(void **state) {
+TEST_WITH(what_is_not_as_it_should_be_is_not_stored, set_up, tear_down) {
   struct cache_record good = record_of("v", "a", CUGEN_OUTCOME_OK, 1, 1);
   struct {
     struct cache_record record;
@@ -308,14 +290,14 @@ static void what_is_not_as_it_should_be_is_not_stored(void **state) {
 }
 
 /* A wrong clock costs a record its time, wherever the record arrives. */
-static void a_time_that_cannot_be_is_not_known(void **state) {
+TEST_WITH(a_time_that_cannot_be_is_not_known, set_up, tear_down) {
   const int64_t in_two_days = clock_unix() + 2 * 86400;
   const int64_t times[] = {-5, 0, 5, 1577836799, in_two_days, INT64_MAX, INT64_MIN};
   for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
     struct cache_record record = record_of("v", "a", CUGEN_OUTCOME_OK, 1, 1), *records;
-    struct text wisdom = {0}, wrong = {0};
+    FREED(text) wisdom = {0}, wrong = {0};
     cugen_cache_counts checked;
-    struct cache *other;
+    CLOSED(cache) *other;
     size_t count;
     record.measured_at = record.run_began = times[i];
     assert_int_equal(cache_open("none", &other, NULL, NULL), CUGEN_OK);
@@ -331,9 +313,6 @@ static void a_time_that_cannot_be_is_not_known(void **state) {
     assert_true(records[0].measured_at == 0 && records[0].run_began == 0);
     cache_record_free(&records[0]);
     free(records);
-    text_free(&wisdom);
-    text_free(&wrong);
-    cache_close(other);
   }
 }
 
@@ -362,8 +341,7 @@ static void assert_merge(struct cache_record mine, struct cache_record theirs, c
   cache_close(there);
 }
 
-static void the_better_one_is_taken_and_both_are_kept(void **state) {
-  (void)state;
+TEST(the_better_one_is_taken_and_both_are_kept) {
   const cugen_outcome ok = CUGEN_OUTCOME_OK, wrong = CUGEN_OUTCOME_WRONG,
                       late = CUGEN_OUTCOME_TIMEOUT;
   /* one kernel: the faster record */
@@ -382,15 +360,14 @@ static void the_better_one_is_taken_and_both_are_kept(void **state) {
   assert_merge(record_of("v", "a", ok, 2, 2), record_of("w", "a", ok, 1, 1), "w 1, v 2", "");
 }
 
-static void what_is_history_here_is_known(void **state) {
-  struct text wisdom = {0};
+TEST_WITH(what_is_history_here_is_known, set_up, tear_down) {
+  FREED(text) wisdom = {0};
   store(*state, record_of("v", "a", CUGEN_OUTCOME_OK, 1, 1));
   export_all(*state, &wisdom);
   store(*state, record_of("v", "a", CUGEN_OUTCOME_OK, 2, 2));
   assert_int_equal(import(*state, &wisdom).known, 1);
   assert_records(*state, false, "v 2");
   assert_records(*state, true, "v 1");
-  text_free(&wisdom);
 }
 
 /* ---- Refusing ------------------------------------------------------------------------------- */
@@ -458,7 +435,7 @@ static void assert_refused(struct cache *cache, const struct text *wisdom, int l
 }
 
 /* A valid record, followed by one with a fault. */
-static void wrong_records_are_refused(void **state) {
+TEST_WITH(wrong_records_are_refused, set_up, tear_down) {
   static const struct {
     const char *from, *to, *what;
   } cases[] = {
@@ -513,7 +490,7 @@ static void wrong_records_are_refused(void **state) {
   }
 }
 
-static void wisdom_of_a_wrong_clock_is_taken(void **state) {
+TEST_WITH(wisdom_of_a_wrong_clock_is_taken, set_up, tear_down) {
   static const char *const times[] = {"-5", "1577836799", "9223372036854775807"};
   for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
     struct text at = {0};
@@ -532,10 +509,9 @@ static void wisdom_of_a_wrong_clock_is_taken(void **state) {
     text_free(&at);
     free(record);
   }
-  (void)state;
 }
 
-static void other_outputs_are_refused(void **state) {
+TEST_WITH(other_outputs_are_refused, set_up, tear_down) {
   static const char *const others[][2] = {
       {"\"1 vary\"", "must be 'SEED DIGEST' or 'SEED varies'"},
       {"\"-1 0123456789abcdef\"", "must be 'SEED DIGEST' or 'SEED varies'"},
@@ -558,7 +534,7 @@ static void other_outputs_are_refused(void **state) {
 
 /* Version 1 had no clusters, 2 no verdicts, 3 no costs, 4 no requests, 5 no runs, 6 no energy:
    such a file is accepted, and must not have the missing fields. */
-static void older_versions_are_read(void **state) {
+TEST_WITH(older_versions_are_read, set_up, tear_down) {
   static const struct {
     const char *header, *unknown, *wrong;
   } cases[] = {
@@ -595,7 +571,7 @@ static void older_versions_are_read(void **state) {
 }
 
 /* Since version 8 the header counts the portfolios; outputs came with version 9. */
-static void version_8_counts_portfolios(void **state) {
+TEST_WITH(version_8_counts_portfolios, set_up, tear_down) {
   char *record = record_with(NULL, NULL);
   const char *const good[] = {HEADER_OF("8") ",\"portfolios\":0", record},
                     *const without[] = {HEADER_OF("8"), record},
@@ -612,7 +588,7 @@ static void version_8_counts_portfolios(void **state) {
   free(record);
 }
 
-static void wrong_files_are_refused(void **state) {
+TEST_WITH(wrong_files_are_refused, set_up, tear_down) {
   char *good = record_with(NULL, NULL),
        *other = record_with("\"variant\":\"v\"", "\"variant\":\"w\""),
        *later = record_with("\"energy_resolution\":0.01",
@@ -651,9 +627,8 @@ static void wrong_files_are_refused(void **state) {
       {{good}, 1, 1, "no wisdom"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    struct text wisdom = seal(cases[i].lines, cases[i].count);
+    FREED(text) wisdom = seal(cases[i].lines, cases[i].count);
     assert_refused(*state, &wisdom, cases[i].line, cases[i].what);
-    text_free(&wisdom);
   }
   free(good);
   free(other);
@@ -661,7 +636,7 @@ static void wrong_files_are_refused(void **state) {
 }
 
 /* A file that is cut anywhere, or has any one byte changed, is never accepted. */
-static void no_damage_passes(void **state) {
+TEST_WITH(no_damage_passes, set_up, tear_down) {
   char *good = record_with(NULL, NULL);
   const char *const lines[] = {HEADER("1"), good};
   struct text wisdom = seal(lines, 2);
@@ -685,60 +660,29 @@ static void no_damage_passes(void **state) {
   free(good);
 }
 
-static void a_line_too_long_is_refused(void **state) {
-  struct text wisdom = {0};
+TEST_WITH(a_line_too_long_is_refused, set_up, tear_down) {
+  FREED(text) wisdom = {0};
   const char *const lines[] = {HEADER("1")};
   wisdom = seal(lines, 1);
   for (int i = 0; i <= WISDOM_MAX_LINE; i++) text_add_char(&wisdom, ' ');
   assert_refused(*state, &wisdom, 2, "a line of more than 1048576 bytes");
-  text_free(&wisdom);
 }
 
 /* Five thousand records of one set, and one record each of five thousand sets. */
-static void many_are_merged_at_once(void **state) {
-  struct text wisdom = {0}, header = {0};
+TEST_WITH(many_are_merged_at_once, set_up, tear_down) {
+  FREED(text) wisdom = {0}, header = {0};
   enum { MANY = 5000 };
   for (int i = 0; i < 2 * MANY; i++) {
-    struct text name = {0};
+    FREED(text) name = {0};
     text_addf(&name, i < MANY ? "\"variant\":\"v%d\"" : "\"problem\":\"n=%d\"", i);
     char *record = i < MANY ? record_with("\"variant\":\"v\"", text_get(&name))
                             : record_with("\"problem\":\"\"", text_get(&name));
     text_addf(&wisdom, "%s%s%s\"}\n", record, checksum_mark,
               hash_bytes(record, strlen(record)).hex);
     free(record);
-    text_free(&name);
   }
   const char *const lines[] = {HEADER("10000")};
   header = seal(lines, 1);
   text_add(&header, text_get(&wisdom));
   assert_int_equal(import(*state, &header).added, 2 * MANY);
-  text_free(&wisdom);
-  text_free(&header);
-}
-
-#define WITH_CACHE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      WITH_CACHE(what_is_of_no_time_wins_nothing),
-      WITH_CACHE(everything_comes_back),
-      WITH_CACHE(config_files_stay_apart),
-      WITH_CACHE(only_what_is_meant_is_exported),
-      WITH_CACHE(an_export_comes_in_pieces),
-      WITH_CACHE(an_export_is_in_the_order_of_its_texts),
-      WITH_CACHE(what_is_not_as_it_should_be_is_not_stored),
-      WITH_CACHE(a_time_that_cannot_be_is_not_known),
-      WITH_CACHE(wisdom_of_a_wrong_clock_is_taken),
-      cmocka_unit_test(the_better_one_is_taken_and_both_are_kept),
-      WITH_CACHE(what_is_history_here_is_known),
-      WITH_CACHE(wrong_records_are_refused),
-      WITH_CACHE(other_outputs_are_refused),
-      WITH_CACHE(older_versions_are_read),
-      WITH_CACHE(version_8_counts_portfolios),
-      WITH_CACHE(wrong_files_are_refused),
-      WITH_CACHE(no_damage_passes),
-      WITH_CACHE(a_line_too_long_is_refused),
-      WITH_CACHE(many_are_merged_at_once),
-  };
-  return cmocka_run_group_tests_name("wisdom", tests, NULL, NULL);
 }

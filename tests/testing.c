@@ -1,0 +1,26 @@
+/* Runs the tests that a program lists; linked into each program of tests. */
+#include <stdio.h>
+
+#include "tests/testing.h"
+
+enum { SKIPPED = 77 }; /* ctest's exit code for a test that was skipped */
+
+static struct CMUnitTest tests[100]; /* cmocka passes over those without a name */
+static size_t test_count;
+
+__attribute__((weak)) const struct tests_fixture all_tests = {NULL, NULL};
+__attribute__((weak)) const char *const tests_skipped = NULL;
+
+void tests_add(struct CMUnitTest test) {
+  tests[test_count++] = test;
+}
+
+int tests_run(void) {
+  return cmocka_run_group_tests(tests, all_tests.before, all_tests.after);
+}
+
+__attribute__((weak)) int main(void) {
+  if (!tests_skipped) return tests_run();
+  printf("skipped: %s\n", tests_skipped);
+  return SKIPPED;
+}
