@@ -384,6 +384,13 @@ TEST(what_is_awaited_is_left_alone) {
   model_close(model);
 }
 
+TEST(few_are_ahead_while_little_is_known) {
+  assert_int_equal(strategy_ahead(18, 0, 34), 18);
+  assert_int_equal(strategy_ahead(18, 80, 34), 28);
+  assert_int_equal(strategy_ahead(18, UINT64_MAX / 2, 34), 34);
+  assert_int_equal(strategy_ahead(3, 0, 2), 2);
+}
+
 TEST(what_another_took_is_not_given) {
   const struct strategy_span part = {0, 100};
   const struct strategy_space space = planted_space(&part, 5);

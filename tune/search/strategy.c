@@ -9,6 +9,13 @@
 static const struct strategy_ops *const table[] = {STRATEGIES(X)};
 #undef X
 
+enum { KNOWN_PER_AHEAD = 8 }; /* results for each variant ahead */
+
+size_t strategy_ahead(size_t busy, uint64_t known, size_t most) {
+  const uint64_t ahead = busy + known / KNOWN_PER_AHEAD;
+  return ahead < most ? (size_t)ahead : most;
+}
+
 const struct strategy_ops *strategy_at(size_t index) {
   return index < sizeof table / sizeof *table ? table[index] : NULL;
 }

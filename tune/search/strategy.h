@@ -91,4 +91,9 @@ const struct strategy_ops *strategy_at(size_t index);
    none. */
 int strategy_find(const char *name, const struct strategy_ops **out, cugen_error *err);
 
+/* Returns how many variants may be under way once `known` results are known. The first `busy` keep
+   compilers and workers busy; further ones, up to `most`, save waiting when times vary, but each is
+   chosen without the results of those before it. So there are few of them while little is known. */
+size_t strategy_ahead(size_t busy, uint64_t known, size_t most);
+
 #endif

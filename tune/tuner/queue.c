@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-int queue_open(struct queue *q, size_t most, size_t returned, cugen_error *err) {
+int queue_open(struct queue *q, size_t busy, size_t most, size_t returned, cugen_error *err) {
+  q->busy = busy;
   q->most = most;
   q->all = calloc(most + returned, sizeof *q->all);
   return q->all ? CUGEN_OK : error_memory(err);

@@ -7,13 +7,15 @@
 struct queue {
   struct candidate **all;
   size_t count;
-  size_t most;  /* no candidate begins while so many are queued; see sharing_room */
+  /* No candidate begins while `most` are queued, or fewer: see sharing_room. `busy` keep the compile
+     threads and the workers busy. */
+  size_t busy, most;
   size_t begun; /* number of candidates that have begun */
 };
 
 /* Makes room for `most` candidates and for `returned` ones that workers put back. Call queue_close
    even after an error. */
-int queue_open(struct queue *q, size_t most, size_t returned, cugen_error *err);
+int queue_open(struct queue *q, size_t busy, size_t most, size_t returned, cugen_error *err);
 void queue_close(struct queue *q, struct bench *bench);
 /* Compiles the candidate and queues it to be measured; takes over the candidate. */
 int queue_begin(struct queue *q, struct proposals *proposals, struct candidate *c,

@@ -51,7 +51,7 @@ size_t sharing_room(const struct sharing *s) {
   const uint64_t met = result->remembered + result->tried,
                  left = result->valid > met ? result->valid - met : 0,
                  share = left / (2 * (s->tuners ? s->tuners : 1)), queued = s->queue->count;
-  uint64_t most = s->queue->most;
+  uint64_t most = strategy_ahead(s->queue->busy, met, s->queue->most);
   if (is_shared(s) && share < most) most = share ? share : 1;
   return (size_t)(most > queued ? most - queued : 0);
 }

@@ -4,9 +4,10 @@
         ^                                                                          |
         +---------------------------------- cost ----------------------------------+
 
-   One thread, the coordinator, runs this file. It keeps AHEAD variants per compile thread expanded
-   and in the pool, takes whichever image is ready first, and has the worker verify and time it.
-   More variants would be chosen before the strategy knows the costs of earlier ones.
+   One thread, the coordinator, runs this file. It keeps up to AHEAD variants per compile thread
+   expanded and in the pool, takes whichever image is ready first, and has the worker verify and time
+   it. More variants would be chosen before the strategy knows the costs of earlier ones; while few
+   costs are known, fewer are ahead (strategy_ahead).
 
    struct tuner owns the parts of a run, each of which uses only parts named before it: run,
    records, best, alike, proposals (the strategy), queue, slots (of the workers), counts, workers,
@@ -226,7 +227,8 @@ static int tuner_open(struct tuner *t, cugen_error *err) {
   if (!status) status = slots_open(&t->workers.slots, err);
   if (status) return status;
   const size_t count = t->workers.slots.count;
-  return queue_open(&t->queue, AHEAD * (size_t)threads + 2 * count, (SLOT_CREDIT + 1) * count, err);
+  return queue_open(&t->queue, (size_t)threads + 2 * count, AHEAD * (size_t)threads + 2 * count,
+                    (SLOT_CREDIT + 1) * count, err);
 }
 
 /* Predicts the candidates that were compiled by the end of the search, because most predictions

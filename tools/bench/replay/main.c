@@ -32,8 +32,9 @@ struct space {
 
 /* What a strategy came to on a space. */
 struct result {
-  /* reached: the optimum's time by the best found, the median of the runs */
-  double score, reached, tried;
+  /* error: the standard error of the score, from the scores of single runs; reached: the optimum's
+     time by the best found, the median of the runs */
+  double score, error, reached, tried;
 };
 
 static _Noreturn void fail(const char *message) {
@@ -162,6 +163,19 @@ static int by_size(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
+static double standard_error(const struct score *score, const struct score_run *runs,
+                             size_t count) {
+  double one, mean = 0, squares = 0;
+  cugen_error err;
+  for (size_t i = 0; i < count; i++) {
+    check(score_runs(score, &runs[i], 1, &one, &err), &err);
+    const double apart = one - mean;
+    mean += apart / (double)(i + 1);
+    squares += apart * (one - mean);
+  }
+  return count > 1 ? sqrt(squares / (double)(count - 1) / (double)count) : 0;
+}
+
 static struct result score_strategy(const struct space *s, const struct options *o,
                                     size_t strategy) {
   struct score_run *runs = allocate(o->seeds, sizeof *runs);
@@ -184,6 +198,7 @@ static struct result score_strategy(const struct space *s, const struct options 
   qsort(reached, o->seeds, sizeof *reached, by_size);
   out.reached = (reached[(o->seeds - 1) / 2] + reached[o->seeds / 2]) / 2;
   check(score_runs(s->score, runs, o->seeds, &out.score, &err), &err);
+  out.error = standard_error(s->score, runs, o->seeds);
   for (size_t i = 0; i < o->seeds; i++) simulate_free(&runs[i], NULL);
   free(runs);
   free(reached);
@@ -198,9 +213,9 @@ static json_t *space_json(const struct space *s, const struct options *o,
   json_t *strategies = json_array();
   for (size_t i = 0; i < o->strategy_count; i++)
     json_array_append_new(strategies,
-                          json_pack("{s:s, s:f, s:f, s:f}", "strategy", o->strategies[i]->name,
-                                    "score", results[i].score, "reached", results[i].reached,
-                                    "tried", results[i].tried));
+                          json_pack("{s:s, s:f, s:f, s:f, s:f}", "strategy", o->strategies[i]->name,
+                                    "score", results[i].score, "error", results[i].error, "reached",
+                                    results[i].reached, "tried", results[i].tried));
   return json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:f, s:f, s:o}", "file", s->path, "format",
                    r->format, "kernel", r->kernel, "device", r->device, "tunables",
                    (json_int_t)r->axis_count, "variants", (json_int_t)r->count, "budget_seconds",

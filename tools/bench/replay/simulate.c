@@ -123,8 +123,9 @@ static double compile(struct run *run, uint64_t index) {
 
 static void top_up(struct run *run) {
   uint64_t index;
-  while (run->job_count <= run->simulation->in_flight &&
-         run->simulation->strategy->next(run->strategy, &index)) {
+  const struct simulation *s = run->simulation;
+  const size_t most = strategy_ahead(s->threads + 1, run->out->count, s->in_flight + 1);
+  while (run->job_count < most && s->strategy->next(run->strategy, &index)) {
     run->jobs[run->job_count++] = (struct job){index, compile(run, in_file(run, index))};
   }
 }
