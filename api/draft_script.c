@@ -25,6 +25,8 @@ static const char *word_of(json_t *object, const char *name) {
 
 /* Returns why a name of the script cannot be one in a config; NULL: it can. */
 static const char *script_refuses(const char *name) {
+  for (size_t i = 0; i < sizeof size_names / sizeof *size_names; i++)
+    if (strcmp(name, size_names[i]) == 0) return "it is the name of a size";
   return names_identifier(name) ? names_refused(name, true) : "it is no name in C";
 }
 
@@ -62,17 +64,21 @@ static size_t last_operand(const char *text, size_t length) {
   return at < end ? length - at : 0;
 }
 
-/* Returns the length of the operand at the text's beginning. */
-static size_t first_operand(const char *text) {
+/* Returns the length of the exponent at the text's beginning, "x", "-(a + b)" or "b ** c", which
+   Python reads from the right. */
+static size_t exponent_length(const char *text) {
   size_t at = strspn(text, " "), depth = 0;
+  at += text[at] == '-';
   while (is_name(text[at])) at++;
-  if (text[at] != '(') return at;
-  do {
-    depth += text[at] == '(';
-    depth -= text[at] == ')';
-    at++;
-  } while (text[at] && depth);
-  return at;
+  if (text[at] == '(') {
+    do {
+      depth += text[at] == '(';
+      depth -= text[at] == ')';
+      at++;
+    } while (text[at] && depth);
+  }
+  const size_t next = at + strspn(text + at, " ");
+  return strncmp(text + next, "**", 2) == 0 ? next + 2 + exponent_length(text + next + 2) : at;
 }
 
 /* Returns the largest (smallest) value of a tunable, as Python's max gives of a list. */
@@ -127,7 +133,8 @@ static void to_lua(const struct script *s, const char *python, struct text *out)
       at += 2;
     } else if (strncmp(at, "**", 2) == 0) {
       struct text base = {0}, raised = {0};
-      const size_t before = last_operand(text_get(out), out->length), after = first_operand(at + 2);
+      const size_t before = last_operand(text_get(out), out->length),
+                   after = exponent_length(at + 2);
       char *const exponent = strndup(at + 2, after);
       text_add(&base, text_get(out) + out->length - before);
       if (exponent) to_lua(s, exponent, &raised);
@@ -183,6 +190,8 @@ static int add_value(struct script *s, struct script_tunable *to, struct value v
                      cugen_error *err) {
   if (to->count >= MOST_VALUES)
     return error_set(err, CUGEN_ERROR_USAGE, "there are more than %d", MOST_VALUES);
+  for (size_t i = 0; i < to->count; i++)
+    if (value_equal(to->values[i], value)) return CUGEN_OK;
   if (value.type == VALUE_STRING) {
     const char *refused = names_refused_word(value.string);
     if (refused)

@@ -400,7 +400,7 @@ static bool is_scope_function(const struct parser *parser, const char *name) {
   return known && *known;
 }
 
-static int32_t expr_parse_parse_expression(struct parser *parser, int priority);
+static int32_t expr_parse_priority(struct parser *parser, int priority);
 static int parse_program(struct parser *parser, struct expr **out);
 
 /* Returns our name of a function that other languages and libraries name otherwise. */
@@ -440,7 +440,7 @@ static int32_t parse_arguments(struct parser *parser, const struct function *fun
   int32_t node = 0;
   while (!ends(parser, ")")) {
     if (count > 0) expect(parser, ",", "\",\" or \")\"");
-    const int32_t argument = expr_parse_parse_expression(parser, 0);
+    const int32_t argument = expr_parse_priority(parser, 0);
     const bool joins = ++count >= 2 && (count == 2 || function->more);
     node = joins ? program_operate(parser->program, function->op, node, argument, 0) : argument;
   }
@@ -469,10 +469,10 @@ static int32_t wrong_select(struct parser *parser, size_t column) {
 static int32_t parse_choices(struct parser *parser, int32_t condition, size_t column) {
   if (++parser->nesting > EXPR_MAX_NESTING)
     return expr_parse_fail_at(parser, parser->start, "the expression is nested too deeply");
-  const int32_t choice = expr_parse_parse_expression(parser, 0);
+  const int32_t choice = expr_parse_priority(parser, 0);
   if (token_is(parser, ")")) return wrong_select(parser, column);
   expect(parser, ",", "\",\"");
-  int32_t other = expr_parse_parse_expression(parser, 0);
+  int32_t other = expr_parse_priority(parser, 0);
   if (token_is(parser, ",")) {
     advance(parser);
     other = parse_choices(parser, other, column);
@@ -484,7 +484,7 @@ static int32_t parse_choices(struct parser *parser, int32_t condition, size_t co
 /* Parses the arguments of select, from behind the "(". */
 static int32_t parse_select(struct parser *parser, size_t column) {
   if (token_is(parser, ")")) return wrong_select(parser, column);
-  const int32_t condition = expr_parse_parse_expression(parser, 0);
+  const int32_t condition = expr_parse_priority(parser, 0);
   if (token_is(parser, ")")) return wrong_select(parser, column);
   expect(parser, ",", "\",\"");
   const int32_t node = parse_choices(parser, condition, column);
@@ -622,7 +622,7 @@ static int parse_indices(struct parser *parser, int32_t *indices) {
   int count = 0;
   do {
     if (count) expect(parser, ",", "\",\" or \"]\"");
-    const int32_t index = expr_parse_parse_expression(parser, 0);
+    const int32_t index = expr_parse_priority(parser, 0);
     if (count == MOST_INDICES)
       expr_parse_fail_at(parser, parser->start, "a buffer has at most 4 dimensions");
     else
@@ -698,8 +698,7 @@ static int32_t parse_name(struct parser *parser) {
 
 static int32_t parse_unary(struct parser *parser, enum expr_op op) {
   advance(parser);
-  return program_operate(parser->program, op, expr_parse_parse_expression(parser, PRIORITY_UNARY),
-                         0, 0);
+  return program_operate(parser->program, op, expr_parse_priority(parser, PRIORITY_UNARY), 0, 0);
 }
 
 static int32_t parse_simple(struct parser *parser) {
@@ -708,7 +707,7 @@ static int32_t parse_simple(struct parser *parser) {
   if (token_is(parser, "-")) return parse_unary(parser, OP_NEGATE);
   if (token_is(parser, "(")) {
     advance(parser);
-    node = expr_parse_parse_expression(parser, 0);
+    node = expr_parse_priority(parser, 0);
     expect(parser, ")", "an operator or \")\"");
   } else if (parser->kind == TOKEN_NUMBER || parser->kind == TOKEN_STRING) {
     node = program_constant(parser->program, parser->kind == TOKEN_NUMBER
@@ -732,13 +731,13 @@ static int32_t parse_operators(struct parser *parser, int priority) {
           parser, parser->start,
           "comparisons cannot be chained (write a <= b and b <= c, or use parentheses)");
     advance(parser);
-    const int32_t right = expr_parse_parse_expression(parser, infix->priority);
+    const int32_t right = expr_parse_priority(parser, infix->priority);
     node = program_operate(parser->program, infix->op, node, right, 0);
   }
   return node;
 }
 
-static int32_t expr_parse_parse_expression(struct parser *parser, int priority) {
+static int32_t expr_parse_priority(struct parser *parser, int priority) {
   if (++parser->nesting > EXPR_MAX_NESTING)
     return expr_parse_fail_at(parser, parser->start, "the expression is nested too deeply");
   const int32_t node = parse_operators(parser, priority);
@@ -751,7 +750,7 @@ static int parse_program(struct parser *parser, struct expr **out) {
   parser->program = program_new(parser->source, parser->err);
   if (!parser->program) return CUGEN_ERROR_MEMORY;
   advance(parser);
-  expr_parse_parse_expression(parser, 0);
+  expr_parse_priority(parser, 0);
   if (parser->kind != TOKEN_END) expected(parser, "an operator or the end");
   int status = parser->program->status;
   if (!status) status = expr_bind(parser->program, NULL, NULL, 0, out, parser->err);

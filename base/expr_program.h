@@ -9,8 +9,8 @@
 #include "expr.h"
 
 /* Limits, so that a hostile config cannot cost much time or stack. No sensible expression comes
-   near them. EXPR_MAX_NODES: while an expression is built; of its code, two operands may follow from
-   one instruction. */
+   near them. EXPR_MAX_NODES: while an expression is built; of its code, two operands may follow
+   from one instruction. */
 enum {
   EXPR_MAX_CODE = 4096,
   EXPR_MAX_NODES = 4 * EXPR_MAX_CODE,

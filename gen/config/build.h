@@ -251,8 +251,8 @@ void read_restrictions(struct build *build, const struct list *list,
 item_reader read_implementation;
 /* waive.c; called after the tunables are read. */
 void read_waivers(struct build *build, const struct list *list);
-/* problem_values.c. Tables of values: check, whose *out becomes NULL if the list has none; problems;
-   try. */
+/* problem_values.c. Tables of values: check, whose *out becomes NULL if the list has none;
+   problems; try. */
 void read_check(struct build *build, const struct list *list, const struct value **out);
 void read_problem_sets(struct build *build, const struct list *list);
 void read_tries(struct build *build, const struct list *list);

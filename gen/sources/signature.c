@@ -144,7 +144,14 @@ static void read_templates(struct source_reader text, struct signature *out) {
   }
 }
 
-/* Reads the lines #ifndef X, #define X 16. */
+static bool stands_in(struct source_reader reader, struct source_token name) {
+  struct source_token token = source_next_solid(&reader);
+  while (token.kind != SOURCE_END && !signature_same(token, name))
+    token = source_next_solid(&reader);
+  return token.kind != SOURCE_END;
+}
+
+/* Reads the lines #ifndef X, #define X 16 of macros that the text behind them uses. */
 static void read_macros(const char *text, struct signature *out) {
   struct source_reader reader = {text, text + strlen(text)};
   for (struct source_token token = source_next_solid(&reader); token.kind != SOURCE_END;
@@ -158,7 +165,8 @@ static void read_macros(const char *text, struct signature *out) {
         !signature_same(source_next_in_line(&ahead), name))
       continue;
     const struct source_token value = source_next_in_line(&ahead);
-    if (value.kind == SOURCE_NUMBER && out->macro_count < SIGNATURE_MACROS)
+    if (value.kind == SOURCE_NUMBER && out->macro_count < SIGNATURE_MACROS &&
+        stands_in(ahead, name))
       out->macros[out->macro_count++] = (struct signature_macro){name, strtol(value.at, NULL, 0)};
   }
 }

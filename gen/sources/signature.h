@@ -45,8 +45,8 @@ struct signature {
     char type[SIGNATURE_TYPE]; /* "int", "bool", "typename" */
   } templates[SIGNATURE_TEMPLATES];
   size_t template_count;
-  /* Macros that the text defines only where they are not defined, as #ifndef X, #define X 16, and
-     words that it uses like macros and does not define, with the value 0. */
+  /* Macros that the text uses and defines only where they are not defined, as #ifndef X,
+     #define X 16, and words that it uses like macros and does not define, with the value 0. */
   struct signature_macro {
     struct source_token name;
     long value;

@@ -7,8 +7,8 @@
 struct queue {
   struct candidate **all;
   size_t count;
-  /* No candidate begins while `most` are queued, or fewer: see sharing_room. `busy` keep the compile
-     threads and the workers busy. */
+  /* No candidate begins while `most` are queued, or fewer: see sharing_room. `busy` keep the
+     compile threads and the workers busy. */
   size_t busy, most;
   size_t begun; /* number of candidates that have begun */
 };

@@ -5,9 +5,9 @@
         +---------------------------------- cost ----------------------------------+
 
    One thread, the coordinator, runs this file. It keeps up to AHEAD variants per compile thread
-   expanded and in the pool, takes whichever image is ready first, and has the worker verify and time
-   it. More variants would be chosen before the strategy knows the costs of earlier ones; while few
-   costs are known, fewer are ahead (strategy_ahead).
+   expanded and in the pool, takes whichever image is ready first, and has the worker verify and
+   time it. More variants would be chosen before the strategy knows the costs of earlier ones; while
+   few costs are known, fewer are ahead (strategy_ahead).
 
    struct tuner owns the parts of a run, each of which uses only parts named before it: run,
    records, best, alike, proposals (the strategy), queue, slots (of the workers), counts, workers,
