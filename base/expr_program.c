@@ -355,9 +355,9 @@ static void list_slots(struct expr *expr) {
   if (expr->status) return;
   for (size_t i = 0; i < expr->count; i++)
     if (expr->code[i].place == OPERAND_SLOT) expr->slots[count++] = expr->code[i].operand;
-  for (const struct program_call *at = expr->calls; at < expr->calls + expr->call_count; at++)
-    for (size_t i = 0; i < at->call->count; i++)
-      if (at->constants[i] < 0) expr->slots[count++] = at->call->slots[i];
+  for (size_t c = 0; c < expr->call_count; c++)
+    for (size_t i = 0; i < expr->calls[c].call->count; i++)
+      if (expr->calls[c].constants[i] < 0) expr->slots[count++] = expr->calls[c].call->slots[i];
   qsort(expr->slots, count, sizeof *expr->slots, compare_ints);
   for (size_t i = 0; i < count; i++)
     if (i == 0 || expr->slots[i] != expr->slots[i - 1])

@@ -219,8 +219,8 @@ void read_attributes(struct build *build, const struct attribute *rows, size_t c
 
 /* ---- Names (scope.c) ------------------------------------------------------------------------ */
 
-/* Checks the name, puts it in force, and returns a copy of the name. Its line is build->line. */
-const char *scope_add(struct build *build, struct scope_name name);
+/* Checks the name, which lies in the arena, and puts it in force. Its line is build->line. */
+void scope_add(struct build *build, struct scope_name name);
 const struct scope_name *scope_find(const struct build *build, const char *name);
 /* Ends an implementation: removes all names but the first `count`. */
 void scope_end(struct build *build, size_t count);

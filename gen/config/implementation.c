@@ -18,9 +18,9 @@ static int next_tunable_slot(const struct build *build) {
 static void read_tunable(struct build *build, const struct item *item, void *context) {
   struct config_tunable *out = context;
   const int slot = next_tunable_slot(build);
-  *out = (struct config_tunable){.line = build->line};
-  out->name =
-      scope_add(build, (struct scope_name){.name = item->name, .role = ROLE_TUNABLE, .slot = slot});
+  *out = (struct config_tunable){.name = build_copy(build, item->name, strlen(item->name)),
+                                 .line = build->line};
+  scope_add(build, (struct scope_name){.name = out->name, .role = ROLE_TUNABLE, .slot = slot});
   const char *what = build_text(build, "tunable \"%s\"", out->name);
   read_values(build, what, &out->values, &out->value_count);
   for (size_t i = 0; i < out->value_count; i++)
@@ -39,12 +39,12 @@ void read_tunables(struct build *build, const struct list *list, struct config_t
 static void read_derived_name(struct build *build, const struct item *item, void *context) {
   struct config_derived *out = context;
   const uint32_t facts = build->facts;
-  out->line = build->line;
-  out->expr = read_expr(build, build_text(build, "derive \"%s\"", item->name));
+  *out = (struct config_derived){.name = build_copy(build, item->name, strlen(item->name)),
+                                 .line = build->line};
+  out->expr = read_expr(build, build_text(build, "derive \"%s\"", out->name));
   build->facts = facts; /* a derived name uses no facts until an expression mentions it */
-  out->name = scope_add(
-      build,
-      (struct scope_name){.name = item->name, .role = ROLE_DERIVED, .slot = -1, .expr = out->expr});
+  scope_add(build, (struct scope_name){
+                       .name = out->name, .role = ROLE_DERIVED, .slot = -1, .expr = out->expr});
 }
 
 void read_derived(struct build *build, const struct list *list, struct config_derived *derived,

@@ -12,9 +12,10 @@ static void read_problem(struct build *build, const struct item *item, void *con
   const char *what = build_text(build, "problem \"%s\"", item->name);
   const int slot =
       build->config->first_problem + (int)(out - (struct config_problem *)build->config->problems);
-  *out = (struct config_problem){.line = build->line, .check = {.type = VALUE_NIL}};
-  out->name =
-      scope_add(build, (struct scope_name){.name = item->name, .role = ROLE_PROBLEM, .slot = slot});
+  *out = (struct config_problem){.name = build_copy(build, item->name, strlen(item->name)),
+                                 .line = build->line,
+                                 .check = {.type = VALUE_NIL}};
+  scope_add(build, (struct scope_name){.name = out->name, .role = ROLE_PROBLEM, .slot = slot});
   out->listed = lua_type(build->L, -1) == LUA_TTABLE;
   if (out->listed) {
     read_values(build, what, &out->values, &out->value_count);

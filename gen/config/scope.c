@@ -65,8 +65,7 @@ static void make_room(struct build *build) {
   build->name_capacity = capacity;
 }
 
-const char *scope_add(struct build *build, struct scope_name name) {
-  name.name = build_copy(build, name.name, strlen(name.name));
+void scope_add(struct build *build, struct scope_name name) {
   name.line = build->line;
   check_name(build, &name);
   check_repeats(build, &name);
@@ -74,7 +73,6 @@ const char *scope_add(struct build *build, struct scope_name name) {
   if (!arena_charge(build->arena, 1024)) build_memory(build);
   make_room(build);
   build->names[build->name_count++] = name;
-  return name.name;
 }
 
 void scope_note_used(const struct build *build, size_t first, struct config_tunable *tunables) {
@@ -113,11 +111,12 @@ void scope_check_generated(struct build *build) {
     for (size_t i = 0; i < config->argument_count; i++) {
       const struct config_argument *argument = &config->arguments[i];
       const size_t length = strlen(argument->name);
+      if (strncmp(name->name, argument->name, length) != 0 ||
+          !is_generated_suffix(name->name + length))
+        continue;
       build->line = name->line;
-      if (strncmp(name->name, argument->name, length) == 0 &&
-          is_generated_suffix(name->name + length))
-        build_fail(build, "the name '%s' is taken: templates get it from the argument '%s' at %s",
-                   name->name, argument->name, build_line(build, argument->line));
+      build_fail(build, "the name '%s' is taken: templates get it from the argument '%s' at %s",
+                 name->name, argument->name, build_line(build, argument->line));
     }
 }
 

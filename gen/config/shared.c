@@ -98,7 +98,7 @@ static void shared_read_array(struct build *build, const struct item *item, void
   read_attributes(build, shared_attributes, SHARED_ATTRIBUTES,
                   build_text(build, "shared \"%s\"", name), out);
   build->declaring = NULL;
-  scope_add(build, (struct scope_name){.name = name, .role = ROLE_SHARED, .slot = -1});
+  scope_add(build, (struct scope_name){.name = out->name, .role = ROLE_SHARED, .slot = -1});
 }
 
 void read_shared_arrays(struct build *build, const struct list *list, int launch) {

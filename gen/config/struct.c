@@ -26,17 +26,16 @@ static bool is_designator(const char *name) {
   return length && !name[length] && !strchr("0123456789.[]", *name);
 }
 
-/* Reads the name of field number `count`. */
-static const char *read_field_name(struct build *build, const struct config_argument *argument,
-                                   int count, const char *what) {
+/* Reads the name of field number `count`. A wrong name is kept, too, for messages about others. */
+static void read_field_name(struct build *build, const struct config_argument *argument, int count,
+                            const char *what, const char **out) {
   lua_rawgeti(build->L, -1, 1);
-  const char *name = read_string(build, what);
+  const char *name = *out = read_string(build, what);
   lua_pop(build->L, 1);
   if (!is_designator(name)) build_fail(build, "%s: '%.80s' is no name of a field", what, name);
   for (int i = 0; i < count; i++)
     if (strcmp(argument->fields[i].name, name) == 0)
       build_fail(build, "%s: there are two fields '%s'", what, name);
-  return name;
 }
 
 static const struct dtype *read_field_type(struct build *build, int table, const char *what) {
@@ -167,7 +166,7 @@ void read_struct_fields(struct build *build, void *object, const char *what) {
     const char *field = build_text(build, "field %d of \"%s\"", i + 1, argument->name);
     lua_rawgeti(build->L, -1, i + 1);
     check_field(build, field);
-    fields[i].name = read_field_name(build, argument, i, field);
+    read_field_name(build, argument, i, field, &fields[i].name);
     read_field_content(build, field, &fields[i]);
     place_field(build, argument, &fields[i]);
     if (field_bytes(&fields[i]) > align) align = field_bytes(&fields[i]);

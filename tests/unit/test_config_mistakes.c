@@ -584,3 +584,21 @@ TEST(wrong_attributes) {
                     "c.lua:3: fill of \"A\" must be a string");
   expect_body_error("\ninput \"A\" (3),", "c.lua:3: input \"A\" needs its attributes in braces");
 }
+
+/* What failed keeps its name, and its line is no other mistake's. */
+TEST(mistakes_behind_mistakes) {
+  expect_parts_error("\ntemplate \"t\", tunable \"a b\" { 1 }, derive \"c d\" \"1\",\n"
+                     "pass { \"N > 1 and 'x' or 'y'\" }, grid { 1 }, block { 1 }",
+                     "c.lua:3: 'a b' cannot be a name: ");
+  expect_error(
+      "\nkernel \"k\" {\n problem \"N\" (1),\n output \"y\" { dtype = \"f32\", shape = { 1 } "
+      "},\n reference \"none\" }",
+      "c.lua:2: kernel \"k\" has no implementation: ");
+  expect_body_error(
+      "output \"y\" { dtype = \"f32\", shape = { 1 } },\n"
+      "scalar \"s\" { struct = \"s_t\", fields = { { \"y\", buffer = \"y\" }, { \"y\", dtype = "
+      "\"i32\", value = 1 } } },\nscalar \"t\" { struct = \"t_t\", fields = { { \"y\", buffer = "
+      "\"y\" } } },",
+      "c.lua:3: field 2 of \"s\": there are two fields 'y'\n"
+      "c.lua:4: field 1 of \"t\" is the address of \"y\", which is in field 'y' of \"s\" already");
+}
