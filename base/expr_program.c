@@ -121,8 +121,8 @@ static int32_t add_call(struct expr *program, const struct expr_call *call,
                         const struct value *const *values) {
   int32_t *constants = malloc((call->count + 1) * sizeof *constants);
   if (!constants && !program->status) program->status = error_memory(program->err);
-  if (!expr_program_grow(program, (void **)&program->calls, &program->call_capacity,
-                         program->call_count, sizeof *program->calls)) {
+  if (!constants || !expr_program_grow(program, (void **)&program->calls, &program->call_capacity,
+                                       program->call_count, sizeof *program->calls)) {
     free(constants);
     return 0;
   }
@@ -368,7 +368,7 @@ static void list_slots(struct expr *expr) {
 static void compile(struct expr *expr) {
   struct compiler c = {.expr = expr, .places = calloc(expr->node_count + 1, sizeof *c.places)};
   const size_t most = 2 * expr->node_count < EXPR_MAX_CODE ? 2 * expr->node_count : EXPR_MAX_CODE;
-  expr->code = malloc((most + 1) * sizeof *expr->code);
+  expr->code = calloc(most + 1, sizeof *expr->code);
   if (!c.places || !expr->code) expr->status = error_memory(expr->err);
   if (!expr->status) find_places(&c);
   for (size_t i = 0; i < expr->node_count && !expr->status; i++) compile_node(&c, i);
