@@ -8,8 +8,9 @@ enum { SKIPPED = 77 }; /* ctest's exit code for a test that was skipped */
 static struct CMUnitTest tests[100]; /* cmocka passes over those without a name */
 static size_t test_count;
 
-__attribute__((weak)) const struct tests_fixture all_tests = {NULL, NULL};
-__attribute__((weak)) const char *const tests_skipped = NULL;
+/* Not const: clang puts the values of weak constants where they are used. */
+__attribute__((weak)) struct tests_fixture all_tests = {NULL, NULL};
+__attribute__((weak)) const char *tests_skipped = NULL;
 
 void tests_add(struct CMUnitTest test) {
   tests[test_count++] = test;

@@ -33,12 +33,12 @@ int tests_run(void);
 struct tests_fixture {
   CMFixtureFunction before, after;
 };
-extern const struct tests_fixture all_tests;
-#define ALL_TESTS_WITH(...) const struct tests_fixture all_tests = {__VA_ARGS__}
+extern struct tests_fixture all_tests;
+#define ALL_TESTS_WITH(...) struct tests_fixture all_tests = {__VA_ARGS__}
 
 /* Why the program cannot run here; set by SKIP_ALL_TESTS(reason); */
-extern const char *const tests_skipped;
-#define SKIP_ALL_TESTS(reason) const char *const tests_skipped = reason
+extern const char *tests_skipped;
+#define SKIP_ALL_TESTS(reason) const char *tests_skipped = reason
 
 /* FREED(text) name = {0}; calls text_free(&name), and CLOSED(config) *name; config_close(name),
    where the scope ends. CLOSABLE says by which function a type is closed. */

@@ -106,9 +106,9 @@ static bool is_generated_suffix(const char *suffix) {
 
 void scope_check_generated(struct build *build) {
   const struct config *config = build->config;
-  for (const struct scope_name *name = build->names; name < build->names + build->name_count;
-       name++)
+  for (size_t n = 0; n < build->name_count; n++)
     for (size_t i = 0; i < config->argument_count; i++) {
+      const struct scope_name *name = &build->names[n];
       const struct config_argument *argument = &config->arguments[i];
       const size_t length = strlen(argument->name);
       if (strncmp(name->name, argument->name, length) != 0 ||

@@ -225,9 +225,9 @@ static int mentions_add(const struct sources *sources, const struct config *conf
                      .nearest = calloc(tunables + 1, sizeof *s.nearest)};
   s.failed = !s.used || !s.asked || !s.nearest;
   if (!s.failed && !own) search_proof(&s);
-  for (size_t i = 0; i < config->implementation_count && !s.failed; i++)
-    if (!own || own == &config->implementations[i])
-      search_implementation(&s, &config->implementations[i]);
+  if (!s.failed && own) search_implementation(&s, own);
+  for (size_t i = 0; i < config->implementation_count && !s.failed && !own; i++)
+    search_implementation(&s, &config->implementations[i]);
   if (!s.all && !s.failed) add_reports(&s, own ? shared : 0, out, most, count);
   for (size_t i = 0; i < s.seen_count; i++) free(s.seen[i]);
   free(s.used);
