@@ -210,25 +210,27 @@ static void search_implementation(struct search *s,
       look_for_names(s, implementation->launches[i].entry.text);
 }
 
-/* Reports the tunables that the kernel's implementations share, or with an implementation its
-   own. */
-static int mentions_add(const struct sources *sources, const struct config *config,
-                        const struct config_implementation *own, cugen_unused_tunable *out,
-                        size_t most, size_t *count, cugen_error *err) {
-  const size_t shared = config->shared_tunable_count, tunables = own ? own->tunable_count : shared;
+/* Reports the tunables that only the implementations [first, last) have, which are one, or those
+   that all implementations share. */
+static int mentions_add(const struct sources *sources, const struct config *config, bool shared,
+                        size_t first, size_t last, cugen_unused_tunable *out, size_t most,
+                        size_t *count, cugen_error *err) {
+  const size_t tunables =
+      shared ? config->shared_tunable_count : config->implementations[first].tunable_count;
   struct search s = {.sources = sources,
                      .config = config,
-                     .tunables = own ? own->tunables : config->shared_tunables,
+                     .tunables =
+                         shared ? config->shared_tunables : config->implementations[first].tunables,
                      .count = tunables,
                      .used = calloc(tunables + 1, sizeof *s.used),
                      .asked = calloc(tunables + 1, sizeof *s.asked),
                      .nearest = calloc(tunables + 1, sizeof *s.nearest)};
   s.failed = !s.used || !s.asked || !s.nearest;
-  if (!s.failed && !own) search_proof(&s);
-  if (!s.failed && own) search_implementation(&s, own);
-  for (size_t i = 0; i < config->implementation_count && !s.failed && !own; i++)
+  if (!s.failed && shared) search_proof(&s);
+  for (size_t i = first; i < last && !s.failed; i++)
     search_implementation(&s, &config->implementations[i]);
-  if (!s.all && !s.failed) add_reports(&s, own ? shared : 0, out, most, count);
+  if (!s.all && !s.failed)
+    add_reports(&s, shared ? 0 : config->shared_tunable_count, out, most, count);
   for (size_t i = 0; i < s.seen_count; i++) free(s.seen[i]);
   free(s.used);
   free(s.asked);
@@ -238,11 +240,12 @@ static int mentions_add(const struct sources *sources, const struct config *conf
 
 int mentions_unused(const struct sources *sources, const struct config *config,
                     cugen_unused_tunable *out, size_t most, size_t *count, cugen_error *err) {
+  const size_t all = config->implementation_count;
   *count = 0;
   int status = config->shared_tunable_count
-                   ? mentions_add(sources, config, NULL, out, most, count, err)
+                   ? mentions_add(sources, config, true, 0, all, out, most, count, err)
                    : CUGEN_OK;
-  for (size_t i = 0; i < config->implementation_count && !status; i++)
-    status = mentions_add(sources, config, &config->implementations[i], out, most, count, err);
+  for (size_t i = 0; i < all && !status; i++)
+    status = mentions_add(sources, config, false, i, i + 1, out, most, count, err);
   return status;
 }
