@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""run.py MODULE ARGUMENTS...: runs Python with these arguments, the first one that has the module: this one or the system's.
+"""run.py MODULES ARGUMENTS...: runs Python with these arguments, the first one that has the modules ("numpy,mypy"): this one or the system's.
 Without one it prints why and exits with 77."""
 import os
 import subprocess

@@ -3,6 +3,7 @@
    handles, in a warm file cache. bench_cache */
 #include <sys/stat.h>
 
+#include "api/kernel.h"
 #include "common.h"
 
 enum { RUNS = 21, IMAGE_BYTES = 100000 };
@@ -52,7 +53,8 @@ static void use(cugen_kernel *k, const char *path, bool image, struct times *tim
   if (image)
     require(cache_image_load(k->lookup.lib->cache, "image 7", &compiled, &found, &err), &err);
   times->image[run] = since(&mark);
-  const struct cache_key key = {"bench", "bench", "bench", "bench", NULL, NULL, NULL};
+  const struct cache_key key = {
+      .device = "bench", .config = "bench", .problem = "bench", .options = "bench"};
   require(cache_store(k->lookup.lib->cache, &key, &best.record, &err), &err);
   times->store[run] = since(&mark);
   api_best_free(&best);

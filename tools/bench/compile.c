@@ -21,7 +21,7 @@ static const double bar = 0.85, apart_bar = 0.95;
 
 /* ---- Bare NVRTC ----------------------------------------------------------------------------- */
 
-struct library {
+struct bare_nvrtc {
   nvrtcResult (*create)(nvrtcProgram *, const char *, const char *, int, const char *const *,
                         const char *const *);
   nvrtcResult (*add_name)(nvrtcProgram, const char *);
@@ -32,7 +32,7 @@ struct library {
 };
 
 struct bench {
-  struct library library;
+  struct bare_nvrtc nvrtc;
   cugen_kernel *kernel;
   const char *arch;
   struct kernel_spec *specs;
@@ -44,18 +44,18 @@ struct bench {
 
 static void load(struct bench *b) {
   static const struct toolkit_symbol symbols[] = {
-      {"nvrtcCreateProgram", offsetof(struct library, create), true},
-      {"nvrtcAddNameExpression", offsetof(struct library, add_name), true},
-      {"nvrtcCompileProgram", offsetof(struct library, compile), true},
-      {"nvrtcGetCUBINSize", offsetof(struct library, cubin_size), true},
-      {"nvrtcGetCUBIN", offsetof(struct library, cubin), true},
-      {"nvrtcDestroyProgram", offsetof(struct library, destroy), true}};
+      {"nvrtcCreateProgram", offsetof(struct bare_nvrtc, create), true},
+      {"nvrtcAddNameExpression", offsetof(struct bare_nvrtc, add_name), true},
+      {"nvrtcCompileProgram", offsetof(struct bare_nvrtc, compile), true},
+      {"nvrtcGetCUBINSize", offsetof(struct bare_nvrtc, cubin_size), true},
+      {"nvrtcGetCUBIN", offsetof(struct bare_nvrtc, cubin), true},
+      {"nvrtcDestroyProgram", offsetof(struct bare_nvrtc, destroy), true}};
   const struct nvrtc *nvrtc; /* opened by cugen, which knows where the builtins are */
   cugen_error err;
   require(nvrtc_open(b->kernel->lookup.lib->toolkit, &nvrtc, &err), &err);
   b->caches = nvrtc_version(nvrtc) >= 12090;
   require(toolkit_load(text_get(&b->kernel->lookup.lib->toolkit->nvrtc), symbols,
-                       sizeof symbols / sizeof *symbols, &b->library, &err),
+                       sizeof symbols / sizeof *symbols, &b->nvrtc, &err),
           &err);
 }
 
@@ -73,14 +73,14 @@ static void compile_bare(const struct bench *b, const struct kernel_spec *spec) 
   text_addf(&include, "--include-path=%s", text_get(&b->kernel->lookup.lib->toolkit->include));
   const char *const options[] = {text_get(&arch),      "--std=c++17",      "-default-device",
                                  "--ptxas-options=-v", text_get(&include), "--no-cache"};
-  check(b->library.create(&program, spec->source, spec->variant, 0, NULL, NULL), "create");
+  check(b->nvrtc.create(&program, spec->source, spec->variant, 0, NULL, NULL), "create");
   for (size_t i = 0; i < spec->launch_count; i++)
-    check(b->library.add_name(program, spec->launches[i].entry), "add a name");
-  check(b->library.compile(program, b->caches ? 6 : 5, options), "compile");
-  check(b->library.cubin_size(program, &bytes), "size");
+    check(b->nvrtc.add_name(program, spec->launches[i].entry), "add a name");
+  check(b->nvrtc.compile(program, b->caches ? 6 : 5, options), "compile");
+  check(b->nvrtc.cubin_size(program, &bytes), "size");
   char *cubin = require_memory(malloc(bytes));
-  check(b->library.cubin(program, cubin), "cubin");
-  check(b->library.destroy(&program), "destroy");
+  check(b->nvrtc.cubin(program, cubin), "cubin");
+  check(b->nvrtc.destroy(&program), "destroy");
   free(cubin);
   text_free(&arch);
   text_free(&include);

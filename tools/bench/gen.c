@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "api/kernel.h"
 #include "common.h"
 
 extern char **environ;

@@ -5,6 +5,7 @@
 #include <malloc.h>
 #include <unistd.h>
 
+#include "api/kernel.h"
 #include "fake.h"
 
 enum { COUNT = 100 };

@@ -12,6 +12,7 @@
    it compiles to as many registers. */
 #include <pthread.h>
 
+#include "api/kernel.h"
 #include "common.h"
 #include "runtime/model/model.h"
 #include "runtime/plan.h"
