@@ -8,7 +8,8 @@
    again. */
 size_t api_kernel_records(cugen_kernel *kernel);
 int api_kernel_record(cugen_kernel *kernel, size_t index, cugen_record *out, cugen_error *error);
-/* The same records as an array; empty if they cannot be loaded, as api_kernel_record explains. */
+/* All records of the kernel as an array, which is empty if they cannot be loaded: see
+   api_kernel_record. */
 const cugen_record *api_records(cugen_kernel *kernel, size_t *count);
 
 /* A record, and whether it is still valid for the kernel. */

@@ -142,10 +142,10 @@ int32_t program_call(struct expr *program, const struct expr_call *call) {
 
 /* What becomes of a node of `from` in the copy. */
 struct fate {
-  const struct value *constant; /* its value; NULL: none is known */
+  const struct value *constant; /* the node's value; NULL: not known here */
   struct value value;           /* of an operation that was folded */
   int32_t same;                 /* the operand that stands for it, or the node itself */
-  int32_t to;                   /* its number in the copy */
+  int32_t to;                   /* number of the node in the copy */
   bool needed;
 };
 

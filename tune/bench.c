@@ -471,7 +471,7 @@ static int finish_data(struct bench *bench, struct bench_data *d, const struct s
     status = finish_kernel(bench, &d->reference, &request->reference, err);
   if (!status && d->verify.build) {
     status = finish_kernel(bench, &d->verify, &request->verify, err);
-    request->verify.name = bench->target->config->verify; /* its verdicts are of a config's line */
+    request->verify.name = bench->target->config->verify; /* messages name the config's line */
   }
   if (!status) status = bench_make_shared(bench, d, in, err);
   if (!status) status = finish_kernels(bench, request, err);

@@ -94,7 +94,7 @@ def _extents(what: str, given: Extents) -> str:
     given = _plain(given)
     listed = [given] if isinstance(given, (str, int)) else list(given) if hasattr(given, "__iter__") else []
     if not listed or not all(isinstance(_plain(extent), (str, int)) for extent in listed):
-        raise Error(f'{what}: {given!r} is none of a number, an expression of tunables such as "ceil_div(n, BLOCK)", or a list of these')
+        raise Error(f'{what}: give a number, an expression of tunables such as "ceil_div(n, BLOCK)", or a list of these, instead of {given!r}')
     return "{ " + ", ".join(_quoted(extent) for extent in listed) + " }"
 
 

@@ -142,7 +142,7 @@ class Described(unittest.TestCase):
     def test_mistakes(self):
         for pattern, make in (
             ("axpy takes 5 arguments .out, x, y, alpha, n. and was given 2", lambda: cugen.Config(AXPY, "axpy", [self.out, self.x], tunables={"BLOCK": [64]}, grid=1, block=64)),
-            ("grid: .* is none of a number, an expression",
+            ("grid: give a number, an expression of tunables .* instead of <function",
              lambda: cugen.Config(AXPY, "axpy", [self.out, self.x, self.y, 1.0, 1000], tunables={"BLOCK": [64]}, grid=lambda BLOCK: 1, block=64)),
             ("has no kernel 'apxy'; it has axpy", lambda: cugen.Config(AXPY, "apxy", [], tunables={"BLOCK": [64]}, grid=1, block=64)),
             ("block: say how many threads", lambda: self.axpy(block=None)),
