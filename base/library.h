@@ -33,6 +33,7 @@ extern const struct library libraries[LIBRARY_COUNT];
 enum { LIBRARY_MOST_FIELDS = 16 };
 
 /* The fields of cublasLt: C = activation(alpha * A * B + beta * added + bias). */
+enum library_math { LIBRARY_EXACT, LIBRARY_TF32, LIBRARY_FAST }; /* the words of math */
 #define CUBLASLT_FIELDS(X)                                                                         \
   X(a, LIBRARY_BUFFER, true, 0, NULL)                                                              \
   X(b, LIBRARY_BUFFER, true, 0, NULL)                                                              \
@@ -44,7 +45,7 @@ enum { LIBRARY_MOST_FIELDS = 16 };
   X(batch, LIBRARY_NUMBER, false, 1, NULL)                                                         \
   X(algorithm, LIBRARY_NUMBER, false, 0, NULL)                                                     \
   X(activation, LIBRARY_WORD, false, 0, "none relu gelu")                                          \
-  X(math, LIBRARY_WORD, false, 0, "exact tf32")
+  X(math, LIBRARY_WORD, false, 0, "exact tf32 fast")
 enum cublaslt_field {
 #define X(name, ...) CUBLASLT_##name,
   CUBLASLT_FIELDS(X)

@@ -191,6 +191,7 @@ static int set_operation(const struct cublaslt_kernel *k, void *operation, const
   if (!epilogue) epilogue = LT_EPILOGUE_DEFAULT;
   const int32_t first = value_of(k, k->first)->columns != columns ? LT_OP_T : LT_OP_N,
                 second = value_of(k, k->second)->columns != columns ? LT_OP_T : LT_OP_N;
+  const int8_t fast = value_of(k, CUBLASLT_math)->number == LIBRARY_FAST;
   const struct {
     int attribute;
     const void *value;
@@ -198,6 +199,7 @@ static int set_operation(const struct cublaslt_kernel *k, void *operation, const
   } rows[] = {{LT_DESC_TRANSA, &first, sizeof first},
               {LT_DESC_TRANSB, &second, sizeof second},
               {LT_DESC_EPILOGUE, &epilogue, sizeof epilogue},
+              {LT_DESC_FAST_ACCUM, &fast, sizeof fast},
               {LT_DESC_BIAS_POINTER, &bias, sizeof bias}};
   int status = CUGEN_OK;
   for (size_t i = 0; i < sizeof rows / sizeof *rows - !biased && !status; i++)
@@ -209,7 +211,7 @@ static int set_operation(const struct cublaslt_kernel *k, void *operation, const
 static int make_operation(const struct cublaslt_kernel *k, const void *bias, void **out,
                           cugen_error *err) {
   const struct arithmetic *arithmetic = arithmetic_of(&k->call);
-  const bool tf32 = value_of(k, CUBLASLT_math)->number != 0;
+  const bool tf32 = value_of(k, CUBLASLT_math)->number == LIBRARY_TF32;
   *out = NULL;
   int status = LT(k->lt, err, operation_create, "MatmulDescCreate",
                   (out, (int)(tf32 ? LT_COMPUTE_32F_FAST_TF32 : arithmetic->compute),

@@ -30,7 +30,8 @@ enum { /* cublasLtMatmulDescAttributes_t */
        LT_DESC_TRANSA = 3,
        LT_DESC_TRANSB = 4,
        LT_DESC_EPILOGUE = 7,
-       LT_DESC_BIAS_POINTER = 8
+       LT_DESC_BIAS_POINTER = 8,
+       LT_DESC_FAST_ACCUM = 25
 };
 enum { LT_EPILOGUE_DEFAULT = 1, LT_EPILOGUE_RELU = 2, LT_EPILOGUE_BIAS = 4, LT_EPILOGUE_GELU = 32 };
 enum {

@@ -7,14 +7,14 @@ end
 
 kernel "product" {
   problem "M" (24), problem "N" (16), problem "batch" (1),
-  problem "dtype" { "f32", "f64", "f16", "tf32", "i8" },
+  problem "dtype" { "f32", "f64", "f16", "tf32", "e4m3", "i8" },
   problem "layout_a" { "row", "col" }, problem "layout_b" { "row", "col" }, problem "layout_c" { "row", "col" },
   problem "pad" (0), problem "K" (1),
   check { M = 8 },
   problem "scaled" { false, true }, problem "biased" { false, true },
   problem "activation" { "none", "relu", "gelu" },
   derive "operand" "select(dtype == 'tf32', 'f32', dtype)",
-  derive "result" "select(dtype == 'i8', 'i32', operand)",
+  derive "result" "select(dtype == 'i8', 'i32', dtype == 'e4m3', 'f16', operand)",
   input "A" { dtype = "operand", shape = matrix("M", "K", "layout_a"), layout = "layout_a",
     pitch = "select(layout_a == 'row', K, M) + pad" },
   input "B" { dtype = "operand", shape = matrix("K", "N", "layout_b"), layout = "layout_b",
@@ -33,7 +33,7 @@ kernel "product" {
     tunable "algorithm" { 0, 1, 2, 3, 4, 5, 6, 7 },
     library "cublasLt" {
       a = "A", b = "B", c = "C", added = "D", bias = "bias", alpha = "alpha", beta = "beta", batch = "batch",
-      activation = "activation", algorithm = "algorithm", math = "select(dtype == 'tf32', 'tf32', 'exact')",
+      activation = "activation", algorithm = "algorithm", math = "select(dtype == 'tf32', 'tf32', dtype == 'e4m3', 'fast', 'exact')",
     },
     try { algorithm = 0 },
   },

@@ -15,6 +15,7 @@ struct fake_cublaslt fake_cublaslt = {.algorithms = 3};
 struct operation {
   int compute, scale;
   int32_t transposed[2], epilogue;
+  int8_t fast;
   const void *bias;
 };
 
@@ -80,7 +81,8 @@ int cublasLtMatmulDescSetAttribute(void *operation, int attribute, const void *v
   } places[] = {[LT_DESC_TRANSA] = {&o->transposed[0], sizeof o->transposed[0]},
                 [LT_DESC_TRANSB] = {&o->transposed[1], sizeof o->transposed[1]},
                 [LT_DESC_EPILOGUE] = {&o->epilogue, sizeof o->epilogue},
-                [LT_DESC_BIAS_POINTER] = {&o->bias, sizeof o->bias}};
+                [LT_DESC_BIAS_POINTER] = {&o->bias, sizeof o->bias},
+                [LT_DESC_FAST_ACCUM] = {&o->fast, sizeof o->fast}};
   if (fails("MatmulDescSetAttribute") || places[attribute].bytes != bytes) return INVALID;
   memcpy(places[attribute].to, value, bytes);
   return LT_SUCCESS;
@@ -183,7 +185,7 @@ int cublasLtMatmul(void *handle, void *operation, const void *alpha, const void 
   if (!f->least || elements < f->least) f->least = elements;
   f->algorithm = (int)algorithm->data[0];
   f->workspace_at = workspace, f->stream = stream;
-  f->compute = o->compute, f->scale = o->scale;
+  f->compute = o->compute, f->scale = o->scale, f->fast = o->fast;
   f->types[0] = la->type, f->types[1] = lb->type, f->types[2] = lc->type, f->types[3] = ld->type;
   f->transposed[0] = o->transposed[0], f->transposed[1] = o->transposed[1];
   if (ld->type != LT_R_32F && ld->type != LT_R_64F) return LT_SUCCESS;

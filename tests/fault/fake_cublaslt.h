@@ -19,7 +19,7 @@ struct fake_cublaslt {
   const void *workspace_at;
   void *stream;
   int compute, scale, types[4]; /* of the last product: its operation, and of A, B, C, D */
-  int transposed[2];
+  int transposed[2], fast;
 };
 
 #endif

@@ -226,11 +226,12 @@ TEST(narrow_products) {
 TEST(types) {
   static const struct {
     const char *dtype;
-    int compute, scale, operand, result;
-  } rows[] = {{"dtype=f16", LT_COMPUTE_32F, LT_R_32F, LT_R_16F, LT_R_16F},
-              {"dtype=tf32", LT_COMPUTE_32F_FAST_TF32, LT_R_32F, LT_R_32F, LT_R_32F},
-              {"dtype=f64", LT_COMPUTE_64F, LT_R_64F, LT_R_64F, LT_R_64F},
-              {"dtype=i8", LT_COMPUTE_32I, LT_R_32I, LT_R_8I, LT_R_32I}};
+    int compute, scale, operand, result, fast;
+  } rows[] = {{"dtype=f16", LT_COMPUTE_32F, LT_R_32F, LT_R_16F, LT_R_16F, 0},
+              {"dtype=tf32", LT_COMPUTE_32F_FAST_TF32, LT_R_32F, LT_R_32F, LT_R_32F, 0},
+              {"dtype=f64", LT_COMPUTE_64F, LT_R_64F, LT_R_64F, LT_R_64F, 0},
+              {"dtype=e4m3", LT_COMPUTE_32F, LT_R_32F, LT_R_8F_E4M3, LT_R_16F, 1},
+              {"dtype=i8", LT_COMPUTE_32I, LT_R_32I, LT_R_8I, LT_R_32I, 0}};
   static double buffers[5][ROOM];
   void *all[5];
   reset();
@@ -242,6 +243,7 @@ TEST(types) {
     run_variant(kernel, "library algorithm=0", all);
     assert_int_equal(lt->compute, rows[i].compute);
     assert_int_equal(lt->scale, rows[i].scale);
+    assert_int_equal(lt->fast, rows[i].fast);
     assert_int_equal(lt->types[0], rows[i].operand);
     assert_int_equal(lt->types[3], rows[i].result);
     assert_int_equal(lt->transposed[0], LT_OP_T); /* B by columns, the first factor of C' */
