@@ -134,11 +134,14 @@ static int check_bias(const struct library_call *call, cugen_error *err) {
 static int cublaslt_check_types(const struct library_call *call, cugen_error *err) {
   const struct library_value *const v = call->values;
   const struct arithmetic *arithmetic = arithmetic_of(call);
-  const bool tf32 = v[CUBLASLT_math].number != 0;
+  const enum dtype_id operand = v[CUBLASLT_a].dtype->id;
+  const int64_t math = v[CUBLASLT_math].number;
   if (!arithmetic || v[CUBLASLT_b].dtype != v[CUBLASLT_a].dtype || type_of(v[CUBLASLT_c].dtype) < 0)
     return cublaslt_refuse("it multiplies no operands of these types", err);
-  if (tf32 && v[CUBLASLT_a].dtype->id != DTYPE_f32)
+  if (math == LIBRARY_TF32 && operand != DTYPE_f32)
     return cublaslt_refuse("math 'tf32' is for operands of f32", err);
+  if (math == LIBRARY_FAST && operand != DTYPE_e4m3 && operand != DTYPE_e5m2)
+    return cublaslt_refuse("math 'fast' is for operands of e4m3 and e5m2", err);
   for (int i = CUBLASLT_alpha; i <= CUBLASLT_beta; i++)
     if (v[i].dtype && v[i].dtype->id != arithmetic->scale)
       return error_set(err, CUGEN_ERROR_CONFIG, "cublasLt: alpha and beta are to be %s",
