@@ -4,13 +4,21 @@
 #include <stddef.h>
 
 /* Names the C type; for types that C lacks, the CUDA type. */
-#define C_NAME_FLOAT(stored, cuda)    #stored
-#define C_NAME_SMALL(stored, cuda)    cuda
-#define C_NAME_SIGNED(stored, cuda)   #stored
-#define C_NAME_UNSIGNED(stored, cuda) #stored
+#define C_NAME_FLOAT(stored, cuda) #stored
+#define C_NAME_SMALL(stored, cuda) cuda
+#define C_NAME_INT(stored, cuda)   #stored
+#define C_NAME_UINT(stored, cuda)  #stored
 
-#define DTYPE_ROW(type, type_kind, stored, cuda, include, wider, exponent, fraction, infinite,     \
-                  textured, mapped, file)                                                          \
+/* The type of the reference's results, which holds every value of the types of its kind. */
+enum {
+  WIDE_FLOAT = DTYPE_f64,
+  WIDE_SMALL = DTYPE_f64,
+  WIDE_INT = DTYPE_i64,
+  WIDE_UINT = DTYPE_u64
+};
+
+#define DTYPE_ROW(type, type_kind, stored, cuda, include, exponent, fraction, infinite, textured,  \
+                  mapped, file)                                                                    \
   [DTYPE_##type] = {.id = DTYPE_##type,                                                            \
                     .name = #type,                                                                 \
                     .kind = DTYPE_##type_kind,                                                     \
@@ -18,7 +26,7 @@
                     .cuda_name = cuda,                                                             \
                     .c_name = C_NAME_##type_kind(stored, cuda),                                    \
                     .header = include,                                                             \
-                    .wide = &dtype_table[DTYPE_##wider],                                           \
+                    .wide = &dtype_table[WIDE_##type_kind],                                        \
                     .floating = (exponent) != 0,                                                   \
                     .format = {exponent, fraction, infinite},                                      \
                     .texel = TEXEL_##textured,                                                     \
@@ -55,7 +63,7 @@ bool dtype_passed(const struct dtype *dtype) {
 }
 
 bool dtype_fits(const struct dtype *dtype, int64_t value) {
-  const bool is_signed = dtype->kind == DTYPE_SIGNED;
+  const bool is_signed = dtype->kind == DTYPE_INT;
   const int bits = 8 * dtype->bytes;
   if (!is_signed && value < 0) return false;
   if (bits == 64) return true;

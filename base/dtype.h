@@ -14,7 +14,6 @@
    stored    the host's type of equal size; an integer for floats that C does not have
    cuda      the type in kernels
    header    the header that declares the CUDA type
-   wide      the type of the reference's results, which holds every value of this type
    exponent, fraction, infinities
              of floats: numbers of bits of the fields. Without infinities, the bit patterns of
              infinities are numbers, and a single pattern is a NaN
@@ -26,20 +25,20 @@
              not know */
 /* clang-format off */
 #define DTYPES(X) \
-  X(f64,  FLOAT,    double,   "double",             NULL,          f64, 11, 52, true,  NONE,           FLOAT64,  "f8") \
-  X(f32,  FLOAT,    float,    "float",              NULL,          f64, 8,  23, true,  FLOAT,          FLOAT32,  "f4") \
-  X(f16,  SMALL,    uint16_t, "__half",             "cuda_fp16.h", f64, 5,  10, true,  HALF,           FLOAT16,  "f2") \
-  X(bf16, SMALL,    uint16_t, "__nv_bfloat16",      "cuda_bf16.h", f64, 8,  7,  true,  NONE,           BFLOAT16, "V2") \
-  X(e4m3, SMALL,    uint8_t,  "__nv_fp8_e4m3",      "cuda_fp8.h",  f64, 4,  3,  false, NONE,           UINT8,    "V1") \
-  X(e5m2, SMALL,    uint8_t,  "__nv_fp8_e5m2",      "cuda_fp8.h",  f64, 5,  2,  true,  NONE,           UINT8,    "V1") \
-  X(i8,   SIGNED,   int8_t,   "signed char",        NULL,          i64, 0,  0,  false, SIGNED_INT8,    UINT8,    "i1") \
-  X(i16,  SIGNED,   int16_t,  "short",              NULL,          i64, 0,  0,  false, SIGNED_INT16,   UINT16,   "i2") \
-  X(i32,  SIGNED,   int32_t,  "int",                NULL,          i64, 0,  0,  false, SIGNED_INT32,   INT32,    "i4") \
-  X(i64,  SIGNED,   int64_t,  "long long",          NULL,          i64, 0,  0,  false, NONE,           INT64,    "i8") \
-  X(u8,   UNSIGNED, uint8_t,  "unsigned char",      NULL,          u64, 0,  0,  false, UNSIGNED_INT8,  UINT8,    "u1") \
-  X(u16,  UNSIGNED, uint16_t, "unsigned short",     NULL,          u64, 0,  0,  false, UNSIGNED_INT16, UINT16,   "u2") \
-  X(u32,  UNSIGNED, uint32_t, "unsigned int",       NULL,          u64, 0,  0,  false, UNSIGNED_INT32, UINT32,   "u4") \
-  X(u64,  UNSIGNED, uint64_t, "unsigned long long", NULL,          u64, 0,  0,  false, NONE,           UINT64,   "u8")
+  X(f64,  FLOAT, double,   "double",             NULL,          11, 52, 1, NONE,   FLOAT64,  "f8") \
+  X(f32,  FLOAT, float,    "float",              NULL,          8,  23, 1, FLOAT,  FLOAT32,  "f4") \
+  X(f16,  SMALL, uint16_t, "__half",             "cuda_fp16.h", 5,  10, 1, HALF,   FLOAT16,  "f2") \
+  X(bf16, SMALL, uint16_t, "__nv_bfloat16",      "cuda_bf16.h", 8,  7,  1, NONE,   BFLOAT16, "V2") \
+  X(e4m3, SMALL, uint8_t,  "__nv_fp8_e4m3",      "cuda_fp8.h",  4,  3,  0, NONE,   UINT8,    "V1") \
+  X(e5m2, SMALL, uint8_t,  "__nv_fp8_e5m2",      "cuda_fp8.h",  5,  2,  1, NONE,   UINT8,    "V1") \
+  X(i8,   INT,   int8_t,   "signed char",        NULL,          0,  0,  0, INT8,   UINT8,    "i1") \
+  X(i16,  INT,   int16_t,  "short",              NULL,          0,  0,  0, INT16,  UINT16,   "i2") \
+  X(i32,  INT,   int32_t,  "int",                NULL,          0,  0,  0, INT32,  INT32,    "i4") \
+  X(i64,  INT,   int64_t,  "long long",          NULL,          0,  0,  0, NONE,   INT64,    "i8") \
+  X(u8,   UINT,  uint8_t,  "unsigned char",      NULL,          0,  0,  0, UINT8,  UINT8,    "u1") \
+  X(u16,  UINT,  uint16_t, "unsigned short",     NULL,          0,  0,  0, UINT16, UINT16,   "u2") \
+  X(u32,  UINT,  uint32_t, "unsigned int",       NULL,          0,  0,  0, UINT32, UINT32,   "u4") \
+  X(u64,  UINT,  uint64_t, "unsigned long long", NULL,          0,  0,  0, NONE,   UINT64,   "u8")
 /* clang-format on */
 
 #define DTYPE_ID(name, ...) DTYPE_##name,
@@ -48,18 +47,18 @@ enum dtype_id { DTYPES(DTYPE_ID) DTYPE_COUNT };
 
 /* DTYPE_FLOAT: a float type of C. DTYPE_SMALL: a float type of at most 16 bits that C does not
    have. The others are integers. */
-enum dtype_kind { DTYPE_FLOAT, DTYPE_SMALL, DTYPE_SIGNED, DTYPE_UNSIGNED };
+enum dtype_kind { DTYPE_FLOAT, DTYPE_SMALL, DTYPE_INT, DTYPE_UINT };
 
 /* The values equal those of CUarray_format and CUtensorMapDataType (CUDA Driver API), which
    runtime/cuda asserts. */
 enum texel_format {
   TEXEL_NONE = 0,
-  TEXEL_UNSIGNED_INT8 = 0x01,
-  TEXEL_UNSIGNED_INT16 = 0x02,
-  TEXEL_UNSIGNED_INT32 = 0x03,
-  TEXEL_SIGNED_INT8 = 0x08,
-  TEXEL_SIGNED_INT16 = 0x09,
-  TEXEL_SIGNED_INT32 = 0x0a,
+  TEXEL_UINT8 = 0x01,
+  TEXEL_UINT16 = 0x02,
+  TEXEL_UINT32 = 0x03,
+  TEXEL_INT8 = 0x08,
+  TEXEL_INT16 = 0x09,
+  TEXEL_INT32 = 0x0a,
   TEXEL_HALF = 0x10,
   TEXEL_FLOAT = 0x20
 };
@@ -81,10 +80,10 @@ struct dtype {
   const char *name; /* "f32" */
   enum dtype_kind kind;
   int bytes;
-  const char *cuda_name; /* "float", "signed char" */
-  const char *c_name;    /* type name in C or CUDA for a caller: "float", "int8_t" */
-  const char *header;    /* header that declares the CUDA type: "cuda_fp16.h", or NULL */
-  const struct dtype *wide;
+  const char *cuda_name;    /* "float", "signed char" */
+  const char *c_name;       /* type name in C or CUDA for a caller: "float", "int8_t" */
+  const char *header;       /* header that declares the CUDA type: "cuda_fp16.h", or NULL */
+  const struct dtype *wide; /* the type of the reference's results, holds all values of this one */
   bool floating;
   struct small_float format; /* format of a float type, of C's own floats as well */
   enum texel_format texel;

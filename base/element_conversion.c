@@ -11,13 +11,12 @@ static double conversion_number_of(const struct value *value) {
 #define ELEMENT_HOLDS_FLOAT(bits, number, ...) (isnan(number) || isfinite(number) == isfinite(bits))
 #define ELEMENT_HOLDS_SMALL(bits, number, ...)                                                     \
   small_float_holds((struct small_float){__VA_ARGS__}, number)
-#define ELEMENT_HOLDS_SIGNED(bits, number, ...)   ((double)(bits) == (number))
-#define ELEMENT_HOLDS_UNSIGNED(bits, number, ...) ((double)(bits) == (number))
+#define ELEMENT_HOLDS_INT(bits, number, ...)  ((double)(bits) == (number))
+#define ELEMENT_HOLDS_UINT(bits, number, ...) ((double)(bits) == (number))
 
 /* The sign of a NaN of a small float is dropped, because the NaN is printed and its bits may be
    anything. */
-#define ELEMENT_FUNCTIONS(name, kind, stored, cuda, header, wide, exponent, fraction, infinities,  \
-                          ...)                                                                     \
+#define ELEMENT_FUNCTIONS(name, kind, stored, cuda, header, exponent, fraction, infinities, ...)   \
   static double load_##name(const void *from, int64_t index) {                                     \
     const double value = name##_to_double(((const stored *)from)[index]);                          \
     return DTYPE_##kind == DTYPE_SMALL && isnan(value) ? (double)NAN : value;                      \
@@ -27,17 +26,17 @@ static double conversion_number_of(const struct value *value) {
   }                                                                                                \
   static bool get_##name(const void *from, int64_t index, int64_t *value) {                        \
     *value = (int64_t)((const stored *)from)[index];                                               \
-    return DTYPE_##kind == DTYPE_SIGNED || *value >= 0;                                            \
+    return DTYPE_##kind == DTYPE_INT || *value >= 0;                                               \
   }                                                                                                \
   static bool put_##name(void *to, int64_t index, const struct value *value) {                     \
     stored *out = (stored *)to + index;                                                            \
     int64_t got;                                                                                   \
-    if (DTYPE_##kind >= DTYPE_SIGNED && value->type == VALUE_INT) {                                \
+    if (DTYPE_##kind >= DTYPE_INT && value->type == VALUE_INT) {                                   \
       *out = (stored)value->integer;                                                               \
       return get_##name(out, 0, &got) && got == value->integer;                                    \
     }                                                                                              \
     const double number = conversion_number_of(value);                                             \
-    if (DTYPE_##kind >= DTYPE_SIGNED && isnan(number)) return false;                               \
+    if (DTYPE_##kind >= DTYPE_INT && isnan(number)) return false;                                  \
     *out = double_to_##name(number);                                                               \
     return ELEMENT_HOLDS_##kind(*out, number, exponent, fraction, infinities);                     \
   }

@@ -16,21 +16,20 @@ static inline double element_clamp(double value, int digits, bool is_signed) {
   return value < low ? low : value > high ? high : rint(value);
 }
 
-#define ELEMENT_LOAD_FLOAT(bits, ...)    (double)(bits)
-#define ELEMENT_LOAD_SMALL(bits, ...)    small_float_load((struct small_float){__VA_ARGS__}, bits)
-#define ELEMENT_LOAD_SIGNED(bits, ...)   (double)(bits)
-#define ELEMENT_LOAD_UNSIGNED(bits, ...) (double)(bits)
+#define ELEMENT_LOAD_FLOAT(bits, ...) (double)(bits)
+#define ELEMENT_LOAD_SMALL(bits, ...) small_float_load((struct small_float){__VA_ARGS__}, bits)
+#define ELEMENT_LOAD_INT(bits, ...)   (double)(bits)
+#define ELEMENT_LOAD_UINT(bits, ...)  (double)(bits)
 
 #define ELEMENT_STORE_FLOAT(stored, value, ...) (stored)(value)
 #define ELEMENT_STORE_SMALL(stored, value, ...)                                                    \
   (stored) small_float_store((struct small_float){__VA_ARGS__}, value)
-#define ELEMENT_STORE_SIGNED(stored, value, ...)                                                   \
+#define ELEMENT_STORE_INT(stored, value, ...)                                                      \
   (stored) element_clamp(value, 8 * (int)sizeof(stored) - 1, true)
-#define ELEMENT_STORE_UNSIGNED(stored, value, ...)                                                 \
+#define ELEMENT_STORE_UINT(stored, value, ...)                                                     \
   (stored) element_clamp(value, 8 * (int)sizeof(stored), false)
 
-#define ELEMENT_CONVERSIONS(name, kind, stored, cuda, header, wide, exponent, fraction,            \
-                            infinities, ...)                                                       \
+#define ELEMENT_CONVERSIONS(name, kind, stored, cuda, header, exponent, fraction, infinities, ...) \
   static inline double name##_to_double(stored bits) {                                             \
     return ELEMENT_LOAD_##kind(bits, exponent, fraction, infinities);                              \
   }                                                                                                \

@@ -4,12 +4,12 @@
    Hopper's tensor memory accelerator. */
 #include "cuda_device.h"
 
-_Static_assert((int)TEXEL_UNSIGNED_INT8 == CU_AD_FORMAT_UNSIGNED_INT8 &&
-                   (int)TEXEL_UNSIGNED_INT16 == CU_AD_FORMAT_UNSIGNED_INT16 &&
-                   (int)TEXEL_UNSIGNED_INT32 == CU_AD_FORMAT_UNSIGNED_INT32 &&
-                   (int)TEXEL_SIGNED_INT8 == CU_AD_FORMAT_SIGNED_INT8 &&
-                   (int)TEXEL_SIGNED_INT16 == CU_AD_FORMAT_SIGNED_INT16 &&
-                   (int)TEXEL_SIGNED_INT32 == CU_AD_FORMAT_SIGNED_INT32 &&
+_Static_assert((int)TEXEL_UINT8 == CU_AD_FORMAT_UNSIGNED_INT8 &&
+                   (int)TEXEL_UINT16 == CU_AD_FORMAT_UNSIGNED_INT16 &&
+                   (int)TEXEL_UINT32 == CU_AD_FORMAT_UNSIGNED_INT32 &&
+                   (int)TEXEL_INT8 == CU_AD_FORMAT_SIGNED_INT8 &&
+                   (int)TEXEL_INT16 == CU_AD_FORMAT_SIGNED_INT16 &&
+                   (int)TEXEL_INT32 == CU_AD_FORMAT_SIGNED_INT32 &&
                    (int)TEXEL_HALF == CU_AD_FORMAT_HALF && (int)TEXEL_FLOAT == CU_AD_FORMAT_FLOAT,
                "the driver's numbers");
 

@@ -13,7 +13,7 @@ extern const char data_kernels_text[];
 enum { THREADS = 256, WARP = 32, BLOCKS_PER_SM = 8, BLOCKS_OF_HOST = 2 };
 
 /* data_kernels.cu uses these enumerators as plain numbers. */
-_Static_assert(DTYPE_FLOAT == 0 && DTYPE_SMALL == 1 && DTYPE_SIGNED == 2 && DTYPE_UNSIGNED == 3,
+_Static_assert(DTYPE_FLOAT == 0 && DTYPE_SMALL == 1 && DTYPE_INT == 2 && DTYPE_UINT == 3,
                "kinds of dtypes");
 _Static_assert(FILL_UNIFORM == 0 && FILL_IDENTITY == 1 && FILL_INDEX == 2 && FILL_ONES == 3 &&
                    FILL_ZERO == 4,
@@ -161,7 +161,7 @@ static int data_kernels_launch(struct data_kernels *k, int entry, int64_t work, 
 }
 
 static struct data_type data_kernels_type_of(const struct dtype *dtype) {
-  const bool is_signed = dtype->kind == DTYPE_SIGNED;
+  const bool is_signed = dtype->kind == DTYPE_INT;
   const int digits = 8 * dtype->bytes - is_signed;
   const double end = ldexp(1, digits);
   return (struct data_type){.kind = (int)dtype->kind,

@@ -133,7 +133,7 @@ static double whole_difference(const struct dtype *dtype, const void *got, int64
   uint64_t a, b;
   memcpy(&a, (const char *)got + 8 * at, 8);
   memcpy(&b, (const char *)want + 8 * i, 8);
-  const bool above = dtype->kind == DTYPE_SIGNED ? (int64_t)a > (int64_t)b : a > b;
+  const bool above = dtype->kind == DTYPE_INT ? (int64_t)a > (int64_t)b : a > b;
   return above ? (double)(a - b) : -(double)(b - a);
 }
 
@@ -192,8 +192,8 @@ enum { SUMS = 8 };
   }
 #define ROWS_FLOAT FLOAT_ROWS
 #define ROWS_SMALL FLOAT_ROWS
-#define ROWS_SIGNED(...)
-#define ROWS_UNSIGNED(...)
+#define ROWS_INT(...)
+#define ROWS_UINT(...)
 #define ROWS(name, kind, stored, ...) ROWS_##kind(name, stored)
 DTYPES(ROWS)
 
@@ -206,8 +206,8 @@ static const struct row_type {
 } row_types[DTYPE_COUNT] = {
 #define ROW_FLOAT(name) [DTYPE_##name] = {name##_is_close, name##_squares},
 #define ROW_SMALL       ROW_FLOAT
-#define ROW_SIGNED(...)
-#define ROW_UNSIGNED(...)
+#define ROW_INT(...)
+#define ROW_UINT(...)
 #define ROW(name, kind, ...) ROW_##kind(name)
     DTYPES(ROW)};
 
