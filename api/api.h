@@ -62,6 +62,7 @@ struct cugen_kernel {
   struct text lost;           /* the devices that failed in the last run, with the reasons */
   struct text equal_to;       /* last run: the variant whose outputs others had to equal */
   cugen_outputs outputs;      /* last run: the outputs of that variant */
+  struct text baseline;       /* last run: why the baseline could not be compared */
   struct text began;          /* last run: the leaders with which it began */
   struct text variant_text, source, ptx;
   char layouts[KERNEL_MAX_ARGUMENTS][LAYOUT_WORD]; /* the words that cugen_kernel_argument gave */
@@ -108,7 +109,6 @@ int api_variant_text(cugen_kernel *kernel, uint64_t index, const char **out, cug
 int api_arguments(cugen_kernel *k, uint64_t index, struct kernel_argument *out, cugen_error *err);
 /* Gives config_products of the first valid variant; NULL if no variant is valid. */
 int api_products(cugen_kernel *k, const char **out, cugen_error *err);
-void api_describe_argument(const struct kernel_argument *argument, cugen_argument_info *out);
 
 /* ---- plan.c --------------------------------------------------------------------------------- */
 

@@ -172,7 +172,9 @@ static void describe_set(const struct cache_space *space, struct record_options 
                            .device = space->device,
                            .options = space->options,
                            .arch = measured ? said->arch : NULL,
-                           .measure = measured ? measure_way_names[said->measure] : NULL,
+                           .measure = measured ? measure_way_names[said->measure]
+                                      : said->kind == OPTIONS_BASELINE ? "baseline"
+                                                                       : NULL,
                            .records = space->records,
                            .failed = space->failed,
                            .history = space->history,

@@ -21,9 +21,10 @@ typedef struct cugen_cache_filter {
 /* The records of one kernel for one problem on one device with one set of options. */
 typedef struct cugen_cache_set {
   const char *config, *problem, *device, *options;
-  const char *arch;    /* from the options: "sm_90a", "cpu"; NULL: the records are predictions */
-  const char *measure; /* from the options: how the records were timed, "burst" or "served"; NULL:
-                          they are predictions */
+  const char *arch; /* from the options: "sm_90a", "cpu"; NULL: the records are predictions */
+  const char
+      *measure; /* from the options: how the records were timed, "burst" or "served", or "baseline":
+                          comparisons with functions of the user; NULL: predictions */
   size_t records;      /* variants with a record, measured or failed */
   size_t failed;       /* failed ones among the records */
   size_t history;      /* earlier records of the same variants */

@@ -66,6 +66,14 @@ static json_t *outputs_json(const cugen_outputs *outputs) {
   return json_optional_string(text);
 }
 
+static json_t *baseline_json(const cugen_baseline_result *b) {
+  if (!b->function) return json_null();
+  return JSON_NEW(MEMBER(text, b, function),
+                  {"outcome", json_string(outcome_name((int)b->outcome))},
+                  MEMBER(optional_string, b, reason), MEMBER(known, b, seconds),
+                  MEMBER(known, b, best_seconds), MEMBER(known, b, ratio));
+}
+
 /* ---- Fields by their tables (base/results.h) ------------------------------------------------ */
 
 #define SHOW_COUNT(of, value)    json_integer((json_int_t)(value))
@@ -74,6 +82,7 @@ static json_t *outputs_json(const cugen_outputs *outputs) {
 #define SHOW_TEXT(of, value)     json_string(value)
 #define SHOW_OPTIONAL(of, value) json_optional_string(value)
 #define SHOW_OUTPUTS(of, value)  outputs_json(&(value))
+#define SHOW_BASELINE(of, value) baseline_json(&(value))
 #define SHOW_OUTCOME(of, value)  json_string(outcome_name((int)(value)))
 #define SHOW_KNOWN(of, value)    json_known(value)
 #define SHOW_ID(of, value)       json_known_integer(value)

@@ -225,11 +225,12 @@ void cugen_kernel_close(cugen_kernel *k) {
   free(k->filter);
   free(k->device_ids);
   api_device_list_free(&k->devices);
-  struct text *texts[] = {
-      &k->fallback,  &k->problem_short, &k->problem_values, &k->policy,      &k->variant_text,
-      &k->source,    &k->ptx,           &k->export_notes,   &k->export_name, &k->unverified,
-      &k->printed,   &k->lost,          &k->not_run,        &k->equal_to,    &k->began,
-      &k->unchecked, &k->json};
+  struct text *texts[] = {&k->fallback,   &k->problem_short, &k->problem_values,
+                          &k->policy,     &k->variant_text,  &k->source,
+                          &k->ptx,        &k->export_notes,  &k->export_name,
+                          &k->unverified, &k->printed,       &k->lost,
+                          &k->not_run,    &k->equal_to,      &k->began,
+                          &k->baseline,   &k->unchecked,     &k->json};
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) text_free(texts[i]);
   free(k);
 }
@@ -463,40 +464,6 @@ size_t cugen_kernel_arguments(const cugen_kernel *k) {
   return k ? k->lookup.config->argument_count : 0;
 }
 
-/* Returns the word for the argument's data. Scratch has data only if it must be zeroed. */
-static const char *data_word(const struct kernel_argument *a) {
-  static const char *const words[] = {[DATA_VALUES] = "values",
-                                      [DATA_LIST] = "values",
-                                      [DATA_FILE] = "file",
-                                      [DATA_GENERATOR] = "generator"};
-  bool zero = a->kind == CUGEN_ARGUMENT_SCRATCH && a->fill == FILL_ZERO;
-  bool given = a->kind == CUGEN_ARGUMENT_INPUT || a->kind == CUGEN_ARGUMENT_INOUT ||
-               a->kind == CUGEN_ARGUMENT_CONSTANT;
-  if (a->absent || !(given || zero)) return NULL;
-  return a->data == DATA_FILL ? fill_kind_names[a->fill] : words[a->data];
-}
-
-void api_describe_argument(const struct kernel_argument *a, cugen_argument_info *out) {
-  *out = (cugen_argument_info){.name = a->name,
-                               .kind = a->kind,
-                               .dtype = a->dtype->name,
-                               .rank = a->rank,
-                               .layout = a->rank ? kernel_argument_layout(a) : "row",
-                               .bytes = a->absent || a->unused ? 0 : kernel_argument_bytes(a),
-                               .memory = memory_kind_names[a->memory],
-                               .compiled_in = a->compiled_in,
-                               .absent = a->absent,
-                               .overwrite = a->overwrite,
-                               .data = data_word(a),
-                               .access = access_kind_names[a->access],
-                               .is_size = a->is_size,
-                               .size = a->is_size ? a->value.integer : 0};
-  for (int i = 0; i < a->rank; i++) {
-    out->shape[i] = a->shape[i];
-    out->stride[i] = a->stride[i];
-  }
-}
-
 /* Evaluates the slots with the values of a valid variant (the first, for what holds for all
    variants). *out is NULL if no variant is valid. */
 static int open_slots(struct lookup *l, uint64_t index, struct value **out, cugen_error *err) {
@@ -549,7 +516,7 @@ int cugen_kernel_argument(cugen_kernel const *kernel, size_t index, cugen_argume
   const struct config_data *data = &k->lookup.config->arguments[index].data;
   /* outlives `arguments` */
   memcpy(k->layouts[index], arguments[index].layout, LAYOUT_WORD);
-  api_describe_argument(&arguments[index], out);
+  kernel_argument_info(&arguments[index], out);
   if (*k->layouts[index]) out->layout = k->layouts[index];
   if (out->data) out->data_from = data->kind == DATA_VALUES ? expr_text(data->values) : data->file;
   return CUGEN_OK;

@@ -477,7 +477,7 @@ int cugen_plan_argument(const cugen_plan *p, size_t index, cugen_argument_info *
   if (index >= p->spec.argument_count)
     return error_set(error, CUGEN_ERROR_USAGE, "argument %zu: there are %zu", index,
                      p->spec.argument_count);
-  api_describe_argument(&p->spec.arguments[index], out);
+  kernel_argument_info(&p->spec.arguments[index], out);
   return CUGEN_OK;
 }
 

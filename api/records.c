@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "api.h"
+#include "base/key.h"
 #include "records.h"
 
 /* ---- Records for the caller ----------------------------------------------------------------- */
@@ -284,4 +285,52 @@ int api_kernel_stored(cugen_kernel *k, int history, const cugen_stored_record **
   *out = list->out;
   *count = list->record_count + list->history_count;
   return CUGEN_OK;
+}
+
+/* ---- The user's own function ---------------------------------------------------------------- */
+
+/* A comparison has two records of one run: that of the function, whose text is a path, and that of
+   the variant that was the best. A variant that was compared again keeps its last record alone, so
+   that of an earlier function none has the same run. */
+static bool is_function(const struct cache_record *record) {
+  return record->variant[0] == '/';
+}
+
+static void take_comparison(cugen_kernel *k, const struct cache_record *records, size_t count,
+                            cugen_baseline_result *out) {
+  const struct objective *objective = k->lookup.config->objective;
+  for (size_t i = 0; i < count; i++)
+    for (size_t j = 0; j < count; j++) {
+      const struct cache_record *function = &records[i], *best = &records[j];
+      if (!is_function(function) || is_function(best) || function->run_began != best->run_began ||
+          (out->function && function->measured_at < out->measured_at))
+        continue;
+      text_restart(&k->baseline);
+      text_add(&k->baseline, function->variant);
+      *out = (cugen_baseline_result){.function = text_get(&k->baseline),
+                                     .seconds = function->seconds,
+                                     .best_seconds = best->seconds,
+                                     .ratio = cache_record_cost(function, objective) /
+                                              cache_record_cost(best, objective),
+                                     .measured_at = function->measured_at};
+    }
+}
+
+int api_kernel_baseline(cugen_kernel *k, cugen_baseline_result *out, cugen_error *error) {
+  struct record_options said = record_options_parse(text_get(&k->lookup.options));
+  struct cache_key key = lookup_measured_key(&k->lookup);
+  struct cache_record *records = NULL;
+  struct text options = {0};
+  struct cache *cache;
+  size_t count = 0;
+  *out = (cugen_baseline_result){.function = NULL};
+  said.kind = OPTIONS_BASELINE;
+  record_options_print(&said, &options);
+  key.options = text_get(&options);
+  int status = api_cache_to_read(k->lookup.lib, &cache, error);
+  if (!status && !k->lookup.predicted) status = cache_load(cache, &key, &records, &count, error);
+  if (!status) take_comparison(k, records, count, out);
+  records_free(records, count);
+  text_free(&options);
+  return status;
 }

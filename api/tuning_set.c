@@ -214,6 +214,7 @@ static void tuning_set_share(const struct set *set, size_t round, double own,
 static void add_result(cugen_tune_result *all, const cugen_tune_result *one, size_t round) {
   const cugen_tune_result before = *all;
   *all = *one;
+  if (!one->baseline.function) all->baseline = before.baseline;
   if (round == 0) return;
   all->remembered = before.remembered;
   all->tried += before.tried;

@@ -257,3 +257,37 @@ struct hash kernel_spec_passed(const struct kernel_spec *spec) {
   text_free(&text);
   return hash;
 }
+
+/* Returns the word for the argument's data. Scratch has data only if it must be zeroed. */
+static const char *data_word(const struct kernel_argument *a) {
+  static const char *const words[] = {[DATA_VALUES] = "values",
+                                      [DATA_LIST] = "values",
+                                      [DATA_FILE] = "file",
+                                      [DATA_GENERATOR] = "generator"};
+  bool zero = a->kind == CUGEN_ARGUMENT_SCRATCH && a->fill == FILL_ZERO;
+  bool given = a->kind == CUGEN_ARGUMENT_INPUT || a->kind == CUGEN_ARGUMENT_INOUT ||
+               a->kind == CUGEN_ARGUMENT_CONSTANT;
+  if (a->absent || !(given || zero)) return NULL;
+  return a->data == DATA_FILL ? fill_kind_names[a->fill] : words[a->data];
+}
+
+void kernel_argument_info(const struct kernel_argument *a, cugen_argument_info *out) {
+  *out = (cugen_argument_info){.name = a->name,
+                               .kind = a->kind,
+                               .dtype = a->dtype->name,
+                               .rank = a->rank,
+                               .layout = a->rank ? kernel_argument_layout(a) : "row",
+                               .bytes = a->absent || a->unused ? 0 : kernel_argument_bytes(a),
+                               .memory = memory_kind_names[a->memory],
+                               .compiled_in = a->compiled_in,
+                               .absent = a->absent,
+                               .overwrite = a->overwrite,
+                               .data = data_word(a),
+                               .access = access_kind_names[a->access],
+                               .is_size = a->is_size,
+                               .size = a->is_size ? a->value.integer : 0};
+  for (int i = 0; i < a->rank; i++) {
+    out->shape[i] = a->shape[i];
+    out->stride[i] = a->stride[i];
+  }
+}

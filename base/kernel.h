@@ -275,4 +275,7 @@ bool kernel_argument_symbol(const struct kernel_argument *argument);
 /* Returns whether the parameter of the kernel is a texture object. */
 bool kernel_argument_textured(const struct kernel_argument *argument);
 
+/* Describes the argument for an application; the strings are those of the argument. */
+void kernel_argument_info(const struct kernel_argument *argument, cugen_argument_info *out);
+
 #endif

@@ -88,6 +88,7 @@ bool variant_is_of(const char *text, const char *implementation) {
 
 #define ARCH      "arch "
 #define MEASURE   ", measure "
+#define BASELINE  "baseline, "
 #define PREDICTED DEVICE_NAME_PREDICTED "by model "
 
 static bool record_options_predicted(const char *text, struct record_options *out) {
@@ -112,9 +113,13 @@ static bool record_options_measured(const char *text, struct record_options *out
 }
 
 struct record_options record_options_parse(const char *text) {
+  const bool baseline = strncmp(text, BASELINE, sizeof BASELINE - 1) == 0;
+  if (baseline) text += sizeof BASELINE - 1;
   struct record_options out = {.compile = strlen(text)};
   if (strncmp(text, ARCH, sizeof ARCH - 1) == 0)
-    out.kind = record_options_measured(text, &out) ? OPTIONS_MEASURED : OPTIONS_OTHER;
+    out.kind = !record_options_measured(text, &out) ? OPTIONS_OTHER
+               : baseline                           ? OPTIONS_BASELINE
+                                                    : OPTIONS_MEASURED;
   else if (record_options_predicted(text, &out))
     out.kind = OPTIONS_PREDICTED;
   return out;
@@ -126,7 +131,7 @@ void record_options_print(const struct record_options *options, struct text *out
               options->figures);
     return;
   }
-  text_addf(out, ARCH "%s", options->arch);
+  text_addf(out, "%s" ARCH "%s", options->kind == OPTIONS_BASELINE ? BASELINE : "", options->arch);
   if (options->measure != MEASURE_BURST)
     text_addf(out, MEASURE "%s", measure_way_names[options->measure]);
 }

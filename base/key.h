@@ -60,13 +60,15 @@ bool variant_is_of(const char *text, const char *implementation);
 enum options_kind {
   OPTIONS_OTHER,    /* the text was written by another version of cugen */
   OPTIONS_MEASURED, /* "arch sm_90a", "arch sm_90a, measure graph" */
+  OPTIONS_BASELINE, /* "baseline, arch sm_90a, measure graph": a user's function and what it was
+                       compared with */
   OPTIONS_PREDICTED /* "predicted by model 7, arch sm_90a, figures 0123abcd" */
 };
 
 /* What the records of a set were compiled with, and how their times were made. */
 struct record_options {
   enum options_kind kind;
-  enum measure_way measure; /* of OPTIONS_MEASURED */
+  enum measure_way measure; /* of OPTIONS_MEASURED and OPTIONS_BASELINE */
   size_t compile;           /* length of the part of the text that says how to compile, without
                                the way of timing; set by record_options_parse */
   char arch[32];

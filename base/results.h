@@ -202,6 +202,16 @@ typedef struct cugen_record {
    comes first in the config. */
 #define CUGEN_TIE 1.005
 
+/* How the best variant compares with the user's own function. */
+typedef struct cugen_baseline_result {
+  const char *function; /* as it was given; NULL: none was */
+  cugen_outcome outcome;
+  const char *reason; /* why there is no ratio; NULL: there is one, or the run was stopped */
+  double seconds, best_seconds; /* medians of the function and of the best variant, timed in turn */
+  double ratio;        /* cost of the function over that of the best variant; 0: not compared */
+  int64_t measured_at; /* when both were timed; seconds since the epoch */
+} cugen_baseline_result;
+
 /* What one api_kernel_tune did, as RECORD_FIELDS describes a record. The strings live until the
    kernel is tuned again. */
 #define TUNE_RESULT_FIELDS(X)                                                                      \
@@ -247,6 +257,7 @@ typedef struct cugen_record {
   X(OPTIONAL, const char *, lost, "devices that failed, as in cugen_progress; NULL: none")         \
   X(OPTIONAL, const char *, equal_to, "with options.bitwise: that variant, in full; else NULL")    \
   X(OUTPUTS, cugen_outputs, outputs, "with options.bitwise: what the wanted variants give")        \
+  X(BASELINE, cugen_baseline_result, baseline, "with options.baseline: how the best compares")     \
   X(FLAG, int, interrupted, "the callback asked to stop")
 
 typedef struct cugen_tune_result {

@@ -155,6 +155,9 @@ static int findings_fill(struct cli *cli, struct findings *f) {
   if (!status) status = api_kernel_ceilings(cli->kernel, &f->ceilings, &cli->error);
   if (!status) f->device = cugen_kernel_device(cli->kernel), f->kernel = cli->kernel;
   if (!status) f->predicted = api_kernel_predicted(cli->kernel);
+  cugen_baseline_result baseline = {.function = NULL};
+  if (!status) status = api_kernel_baseline(cli->kernel, &baseline, &cli->error);
+  if (!status) f->baseline = records_baseline(cli, &baseline);
   return status;
 }
 
@@ -167,6 +170,7 @@ int findings_open(struct cli *cli, struct findings *out) {
 
 void findings_close(struct findings *f) {
   trace_close(&f->trace);
+  free(f->baseline);
   free(f->implementations);
   free(f->right);
   cugen_close(f->listing);

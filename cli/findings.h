@@ -43,6 +43,7 @@ struct findings {
   struct failure failures[OUTCOME_COUNT];
   int driver_version, nvrtc_version; /* versions of the latest record */
   int64_t measured_at;
+  char *baseline;              /* line about the user's own function; NULL: none */
   const cugen_cache_set *sets; /* all sets of this kernel on this device */
   size_t set_count;
   struct trace trace; /* history of the records, with those that later ones replaced */

@@ -70,10 +70,11 @@ static int findings_find_find_wanted(struct cli *cli, const struct findings *f, 
   return status;
 }
 
-/* Returns true for records that plans made while serving. They are no tuning, so that there is
-   nothing to report. */
-static bool is_served(const cugen_cache_set *set) {
-  return set->measure && strcmp(set->measure, "served") == 0;
+/* Returns true for records that plans made while serving, and for comparisons with a baseline. They
+   are no tuning, so that there is nothing to report. */
+static bool is_no_tuning(const cugen_cache_set *set) {
+  return set->measure &&
+         (strcmp(set->measure, "served") == 0 || strcmp(set->measure, "baseline") == 0);
 }
 
 static bool is_timed_so(const cugen_cache_set *set, const char *measure) {
@@ -150,7 +151,7 @@ static void append_others(struct cli *cli, const struct findings *f,
   for (size_t i = 0; i < f->set_count; i++) {
     const cugen_cache_set *set = &f->sets[i];
     const char *now = wanted_of(defaults, set);
-    if (!set->records || is_served(set)) continue;
+    if (!set->records || is_no_tuning(set)) continue;
     if (!is_reachable(set->problem, now))
       earlier++;
     else if (shown++ < LINES)
@@ -203,7 +204,7 @@ static int find_set(struct cli *cli, struct findings *f, const cugen_cache_set *
   for (size_t i = 0; i < f->set_count && !status; i++) {
     const cugen_cache_set *set = &f->sets[i];
     bool meant =
-        set->records && !is_served(set) && is_timed_so(set, wanted.measure) &&
+        set->records && !is_no_tuning(set) && is_timed_so(set, wanted.measure) &&
         findings_find_is_meant(set->problem, wanted_of(&wanted, set), wanted_of(&defaults, set));
     if (meant && (!*out || is_better(set, *out))) *out = set;
   }
@@ -303,7 +304,7 @@ static int open_any(struct cli *cli, struct findings *f) {
 /* ---- Comparing sets ------------------------------------------------------------------------- */
 
 bool findings_is_kin(const struct findings *f, const cugen_cache_set *set) {
-  return is_predicted_set(set) == f->predicted && has_figures(f->kernel, set);
+  return !is_no_tuning(set) && is_predicted_set(set) == f->predicted && has_figures(f->kernel, set);
 }
 
 int findings_find(struct cli *cli, struct findings *f) {

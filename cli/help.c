@@ -86,13 +86,13 @@ const char *help_option(const struct cli_command *command, enum cli_option optio
 enum { COLUMNS = 80, OF_COMMANDS = 22, OF_GROUPS = 26, OF_OPTIONS = 29 };
 
 /* Options that `help COMMAND` prints only with --all. */
-static const enum cli_option rare[] = {OPTION_FROM,       OPTION_BITWISE,    OPTION_OBJECTIVE,
-                                       OPTION_PREFER,     OPTION_STRATEGY,   OPTION_SEED,
-                                       OPTION_THREADS,    OPTION_TIMEOUT,    OPTION_COMPILE_TIMEOUT,
-                                       OPTION_MEASURE,    OPTION_VERIFY,     OPTION_ARCH,
-                                       OPTION_CACHE,      OPTION_CONFIG_DIR, OPTION_TEMPLATE_DIR,
-                                       OPTION_DEVICE_DIR, OPTION_TOOLKIT,    OPTION_NO_LIBRARY,
-                                       OPTION_COMPILER,   OPTION_COUNT};
+static const enum cli_option rare[] = {
+    OPTION_FROM,       OPTION_BITWISE,         OPTION_BASELINE,   OPTION_OBJECTIVE,
+    OPTION_PREFER,     OPTION_STRATEGY,        OPTION_SEED,       OPTION_THREADS,
+    OPTION_TIMEOUT,    OPTION_COMPILE_TIMEOUT, OPTION_MEASURE,    OPTION_VERIFY,
+    OPTION_ARCH,       OPTION_CACHE,           OPTION_CONFIG_DIR, OPTION_TEMPLATE_DIR,
+    OPTION_DEVICE_DIR, OPTION_TOOLKIT,         OPTION_NO_LIBRARY, OPTION_COMPILER,
+    OPTION_COUNT};
 
 static bool has_option(const enum cli_option *options, enum cli_option wanted) {
   while (*options != OPTION_COUNT && *options != wanted) options++;

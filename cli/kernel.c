@@ -83,7 +83,8 @@ void cli_print_device(const struct cli *cli, FILE *out) {
 static const char *const ways[][2] = {{"graph", "in a CUDA graph"},
                                       {"sustained", "under continuous load"},
                                       {"cold", "with cold caches"},
-                                      {"served", "by a plan while it served"}};
+                                      {"served", "by a plan while it served"},
+                                      {"baseline", "in turn with a baseline"}};
 
 const char *cli_way(const char *measure) {
   for (size_t i = 0; measure && i < sizeof ways / sizeof *ways; i++)

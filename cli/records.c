@@ -344,6 +344,24 @@ int records_print_best(struct cli *cli, size_t top, size_t *right) {
   return status;
 }
 
+/* ---- The user's own function ---------------------------------------------------------------- */
+
+char *records_baseline(const struct cli *cli, const cugen_baseline_result *b) {
+  const bool by_time = api_kernel_objective(cli->kernel) == OBJECTIVE_TIME;
+  char *line = NULL;
+  int length = 0;
+  if (b->function && b->ratio > 0)
+    length = asprintf(&line, "%.2f x your baseline %s%s%s: %s against %s, timed in turn", b->ratio,
+                      b->function, by_time ? "" : " by ",
+                      by_time ? "" : api_kernel_objective_text(cli->kernel),
+                      print_seconds(b->best_seconds).text, print_seconds(b->seconds).text);
+  else if (b->function && b->reason)
+    length = asprintf(&line, "Your baseline %s is not compared: %s%s%s", b->function,
+                      b->outcome ? outcome_text((int)b->outcome) : "", b->outcome ? ": " : "",
+                      b->reason);
+  return length < 0 ? NULL : line;
+}
+
 /* ---- Failures ------------------------------------------------------------------------------- */
 
 enum { OUTCOMES = CUGEN_OUTCOME_UNPREDICTED + 1 };

@@ -31,6 +31,10 @@ void records_print_failure(const struct cli *cli, const char *problem);
 /* Prints nothing if nothing failed. apart: with an empty line in front. */
 void records_print_failures(struct cli *cli, bool apart);
 
+/* Returns the line about the user's own function, without its end, which the caller frees; NULL:
+   there is nothing to say. */
+char *records_baseline(const struct cli *cli, const cugen_baseline_result *baseline);
+
 /* Returns what `cugen check` finds for a variant of that outcome, "names the line"; NULL:
    nothing. */
 const char *records_check_help(int outcome);

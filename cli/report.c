@@ -295,9 +295,10 @@ static json_t *run_json(const struct page *page) {
       {"operations", best ? json_number(best->flops) : json_null()},
       {"bytes", best ? json_number(best->bytes) : json_null()},
       {"roofline_measured", json_boolean(best && best->roofline_measured)},
-      {"valid", json_count(f->space.valid)}, {"failed", json_count(f->failed_count)},
-      {"ceilings", report_ceilings_json(f)}, {"implementations", implementations_json(f)},
-      {"columns", headers}, {"right", right_json(f, page->top)}, {"failures", failures_json(f)},
+      {"baseline", json_optional_string(f->baseline)}, {"valid", json_count(f->space.valid)},
+      {"failed", json_count(f->failed_count)}, {"ceilings", report_ceilings_json(f)},
+      {"implementations", implementations_json(f)}, {"columns", headers},
+      {"right", right_json(f, page->top)}, {"failures", failures_json(f)},
       {"others", others_json(f)}, {"trace", convergence_json(f)},
       {"arrays", json_incref(page->arrays)}, {"machine", machine_json(f)},
       {"footer", footer_json(f)});

@@ -81,6 +81,7 @@ static int tune_read_options(struct cli *cli, cugen_tune_options *options, size_
   options->threads = threads < 4096 ? (int)threads : 4096;
   options->strategy = cli->values[OPTION_STRATEGY];
   options->bitwise = cli->values[OPTION_BITWISE];
+  options->baseline = cli->values[OPTION_BASELINE];
   options->again = options_given(cli, OPTION_AGAIN);
   return status;
 }
@@ -267,6 +268,12 @@ static void remark_verified(struct cli *cli, const cugen_tune_result *result, si
         "Not verified (reference \"none\"): the variants ran, but their results were not checked.");
 }
 
+static void print_baseline(const struct cli *cli, const cugen_tune_result *result) {
+  char *line = records_baseline(cli, &result->baseline);
+  if (line) printf("\n%s.\n", line);
+  free(line);
+}
+
 static int tune_print_result(struct cli *cli, const cugen_tune_result *result, size_t top) {
   bool quiet = options_given(cli, OPTION_QUIET);
   size_t right = 0;
@@ -276,6 +283,7 @@ static int tune_print_result(struct cli *cli, const cugen_tune_result *result, s
   if (!quiet) putchar('\n');
   int status = cli_load_records(cli);
   if (!status) status = records_print_best(cli, top, &right);
+  if (!status) print_baseline(cli, result);
   if (!status && !quiet) tune_remark_bitwise(cli, result, right);
   if (!status && api_kernel_needs_energy(cli->kernel)) status = front_print(cli);
   if (!status) records_print_failures(cli, right > 0);

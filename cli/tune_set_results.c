@@ -96,6 +96,15 @@ static bool waited(const struct tuning *tuning, size_t i) {
   return !result->tried && !result->remembered && tuning->spent[i].data > tuning->spent[i].all / 2;
 }
 
+static void add_baseline(const struct tuning *tuning, struct table *table, size_t i) {
+  const cugen_baseline_result *b = &tuning->results[i].baseline;
+  if (!options_given(tuning->cli, OPTION_BASELINE)) return;
+  if (b->ratio > 0)
+    table_cellf(table, "%.2f x", b->ratio);
+  else
+    table_cell(table, b->outcome ? outcome_text((int)b->outcome) : "-");
+}
+
 static void results_add_row(const struct tuning *tuning, struct table *table, size_t i,
                             const char *shared, bool rated) {
   cugen_record best;
@@ -107,6 +116,7 @@ static void results_add_row(const struct tuning *tuning, struct table *table, si
   if (tuning->weights) table_cell(table, print_percent(results_weight_of(tuning, i)).text);
   table_cell(table, found ? print_seconds(best.seconds).text : "-");
   if (rated) table_cell(table, found ? print_rate(best.flops, best.bytes, best.seconds).text : "-");
+  add_baseline(tuning, table, i);
   table_cell(table, print_count(result->tried).text);
   table_cell(table, print_count(result->failed).text);
   table_cell(table, print_count(result->left).text);
@@ -120,10 +130,15 @@ static void results_add_row(const struct tuning *tuning, struct table *table, si
 static int results_print_table(const struct tuning *tuning) {
   const char *unit = rate_unit(tuning);
   const struct table_column columns[] = {
-      {"problem", 0, 0},         {tuning->weights ? "weight" : "", TABLE_RIGHT, 5},
-      {"time", TABLE_RIGHT, 0},  {unit ? unit : "", TABLE_RIGHT, 1},
-      {"tried", TABLE_RIGHT, 2}, {"failed", TABLE_RIGHT | TABLE_FOLD, 3},
-      {"left", TABLE_RIGHT, 4},  {"best variant", TABLE_WRAP, 0}};
+      {"problem", 0, 0},
+      {tuning->weights ? "weight" : "", TABLE_RIGHT, 5},
+      {"time", TABLE_RIGHT, 0},
+      {unit ? unit : "", TABLE_RIGHT, 1},
+      {options_given(tuning->cli, OPTION_BASELINE) ? "baseline" : "", TABLE_RIGHT, 0},
+      {"tried", TABLE_RIGHT, 2},
+      {"failed", TABLE_RIGHT | TABLE_FOLD, 3},
+      {"left", TABLE_RIGHT, 4},
+      {"best variant", TABLE_WRAP, 0}};
   struct table_column shown[sizeof columns / sizeof *columns];
   size_t count = 0;
   for (size_t c = 0; c < sizeof columns / sizeof *columns; c++)

@@ -669,6 +669,13 @@ static int cpu_sync(struct device *device, cugen_error *err) {
   return CUGEN_OK;
 }
 
+static int cpu_call(struct device *device,
+                    int (*run)(void *context, void *stream, cugen_error *err), void *context,
+                    cugen_error *err) {
+  (void)device;
+  return run(context, NULL, err);
+}
+
 static int cpu_time(struct device *device, bool held, int (*run)(void *context, cugen_error *err),
                     void *context, double *seconds, cugen_error *err) {
   (void)device, (void)held;
@@ -718,7 +725,7 @@ static bool cpu_timer_read(struct device *device, struct timer *timer, double *s
   X(copy) X(copy_2d) X(fill) X(cache_bytes) X(flush) X(load) X(unload) X(entry) X(symbol)          \
   X(tensor_make) X(texture_make) X(texture_free) X(texture_update) X(active_blocks) X(launch)      \
   X(launch_on) X(timer_make) X(timer_free) X(timer_start) X(timer_stop) X(timer_read)              \
-  X(parameters) X(watch) X(reverse_blocks) X(sync) X(time)
+  X(parameters) X(watch) X(reverse_blocks) X(sync) X(call) X(time)
 /* clang-format on */
 #define CPU_MEMBER(member) DEVICE_MEMBER(cpu, member),
 const struct device_ops cpu_device_ops = {CPU_FUNCTIONS(CPU_MEMBER).kind = "cpu",

@@ -526,6 +526,15 @@ enum {
                                consequences */
 };
 
+/* A function of your own that does the kernel's work, to compare the best variant with. arguments
+   are those of cugen_call_bind, in the config's order; about[i] describes arguments[i]: its name,
+   type, shape and strides. The function launches on stream (a cudaStream_t; NULL on the cpu device,
+   where the pointers are the host's) and returns without waiting: 0, or a code of your own for a
+   failure. What it makes in the first call, such as a library's handle, it may keep in static
+   variables. In C++ declare it extern "C". */
+typedef int (*cugen_baseline)(void *const *arguments, const cugen_argument_info *const *about,
+                              void *stream);
+
 /* How to tune. */
 typedef struct cugen_tune_options {
   size_t size;
@@ -557,12 +566,14 @@ typedef struct cugen_tune_options {
   int patience;          /* end after so many variants in a row that are not 0.5 % better than the
                             best before them; 0: 24 on the cpu device and for predictions where no
                             budget is given, else none; < 0: none */
+  const char *baseline; /* "./libmine.so:function", a cugen_baseline in a shared library: verify it,
+                            and time it in turn with the best variant; NULL: none */
 } cugen_tune_options;
 
 #define CUGEN_TUNE_OPTIONS_INIT                                                                    \
   {                                                                                                \
     sizeof(cugen_tune_options), NULL, 1, 0.0, 0, 0.0, 0, 0, NULL, NULL, NULL, 0, NULL, 0.0, 0.0,   \
-        0, NULL, NULL, 0                                                                           \
+        0, NULL, NULL, 0, NULL                                                                     \
   }
 
 /* Tunes in isolated worker processes and remembers each measurement as it arrives; calling it again

@@ -330,6 +330,10 @@ struct device_ops {
      which has no streams. */
   int (*launch_on)(struct device *device, struct entry *entry, const struct kernel_launch *launch,
                    void **parameters, void *stream, cugen_error *err);
+  /* Calls run(context, stream) in the device's context, with the stream of `launch`; NULL where
+     there are no streams. */
+  int (*call)(struct device *device, int (*run)(void *context, void *stream, cugen_error *err),
+              void *context, cugen_error *err);
   /* Times the launches of one thread between start and stop on an application's stream, without
      waiting: read returns false until they are done. start returns false where nothing can be
      timed, as on a stream under capture. A timer has one use at a time. NULL: the backend has no

@@ -22,13 +22,15 @@
 #include <string.h>
 
 #include "base/element_conversion.h"
+#include "function.h"
 
 struct plan {
   struct device *device;
   const struct kernel_spec *spec;
   struct loaded *loaded;
-  bool shared;            /* `loaded` belongs to another plan */
-  struct entry **entries; /* one entry for each launch */
+  bool shared;             /* `loaded` belongs to another plan */
+  struct entry **entries;  /* one entry for each launch */
+  cugen_baseline function; /* called in place of the launches; NULL: the plan has kernels */
 };
 
 union scalar {
@@ -64,8 +66,9 @@ struct call {
   size_t symbol_count;
   void *prepared; /* by the backend for the first launch, which is the only one of a library's
                      kernel; NULL: nothing */
-  struct tensor_map *maps; /* one for each argument; NULL: no argument has a tensor map */
-  bool movable;            /* only addresses and tensor maps depend on the memory */
+  struct tensor_map *maps;        /* one for each argument; NULL: no argument has a tensor map */
+  struct function_call *function; /* NULL: the plan has kernels */
+  bool movable;                   /* only addresses and tensor maps depend on the memory */
   union scalar scalars[KERNEL_MAX_ARGUMENTS];
 };
 
@@ -115,9 +118,10 @@ size_t plan_heaviest(const struct kernel_spec *spec, const struct compiled *comp
 
 int plan_active_clusters(const struct plan *plan, size_t launch) {
   const struct device_ops *ops = plan->device->ops;
-  return ops->active_clusters ? ops->active_clusters(plan->device, plan->entries[launch],
-                                                     &plan->spec->launches[launch])
-                              : 0;
+  return ops->active_clusters && !plan->function
+             ? ops->active_clusters(plan->device, plan->entries[launch],
+                                    &plan->spec->launches[launch])
+             : 0;
 }
 
 static int find_entries(struct plan *plan, cugen_error *err) {
@@ -137,6 +141,7 @@ int plan_check_launches(const struct device_ops *ops, const struct device_facts 
                         const struct kernel_spec *spec, const struct compiled *compiled,
                         plan_resident *resident, cugen_error *err) {
   int status = CUGEN_OK;
+  if (function_is(compiled)) return CUGEN_OK;
   for (size_t i = 0; ops->needs && i < spec->launch_count && !status; i++) {
     const struct kernel_launch *launch = &spec->launches[i];
     const size_t entry = plan_entry_index(spec, launch->entry);
@@ -164,6 +169,13 @@ static int plan_check_cooperative(const struct plan *plan, cugen_error *err) {
   return status;
 }
 
+static int load_kernels(struct plan *plan, const struct compiled *compiled, cugen_error *err) {
+  struct device *device = plan->device;
+  int status = plan->loaded ? CUGEN_OK : device->ops->load(device, compiled, &plan->loaded, err);
+  if (!status) status = find_entries(plan, err);
+  return status ? status : plan_check_cooperative(plan, err);
+}
+
 /* loaded: the image if it is loaded already; NULL: it is not. */
 static int open_loaded(struct device *device, const struct kernel_spec *spec,
                        const struct compiled *compiled, struct loaded *loaded, struct plan **out,
@@ -183,9 +195,9 @@ static int open_loaded(struct device *device, const struct kernel_spec *spec,
   const struct device_facts *facts = &device->description.facts;
   int status = plan->entries ? plan_check_launches(device->ops, facts, spec, compiled, NULL, err)
                              : error_memory(err);
-  if (!status && !loaded) status = device->ops->load(device, compiled, &plan->loaded, err);
-  if (!status) status = find_entries(plan, err);
-  if (!status) status = plan_check_cooperative(plan, err);
+  if (!status)
+    status = function_is(compiled) ? function_load(compiled, &plan->function, err)
+                                   : load_kernels(plan, compiled, err);
   if (status) {
     plan_close(plan);
     return status;
@@ -618,6 +630,27 @@ static int bind_all(struct plan *plan, struct call *call, const struct memory *m
   return status;
 }
 
+/* Binds the arguments as an application passes them: what an implementation makes of them, such as
+   textures and symbols, is not the function's. */
+static int bind_function(struct plan *plan, struct call *call, const struct memory *memory,
+                         cugen_error *err) {
+  struct function_call *f = call->function = calloc(1, sizeof *f);
+  int status = f ? CUGEN_OK : error_memory(err);
+  if (!status) f->function = plan->function;
+  for (size_t i = 0; i < plan->spec->argument_count && !status; i++) {
+    const struct kernel_argument *argument = &plan->spec->arguments[i];
+    call->addresses[i] = memory[i].device;
+    f->arguments[i] = memory[i].device;
+    if (argument->kind == CUGEN_ARGUMENT_SCALAR) {
+      status = bind_argument(plan, call, i, &memory[i], err);
+      f->arguments[i] = argument->absent ? NULL : call->scalars[i].bytes;
+    }
+    kernel_argument_info(argument, &f->infos[i]);
+    f->about[i] = &f->infos[i];
+  }
+  return status;
+}
+
 /* Returns whether only addresses and tensor maps follow from the memory. */
 static bool is_movable(const struct kernel_spec *spec, const struct memory *memory) {
   for (size_t i = 0; i < spec->argument_count; i++) {
@@ -660,9 +693,10 @@ static int plan_bind(struct plan *plan, const struct memory *memory, void *const
   call->device = plan->device;
   call->spec = plan->spec;
   call->entries = plan->entries;
-  int status = plan_allocate(plan->spec, call, extra_count, err);
-  if (!status) status = bind_all(plan, call, memory, extra, extra_count, err);
-  if (!status) status = plan_prepare(plan, call, extra_count, before, err);
+  int status = plan->function ? bind_function(plan, call, memory, err)
+                              : plan_allocate(plan->spec, call, extra_count, err);
+  if (!status && !plan->function) status = bind_all(plan, call, memory, extra, extra_count, err);
+  if (!status && !plan->function) status = plan_prepare(plan, call, extra_count, before, err);
   call->movable = !call->prepared && is_movable(plan->spec, memory);
   if (status) {
     call_free(call);
@@ -695,6 +729,7 @@ void call_free(struct call *call) {
     if (call->textures[i].object) device->ops->texture_free(device, &call->textures[i]);
     if (call->copies[i].base) device->ops->free(device, &call->copies[i]);
   }
+  free(call->function);
   free(call->maps);
   free(call->parameters);
   free(call->launch_parameters);
@@ -742,6 +777,7 @@ int call_poison(const struct call *call, cugen_error *err) {
 
 int call_launch(struct call *call, cugen_error *err) {
   const struct device_ops *ops = call->device->ops;
+  if (call->function) return function_launch(call->device, call->function, err);
   int status = plan_fill(call, NULL, err);
   const size_t count = kernel_spec_calls(call->spec);
   for (size_t i = 0; i < count && !status; i++) {

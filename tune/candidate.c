@@ -160,6 +160,40 @@ int candidate_open(struct bench *bench, uint64_t index, struct candidate **out, 
   return status;
 }
 
+/* The image of a call is its text; see base/library.h. */
+static int adopt_text(struct bench *bench, struct candidate *c, cugen_error *err) {
+  const struct kernel_spec *spec = &c->real;
+  struct compiled compiled = {.image = strdup(spec->source),
+                              .image_length = strlen(spec->source),
+                              .image_hash = spec->hash,
+                              .entry_count = 1,
+                              .entries = {strdup(spec->launches[0].entry)},
+                              .log = strdup("")};
+  if (compiled.image && compiled.entries[0] && compiled.log)
+    return compile_pool_adopt(bench->pool, spec, &compiled, &c->real_build, err);
+  compiled_free(&compiled);
+  return error_memory(err);
+}
+
+int candidate_replace(struct bench *bench, struct candidate *c,
+                      const struct tune_baseline *baseline, cugen_error *err) {
+  struct kernel_spec *spec = &c->real;
+  struct text call = {0};
+  if (c->refused.status) return CUGEN_OK;
+  c->has_check =
+      false; /* the real problem alone proves a function, as it does a library's kernel */
+  free(spec->variant), free(spec->source), free(spec->sequence), free(spec->order);
+  library_function_print(baseline->path, baseline->function, &call);
+  spec->hash = spec->source_hash = hash_bytes(text_get(&call), call.length);
+  spec->source = text_take(&call);
+  spec->variant = strdup(baseline->record);
+  spec->sequence = NULL, spec->order = NULL;
+  spec->sequence_count = 0, spec->launch_count = 1;
+  spec->launches[0] = (struct kernel_launch){
+      .entry = baseline->function, .listed = true, .grid = {1, 1, 1}, .block = {1, 1, 1}};
+  return spec->source && spec->variant ? adopt_text(bench, c, err) : error_memory(err);
+}
+
 void candidate_close(struct bench *bench, struct candidate *c) {
   if (!c) return;
   counting_stop(c->counting);

@@ -33,6 +33,10 @@ struct hash candidate_refusal(const char *variant, const char *why);
 
 /* Expands the variant. No compile is started. */
 int candidate_open(struct bench *bench, uint64_t index, struct candidate **out, cugen_error *err);
+/* Makes an opened candidate one of the user's function, on the arguments and data of its variant.
+   Its image needs no compile. */
+int candidate_replace(struct bench *bench, struct candidate *candidate,
+                      const struct tune_baseline *baseline, cugen_error *err);
 /* Returns true if the candidate has no known fault. Otherwise sets candidate->refused, and
    candidate->faulty if the data cannot be made. */
 bool candidate_has_data(struct bench *bench, struct candidate *candidate);

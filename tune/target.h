@@ -18,6 +18,15 @@ struct tune_priors {
   size_t tried[STRATEGY_SOURCES]; /* by source: number of its priors that were tried in this run */
 };
 
+/* A function of the user's own (cugen_baseline) that the best variant is compared with. */
+struct tune_baseline {
+  const char *path; /* of its library, absolute */
+  const char *function;
+  const char *record;  /* "PATH:FUNCTION", the text of its record, */
+  const char *options; /* and the options that the record's key has */
+  struct text *reason; /* receives why there is no comparison */
+};
+
 /* The inputs of a tuning run of one kernel. All pointers are borrowed. */
 struct tune_target {
   const struct config *config;
@@ -73,6 +82,7 @@ struct tune_target {
   /* A variant that was measured for this run before the run began, and counts as tried; NULL:
      none. */
   const char *ran;
+  const struct tune_baseline *baseline; /* NULL: none */
   const uint64_t *listed; /* The variants to try before all others; NULL: the run searches. */
   size_t listed_count;
   struct tune_priors *priors; /* where the search begins; NULL: no priors */

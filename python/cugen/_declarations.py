@@ -424,6 +424,9 @@ cugen_progress_callback = CFUNCTYPE(c_int, POINTER(cugen_progress), c_void_p)
 TUNE_IN_PROCESS = 1
 
 
+cugen_baseline = CFUNCTYPE(c_int, POINTER(c_void_p), POINTER(POINTER(cugen_argument_info)), c_void_p)
+
+
 class cugen_tune_options(Structure):
     _fields_ = [
         ("size", c_size_t),
@@ -445,6 +448,7 @@ class cugen_tune_options(Structure):
         ("weights", POINTER(c_double)),
         ("bitwise", c_char_p),
         ("patience", c_int),
+        ("baseline", c_char_p),
     ]
 
 

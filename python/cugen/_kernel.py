@@ -442,17 +442,18 @@ class Kernel(Closing):
     # ---- Tuning ----
 
     def tune(self, budget: float | str | None = None, *, count: int = 0, patience: int = 0, strategy: str | None = None, seed: int = 1,
-             implementation: str | None = None, bitwise: str | None = None, again: bool = False, threads: int = 0,
-             variant_timeout: float = 0.0, compile_timeout: float = 0.0, verify_seconds: float = 0.0, in_process: bool = False,
-             progress: Callable[[Progress], object] | None = None) -> Tuning:
+             implementation: str | None = None, bitwise: str | None = None, baseline: str | None = None, again: bool = False,
+             threads: int = 0, variant_timeout: float = 0.0, compile_timeout: float = 0.0, verify_seconds: float = 0.0,
+             in_process: bool = False, progress: Callable[[Progress], object] | None = None) -> Tuning:
         """Finds and remembers the fastest variant. budget: seconds, or "10s", "5m", "none"; count: variants to try; patience: it
         ends after so many variants in a row that bring nothing, 0 is the C library's default, below 0 none. progress gets a
         Progress some ten times a second and stops the run by returning something true. Ctrl-C stops it as well: what was
         measured is kept, and tuning again goes on from there. bitwise: a variant; only what gives the same bits is wanted.
+        baseline: "./libmine.so:function", compiled code of your own to compare the best with, as ``Tuning.baseline``.
 
         Where no device was asked for and there is no GPU, it predicts for an A100, as the command line does, and warns."""
         chosen: dict[str, Any] = dict(budget_seconds=_seconds(budget), budget_count=count, patience=patience, strategy=strategy, seed=seed,
-                      implementation=implementation, bitwise=bitwise, again=again, threads=threads, flags=c.TUNE_IN_PROCESS if in_process else 0,
+                      implementation=implementation, bitwise=bitwise, baseline=baseline, again=again, threads=threads, flags=c.TUNE_IN_PROCESS if in_process else 0,
                       verify_seconds=verify_seconds, **seconds(variant_timeout=variant_timeout, compile_timeout=compile_timeout))
         if self.fallback is not None:
             warnings.warn(f"{self.fallback}: predicted for {USUAL_MODEL.partition(':')[2]}; device=\"cpu\" tunes for the processor", stacklevel=2)
@@ -533,11 +534,11 @@ class Kernel(Closing):
 
 
 def tune_several(kernels: Sequence[Kernel], budget: float | str | None = None, *, count: int = 0, strategy: str | None = None, seed: int = 1,
-         implementation: str | None = None, again: bool = False, threads: int = 0, variant_timeout: float = 0.0,
+         implementation: str | None = None, baseline: str | None = None, again: bool = False, threads: int = 0, variant_timeout: float = 0.0,
          compile_timeout: float = 0.0, verify_seconds: float = 0.0, progress: Callable[[Progress], object] | None = None) -> list[Tuning]:
     """Tunes several kernels of one library within one budget, such as one config for several problems: ``cugen.tune([small, large],
     "10m")``. What several of them can use is compiled once. The rest is as ``Kernel.tune`` has it."""
-    chosen = dict(budget_seconds=_seconds(budget), budget_count=count, strategy=strategy, seed=seed, implementation=implementation,
+    chosen = dict(budget_seconds=_seconds(budget), budget_count=count, strategy=strategy, seed=seed, implementation=implementation, baseline=baseline,
                   again=again, threads=threads, verify_seconds=verify_seconds,
                   **seconds(variant_timeout=variant_timeout, compile_timeout=compile_timeout))
     json, error = c_char_p(), c.cugen_error()

@@ -251,6 +251,14 @@ static int cuda_sync(struct device *device, cugen_error *err) {
   return status ? status : leave(cuda, sync_stream(cuda, err));
 }
 
+static int cuda_call(struct device *device,
+                     int (*run)(void *context, void *stream, cugen_error *err), void *context,
+                     cugen_error *err) {
+  struct cuda_device *cuda = cuda_of(device);
+  int status = enter(cuda, err);
+  return status ? status : leave(cuda, run(context, cuda->stream, err));
+}
+
 static int time_on_stream(struct cuda_device *cuda, bool held,
                           int (*run)(void *context, cugen_error *err), void *context,
                           double *seconds, cugen_error *err) {
@@ -326,8 +334,8 @@ static void cuda_clock(struct device *device, struct device_clock *out) {
 
 /* clang-format off */
 #define CUDA_DEVICE(X)                                                                             \
-  X(count) X(describe) X(compile) X(open) X(close) X(current_context) X(sync) X(time) X(profile)   \
-  X(energy) X(energy_check) X(clock)
+  X(count) X(describe) X(compile) X(open) X(close) X(current_context) X(sync) X(call) X(time)      \
+  X(profile) X(energy) X(energy_check) X(clock)
 /* clang-format on */
 #define CUDA_MEMBER(member) DEVICE_MEMBER(cuda, member),
 const struct device_ops cuda_device_ops = {

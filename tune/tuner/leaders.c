@@ -37,16 +37,6 @@ struct entrant {
   bool raced;
 };
 
-/* A variant in a race: its candidate, and the records of its rounds. */
-struct leader {
-  struct entrant *entrant;
-  /* NULL: the remembered record is of another kernel, or the variant is not asked for. */
-  struct candidate *candidate;
-  struct cache_record rounds[RACE_ROUNDS];
-  double seconds; /* time that the rounds took */
-  bool failed;    /* a round failed */
-};
-
 static int leaders_by_cost(const void *a, const void *b) {
   const struct entrant *x = a, *y = b;
   return (x->cost > y->cost) - (x->cost < y->cost);
@@ -54,15 +44,19 @@ static int leaders_by_cost(const void *a, const void *b) {
 
 /* ---- One race ------------------------------------------------------------------------------- */
 
+struct measure_options leaders_measure(const struct tuner_run *run) {
+  const bool energy = objective_needs_energy(run->target->config->objective);
+  return (struct measure_options){.seconds = 0.05,
+                                  .samples = 11,
+                                  .few = true,
+                                  .way = run->target->measure,
+                                  .load = load_between,
+                                  .energy = energy ? energy_window : 0};
+}
+
 static int measure_leader(struct tuner_run *run, struct race *race, size_t runner,
                           struct leader *leader, cugen_error *err) {
-  const bool energy = objective_needs_energy(run->target->config->objective);
-  const struct measure_options measure = {.seconds = 0.05,
-                                          .samples = 11,
-                                          .few = true,
-                                          .way = run->target->measure,
-                                          .load = load_between,
-                                          .energy = energy ? energy_window : 0};
+  const struct measure_options measure = leaders_measure(run);
   const double begin = clock_seconds();
   double busy;
   struct cache_record *record = &leader->rounds[race->runners[runner].rounds];
@@ -81,8 +75,8 @@ static int measure_leader(struct tuner_run *run, struct race *race, size_t runne
 }
 
 /* The order alternates from round to round, so that no variant always runs behind the same one. */
-static int run_rounds(struct tuner_run *run, struct race *race, struct leader *leaders,
-                      double until, cugen_error *err) {
+int leaders_run_rounds(struct tuner_run *run, struct race *race, struct leader *leaders,
+                       double until, cugen_error *err) {
   bool over = false;
   for (int round = 0; round < RACE_ROUNDS && !over; round++) {
     for (size_t n = 0; n < race->count; n++) {
@@ -97,19 +91,28 @@ static int run_rounds(struct tuner_run *run, struct race *race, struct leader *l
   return CUGEN_OK;
 }
 
+struct cache_record *leaders_median(const struct race_runner *runner, struct leader *leader) {
+  size_t middle = 0;
+  if (leader->failed || runner->rounds < RACE_LEAST_ROUNDS) return NULL;
+  for (int i = 1; i < runner->rounds; i++)
+    if (fabs(runner->times[i] - runner->median) < fabs(runner->times[middle] - runner->median))
+      middle = (size_t)i;
+  return &leader->rounds[middle];
+}
+
+void leaders_free_rounds(struct leader *leader) {
+  for (size_t i = 0; i < RACE_ROUNDS; i++) cache_record_free(&leader->rounds[i]);
+}
+
 /* Stores the round of median time as the leader's record. The record keeps the compile time of the
    earlier one, and its measure time includes that of the earlier one and of all rounds. */
 static int store_leader(struct run_records *records, const struct race_runner *runner,
                         struct leader *leader, cugen_error *err) {
   const struct cache_record *before = leader->entrant->record;
-  size_t middle = 0;
+  struct cache_record *record = leaders_median(runner, leader);
   if (leader->failed) leader->entrant->cost = (double)INFINITY;
-  if (leader->failed || runner->rounds < RACE_LEAST_ROUNDS) return CUGEN_OK;
-  for (int i = 1; i < runner->rounds; i++)
-    if (fabs(runner->times[i] - runner->median) < fabs(runner->times[middle] - runner->median))
-      middle = (size_t)i;
-  struct cache_record *record = &leader->rounds[middle];
-  leader->entrant->cost = runner->times[middle];
+  if (!record) return CUGEN_OK;
+  leader->entrant->cost = run_cost(records->run, record);
   record->measure_seconds = leader->seconds;
   return run_records_store_again(records, before, record, leader->candidate, err);
 }
@@ -141,13 +144,13 @@ static int run_race(struct run_records *records, struct entrant *const *entrants
   }
   for (size_t i = 0; i < count && !status; i++)
     if (leaders[i].candidate) candidate_finish(&records->run->bench, leaders[i].candidate);
-  if (!status) status = run_rounds(records->run, &race, leaders, until, err);
+  if (!status) status = leaders_run_rounds(records->run, &race, leaders, until, err);
   if (status == CUGEN_ERROR_INTERRUPTED) status = CUGEN_OK; /* the rounds that are complete count */
   for (size_t i = 0; i < count && !status; i++)
     status = store_leader(records, &race.runners[i], &leaders[i], err);
   if (!status) count_ties(records->run->result, &race);
   for (size_t i = 0; leaders && i < count; i++) {
-    for (size_t k = 0; k < RACE_ROUNDS; k++) cache_record_free(&leaders[i].rounds[k]);
+    leaders_free_rounds(&leaders[i]);
     candidate_close(&records->run->bench, leaders[i].candidate);
   }
   free(leaders);
@@ -235,6 +238,34 @@ static void add_entrant(const struct tuner_run *run, const struct cache_record *
     all[(*count)++] = (struct entrant){.record = record, .cost = run_cost(run, record)};
 }
 
+/* Lists all right variants, in no order. Remembered ones take part, because they may be the fastest,
+   or lucky: a run that was stopped had no race. */
+static int list_entrants(const struct run_records *records, struct entrant **out, size_t *count,
+                         cugen_error *err) {
+  const struct tuner_run *run = records->run;
+  *count = 0;
+  *out = calloc(records->count + records->known_count + 1, sizeof **out);
+  if (!*out) return error_memory(err);
+  for (size_t i = 0; i < records->count; i++) add_entrant(run, &records->own[i], *out, count);
+  for (size_t i = 0; i < records->known_count; i++)
+    if (!run_records_has(records, records->known[i].variant))
+      add_entrant(run, &records->known[i], *out, count);
+  return CUGEN_OK;
+}
+
+int leaders_open_best(const struct run_records *records, struct candidate **out, cugen_error *err) {
+  struct entrant *entrants;
+  size_t count;
+  *out = NULL;
+  int status = list_entrants(records, &entrants, &count, err);
+  if (!status) qsort(entrants, count, sizeof *entrants, leaders_by_cost);
+  for (size_t i = 0; i < count && !status && !*out; i++)
+    status = run_records_rebuild(records, entrants[i].record, out, err);
+  free(entrants);
+  if (!status && *out) candidate_finish(&records->run->bench, *out);
+  return status;
+}
+
 int leaders_settle(struct run_records *records, cugen_error *err) {
   struct tuner_run *run = records->run;
   if (records->count == 0 || run->interrupted || !run->target->device->facts.is_gpu ||
@@ -242,15 +273,9 @@ int leaders_settle(struct run_records *records, cugen_error *err) {
     return CUGEN_OK;
   bench_lift_limit(&run->bench);
   run->stage = CUGEN_STAGE_RACE;
-  struct entrant *entrants = calloc(records->count + records->known_count, sizeof *entrants);
-  if (!entrants) return error_memory(err);
-  /* Remembered variants take part, because they may be the fastest, or lucky: a run that was
-     stopped had no race. */
-  size_t count = 0;
-  for (size_t i = 0; i < records->count; i++) add_entrant(run, &records->own[i], entrants, &count);
-  for (size_t i = 0; i < records->known_count; i++)
-    if (!run_records_has(records, records->known[i].variant))
-      add_entrant(run, &records->known[i], entrants, &count);
+  struct entrant *entrants;
+  size_t count;
+  if (list_entrants(records, &entrants, &count, err)) return CUGEN_ERROR_MEMORY;
   const double now = clock_seconds();
   double until = now + fmin(most_of_race(run), fmax(least_seconds, 0.1 * (now - run->begin)));
   if (objective_needs_energy(run->target->config->objective)) until = now + most_energy_seconds;

@@ -11,7 +11,7 @@
 
    struct tuner owns the parts of a run, each of which uses only parts named before it: run,
    records, best, alike, proposals (the strategy), queue, slots (of the workers), counts, workers,
-   sharing (with other tuners), energies, leaders, verdict.
+   sharing (with other tuners), energies, leaders, baseline, verdict.
 
    Invariants:
    - A variant is given to one worker once in a run, unless that worker's device is in doubt. A
@@ -31,6 +31,7 @@
 #include <time.h>
 
 #include "base/system.h"
+#include "baseline.h"
 #include "energies.h"
 #include "leaders.h"
 #include "sharing.h"
@@ -339,10 +340,12 @@ int tune_run(const struct tune_target *target, const cugen_tune_options *options
     t.run.budget = tune_default_budget(target->device->facts.is_gpu && !target->predicted);
   t.run.patience = tuner_patience(&t.run);
   int status = tuner_open(&t, err);
+  if (!status) status = baseline_try(&t.run, err);
   if (!status) status = search(&t, err);
   t.complete = tuner_is_done(&t);
   if (!status) status = counts_store(&t.workers.counts, true, err);
   if (!status && sharing_leads(&t.sharing)) status = tuner_settle(&t, err);
+  if (!status) status = baseline_compare(&t.records, err);
   if (t.run.bench.pool) compile_pool_stop(t.run.bench.pool);
   if (!status) status = use_compiled(&t, err);
   if (!status && t.records.sound) status = run_records_store_held(&t.records, err);

@@ -12,6 +12,7 @@ struct confinement {
      kernel has no Landlock. */
   int files;
   uint64_t fork; /* key of seccomp_fork that lets this process fork; 0: it must not fork */
+  bool none;     /* confine_running does nothing in this process */
 };
 
 void confinement_open(struct confinement *out);

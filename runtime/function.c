@@ -1,0 +1,57 @@
+/* Functions of the user's own; see function.h. */
+#include "function.h"
+
+#include <dlfcn.h>
+#include <string.h>
+
+#include "base/library.h"
+
+bool function_is(const struct compiled *compiled) {
+  struct text path = {0}, name = {0};
+  const bool is = library_function_parse(compiled->image, compiled->image_length, &path, &name);
+  text_free(&path);
+  text_free(&name);
+  return is;
+}
+
+/* RTLD_NODELETE: a library of CUDA code cannot be unloaded safely. */
+static int function_find(const char *path, const char *name, cugen_baseline *out,
+                         cugen_error *err) {
+  void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+  if (!library)
+    return error_set(err, CUGEN_ERROR_USAGE,
+                     "the library does not load: %s. Build it with -shared -fPIC, with all that it "
+                     "needs",
+                     dlerror());
+  void *found = dlsym(library, name);
+  if (!found)
+    error_set(err, CUGEN_ERROR_USAGE,
+              "%s has no function '%s': export it, in C++ as extern \"C\"; 'nm -D' lists them",
+              path, name);
+  memcpy(out, &found, sizeof found); /* POSIX: a function's address fits a data pointer */
+  dlclose(library);
+  return found ? CUGEN_OK : CUGEN_ERROR_USAGE;
+}
+
+int function_load(const struct compiled *compiled, cugen_baseline *out, cugen_error *err) {
+  struct text path = {0}, name = {0};
+  library_function_parse(compiled->image, compiled->image_length, &path, &name);
+  int status = path.failed || name.failed
+                   ? error_memory(err)
+                   : function_find(text_get(&path), text_get(&name), out, err);
+  text_free(&path);
+  text_free(&name);
+  return status;
+}
+
+static int function_run(void *context, void *stream, cugen_error *err) {
+  const struct function_call *call = context;
+  const int code = call->function(call->arguments, call->about, stream);
+  return code ? error_set_cause(err, CUGEN_ERROR_DEVICE, CUGEN_CAUSE_RESOURCES,
+                                "it returned %d, and 0 means that its work is launched", code)
+              : CUGEN_OK;
+}
+
+int function_launch(struct device *device, struct function_call *call, cugen_error *err) {
+  return device->ops->call(device, function_run, call, err);
+}

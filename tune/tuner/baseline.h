@@ -1,0 +1,14 @@
+/* The user's own function, which the best variant is compared with (cugen_tune_options.baseline). */
+#ifndef TUNE_TUNER_BASELINE_H
+#define TUNE_TUNER_BASELINE_H
+
+#include "records.h"
+
+/* Verifies and times the function before the search, so that one that cannot be called is an error
+   at once. One that is wrong or dies is told in the result, and the run goes on. */
+int baseline_try(struct tuner_run *run, cugen_error *err);
+/* Times the function in turn with the best variant, and stores both records under the options of
+   baselines, where no look-up of variants finds them. */
+int baseline_compare(struct run_records *records, cugen_error *err);
+
+#endif
