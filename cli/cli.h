@@ -44,7 +44,7 @@
     "the portfolio's variants and its rule alone: few kernels for all sizes")                      \
   X(BITWISE, "bitwise", 0, "TEXT",                                                                 \
     "the best of those that give the same bits as this variant: \"naive\", best")                  \
-  X(BASELINE, "baseline", 0, "LIB:FUNCTION",                                                       \
+  X(BASELINE, "baseline", 0, "LIB:NAME",                                                           \
     "compare the best with your own function: ./libmine.so:product")                               \
   X(AGAIN, "again", 0, NULL, "measure again what is remembered")                                   \
   X(PATTERN, "variant", 0, "PATTERN", "only these variants: \"tiled tile=32\", \"tile=*\"")        \

@@ -527,11 +527,11 @@ enum {
 };
 
 /* A function of your own that does the kernel's work, to compare the best variant with. arguments
-   are those of cugen_call_bind, in the config's order; about[i] describes arguments[i]: its name,
-   type, shape and strides. The function launches on stream (a cudaStream_t; NULL on the cpu device,
-   where the pointers are the host's) and returns without waiting: 0, or a code of your own for a
-   failure. What it makes in the first call, such as a library's handle, it may keep in static
-   variables. In C++ declare it extern "C". */
+   are those of cugen_call_bind, all of them, with values for scalars; about[i] describes
+   arguments[i]: type, shape, strides. The function launches on stream (a cudaStream_t; NULL on the
+   cpu device, where pointers are the host's) without waiting, and returns 0, or a code of a failure.
+   It may keep in static variables what its first call makes, such as a library's handle. In C++
+   declare it extern "C". */
 typedef int (*cugen_baseline)(void *const *arguments, const cugen_argument_info *const *about,
                               void *stream);
 

@@ -414,6 +414,26 @@ class Tuning(Case):
             self.assertEqual(other.import_records(path).added, 3)
             self.assertEqual(other.kernel(SCALE_ADD, n=N + 1).best.variant, tuned.best.variant)
 
+    def test_a_function_to_compare_with(self):
+        with tempfile.TemporaryDirectory() as folder:
+            library, source = os.path.join(folder, "mine.so"), os.path.join(folder, "mine.c")
+            with open(source, "w") as file:
+                file.write("int mine(void *const *a, const void *about, void *stream) {\n"
+                           "  float *out = a[0], *x = a[1], *y = a[2], alpha = *(float *)a[3];\n"
+                           "  for (int i = 0; i < *(int *)a[4]; i++) out[i] = alpha * x[i] + y[i];\n"
+                           "  return about == stream;\n}\n")
+            subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source], check=True)
+            kernel = self.kernel(n=N + 2)
+            tuned = kernel.tune(count=2, baseline=f"{library}:mine")
+            self.assertEqual((tuned.baseline.outcome, tuned.baseline.reason), ("ok", None))
+            self.assertGreater(tuned.baseline.ratio, 0)
+            self.assertIsNone(kernel.tune(count=1).baseline)
+            (tuned,) = cugen.tune([kernel], count=1, baseline=f"{library}:mine")
+            self.assertGreater(tuned.baseline.ratio, 0)
+            self.refuses("baseline .*has no function 'other'", kernel.tune, baseline=f"{library}:other")
+            with self.assertRaisesRegex(TypeError, "baseline"):
+                kernel.tune(baseline=ctypes.CDLL(library).mine)
+
     def test_the_kernel_keeps_its_problem(self):
         with tempfile.TemporaryDirectory() as folder, cugen.Library("cpu", cache=os.path.join(folder, "c.db")) as library:
             kernel = library.kernel(SCALE_ADD)

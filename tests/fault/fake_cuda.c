@@ -888,3 +888,10 @@ CUresult cuProfilerStop(void) {
   fake_cuda.profiled = false;
   return CUDA_SUCCESS;
 }
+
+/* ---- A user's function ---------------------------------------------------------------------- */
+
+int fake_baseline(void *const *arguments, const void *about, void *stream);
+int fake_baseline(void *const *arguments, const void *about, void *stream) {
+  return fake_cuda.baseline(arguments, about, stream);
+}

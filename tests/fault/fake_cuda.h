@@ -50,6 +50,8 @@ struct fake_cuda {
   bool (*pending)(void);
   /* milliseconds between any two events; NULL: always 1.5 */
   float (*elapsed)(void);
+  /* what fake_baseline of the driver does, a cugen_baseline */
+  int (*baseline)(void *const *arguments, const void *about, void *stream);
   /* context that is current before cugen sets one; NULL: none */
   void *application_context;
   /* the device of contexts that are not the fake driver's own */

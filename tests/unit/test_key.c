@@ -102,6 +102,10 @@ TEST(options_print_as_they_were_read) {
   expect_options("arch sm_80, flags -x", OPTIONS_OTHER, "sm_80", MEASURE_BURST, 20);
   expect_options("arch an_architecture_of_more_than_32_characters", OPTIONS_OTHER, "",
                  MEASURE_BURST, 47);
+  expect_options("baseline, arch sm_90a", OPTIONS_BASELINE, "sm_90a", MEASURE_BURST, 11);
+  expect_options("baseline, arch sm_90a, measure cold", OPTIONS_BASELINE, "sm_90a", MEASURE_COLD,
+                 11);
+  expect_options("baseline, predicted", OPTIONS_OTHER, "", MEASURE_BURST, 9);
   expect_options("-arch=sm_90a", OPTIONS_OTHER, "", MEASURE_BURST, 12);
   expect_options("", OPTIONS_OTHER, "", MEASURE_BURST, 0);
 }

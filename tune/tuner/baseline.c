@@ -74,7 +74,10 @@ static int race_both(struct run_records *records, struct leader leaders[2], cuge
                       *function = leaders_median(&race.runners[1], &leaders[1]);
   if (status) return status;
   if (!best || !function) {
-    tell(run, CUGEN_OUTCOME_OK, "a launch failed while both were timed in turn");
+    const bool own = leaders[1].failed;
+    const struct cache_record *failed = own ? &leaders[1].rounds[race.runners[1].rounds] : NULL;
+    tell(run, own ? failed->outcome : CUGEN_OUTCOME_OK,
+         own ? failed->reason : "the best variant failed when both were timed in turn");
     return CUGEN_OK;
   }
   told(run)->seconds = function->seconds;

@@ -68,6 +68,7 @@ static int measure_leader(struct tuner_run *run, struct race *race, size_t runne
     leader->failed = record->outcome != CUGEN_OUTCOME_OK || !run_knows_cost(run, record);
     if (!leader->failed) return race_note(race, runner, run_cost(run, record)), CUGEN_OK;
     race->runners[runner].state = RACE_SLOWER;
+    return CUGEN_OK; /* the record says how the round failed */
   }
   cache_record_free(record);
   *record = (struct cache_record){0};
