@@ -290,46 +290,41 @@ int api_kernel_stored(cugen_kernel *k, int history, const cugen_stored_record **
 /* ---- The user's own function ---------------------------------------------------------------- */
 
 /* A comparison has two records of one run: that of the function, whose text is a path, and that of
-   the variant that was the best. A variant that was compared again keeps its last record alone, so
-   that of an earlier function none has the same run. */
-static bool is_function(const struct cache_record *record) {
-  return record->variant[0] == '/';
-}
-
-static void take_comparison(cugen_kernel *k, const struct cache_record *records, size_t count,
-                            cugen_baseline_result *out) {
-  const struct objective *objective = k->lookup.config->objective;
+   the variant that was the best. Finds the last of a kind; run 0: of any run. */
+static const struct cache_record *last_compared(const struct cache_record *records, size_t count,
+                                                bool function, int64_t run) {
+  const struct cache_record *last = NULL;
   for (size_t i = 0; i < count; i++)
-    for (size_t j = 0; j < count; j++) {
-      const struct cache_record *function = &records[i], *best = &records[j];
-      if (!is_function(function) || is_function(best) || function->run_began != best->run_began ||
-          (out->function && function->measured_at < out->measured_at))
-        continue;
-      text_restart(&k->baseline);
-      text_add(&k->baseline, function->variant);
-      *out = (cugen_baseline_result){.function = text_get(&k->baseline),
-                                     .seconds = function->seconds,
-                                     .best_seconds = best->seconds,
-                                     .ratio = cache_record_cost(function, objective) /
-                                              cache_record_cost(best, objective),
-                                     .measured_at = function->measured_at};
-    }
+    if ((records[i].variant[0] == '/') == function && (!run || records[i].run_began == run) &&
+        (!last || records[i].run_began > last->run_began))
+      last = &records[i];
+  return last;
 }
 
 int api_kernel_baseline(cugen_kernel *k, cugen_baseline_result *out, cugen_error *error) {
-  struct record_options said = record_options_parse(text_get(&k->lookup.options));
+  const struct objective *objective = k->lookup.config->objective;
   struct cache_key key = lookup_measured_key(&k->lookup);
   struct cache_record *records = NULL;
   struct text options = {0};
   struct cache *cache;
   size_t count = 0;
   *out = (cugen_baseline_result){.function = NULL};
-  said.kind = OPTIONS_BASELINE;
-  record_options_print(&said, &options);
+  record_options_baseline(key.options, &options);
   key.options = text_get(&options);
   int status = api_cache_to_read(k->lookup.lib, &cache, error);
   if (!status && !k->lookup.predicted) status = cache_load(cache, &key, &records, &count, error);
-  if (!status) take_comparison(k, records, count, out);
+  const struct cache_record *own = last_compared(records, count, true, 0);
+  const struct cache_record *best =
+      own ? last_compared(records, count, false, own->run_began) : NULL;
+  if (best) {
+    text_restart(&k->baseline);
+    text_add(&k->baseline, own->variant);
+    *out = (cugen_baseline_result){.function = text_get(&k->baseline),
+                                   .seconds = own->seconds,
+                                   .best_seconds = best->seconds,
+                                   .ratio = cache_record_cost(own, objective) /
+                                            cache_record_cost(best, objective)};
+  }
   records_free(records, count);
   text_free(&options);
   return status;

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "api.h"
-#include "base/key.h"
 #include "base/system.h"
 #include "bitwise.h"
 #include "emulator/check/left_out.h"
@@ -181,70 +180,36 @@ int api_tune_device(cugen_kernel *k, cugen_error *err) {
   return status ? status : check_measure(l, err);
 }
 
-/* The user's function, as the tuner takes it. */
-struct baseline {
-  struct tune_baseline plain;
-  struct text path, record, options;
-};
-
-static void baseline_free(struct baseline *b) {
-  text_free(&b->path);
-  text_free(&b->record);
-  text_free(&b->options);
-}
-
 static int refuse_baseline(int status, const char *given, const char *why, cugen_error *err) {
   return error_set(err, status, "cugen_tune_options.baseline '%s': %s", given, why);
 }
 
-/* Splits "./libmine.so:function" and finds the file. */
-static int read_baseline(const char *given, struct baseline *out, cugen_error *err) {
-  const char *colon = strrchr(given, ':');
+/* Splits "./libmine.so:function" and finds the file, whose path the caller frees. */
+static int take_baseline(cugen_kernel *k, const char *given, struct tune_baseline *out, char **path,
+                         cugen_error *err) {
+  const char *colon = given ? strrchr(given, ':') : NULL;
+  if (!given) return CUGEN_OK;
+  if (k->lookup.predicted)
+    return refuse_baseline(CUGEN_ERROR_USAGE, given,
+                           "times are predicted here, so there is nothing to compare it with; it "
+                           "runs on a GPU of this machine, and with cugen_options.device cpu",
+                           err);
   if (!colon || colon == given || !colon[1] || strpbrk(colon, " /"))
     return refuse_baseline(CUGEN_ERROR_USAGE, given,
                            "a shared library and a function in it are expected, "
                            "./libmine.so:function",
                            err);
-  text_add_n(&out->record, given, (size_t)(colon - given));
-  char *real = out->record.failed ? NULL : realpath(text_get(&out->record), NULL);
-  if (!real && !out->record.failed)
-    return refuse_baseline(CUGEN_ERROR_MISSING, given, "there is no such file", err);
-  text_add(&out->path, real ? real : "");
-  text_restart(&out->record);
-  text_addf(&out->record, "%s%s", text_get(&out->path), colon);
-  free(real);
-  out->plain.function = colon + 1;
-  const bool plain = !cache_text_wrong(text_get(&out->record), "");
-  return out->path.failed || out->record.failed ? error_memory(err)
-         : plain
-             ? CUGEN_OK
-             : refuse_baseline(CUGEN_ERROR_USAGE, given,
-                               "its path is not UTF-8 without control characters: rename it", err);
-}
-
-static int take_baseline(cugen_kernel *k, const char *given, struct baseline *out,
-                         struct tune_target *target, cugen_error *err) {
-  const struct lookup *l = &k->lookup;
-  if (!given) return CUGEN_OK;
-  if (l->predicted)
-    return error_set(
-        err, CUGEN_ERROR_USAGE,
-        "cugen_tune_options.baseline '%s': the times for %s are predicted, so there is "
-        "nothing to compare it with; it runs on a GPU of this machine, and with "
-        "cugen_options.device cpu",
-        given, l->device.name);
-  int status = read_baseline(given, out, err);
-  if (status) return status;
-  struct record_options options = record_options_parse(text_get(&l->options));
-  options.kind = OPTIONS_BASELINE;
-  record_options_print(&options, &out->options);
-  out->plain.path = text_get(&out->path);
-  out->plain.record = text_get(&out->record);
-  out->plain.options = text_get(&out->options);
-  out->plain.reason = &k->baseline;
+  char *name = strndup(given, (size_t)(colon - given));
+  *path = name ? realpath(name, NULL) : NULL;
+  free(name);
+  if (!name) return error_memory(err);
+  if (!*path) return refuse_baseline(CUGEN_ERROR_MISSING, given, "there is no such file", err);
+  if (cache_text_wrong(*path, ""))
+    return refuse_baseline(CUGEN_ERROR_USAGE, given,
+                           "its path is not UTF-8 without control characters: rename it", err);
   text_restart(&k->baseline);
-  target->baseline = &out->plain;
-  return out->options.failed ? error_memory(err) : CUGEN_OK;
+  *out = (struct tune_baseline){*path, colon + 1, &k->baseline};
+  return CUGEN_OK;
 }
 
 /* The variants to try: a list, or a search with its leaders. */
@@ -298,7 +263,8 @@ static int tuning_run(cugen_kernel *k, const cugen_tune_options *options,
   struct tune_target target;
   cugen_tune_options own = *options;
   struct failures *failures = NULL;
-  struct baseline baseline = {.plain = {.path = NULL}};
+  struct tune_baseline baseline = {.path = NULL};
+  char *path = NULL;
   const bool listed = beginning->listed;
   int status = api_tune_device(k, err);
   if (!status) status = tuning_make_target(k, &target, err);
@@ -323,9 +289,10 @@ static int tuning_run(cugen_kernel *k, const cugen_tune_options *options,
     status = lookup_context(l, options->cuda_context, &target.cuda_context, err);
   if (!status && l->predicted) status = expect_verification(l, options, &target, &failures, err);
   if (!status && options->bitwise) status = bitwise_begin(k, options, &target, err);
-  if (!status && !listed) status = take_baseline(k, options->baseline, &baseline, &target, err);
+  if (!status && !listed) status = take_baseline(k, options->baseline, &baseline, &path, err);
+  if (path) target.baseline = &baseline;
   if (!status) status = tune_run(&target, options, result, err);
-  baseline_free(&baseline);
+  free(path);
   failures_close(failures);
   if (!status && l->predicted) status = api_verify_predictions(k, options, result, err);
   if (status == CUGEN_ERROR_INTERRUPTED && l->predicted) result->unverified = "it was interrupted";

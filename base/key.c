@@ -131,7 +131,11 @@ void record_options_print(const struct record_options *options, struct text *out
               options->figures);
     return;
   }
-  text_addf(out, "%s" ARCH "%s", options->kind == OPTIONS_BASELINE ? BASELINE : "", options->arch);
+  text_addf(out, ARCH "%s", options->arch);
   if (options->measure != MEASURE_BURST)
     text_addf(out, MEASURE "%s", measure_way_names[options->measure]);
+}
+
+void record_options_baseline(const char *options, struct text *out) {
+  text_addf(out, BASELINE "%s", options);
 }

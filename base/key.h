@@ -78,5 +78,7 @@ struct record_options {
 
 struct record_options record_options_parse(const char *text);
 void record_options_print(const struct record_options *options, struct text *out);
+/* Prints the options of baselines for these options of measurements. */
+void record_options_baseline(const char *options, struct text *out);
 
 #endif

@@ -83,25 +83,6 @@ struct words {
   const char *at, *end; /* of the text */
 };
 
-/* The text of a user's function: the words "library function", its name, and up to the end of the
-   text the path of its library, which may have blanks. */
-static const char function_begin[] = "library function ";
-
-void library_function_print(const char *path, const char *function, struct text *out) {
-  text_addf(out, "%s%s %s", function_begin, function, path);
-}
-
-bool library_function_parse(const char *text, size_t length, struct text *path,
-                            struct text *function) {
-  const size_t begin = sizeof function_begin - 1;
-  if (length < begin || memcmp(text, function_begin, begin) != 0) return false;
-  const char *name = text + begin, *blank = memchr(name, ' ', length - begin);
-  if (!blank) return false;
-  text_add_n(function, name, (size_t)(blank - name));
-  text_add_n(path, blank + 1, (size_t)(text + length - blank - 1));
-  return true;
-}
-
 static void skip_comments(struct words *w) {
   while (w->end - w->at > 1 && w->at[0] == '/' && w->at[1] == '/') {
     const char *newline = memchr(w->at, '\n', (size_t)(w->end - w->at));

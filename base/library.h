@@ -79,11 +79,8 @@ void library_call_print(const struct library_call *call, struct text *out);
    damaged, or of a cugen that knows other libraries. */
 int library_call_parse(const char *text, size_t length, struct library_call *out, cugen_error *err);
 
-/* A function of the user's own, the baseline of a tune, is the text of its call as well. Any device
-   calls it (runtime/plan.c). */
-void library_function_print(const char *path, const char *function, struct text *out);
-/* Returns false if the text is no call of such a function. */
-bool library_function_parse(const char *text, size_t length, struct text *path,
-                            struct text *function);
+/* How the call of a user's function begins, the baseline of a tune; its name, a blank and the path
+   of its library follow. Every device makes such calls (runtime/function.h). */
+#define LIBRARY_FUNCTION "library function "
 
 #endif

@@ -208,8 +208,7 @@ typedef struct cugen_baseline_result {
   cugen_outcome outcome;
   const char *reason; /* why there is no ratio; NULL: there is one, or the run was stopped */
   double seconds, best_seconds; /* medians of the function and of the best variant, timed in turn */
-  double ratio;        /* cost of the function over that of the best variant; 0: not compared */
-  int64_t measured_at; /* when both were timed; seconds since the epoch */
+  double ratio; /* cost of the function over that of the best variant; 0: not compared */
 } cugen_baseline_result;
 
 /* What one api_kernel_tune did, as RECORD_FIELDS describes a record. The strings live until the

@@ -96,15 +96,6 @@ static bool waited(const struct tuning *tuning, size_t i) {
   return !result->tried && !result->remembered && tuning->spent[i].data > tuning->spent[i].all / 2;
 }
 
-static void add_baseline(const struct tuning *tuning, struct table *table, size_t i) {
-  const cugen_baseline_result *b = &tuning->results[i].baseline;
-  if (!options_given(tuning->cli, OPTION_BASELINE)) return;
-  if (b->ratio > 0)
-    table_cellf(table, "%.2f x", b->ratio);
-  else
-    table_cell(table, b->outcome ? outcome_text((int)b->outcome) : "-");
-}
-
 static void results_add_row(const struct tuning *tuning, struct table *table, size_t i,
                             const char *shared, bool rated) {
   cugen_record best;
@@ -116,7 +107,11 @@ static void results_add_row(const struct tuning *tuning, struct table *table, si
   if (tuning->weights) table_cell(table, print_percent(results_weight_of(tuning, i)).text);
   table_cell(table, found ? print_seconds(best.seconds).text : "-");
   if (rated) table_cell(table, found ? print_rate(best.flops, best.bytes, best.seconds).text : "-");
-  add_baseline(tuning, table, i);
+  const cugen_baseline_result *b = &result->baseline;
+  if (b->ratio > 0)
+    table_cellf(table, "%.2f x", b->ratio);
+  else if (options_given(tuning->cli, OPTION_BASELINE))
+    table_cell(table, b->outcome ? outcome_text((int)b->outcome) : "-");
   table_cell(table, print_count(result->tried).text);
   table_cell(table, print_count(result->failed).text);
   table_cell(table, print_count(result->left).text);

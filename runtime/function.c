@@ -2,16 +2,14 @@
 #include "function.h"
 
 #include <dlfcn.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/library.h"
 
 bool function_is(const struct compiled *compiled) {
-  struct text path = {0}, name = {0};
-  const bool is = library_function_parse(compiled->image, compiled->image_length, &path, &name);
-  text_free(&path);
-  text_free(&name);
-  return is;
+  const size_t length = sizeof LIBRARY_FUNCTION - 1;
+  return compiled->image_length > length && memcmp(compiled->image, LIBRARY_FUNCTION, length) == 0;
 }
 
 /* RTLD_NODELETE: a library of CUDA code cannot be unloaded safely. */
@@ -34,13 +32,12 @@ static int function_find(const char *path, const char *name, cugen_baseline *out
 }
 
 int function_load(const struct compiled *compiled, cugen_baseline *out, cugen_error *err) {
-  struct text path = {0}, name = {0};
-  library_function_parse(compiled->image, compiled->image_length, &path, &name);
-  int status = path.failed || name.failed
-                   ? error_memory(err)
-                   : function_find(text_get(&path), text_get(&name), out, err);
-  text_free(&path);
-  text_free(&name);
+  const size_t begin = sizeof LIBRARY_FUNCTION - 1;
+  char *name = strndup((const char *)compiled->image + begin, compiled->image_length - begin);
+  char *path = name ? strchr(name, ' ') : NULL;
+  if (path) *path++ = '\0';
+  int status = path ? function_find(path, name, out, err) : error_memory(err);
+  free(name);
   return status;
 }
 

@@ -178,15 +178,16 @@ static int adopt_text(struct bench *bench, struct candidate *c, cugen_error *err
 int candidate_replace(struct bench *bench, struct candidate *c,
                       const struct tune_baseline *baseline, cugen_error *err) {
   struct kernel_spec *spec = &c->real;
-  struct text call = {0};
+  struct text call = {0}, variant = {0};
   if (c->refused.status) return CUGEN_OK;
   c->has_check =
       false; /* the real problem alone proves a function, as it does a library's kernel */
   free(spec->variant), free(spec->source), free(spec->sequence), free(spec->order);
-  library_function_print(baseline->path, baseline->function, &call);
+  text_addf(&call, LIBRARY_FUNCTION "%s %s", baseline->function, baseline->path);
+  text_addf(&variant, "%s:%s", baseline->path, baseline->function);
   spec->hash = spec->source_hash = hash_bytes(text_get(&call), call.length);
   spec->source = text_take(&call);
-  spec->variant = strdup(baseline->record);
+  spec->variant = text_take(&variant);
   spec->sequence = NULL, spec->order = NULL;
   spec->sequence_count = 0, spec->launch_count = 1;
   spec->launches[0] = (struct kernel_launch){

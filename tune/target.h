@@ -22,8 +22,6 @@ struct tune_priors {
 struct tune_baseline {
   const char *path; /* of its library, absolute */
   const char *function;
-  const char *record;  /* "PATH:FUNCTION", the text of its record, */
-  const char *options; /* and the options that the record's key has */
   struct text *reason; /* receives why there is no comparison */
 };
 

@@ -72,20 +72,12 @@ TEST(damaged) {
   assert_false(library_call_is("// library ", 11));
 }
 
-TEST(the_call_of_a_users_function_is_read_as_it_was_printed) {
-  FREED(text) text = {0}, path = {0}, function = {0};
-  cugen_error err;
+TEST(a_users_function_is_the_text_of_a_call_too) {
+  static const char text[] = LIBRARY_FUNCTION "run /my libs/a b.so";
   struct library_call read;
-  library_function_print("/my libs/a b.so", "run", &text);
-  assert_true(library_call_is(text_get(&text), text.length));
-  assert_true(library_function_parse(text_get(&text), text.length, &path, &function));
-  assert_string_equal(text_get(&path), "/my libs/a b.so");
-  assert_string_equal(text_get(&function), "run");
-  /* no library's kernel is one, and it is none of a library */
-  assert_false(library_function_parse(some_text, sizeof some_text - 1, &path, &function));
-  assert_false(library_function_parse("library function run", 20, &path, &function));
-  assert_int_equal(library_call_parse(text_get(&text), text.length, &read, &err),
-                   CUGEN_ERROR_CONFIG);
+  cugen_error err;
+  assert_true(library_call_is(text, sizeof text - 1));
+  assert_int_equal(library_call_parse(text, sizeof text - 1, &read, &err), CUGEN_ERROR_CONFIG);
 }
 
 /* ---- Configs -------------------------------------------------------------------------------- */

@@ -3,11 +3,9 @@
    variant. */
 #include "baseline.h"
 
+#include "base/key.h"
 #include "base/system.h"
 #include "leaders.h"
-
-/* Limit in seconds of the rounds beyond the least number of them. */
-static const double most_seconds = 1;
 
 static cugen_baseline_result *told(const struct tuner_run *run) {
   return &run->result->baseline;
@@ -27,12 +25,13 @@ static int open_function(struct tuner_run *run, uint64_t index, struct candidate
 
 /* Verifies the function as the candidate. Tells a failure, unless the function is not to blame. */
 static int verify(struct tuner_run *run, struct candidate *c, cugen_error *err) {
-  const double timeout = run->options->variant_timeout;
   const struct measure_options measure = leaders_measure(run);
   struct cache_record record;
   double busy;
   int status = candidate_run(&run->bench, c, true, &measure,
-                             timeout > 0 ? timeout : run_variant_timeout, &record, &busy, err);
+                             run->options->variant_timeout > 0 ? run->options->variant_timeout
+                                                               : run_variant_timeout,
+                             &record, &busy, err);
   if (status) return status;
   run->result->measuring += busy;
   if (record.outcome && !c->faulty) tell(run, record.outcome, record.reason);
@@ -56,53 +55,57 @@ int baseline_try(struct tuner_run *run, cugen_error *err) {
                    run->options->baseline, told(run)->reason);
 }
 
-static int store(struct run_records *records, struct cache_record *record, cugen_error *err) {
-  const struct tuner_run *run = records->run;
+static int store(struct tuner_run *run, struct cache_record *record, cugen_error *err) {
   struct cache_key key = run->target->key;
-  key.options = run->target->baseline->options;
+  struct text options = {0};
+  record_options_baseline(key.options, &options);
+  key.options = text_get(&options);
   record->run_began = run->began_at;
   record->run_seconds = clock_seconds() - run->begin;
-  return cache_store(run->target->cache, &key, record, err);
+  int status =
+      options.failed ? error_memory(err) : cache_store(run->target->cache, &key, record, err);
+  text_free(&options);
+  return status;
 }
 
-/* leaders[0] is the best variant, leaders[1] the function. */
-static int race_both(struct run_records *records, struct leader leaders[2], cugen_error *err) {
-  struct tuner_run *run = records->run;
-  struct race race = {.count = 2};
-  int status = leaders_run_rounds(run, &race, leaders, clock_seconds() + most_seconds, err);
-  struct cache_record *best = leaders_median(&race.runners[0], &leaders[0]),
-                      *function = leaders_median(&race.runners[1], &leaders[1]);
-  if (status) return status;
-  if (!best || !function) {
-    const bool own = leaders[1].failed;
-    const struct cache_record *failed = own ? &leaders[1].rounds[race.runners[1].rounds] : NULL;
-    tell(run, own ? failed->outcome : CUGEN_OUTCOME_OK,
-         own ? failed->reason : "the best variant failed when both were timed in turn");
+/* Tells the result of the best variant and the function, which were timed in turn. Where one failed
+   early, the other has no record. */
+static int conclude(struct tuner_run *run, struct cache_record *best, struct cache_record *own,
+                    cugen_error *err) {
+  if (own->outcome) {
+    tell(run, own->outcome, own->reason);
     return CUGEN_OK;
   }
-  told(run)->seconds = function->seconds;
+  if (!own->variant || best->outcome || !run_knows_cost(run, own) || !run_knows_cost(run, best)) {
+    tell(run, CUGEN_OUTCOME_OK, "the best variant failed, or no energy was measured");
+    return CUGEN_OK;
+  }
+  told(run)->seconds = own->seconds;
   told(run)->best_seconds = best->seconds;
-  told(run)->measured_at = function->measured_at;
-  told(run)->ratio = run_cost(run, function) / run_cost(run, best);
-  status = store(records, best, err);
-  return status ? status : store(records, function, err);
+  told(run)->ratio = run_cost(run, own) / run_cost(run, best);
+  int status = store(run, best, err);
+  return status ? status : store(run, own, err);
 }
 
 int baseline_compare(struct run_records *records, cugen_error *err) {
   struct tuner_run *run = records->run;
-  struct leader leaders[2] = {{.candidate = NULL}, {.candidate = NULL}};
+  struct candidate *both[2] = {NULL, NULL}; /* the best variant, and the function */
+  struct cache_record timed[2] = {{.variant = NULL}, {.variant = NULL}};
   if (!run->target->baseline || told(run)->outcome || run->interrupted) return CUGEN_OK;
   bench_lift_limit(&run->bench);
   run->stage = CUGEN_STAGE_RACE;
-  int status = leaders_open_best(records, &leaders[0].candidate, err);
-  const struct candidate *best = leaders[0].candidate;
-  if (!status && best) status = open_function(run, best->index, &leaders[1].candidate, err);
+  int status = leaders_open_best(records, &both[0], err);
+  const bool compares = !status && both[0];
+  if (compares) status = open_function(run, both[0]->index, &both[1], err);
   /* Its arguments may lie in another way than those of the first variant. */
-  if (!status && best) status = verify(run, leaders[1].candidate, err);
-  if (!status && best && !told(run)->outcome) status = race_both(records, leaders, err);
+  if (compares && !status) status = verify(run, both[1], err);
+  if (compares && !status && !told(run)->outcome) {
+    status = leaders_time_both(run, both, timed, err);
+    if (!status) status = conclude(run, &timed[0], &timed[1], err);
+  }
   for (size_t i = 0; i < 2; i++) {
-    leaders_free_rounds(&leaders[i]);
-    candidate_close(&run->bench, leaders[i].candidate);
+    cache_record_free(&timed[i]);
+    candidate_close(&run->bench, both[i]);
   }
   return status == CUGEN_ERROR_INTERRUPTED ? CUGEN_OK : status;
 }

@@ -42,6 +42,16 @@ static int leaders_by_cost(const void *a, const void *b) {
   return (x->cost > y->cost) - (x->cost < y->cost);
 }
 
+/* A variant in a race: its candidate, and the records of its rounds. */
+struct leader {
+  struct entrant *entrant;
+  /* NULL: the remembered record is of another kernel, or the variant is not asked for. */
+  struct candidate *candidate;
+  struct cache_record rounds[RACE_ROUNDS];
+  double seconds; /* time that the rounds took */
+  bool failed;    /* a round failed */
+};
+
 /* ---- One race ------------------------------------------------------------------------------- */
 
 struct measure_options leaders_measure(const struct tuner_run *run) {
@@ -60,8 +70,9 @@ static int measure_leader(struct tuner_run *run, struct race *race, size_t runne
   const double begin = clock_seconds();
   double busy;
   struct cache_record *record = &leader->rounds[race->runners[runner].rounds];
-  int status = candidate_run(&run->bench, leader->candidate, false, &measure, run_variant_timeout,
-                             record, &busy, err);
+  int status =
+      candidate_run(&run->bench, leader->candidate, false, &measure,
+                    fmax(run_variant_timeout, run->options->variant_timeout), record, &busy, err);
   if (!status) {
     run->result->measuring += busy;
     leader->seconds += clock_seconds() - begin;
@@ -76,8 +87,8 @@ static int measure_leader(struct tuner_run *run, struct race *race, size_t runne
 }
 
 /* The order alternates from round to round, so that no variant always runs behind the same one. */
-int leaders_run_rounds(struct tuner_run *run, struct race *race, struct leader *leaders,
-                       double until, cugen_error *err) {
+static int run_rounds(struct tuner_run *run, struct race *race, struct leader *leaders,
+                      double until, cugen_error *err) {
   bool over = false;
   for (int round = 0; round < RACE_ROUNDS && !over; round++) {
     for (size_t n = 0; n < race->count; n++) {
@@ -92,7 +103,7 @@ int leaders_run_rounds(struct tuner_run *run, struct race *race, struct leader *
   return CUGEN_OK;
 }
 
-struct cache_record *leaders_median(const struct race_runner *runner, struct leader *leader) {
+static struct cache_record *median_round(const struct race_runner *runner, struct leader *leader) {
   size_t middle = 0;
   if (leader->failed || runner->rounds < RACE_LEAST_ROUNDS) return NULL;
   for (int i = 1; i < runner->rounds; i++)
@@ -101,7 +112,7 @@ struct cache_record *leaders_median(const struct race_runner *runner, struct lea
   return &leader->rounds[middle];
 }
 
-void leaders_free_rounds(struct leader *leader) {
+static void free_rounds(struct leader *leader) {
   for (size_t i = 0; i < RACE_ROUNDS; i++) cache_record_free(&leader->rounds[i]);
 }
 
@@ -110,7 +121,7 @@ void leaders_free_rounds(struct leader *leader) {
 static int store_leader(struct run_records *records, const struct race_runner *runner,
                         struct leader *leader, cugen_error *err) {
   const struct cache_record *before = leader->entrant->record;
-  struct cache_record *record = leaders_median(runner, leader);
+  struct cache_record *record = median_round(runner, leader);
   if (leader->failed) leader->entrant->cost = (double)INFINITY;
   if (!record) return CUGEN_OK;
   leader->entrant->cost = run_cost(records->run, record);
@@ -145,16 +156,32 @@ static int run_race(struct run_records *records, struct entrant *const *entrants
   }
   for (size_t i = 0; i < count && !status; i++)
     if (leaders[i].candidate) candidate_finish(&records->run->bench, leaders[i].candidate);
-  if (!status) status = leaders_run_rounds(records->run, &race, leaders, until, err);
+  if (!status) status = run_rounds(records->run, &race, leaders, until, err);
   if (status == CUGEN_ERROR_INTERRUPTED) status = CUGEN_OK; /* the rounds that are complete count */
   for (size_t i = 0; i < count && !status; i++)
     status = store_leader(records, &race.runners[i], &leaders[i], err);
   if (!status) count_ties(records->run->result, &race);
   for (size_t i = 0; leaders && i < count; i++) {
-    leaders_free_rounds(&leaders[i]);
+    free_rounds(&leaders[i]);
     candidate_close(&records->run->bench, leaders[i].candidate);
   }
   free(leaders);
+  return status;
+}
+
+int leaders_time_both(struct tuner_run *run, struct candidate *const candidates[2],
+                      struct cache_record out[2], cugen_error *err) {
+  struct leader leaders[2] = {{.candidate = candidates[0]}, {.candidate = candidates[1]}};
+  struct race race = {.count = 2};
+  int status = run_rounds(run, &race, leaders, clock_seconds() + least_seconds, err);
+  for (size_t i = 0; i < 2; i++) {
+    struct leader *leader = &leaders[i];
+    struct cache_record *record = leader->failed ? &leader->rounds[race.runners[i].rounds]
+                                                 : median_round(&race.runners[i], leader);
+    out[i] = record ? *record : (struct cache_record){.variant = NULL};
+    if (record) *record = (struct cache_record){.variant = NULL};
+    free_rounds(leader);
+  }
   return status;
 }
 

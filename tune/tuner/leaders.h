@@ -2,18 +2,7 @@
 #ifndef TUNE_TUNER_LEADERS_H
 #define TUNE_TUNER_LEADERS_H
 
-#include "race.h"
 #include "records.h"
-
-/* A kernel in a race: its candidate, and the records of its rounds. */
-struct leader {
-  struct entrant *entrant; /* of leaders.c */
-  /* NULL: the remembered record is of another kernel, or the variant is not asked for. */
-  struct candidate *candidate;
-  struct cache_record rounds[RACE_ROUNDS];
-  double seconds; /* time that the rounds took */
-  bool failed;    /* a round failed */
-};
 
 /* Returns the seconds of the budget that are reserved for the race, or for verifying predictions;
    0: neither will take place. */
@@ -26,12 +15,10 @@ struct measure_options leaders_measure(const struct tuner_run *run);
 /* Opens and builds the candidate of the best variant; *out NULL: no variant is right. The caller
    closes *out even after an error. */
 int leaders_open_best(const struct run_records *r, struct candidate **out, cugen_error *err);
-/* Times the leaders in turn until it is known who is faster, or until the clock's time `until`, but
-   RACE_LEAST_ROUNDS times. Runner i of the race is leader i. */
-int leaders_run_rounds(struct tuner_run *run, struct race *race, struct leader *leaders,
-                       double until, cugen_error *err);
-/* Returns the record of the round of median time; NULL: there were too few. */
-struct cache_record *leaders_median(const struct race_runner *runner, struct leader *leader);
-void leaders_free_rounds(struct leader *leader);
+/* Times two candidates in turn until it is known which is faster, for about a second. Each gets the
+   record of its round of median time, or of the round that failed, which the caller frees; one
+   that had too few rounds gets none. */
+int leaders_time_both(struct tuner_run *run, struct candidate *const candidates[2],
+                      struct cache_record out[2], cugen_error *err);
 
 #endif
