@@ -125,12 +125,19 @@ static void add_record(struct t4 *t4, json_t *record) {
   json_array_append_new(t4->results, result);
 }
 
+/* A comparison with a baseline is no result of the search. */
+static bool is_result(const json_t *record) {
+  const char *options = t4_text_of(record, "options");
+  return json_object_get(record, "variant") &&
+         record_options_parse(options).kind != OPTIONS_BASELINE;
+}
+
 void t4_add(struct t4 *t4, const char *text, size_t length) {
   for (const char *end = text + length; text < end;) {
     const char *stop = memchr(text, '\n', (size_t)(end - text));
     const size_t line = stop ? (size_t)(stop - text) : (size_t)(end - text);
     json_t *record = json_loadb(text, line, 0, NULL);
-    if (json_object_get(record, "variant")) add_record(t4, record);
+    if (is_result(record)) add_record(t4, record);
     json_decref(record);
     text += line + 1;
   }

@@ -93,6 +93,7 @@ static int export_whole(struct exporting *exporting, whole_format format) {
   exporting->t4 = &t4;
   int status = export_to(exporting, false);
   json_t *whole = status ? NULL : format(&t4, cli);
+  exporting->records = json_array_size(t4.results); /* without what T4 leaves out */
   if (whole)
     status = cli_write(cli, dump, whole);
   else if (!status)

@@ -12,9 +12,11 @@ static bool filter_has_settings(const char *problem, const char *settings) {
   return true;
 }
 
-/* Predictions have no way of timing. */
+/* Predictions have no way of timing, and comparisons with a baseline are no results of a way. */
 static bool filter_is_timed(const struct cache_key *key, enum measure_way way) {
-  return !device_parse(key->device).predicted && record_options_parse(key->options).measure == way;
+  const struct record_options options = record_options_parse(key->options);
+  return !device_parse(key->device).predicted && options.kind != OPTIONS_BASELINE &&
+         options.measure == way;
 }
 
 static bool is_on(const struct cache_filter *filter, const char *device) {
