@@ -526,11 +526,11 @@ enum {
                                consequences */
 };
 
-/* A function of your own that does the kernel's work, to compare the best variant with. arguments
-   are those of cugen_call_bind, all of them, with values for scalars; about[i] describes
-   arguments[i]: type, shape, strides. The function launches on stream (a cudaStream_t; NULL on the
-   cpu device, where pointers are the host's) without waiting, and returns 0, or a code of a failure.
-   It may keep in static variables what its first call makes, such as a library's handle. In C++
+/* A function of your own that does the kernel's work, to compare the best variant with
+   (docs/tuning.md). arguments are those of cugen_call_bind, all of them, with values for scalars;
+   about[i] describes arguments[i]. The function launches on stream (a cudaStream_t; NULL on the cpu
+   device, where pointers are the host's) without waiting, and returns 0, or a code of a failure.
+   What its first call makes, such as a library's handle, it may keep in static variables. In C++
    declare it extern "C". */
 typedef int (*cugen_baseline)(void *const *arguments, const cugen_argument_info *const *about,
                               void *stream);
