@@ -312,8 +312,8 @@ static int put_failed_last(struct cache_record *records, size_t count, cugen_err
 int failures_mark(struct lookup *l, struct cache_record *records, size_t *count, cugen_error *err) {
   struct failures *f = NULL;
   size_t kept = 0;
-  if (!l->predicted) return CUGEN_OK;
-  int status = *count ? failures_open(l, &f, err) : CUGEN_OK;
+  if (!l->predicted || !*count) return CUGEN_OK;
+  int status = failures_open(l, &f, err);
   if (status) {
     failures_close(f);
     return status;
