@@ -180,8 +180,8 @@ int candidate_replace(struct bench *bench, struct candidate *c,
   struct kernel_spec *spec = &c->real;
   struct text call = {0}, variant = {0};
   if (c->refused.status) return CUGEN_OK;
-  c->has_check =
-      false; /* the real problem alone proves a function, as it does a library's kernel */
+  /* The real problem alone proves a function, as it does a library's kernel. */
+  c->has_check = false;
   free(spec->variant), free(spec->source), free(spec->sequence), free(spec->order);
   text_addf(&call, LIBRARY_FUNCTION "%s %s", baseline->function, baseline->path);
   text_addf(&variant, "%s:%s", baseline->path, baseline->function);
