@@ -1,5 +1,5 @@
-/* A function of the user's own in place of a plan's kernels: the baseline of a tune. Its image is the
-   text of its call (base/library.h), which any device takes. */
+/* A function of the user's own in place of a plan's kernels: the baseline of a tune. Its image is
+   the text of its call (base/library.h), which any device takes. */
 #ifndef RUNTIME_FUNCTION_H
 #define RUNTIME_FUNCTION_H
 

@@ -1,6 +1,6 @@
-/* The user's own function against the best variant; see baseline.h. The function is a candidate whose
-   image is the text of its call (candidate_replace), so that workers verify and time it like any
-   variant. */
+/* The user's own function against the best variant; see baseline.h. The function is a candidate
+   whose image is the text of its call (candidate_replace), so that workers verify and time it like
+   any variant. */
 #include "baseline.h"
 
 #include "base/key.h"

@@ -1,4 +1,5 @@
-/* The user's own function, which the best variant is compared with (cugen_tune_options.baseline). */
+/* The user's own function, which the best variant is compared with
+   (cugen_tune_options.baseline). */
 #ifndef TUNE_TUNER_BASELINE_H
 #define TUNE_TUNER_BASELINE_H
 

@@ -266,8 +266,8 @@ static void add_entrant(const struct tuner_run *run, const struct cache_record *
     all[(*count)++] = (struct entrant){.record = record, .cost = run_cost(run, record)};
 }
 
-/* Lists all right variants, in no order. Remembered ones take part, because they may be the fastest,
-   or lucky: a run that was stopped had no race. */
+/* Lists all right variants, in no order. Remembered ones take part, because they may be the
+   fastest, or lucky: a run that was stopped had no race. */
 static int list_entrants(const struct run_records *records, struct entrant **out, size_t *count,
                          cugen_error *err) {
   const struct tuner_run *run = records->run;
