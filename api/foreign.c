@@ -447,7 +447,8 @@ static int store(struct suggesting *s, struct cache *cache, cugen_error *err) {
 static int check_any(const struct suggesting *s, cugen_error *err) {
   if (s->count) return CUGEN_OK;
   error_set(err, CUGEN_ERROR_USAGE,
-            "%s: none of %zu results is a variant of %s %s by %s: %zu failed or are not meant",
+            "%s: none of %zu results is a variant of %s %s by %s: %zu failed, or are not among "
+            "those that the map takes",
             s->path, s->out->results, s->map.opened.config->name, s->map.implementation->name,
             s->map.path, s->out->left_out);
   if (s->out->unmatched)

@@ -144,7 +144,7 @@ struct kernel_launch {
   bool cooperative; /* all blocks run at once, so that they may wait for each other (grid.sync()) */
 };
 
-#define KERNEL_MAX_LAUNCHES 16384     /* different launches */
+#define KERNEL_MAX_LAUNCHES 16384     /* different launches of one kernel_spec */
 #define KERNEL_MAX_SEQUENCE (1 << 20) /* launches made by one call */
 /* different kernels; also the most launch { } blocks of an implementation */
 #define KERNEL_MAX_ENTRIES   8

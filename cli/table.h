@@ -20,7 +20,7 @@ enum { TABLE_RIGHT = 1, TABLE_WRAP = 2, TABLE_FOLD = 4 };
 struct table_column {
   const char *header;
   int flags;
-  int rank; /* 0: the column is never left out */
+  int rank; /* the highest is left out first where room is short; 0: never left out */
 };
 
 struct table_cell;

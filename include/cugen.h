@@ -313,9 +313,9 @@ typedef enum cugen_plan_choice {
   CUGEN_PLAN_EXACT, /* the best remembered for this problem */
   CUGEN_PLAN_NEAR,  /* the best remembered for the problem that the policy selects: the nearest, or
                        its bucket's */
-  /* never measured here: shipped for such GPUs, else the fastest by remembered predictions, else
-     shipped by predictions, else on a GPU the config's suggestion (try), else the first valid
-     variant */
+  /* nothing measured is remembered: what cugen ships as measured on this model of GPU, else the
+     fastest of remembered predictions, else what cugen ships as predicted, else on a GPU the
+     config's suggestion (try), else the first valid variant */
   CUGEN_PLAN_DEFAULT,
   CUGEN_PLAN_PINNED,    /* the choice in options.choice, or in the file of options.pin or
                            $CUGEN_PIN */

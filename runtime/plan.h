@@ -86,7 +86,7 @@ int call_launch(struct call *call, cugen_error *err);
 /* Copies the memory of outputs in __device__ symbols into the symbols, before a launch that is
    verified. */
 int call_poison(const struct call *call, cugen_error *err);
-/* Launches on an application's stream, where the device has launch_on. */
+/* Launches on an application's stream. The device must have launch_on. */
 int call_launch_on(const struct call *call, void *stream, cugen_error *err);
 
 #endif

@@ -326,7 +326,7 @@ static int gone(cugen_error *err) {
 
 static int stuck(cugen_error *err) {
   return error_set(err, CUGEN_ERROR_INTERNAL,
-                   "a message between cugen and its worker did not get on for %d s", WIRE_PATIENCE);
+                   "cugen or its worker did not read the other's message for %d s", WIRE_PATIENCE);
 }
 
 /* A socket limited by wire_limit fails with EAGAIN when its time is up. */

@@ -230,9 +230,9 @@ static void check_find_places(struct outcome *o) {
              o->places, &ignored);
 }
 
-/* The compiler duplicates a barrier where it repeats code, and may lose its line: two barriers
-   with one number in the source are a divergence only on different lines, those of their
-   function's callers. */
+/* The compiler copies a barrier where it repeats code, and may lose its line. So two copies of one
+   barrier of the source are a divergence only if both lines are known and differ: the lines of the
+   calls, if the barrier stands in a function. */
 static bool is_false_alarm(const struct watch_finding *f, const struct source_place *here,
                            const struct source_place *other) {
   if (f->kind != CUGEN_FINDING_DIVERGENCE) return false;

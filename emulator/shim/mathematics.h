@@ -236,8 +236,7 @@ static inline void sincospif(float x, float *s, float *c) {
   sincospi((double)x, &wide_s, &wide_c);
   *s = (float)wide_s, *c = (float)wide_c;
 }
-/* Winitzki's approximation (2008), then Newton's steps; with erfc where the result is large,
-   because 1 - y has no digits left there. */
+/* Winitzki's approximation (2008), then Newton's steps. */
 static inline double erfcinv(double y) {
   if (!(y > 0 && y < 2))
     return y == 0 ? __builtin_inf() : y == 2 ? -__builtin_inf() : __builtin_nan("");
@@ -247,6 +246,7 @@ static inline double erfcinv(double y) {
   for (int i = 0; i < 4; ++i) x += (erfc(x) - y) / (1.1283791670955126 * exp(-x * x));
   return x;
 }
+/* From 0.5 on by erfcinv, because erf(x) near 1 has no digits left for the steps. */
 static inline double erfinv(double y) {
   if (!(fabs(y) < 0.5)) return y < 0 ? -erfcinv(1 + y) : erfcinv(1 - y);
   double x = y * 0.886226925452758;

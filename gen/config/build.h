@@ -237,7 +237,7 @@ struct expr_symbol scope_symbol(void *build, const char *name);
 /* Returns the names that expressions see; the list is valid until the next name is added. */
 const char *const *scope_names(void *build, size_t *count);
 const char *scope_nearest(struct build *build, const char *name);
-/* functions.c. conflicts, least_pad, sectors. */
+/* functions.c. The functions conflicts, least_pad and sectors. */
 extern const struct expr_functions config_functions;
 
 /* ---- Parts ---------------------------------------------------------------------------------- */

@@ -155,7 +155,7 @@ struct config_argument { /* An input, output, inout, scratch, scalar or constant
                                    have it */
 };
 
-/* First slots of a formula's own names, above all other slots. */
+/* Where the slots of a formula's own names begin, above all other slots. */
 enum {
   FORMULA_PARAMETER = 1 << 20,
   FORMULA_SCALAR = 1 << 21,

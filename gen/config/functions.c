@@ -9,8 +9,9 @@ enum function { FUNCTION_conflicts, FUNCTION_least_pad, FUNCTION_sectors };
 
 static const char *const function_names[] = {"conflicts", "least_pad", "sectors", NULL};
 
-/* The cost of an evaluation, in simple operations: a count of 32 lanes takes about 1 us. A padding
-   is mostly among the first ten. */
+/* The cost of one call, in simple operations: counting the conflicts or sectors of 32 lanes takes
+   about 1 us. least_pad counts for one padding after the other, of which one of the first ten
+   mostly does. */
 enum { COUNT_COST = 2000, PAD_COST = 20000 };
 /* The most that a call may cost with all that it evaluates, since calls may stand in what another
    call evaluates. */

@@ -79,8 +79,8 @@ static void kernel_read_arguments(struct build *build, const struct list *list) 
   for (size_t i = 0; i < list->count; i++)
     count += is_argument(list->items[i].declaration->keyword->id);
   if (count > KERNEL_MAX_ARGUMENTS)
-    build_fail(build, "kernel \"%s\" has more than %d arguments", config->name,
-               KERNEL_MAX_ARGUMENTS);
+    build_fail(build, "kernel \"%s\" has more than %d arguments: pass several scalars as a struct",
+               config->name, KERNEL_MAX_ARGUMENTS);
   struct config_argument *arguments = build_array(build, count, sizeof *arguments);
   config->arguments = arguments;
   for (size_t i = 0; i < list->count; i++)
@@ -242,7 +242,7 @@ static void read_kernel_name(struct build *build, const char *name) {
                  "'%.80s' cannot name a kernel: letters, digits, '_', '-' and '.' can, 64 at most",
                  name);
   if (!isalnum((unsigned char)*name))
-    build_fail(build, "'%s' cannot name a kernel: no letter first", name);
+    build_fail(build, "'%s' cannot name a kernel: it begins with a letter or a digit", name);
   build->config->name = build_copy(build, name, strlen(name));
 }
 

@@ -507,7 +507,7 @@ static int put_product(const struct names *names, const struct product *product,
     if (!status) add_pad(i ? 0 : product->pad, &value, &factor);
     if (!status && value.type == VALUE_INT &&
         __builtin_mul_overflow(*constant, value.integer, constant))
-      status = error_set(err, CUGEN_ERROR_CONFIG, "a stride past 2^63");
+      status = error_set(err, CUGEN_ERROR_CONFIG, "a stride is above 2^63 - 1");
     if (factor.length && out->length) text_add(out, " * ");
     text_add(out, text_get(&factor));
     out->failed |= factor.failed;

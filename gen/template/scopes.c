@@ -53,7 +53,8 @@ static bool ends_declarator(struct source_token token) {
   return token.kind == SOURCE_MARK && strchr("=;,)[{(:", *token.at);
 }
 
-/* The state of reading the statement again up to the name. */
+/* The state of a second reading of a statement, from its start up to a name in it, which tells
+   whether the statement declares the name. */
 struct reading {
   struct source_token before; /* the token in front */
   bool typed;                 /* a type was read, followed by nothing but qualifiers */

@@ -251,7 +251,7 @@ class PlanChoice(IntEnum):
 
     EXACT = 0  # the best remembered for this problem
     NEAR = 1  # the best remembered for the problem that the policy selects: the nearest, or its bucket's
-    DEFAULT = 2  # never measured here: shipped for such GPUs, else the fastest by remembered predictions, else shipped by predictions, else on a GPU the config's suggestion (try), else the first valid variant
+    DEFAULT = 2  # nothing measured is remembered: what cugen ships as measured on this model of GPU, else the fastest of remembered predictions, else what cugen ships as predicted, else on a GPU the config's suggestion (try), else the first valid variant
     PINNED = 3  # the choice in options.choice, or in the file of options.pin or $CUGEN_PIN
     PORTFOLIO = 4  # named by a portfolio's rule: measured for other sizes
     OTHER_GPU = 5  # the best remembered for this problem on another GPU, of the same model or compute capability

@@ -1,7 +1,8 @@
 /* The inside of the cuda backend, shared by its files: device.c describes and opens devices and has
    the table, memory.c allocates and guards memory, kernel.c loads images and launches kernels,
    graph.c records graphs of launches, timer.c times launches, hold.c holds a stream back, texture.c
-   makes textures and tensor maps, library.c calls libraries. No other file includes this header. */
+   makes textures and tensor maps, library.c calls the kernels of
+   NVIDIA's libraries. */
 #ifndef RUNTIME_CUDA_CUDA_DEVICE_H
 #define RUNTIME_CUDA_CUDA_DEVICE_H
 

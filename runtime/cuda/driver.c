@@ -19,7 +19,7 @@ static const struct toolkit_symbol symbols[] = {
 
 /* ---- Errors --------------------------------------------------------------------------------- */
 
-/* Descriptions of the driver's errors about kernels and devices. */
+/* What the driver's errors about kernels and devices say of the cause. */
 static const struct {
   CUresult result;
   cugen_cause cause;

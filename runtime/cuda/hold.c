@@ -58,7 +58,7 @@ static bool hold_make(struct cuda_device *cuda) {
   return driver->host_device_pointer(&hold->seen, turn, 0) == CUDA_SUCCESS;
 }
 
-/* Holds nothing back, to see whether the kernel ends at once when its turn comes. */
+/* Tries the kernel with nothing behind it: it must end at once when its turn comes. */
 static bool hold_tried(struct cuda_device *cuda) {
   const double begin = clock_seconds();
   hold_wait(cuda);

@@ -342,7 +342,8 @@ static int texel_bytes(const struct kernel_spec *spec) {
 static int model_walk(struct situation *s, const struct ptx_machine *machine,
                       const struct compiled *compiled, size_t entry, struct model_launch *out,
                       cugen_error *err) {
-  if (!compiled->ptx) return error_set(err, CUGEN_ERROR_COMPILE, "this NVRTC gives no PTX");
+  if (!compiled->ptx)
+    return error_set(err, CUGEN_ERROR_COMPILE, "this NVRTC gives no PTX, which a prediction reads");
   int64_t parameters[KERNEL_MAX_ARGUMENTS];
   struct ptx_struct structs[KERNEL_MAX_ARGUMENTS];
   double boxes[KERNEL_MAX_ARGUMENTS];

@@ -240,7 +240,8 @@ static bool has_index(const struct walk *walk, const struct ptx_instruction *in)
   return walk->kernel->operands[in->first + (size_t)in->results].slot >= 0;
 }
 
-/* The number of 128-byte lines that the lanes use, if they are side by side or all apart. */
+/* Returns how many 128-byte lines the lanes touch at most. The number is exact if the lines adjoin,
+   or if each lane has a line of its own. */
 static double ptx_walk_lines_of(const struct ptx_lanes *lanes) {
   const int shift = 7;
   uint64_t least = UINT64_MAX, most = 0;
@@ -806,7 +807,8 @@ static int ptx_walk_check(const struct walk *walk, cugen_error *err) {
     if ((in->op == PTX_MMA || in->op == PTX_WGMMA) && !(tensor_rate(walk->machine, in) > 0))
       return error_set(
           err, CUGEN_ERROR_COMPILE,
-          "PTX line %d: how fast the device multiplies matrices of this type is not known",
+          "PTX line %d: how fast the device multiplies matrices of this type is not known, so the "
+          "variant cannot be predicted",
           in->line);
   }
   return CUGEN_OK;
@@ -862,7 +864,8 @@ static int run_warps(struct walk *walk, struct warp *warps, int count, cugen_err
       if (walk->refused) return ptx_walk_explain(walk, err);
       if ((walk->launch->stop && atomic_load(walk->launch->stop)) ||
           (walk->launch->until > 0 && clock_seconds() > walk->launch->until))
-        return error_set(err, CUGEN_ERROR_INTERRUPTED, "the walk was stopped");
+        return error_set(err, CUGEN_ERROR_INTERRUPTED,
+                         "the prediction was stopped, on request or by its time limit");
       if (warps[i].steps > MOST_STEPS)
         return error_set(err, CUGEN_ERROR_COMPILE, "a warp does not end within %d instructions",
                          MOST_STEPS);

@@ -138,7 +138,7 @@ static double run_pool(struct bench *b, struct compilers *compilers) {
   return rate;
 }
 
-/* ---- Both ----------------------------------------------------------------------------------- */
+/* ---- Sources, and the program ----------------------------------------------------------------------------------- */
 
 /* Returns whether the source is a new one, because the tuner compiles equal sources once. */
 static bool is_new(const struct bench *b, const struct kernel_spec *spec) {

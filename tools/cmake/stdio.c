@@ -1,6 +1,6 @@
-/* Debian's liblua5.4.a and libjansson.a are not position independent: they address stdin, stdout
-   and stderr as only a program can, so that no shared library could hold them. In the archives'
-   copies for libcugen they are renamed to these. */
+/* Debian's liblua5.4.a and libjansson.a are compiled without -fPIC, so that a shared library cannot
+   link their references to stdin, stdout and stderr. The build copies both archives, and renames
+   these three symbols in the copies to those below. */
 #include <stdio.h>
 
 extern FILE *cugen_stdin, *cugen_stdout, *cugen_stderr;

@@ -47,7 +47,8 @@ bool search_is_new(const struct strategy *s, uint64_t index);
    variant, priors alternate with the strategy's own choices. Returns false when the strategy has to
    choose. */
 bool search_first(struct strategy *s, uint64_t *index);
-/* The `report` function of a strategy, by which priors are judged. */
+/* Each strategy's `report` calls this first: it notes the cost, by which the sources of priors are
+   judged. */
 void search_report(struct strategy *s, uint64_t index, double cost);
 /* Gives the next variant in a random order that was not given yet; false: none is left. */
 bool search_random(struct strategy *s, uint64_t *index);

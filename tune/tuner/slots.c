@@ -20,7 +20,8 @@ size_t slots_busy(const struct slots *s) {
 
 /* ---- Who gets what -------------------------------------------------------------------------- */
 
-/* Returns true if the candidate failed on every device that is left. */
+/* Returns true if no further device can try the candidate: it was tried on all that are left, or
+   one alone is left. */
 static bool all_tried(const struct slots *s, const struct candidate *c) {
   for (size_t i = 0; i < s->count && s->count > 1; i++)
     if (!s->all[i].lost && !(c->tried_on >> i & 1)) return s->count - s->lost == 1;

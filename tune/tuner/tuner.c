@@ -9,9 +9,9 @@
    time it. More variants would be chosen before the strategy knows the costs of earlier ones; while
    few costs are known, fewer are ahead (strategy_ahead).
 
-   struct tuner owns the parts of a run, each of which uses only parts named before it: run,
-   records, best, alike, proposals (the strategy), queue, slots (of the workers), counts, workers,
-   sharing (with other tuners), energies, leaders, baseline, verdict.
+   The parts of a run, each of which uses only parts named before it: run, records, best, alike,
+   proposals (the strategy), queue, slots (of the workers), counts, workers, sharing (with other
+   tuners), energies, leaders, baseline, verdict.
 
    Invariants:
    - A variant is given to one worker once in a run, unless that worker's device is in doubt. A
@@ -141,7 +141,7 @@ static int top_up(struct tuner *t, cugen_error *err) {
 /* Starts and finishes what is ready, and waits otherwise. *over is set to true if nothing more can
    be done in the remaining time. */
 static int tuner_step(struct tuner *t, bool *over, cugen_error *err) {
-  /* Read before the look, so that an event during it ends the wait. */
+  /* Read before the work is looked at, so that what happens meanwhile ends the wait. */
   const size_t events = compile_pool_events(t->run.bench.pool);
   const bool last = compile_pool_over(t->run.bench.pool);
   bool advanced;
@@ -282,8 +282,8 @@ double tune_default_budget(bool gpu) {
   return gpu ? run_gpu_budget : run_cpu_budget;
 }
 
-/* Sets the final counts. A variant that was measured for this run before was met as a known record;
-   with `again` it is measured once more and counted then. */
+/* Sets the final counts. A variant with a record of an earlier run was counted as remembered; with
+   `again` it is measured once more and counted as tried. */
 static void tuner_count(struct tuner *t) {
   const struct tuner_run *run = &t->run;
   cugen_tune_result *result = run->result;

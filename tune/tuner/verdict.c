@@ -101,7 +101,7 @@ int verdict_give(const struct proposals *p, const struct queue *queue, const cug
                      "stopped on request; everything measured is kept");
   if (records->held && !records->sound) return error_copy(err, &records->fault);
   if (p->best.variant) return CUGEN_OK;
-  /* The named variant is right. */
+  /* A remembered variant is right. */
   if ((tried == 0 || run->target->outputs) && first_current(records, true)) return CUGEN_OK;
   if (alike_count(&p->alike)) return refused_alike(p, err);
   if (tried == 0 && late->status) return too_late(run, late, err);
@@ -111,7 +111,8 @@ int verdict_give(const struct proposals *p, const struct queue *queue, const cug
   if (run->result->unsupported == tried)
     return error_set_cause(
         err, CUGEN_ERROR_DEVICE, CUGEN_CAUSE_UNSUPPORTED,
-        "no variant could be run here; nothing is known against them; the first, '%s': %s",
+        "no variant could be run here, which does not make them wrong: tune on a GPU, or predict "
+        "for a described one; the first, '%s': %s",
         first->variant, first->reason);
   error_set(err, CUGEN_ERROR_WRONG,
             "not one of %zu variants came out right; the first, '%s': %s: %s", tried,

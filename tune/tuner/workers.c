@@ -174,7 +174,7 @@ static int take_result(struct workers *w, size_t worker, bool more, bool *advanc
   const int broken = worker_usable(worker_pool_at(bench->workers, worker), &unusable);
   struct turn ended = slot->turn;
   const bool goes_on = more && !status && !broken && ended.record.outcome == CUGEN_OUTCOME_OK;
-  /* Not a candidate with an image that is being measured. */
+  /* The next candidate is not one whose image is being measured. */
   struct candidate *next = goes_on ? slots_take_ready(&w->slots, &w->proposals->best, slot) : NULL;
   slot->turn.candidate = NULL;
   int began = next ? workers_begin(w, slot, next, advanced, &refused) : CUGEN_OK;

@@ -92,7 +92,9 @@ static int tables_refuse(struct pg_cache *cache, const char *what, cugen_error *
   return status;
 }
 
-/* Appends what pg_get_expr and format_type say of a record's columns that write_type made. */
+/* Appends the line by which PostgreSQL's catalog describes a column of the table record, as
+   write_type makes it. It is compared with the lines that the database gives (format_type,
+   pg_get_expr). */
 static void describe_column(const struct cache_column *column, struct text *out) {
   static const char *const types[] = {
       [COLUMN_TEXT] = "text C",    [COLUMN_CHARS] = "text C",         [COLUMN_HASH] = "text C",

@@ -170,10 +170,11 @@ void cache_stage_resume(struct sqlite_cache *cache, bool dropped);
 
 /* ---- schema.c ------------------------------------------------------------------------------- */
 
-/* tables: the statements that make the tables, as cache_write_sql takes them, each ended by a
-   line's end. CUGEN_ERROR_CACHE, with the remedy, if the tables, columns or indices differ from
-   those that cugen makes in any format, or if there are others: triggers, views, generated
-   columns. Nothing of the schema has been run by then. */
+/* schema: the database's name in SQL: "main", or that of an attached file. tables: the statements
+   that make the tables, as cache_write_sql takes them, each ended by a line's end.
+   CUGEN_ERROR_CACHE, with the remedy, if the tables, columns or indices differ from those that
+   cugen makes in any format, or if there are others: triggers, views, generated columns. It only
+   reads the list of what the file has, so that no trigger or view of a foreign file is run. */
 int cache_check_schema(sqlite3 *db, const char *schema, const char *tables, const char *path,
                        cugen_error *err);
 

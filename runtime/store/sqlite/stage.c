@@ -475,8 +475,9 @@ static void resume(struct sqlite_stage *stage) {
   stage->kept = status && status != CUGEN_ERROR_CACHE;
 }
 
-/* Whether the file is an import of this user's cache: it has the right name, and no more users
-   can write it than the cache. */
+/* Returns whether a file that was found under the import's name may be read as one: it belongs to
+   this user or to the cache's owner, has one link, and no more users can write it than the
+   cache. */
 static bool is_trusted(const struct sqlite_stage *stage) {
   struct stat mine, cache;
   return !fstat(stage->fd, &mine) && !stat(text_get(&stage->cache->base.path), &cache) &&

@@ -230,7 +230,8 @@ static void print_row(const char *name, const char *variants, const char *budget
   putchar('\n');
 }
 
-/* The scores of one space, with which the means and the lowest are brought up to date. */
+/* Scores every strategy on one space, prints the scores or appends them to `spaces`, and updates
+   `sums` and `lowest`. */
 static void replay_space(const char *path, const struct options *o, json_t *spaces, double *sums,
                          double *lowest) {
   struct result results[MOST_STRATEGIES];

@@ -278,7 +278,8 @@ static int pool_runs(const struct score *score, const struct score_run *runs, si
   return CUGEN_OK;
 }
 
-/* Fits the costs over time, as indices into the ranked costs, and rounds them. */
+/* Fits a falling curve to the ranks of the runs' costs over time, rounds the ranks, and replaces each
+   by its cost. The last rank before pooled->stopping stays until the end. */
 static int fit(const struct score *score, struct pooled *pooled, size_t runs, double *curve,
                cugen_error *err) {
   const size_t fits = runs > FEWEST_FITS ? runs : FEWEST_FITS;
