@@ -178,11 +178,8 @@ static void fit_say(const cugen_array *given, const struct kernel_argument *want
   fit_print(given->rank, shape ? given->shape : given->stride, &is);
   fit_print(wanted->rank, shape ? wanted->shape : wanted->stride, &should);
   if (part == FIT_ABSENT)
-    error_set(
-        err, CUGEN_ERROR_USAGE,
-        "argument '%s' does not exist for this problem, because its 'when' is false: leave it "
-        "out",
-        wanted->name);
+    error_set(err, CUGEN_ERROR_USAGE, "argument '%s' is none of this problem's: leave it out",
+              wanted->name);
   else if (part == FIT_DTYPE)
     error_set(err, CUGEN_ERROR_USAGE, "argument '%s': its elements are %s, should be %s",
               wanted->name, given->dtype, wanted->dtype->name);
