@@ -1,5 +1,6 @@
 /* Runs the tests that a program lists; linked into each program of tests. */
 #include <stdio.h>
+#include <string.h>
 
 #include "tests/testing.h"
 
@@ -18,6 +19,17 @@ void tests_add(struct CMUnitTest test) {
 
 int tests_run(void) {
   return cmocka_run_group_tests(tests, all_tests.before, all_tests.after);
+}
+
+/* `got` was returned, and `*kept` is the error's status; parts of its message follow. */
+void tests_failed(int got, const int *kept, const char *message, int status, ...) {
+  va_list parts;
+  if (got != status || *kept != status)
+    fail_msg("status %d (the error's: %d), not %d: %s", got, *kept, status, message);
+  va_start(parts, status);
+  for (const char *part; (part = va_arg(parts, const char *));)
+    if (!strstr(message, part)) fail_msg("no '%s' in: %s", part, message);
+  va_end(parts);
 }
 
 __attribute__((weak)) int main(void) {

@@ -40,6 +40,27 @@ extern struct tests_fixture all_tests;
 extern const char *tests_skipped;
 #define SKIP_ALL_TESTS(reason) const char *tests_skipped = reason
 
+/* Calls of cugen, which are given &err: WORKS(call) fails the test with the error's message unless
+   the call returns CUGEN_OK. FAILS(call, status, parts...) expects the status, and a message with
+   all of the parts; FAILS_WITH(call, status, message) the whole message. */
+#define WORKS(call)                                                                                \
+  do {                                                                                             \
+    cugen_error err = {0};                                                                         \
+    if (call) fail_msg("%s", err.message);                                                         \
+  } while (0)
+#define FAILS(call, ...)                                                                           \
+  do {                                                                                             \
+    cugen_error err = {0};                                                                         \
+    tests_failed(call, &err.status, err.message, __VA_ARGS__, NULL);                               \
+  } while (0)
+#define FAILS_WITH(call, want, whole)                                                              \
+  do {                                                                                             \
+    cugen_error err = {0};                                                                         \
+    tests_failed(call, &err.status, err.message, want, NULL);                                      \
+    assert_string_equal(err.message, whole);                                                       \
+  } while (0)
+void tests_failed(int got, const int *kept, const char *message, int status, ...);
+
 /* FREED(text) name = {0}; calls text_free(&name), and CLOSED(config) *name; config_close(name),
    where the scope ends. CLOSABLE says by which function a type is closed. */
 #define FREED(type)  __attribute__((cleanup(type##_free))) struct type

@@ -38,8 +38,7 @@ double run_variant(cugen_kernel *kernel, const char *variant) {
 
 struct text read_text(const char *path) {
   struct text text = {0};
-  cugen_error error;
-  if (file_read(path, &text, &error)) fail_msg("%s", error.message);
+  WORKS(file_read(path, &text, &err));
   return text;
 }
 
@@ -59,10 +58,8 @@ void replace(struct text *text, const char *after, const char *from, const char 
 }
 
 void add_text(cugen *lib, const char *name, const struct text *text) {
-  cugen_error error;
   assert_false(text->failed);
-  if (cugen_add_file(lib, name, text_get(text), text->length, &error))
-    fail_msg("%s", error.message);
+  WORKS(cugen_add_file(lib, name, text_get(text), text->length, &err));
 }
 
 /* Rewrites the config, which is Lua: in front of the file's first line a global replaces the
@@ -99,9 +96,8 @@ cugen_plan *open_choice(cugen *lib, const struct choice *choice, const char *con
 }
 
 void launch_once(cugen_plan *plan, void *const *arguments, size_t count) {
-  cugen_error error;
   CLOSED(cugen_call) *call = call_of(plan, arguments, count);
-  if (cugen_call_launch(call, NULL, &error)) fail_msg("%s", error.message);
+  WORKS(cugen_call_launch(call, NULL, &err));
 }
 
 cugen_kernel *open_made_up(cugen *lib, const struct made_up *made, const char *body) {
@@ -123,9 +119,8 @@ cugen_kernel *open_made_up(cugen *lib, const struct made_up *made, const char *b
 
 void run_products(cugen *lib, const struct product_run *runs, size_t count) {
   for (size_t i = 0; i < count; i++) {
-    cugen_kernel *kernel =
+    CLOSED(cugen_kernel) *kernel =
         open_kernel(lib, "configs/matmul.lua", runs[i].settings, PRODUCT_SETTINGS);
     run_variant(kernel, runs[i].variant);
-    cugen_kernel_close(kernel);
   }
 }

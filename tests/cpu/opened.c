@@ -11,14 +11,13 @@ void check(int status, const cugen_error *err) {
 
 void opened_open(struct opened *o, const char *config, bool check_problem) {
   static const struct toolkit_options places;
-  cugen_error err = {0};
   o->sources.files = o->files;
-  check(toolkit_open(&places, &o->toolkit, &err), &err);
-  check(cpu_device_ops.describe(o->toolkit, 0, &o->device, &err), &err);
-  check(config_open(&o->sources, config, &o->config, &err), &err);
-  check(problem_set(o->config, NULL, 0, check_problem, &o->problem, &err), &err);
-  check(space_open(o->config, &o->problem, &o->device.facts, &o->space, &err), &err);
-  check(cache_open("none", &o->cache, NULL, &err), &err);
+  WORKS(toolkit_open(&places, &o->toolkit, &err));
+  WORKS(cpu_device_ops.describe(o->toolkit, 0, &o->device, &err));
+  WORKS(config_open(&o->sources, config, &o->config, &err));
+  WORKS(problem_set(o->config, NULL, 0, check_problem, &o->problem, &err));
+  WORKS(space_open(o->config, &o->problem, &o->device.facts, &o->space, &err));
+  WORKS(cache_open("none", &o->cache, NULL, &err));
   o->target = (struct tune_target){.config = o->config,
                                    .problem = &o->problem,
                                    .space = o->space,

@@ -32,8 +32,7 @@ struct fixture {
 };
 
 static void add(struct fixture *f, const char *name, const char *text) {
-  cugen_error err = {0};
-  check(sources_add(&f->opened.files, name, text, strlen(text), &err), &err);
+  WORKS(sources_add(&f->opened.files, name, text, strlen(text), &err));
 }
 
 static const struct bench_options options = {.seed = 1, .threads = 1, .timeout = 60};
@@ -41,13 +40,12 @@ static const struct bench_options options = {.seed = 1, .threads = 1, .timeout =
 static int set_up(void **state) {
   static struct fixture fixture;
   struct fixture *f = &fixture;
-  cugen_error err = {0};
   add(f, "scaled.lua", config_text);
   add(f, "scaled.cu", template_text);
   add(f, "scaled_reference.cu", reference_text);
   opened_open(&f->opened, "scaled.lua", false);
   f->opened.target.problem_is_check = true; /* the check problem alone is enough here */
-  check(bench_open(&f->opened.target, &options, &f->bench, &err), &err);
+  WORKS(bench_open(&f->opened.target, &options, &f->bench, &err));
   *state = f;
   return 0;
 }
@@ -65,12 +63,10 @@ static int64_t dataset_of(struct fixture *f, uint64_t index) {
   FREED(kernel_spec) spec;
   struct value values[8];
   struct variant variant;
-  cugen_error err = {0};
   space_variant(f->opened.space, index, &variant, values);
-  check(expand_variant(f->bench.expander, f->opened.config, &f->opened.problem,
-                       &f->opened.device.facts, &variant, &spec, &err),
-        &err);
-  check(bench_dataset(&f->bench, &spec, &f->opened.problem, true, &variant, &request, &err), &err);
+  WORKS(expand_variant(f->bench.expander, f->opened.config, &f->opened.problem,
+                       &f->opened.device.facts, &variant, &spec, &err));
+  WORKS(bench_dataset(&f->bench, &spec, &f->opened.problem, true, &variant, &request, &err));
   return request->id;
 }
 
@@ -90,11 +86,10 @@ static void run(struct fixture *f, uint64_t index) {
   struct candidate *c;
   struct cache_record record;
   double busy;
-  cugen_error err = {0};
-  check(candidate_open(&f->bench, index, &c, &err), &err);
-  check(candidate_build(&f->bench, c, &err), &err);
+  WORKS(candidate_open(&f->bench, index, &c, &err));
+  WORKS(candidate_build(&f->bench, c, &err));
   while (!candidate_ready(&f->bench, c)) compile_pool_wait(f->bench.pool, 0.05);
-  check(candidate_run(&f->bench, c, true, &measure, 60, &record, &busy, &err), &err);
+  WORKS(candidate_run(&f->bench, c, true, &measure, 60, &record, &busy, &err));
   if (record.outcome != CUGEN_OUTCOME_OK) fail_msg("%s: %s", record.variant, record.reason);
   cache_record_free(&record);
   candidate_close(&f->bench, c);
@@ -114,8 +109,7 @@ TEST(results_that_were_given_up_are_computed_again) {
 /* Returns how many compiles a run of the variant takes in a new bench. */
 static size_t compiles_of(struct fixture *f, uint64_t index) {
   struct fixture other = {.opened = f->opened};
-  cugen_error err = {0};
-  check(bench_open(&other.opened.target, &options, &other.bench, &err), &err);
+  WORKS(bench_open(&other.opened.target, &options, &other.bench, &err));
   run(&other, index);
   size_t count = compile_pool_count(other.bench.pool);
   bench_close(&other.bench);
@@ -126,10 +120,9 @@ static size_t compiles_of(struct fixture *f, uint64_t index) {
    variant's own compile is not counted here. */
 TEST(references_are_compiled_once) {
   struct fixture *f = *state;
-  cugen_error err = {0};
   assert_int_equal(compiles_of(f, 0), 2);
   assert_int_equal(compiles_of(f, 0), 2);
-  check(cache_open("none", &f->opened.target.images, NULL, &err), &err);
+  WORKS(cache_open("none", &f->opened.target.images, NULL, &err));
   assert_int_equal(compiles_of(f, 0), 2);
   assert_int_equal(compiles_of(f, 0), 1);
   assert_int_equal(compiles_of(f, 1), 2);

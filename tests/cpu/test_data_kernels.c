@@ -27,25 +27,23 @@ static int set_up(void **state) {
   struct fixture *f = &fixture;
   struct kernel_spec spec;
   const char *entries[KERNEL_MAX_ENTRIES];
-  cugen_error err = {0};
-  check(toolkit_open(&places, &f->toolkit, &err), &err);
-  check(cpu_device_ops.open(&(const struct device_options){.toolkit = f->toolkit, .embedded = true},
-                            &f->device, &err),
-        &err);
+  WORKS(toolkit_open(&places, &f->toolkit, &err));
+  WORKS(cpu_device_ops.open(&(const struct device_options){.toolkit = f->toolkit, .embedded = true},
+                            &f->device, &err));
   const struct compiled *compiled[DATA_PARTS];
   for (int part = 0; part < DATA_PARTS; part++) {
-    check(data_kernels_spec(part, &spec, &err), &err);
+    WORKS(data_kernels_spec(part, &spec, &err));
     const struct compile_request request = {.toolkit = f->toolkit,
                                             .name = spec.variant,
                                             .source = spec.source,
                                             .arch = "cpu",
                                             .entries = entries,
                                             .entry_count = plan_entries(&spec, entries)};
-    check(cpu_device_ops.compile(&request, &f->compiled[part], &err), &err);
+    WORKS(cpu_device_ops.compile(&request, &f->compiled[part], &err));
     kernel_spec_free(&spec);
     compiled[part] = &f->compiled[part];
   }
-  check(data_kernels_open(f->device, compiled, &f->kernels, &err), &err);
+  WORKS(data_kernels_open(f->device, compiled, &f->kernels, &err));
   *state = f;
   return 0;
 }
@@ -61,9 +59,8 @@ static int tear_down(void **state) {
 
 TEST(they_prove_themselves) {
   struct fixture *f = *state;
-  cugen_error err = {0};
   bool same = false;
-  check(data_proof(f->device, f->kernels, &same, &err), &err);
+  WORKS(data_proof(f->device, f->kernels, &same, &err));
   assert_true(same);
 }
 
@@ -94,10 +91,9 @@ static struct kernel_argument argument_by(const struct dtype *dtype, int rank, i
       {"row^1,0,1", "col^1,1,2", "201^1,0,2", "row/2x2x2x2:col^2,1,2"}};
   struct kernel_argument a = argument_of(dtype, rank, false, 0);
   struct layout layout;
-  cugen_error err = {0};
   strcpy(a.layout, words[how][rank - 1]);
-  check(layout_read(a.layout, rank, &layout, &err), &err);
-  check(layout_of_shape(&layout, a.shape, dtype->bytes, &a.map, &err), &err);
+  WORKS(layout_read(a.layout, rank, &layout, &err));
+  WORKS(layout_of_shape(&layout, a.shape, dtype->bytes, &a.map, &err));
   memset(a.stride, 0, sizeof a.stride);
   a.elements = a.map.size;
   return a;
@@ -132,12 +128,11 @@ static void fills(struct fixture *f, const struct kernel_argument *given) {
   struct kernel_argument a = *given;
   const size_t bytes = (size_t)kernel_argument_bytes(&a);
   char *here = malloc(bytes), *there = malloc(bytes);
-  cugen_error err = {0};
   for (int fill = 0; fill < FILL_KIND_COUNT; fill++) {
     a.fill = (enum fill_kind)fill;
     memset(there, 0xff, bytes); /* also between the rows */
     element_fill(&a, 5, 2, here);
-    check(data_kernels_fill(f->kernels, &a, 5, 2, there, &err), &err);
+    WORKS(data_kernels_fill(f->kernels, &a, 5, 2, there, &err));
     if (memcmp(here, there, bytes) != 0) fail_msg("%s %s", a.dtype->name, fill_kind_names[fill]);
   }
   free(here);
@@ -152,10 +147,9 @@ TEST(fills_are_the_same_bytes) {
 
 static uint64_t digest(struct fixture *f, const void *from, size_t bytes) {
   const struct data_tally *tallies;
-  cugen_error err = {0};
-  check(data_kernels_begin(f->kernels, &err), &err);
-  check(data_kernels_digest(f->kernels, from, bytes, &err), &err);
-  check(data_kernels_await(f->kernels, &tallies, &err), &err);
+  WORKS(data_kernels_begin(f->kernels, &err));
+  WORKS(data_kernels_digest(f->kernels, from, bytes, &err));
+  WORKS(data_kernels_await(f->kernels, &tallies, &err));
   return tallies[0].digest;
 }
 
@@ -182,10 +176,9 @@ TEST(any_byte_that_changes_shows) {
 
 static uint64_t bits(struct fixture *f, const struct kernel_argument *a, const void *from) {
   const struct data_tally *tallies;
-  cugen_error err = {0};
-  check(data_kernels_begin(f->kernels, &err), &err);
-  check(data_kernels_bits(f->kernels, a, from, &err), &err);
-  check(data_kernels_await(f->kernels, &tallies, &err), &err);
+  WORKS(data_kernels_begin(f->kernels, &err));
+  WORKS(data_kernels_bits(f->kernels, a, from, &err));
+  WORKS(data_kernels_await(f->kernels, &tallies, &err));
   assert_true(tallies[0].digest == element_digest(a, from));
   return tallies[0].digest;
 }
@@ -242,14 +235,13 @@ static void narrowings(struct fixture *f, const struct kernel_argument *a) {
   for (size_t i = 0; i <= sizeof odd / sizeof *odd; i++) {
     const struct data_tally *tallies;
     const bool poisoned = i == sizeof odd / sizeof *odd;
-    cugen_error err = {0};
     for (int64_t k = 0; k < element_count(a); k++) element_store(wide, from, k, (double)(k % 13));
     if (!poisoned) element_store(wide, from, 5, odd[i]);
     if (poisoned) memset(from + 40, 0x5a, 8);
     const int wrong = narrow_here(a, from, here);
-    check(data_kernels_begin(f->kernels, &err), &err);
-    check(data_kernels_narrow(f->kernels, a, from, 0x5a, there, &err), &err);
-    check(data_kernels_await(f->kernels, &tallies, &err), &err);
+    WORKS(data_kernels_begin(f->kernels, &err));
+    WORKS(data_kernels_narrow(f->kernels, a, from, 0x5a, there, &err));
+    WORKS(data_kernels_await(f->kernels, &tallies, &err));
     /* a number just beyond the end of a type without infinities is the host's to round */
     const bool doubtful = a->dtype->kind == DTYPE_SMALL && !a->dtype->format.infinities;
     if (poisoned   ? !tallies[0].wrong
@@ -288,7 +280,6 @@ TEST(what_a_kernel_changes_is_written_anew) {
       .spec = {.arguments = &a, .argument_count = 1}, .seed = 1, .sets = {&sets[0], &sets[1]}};
   uint64_t digests[1];
   float values[CHANGED];
-  cugen_error err = {0};
   for (int i = 0; i < CHANGED; i++) values[i] = (float)i;
   const size_t offset = dataset_data_offset(&d.spec, 0);
   d.set_count = 2, d.kept = &kept, d.digests = digests, d.kernels = f->kernels;
@@ -299,13 +290,13 @@ TEST(what_a_kernel_changes_is_written_anew) {
     sets[s].device = malloc(sizeof values);
     memset(sets[s].device, 0x55 + s, sizeof values);
   }
-  check(dataset_keep(f->device, &d, &err), &err);
+  WORKS(dataset_keep(f->device, &d, &err));
   assert_true(holds(&kept, values));
-  check(dataset_renew(f->device, &d, 1, &err), &err);
+  WORKS(dataset_renew(f->device, &d, 1, &err));
   assert_true(holds(&sets[1], values));
   assert_int_equal(*(unsigned char *)sets[0].device, 0x55);
   memset(kept.device, 0x77, 4);
-  check(dataset_write_input(f->device, &d, 0, &sets[0], &err), &err);
+  WORKS(dataset_write_input(f->device, &d, 0, &sets[0], &err));
   assert_true(holds(&sets[0], values));
   assert_true(holds(&kept, values));
   f->device->ops->free(f->device, &kept);
@@ -326,7 +317,6 @@ TEST(changed_inputs_are_told_apart) {
                       .set_count = 1,
                       .digests = digests,
                       .kernels = f->kernels};
-  cugen_error err = {0};
   arguments[1].name = "A", arguments[2].name = "B";
   for (size_t i = 0; i < 3; i++) {
     const size_t bytes = (size_t)kernel_argument_bytes(&arguments[i]);
@@ -335,11 +325,10 @@ TEST(changed_inputs_are_told_apart) {
     element_fill(&arguments[i], d.seed, i, set[i].device);
     digests[i] = digest(f, set[i].device, bytes);
   }
-  check(dataset_restore(f->device, &d, &err), &err);
+  WORKS(dataset_restore(f->device, &d, &err));
   ((float *)set[2].device)[3] = 7;
-  assert_int_equal(dataset_restore(f->device, &d, &err), CUGEN_ERROR_WRONG);
-  assert_non_null(strstr(err.message, "wrote to input B: B[3] is 7"));
-  check(dataset_restore(f->device, &d, &err), &err);
+  FAILS(dataset_restore(f->device, &d, &err), CUGEN_ERROR_WRONG, "wrote to input B: B[3] is 7");
+  WORKS(dataset_restore(f->device, &d, &err));
   for (size_t i = 0; i < 3; i++) free(set[i].device);
 }
 
@@ -363,10 +352,9 @@ static struct verdict judge_there(struct fixture *f, const struct kernel_argumen
                                   const struct samples *samples) {
   struct verdict v = {.error = 0};
   const struct data_tally *tallies;
-  cugen_error err = {0};
-  check(data_kernels_begin(f->kernels, &err), &err);
-  check(data_kernels_compare(f->kernels, a, got, want, samples->flat, samples->count, &err), &err);
-  check(data_kernels_await(f->kernels, &tallies, &err), &err);
+  WORKS(data_kernels_begin(f->kernels, &err));
+  WORKS(data_kernels_compare(f->kernels, a, got, want, samples->flat, samples->count, &err));
+  WORKS(data_kernels_await(f->kernels, &tallies, &err));
   const struct verify_tally tally = data_tally_read(&tallies[0]);
   const int64_t first = tally.wrong ? tally.first : 0;
   v.status = verify_judge(a, &tally, samples,
@@ -500,11 +488,10 @@ TEST(errors_are_summarised) {
   struct fixture *f = *state;
   const double errors[] = {0.5, -1, 0, -1.5, NAN, 2, INFINITY};
   const struct data_tally *tallies;
-  cugen_error err = {0};
-  check(data_kernels_begin(f->kernels, &err), &err);
+  WORKS(data_kernels_begin(f->kernels, &err));
   for (int64_t count = 0; count <= 7; count++)
-    check(data_kernels_errors(f->kernels, errors, count, &err), &err);
-  check(data_kernels_await(f->kernels, &tallies, &err), &err);
+    WORKS(data_kernels_errors(f->kernels, errors, count, &err));
+  WORKS(data_kernels_await(f->kernels, &tallies, &err));
   const double worst[] = {0, 0.5, 1, 1, 1.5, INFINITY, INFINITY, INFINITY};
   const int64_t wrong[] = {0, 0, 0, 0, 1, 2, 3, 4};
   for (int i = 0; i < 8; i++) {
@@ -526,13 +513,12 @@ TEST(unwritten_results_are_found) {
   for (int64_t i = 0; i < 40; i++) flat[i] = 39 - i; /* the first five samples lie beyond it */
   for (size_t at = 0; at < 40; at++) {
     const struct data_tally *tallies;
-    cugen_error err = {0};
     results[at] = UINT64_MAX;
-    check(data_kernels_begin(f->kernels, &err), &err);
-    check(data_kernels_unwritten(f->kernels, &a, results, NULL, 35, 0xff, &err), &err);
-    check(data_kernels_unwritten(f->kernels, &a, results, flat, 40, 0xff, &err), &err);
-    check(data_kernels_unwritten(f->kernels, &a, results, NULL, 35, 0x5a, &err), &err);
-    check(data_kernels_await(f->kernels, &tallies, &err), &err);
+    WORKS(data_kernels_begin(f->kernels, &err));
+    WORKS(data_kernels_unwritten(f->kernels, &a, results, NULL, 35, 0xff, &err));
+    WORKS(data_kernels_unwritten(f->kernels, &a, results, flat, 40, 0xff, &err));
+    WORKS(data_kernels_unwritten(f->kernels, &a, results, NULL, 35, 0x5a, &err));
+    WORKS(data_kernels_await(f->kernels, &tallies, &err));
     assert_true(tallies[0].first == (at < 35 ? at : UINT64_MAX));
     assert_true(tallies[1].first == (at >= 5 ? at : UINT64_MAX));
     assert_true(tallies[2].first == UINT64_MAX);
@@ -560,10 +546,9 @@ static bool guards_beside(const struct memory *memory, struct memory_guards *out
 static bool are_whole(struct fixture *f, struct dataset *d) {
   const struct data_tally *tallies;
   size_t asked;
-  cugen_error err = {0};
-  check(data_kernels_begin(f->kernels, &err), &err);
-  check(dataset_ask_guards(d, &asked, &err), &err);
-  check(data_kernels_await(f->kernels, &tallies, &err), &err);
+  WORKS(data_kernels_begin(f->kernels, &err));
+  WORKS(dataset_ask_guards(d, &asked, &err));
+  WORKS(data_kernels_await(f->kernels, &tallies, &err));
   assert_int_equal(asked, 2 * (GUARDED - 1)); /* a scalar has no buffer */
   return dataset_are_whole(tallies, asked);
 }

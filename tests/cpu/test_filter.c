@@ -105,8 +105,7 @@ static cugen_call *bind(cugen_plan *plan, struct picture *p, float *image, float
 }
 
 static void launch(const cugen_call *call) {
-  cugen_error error;
-  if (cugen_call_launch(call, NULL, &error)) fail_msg("%s", error.message);
+  WORKS(cugen_call_launch(call, NULL, &err));
 }
 
 static void expect_picture(const struct picture *p, const float *image, const float *result,

@@ -69,8 +69,7 @@ static void assert_found(struct fixture *fixture, size_t argument, ptrdiff_t at,
 
 TEST_WITH(each_side_of_each_argument, set_up, tear_down) {
   struct fixture *fixture = *state;
-  cugen_error err;
-  assert_int_equal(dataset_guards(fixture->device, fixture->dataset, &err), CUGEN_OK);
+  WORKS(dataset_guards(fixture->device, fixture->dataset, &err));
   for (size_t i = 0; i < ARGUMENTS; i++) {
     const ptrdiff_t bytes = (ptrdiff_t)kernel_argument_bytes(&fixture->dataset->spec.arguments[i]);
     assert_found(fixture, i, -1, "before the start");

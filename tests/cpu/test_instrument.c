@@ -15,11 +15,10 @@ struct fixture {
 
 static void open_instrument(struct fixture *f, const char *config, double timeout) {
   const struct instrument_options options = {.seed = 1, .timeout = timeout};
-  cugen_error err = {0};
   *f = (struct fixture){0};
   opened_open(&f->opened, config, true);
-  check(instrument_open(&f->opened.target, &f->opened.device.facts, &options, &f->instrument, &err),
-        &err);
+  WORKS(
+      instrument_open(&f->opened.target, &f->opened.device.facts, &options, &f->instrument, &err));
 }
 
 static void close_instrument(struct fixture *f) {
@@ -29,14 +28,13 @@ static void close_instrument(struct fixture *f) {
 
 static void run(struct fixture *f, const char *text, uint32_t count_blocks, int processes,
                 struct instrument_result *out) {
-  cugen_error err = {0};
   struct value values[32];
   struct variant variant;
   uint64_t index = 0;
-  check(space_find(f->opened.space, text, &index, &err), &err);
+  WORKS(space_find(f->opened.space, text, &index, &err));
   space_variant(f->opened.space, index, &variant, values);
   const struct instrument_request request = {count_blocks, processes, true};
-  check(instrument_run(f->instrument, &f->opened.problem, &variant, &request, out, &err), &err);
+  WORKS(instrument_run(f->instrument, &f->opened.problem, &variant, &request, out, &err));
 }
 
 static const struct watch_counter *counter(const struct watch_report *report, size_t launch,

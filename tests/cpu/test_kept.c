@@ -11,10 +11,6 @@
 #include "runtime/compile/toolkit.h"
 #include "tests/testing.h"
 
-static void check(int status, const cugen_error *err) {
-  if (status) fail_msg("%s", err->message);
-}
-
 /* ---- With the compiler ---------------------------------------------------------------------- */
 
 /* A watched image names the folder in which it was compiled, so two compiles give different
@@ -29,8 +25,7 @@ static struct hash image_of(const struct toolkit *toolkit, const char *source, b
                                           .watched = true,
                                           .at_source = at_source};
   FREED(compiled) compiled;
-  cugen_error err;
-  check(cpu_compile(&request, &compiled, &err), &err);
+  WORKS(cpu_compile(&request, &compiled, &err));
   assert_string_equal(compiled.entries[0], "cugen_entry_0");
   assert_string_equal(compiled.log, "");
   const struct hash hash = hash_bytes(compiled.image, compiled.image_length);
@@ -42,8 +37,7 @@ static struct hash image_of(const struct toolkit *toolkit, const char *source, b
 
 TEST(equal_code_is_compiled_once) {
   CLOSED(toolkit) *toolkit, *other;
-  cugen_error err;
-  check(toolkit_open(&(struct toolkit_options){0}, &toolkit, &err), &err);
+  WORKS(toolkit_open(&(struct toolkit_options){0}, &toolkit, &err));
   const struct hash first = image_of(toolkit, "// one\n// n=1\n" ONE, true);
   assert_string_equal(image_of(toolkit, "// one\n// n=2\n" ONE, true).hex, first.hex);
   assert_string_not_equal(image_of(toolkit, "// one\n// n=1\n" ONE, false).hex, first.hex);
@@ -53,7 +47,7 @@ TEST(equal_code_is_compiled_once) {
                           first.hex); /* a comment that continues on the next line */
   assert_string_not_equal(image_of(toolkit, "// one\n// n=1\n__device__ int more;\n" ONE, true).hex,
                           first.hex);
-  check(toolkit_open(&(struct toolkit_options){0}, &other, &err), &err);
+  WORKS(toolkit_open(&(struct toolkit_options){0}, &other, &err));
   assert_string_not_equal(image_of(other, "// one\n// n=1\n" ONE, true).hex, first.hex);
 }
 

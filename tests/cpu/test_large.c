@@ -208,11 +208,9 @@ TEST(test_offsets) {
       {"reduce", "vector", {"rows=65536", "cols=65536", "axis=row"}},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-    cugen_error error;
     const char *source, *name;
     CLOSED(cugen_kernel) *kernel = open_kernel(*state, rows[i].config, rows[i].settings, 5);
-    if (cugen_kernel_source(kernel, rows[i].variant, &source, &name, &error))
-      fail_msg("%s", error.message);
+    WORKS(cugen_kernel_source(kernel, rows[i].variant, &source, &name, &err));
     if (!strstr(source, "using index_t = long long;"))
       fail_msg("%s %s", rows[i].config, rows[i].variant);
   }

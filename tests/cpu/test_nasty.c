@@ -51,17 +51,15 @@ struct fixture {
 
 static void open_bench(struct fixture *f) {
   static const struct bench_options options = {.seed = 1, .threads = 2, .timeout = 600};
-  cugen_error err = {0};
   opened_open(&f->opened, "tests/configs/nasty.lua", false);
-  check(bench_open(&f->opened.target, &options, &f->bench, &err), &err);
+  WORKS(bench_open(&f->opened.target, &options, &f->bench, &err));
 }
 
 static void build_all(struct fixture *f) {
-  cugen_error err = {0};
   assert_int_equal(space_valid(f->opened.space), VARIANTS);
   for (size_t i = 0; i < VARIANTS; i++) {
-    check(candidate_open(&f->bench, i, &f->candidates[i], &err), &err);
-    check(candidate_build(&f->bench, f->candidates[i], &err), &err);
+    WORKS(candidate_open(&f->bench, i, &f->candidates[i], &err));
+    WORKS(candidate_build(&f->bench, f->candidates[i], &err));
   }
   for (size_t i = 0; i < VARIANTS; i++)
     while (!candidate_ready(&f->bench, f->candidates[i])) compile_pool_wait(f->bench.pool, 0.05);
@@ -90,11 +88,9 @@ static void run(struct fixture *f, size_t number, const char *before) {
   struct candidate *c = f->candidates[number];
   const int wanted = number % 2 ? verdicts[number / 2] : CUGEN_OUTCOME_OK;
   FREED(cache_record) record = {0};
-  cugen_error err = {0};
   double busy;
-  check(candidate_run(&f->bench, c, true, &measure, number == 2 * ENDLESS + 1 ? 0.2 : 60, &record,
-                      &busy, &err),
-        &err);
+  WORKS(candidate_run(&f->bench, c, true, &measure, number == 2 * ENDLESS + 1 ? 0.2 : 60, &record,
+                      &busy, &err));
   if (wanted != ANY && (int)record.outcome != wanted)
     fail_msg("%s after %s: outcome %d, not %d: %s", c->real.variant, before, (int)record.outcome,
              wanted, record.reason);

@@ -92,8 +92,7 @@ static struct application bind(cugen *lib, const char *implementation, const cha
 }
 
 static void launch(const struct application *app) {
-  cugen_error error;
-  if (cugen_call_launch(app->call, NULL, &error)) fail_msg("%s", error.message);
+  WORKS(cugen_call_launch(app->call, NULL, &err));
 }
 
 static void release(const struct application *app) {
@@ -211,12 +210,11 @@ static void expect_wrong(cugen *lib, const struct text *config, const char *cons
   cugen_error error = {0};
   cugen_record record;
   add_text(lib, "wrong.lua", config);
-  cugen_kernel *kernel = open_kernel(lib, "wrong.lua", settings, count);
+  CLOSED(cugen_kernel) *kernel = open_kernel(lib, "wrong.lua", settings, count);
   if (api_kernel_run(kernel, variant, 60, &record, &error))
     fail_msg("%s: %s", variant, error.message);
   if (record.outcome != CUGEN_OUTCOME_WRONG || !strstr(record.reason, words))
     fail_msg("%s: %s: %s", variant, outcome_text((int)record.outcome), record.reason);
-  cugen_kernel_close(kernel);
 }
 
 /* a - b is not associative, so the kernel's order gives another number than the reference's. The
@@ -231,28 +229,24 @@ TEST(test_not_associative) {
 /* The kernel without the barrier in its loop: threads run one after the other up to a barrier,
    so that one of them reads what another has not written yet. */
 TEST(test_no_barrier) {
-  struct text template = read_text("templates/reduce_tree.cu"),
+  FREED(text) template = read_text("templates/reduce_tree.cu"),
               config = read_text("configs/reduce.lua");
   replace(&template, "reach /= 2", "__syncthreads();", "");
   add_text(*state, "planted.cu", &template);
   replace(&config, "implementation \"global\"", "reduce_tree.cu", "planted.cu");
   expect_wrong(*state, &config, NULL, 0, "global", "y[0] is ");
-  text_free(&template);
-  text_free(&config);
 }
 
 /* A ticket that is not reset would make the next launch wrong. */
 TEST(test_no_reset) {
   static const char *const settings[] = {"axis=col", "rows=501"};
-  struct text template = read_text("templates/reduce_columns.cu"),
+  FREED(text) template = read_text("templates/reduce_columns.cu"),
               config = read_text("configs/reduce.lua");
   replace(&template, "ticket before", "tickets[blockIdx.x] = 0;", ";");
   add_text(*state, "planted.cu", &template);
   replace(&config, "implementation \"columns\"", "reduce_columns.cu", "planted.cu");
   expect_wrong(*state, &config, settings, 2, "columns",
                "scratch 'tickets' (fill = \"zero\") is not zero after the launch");
-  text_free(&template);
-  text_free(&config);
 }
 
 ALL_TESTS_WITH(open_library, close_library);

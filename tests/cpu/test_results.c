@@ -23,13 +23,12 @@ static void runs(cugen *lib, const char *config, const char *setting, const char
                  cugen_outcome outcome, const char *reason) {
   cugen_error error = {0};
   cugen_record record;
-  cugen_kernel *kernel = open_kernel(lib, config, &setting, 1);
+  CLOSED(cugen_kernel) *kernel = open_kernel(lib, config, &setting, 1);
   if (api_kernel_run(kernel, variant, 60, &record, &error))
     fail_msg("%s: %s", variant, error.message);
   if (record.outcome != outcome ||
       strncmp(without_problem(record.reason), reason, strlen(reason)) != 0)
     fail_msg("%s: %s: %s", variant, outcome_text((int)record.outcome), record.reason);
-  cugen_kernel_close(kernel);
 }
 
 /* ---- Outputs of different sizes ------------------------------------------------------------- */
@@ -169,14 +168,13 @@ TEST(an_input_may_be_overwritten) {
   cugen_argument_info argument;
   cugen_check_options check_options = {0};
   cugen_check check;
-  cugen_error error = {0};
   options.strategy = "exhaustive";
-  if (api_kernel_tune(kernel, &options, &result, &error)) fail_msg("%s", error.message);
+  WORKS(api_kernel_tune(kernel, &options, &result, &err));
   assert_true(result.tried == 4 && result.failed == 2);
-  assert_int_equal(cugen_kernel_argument(kernel, 0, &argument, &error), CUGEN_OK);
+  WORKS(cugen_kernel_argument(kernel, 0, &argument, &err));
   assert_true(argument.overwrite);
   check_options.variant = "a shift=0 threads=128";
-  if (api_kernel_check(kernel, &check_options, &check, &error)) fail_msg("%s", error.message);
+  WORKS(api_kernel_check(kernel, &check_options, &check, &err));
 }
 
 /* Each launch finds its indices as they were given, however many launches there were before. */

@@ -34,9 +34,8 @@ struct fixture {
 
 static void open_bench(struct fixture *f) {
   static const struct bench_options options = {.seed = 1, .threads = 2, .timeout = 600};
-  cugen_error err = {0};
   opened_open(&f->opened, "tests/configs/state.lua", false);
-  check(bench_open(&f->opened.target, &options, &f->bench, &err), &err);
+  WORKS(bench_open(&f->opened.target, &options, &f->bench, &err));
 }
 
 static int wanted(const char *variant) {
@@ -48,12 +47,11 @@ static int wanted(const char *variant) {
 }
 
 static void build_all(struct fixture *f) {
-  cugen_error err = {0};
   f->count = (size_t)space_valid(f->opened.space);
   assert_in_range(f->count, 1, MOST);
   for (size_t i = 0; i < f->count; i++) {
-    check(candidate_open(&f->bench, i, &f->candidates[i], &err), &err);
-    check(candidate_build(&f->bench, f->candidates[i], &err), &err);
+    WORKS(candidate_open(&f->bench, i, &f->candidates[i], &err));
+    WORKS(candidate_build(&f->bench, f->candidates[i], &err));
   }
   for (size_t i = 0; i < f->count; i++) f->wanted[i] = wanted(f->candidates[i]->real.variant);
   for (size_t i = 0; i < f->count; i++)
@@ -82,9 +80,8 @@ static void run(struct fixture *f, size_t number, const char *before) {
   static const struct measure_options measure = {.seconds = 0.01, .samples = 3};
   struct candidate *c = f->candidates[number];
   FREED(cache_record) record = {0};
-  cugen_error err = {0};
   double busy;
-  check(candidate_run(&f->bench, c, true, &measure, 60, &record, &busy, &err), &err);
+  WORKS(candidate_run(&f->bench, c, true, &measure, 60, &record, &busy, &err));
   /* A thread that outlives its kernel's code may end the process or not, which decides only
      about its own variant. */
   bool its_own = strstr(c->real.variant, "does=thread") != NULL;

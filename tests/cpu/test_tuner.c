@@ -19,10 +19,9 @@ static cugen *open_library(void) {
 }
 
 static cugen_kernel *open_kernel(cugen *lib, const char *config) {
-  cugen_error error = {0};
   cugen_kernel *kernel = kernel_of(lib, config, NULL, 0);
   /* the size that is tuned here */
-  if (api_kernel_use_check(kernel, &error)) fail_msg("%s", error.message);
+  WORKS(api_kernel_use_check(kernel, &err));
   return kernel;
 }
 
@@ -81,11 +80,10 @@ TEST_WITH(planted_failures_are_recorded_and_tuning_goes_on, fresh_cache, remove_
   cugen_kernel *kernel = open_kernel(lib, "tests/configs/planted.lua");
   cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
   cugen_tune_result result;
-  cugen_error error = {0};
   options.strategy = "exhaustive";
   options.variant_timeout = 3; /* enough for a busy machine */
   options.budget_seconds = -1;
-  if (api_kernel_tune(kernel, &options, &result, &error)) fail_msg("%s", error.message);
+  WORKS(api_kernel_tune(kernel, &options, &result, &err));
   assert_int_equal(result.valid, 13);
   assert_int_equal(result.tried, 13);
   assert_int_equal(result.failed, 10);
@@ -96,7 +94,7 @@ TEST_WITH(planted_failures_are_recorded_and_tuning_goes_on, fresh_cache, remove_
   assert_int_equal(count, 13);
   for (size_t i = 0; i < count; i++) {
     cugen_record record;
-    assert_int_equal(api_kernel_record(kernel, i, &record, &error), CUGEN_OK);
+    WORKS(api_kernel_record(kernel, i, &record, &err));
     seen += check_record(&record);
     if (i == 0)
       assert_true(record.outcome == CUGEN_OUTCOME_OK && record.seconds > 0 && record.error <= 1.0);
@@ -108,12 +106,12 @@ TEST_WITH(planted_failures_are_recorded_and_tuning_goes_on, fresh_cache, remove_
   /* A new handle on the same cache: nothing is left to do, and nothing is done. */
   lib = open_library();
   kernel = open_kernel(lib, "tests/configs/planted.lua");
-  assert_int_equal(api_kernel_tune(kernel, &options, &result, &error), CUGEN_OK);
+  WORKS(api_kernel_tune(kernel, &options, &result, &err));
   assert_int_equal(result.remembered, 13);
   assert_int_equal(result.tried, 0);
   assert_int_equal(result.compiled, 0);
   cugen_record best;
-  assert_int_equal(api_kernel_run(kernel, "best", 0, &best, &error), CUGEN_OK);
+  WORKS(api_kernel_run(kernel, "best", 0, &best, &err));
   assert_int_equal(best.outcome, CUGEN_OUTCOME_OK);
   assert_int_equal(strncmp(best.variant, "right", 5), 0);
   cugen_kernel_close(kernel);
@@ -172,13 +170,12 @@ static const char packs_reference[] =
 TEST_WITH(an_implementation_is_not_checked_on_what_it_refuses, fresh_cache, remove_cache) {
   CLOSED(cugen) *lib = open_library();
   cugen_record record;
-  cugen_error error = {0};
   const char *settings[] = {"n=128"};
   hold_file(lib, "packs.lua", packs_config);
   hold_file(lib, "packs.cu", packs_template);
   hold_file(lib, "packs_reference.cu", packs_reference);
   CLOSED(cugen_kernel) *kernel = kernel_of(lib, "packs.lua", settings, 1);
-  if (api_kernel_run(kernel, "wide", 0, &record, &error)) fail_msg("%s", error.message);
+  WORKS(api_kernel_run(kernel, "wide", 0, &record, &err));
   if (record.outcome != CUGEN_OUTCOME_OK) fail_msg("%s", record.reason);
 }
 
@@ -186,19 +183,17 @@ TEST_WITH(inputs_are_kept_from_one_variant_to_the_next, fresh_cache, remove_cach
   CLOSED(cugen) *lib = open_library();
   cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
   cugen_tune_result result;
-  cugen_error error = {0};
   options.strategy = "exhaustive";
   options.budget_seconds = -1;
-  assert_int_equal(
-      cugen_add_file(lib, "writer.lua", writer_config, sizeof writer_config - 1, &error), CUGEN_OK);
+  WORKS(cugen_add_file(lib, "writer.lua", writer_config, sizeof writer_config - 1, &err));
   hold_file(lib, "writer.cu", writer_template);
   hold_file(lib, "writer_reference.cu", writer_reference);
   CLOSED(cugen_kernel) *kernel = open_kernel(lib, "writer.lua");
-  if (api_kernel_tune(kernel, &options, &result, &error)) fail_msg("%s", error.message);
+  WORKS(api_kernel_tune(kernel, &options, &result, &err));
   assert_int_equal(result.tried, 8);
   for (size_t i = 0; i < 8; i++) {
     cugen_record record;
-    assert_int_equal(api_kernel_record(kernel, i, &record, &error), CUGEN_OK);
+    WORKS(api_kernel_record(kernel, i, &record, &err));
     bool writes = strstr(record.variant, "how=1") != NULL;
     if (record.outcome != (writes ? CUGEN_OUTCOME_WRONG : CUGEN_OUTCOME_OK) ||
         (writes && !strstr(record.reason, "wrote to input x: x[0] is 0, was ")))
@@ -216,11 +211,10 @@ TEST_WITH(a_stop_keeps_what_was_measured_and_resumes, fresh_cache, remove_cache)
   CLOSED(cugen_kernel) *kernel = open_kernel(lib, "tests/configs/wild.lua");
   cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
   cugen_tune_result result;
-  cugen_error error = {0};
   int calls = 0;
   options.progress = stop_after_three;
   options.context = &calls;
-  assert_int_equal(api_kernel_tune(kernel, &options, &result, &error), CUGEN_ERROR_INTERRUPTED);
+  FAILS(api_kernel_tune(kernel, &options, &result, &err), CUGEN_ERROR_INTERRUPTED);
   assert_true(result.interrupted);
   /* On a busy machine the last one may end before the callback is asked again. */
   const size_t tried = result.tried;
@@ -229,7 +223,7 @@ TEST_WITH(a_stop_keeps_what_was_measured_and_resumes, fresh_cache, remove_cache)
   assert_true(calls >= 3);
   assert_int_equal(api_kernel_records(kernel), tried);
   options.progress = NULL;
-  assert_int_equal(api_kernel_tune(kernel, &options, &result, &error), CUGEN_OK);
+  WORKS(api_kernel_tune(kernel, &options, &result, &err));
   assert_int_equal(result.remembered, tried);
   assert_int_equal(result.tried, 4 - tried);
   assert_int_equal(api_kernel_records(kernel), 4);
@@ -254,12 +248,11 @@ TEST_WITH(the_whole_grammar_runs, fresh_cache, remove_cache) {
                                             {"dtype=f64", "memory=mapped"}};
   CLOSED(cugen) *lib = open_library();
   for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
-    cugen_error error = {0};
     cugen_record record;
     CLOSED(cugen_kernel) *kernel = kernel_of(lib, "tests/configs/features.lua", settings[i], 2);
     static const char *const variants[] = {"tree", "shuffle", "tree blocks=1 threads=256"};
     for (size_t v = 0; v < sizeof variants / sizeof *variants; v++) {
-      if (api_kernel_run(kernel, variants[v], 0, &record, &error)) fail_msg("%s", error.message);
+      WORKS(api_kernel_run(kernel, variants[v], 0, &record, &err));
       if (record.outcome)
         fail_msg("%s: %s: %s", record.variant, outcome_text((int)record.outcome), record.reason);
     }

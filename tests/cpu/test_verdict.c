@@ -191,16 +191,15 @@ static void hold(const struct drawn *d, const cugen_record *record, const char *
 static void tuned(struct bench *b, const struct drawn *d) {
   cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
   cugen_tune_result result;
-  cugen_error error = {0};
   options.strategy = "exhaustive";
   options.budget_seconds = -1;
   options.variant_timeout = 60;
-  if (api_kernel_tune(b->kernel, &options, &result, &error)) fail_msg("%s", error.message);
+  WORKS(api_kernel_tune(b->kernel, &options, &result, &err));
   size_t count = api_kernel_records(b->kernel);
   assert_int_equal(count, 4 * d->most);
   for (size_t i = 0; i < count; i++) {
     cugen_record record;
-    assert_int_equal(api_kernel_record(b->kernel, i, &record, &error), CUGEN_OK);
+    WORKS(api_kernel_record(b->kernel, i, &record, &err));
     hold(d, &record, "tuned");
   }
 }

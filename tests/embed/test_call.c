@@ -141,25 +141,23 @@ static void remember(const char *size, const char *text, double seconds, bool st
 /* Opens a plan and closes its kernel, which the plan does not need. */
 static int open_plan(const char *size, unsigned flags, double distance, cugen_plan **out,
                      cugen_error *err) {
-  cugen_kernel *kernel = open_kernel(size);
+  CLOSED(cugen_kernel) *kernel = open_kernel(size);
   cugen_plan_options options = CUGEN_PLAN_OPTIONS_INIT;
   options.flags = flags;
   options.distance = distance;
   int status = cugen_plan_open(kernel, &options, out, err);
-  cugen_kernel_close(kernel);
   return status;
 }
 
 static cugen_plan *must_open(const char *size, double distance) {
   cugen_plan *plan;
-  cugen_error err;
-  if (open_plan(size, 0, distance, &plan, &err)) fail_msg("%s", err.message);
+  WORKS(open_plan(size, 0, distance, &plan, &err));
   return plan;
 }
 
 static void expect(const char *size, double distance, cugen_plan_choice choice, const char *variant,
                    const char *tuned_for) {
-  cugen_plan *plan = must_open(size, distance);
+  CLOSED(cugen_plan) *plan = must_open(size, distance);
   const cugen_plan_info *info = cugen_plan_about(plan);
   assert_int_equal(info->choice, choice);
   assert_string_equal(info->variant, variant);
@@ -167,7 +165,6 @@ static void expect(const char *size, double distance, cugen_plan_choice choice, 
     assert_string_equal(info->tuned_for, tuned_for);
   else
     assert_null(info->tuned_for);
-  cugen_plan_close(plan);
 }
 
 /* ---- Which variant -------------------------------------------------------------------------- */
@@ -192,21 +189,17 @@ TEST_WITH(test_default, open_library, close_library) {
 
 TEST_WITH(test_tuned_only, open_library, close_library) {
   cugen_plan *plan;
-  cugen_error err;
-  assert_int_equal(open_plan("n=1000", CUGEN_PLAN_TUNED_ONLY, 0, &plan, &err), CUGEN_ERROR_USAGE);
+  FAILS(open_plan("n=1000", CUGEN_PLAN_TUNED_ONLY, 0, &plan, &err), CUGEN_ERROR_USAGE,
+        "no tuned problem serves scale_add n=1000 on NVIDIA Pretended",
+        "(policy exact, by tests/configs/wild.lua)");
   assert_null(plan);
-  assert_non_null(
-      strstr(err.message, "no tuned problem serves scale_add n=1000 on NVIDIA Pretended"));
-  assert_non_null(strstr(err.message, "(policy exact, by tests/configs/wild.lua)"));
-  assert_int_equal(
-      open_plan("n=1000", CUGEN_PLAN_TUNED_ONLY | CUGEN_PLAN_BY_PORTFOLIO, 0, &plan, &err),
-      CUGEN_ERROR_USAGE);
-  assert_non_null(strstr(err.message, "(policy portfolio, and none is remembered)"));
+  FAILS(open_plan("n=1000", CUGEN_PLAN_TUNED_ONLY | CUGEN_PLAN_BY_PORTFOLIO, 0, &plan, &err),
+        CUGEN_ERROR_USAGE, "(policy portfolio, and none is remembered)");
   assert_int_equal(fake->contexts, 0);
   remember("n=1000", best, 1e-3, false);
-  assert_int_equal(open_plan("n=1000", CUGEN_PLAN_TUNED_ONLY, 0, &plan, &err), CUGEN_OK);
+  WORKS(open_plan("n=1000", CUGEN_PLAN_TUNED_ONLY, 0, &plan, &err));
   cugen_plan_close(plan);
-  assert_int_equal(open_plan("n=2000", CUGEN_PLAN_TUNED_ONLY, 1, &plan, &err), CUGEN_OK);
+  WORKS(open_plan("n=2000", CUGEN_PLAN_TUNED_ONLY, 1, &plan, &err));
   cugen_plan_close(plan);
 }
 
@@ -245,7 +238,6 @@ static void remember_on(const char *gpu, const char *text, bool stale) {
    first, then predictions. Records of another problem or source do not count. */
 TEST_WITH(test_other_gpu, open_library, close_library) {
   cugen_plan *plan;
-  cugen_error err;
   store("n=1000", other, 1e-5, false, true);
   remember_on("NVIDIA Older sm_80 132 SMs", best, false);
   remember_on("NVIDIA Pretended sm_90 16 SMs", best, true);
@@ -262,7 +254,7 @@ TEST_WITH(test_other_gpu, open_library, close_library) {
   expect("n=1000", 0, CUGEN_PLAN_OTHER_GPU, first, "n=1000");
   expect("n=1000", -1, CUGEN_PLAN_DEFAULT, other, NULL);
   expect("n=2000", 0, CUGEN_PLAN_DEFAULT, first, NULL);
-  assert_int_equal(open_plan("n=1000", CUGEN_PLAN_TUNED_ONLY, 0, &plan, &err), CUGEN_ERROR_USAGE);
+  FAILS(open_plan("n=1000", CUGEN_PLAN_TUNED_ONLY, 0, &plan, &err), CUGEN_ERROR_USAGE);
   remember("n=1000", other, 1e-3, false);
   plan = must_open("n=1000", 0);
   assert_null(cugen_plan_about(plan)->tuned_on);
@@ -275,7 +267,6 @@ TEST_WITH(test_other_gpu, open_library, close_library) {
    prediction of another source is ignored. */
 TEST_WITH(test_predicted, open_library, close_library) {
   cugen_plan *plan;
-  cugen_error err;
   store("n=1000", other, 1e-5, true, true);
   expect("n=1000", 0, CUGEN_PLAN_DEFAULT, first, NULL);
   store("n=1000", first, 2e-5, false, true);
@@ -287,7 +278,7 @@ TEST_WITH(test_predicted, open_library, close_library) {
   plan = must_open("n=2000", 0);
   assert_false(api_plan_record(plan)->predicted);
   cugen_plan_close(plan);
-  assert_int_equal(open_plan("n=1000", CUGEN_PLAN_TUNED_ONLY, 0, &plan, &err), CUGEN_ERROR_USAGE);
+  FAILS(open_plan("n=1000", CUGEN_PLAN_TUNED_ONLY, 0, &plan, &err), CUGEN_ERROR_USAGE);
   expect("n=2000", 0, CUGEN_PLAN_DEFAULT, first, NULL);
   remember("n=2000", first, 1e-3, false);
   expect("n=1000", 1, CUGEN_PLAN_NEAR, first, "n=2000");
@@ -349,8 +340,7 @@ TEST_WITH(test_near, open_library, close_library) {
 /* ---- Policies ------------------------------------------------------------------------------- */
 
 static void add_file(const char *name, const struct text *text) {
-  cugen_error err;
-  if (cugen_add_file(lib, name, text_get(text), text->length, &err)) fail_msg("%s", err.message);
+  WORKS(cugen_add_file(lib, name, text_get(text), text->length, &err));
 }
 
 /* Holds the same kernel in memory, with that policy and another restriction. */
@@ -453,37 +443,35 @@ TEST_WITH(test_policy_refuses, open_library, close_library) {
 /* Like the tests above, with cugen_plan_choice looked up without a plan. */
 TEST_WITH(test_choose, open_library, close_library) {
   cugen_choice choice;
-  cugen_error err;
   use_policy("policy \"nearest\" { distance = 1 },", "");
   remember("n=1000", best, 1e-3, false);
   CLOSED(cugen_kernel) *kernel = open_kernel("n=2000");
   assert_string_equal(api_kernel_policy(kernel), "nearest { distance = 1 }");
   for (int i = 0; i < 2; i++) {
-    if (api_kernel_choose(kernel, 0, &choice, &err)) fail_msg("%s", err.message);
+    WORKS(api_kernel_choose(kernel, 0, &choice, &err));
     assert_int_equal(choice.how, CUGEN_PLAN_NEAR);
     assert_string_equal(choice.variant, best);
     assert_string_equal(choice.tuned_for, "n=1000");
     assert_true(choice.distance == 1);
-    if (api_kernel_choose(kernel, -1, &choice, &err)) fail_msg("%s", err.message);
+    WORKS(api_kernel_choose(kernel, -1, &choice, &err));
     assert_int_equal(choice.how, CUGEN_PLAN_DEFAULT);
     assert_string_equal(choice.variant, first);
     assert_null(choice.tuned_for);
   }
   const char *source, *name;
-  assert_int_equal(cugen_kernel_source(kernel, NULL, &source, &name, &err), CUGEN_OK);
+  WORKS(cugen_kernel_source(kernel, NULL, &source, &name, &err));
   assert_string_equal(name, best);
-  assert_int_equal(cugen_kernel_source(kernel, "best", &source, &name, &err), CUGEN_ERROR_USAGE);
+  FAILS(cugen_kernel_source(kernel, "best", &source, &name, &err), CUGEN_ERROR_USAGE);
 }
 
 TEST_WITH(test_image, open_library, close_library) {
   cugen_plan *plan = must_open("n=1000", 0);
   assert_int_equal(cugen_plan_about(plan)->image_from_cache, 1);
   cugen_plan_close(plan);
-  struct text maps = {0}; /* an image in the cache needs no compiler */
+  FREED(text) maps = {0}; /* an image in the cache needs no compiler */
   assert_int_equal(file_read("/proc/self/maps", &maps, NULL), CUGEN_OK);
   assert_non_null(strstr(text_get(&maps), "libcuda.so.1"));
   if (toolkit_nvrtc_version(lib->toolkit)) assert_null(strstr(text_get(&maps), "libnvrtc"));
-  text_free(&maps);
 }
 
 /* ---- Refusals ------------------------------------------------------------------------------- */
@@ -498,8 +486,7 @@ TEST_WITH(test_options, open_library, close_library) {
   bad[2].distance = NAN;
   bad[3].flags = CUGEN_PLAN_PRIMARY, bad[3].context = &application_context;
   for (size_t i = 0; i < 4; i++) {
-    cugen_error err;
-    assert_int_equal(cugen_plan_open(kernel, &bad[i], &plan, &err), CUGEN_ERROR_USAGE);
+    FAILS(cugen_plan_open(kernel, &bad[i], &plan, &err), CUGEN_ERROR_USAGE);
     assert_null(plan);
   }
 }
@@ -508,7 +495,6 @@ TEST_WITH(test_options, open_library, close_library) {
 
 TEST_WITH(test_contexts, open_library, close_library) {
   cugen_plan *plan;
-  cugen_error err;
   plan = must_open("n=1000", 0); /* no context is current */
   assert_int_equal(fake->contexts, 1);
   cugen_plan_close(plan);
@@ -517,13 +503,12 @@ TEST_WITH(test_contexts, open_library, close_library) {
   plan = must_open("n=1000", 0);
   assert_int_equal(fake->contexts, 0);
   cugen_plan_close(plan);
-  assert_int_equal(open_plan("n=1000", CUGEN_PLAN_PRIMARY, 0, &plan, &err), CUGEN_OK);
+  WORKS(open_plan("n=1000", CUGEN_PLAN_PRIMARY, 0, &plan, &err));
   assert_int_equal(fake->contexts, 1);
   cugen_plan_close(plan);
   fake->context_device = 1;
-  assert_int_equal(open_plan("n=1000", 0, 0, &plan, &err), CUGEN_ERROR_USAGE);
-  assert_non_null(
-      strstr(err.message, "the CUDA context is one of cuda:1, the kernel is for cuda:0"));
+  FAILS(open_plan("n=1000", 0, 0, &plan, &err), CUGEN_ERROR_USAGE,
+        "the CUDA context is one of cuda:1, the kernel is for cuda:0");
   assert_int_equal(fake->current, 0);
 }
 
@@ -537,13 +522,11 @@ static void fill(void) {
 
 TEST_WITH(test_launch, open_library, close_library) {
   cugen_plan *plan = must_open("n=1000", 0);
-  cugen_error err;
   void *arguments[] = {out, x, y, NULL, NULL};
   fill();
   cugen_call *call = call_of(plan, arguments, 5);
   long calls = fake->calls, allocated = allocations, locked = locks;
-  for (int i = 0; i < 100; i++)
-    if (cugen_call_launch(call, &other_stream, &err)) fail_msg("%s", err.message);
+  for (int i = 0; i < 100; i++) WORKS(cugen_call_launch(call, &other_stream, &err));
   allocated = allocations - allocated, locked = locks - locked;
   assert_int_equal(fake->calls - calls, 100);
   assert_int_equal(allocated, 0);
@@ -563,7 +546,6 @@ TEST_WITH(test_launch, open_library, close_library) {
    keeps its arguments. */
 TEST_WITH(test_rebind, open_library, close_library) {
   CLOSED(cugen_plan) *plan = must_open("n=1000", 0);
-  cugen_error err;
   float alpha = -2, second[COUNT];
   void *arguments[] = {out, x, y, NULL, NULL};
   void *changed[] = {second, x, y, &alpha, NULL};
@@ -571,9 +553,9 @@ TEST_WITH(test_rebind, open_library, close_library) {
   fill();
   CLOSED(cugen_call) *call = call_of(plan, arguments, 5);
   assert_int_equal(cugen_call_rebind(call, changed, 5, NULL), CUGEN_OK);
-  assert_int_equal(cugen_call_rebind(call, wrong, 5, &err), CUGEN_ERROR_USAGE);
-  assert_string_equal(err.message, "argument 'x' was given no memory");
-  assert_int_equal(cugen_call_rebind(call, wrong, 4, &err), CUGEN_ERROR_USAGE);
+  FAILS_WITH(cugen_call_rebind(call, wrong, 5, &err), CUGEN_ERROR_USAGE,
+             "argument 'x' was given no memory");
+  FAILS(cugen_call_rebind(call, wrong, 4, &err), CUGEN_ERROR_USAGE);
   assert_int_equal(cugen_call_launch(call, NULL, NULL), CUGEN_OK);
   for (int i = 0; i < COUNT; i++) assert_true(out[i] == -1 && second[i] == -2 * x[i] + 1);
 }
@@ -611,18 +593,16 @@ TEST_WITH(test_scalars, open_library, close_library) {
 }
 
 TEST_WITH(test_bind_refuses, open_library, close_library) {
-  cugen_plan *plan = must_open("n=1000", 0);
+  CLOSED(cugen_plan) *plan = must_open("n=1000", 0);
   cugen_call *call;
-  cugen_error err;
   void *arguments[] = {out, NULL, y, NULL, NULL};
-  assert_int_equal(cugen_call_bind(plan, arguments, 4, &call, &err), CUGEN_ERROR_USAGE);
-  assert_string_equal(err.message, "scale_add takes 5 arguments (out, x, y, alpha, n) and was "
-                                   "given 4; NULL may stand for alpha, n");
-  assert_int_equal(cugen_call_bind(plan, arguments, 5, &call, &err), CUGEN_ERROR_USAGE);
-  assert_string_equal(err.message, "argument 'x' was given no memory");
+  FAILS_WITH(cugen_call_bind(plan, arguments, 4, &call, &err), CUGEN_ERROR_USAGE,
+             "scale_add takes 5 arguments (out, x, y, alpha, n) and was "
+             "given 4; NULL may stand for alpha, n");
+  FAILS_WITH(cugen_call_bind(plan, arguments, 5, &call, &err), CUGEN_ERROR_USAGE,
+             "argument 'x' was given no memory");
   assert_null(call);
   cugen_call_close(NULL);
-  cugen_plan_close(plan);
   cugen_plan_close(NULL);
 }
 
@@ -631,7 +611,6 @@ TEST_WITH(test_compiled_in, open_library, close_library) {
   const char *settings[] = {"M=64", "N=64", "K=64", "specialize=true"};
   CLOSED(cugen_kernel) *kernel;
   cugen_call *call;
-  cugen_error err;
   int32_t same = 64, different = 65;
   void *arguments[] = {out, x, y, &same, NULL, NULL};
   kernel = open_any("matmul", settings, 4);
@@ -639,8 +618,8 @@ TEST_WITH(test_compiled_in, open_library, close_library) {
   call = call_of(plan, arguments, 6);
   cugen_call_close(call);
   arguments[3] = &different;
-  assert_int_equal(cugen_call_bind(plan, arguments, 6, &call, &err), CUGEN_ERROR_USAGE);
-  assert_non_null(strstr(err.message, "scalar 'M' is compiled in as 64"));
+  FAILS(cugen_call_bind(plan, arguments, 6, &call, &err), CUGEN_ERROR_USAGE,
+        "scalar 'M' is compiled in as 64");
 }
 
 /* ---- Faults --------------------------------------------------------------------------------- */

@@ -107,7 +107,6 @@ FIXTURE(remove_all) {
 /* ---- What a line says ----------------------------------------------------------------------- */
 
 TEST(tells_what_was_taken) {
-  cugen_error error;
   cugen_plan_options tuned = CUGEN_PLAN_OPTIONS_INIT;
   cugen_tune_options all = CUGEN_TUNE_OPTIONS_INIT;
   setenv("CUGEN_CAPTURE", file, 1);
@@ -117,10 +116,10 @@ TEST(tells_what_was_taken) {
   cugen_plan *plan;
   assert_true(access(file, F_OK) != 0); /* without a plan there is no file */
   tuned.flags = CUGEN_PLAN_TUNED_ONLY;
-  assert_int_equal(cugen_plan_open(kernel, &tuned, &plan, &error), CUGEN_ERROR_USAGE);
+  FAILS(cugen_plan_open(kernel, &tuned, &plan, &err), CUGEN_ERROR_USAGE);
   cugen_plan_close(open_plan(lib, "n=100"));
   all.budget_seconds = -1;
-  if (api_kernel_tune(kernel, &all, NULL, &error)) fail_msg("%s", error.message);
+  WORKS(api_kernel_tune(kernel, &all, NULL, &err));
   cugen_plan_close(open_plan(lib, "n=100"));
   cugen_plan_close(open_plan(lib, "n=120"));
   assert_int_equal(sum("n=100", "none").opens, 1);
@@ -134,15 +133,13 @@ TEST(tells_what_was_taken) {
 }
 
 TEST(counts_launches) {
-  cugen_error error;
   float y[64];
   cugen_call *calls[2];
   CLOSED(cugen) *lib = open_library(file);
   cugen_plan *plan = open_plan(lib, "n=64");
   void *both[] = {y, NULL};
   for (int i = 0; i < 2; i++) calls[i] = call_of(plan, both, 2);
-  for (int i = 0; i < 7; i++)
-    assert_int_equal(cugen_call_launch(calls[i % 2], NULL, &error), CUGEN_OK);
+  for (int i = 0; i < 7; i++) WORKS(cugen_call_launch(calls[i % 2], NULL, &err));
   for (int i = 0; i < 2; i++) cugen_call_close(calls[i]);
   assert_int_equal(sum("n=64", "near").launches, 0);
   cugen_plan_close(plan);

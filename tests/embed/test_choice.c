@@ -82,10 +82,10 @@ static int open_with(cugen_kernel *kernel, const void *bytes, size_t size, cugen
 TEST(a_choice_is_opened_elsewhere) {
   float y[100];
   void *arguments[] = {y, NULL};
-  cugen_plan *plan;
+  CLOSED(cugen_plan) *plan;
   FREED(text) other = saved("threads=32", "threads=64"), bytes = {0};
-  cugen *lib = open_library("none", NULL, template);
-  cugen_kernel *kernel = open_kernel(lib, "n=100");
+  CLOSED(cugen) *lib = open_library("none", NULL, template);
+  CLOSED(cugen_kernel) *kernel = open_kernel(lib, "n=100");
   /* The launches are those of another variant than the one saved. */
   assert_int_equal(open_with(kernel, text_get(&other), other.length, &plan), CUGEN_ERROR_USAGE);
   assert_non_null(strstr(error.message, "with other launches than here"));
@@ -95,7 +95,7 @@ TEST(a_choice_is_opened_elsewhere) {
   assert_int_equal(info->choice, CUGEN_PLAN_PINNED);
   assert_string_equal(info->variant, "one threads=32");
   assert_null(info->tuned_for);
-  cugen_call *call = call_of(plan, arguments, 2);
+  CLOSED(cugen_call) *call = call_of(plan, arguments, 2);
   assert_int_equal(cugen_call_launch(call, NULL, &error), CUGEN_OK);
   assert_true(y[0] == 0 && y[99] == 198);
   const void *again;
@@ -103,10 +103,6 @@ TEST(a_choice_is_opened_elsewhere) {
   assert_int_equal(cugen_plan_save(plan, &again, &size, &error), CUGEN_OK);
   assert_int_equal(size, bytes.length);
   assert_memory_equal(again, text_get(&bytes), size);
-  cugen_call_close(call);
-  cugen_plan_close(plan);
-  cugen_kernel_close(kernel);
-  cugen_close(lib);
 }
 
 static void expect_refusal(cugen_kernel *kernel, struct text bytes, int status, const char *says) {
@@ -239,15 +235,12 @@ TEST(too_few_arguments_say_what_is_needed) {
   static float matrix[256];
   void *const arguments[] = {matrix, matrix, matrix};
   cugen_call *call;
-  cugen *lib = open_library("none", NULL, template);
-  cugen_kernel *kernel = kernel_of(lib, "matmul", settings, 3);
-  cugen_plan *plan = plan_of(kernel, NULL);
+  CLOSED(cugen) *lib = open_library("none", NULL, template);
+  CLOSED(cugen_kernel) *kernel = kernel_of(lib, "matmul", settings, 3);
+  CLOSED(cugen_plan) *plan = plan_of(kernel, NULL);
   assert_int_equal(cugen_call_bind(plan, arguments, 3, &call, &error), CUGEN_ERROR_USAGE);
   assert_non_null(strstr(error.message, "and was given 3; those behind '"));
   assert_non_null(strstr(error.message, "' may be left out; NULL may stand for M, N, K"));
-  cugen_plan_close(plan);
-  cugen_kernel_close(kernel);
-  cugen_close(lib);
 }
 
 /* Messages that a newcomer meets name what was wrong. */

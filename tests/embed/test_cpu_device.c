@@ -74,8 +74,7 @@ static int run(struct work *w, int hazard, cugen_error *err) {
 }
 
 static void must_be_right(struct work *w) {
-  cugen_error err;
-  if (run(w, 0, &err)) fail_msg("%s", err.message);
+  WORKS(run(w, 0, &err));
   assert_int_equal(count_wrong(w), 0);
 }
 
@@ -91,9 +90,8 @@ TEST_WITH(test_matmul, open_library, close_library) {
   assert_non_null(strstr(info->problem, "M=33 N=20 K=7"));
   assert_int_equal(info->choice, CUGEN_PLAN_DEFAULT);
   void *arguments[6] = {a, b, c};
-  cugen_error err;
   CLOSED(cugen_call) *call = call_of(plan, arguments, 6);
-  if (cugen_call_launch(call, NULL, &err)) fail_msg("%s", err.message);
+  WORKS(cugen_call_launch(call, NULL, &err));
   for (int i = 0; i < M; i++)
     for (int j = 0; j < N; j++) {
       float sum = 0;
@@ -154,12 +152,9 @@ TEST_WITH(test_faults, open_library, close_library) {
   struct sigaction before[2], after[2]; /* the handlers that cmocka installed */
   assert_int_equal(sigaction(SIGSEGV, NULL, &before[0]) + sigaction(SIGABRT, NULL, &before[1]), 0);
   for (int round = 0; round < 3; round++) {
-    cugen_error err;
-    assert_int_equal(run(&work, 1, &err), CUGEN_ERROR_DEVICE);
-    assert_non_null(strstr(err.message, "in block (1,0,0) thread (6,0,0)"));
+    FAILS(run(&work, 1, &err), CUGEN_ERROR_DEVICE, "in block (1,0,0) thread (6,0,0)");
     must_be_right(&work);
-    assert_int_equal(run(&work, 2, &err), CUGEN_ERROR_DEVICE);
-    assert_non_null(strstr(err.message, "deadlock: in block (0,0,0) thread (16,0,0)"));
+    FAILS(run(&work, 2, &err), CUGEN_ERROR_DEVICE, "deadlock: in block (0,0,0) thread (16,0,0)");
     must_be_right(&work);
   }
   assert_int_equal(sigaction(SIGSEGV, NULL, &after[0]) + sigaction(SIGABRT, NULL, &after[1]), 0);
@@ -172,25 +167,20 @@ TEST_WITH(test_refusals, open_library, close_library) {
   static int anything;
   struct work work = {.plan = open_hazards()};
   cugen_plan_options options = CUGEN_PLAN_OPTIONS_INIT;
-  cugen_plan *plan;
+  CLOSED(cugen_plan) *plan;
   cugen_call *call;
-  cugen_error err;
   assert_int_equal(bind(&work, 0, &call, NULL), CUGEN_OK);
-  assert_int_equal(cugen_call_launch(call, &anything, &err), CUGEN_ERROR_USAGE);
-  assert_string_equal(err.message,
-                      "the cpu device has no streams: pass NULL; work has ended on return");
+  FAILS_WITH(cugen_call_launch(call, &anything, &err), CUGEN_ERROR_USAGE,
+             "the cpu device has no streams: pass NULL; work has ended on return");
   cugen_call_close(call);
   cugen_plan_close(work.plan);
-  cugen_kernel *kernel = kernel_of(lib, "tests/configs/hazards.lua", NULL, 0);
+  CLOSED(cugen_kernel) *kernel = kernel_of(lib, "tests/configs/hazards.lua", NULL, 0);
   options.context = &anything;
-  assert_int_equal(cugen_plan_open(kernel, &options, &plan, &err), CUGEN_ERROR_USAGE);
-  assert_string_equal(err.message,
-                      "a context was given, and this kernel is for the cpu device, which has none");
+  FAILS_WITH(cugen_plan_open(kernel, &options, &plan, &err), CUGEN_ERROR_USAGE,
+             "a context was given, and this kernel is for the cpu device, which has none");
   options.context = NULL;
   options.flags = CUGEN_PLAN_PRIMARY;
   plan = plan_of(kernel, &options);
-  cugen_plan_close(plan);
-  cugen_kernel_close(kernel);
 }
 
 /* A kernel whose parameters differ from what would be passed never runs. */
@@ -211,10 +201,8 @@ TEST_WITH(test_parameters, open_library, close_library) {
   hold_file(lib, "few.lua", config);
   for (int i = 0; i < 2; i++) {
     cugen_call *call;
-    cugen_error err;
     hold_file(lib, "few.cu", templates[i]);
     CLOSED(cugen_plan) *plan = open_plan("few.lua", NULL, 0);
-    assert_int_equal(cugen_call_bind(plan, arguments, 2, &call, &err), CUGEN_ERROR_CONFIG);
-    if (!strstr(err.message, said[i])) fail_msg("%s", err.message);
+    FAILS(cugen_call_bind(plan, arguments, 2, &call, &err), CUGEN_ERROR_CONFIG, said[i]);
   }
 }

@@ -132,16 +132,13 @@ TEST_WITH(test_wrong_context, open_libraries, close_libraries) {
   cugen_plan_options options = CUGEN_PLAN_OPTIONS_INIT;
   cugen_tune_options tuning = CUGEN_TUNE_OPTIONS_INIT;
   cugen_plan *plan;
-  cugen_error err;
   options.context = tuning.cuda_context = &application_context;
   tuning.flags = CUGEN_TUNE_IN_PROCESS;
   fake->context_device = 1;
-  assert_int_equal(cugen_plan_open(kernel, &options, &plan, &err), CUGEN_ERROR_USAGE);
-  assert_non_null(
-      strstr(err.message, "the CUDA context is one of cuda:1, the kernel is for cuda:0"));
-  assert_int_equal(api_kernel_tune(kernel, &tuning, NULL, &err), CUGEN_ERROR_USAGE);
-  assert_non_null(
-      strstr(err.message, "the CUDA context is one of cuda:1, the kernel is for cuda:0"));
+  FAILS(cugen_plan_open(kernel, &options, &plan, &err), CUGEN_ERROR_USAGE,
+        "the CUDA context is one of cuda:1, the kernel is for cuda:0");
+  FAILS(api_kernel_tune(kernel, &tuning, NULL, &err), CUGEN_ERROR_USAGE,
+        "the CUDA context is one of cuda:1, the kernel is for cuda:0");
 }
 
 /* Eight threads, each with a kernel of its own, four on either device. */
@@ -206,9 +203,8 @@ TEST_WITH(test_tune, open_libraries, close_libraries) {
   long contexts;
   cugen_tune_options options = in_process(&contexts);
   cugen_tune_result result;
-  cugen_error err;
   cugen_kernel *kernel = open_kernel(lib[0]);
-  if (api_kernel_tune(kernel, &options, &result, &err)) fail_msg("%s", err.message);
+  WORKS(api_kernel_tune(kernel, &options, &result, &err));
   assert_int_equal(result.tried, 2);
   assert_int_equal(contexts, 1);
   cugen_kernel_close(kernel);
@@ -240,12 +236,10 @@ TEST_WITH(test_tune_breaks, open_libraries, close_libraries) {
   long contexts;
   cugen_tune_options options = in_process(&contexts);
   cugen_record record;
-  cugen_error err;
   CLOSED(cugen_kernel) *kernel = open_kernel(lib[0]);
   fake->run = break_by_narrow;
-  assert_int_equal(api_kernel_tune(kernel, &options, NULL, &err), CUGEN_ERROR_DEVICE);
-  assert_non_null(strstr(err.message, "tuning in this process ended at 'one threads=32'"));
-  assert_non_null(strstr(err.message, "the CUDA context is broken"));
+  FAILS(api_kernel_tune(kernel, &options, NULL, &err), CUGEN_ERROR_DEVICE,
+        "tuning in this process ended at 'one threads=32'", "the CUDA context is broken");
   fake->broken = 0;
   assert_int_equal(api_kernel_records(kernel), 2);
   assert_int_equal(api_kernel_record(kernel, 0, &record, NULL), CUGEN_OK);

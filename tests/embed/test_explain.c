@@ -30,18 +30,15 @@ TEST(test_models) {
 TEST(test_occupancy) {
   CLOSED(cugen) *lib = open_on("cpu");
   cugen_occupancy got;
-  cugen_error error;
   cugen_resources resources = {.registers = 32, .threads = 256, .shared_bytes = 82 * 256 - 1024};
-  assert_int_equal(api_device_occupancy(lib, "model:A100", &resources, &got, &error), CUGEN_OK);
+  WORKS(api_device_occupancy(lib, "model:A100", &resources, &got, &err));
   assert_int_equal(got.blocks, 8);
   assert_int_equal(got.max_threads, 2048);
   assert_true(got.fraction == 1.0 && got.best_fraction == 1.0);
   assert_string_equal(got.device, "NVIDIA A100-SXM4-40GB");
   assert_string_equal(got.arch, "sm_80");
   resources.shared_bytes = 83 * 256 - 1024;
-  assert_int_equal(
-      api_device_occupancy(lib, "NVIDIA A100-SXM4-40GB sm_80 108 SMs", &resources, &got, &error),
-      CUGEN_OK);
+  WORKS(api_device_occupancy(lib, "NVIDIA A100-SXM4-40GB sm_80 108 SMs", &resources, &got, &err));
   assert_int_equal(got.blocks, 7);
   assert_string_equal(got.limiter, "shared memory");
   assert_int_equal(got.warps, 8);
@@ -50,7 +47,7 @@ TEST(test_occupancy) {
   /* 128 B a thread: 164 KB hold at most 1280 threads in blocks for each of which the driver
      keeps 1 KB. */
   const cugen_resources grows = {.registers = 32, .threads = 100, .dynamic_shared = "128 * block"};
-  assert_int_equal(api_device_occupancy(lib, "model:A100", &grows, &got, &error), CUGEN_OK);
+  WORKS(api_device_occupancy(lib, "model:A100", &grows, &got, &err));
   assert_int_equal(got.warps, 4);
   assert_int_equal(got.idle_lanes, 28);
   assert_true(got.shared_bytes == 12800 && got.best_shared_bytes == 128 * got.best_threads);
@@ -58,16 +55,15 @@ TEST(test_occupancy) {
   /* With a carveout of half of 164 KiB shared memory has 100 KiB, which hold three blocks of 33
      KiB. */
   cugen_resources carved = {.registers = 32, .threads = 512, .shared_bytes = 32 << 10};
-  assert_int_equal(api_device_occupancy(lib, "model:A100", &carved, &got, &error), CUGEN_OK);
+  WORKS(api_device_occupancy(lib, "model:A100", &carved, &got, &err));
   assert_int_equal(got.blocks, 4);
   carved.has_carveout = 1, carved.carveout = 50;
-  assert_int_equal(api_device_occupancy(lib, "model:A100", &carved, &got, &error), CUGEN_OK);
+  WORKS(api_device_occupancy(lib, "model:A100", &carved, &got, &err));
   assert_int_equal(got.blocks, 3);
   carved.carveout = 101;
-  assert_int_equal(api_device_occupancy(lib, "model:A100", &carved, &got, &error),
-                   CUGEN_ERROR_USAGE);
+  FAILS(api_device_occupancy(lib, "model:A100", &carved, &got, &err), CUGEN_ERROR_USAGE);
   resources.shared_bytes = 1 << 20;
-  assert_int_equal(api_device_occupancy(lib, "model:A100", &resources, &got, &error), CUGEN_OK);
+  WORKS(api_device_occupancy(lib, "model:A100", &resources, &got, &err));
   assert_int_equal(got.blocks + got.best_threads, 0);
   assert_string_equal(got.limiter, "none");
 }
@@ -159,18 +155,17 @@ TEST(test_tensor_ceilings) {
 TEST(test_nothing_runs) {
   CLOSED(cugen) *lib = open_on("model:A100");
   CLOSED(cugen_kernel) *kernel = open_kernel(lib);
-  cugen_error error;
   cugen_record record;
   cugen_plan *plan;
   const char *source;
   cugen_space_info space;
   assert_string_equal(cugen_kernel_device(kernel)->id, "model:A100");
-  assert_int_equal(api_kernel_space(kernel, &space, &error), CUGEN_OK);
+  WORKS(api_kernel_space(kernel, &space, &err));
   assert_true(space.valid > 0);
-  assert_int_equal(cugen_kernel_source(kernel, NULL, &source, NULL, &error), CUGEN_OK);
-  assert_int_equal(api_kernel_run(kernel, NULL, 0, &record, &error), CUGEN_ERROR_DEVICE);
-  assert_non_null(strstr(error.message, "described and not here"));
-  assert_int_equal(cugen_plan_open(kernel, NULL, &plan, &error), CUGEN_ERROR_DEVICE);
+  WORKS(cugen_kernel_source(kernel, NULL, &source, NULL, &err));
+  FAILS(api_kernel_run(kernel, NULL, 0, &record, &err), CUGEN_ERROR_DEVICE,
+        "described and not here");
+  FAILS(cugen_plan_open(kernel, NULL, &plan, &err), CUGEN_ERROR_DEVICE);
   assert_null(plan);
 }
 
@@ -181,18 +176,17 @@ TEST(test_predictions) {
   CLOSED(cugen_kernel) *kernel = open_kernel(lib), *unknown = open_kernel(other);
   cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
   cugen_tune_result result;
-  cugen_error error;
   cugen_record record;
   options.budget_count = 2;
   assert_false(api_kernel_predicted(kernel));
-  assert_int_equal(api_kernel_tune(kernel, &options, &result, &error), CUGEN_OK);
+  WORKS(api_kernel_tune(kernel, &options, &result, &err));
   assert_true(api_kernel_predicted(kernel));
   assert_int_equal(result.tried, 2);
   assert_true(result.measuring == 0);
   assert_int_equal(api_kernel_records(kernel), 2);
-  assert_int_equal(api_kernel_record(kernel, 0, &record, &error), CUGEN_OK);
+  WORKS(api_kernel_record(kernel, 0, &record, &err));
   assert_true(record.predicted && record.seconds > 0 && record.samples == 0 &&
               record.registers > 0);
-  assert_int_equal(api_kernel_tune(unknown, &options, &result, &error), CUGEN_ERROR_USAGE);
-  assert_non_null(strstr(error.message, "nothing is known of its speed"));
+  FAILS(api_kernel_tune(unknown, &options, &result, &err), CUGEN_ERROR_USAGE,
+        "nothing is known of its speed");
 }

@@ -94,12 +94,9 @@ TEST(launches_are_right) {
 }
 
 TEST(what_nobody_compared_is_not_explored) {
-  cugen_kernel *kernel;
-  cugen *lib = open_library(unproved, sizeof unproved - 1, &kernel);
+  CLOSED(cugen_kernel) *kernel;
+  CLOSED(cugen) *lib = open_library(unproved, sizeof unproved - 1, &kernel);
   cugen_plan_exploration explored;
-  cugen_plan *plan = open_plan(kernel, &explored);
+  CLOSED(cugen_plan) *plan = open_plan(kernel, &explored);
   assert_int_equal(explored.variants, 1);
-  cugen_plan_close(plan);
-  cugen_kernel_close(kernel);
-  cugen_close(lib);
 }

@@ -24,17 +24,14 @@ static cugen_export_result result; /* of the last export */
 /* ---- Records and images, planted ------------------------------------------------------------ */
 
 static void set_problem(const char *const *settings, size_t count, struct problem *out) {
-  cugen_error err;
-  if (problem_set(base->opened.config, settings, count, false, out, &err))
-    fail_msg("%s", err.message);
-  assert_int_equal(lookup_set_problem(&target.lookup, out, &err), CUGEN_OK);
-  assert_int_equal(lookup_space(&target.lookup, &err), CUGEN_OK);
+  WORKS(problem_set(base->opened.config, settings, count, false, out, &err));
+  WORKS(lookup_set_problem(&target.lookup, out, &err));
+  WORKS(lookup_space(&target.lookup, &err));
 }
 
 static void expand(uint64_t index, struct kernel_spec *spec) {
   const struct variant variant = lookup_variant(&target.lookup, index);
-  cugen_error err;
-  if (lookup_expand(&target.lookup, &variant, spec, &err)) fail_msg("%s", err.message);
+  WORKS(lookup_expand(&target.lookup, &variant, spec, &err));
 }
 
 /* Stores an image of a variant of the problem that is set. Different sources get different
@@ -61,8 +58,7 @@ static void keep_record(const char *variant, double seconds, bool stale) {
   struct cache *cache;
   FREED(kernel_spec) spec;
   uint64_t index;
-  cugen_error err;
-  if (space_find(target.lookup.space, variant, &index, &err)) fail_msg("%s", err.message);
+  WORKS(space_find(target.lookup.space, variant, &index, &err));
   expand(index, &spec);
   struct cache_record record = {.variant = spec.variant,
                                 .hash = stale ? hash_bytes("other", 5) : spec.hash,
@@ -77,11 +73,10 @@ static void keep_record(const char *variant, double seconds, bool stale) {
 /* Stores images of all variants, and a record of one unless it is NULL. */
 static void remember(const char *const *settings, size_t count, const char *variant, double seconds,
                      bool stale) {
-  struct problem problem;
+  FREED(problem) problem;
   set_problem(settings, count, &problem);
   for (uint64_t i = 0; i < space_valid(target.lookup.space); i++) keep_image(i);
   if (variant) keep_record(variant, seconds, stale);
-  problem_free(&problem);
 }
 
 #define REMEMBER(variant, seconds, ...)                                                            \
@@ -299,10 +294,8 @@ static const char *in_folder(const char *name) {
 
 static void export_to(const char *name, const char *problems) {
   cugen_export_options options = {0};
-  cugen_error err;
   options.problems = problems;
-  if (api_kernel_export(base, &options, in_folder(name), &result, &err))
-    fail_msg("%s", err.message);
+  WORKS(api_kernel_export(base, &options, in_folder(name), &result, &err));
 }
 
 /* Runs a shell command with FOLDER and FAKE in its environment; its output is shown if it fails. */
@@ -380,9 +373,8 @@ static void expect_choice(const char *const settings[4], struct text *out) {
   FREED(problem) problem;
   struct selection selection;
   FREED(text) variant_text = {0};
-  cugen_error err;
   set_problem(settings, 4, &problem);
-  if (api_select(&target.lookup, 0, false, &selection, &err)) fail_msg("%s", err.message);
+  WORKS(api_select(&target.lookup, 0, false, &selection, &err));
   const struct variant variant = lookup_variant(&target.lookup, selection.index);
   variant_print(&variant, &variant_text);
   text_addf(out, "%s|%s|%s|%.9f\n", names[selection.how], text_get(&variant_text),
@@ -457,8 +449,8 @@ static void keep_timed(const char *dtype, const char *rule, const char *const *v
                        const char *const *times, size_t count) {
   const char *settings[] = {"M=500", "N=1000", dtype};
   struct cache *cache;
-  struct problem problem;
-  struct text class = {0}, body = {0}, at = {0};
+  FREED(problem) problem;
+  FREED(text) class = {0}, body = {0}, at = {0};
   set_problem(settings, 3, &problem);
   problem_print_class(base->opened.config, &problem, &class);
   problem_print(base->opened.config, &problem, &at);
@@ -489,8 +481,6 @@ static void keep_timed(const char *dtype, const char *rule, const char *const *v
                                        .learnt_at = 1700000000};
   assert_int_equal(api_cache(lib, &cache, NULL), CUGEN_OK);
   assert_int_equal(cache_portfolios_store(cache, &kept, 1, NULL), CUGEN_OK);
-  text_free(&class), text_free(&body), text_free(&at);
-  problem_free(&problem);
 }
 
 static void keep_portfolio(const char *dtype, const char *rule, const char *const *variants,
@@ -520,9 +510,8 @@ static void add_random_cases(int count, struct text *in, struct text *want) {
 static void expect_near(const char *const settings[3]) {
   FREED(problem) problem;
   struct selection selection;
-  cugen_error err;
   set_problem(settings, 3, &problem);
-  if (api_select(&target.lookup, 1, false, &selection, &err)) fail_msg("%s", err.message);
+  WORKS(api_select(&target.lookup, 1, false, &selection, &err));
   assert_int_equal(selection.how, CUGEN_PLAN_NEAR);
   api_selection_free(&selection);
 }
@@ -577,7 +566,6 @@ TEST_WITH(test_picks_classes, set_up_classes, tear_down) {
   static const char *const one[] = {"plain vec=1 threads=256"};
   cugen_export_options options = {0};
   FREED(text) in = {0}, want = {0};
-  cugen_error err;
   for (int m = 500; m < 502; m++)
     for (int n = 1000; n < 1009; n++) {
       char sizes[2][32];
@@ -589,7 +577,7 @@ TEST_WITH(test_picks_classes, set_up_classes, tear_down) {
   REMEMBER("plain vec=1 threads=256", 1.0, "M=9", "N=9", "dtype=f64");
   keep_portfolio("dtype=f32", "0", one, 1);
   options.portfolio = 1;
-  if (api_kernel_export(base, &options, in_folder("b"), &result, &err)) fail_msg("%s", err.message);
+  WORKS(api_kernel_export(base, &options, in_folder("b"), &result, &err));
   assert_int_equal(result.variants, 6);
   for (int m = 500; m < 504; m++)
     for (int n = 990; n < 1020; n++) add_case(m, n, false, false, &in, &want);
@@ -600,22 +588,19 @@ TEST_WITH(test_picks_classes, set_up_classes, tear_down) {
 /* The bundle has the portfolio's variants alone, which also serve tuned problems. */
 TEST_WITH(test_only_portfolio, set_up, tear_down) {
   cugen_export_options options = {0};
-  cugen_error err;
   if (!has("cc")) skip();
   options.portfolio = 1;
-  assert_int_equal(api_kernel_export(base, &options, in_folder("b"), &result, &err),
-                   CUGEN_ERROR_USAGE);
-  assert_non_null(strstr(err.message, "no portfolio of rows is remembered"));
+  FAILS(api_kernel_export(base, &options, in_folder("b"), &result, &err), CUGEN_ERROR_USAGE,
+        "no portfolio of rows is remembered");
   plant_portfolios();
-  if (api_kernel_export(base, &options, in_folder("b"), &result, &err)) fail_msg("%s", err.message);
+  WORKS(api_kernel_export(base, &options, in_folder("b"), &result, &err));
   assert_int_equal(result.variants, 4);
   assert_int_equal(result.problems, 0);
   run("cd $FOLDER/b && cc " STRICT "-c rows.c");
   expect_picks("500 1000 f32 0\\n2000 1000 f32 0\\n9 9 f32 1\\n", 2,
                "portfolio|plain vec=1 threads=256,portfolio|wide vec=4 threads=128,refused,");
   options.problems = "M=500 N=1000";
-  assert_int_equal(api_kernel_export(base, &options, in_folder("b"), &result, &err),
-                   CUGEN_ERROR_USAGE);
+  FAILS(api_kernel_export(base, &options, in_folder("b"), &result, &err), CUGEN_ERROR_USAGE);
 }
 
 TEST_WITH(test_picks_buckets, set_up_buckets, tear_down) {
@@ -726,8 +711,8 @@ TEST_WITH(test_layouts, set_up_layouts, tear_down) {
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
     char text[2][32];
     const char *settings[2] = {text[0], text[1]};
-    struct kernel_spec spec;
-    struct problem problem;
+    FREED(kernel_spec) spec;
+    FREED(problem) problem;
     snprintf(text[0], sizeof text[0], "M=%d", sizes[i][0]);
     snprintf(text[1], sizeof text[1], "N=%d", sizes[i][1]);
     text_addf(&in, "%d %d\n", sizes[i][0], sizes[i][1]);
@@ -740,8 +725,6 @@ TEST_WITH(test_layouts, set_up_layouts, tear_down) {
       for (int d = 0; d < a->rank; d++) text_addf(&want, " %lld", (long long)a->stride[d]);
       text_addf(&want, ", %lld bytes\n", (long long)kernel_argument_bytes(a));
     }
-    kernel_spec_free(&spec);
-    problem_free(&problem);
   }
   assert_int_equal(file_write(in_folder("in"), text_get(&in), in.length, NULL), CUGEN_OK);
   run_with_bundle("layouts", "", "<$FOLDER/in >$FOLDER/got || { cat $FOLDER/got; false; }");
@@ -780,15 +763,14 @@ TEST_WITH(test_matmul, set_up_matmul, tear_down) {
   cugen_export_options options = {0};
   struct problem problem;
   uint64_t index;
-  cugen_error err;
   if (!has("cc")) skip();
   options.problems = "M=4096 N=4096 K=4096 dtype=bf16 layout_b=col", options.variant = "wgmma";
   set_problem(settings, 5, &problem);
-  if (space_find(target.lookup.space, "wgmma", &index, &err)) fail_msg("%s", err.message);
+  WORKS(space_find(target.lookup.space, "wgmma", &index, &err));
   keep_image(index);
   keep_record("wgmma", 1e-4, false);
   problem_free(&problem);
-  if (api_kernel_export(base, &options, in_folder("b"), &result, &err)) fail_msg("%s", err.message);
+  WORKS(api_kernel_export(base, &options, in_folder("b"), &result, &err));
   assert_string_equal(result.notes, "");
   run("cd $FOLDER/b && cc " STRICT
       "-c matmul.c && grep -q '  tensor(s, 128, 1, (const long long' matmul.c");
@@ -846,10 +828,8 @@ TEST_WITH(test_parameter, set_up, tear_down) {
 static void refuse(const char *name, const char *devices, const char *problems, int status,
                    const char *message) {
   cugen_export_options options = {0};
-  cugen_error err = {0};
   options.devices = devices, options.problems = problems;
-  assert_int_equal(api_kernel_export(base, &options, in_folder(name), &result, &err), status);
-  if (!strstr(err.message, message)) fail_msg("%s", err.message);
+  FAILS(api_kernel_export(base, &options, in_folder(name), &result, &err), status, message);
 }
 
 TEST_WITH(test_refusals, set_up, tear_down) {

@@ -66,8 +66,7 @@ TEST(test_library) {
   REFUSES(cugen_add_file, (NULL, "a.lua", "", 0, &error), "lib");
   REFUSES(cugen_add_file, (lib, NULL, "", 0, &error), "name");
   REFUSES(cugen_add_file, (lib, "a.lua", NULL, 1, &error), "text");
-  cugen *none = library_of(NULL);
-  cugen_close(none);
+  CLOSED(cugen) *none = library_of(NULL);
   cugen_close(NULL);
 }
 

@@ -65,7 +65,6 @@ static void expect_plan(const char *size, cugen_plan_choice choice, const char *
   void *arguments[] = {x, y, NULL};
   CLOSED(cugen_kernel) *kernel;
   CLOSED(cugen_plan) *plan;
-  cugen_error error;
   kernel = kernel_of(lib, "kernels/twice", &size, 1);
   plan = plan_of(kernel, NULL);
   assert_int_equal(cugen_plan_about(plan)->choice, choice);
@@ -73,7 +72,7 @@ static void expect_plan(const char *size, cugen_plan_choice choice, const char *
   int n = atoi(size + strlen("n="));
   for (int i = 0; i < 2048; i++) x[i] = (float)i, y[i] = -1;
   CLOSED(cugen_call) *call = call_of(plan, arguments, 3);
-  if (cugen_call_launch(call, NULL, &error)) fail_msg("%s", error.message);
+  WORKS(cugen_call_launch(call, NULL, &err));
   for (int i = 0; i < 2048; i++) assert_true(y[i] == (i < n ? 2 * x[i] : -1));
 }
 
@@ -82,12 +81,11 @@ TEST_WITH(it_is_tuned, open_library, close_library) {
   cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
   cugen_tune_result result;
   cugen_record record;
-  cugen_error error;
   options.strategy = "exhaustive";
-  if (api_kernel_tune(kernel, &options, &result, &error)) fail_msg("%s", error.message);
+  WORKS(api_kernel_tune(kernel, &options, &result, &err));
   assert_int_equal(result.tried, 2);
   assert_int_equal(result.failed, 0);
-  assert_int_equal(api_kernel_record(kernel, 0, &record, &error), CUGEN_OK);
+  WORKS(api_kernel_record(kernel, 0, &record, &err));
   assert_int_equal(record.outcome, CUGEN_OUTCOME_OK);
   expect_plan("n=1000", CUGEN_PLAN_EXACT, record.variant);
   expect_plan("n=1500", CUGEN_PLAN_NEAR, record.variant);
@@ -100,12 +98,11 @@ TEST_WITH(a_file_is_replaced_for_later_kernels, open_library, close_library) {
   CLOSED(cugen_kernel) *after = open_kernel();
   const char *source;
   cugen_record record;
-  cugen_error error;
-  assert_int_equal(cugen_kernel_source(before, NULL, &source, NULL, &error), CUGEN_OK);
+  WORKS(cugen_kernel_source(before, NULL, &source, NULL, &err));
   assert_non_null(strstr(source, "FACTOR 2"));
-  assert_int_equal(cugen_kernel_source(after, NULL, &source, NULL, &error), CUGEN_OK);
+  WORKS(cugen_kernel_source(after, NULL, &source, NULL, &err));
   assert_non_null(strstr(source, "FACTOR 3"));
-  assert_int_equal(api_kernel_run(after, NULL, 0, &record, &error), CUGEN_OK);
+  WORKS(api_kernel_run(after, NULL, 0, &record, &err));
   assert_int_equal(record.outcome, CUGEN_OUTCOME_WRONG);
 }
 
@@ -131,12 +128,11 @@ TEST_WITH(mistakes_are_named, open_library, close_library) {
 }
 
 TEST_WITH(wrong_use, open_library, close_library) {
-  cugen_error error;
-  assert_int_equal(cugen_add_file(lib, "../x.cu", "", 0, &error), CUGEN_ERROR_USAGE);
-  assert_non_null(strstr(error.message, "'../x.cu' cannot name a file in memory"));
-  assert_int_equal(cugen_add_file(lib, NULL, "", 0, &error), CUGEN_ERROR_USAGE);
-  assert_int_equal(cugen_add_file(lib, "x.cu", NULL, 1, &error), CUGEN_ERROR_USAGE);
-  assert_int_equal(cugen_add_file(lib, "x.cu", NULL, 0, &error), CUGEN_OK);
+  FAILS(cugen_add_file(lib, "../x.cu", "", 0, &err), CUGEN_ERROR_USAGE,
+        "'../x.cu' cannot name a file in memory");
+  FAILS(cugen_add_file(lib, NULL, "", 0, &err), CUGEN_ERROR_USAGE);
+  FAILS(cugen_add_file(lib, "x.cu", NULL, 1, &err), CUGEN_ERROR_USAGE);
+  WORKS(cugen_add_file(lib, "x.cu", NULL, 0, &err));
 }
 
 TEST_WITH(what_ships_is_listed, open_library, close_library) {

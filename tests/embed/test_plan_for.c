@@ -28,8 +28,7 @@ static cugen_array matrix(const char *dtype, int64_t rows, int64_t cols, int64_t
 
 static cugen_plan *find(cugen_kernel *kernel, const cugen_array *arrays, size_t count) {
   cugen_plan *plan;
-  cugen_error err;
-  if (cugen_plan_for(kernel, arrays, count, NULL, &plan, &err)) fail_msg("%s", err.message);
+  WORKS(cugen_plan_for(kernel, arrays, count, NULL, &plan, &err));
   return plan;
 }
 
@@ -73,17 +72,16 @@ TEST(the_plan_launches) {
   const cugen_array arrays[] = {matrix("f32", 2, 3, 3, 1), matrix("f32", 3, 2, 1, 3)};
   cugen_plan *plan = find(k, arrays, 2);
   void *arguments[] = {(void *)(uintptr_t)a, (void *)(uintptr_t)b, c, NULL, NULL, NULL};
-  cugen_error err;
   CLOSED(cugen_call) *call = call_of(plan, arguments, 6);
-  if (cugen_call_launch(call, NULL, &err)) fail_msg("%s", err.message);
+  WORKS(cugen_call_launch(call, NULL, &err));
   const float wanted[2][2] = {{4, 2}, {10, 5}};
   assert_memory_equal(c, wanted, sizeof wanted);
   float d[2][2];
   arguments[2] = d;
-  if (cugen_call_rebind(call, arguments, 6, &err)) fail_msg("%s", err.message);
+  WORKS(cugen_call_rebind(call, arguments, 6, &err));
   arguments[2] = (char *)d + 1; /* refused: the call keeps its arguments */
-  assert_int_equal(cugen_call_rebind(call, arguments, 6, &err), CUGEN_ERROR_USAGE);
-  if (cugen_call_launch(call, NULL, &err)) fail_msg("%s", err.message);
+  FAILS(cugen_call_rebind(call, arguments, 6, &err), CUGEN_ERROR_USAGE);
+  WORKS(cugen_call_launch(call, NULL, &err));
   assert_memory_equal(d, wanted, sizeof wanted);
 }
 
@@ -177,10 +175,9 @@ TEST(tuning_opens_anew) {
   CLOSED(cugen_kernel) *k = open_kernel("tests/configs/wild.lua", NULL, 0);
   const cugen_array x[] = {{"f32", 1, {100}, {1}}};
   cugen_plan *before = find(k, x, 1);
-  cugen_error err;
   options.budget_count = 1;
   options.flags = CUGEN_TUNE_IN_PROCESS;
-  if (cugen_kernel_tune(k, &options, NULL, &err)) fail_msg("%s", err.message);
+  WORKS(cugen_kernel_tune(k, &options, NULL, &err));
   cugen_plan *after = find(k, x, 1);
   assert_ptr_not_equal(after, before);
   assert_string_equal(cugen_plan_about(before)->problem, cugen_plan_about(after)->problem);

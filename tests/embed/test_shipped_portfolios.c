@@ -31,12 +31,11 @@ static cugen_kernel *open_kernel(cugen *lib, const char *path, const char *name,
 
 static void is_found(cugen *lib, const char *path, bool predicted, const char *name, char *class) {
   CLOSED(cugen_kernel) *kernel = open_kernel(lib, path, name, class);
-  struct portfolio_shipped shipped;
+  FREED(portfolio_shipped) shipped;
   cugen_error err;
   bool found;
   check(portfolio_find_shipped(&kernel->lookup, predicted, &shipped, &found, &err), &err, path);
   if (!found) fail_msg("%s is not found for its class %s", path, class);
-  portfolio_shipped_free(&shipped);
 }
 
 static void serves(cugen *lib, const char *path, bool predicted, const char *name, char *problem) {

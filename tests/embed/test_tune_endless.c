@@ -23,21 +23,18 @@ static int tune(cugen_kernel *kernel, const char *implementation, double timeout
 TEST(test_endless) {
   CLOSED(cugen) *lib;
   cugen_record record;
-  cugen_error err;
   lib = OPEN_LIBRARY(.device = "cpu", .cache = "none");
   CLOSED(cugen_kernel) *kernel = kernel_of(lib, "tests/configs/planted.lua", NULL, 0);
   /* the size that is tuned here */
-  if (api_kernel_use_check(kernel, &err)) fail_msg("%s", err.message);
-  if (tune(kernel, "right", 60, &err)) fail_msg("%s", err.message);
-  assert_int_equal(tune(kernel, "endless", 0.5, &err), CUGEN_ERROR_DEVICE);
-  assert_non_null(
-      strstr(err.message,
-             "tuning in this process ended at 'endless threads=64 fault=endless': did not end "
-             "within 0.5 s"));
+  WORKS(api_kernel_use_check(kernel, &err));
+  WORKS(tune(kernel, "right", 60, &err));
+  FAILS(tune(kernel, "endless", 0.5, &err), CUGEN_ERROR_DEVICE,
+        "tuning in this process ended at 'endless threads=64 fault=endless': did not end "
+        "within 0.5 s");
   assert_int_equal(api_kernel_records(kernel), 2);
   assert_int_equal(api_kernel_record(kernel, 1, &record, NULL), CUGEN_OK);
   assert_int_equal(record.outcome, CUGEN_OUTCOME_TIMEOUT);
-  if (tune(kernel, "right_again", 60, &err)) fail_msg("%s", err.message);
+  WORKS(tune(kernel, "right_again", 60, &err));
   assert_int_equal(api_kernel_records(kernel), 4);
 }
 

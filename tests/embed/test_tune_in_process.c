@@ -30,10 +30,9 @@ FIXTURE(close_library) {
 }
 
 static cugen_kernel *open_kernel(const char *config, const char *setting) {
-  cugen_error err;
   cugen_kernel *kernel = kernel_of(lib, config, &setting, setting != NULL);
   /* the size that is tuned here */
-  if (api_kernel_use_check(kernel, &err)) fail_msg("%s", err.message);
+  WORKS(api_kernel_use_check(kernel, &err));
   return kernel;
 }
 
@@ -84,14 +83,13 @@ TEST_WITH(test_matmul, open_library, close_library) {
   cugen_tune_options options = in_process();
   cugen_tune_result result;
   cugen_record record;
-  cugen_error err;
   struct seen seen = {0};
-  cugen_kernel *kernel = open_kernel("matmul", NULL);
+  CLOSED(cugen_kernel) *kernel = open_kernel("matmul", NULL);
   int descriptors = count_entries("/proc/self/fd"), threads = count_entries("/proc/self/task");
   options.budget_count = 4;
   options.progress = watch;
   options.context = &seen;
-  if (api_kernel_tune(kernel, &options, &result, &err)) fail_msg("%s", err.message);
+  WORKS(api_kernel_tune(kernel, &options, &result, &err));
   assert_int_equal(result.tried, 4);
   assert_int_equal(result.failed, 0);
   assert_true(seen.named && seen.calls >= 4);
@@ -100,11 +98,9 @@ TEST_WITH(test_matmul, open_library, close_library) {
   assert_true(record.outcome == CUGEN_OUTCOME_OK && record.seconds > 0 && record.samples > 0);
   assert_int_equal(count_entries("/proc/self/fd"), descriptors);
   expect_threads(threads);
-  cugen_plan *plan = plan_of(kernel, NULL);
+  CLOSED(cugen_plan) *plan = plan_of(kernel, NULL);
   assert_int_equal(cugen_plan_about(plan)->choice, CUGEN_PLAN_EXACT);
   assert_string_equal(cugen_plan_about(plan)->variant, record.variant);
-  cugen_plan_close(plan);
-  cugen_kernel_close(kernel);
 }
 
 TEST_WITH(test_stop, open_library, close_library) {
@@ -181,17 +177,15 @@ TEST_WITH(test_waiting, open_library, close_library) {
 TEST_WITH(test_options, open_library, close_library) {
   static int anything;
   cugen_tune_options options = in_process();
-  cugen_error err;
   CLOSED(cugen_kernel) *kernel = open_kernel("tests/configs/wild.lua", NULL);
   options.cuda_context = &anything;
-  assert_int_equal(api_kernel_tune(kernel, &options, NULL, &err), CUGEN_ERROR_USAGE);
-  assert_string_equal(err.message,
-                      "a context was given, and this kernel is for the cpu device, which has none");
+  FAILS_WITH(api_kernel_tune(kernel, &options, NULL, &err), CUGEN_ERROR_USAGE,
+             "a context was given, and this kernel is for the cpu device, which has none");
   options.flags = 0;
-  assert_int_equal(api_kernel_tune(kernel, &options, NULL, &err), CUGEN_ERROR_USAGE);
+  FAILS(api_kernel_tune(kernel, &options, NULL, &err), CUGEN_ERROR_USAGE);
   options.flags = 2, options.cuda_context = NULL;
-  assert_int_equal(api_kernel_tune(kernel, &options, NULL, &err), CUGEN_ERROR_USAGE);
-  assert_string_equal(err.message, "cugen_tune_options.flags: 0x2 is no flag");
+  FAILS_WITH(api_kernel_tune(kernel, &options, NULL, &err), CUGEN_ERROR_USAGE,
+             "cugen_tune_options.flags: 0x2 is no flag");
 }
 
 static void *nothing(void *context) {

@@ -46,13 +46,12 @@ size_t place_count(struct cache *cache) {
 }
 
 int place_store_image(struct cache *cache, size_t length, cugen_error *err) {
-  struct compiled image = {.image = calloc(1, length),
+  FREED(compiled) image = {.image = calloc(1, length),
                            .image_length = length,
                            .entry_count = 1,
                            .entries = {strdup("kernel")},
                            .log = strdup("")};
   int status = cache_image_store(cache, "image", &image, err);
-  compiled_free(&image);
   return status;
 }
 

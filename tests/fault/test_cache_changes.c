@@ -227,7 +227,7 @@ static int use_all(struct fixture *fixture, struct cache *cache, cugen_error *er
 /* Allocation n and all later ones fail. */
 TEST_WITH(allocations_fail, set_up, tear_down) {
   struct fixture *fixture = *state;
-  struct cache *cache;
+  CLOSED(cache) *cache;
   int failed = 0;
   if (SANITIZED) skip();
   assert_int_equal(cache_open(text_get(&fixture->path), &cache, NULL, NULL), CUGEN_OK);
@@ -244,5 +244,4 @@ TEST_WITH(allocations_fail, set_up, tear_down) {
     assert_true(now <= MANY + 1);
   }
   assert_true(failed > 30);
-  cache_close(cache);
 }

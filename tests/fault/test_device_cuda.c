@@ -348,9 +348,8 @@ TEST_WITH(test_newer_driver, reset_fake, NULL) {
 TEST_WITH(test_no_such_ordinal, reset_fake, NULL) {
   CLOSED(toolkit) *toolkit = open_toolkit();
   struct device_description description;
-  cugen_error err;
-  assert_int_equal(cuda_device_ops.describe(toolkit, 1, &description, &err), CUGEN_ERROR_USAGE);
-  assert_string_equal(err.message, "no device 'cuda:1': the driver sees 1 GPU, from cuda:0 on");
+  FAILS_WITH(cuda_device_ops.describe(toolkit, 1, &description, &err), CUGEN_ERROR_USAGE,
+             "no device 'cuda:1': the driver sees 1 GPU, from cuda:0 on");
 }
 
 /* ---- What it says and finds ----------------------------------------------------------------- */
@@ -426,11 +425,10 @@ TEST_WITH(test_guards, open_device, close_device) {
 TEST_WITH(test_guards_name_the_nearest, open_device, close_device) {
   struct device *device = ((struct opened *)*state)->device;
   struct memory memory;
-  cugen_error err;
-  assert_int_equal(device->ops->alloc(device, MEMORY_MANAGED, 64, true, &memory, &err), CUGEN_OK);
+  WORKS(device->ops->alloc(device, MEMORY_MANAGED, 64, true, &memory, &err));
   memset((char *)memory.device + 64 + 12, 0, 8);
-  assert_int_equal(device->ops->memory_check(device, &memory, &err), CUGEN_ERROR_WRONG);
-  assert_non_null(strstr(err.message, "byte 12 past the end of a buffer of 64 bytes (8 of"));
+  FAILS(device->ops->memory_check(device, &memory, &err), CUGEN_ERROR_WRONG,
+        "byte 12 past the end of a buffer of 64 bytes (8 of");
   device->ops->free(device, &memory);
 }
 
@@ -439,12 +437,11 @@ TEST_WITH(test_guards_are_restored, open_device, close_device) {
   struct device *device = ((struct opened *)*state)->device;
   enum { BYTES = 1001, ZONE = 65536 };
   struct memory memory;
-  cugen_error err;
-  assert_int_equal(device->ops->alloc(device, MEMORY_DEVICE, BYTES, true, &memory, &err), CUGEN_OK);
+  WORKS(device->ops->alloc(device, MEMORY_DEVICE, BYTES, true, &memory, &err));
   memset((char *)memory.device - ZONE, 0, ZONE);
   memset((char *)memory.device + BYTES, 0, ZONE);
-  assert_int_equal(device->ops->memory_check(device, &memory, &err), CUGEN_ERROR_WRONG);
-  assert_int_equal(device->ops->memory_check(device, &memory, &err), CUGEN_OK);
+  FAILS(device->ops->memory_check(device, &memory, &err), CUGEN_ERROR_WRONG);
+  WORKS(device->ops->memory_check(device, &memory, &err));
   device->ops->free(device, &memory);
 }
 
@@ -462,15 +459,12 @@ TEST_WITH(test_unguarded, open_device, close_device) {
 TEST_WITH(test_no_memory, open_device, close_device) {
   struct device *device = ((struct opened *)*state)->device;
   struct memory memory;
-  cugen_error err;
   fake->fail_at = fake->calls + 2;
   fake->fail_with = CUDA_ERROR_OUT_OF_MEMORY;
-  assert_int_equal(device->ops->alloc(device, MEMORY_PINNED, 1000, false, &memory, &err),
-                   CUGEN_ERROR_MEMORY);
-  assert_non_null(
-      strstr(err.message, "cuda:0: cannot allocate 1000 bytes of pinned memory: cuMemHostAlloc"));
-  assert_int_equal(device->ops->alloc(device, MEMORY_DEVICE, SIZE_MAX - 5, true, &memory, &err),
-                   CUGEN_ERROR_MEMORY);
+  FAILS(device->ops->alloc(device, MEMORY_PINNED, 1000, false, &memory, &err), CUGEN_ERROR_MEMORY,
+        "cuda:0: cannot allocate 1000 bytes of pinned memory: cuMemHostAlloc");
+  FAILS(device->ops->alloc(device, MEMORY_DEVICE, SIZE_MAX - 5, true, &memory, &err),
+        CUGEN_ERROR_MEMORY);
 }
 
 static struct loaded *load_work(struct device *device) {
@@ -485,15 +479,14 @@ TEST_WITH(test_dynamic_shared, open_device, close_device) {
   struct device *device = ((struct opened *)*state)->device;
   struct loaded *loaded = load_work(device);
   struct entry *entry;
-  cugen_error err;
-  assert_int_equal(device->ops->entry(device, loaded, 0, 48000, &entry, &err), CUGEN_OK);
+  WORKS(device->ops->entry(device, loaded, 0, 48000, &entry, &err));
   assert_int_equal(fake->allowed_shared, 0); /* with 400 bytes static still within 48 KB */
-  assert_int_equal(device->ops->entry(device, loaded, 0, 100000, &entry, &err), CUGEN_OK);
+  WORKS(device->ops->entry(device, loaded, 0, 100000, &entry, &err));
   assert_int_equal(fake->allowed_shared, 100000);
-  assert_int_equal(device->ops->entry(device, loaded, 0, 50000, &entry, &err), CUGEN_OK);
+  WORKS(device->ops->entry(device, loaded, 0, 50000, &entry, &err));
   assert_int_equal(fake->allowed_shared, 100000); /* the larger share of the other launch stays */
-  assert_int_equal(device->ops->entry(device, loaded, 0, 232448 - 400, &entry, &err), CUGEN_OK);
-  assert_int_equal(device->ops->entry(device, loaded, 1, 0, &entry, &err), CUGEN_ERROR_INTERNAL);
+  WORKS(device->ops->entry(device, loaded, 0, 232448 - 400, &entry, &err));
+  FAILS(device->ops->entry(device, loaded, 1, 0, &entry, &err), CUGEN_ERROR_INTERNAL);
   device->ops->unload(device, loaded);
 }
 
@@ -636,14 +629,11 @@ TEST_WITH(test_symbols, open_device, close_device) {
   struct loaded *loaded = load_work(device);
   void *address;
   size_t bytes;
-  cugen_error err;
-  assert_int_equal(device->ops->symbol(device, loaded, "factors", true, &address, &bytes, &err),
-                   CUGEN_OK);
+  WORKS(device->ops->symbol(device, loaded, "factors", true, &address, &bytes, &err));
   assert_int_equal(bytes, 32);
   assert_non_null(address);
-  assert_int_equal(device->ops->symbol(device, loaded, "factor", true, &address, &bytes, &err),
-                   CUGEN_ERROR_CONFIG);
-  assert_non_null(strstr(err.message, "there is no __constant__ or __device__ variable 'factor'"));
+  FAILS(device->ops->symbol(device, loaded, "factor", true, &address, &bytes, &err),
+        CUGEN_ERROR_CONFIG, "there is no __constant__ or __device__ variable 'factor'");
   device->ops->unload(device, loaded);
 }
 
@@ -667,7 +657,6 @@ TEST_WITH(test_texture_over_a_buffer, open_device, close_device) {
                                   .address = ADDRESS_BORDER};
   struct memory memory;
   struct texture texture;
-  cugen_error err;
   assert_int_equal(device->ops->alloc(device, MEMORY_DEVICE, 1024, false, &memory, NULL), CUGEN_OK);
   assert_int_equal(device->ops->texture_make(device, &image, memory.device, &texture, NULL),
                    CUGEN_OK);
@@ -678,15 +667,12 @@ TEST_WITH(test_texture_over_a_buffer, open_device, close_device) {
   assert_int_equal(seen(&texture)->address, CU_TR_ADDRESS_MODE_BORDER);
   assert_int_equal(seen(&texture)->flags, CU_TRSF_READ_AS_INTEGER);
   device->ops->texture_free(device, &texture);
-  assert_int_equal(
-      device->ops->texture_make(device, &image, (char *)memory.device + 256, &texture, &err),
-      CUGEN_ERROR_USAGE);
-  assert_non_null(strstr(
-      err.message, "argument 'image' is read as a texture: its address must be a multiple of 512"));
+  FAILS(device->ops->texture_make(device, &image, (char *)memory.device + 256, &texture, &err),
+        CUGEN_ERROR_USAGE,
+        "argument 'image' is read as a texture: its address must be a multiple of 512");
   image.stride[0] = 5;
-  assert_int_equal(device->ops->texture_make(device, &image, memory.device, &texture, &err),
-                   CUGEN_ERROR_DEVICE);
-  assert_non_null(strstr(err.message, "its rows must be a multiple of 32 bytes apart, not 20"));
+  FAILS(device->ops->texture_make(device, &image, memory.device, &texture, &err),
+        CUGEN_ERROR_DEVICE, "its rows must be a multiple of 32 bytes apart, not 20");
   assert_int_equal(fake->textures, 0);
   assert_int_equal(fake->registered, 0);
   device->ops->free(device, &memory);
@@ -705,7 +691,6 @@ TEST_WITH(test_tensor_map, open_device, close_device) {
   struct memory memory;
   struct tensor_map map;
   struct fake_tensor seen;
-  cugen_error err;
   assert_int_equal(device->ops->alloc(device, MEMORY_DEVICE, 16384, false, &memory, NULL),
                    CUGEN_OK);
   assert_int_equal(device->ops->tensor_make(device, &argument, memory.device, &map, NULL),
@@ -727,13 +712,10 @@ TEST_WITH(test_tensor_map, open_device, close_device) {
   assert_int_equal(seen.shape[0], 96);
   assert_int_equal(seen.box[0], 64);
   argument.stride[1] = 104;
-  assert_int_equal(device->ops->tensor_make(device, &argument, memory.device, &map, &err),
-                   CUGEN_ERROR_DEVICE);
-  assert_non_null(strstr(err.message, "tensor map of 'A': cuTensorMapEncodeTiled: "));
-  assert_int_equal(
-      device->ops->tensor_make(device, &argument, (char *)memory.device + 8, &map, &err),
-      CUGEN_ERROR_USAGE);
-  assert_non_null(strstr(err.message, "its address must be a multiple of 16 bytes"));
+  FAILS(device->ops->tensor_make(device, &argument, memory.device, &map, &err), CUGEN_ERROR_DEVICE,
+        "tensor map of 'A': cuTensorMapEncodeTiled: ");
+  FAILS(device->ops->tensor_make(device, &argument, (char *)memory.device + 8, &map, &err),
+        CUGEN_ERROR_USAGE, "its address must be a multiple of 16 bytes");
   device->ops->free(device, &memory);
 }
 
@@ -782,10 +764,8 @@ TEST_WITH(test_texture_too_large, open_device, close_device) {
                                   .dtype = dtype_find("u8"),
                                   .access = ACCESS_ARRAY};
   struct texture texture;
-  cugen_error err;
-  assert_int_equal(device->ops->texture_make(device, &image, NULL, &texture, &err),
-                   CUGEN_ERROR_DEVICE);
-  assert_non_null(strstr(err.message, "texture 'image': cuArray3DCreate_v2: "));
+  FAILS(device->ops->texture_make(device, &image, NULL, &texture, &err), CUGEN_ERROR_DEVICE,
+        "texture 'image': cuArray3DCreate_v2: ");
 }
 
 TEST_WITH(test_launch_failure_names_the_launch, open_device, close_device) {
@@ -794,15 +774,13 @@ TEST_WITH(test_launch_failure_names_the_launch, open_device, close_device) {
   struct kernel_launch launch = {
       .entry = "work", .grid = {4, 2, 1}, .block = {32, 32, 1}, .shared_bytes = 96};
   struct entry *entry;
-  cugen_error err;
-  assert_int_equal(device->ops->entry(device, loaded, 0, 96, &entry, &err), CUGEN_OK);
+  WORKS(device->ops->entry(device, loaded, 0, 96, &entry, &err));
   fake->fail_at = fake->calls + 1;
   fake->fail_with = CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
-  assert_int_equal(device->ops->launch(device, entry, &launch, NULL, &err), CUGEN_ERROR_DEVICE);
-  assert_string_equal(
-      err.message, "cuLaunchKernel: CUDA_ERROR_PRETENDED (701): a pretended error\n"
-                   "kernel 'work', grid 4x2x1, block 32x32x1 = 1024 threads (it can have 512 with "
-                   "its 40 registers), 400 + 96 bytes of shared memory");
+  FAILS_WITH(device->ops->launch(device, entry, &launch, NULL, &err), CUGEN_ERROR_DEVICE,
+             "cuLaunchKernel: CUDA_ERROR_PRETENDED (701): a pretended error\n"
+             "kernel 'work', grid 4x2x1, block 32x32x1 = 1024 threads (it can have 512 with "
+             "its 40 registers), 400 + 96 bytes of shared memory");
   device->ops->unload(device, loaded);
 }
 
@@ -853,19 +831,16 @@ TEST_WITH(test_renewal, open_device, close_device) {
   const struct measure_options options = {.samples = 2, .seconds = 1};
   struct measurement measured;
   struct plan *plan;
-  cugen_error err;
   char name[] = "work";
   compiled.entries[0] = name;
-  assert_int_equal(plan_open(device, &plain, &compiled, &plan, &err), CUGEN_OK);
+  WORKS(plan_open(device, &plain, &compiled, &plan, &err));
   sets = (struct sets){0};
-  for (size_t i = 0; i < 3; i++)
-    assert_int_equal(call_bind(plan, NULL, NULL, 0, &sets.calls[i], &err), CUGEN_OK);
+  for (size_t i = 0; i < 3; i++) WORKS(call_bind(plan, NULL, NULL, 0, &sets.calls[i], &err));
   ops.time = time_sets;
   fake->run = dirty_set;
   const struct device_ops *const own = device->ops;
   device->ops = &ops;
-  assert_int_equal(measure_calls(device, sets.calls, 3, &renewal, &options, &measured, &err),
-                   CUGEN_OK);
+  WORKS(measure_calls(device, sets.calls, 3, &renewal, &options, &measured, &err));
   /* Two launches to find out that 10 make a millisecond, 3 for a first look, two samples of 10,
      in groups of three sets. */
   assert_int_equal(sets.launches, 25);
@@ -875,7 +850,7 @@ TEST_WITH(test_renewal, open_device, close_device) {
   assert_true(measured.seconds > 3.9e-5 && measured.seconds < 4.1e-5);
   /* Without a renewal nothing comes between the launches of a sample. */
   sets.launches = sets.renewals = sets.spans = 0;
-  assert_int_equal(measure_calls(device, sets.calls, 3, NULL, &options, &measured, &err), CUGEN_OK);
+  WORKS(measure_calls(device, sets.calls, 3, NULL, &options, &measured, &err));
   assert_int_equal(sets.launches, 25);
   assert_int_equal(sets.renewals, 0);
   assert_int_equal(sets.spans, 5);
@@ -987,11 +962,10 @@ TEST_WITH(test_runs_of_a_variant, open_device, close_device) {
   struct device_ops ops = *device->ops;
   struct kernel_spec plain = {.launches = launches, .launch_count = 1};
   struct plan *plan;
-  cugen_error err;
   char name[] = "work";
   compiled.entries[0] = name;
-  assert_int_equal(plan_open(device, &plain, &compiled, &plan, &err), CUGEN_OK);
-  assert_int_equal(call_bind(plan, NULL, NULL, 0, &sets.calls[0], &err), CUGEN_OK);
+  WORKS(plan_open(device, &plain, &compiled, &plan, &err));
+  WORKS(call_bind(plan, NULL, NULL, 0, &sets.calls[0], &err));
   ops.time = time_launches;
   fake->run = dirty_set;
   const struct device_ops *const own = device->ops;
@@ -1002,8 +976,7 @@ TEST_WITH(test_runs_of_a_variant, open_device, close_device) {
     struct measurement measured;
     sets.launches = 0;
     each = cases[i].each, stalls = cases[i].stalls;
-    assert_int_equal(measure_calls(device, sets.calls, 1, NULL, &options, &measured, &err),
-                     CUGEN_OK);
+    WORKS(measure_calls(device, sets.calls, 1, NULL, &options, &measured, &err));
     if (sets.launches != cases[i].launches || measured.samples != cases[i].samples ||
         measured.dropped != cases[i].dropped)
       fail_msg("case %zu: %ld launches, %d samples", i, (long)sets.launches, measured.samples);

@@ -98,7 +98,7 @@ static void tune_in(cugen *lib, const char *size, unsigned flags, size_t variant
                     struct outcome *out) {
   cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
   cugen_tune_result result;
-  cugen_kernel *kernel;
+  CLOSED(cugen_kernel) *kernel;
   options.flags = flags;
   options.budget_count = variants;
   options.strategy = "exhaustive";
@@ -110,7 +110,6 @@ static void tune_in(cugen *lib, const char *size, unsigned flags, size_t variant
     if (api_kernel_record(kernel, i, &record, NULL)) break;
     if (record.outcome != CUGEN_OUTCOME_OK) text_addf(&out->reasons, "%s\n", record.reason);
   }
-  cugen_kernel_close(kernel);
 }
 
 static void tune_one(cugen *lib, struct outcome *out) {

@@ -142,10 +142,9 @@ TEST(what_cannot_be_measured_is_refused) {
 TEST(the_least_energy_wins) {
   static const double measured[VARIANTS] = {0.9, 0.5, 0.6, 0};
   cugen *lib;
-  cugen_error err;
   cugen_tune_result result;
   cugen_kernel *kernel = open_kernel("energy", &lib);
-  if (tune(kernel, 0, &result, &err)) fail_msg("%s", err.message);
+  WORKS(tune(kernel, 0, &result, &err));
   assert_int_equal(result.tried, VARIANTS);
   assert_int_equal(result.energies, 3);
   close_all(kernel, lib);
@@ -162,16 +161,15 @@ TEST(the_least_energy_wins) {
 TEST(both_measures_stay) {
   static const double measured[VARIANTS] = {0.9, 0.5, 0.6, 0};
   cugen *lib;
-  cugen_error err;
   cugen_tune_result result;
   cugen_kernel *kernel = open_kernel("time", &lib);
-  if (tune(kernel, 1, &result, &err)) fail_msg("%s", err.message);
+  WORKS(tune(kernel, 1, &result, &err));
   assert_int_equal(result.tried, VARIANTS);
   assert_int_equal(result.energies, 0);
   close_all(kernel, lib);
   expect_records("energy", 1, measured, "xx..");
   kernel = open_kernel("energy", &lib);
-  if (tune(kernel, 0, &result, &err)) fail_msg("%s", err.message);
+  WORKS(tune(kernel, 0, &result, &err));
   assert_int_equal(result.tried + result.energies, 0);
   close_all(kernel, lib);
 }
@@ -179,16 +177,15 @@ TEST(both_measures_stay) {
 /* Measuring the energy times the variant again in the way under which its record is kept. */
 TEST(the_way_of_timing_stays) {
   cugen *lib;
-  cugen_error err;
   cugen_tune_result result;
   measure = "graph";
   cugen_kernel *kernel = open_kernel("energy", &lib);
-  if (tune(kernel, 0, &result, &err)) fail_msg("%s", err.message);
+  WORKS(tune(kernel, 0, &result, &err));
   assert_int_equal(result.energies, 3);
   for (size_t i = 0; i < VARIANTS; i++) {
     cugen_record record;
     int which = 0;
-    assert_int_equal(api_kernel_record(kernel, i, &record, &err), CUGEN_OK);
+    WORKS(api_kernel_record(kernel, i, &record, &err));
     while (strcmp(script[which].variant, record.variant) != 0) which++;
     if (record.energy > 0 && record.seconds > 0.9e-3 * (double)script[which].milliseconds)
       fail_msg("%s: %g s, which is not the time in a graph", record.variant, record.seconds);
@@ -199,12 +196,10 @@ TEST(the_way_of_timing_stays) {
 
 TEST(a_counter_that_stands_still_is_told) {
   cugen *lib;
-  cugen_error err = {0};
   cugen_tune_result result;
   nvml->frozen = true;
   cugen_kernel *kernel = open_kernel("energy", &lib);
-  assert_int_equal(tune(kernel, 1, &result, &err), CUGEN_ERROR_DEVICE);
-  assert_non_null(strstr(err.message, "stands still"));
+  FAILS(tune(kernel, 1, &result, &err), CUGEN_ERROR_DEVICE, "stands still");
   close_all(kernel, lib);
 }
 

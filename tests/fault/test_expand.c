@@ -39,12 +39,11 @@ static void check(int status, const cugen_error *err) {
 
 static void open_bench(struct bench *bench, const char *config, const char *setting,
                        const char *variant) {
-  cugen_error err;
   uint64_t index;
-  check(config_open(&bench->sources, config, &bench->config, &err), &err);
-  check(problem_set(bench->config, &setting, 1, false, &bench->problem, &err), &err);
-  check(space_open(bench->config, &bench->problem, &facts, &bench->space, &err), &err);
-  check(space_find(bench->space, variant, &index, &err), &err);
+  WORKS(config_open(&bench->sources, config, &bench->config, &err));
+  WORKS(problem_set(bench->config, &setting, 1, false, &bench->problem, &err));
+  WORKS(space_open(bench->config, &bench->problem, &facts, &bench->space, &err));
+  WORKS(space_find(bench->space, variant, &index, &err));
   assert_true(space_max_tunables(bench->space) <= 32);
   space_variant(bench->space, index, &bench->variant, bench->values);
 }
@@ -134,8 +133,7 @@ TEST(test_reference) {
 }
 
 static void add(struct source_file **files, const char *name, const char *content) {
-  cugen_error err;
-  check(sources_add(files, name, content, strlen(content), &err), &err);
+  WORKS(sources_add(files, name, content, strlen(content), &err));
 }
 
 /* Also a variant that has a verify kernel. */

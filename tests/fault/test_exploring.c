@@ -81,20 +81,19 @@ static void remember_all(struct fixture *f) {
   struct cache *cache;
   struct cache_record *records;
   size_t count;
-  cugen_error err;
   options.flags = CUGEN_TUNE_IN_PROCESS;
   options.budget_seconds = -1;
   options.threads = 1; /* the fake NVRTC counts its calls */
-  if (api_kernel_tune(f->kernel, &options, NULL, &err)) fail_msg("%s", err.message);
+  WORKS(api_kernel_tune(f->kernel, &options, NULL, &err));
   const struct cache_key key = lookup_measured_key(&f->kernel->lookup);
-  assert_int_equal(api_cache(f->lib, &cache, &err), CUGEN_OK);
-  assert_int_equal(cache_load(cache, &key, &records, &count, &err), CUGEN_OK);
+  WORKS(api_cache(f->lib, &cache, &err));
+  WORKS(cache_load(cache, &key, &records, &count, &err));
   assert_int_equal(count, VARIANTS);
   for (size_t i = 0; i < count; i++) {
     for (size_t k = 0; k < VARIANTS; k++)
       if (strcmp(records[i].variant, all[k].variant) == 0)
         records[i].seconds = 1e-6 * all[k].recorded;
-    assert_int_equal(cache_store(cache, &key, &records[i], &err), CUGEN_OK);
+    WORKS(cache_store(cache, &key, &records[i], &err));
     cache_record_free(&records[i]);
   }
   free(records);
@@ -140,9 +139,7 @@ static cugen_call *bind(cugen_plan *plan, size_t shift, int *n) {
 }
 
 static void launch(cugen_call *call, size_t count) {
-  cugen_error err;
-  for (size_t i = 0; i < count; i++)
-    if (cugen_call_launch(call, NULL, &err)) fail_msg("%s", err.message);
+  for (size_t i = 0; i < count; i++) WORKS(cugen_call_launch(call, NULL, &err));
 }
 
 static cugen_plan_exploration explored(const cugen_plan *plan) {
@@ -343,14 +340,12 @@ TEST_WITH(wrong_options_are_refused, set_up, tear_down) {
   struct fixture *f = *state;
   cugen_plan_options options = CUGEN_PLAN_OPTIONS_INIT;
   cugen_plan *plan;
-  cugen_error err;
   options.flags = CUGEN_PLAN_EXPLORE;
   options.explore_share = 0.6;
-  assert_int_equal(cugen_plan_open(f->kernel, &options, &plan, &err), CUGEN_ERROR_USAGE);
+  FAILS(cugen_plan_open(f->kernel, &options, &plan, &err), CUGEN_ERROR_USAGE);
   options.explore_share = 0;
   options.choice = "x", options.choice_size = 1;
-  assert_int_equal(cugen_plan_open(f->kernel, &options, &plan, &err), CUGEN_ERROR_USAGE);
-  assert_non_null(strstr(err.message, "CUGEN_PLAN_EXPLORE"));
+  FAILS(cugen_plan_open(f->kernel, &options, &plan, &err), CUGEN_ERROR_USAGE, "CUGEN_PLAN_EXPLORE");
 }
 
 /* A later record is not of the best variant, but of one that may have become the best. */

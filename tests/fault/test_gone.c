@@ -78,7 +78,6 @@ TEST(the_other_goes_on) {
   char file[] = "/tmp/cugen-gone-XXXXXX";
   cugen_tune_options tuning = CUGEN_TUNE_OPTIONS_INIT;
   cugen_tune_result result;
-  cugen_error err;
   cugen_kernel *kernel = NULL;
   FREED(text) self = {0};
   const int opened = mkstemp(file);
@@ -99,7 +98,7 @@ TEST(the_other_goes_on) {
   hold_file(lib, "two.lua", two_config);
   hold_file(lib, "two.cu", two_template);
   kernel = kernel_of(lib, "two.lua", NULL, 0);
-  if (api_kernel_tune(kernel, &tuning, &result, &err)) fail_msg("%s", err.message);
+  WORKS(api_kernel_tune(kernel, &tuning, &result, &err));
   assert_int_equal(result.tried, 8);
   assert_int_equal(result.failed, 0);
   assert_int_equal(result.devices, 1);

@@ -80,11 +80,10 @@ static cugen_kernel *open_kernel(struct scripted *script, cugen **lib) {
 
 static void tune(cugen_kernel *kernel, double budget, cugen_tune_result *result) {
   cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
-  cugen_error err;
   options.flags = CUGEN_TUNE_IN_PROCESS;
   options.budget_seconds = budget;
   options.strategy = "exhaustive";
-  if (api_kernel_tune(kernel, &options, result, &err)) fail_msg("%s", err.message);
+  WORKS(api_kernel_tune(kernel, &options, result, &err));
 }
 
 static double remembered(cugen_kernel *kernel, const char *variant, size_t *place) {
@@ -198,13 +197,12 @@ static float fewer_blocks_take_longer(void) {
 static void tune_count(cugen_kernel *kernel, const char *strategy, size_t count, bool again) {
   cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
   cugen_tune_result result;
-  cugen_error err;
   options.flags = CUGEN_TUNE_IN_PROCESS;
   options.again = again;
   options.budget_count = count;
   options.strategy = strategy;
   launched = 0;
-  if (api_kernel_tune(kernel, &options, &result, &err)) fail_msg("%s", err.message);
+  WORKS(api_kernel_tune(kernel, &options, &result, &err));
   assert_int_equal(result.tried, count);
 }
 
@@ -215,13 +213,11 @@ TEST_WITH(test_the_fastest_come_first, find_fake, NULL) {
   const char *size = "n=3000";
   *fake = (struct fake_cuda){
       .version = 13000, .devices = 1, .run = note_blocks, .elapsed = fewer_blocks_take_longer};
-  cugen *lib = OPEN_LIBRARY(.device = "cuda:0", .cache = "none",
-                            .toolkit = getenv("CUGEN_TEST_FAKE_TOOLKIT"));
-  cugen_kernel *kernel = kernel_of(lib, "tests/configs/sleeping.lua", &size, 1);
+  CLOSED(cugen) *lib = OPEN_LIBRARY(.device = "cuda:0", .cache = "none",
+                                    .toolkit = getenv("CUGEN_TEST_FAKE_TOOLKIT"));
+  CLOSED(cugen_kernel) *kernel = kernel_of(lib, "tests/configs/sleeping.lua", &size, 1);
   tune_count(kernel, "exhaustive", REMEMBERED, false);
   for (unsigned i = 0; i < REMEMBERED; i++) assert_int_equal(blocks_launched[i], i + 1);
   tune_count(kernel, "local", AGAIN, true);
   for (size_t i = 0; i < AGAIN; i++) assert_true(blocks_launched[i] > REMEMBERED - AGAIN);
-  cugen_kernel_close(kernel);
-  cugen_close(lib);
 }

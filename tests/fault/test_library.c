@@ -127,20 +127,19 @@ static void run_variant(cugen_kernel *kernel, const char *variant, void *const *
   struct plan *plan;
   struct call *call;
   struct memory memory[KERNEL_MAX_ARGUMENTS] = {0};
-  cugen_error err;
   uint64_t index;
-  assert_int_equal(lookup_space(l, &err), CUGEN_OK);
-  assert_int_equal(lookup_expander(l, &err), CUGEN_OK);
-  if (space_find(l->space, variant, &index, &err)) fail_msg("%s", err.message);
+  WORKS(lookup_space(l, &err));
+  WORKS(lookup_expander(l, &err));
+  WORKS(space_find(l->space, variant, &index, &err));
   const struct variant found = lookup_variant(l, index);
-  if (lookup_expand(l, &found, &spec, &err)) fail_msg("%s", err.message);
-  if (lookup_compile(l, &spec, true, &compiled, &err)) fail_msg("%s", err.message);
+  WORKS(lookup_expand(l, &found, &spec, &err));
+  WORKS(lookup_compile(l, &spec, true, &compiled, &err));
   const struct device_options options = {.toolkit = l->lib->toolkit};
-  assert_int_equal(cuda_device_ops.open(&options, &device, &err), CUGEN_OK);
-  if (plan_open(device, &spec, &compiled, &plan, &err)) fail_msg("%s", err.message);
+  WORKS(cuda_device_ops.open(&options, &device, &err));
+  WORKS(plan_open(device, &spec, &compiled, &plan, &err));
   for (int i = 0; i < 5; i++) memory[i].device = buffers[i];
-  if (call_bind(plan, memory, NULL, 0, &call, &err)) fail_msg("%s", err.message);
-  if (call_launch(call, &err)) fail_msg("%s", err.message);
+  WORKS(call_bind(plan, memory, NULL, 0, &call, &err));
+  WORKS(call_launch(call, &err));
   call_free(call);
   plan_close(plan);
   device->ops->close(device);
@@ -255,11 +254,10 @@ TEST(types) {
 
 static void tune(cugen_kernel *kernel) {
   cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
-  cugen_error err;
   options.flags = CUGEN_TUNE_IN_PROCESS;
   options.budget_seconds = -1;
   options.threads = 1; /* the fake NVRTC counts its calls */
-  if (api_kernel_tune(kernel, &options, NULL, &err)) fail_msg("%s", err.message);
+  WORKS(api_kernel_tune(kernel, &options, NULL, &err));
 }
 
 static void expect_records(cugen_kernel *kernel) {
@@ -295,11 +293,10 @@ static void launch_plan(cugen_plan *plan) {
   static char stream;
   cugen_call *calls[2];
   const void *workspaces[2];
-  cugen_error err;
   for (int i = 0; i < 24; i++) a[i] = (float)i, b[i % 16] = (float)(i % 16);
   for (int i = 0; i < 2; i++) {
     calls[i] = call_of(plan, arguments, 3);
-    if (cugen_call_launch(calls[i], &stream, &err)) fail_msg("%s", err.message);
+    WORKS(cugen_call_launch(calls[i], &stream, &err));
     assert_ptr_equal(lt->stream, &stream);
     workspaces[i] = lt->workspace_at;
   }
@@ -307,8 +304,8 @@ static void launch_plan(cugen_plan *plan) {
   assert_non_null(workspaces[0]);
   assert_ptr_not_equal(workspaces[0], workspaces[1]);
   const long memory = fake->memory, objects = lt->objects;
-  if (cugen_call_rebind(calls[0], arguments, 3, &err)) fail_msg("%s", err.message);
-  if (cugen_call_launch(calls[0], NULL, &err)) fail_msg("%s", err.message);
+  WORKS(cugen_call_rebind(calls[0], arguments, 3, &err));
+  WORKS(cugen_call_launch(calls[0], NULL, &err));
   assert_ptr_equal(lt->workspace_at, workspaces[0]);
   assert_int_equal(fake->memory, memory);
   assert_int_equal(lt->objects, objects);
@@ -362,19 +359,14 @@ TEST(a_library_that_fails_does_no_harm) {
 TEST(a_launch_that_fails) {
   float buffers[3][24 * 16];
   void *const arguments[] = {buffers[0], buffers[1], buffers[2]};
-  cugen_error err;
   reset();
-  cugen *lib = open_library(cache_file, NULL, 0);
-  cugen_kernel *kernel = open_kernel(lib, NULL, 0);
-  cugen_plan *plan = open_plan(kernel, "library algorithm=");
-  cugen_call *call = call_of(plan, arguments, 3);
+  CLOSED(cugen) *lib = open_library(cache_file, NULL, 0);
+  CLOSED(cugen_kernel) *kernel = open_kernel(lib, NULL, 0);
+  CLOSED(cugen_plan) *plan = open_plan(kernel, "library algorithm=");
+  CLOSED(cugen_call) *call = call_of(plan, arguments, 3);
   lt->fail = "Matmul";
-  assert_int_equal(cugen_call_launch(call, NULL, &err), CUGEN_ERROR_DEVICE);
-  assert_non_null(strstr(err.message, "cublasLtMatmul: CUBLAS_STATUS_PRETENDED"));
-  cugen_call_close(call);
-  cugen_plan_close(plan);
-  cugen_kernel_close(kernel);
-  cugen_close(lib);
+  FAILS(cugen_call_launch(call, NULL, &err), CUGEN_ERROR_DEVICE,
+        "cublasLtMatmul: CUBLAS_STATUS_PRETENDED");
 }
 
 /* A near problem is served by its own first algorithm, whichever was the best. */
@@ -382,13 +374,10 @@ TEST(lent_to_a_near_problem) {
   static const char *const settings[] = {"M=32"};
   reset();
   lt->algorithms = 1;
-  cugen *lib = open_library(cache_file, NULL, 0);
-  cugen_kernel *kernel = open_kernel(lib, settings, 1);
-  cugen_plan *plan = OPEN_PLAN(kernel, .distance = 1);
+  CLOSED(cugen) *lib = open_library(cache_file, NULL, 0);
+  CLOSED(cugen_kernel) *kernel = open_kernel(lib, settings, 1);
+  CLOSED(cugen_plan) *plan = OPEN_PLAN(kernel, .distance = 1);
   assert_string_equal(cugen_plan_about(plan)->variant, "library algorithm=0");
-  cugen_plan_close(plan);
-  cugen_kernel_close(kernel);
-  cugen_close(lib);
 }
 
 /* A bundle has the best of the others, and the export says so. */
@@ -397,12 +386,11 @@ TEST(not_in_bundles) {
   FREED(text) remove = {0};
   const cugen_export_options options = {0};
   cugen_export_result result;
-  cugen_error err;
   reset();
   assert_non_null(mkdtemp(folder));
   cugen *lib = open_library(cache_file, NULL, 0);
   cugen_kernel *kernel = open_kernel(lib, NULL, 0);
-  if (api_kernel_export(kernel, &options, folder, &result, &err)) fail_msg("%s", err.message);
+  WORKS(api_kernel_export(kernel, &options, folder, &result, &err));
   if (!strstr(result.notes, "the fastest is library algorithm=")) fail_msg("%s", result.notes);
   assert_int_equal(result.problems, 1);
   assert_true(result.variants > 0);
@@ -447,20 +435,18 @@ static void remove_toolkit(struct toolkit_folder *t) {
 TEST(absent) {
   struct toolkit_folder toolkit;
   cugen_space_info space;
-  cugen_error err;
   uint64_t index;
   reset();
   make_toolkit(&toolkit);
   cugen *lib = open_library("none", toolkit.folder, 0);
   cugen_kernel *kernel = open_kernel(lib, NULL, 0);
-  assert_int_equal(api_kernel_space(kernel, &space, &err), CUGEN_OK);
+  WORKS(api_kernel_space(kernel, &space, &err));
   assert_int_equal(space.implementations, 1);
   assert_int_equal(space.valid, 2);
   assert_int_equal(space.cartesian, 2);
   assert_null(strstr(cugen_where(lib), "cublasLt"));
-  assert_int_equal(space_find(kernel->lookup.space, "library algorithm=0", &index, &err),
-                   CUGEN_ERROR_USAGE);
-  assert_non_null(strstr(err.message, "product.lua:34: the library cublasLt is not installed"));
+  FAILS(space_find(kernel->lookup.space, "library algorithm=0", &index, &err), CUGEN_ERROR_USAGE,
+        "product.lua:34: the library cublasLt is not installed");
   cugen_plan_close(open_plan(kernel, "plain threads="));
   cugen_kernel_close(kernel);
   cugen_close(lib);

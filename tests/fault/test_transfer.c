@@ -82,10 +82,9 @@ TEST(all_kinds) {
                                       "pitched3d", "default",    "mapped", "managed",  "prefetch"};
   cugen_transfer_options options = small();
   cugen_transfer result;
-  cugen_error error;
   reset(run_copier);
   cugen *lib = open_library(NULL);
-  if (api_transfer_measure(lib, &options, &result, &error)) fail_msg("%s", error.message);
+  WORKS(api_transfer_measure(lib, &options, &result, &err));
   assert_int_equal(result.count, ROWS);
   assert_true(fake->fetched[0] && fake->fetched[1]);
   assert_string_equal(result.device->id, "cuda:0");
@@ -120,12 +119,11 @@ TEST(lost_bytes) {
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     cugen_transfer_options options = small();
     cugen_transfer result;
-    cugen_error error;
     reset(lose_a_byte);
     cugen *lib = open_library(NULL);
     options.memory = cases[i].memory;
-    assert_int_equal(api_transfer_measure(lib, &options, &result, &error), CUGEN_ERROR_WRONG);
-    assert_string_equal(error.message, cases[i].message);
+    FAILS_WITH(api_transfer_measure(lib, &options, &result, &err), CUGEN_ERROR_WRONG,
+               cases[i].message);
     assert_null(result.rows);
     cugen_close(lib);
     assert_nothing_left();
@@ -178,12 +176,11 @@ TEST(stopped) {
   struct stop_after after = {.rows = 5};
   cugen_transfer_options options = small();
   cugen_transfer result;
-  cugen_error error;
   reset(run_copier);
   cugen *lib = open_library(NULL);
   options.progress = count_down;
   options.context = &after;
-  assert_int_equal(api_transfer_measure(lib, &options, &result, &error), CUGEN_ERROR_INTERRUPTED);
+  FAILS(api_transfer_measure(lib, &options, &result, &err), CUGEN_ERROR_INTERRUPTED);
   assert_int_equal(result.count, 5);
   assert_int_equal(after.seen, 5);
   cugen_close(lib);
@@ -194,10 +191,9 @@ TEST(stopped) {
 TEST(without_nvrtc) {
   cugen_transfer_options options = small();
   cugen_transfer result;
-  cugen_error error;
   reset(run_copier);
   cugen *lib = open_library("/usr/share");
-  if (api_transfer_measure(lib, &options, &result, &error)) fail_msg("%s", error.message);
+  WORKS(api_transfer_measure(lib, &options, &result, &err));
   assert_int_equal(result.count, COPIED + BY_KERNEL);
   for (size_t i = COPIED; i < result.count; i++) {
     assert_non_null(strstr(result.rows[i].unavailable, "/usr/share"));
@@ -211,25 +207,22 @@ TEST(refused) {
   static const int64_t nothing[] = {0}, many[65] = {1};
   cugen_transfer_options options = small();
   cugen_transfer result;
-  cugen_error error;
   reset(run_copier);
   cugen *lib = open_library(NULL);
   options.memory = "pinned,maped";
-  assert_int_equal(api_transfer_measure(lib, &options, &result, &error), CUGEN_ERROR_USAGE);
-  assert_non_null(strstr(error.message, "nearest 'mapped'"));
+  FAILS(api_transfer_measure(lib, &options, &result, &err), CUGEN_ERROR_USAGE, "nearest 'mapped'");
   options = small();
   options.sizes = nothing;
   options.size_count = 1;
-  assert_int_equal(api_transfer_measure(lib, &options, &result, &error), CUGEN_ERROR_USAGE);
+  FAILS(api_transfer_measure(lib, &options, &result, &err), CUGEN_ERROR_USAGE);
   options.sizes = many;
   options.size_count = 65;
-  assert_int_equal(api_transfer_measure(lib, &options, &result, &error), CUGEN_ERROR_USAGE);
+  FAILS(api_transfer_measure(lib, &options, &result, &err), CUGEN_ERROR_USAGE);
   fake->devices = 0;
   cugen_close(lib);
   lib = open_library(NULL);
   options = small();
-  assert_int_equal(api_transfer_measure(lib, &options, &result, &error), CUGEN_ERROR_DEVICE);
-  assert_non_null(strstr(error.message, "sees no GPU"));
+  FAILS(api_transfer_measure(lib, &options, &result, &err), CUGEN_ERROR_DEVICE, "sees no GPU");
   cugen_close(lib);
   assert_nothing_left();
 }

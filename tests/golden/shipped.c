@@ -188,9 +188,9 @@ bool shipped_expand_for(const struct shipped_case *shipped, const struct device_
   /* Templates of another commit lie below the working folder (shipped.py); otherwise the
      built-in ones are used. */
   const struct sources sources = {.template_dir = getenv("CUGEN_EXPANSIONS") ? "templates" : NULL};
-  struct config *config;
-  struct problem problem;
-  struct space *space;
+  CLOSED(config) *config;
+  FREED(problem) problem;
+  CLOSED(space) *space;
   struct expander *expander;
   struct value values[MOST_TUNABLES];
   struct variant variant;
@@ -216,9 +216,6 @@ bool shipped_expand_for(const struct shipped_case *shipped, const struct device_
   else if (has)
     check(expand_reference(expander, config, &problem, facts, &variant, 0, out, &err), &err);
   expander_close(expander);
-  space_close(space);
-  problem_free(&problem);
-  config_close(config);
   return has;
 }
 

@@ -185,21 +185,20 @@ static void check_kind(enum memory_kind kind, bool guard) {
   static float numbers[COUNT], back[COUNT];
   struct memory memory;
   struct run run;
-  cugen_error err;
   fill_numbers(numbers);
-  check(ops->alloc(device, kind, sizeof numbers, guard, &memory, &err), &err);
+  WORKS(ops->alloc(device, kind, sizeof numbers, guard, &memory, &err));
   assert_true((kind == MEMORY_DEVICE) == !memory.host);
-  check(ops->upload(device, memory.device, numbers, sizeof numbers, &err), &err);
+  WORKS(ops->upload(device, memory.device, numbers, sizeof numbers, &err));
   run_open(&run, ADD, 40, 256, 0, &memory, COUNT);
-  check(run_sync(&run, &err), &err);
-  check(ops->memory_check(device, &memory, &err), &err);
-  check(ops->download(device, back, memory.device, sizeof back, &err), &err);
+  WORKS(run_sync(&run, &err));
+  WORKS(ops->memory_check(device, &memory, &err));
+  WORKS(ops->download(device, back, memory.device, sizeof back, &err));
   for (int i = 0; i < COUNT; i++) assert_true(back[i] == (float)i + 3);
   if (memory.host) assert_memory_equal(memory.host, back, sizeof back);
-  check(ops->fill(device, memory.device, 0x40, sizeof numbers, &err), &err);
-  check(ops->download(device, back, memory.device, sizeof back, &err), &err);
+  WORKS(ops->fill(device, memory.device, 0x40, sizeof numbers, &err));
+  WORKS(ops->download(device, back, memory.device, sizeof back, &err));
   for (size_t i = 0; i < sizeof back; i++) assert_int_equal(((unsigned char *)back)[i], 0x40);
-  check(ops->memory_check(device, &memory, &err), &err);
+  WORKS(ops->memory_check(device, &memory, &err));
   run_close(&run);
   ops->free(device, &memory);
   assert_null(memory.base);
@@ -243,8 +242,7 @@ TEST(test_pitch) {
   for (int i = 0; i < 3; i++) {
     struct memory memory;
     size_t pitch;
-    cugen_error err;
-    check(ops->alloc_pitched(device, floats[i] * 4, 9, &pitch, &memory, &err), &err);
+    WORKS(ops->alloc_pitched(device, floats[i] * 4, 9, &pitch, &memory, &err));
     assert_int_equal(pitch, want[i]);
     assert_int_equal(pitch % (size_t)device->description.facts.pitch_alignment, 0);
     assert_int_equal(memory.bytes, pitch * 9);
@@ -259,19 +257,18 @@ TEST(test_copies_between_pitches) {
     for (int c = 0; c < WIDTH; c++) packed[r][c] = (unsigned char)(31 * r + c);
   struct memory pitched, odd, pinned;
   size_t pitch;
-  cugen_error err;
-  check(ops->alloc_pitched(device, WIDTH, ROWS, &pitch, &pitched, &err), &err);
-  check(ops->alloc(device, MEMORY_DEVICE, 41 * ROWS, true, &odd, &err), &err);
-  check(ops->alloc(device, MEMORY_PINNED, 64 * ROWS, true, &pinned, &err), &err);
-  check(ops->copy_2d(device, pitched.device, pitch, packed, WIDTH, WIDTH, ROWS, &err), &err);
-  check(ops->copy_2d(device, odd.device, 41, pitched.device, pitch, WIDTH, ROWS, &err), &err);
-  check(ops->copy_2d(device, pinned.device, 64, odd.device, 41, WIDTH, ROWS, &err), &err);
+  WORKS(ops->alloc_pitched(device, WIDTH, ROWS, &pitch, &pitched, &err));
+  WORKS(ops->alloc(device, MEMORY_DEVICE, 41 * ROWS, true, &odd, &err));
+  WORKS(ops->alloc(device, MEMORY_PINNED, 64 * ROWS, true, &pinned, &err));
+  WORKS(ops->copy_2d(device, pitched.device, pitch, packed, WIDTH, WIDTH, ROWS, &err));
+  WORKS(ops->copy_2d(device, odd.device, 41, pitched.device, pitch, WIDTH, ROWS, &err));
+  WORKS(ops->copy_2d(device, pinned.device, 64, odd.device, 41, WIDTH, ROWS, &err));
   for (int r = 0; r < ROWS; r++)
     assert_memory_equal((char *)pinned.host + 64 * r, packed[r], WIDTH);
-  check(ops->copy_2d(device, back, WIDTH, odd.device, 41, WIDTH, ROWS, &err), &err);
+  WORKS(ops->copy_2d(device, back, WIDTH, odd.device, 41, WIDTH, ROWS, &err));
   assert_memory_equal(back, packed, sizeof packed);
-  check(ops->memory_check(device, &odd, &err), &err);
-  check(ops->memory_check(device, &pinned, &err), &err);
+  WORKS(ops->memory_check(device, &odd, &err));
+  WORKS(ops->memory_check(device, &pinned, &err));
   ops->free(device, &pitched);
   ops->free(device, &odd);
   ops->free(device, &pinned);
@@ -287,12 +284,11 @@ TEST(test_large_buffer) {
   struct memory memory;
   struct run run;
   float value = 0;
-  cugen_error err;
-  check(ops->alloc(device, MEMORY_DEVICE, (size_t)(last + 1) * 4, true, &memory, &err), &err);
+  WORKS(ops->alloc(device, MEMORY_DEVICE, (size_t)(last + 1) * 4, true, &memory, &err));
   run_open(&run, POKE, 1, 1, 0, &memory, last);
-  check(run_sync(&run, &err), &err);
-  check(ops->memory_check(device, &memory, &err), &err);
-  check(ops->download(device, &value, (float *)memory.device + last, 4, &err), &err);
+  WORKS(run_sync(&run, &err));
+  WORKS(ops->memory_check(device, &memory, &err));
+  WORKS(ops->download(device, &value, (float *)memory.device + last, 4, &err));
   assert_true(value == 7);
   run_close(&run);
   ops->free(device, &memory);
@@ -300,11 +296,9 @@ TEST(test_large_buffer) {
 
 TEST(test_too_large_a_buffer) {
   struct memory memory;
-  cugen_error err;
   size_t bytes = (size_t)device->description.facts.memory_bytes + ((size_t)1 << 30);
-  assert_int_equal(ops->alloc(device, MEMORY_DEVICE, bytes, false, &memory, &err),
-                   CUGEN_ERROR_MEMORY);
-  assert_non_null(strstr(err.message, "of device memory: cuMemAlloc_v2: CUDA_ERROR_OUT_OF_MEMORY"));
+  FAILS(ops->alloc(device, MEMORY_DEVICE, bytes, false, &memory, &err), CUGEN_ERROR_MEMORY,
+        "of device memory: cuMemAlloc_v2: CUDA_ERROR_OUT_OF_MEMORY");
   assert_null(memory.base);
 }
 
@@ -335,20 +329,19 @@ TEST(test_constant_argument) {
   struct memory memory[3] = {{0}};
   struct plan *plan;
   struct call *call;
-  cugen_error err;
-  check(ops->alloc(device, MEMORY_DEVICE, sizeof factors, false, &memory[0], &err), &err);
-  check(ops->alloc(device, MEMORY_DEVICE, sizeof numbers, false, &memory[1], &err), &err);
-  check(ops->upload(device, memory[0].device, factors, sizeof factors, &err), &err);
-  check(ops->upload(device, memory[1].device, numbers, sizeof numbers, &err), &err);
-  check(plan_open(device, &spec, &compiled, &plan, &err), &err);
-  check(call_bind(plan, memory, NULL, 0, &call, &err), &err);
-  check(call_launch(call, &err), &err);
-  check(ops->download(device, back, memory[1].device, sizeof back, &err), &err);
+  WORKS(ops->alloc(device, MEMORY_DEVICE, sizeof factors, false, &memory[0], &err));
+  WORKS(ops->alloc(device, MEMORY_DEVICE, sizeof numbers, false, &memory[1], &err));
+  WORKS(ops->upload(device, memory[0].device, factors, sizeof factors, &err));
+  WORKS(ops->upload(device, memory[1].device, numbers, sizeof numbers, &err));
+  WORKS(plan_open(device, &spec, &compiled, &plan, &err));
+  WORKS(call_bind(plan, memory, NULL, 0, &call, &err));
+  WORKS(call_launch(call, &err));
+  WORKS(ops->download(device, back, memory[1].device, sizeof back, &err));
   for (int i = 0; i < 8; i++) assert_true(back[i] == numbers[i] * factors[i % 4]);
   call_free(call);
   arguments[2].dtype = dtype_find("i64");
-  assert_int_equal(call_bind(plan, memory, NULL, 0, &call, &err), CUGEN_ERROR_CONFIG);
-  assert_non_null(strstr(err.message, "argument 'n' has 8 bytes, but its parameter in kernel "));
+  FAILS(call_bind(plan, memory, NULL, 0, &call, &err), CUGEN_ERROR_CONFIG,
+        "argument 'n' has 8 bytes, but its parameter in kernel ");
   plan_close(plan);
   ops->free(device, &memory[0]);
   ops->free(device, &memory[1]);
@@ -357,15 +350,14 @@ TEST(test_constant_argument) {
 static void check_reverse(int count) {
   struct memory memory;
   struct run run;
-  cugen_error err;
   float *numbers = malloc((size_t)count * 4);
   assert_non_null(numbers);
   for (int i = 0; i < count; i++) numbers[i] = (float)i;
-  check(ops->alloc(device, MEMORY_DEVICE, (size_t)count * 4, true, &memory, &err), &err);
-  check(ops->upload(device, memory.device, numbers, (size_t)count * 4, &err), &err);
+  WORKS(ops->alloc(device, MEMORY_DEVICE, (size_t)count * 4, true, &memory, &err));
+  WORKS(ops->upload(device, memory.device, numbers, (size_t)count * 4, &err));
   run_open(&run, REVERSE, 1, 256, (int64_t)count * 4, &memory, count);
-  check(run_sync(&run, &err), &err);
-  check(ops->download(device, numbers, memory.device, (size_t)count * 4, &err), &err);
+  WORKS(run_sync(&run, &err));
+  WORKS(ops->download(device, numbers, memory.device, (size_t)count * 4, &err));
   for (int i = 0; i < count; i++) assert_true(numbers[i] == (float)(count - 1 - i));
   run_close(&run);
   ops->free(device, &memory);
@@ -384,12 +376,10 @@ TEST(test_dynamic_shared) {
 TEST(test_too_much_dynamic_shared) {
   struct loaded *loaded;
   struct entry *entry;
-  cugen_error err;
   int64_t optin = device->description.facts.shared_per_block_optin;
-  check(ops->load(device, &compiled, &loaded, &err), &err);
-  assert_int_equal(ops->entry(device, loaded, REVERSE, optin - 1023, &entry, &err),
-                   CUGEN_ERROR_DEVICE);
-  assert_non_null(strstr(err.message, "CUDA_ERROR_INVALID_VALUE"));
+  WORKS(ops->load(device, &compiled, &loaded, &err));
+  FAILS(ops->entry(device, loaded, REVERSE, optin - 1023, &entry, &err), CUGEN_ERROR_DEVICE,
+        "CUDA_ERROR_INVALID_VALUE");
   ops->unload(device, loaded);
 }
 
@@ -397,18 +387,16 @@ TEST(test_too_much_dynamic_shared) {
    of the cubin. */
 TEST(test_occupancy_agrees) {
   struct loaded *loaded;
-  cugen_error err;
-  check(ops->load(device, &compiled, &loaded, &err), &err);
+  WORKS(ops->load(device, &compiled, &loaded, &err));
   for (size_t i = 0; i < ENTRY_COUNT; i++)
     for (int threads = 32; threads <= compiled.resources[i].max_threads; threads += 96)
       for (int64_t shared = 0; shared <= device->description.facts.shared_per_block_optin - 1024;
            shared += 7919) {
         struct entry *entry;
         struct occupancy occupancy;
-        check(ops->entry(device, loaded, i, shared, &entry, &err), &err);
-        check(occupancy_get(&device->description.facts, &compiled.resources[i], threads, shared, -1,
-                            &occupancy, &err),
-              &err);
+        WORKS(ops->entry(device, loaded, i, shared, &entry, &err));
+        WORKS(occupancy_get(&device->description.facts, &compiled.resources[i], threads, shared, -1,
+                            &occupancy, &err));
         int blocks = ops->active_blocks(device, entry, threads, shared);
         if (blocks != occupancy.blocks)
           fail_msg("%s, %d threads, %lld bytes: the driver says %d blocks, the calculator %d",
@@ -419,17 +407,15 @@ TEST(test_occupancy_agrees) {
 
 /* The counts also agree with a preferred carveout. */
 TEST(test_carved_occupancy_agrees) {
-  cugen_error err;
   for (int percent = 0; percent <= 100; percent += 10) {
     struct loaded *loaded;
     struct entry *entry;
     struct occupancy occupancy;
-    check(ops->load(device, &compiled, &loaded, &err), &err);
-    check(ops->entry(device, loaded, 0, 20000, &entry, &err), &err);
-    check(ops->carve(device, entry, percent, &err), &err);
-    check(occupancy_get(&device->description.facts, &compiled.resources[0], 32, 20000, percent,
-                        &occupancy, &err),
-          &err);
+    WORKS(ops->load(device, &compiled, &loaded, &err));
+    WORKS(ops->entry(device, loaded, 0, 20000, &entry, &err));
+    WORKS(ops->carve(device, entry, percent, &err));
+    WORKS(occupancy_get(&device->description.facts, &compiled.resources[0], 32, 20000, percent,
+                        &occupancy, &err));
     int blocks = ops->active_blocks(device, entry, 32, 20000);
     if (blocks != occupancy.blocks)
       fail_msg("carveout %d: the driver says %d blocks, the calculator %d", percent, blocks,
@@ -458,11 +444,10 @@ TEST(test_time) {
   struct memory memory;
   struct run run;
   double seconds;
-  cugen_error err;
-  check(ops->alloc(device, MEMORY_DEVICE, 4, false, &memory, &err), &err);
+  WORKS(ops->alloc(device, MEMORY_DEVICE, 4, false, &memory, &err));
   run_open(&run, SPIN, 1, 1, 0, &memory, 20000);
-  check(run_sync(&run, &err), &err);
-  check(ops->time(device, false, run_launch, &run, &seconds, &err), &err);
+  WORKS(run_sync(&run, &err));
+  WORKS(ops->time(device, false, run_launch, &run, &seconds, &err));
   printf("a kernel of 20 ms takes %g ms\n", seconds * 1000);
   assert_true(seconds > 0.019 && seconds < 0.024);
   run_close(&run);
@@ -485,14 +470,13 @@ TEST(test_time_held) {
   struct memory memory;
   struct run run;
   double paused, held;
-  cugen_error err;
-  check(ops->alloc(device, MEMORY_DEVICE, 4096, false, &memory, &err), &err);
+  WORKS(ops->alloc(device, MEMORY_DEVICE, 4096, false, &memory, &err));
   run_open(&run, ADD, 1, 32, 0, &memory, 10);
-  check(run_sync(&run, &err), &err);
-  check(ops->time(device, false, launch_and_pause, &run, &paused, &err), &err);
-  check(ops->time(device, true, launch_and_pause, &run, &held, &err), &err);
+  WORKS(run_sync(&run, &err));
+  WORKS(ops->time(device, false, launch_and_pause, &run, &paused, &err));
+  WORKS(ops->time(device, true, launch_and_pause, &run, &held, &err));
   const double begin = clock_seconds();
-  check(ops->time(device, true, launch_and_pause, &run, &held, &err), &err);
+  WORKS(ops->time(device, true, launch_and_pause, &run, &held, &err));
   const double whole = clock_seconds() - begin;
   printf("%d launches and a pause: %g ms, held back: %g ms, in all %g ms\n", DEVICE_HELD,
          paused * 1000, held * 1000, whole * 1000);
@@ -572,7 +556,6 @@ static int same_bytes(void *context, int threads, int64_t *bytes, cugen_error *e
 static void check_best_block(CUmodule module, size_t entry, int64_t shared) {
   CUfunction function;
   CUresult result;
-  cugen_error err;
   int grid, want, got;
   DRIVER(result, "cuModuleGetFunction", (CUfunction *, CUmodule, const char *),
          (&function, module, compiled.entries[entry]));
@@ -581,9 +564,8 @@ static void check_best_block(CUmodule module, size_t entry, int64_t shared) {
          (int *, int *, CUfunction, CUoccupancyB2DSize, size_t, int),
          (&grid, &want, function, NULL, (size_t)shared, 0));
   assert_int_equal(result, CUDA_SUCCESS);
-  check(occupancy_best_block(&device->description.facts, &compiled.resources[entry], -1, same_bytes,
-                             &shared, &got, &err),
-        &err);
+  WORKS(occupancy_best_block(&device->description.facts, &compiled.resources[entry], -1, same_bytes,
+                             &shared, &got, &err));
   if (got != want)
     fail_msg("%s, %lld bytes: the driver proposes %d threads, the calculator %d", entries[entry],
              (long long)shared, want, got);
@@ -607,8 +589,7 @@ TEST(test_best_block_agrees) {
 /* Drivers before CUDA 12.0 load images into the context. */
 TEST(test_with_modules) {
   const struct driver *driver;
-  cugen_error err;
-  check(driver_open(toolkit, &driver, &err), &err);
+  WORKS(driver_open(toolkit, &driver, &err));
   struct driver *changed = (struct driver *)(uintptr_t)driver;
   __typeof__(changed->library_load) load = changed->library_load;
   assert_non_null(load);

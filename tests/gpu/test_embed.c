@@ -223,12 +223,11 @@ static void tune(cugen_kernel *kernel, CUcontext context, size_t tried) {
   cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
   cugen_tune_result result;
   cugen_record record;
-  cugen_error error;
   options.flags = CUGEN_TUNE_IN_PROCESS;
   options.cuda_context = context;
   options.strategy = "exhaustive";
   options.again = 1;
-  if (api_kernel_tune(kernel, &options, &result, &error)) fail_msg("%s", error.message);
+  WORKS(api_kernel_tune(kernel, &options, &result, &err));
   assert_true(result.tried == tried && result.failed == 0);
   assert_int_equal(api_kernel_record(kernel, 0, &record, NULL), CUGEN_OK);
   assert_true(record.outcome == CUGEN_OUTCOME_OK && record.seconds > 0);
@@ -265,7 +264,6 @@ static void use_pointers(cugen_kernel *kernel, CUcontext context) {
   CUdeviceptr memory[3];
   CUstream stream;
   cugen_call *calls[2];
-  cugen_error error;
   CLOSED(cugen_plan) *plan = OPEN_PLAN(kernel, .context = context);
   assert_string_equal(cugen_plan_about(plan)->variant, "i lie_in=symbols"); /* the first */
   assert_int_equal(cu.stream(&stream, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
@@ -277,8 +275,7 @@ static void use_pointers(cugen_kernel *kernel, CUcontext context) {
     void *arguments[] = {(void *)(uintptr_t)memory[2], (void *)(uintptr_t)memory[k], NULL, NULL};
     calls[k] = call_of(plan, arguments, 4);
   }
-  for (int i = 0; i < 4; i++)
-    if (cugen_call_launch(calls[i % 2], stream, &error)) fail_msg("%s", error.message);
+  for (int i = 0; i < 4; i++) WORKS(cugen_call_launch(calls[i % 2], stream, &err));
   assert_int_equal(cu.wait(stream), CUDA_SUCCESS);
   for (int k = 0; k < 2; k++) {
     assert_int_equal(cu.download(numbers, memory[k], sizeof numbers), CUDA_SUCCESS);

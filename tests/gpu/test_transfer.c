@@ -13,7 +13,6 @@ TEST(test_all_kinds) {
   static const int64_t sizes[SIZES] = {1, 4099, 1 << 20, (1 << 24) - 5};
   cugen_transfer_options options = {0};
   cugen_transfer result;
-  cugen_error error;
   CLOSED(cugen) *lib = OPEN_LIBRARY(.cache = "none");
   const char *why;
   cugen_devices(lib, NULL, 0, &why);
@@ -24,7 +23,7 @@ TEST(test_all_kinds) {
   options.sizes = sizes;
   options.size_count = SIZES;
   options.seconds = 0.01;
-  if (api_transfer_measure(lib, &options, &result, &error)) fail_msg("%s", error.message);
+  WORKS(api_transfer_measure(lib, &options, &result, &err));
   size_t measured = 0;
   for (size_t i = 0; i < result.count; i++) {
     const cugen_transfer_row *row = &result.rows[i];

@@ -62,9 +62,8 @@ static int compile(const struct fixture *f, struct precompiled *p, const char *s
    existed already. */
 static bool compile_both(const struct fixture *f, struct precompiled *p, const char *source) {
   FREED(compiled) with, without;
-  cugen_error err;
-  if (compile(f, p, source, &with, &err)) fail_msg("%s", err.message);
-  if (compile(f, NULL, source, &without, &err)) fail_msg("%s", err.message);
+  WORKS(compile(f, p, source, &with, &err));
+  WORKS(compile(f, NULL, source, &without, &err));
   assert_string_equal(with.image_hash.hex, without.image_hash.hex);
   return precompiled_in_use(p);
 }
@@ -90,13 +89,11 @@ TEST(test_used) {
 static bool is_used_after(const struct fixture *f, int count) {
   CLOSED(precompiled) *p;
   struct compiled compiled;
-  cugen_error err;
   assert_int_equal(precompiled_open(text_get(&f->folder), more == COMPILE_FEW ? 1 : 3, &p, NULL),
                    CUGEN_OK);
   for (int i = 0; i < count; i++) {
-    if (compile(f, p, "#include <cuda/std/limits>\n__global__ void k(float *y) { y[0] = 1; }\n",
-                &compiled, &err))
-      fail_msg("%s", err.message);
+    WORKS(compile(f, p, "#include <cuda/std/limits>\n__global__ void k(float *y) { y[0] = 1; }\n",
+                  &compiled, &err));
     compiled_free(&compiled);
   }
   bool used = precompiled_in_use(p);
@@ -129,7 +126,7 @@ TEST(test_refused) {
 /* The errors of a wrong source have its own lines, as without precompiled headers. */
 TEST(test_messages) {
   const struct fixture *f = *state;
-  struct precompiled *p;
+  CLOSED(precompiled) *p;
   cugen_error err, plain;
   struct compiled compiled;
   char source[400];
@@ -150,7 +147,6 @@ TEST(test_messages) {
     assert_string_equal(err.message, plain.message);
     assert_non_null(strstr(err.message, ":4"));
   }
-  precompiled_close(p);
 }
 
 static void finds(const char *source, const char *includes, const char *macros) {

@@ -14,8 +14,8 @@ static void compile_for(const struct nvrtc *nvrtc, const struct toolkit *toolkit
                         const char *arch) {
   static const struct sources shipped = {NULL, NULL, NULL};
   static const char *const entries[] = {"transfer_copy"};
-  struct text path = {0}, source = {0};
-  struct compiled compiled;
+  FREED(text) path = {0}, source = {0};
+  FREED(compiled) compiled;
   cugen_error err;
   if (sources_template(&shipped, "transfer_copy.cu", NULL, NULL, &path, &source, &err))
     fail_msg("%s", err.message);
@@ -30,9 +30,6 @@ static void compile_for(const struct nvrtc *nvrtc, const struct toolkit *toolkit
   assert_string_equal(compiled.entries[0], "transfer_copy");
   assert_int_equal(compiled.resources[0].local_bytes, 0); /* the four packs are in registers */
   assert_in_range(compiled.resources[0].registers, 16 + 4, 128);
-  compiled_free(&compiled);
-  text_free(&path);
-  text_free(&source);
 }
 
 TEST(test_copier) {

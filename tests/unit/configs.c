@@ -8,8 +8,7 @@
 
 struct config *parse(const char *text) {
   struct config *config;
-  cugen_error err;
-  if (config_parse("c.lua", text, strlen(text), &config, &err)) fail_msg("%s", err.message);
+  WORKS(config_parse("c.lua", text, strlen(text), &config, &err));
   assert_non_null(config);
   return config;
 }

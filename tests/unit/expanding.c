@@ -23,34 +23,26 @@ void expanding_add(struct expanding *bench, const char *name, const char *conten
 
 void expanding_add_bytes(struct expanding *bench, const char *name, const void *bytes,
                          size_t length) {
-  cugen_error err;
-  struct text path = {0}, folder = {0};
+  FREED(text) path = {0}, folder = {0};
   text_addf(&path, "%s/%s", text_get(&bench->folder), name);
   path_folder(text_get(&path), &folder);
-  expanding_check(folder_make(text_get(&folder), &err), &err);
-  expanding_check(file_write(text_get(&path), bytes, length, &err), &err);
-  text_free(&path);
-  text_free(&folder);
+  WORKS(folder_make(text_get(&folder), &err));
+  WORKS(file_write(text_get(&path), bytes, length, &err));
 }
 
 /* body: the declarations inside kernel "k". The test adds templates before it expands anything. */
 struct expanding *expanding_open(const char *body, const char *const *settings,
                                  size_t setting_count) {
   static struct expanding bench;
-  cugen_error err;
-  struct text content = {0};
+  FREED(text) content = {0};
   bench = (struct expanding){0};
-  expanding_check(folder_temporary(&bench.folder, &err), &err);
+  WORKS(folder_temporary(&bench.folder, &err));
   bench.sources.template_dir = text_get(&bench.folder);
   text_addf(&content, "kernel \"k\" {\n%s\n}\n", body);
-  expanding_check(config_parse("k.lua", text_get(&content), content.length, &bench.config, &err),
-                  &err);
-  expanding_check(problem_set(bench.config, settings, setting_count, false, &bench.problem, &err),
-                  &err);
-  expanding_check(space_open(bench.config, &bench.problem, &expanding_facts, &bench.space, &err),
-                  &err);
-  expanding_check(expander_open(&bench.sources, &bench.expander, &err), &err);
-  text_free(&content);
+  WORKS(config_parse("k.lua", text_get(&content), content.length, &bench.config, &err));
+  WORKS(problem_set(bench.config, settings, setting_count, false, &bench.problem, &err));
+  WORKS(space_open(bench.config, &bench.problem, &expanding_facts, &bench.space, &err));
+  WORKS(expander_open(&bench.sources, &bench.expander, &err));
   return &bench;
 }
 
@@ -88,8 +80,7 @@ int expanding_try(struct expanding *bench, uint64_t index, struct kernel_spec *o
 
 struct kernel_spec expanding_one(struct expanding *bench, uint64_t index) {
   struct kernel_spec spec;
-  cugen_error err;
-  expanding_check(expanding_try(bench, index, &spec, &err), &err);
+  WORKS(expanding_try(bench, index, &spec, &err));
   return spec;
 }
 
@@ -128,10 +119,9 @@ void expanding_error(const char *body, const char *template, int status, const c
   assert_int_equal(err.status, status);
   expanding_text(bench, err.message, expected);
   if (err.line) { /* the error's fields and its message have the same place */
-    struct text place = {0};
+    FREED(text) place = {0};
     text_addf(&place, "%s:%d: ", err.file, err.line);
     assert_non_null(strstr(err.message, text_get(&place)));
-    text_free(&place);
   }
   assert_int_equal(err.line > 0, strstr(expected, "T/t.cu:") || strstr(expected, ".lua:"));
   assert_null(spec.source);

@@ -14,10 +14,9 @@ static void assert_advice(const char *source, bool cpu, const char *from, const 
                           const char *expected) {
   const struct compile_request request = {.toolkit = &toolkit, .name = "t BS=4", .source = source};
   struct advice advice = {.request = &request, .cpu = cpu};
-  struct text out = {0};
+  FREED(text) out = {0};
   advice_add(&advice, line, strlen(line), from, &out);
   assert_string_equal(text_get(&out), expected);
-  text_free(&out);
 }
 
 /* ---- Functions of the host ------------------------------------------------------------------ */

@@ -130,7 +130,7 @@ TEST(test_examples) {
 /* Lists the words between `begin` and `end` in the error that the declaration causes. */
 static void list_in_error(const char *declaration, const char *begin, const char *end,
                           struct text *out) {
-  struct text config = {0};
+  FREED(text) config = {0};
   struct config *opened;
   cugen_error err;
   text_addf(&config,
@@ -146,7 +146,6 @@ static void list_in_error(const char *declaration, const char *begin, const char
   const char *to = *end ? strstr(from, end) : from + strlen(from);
   assert_non_null(to);
   text_add_n(out, from, (size_t)(to - from));
-  text_free(&config);
 }
 
 /* Lists the names at the beginning of the lines that follow the heading, as "a, b, c". */

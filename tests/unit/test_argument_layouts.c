@@ -110,8 +110,8 @@ static void draw_layout(struct layout *out) {
 static int evaluate(const char *declaration, struct kernel_argument *out, cugen_error *err) {
   const struct device_facts facts = {.warp_size = 32};
   struct kernel_argument all[KERNEL_MAX_ARGUMENTS];
-  struct problem problem;
-  struct config *c = parse_body(declaration);
+  FREED(problem) problem;
+  CLOSED(config) *c = parse_body(declaration);
   struct value *slots = calloc(config_slot_count(c, NULL) + 1, sizeof *slots);
   assert_non_null(slots);
   if (problem_set(c, NULL, 0, false, &problem, err)) fail_msg("%s", err->message);
@@ -120,8 +120,6 @@ static int evaluate(const char *declaration, struct kernel_argument *out, cugen_
   *out = all[0];
   out->name = "A"; /* the name must outlive the config */
   free(slots);
-  problem_free(&problem);
-  config_close(c);
   return status;
 }
 
@@ -227,9 +225,8 @@ TEST(descriptions_tell_layouts_apart) {
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     FREED(text) body = {0}, text = {0};
     struct kernel_argument a;
-    cugen_error err;
     text_addf(&body, "input 'A' { dtype = 'f32', shape = { 12, 16 }, %s },", cases[i].attributes);
-    if (evaluate(text_get(&body), &a, &err)) fail_msg("%s", err.message);
+    WORKS(evaluate(text_get(&body), &a, &err));
     kernel_argument_describe(&a, ARGUMENT_STORAGE | ARGUMENT_SHAPE, &text);
     assert_string_equal(text_get(&text), cases[i].text);
   }

@@ -59,8 +59,7 @@ static void make_wisdom(int count, bool one, struct text *out) {
                                         .measured_at = 1600000000 + i};
     assert_int_equal(cache_store(cache, &key, &record, NULL), CUGEN_OK);
   }
-  cugen_error err = {0};
-  if (wisdom_export(cache, &all, out, &written, &err)) fail_msg("%s", err.message);
+  WORKS(wisdom_export(cache, &all, out, &written, &err));
 }
 
 enum { IMPORTED, AGAIN, LISTED, EXPORTED, REMOVED, WORKS };

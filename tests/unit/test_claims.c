@@ -105,14 +105,13 @@ TEST_WITH(what_has_a_record_is_not_granted, cache_set_up, cache_tear_down) {
 
 static void assert_news(struct cache *cache, struct cache_news *news, const char *want,
                         size_t tuners) {
-  struct text got = {0};
+  FREED(text) got = {0};
   assert_int_equal(cache_news(cache, &key, news, NULL), CUGEN_OK);
   for (size_t i = 0; i < news->records.count; i++) text_add(&got, news->records.data[i].variant);
   assert_string_equal(text_get(&got), want);
   assert_int_equal(news->tuners, tuners);
   cache_records_free(&news->records);
   news->records = (struct cache_records){0};
-  text_free(&got);
 }
 
 TEST_WITH(news_are_what_came_since, cache_set_up, cache_tear_down) {

@@ -92,7 +92,7 @@ TEST(reads_the_design_example) {
 }
 
 TEST(shared_parts_come_first) {
-  struct config *c = parse_body(
+  CLOSED(config) *c = parse_body(
       "problem \"N\" (64), where \"a < N\", tunable \"a\" { 1, 2 }, derive \"d\" \"a + 1\",\n"
       "implementation \"i\" { template \"t.cu\", tunable \"b\" { true, \"x\", 7 },\n"
       "  derive \"e\" \"d + a\", where \"e < 9\", requires \"device.warp_size == N // 2\",\n"
@@ -113,7 +113,7 @@ TEST(shared_parts_come_first) {
   assert_int_equal(j->restriction_count, 1);
   assert_int_equal(config_slot_count(c, i), (size_t)c->first_tunable + 2);
   struct value slots[DEVICE_FACT_COUNT + 3];
-  struct problem problem;
+  FREED(problem) problem;
   assert_int_equal(problem_set(c, NULL, 0, false, &problem, NULL), CUGEN_OK);
   config_slots(c, &problem, &facts, slots);
   slots[c->first_tunable] = value_int(5);
@@ -126,12 +126,10 @@ TEST(shared_parts_come_first) {
   bool met;
   assert_int_equal(expr_eval_bool(i->requirements[0].expr, slots, &met, NULL), CUGEN_OK);
   assert_true(met);
-  problem_free(&problem);
-  config_close(c);
 }
 
 TEST(several_launches) {
-  struct config *c = parse_body(
+  CLOSED(config) *c = parse_body(
       "implementation \"i\" { template \"t.cu\",\n"
       "launch { entry = \"one\", grid = { 4, 5, 6 }, block = { 64 }, shared = \"3 * 4\" },\n"
       "launch { entry \"two<32>\", grid { 7 }, block { 128 } } }");
@@ -144,11 +142,10 @@ TEST(several_launches) {
   assert_string_equal(i->launches[1].entry.text, "two<32>");
   assert_int_equal(i->launches[1].line.number, 4);
   assert_null(i->launches[1].shared);
-  config_close(c);
 }
 
 TEST(lists_of_parameters) {
-  struct config *c = parse_body(
+  CLOSED(config) *c = parse_body(
       "scalar \"a\" { dtype = \"i32\", value = 1 },\n"
       "implementation \"i\" { template \"t.cu\", tunable \"w\" { 1 },\n"
       "launch { steps = \"w\", pass = { \"a\", { \"a\", value = \"step\" }, \"step == 0 and 'a' or "
@@ -164,11 +161,10 @@ TEST(lists_of_parameters) {
   assert_null(l[1].steps);
   assert_non_null(l[1].passed);
   assert_int_equal(l[1].passed_count, 0);
-  config_close(c);
 }
 
 TEST(lua_helps) {
-  struct config *c =
+  CLOSED(config) *c =
       parse("local sizes = {}\n"
             "for i = 3, 6 do sizes[#sizes + 1] = 2 ^ i // 1 | 0 end\n"
             "local function square(name, side)\n"
@@ -182,7 +178,6 @@ TEST(lua_helps) {
   assert_int_equal(c->implementations[1].tunables[0].values[3].integer, 64);
   assert_null(c->reference);
   assert_int_equal(c->reference_line.number, 7);
-  config_close(c);
 }
 
 /* Some editors put a byte order mark in front of a file. */

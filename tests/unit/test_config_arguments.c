@@ -36,7 +36,7 @@ static void expect_dtype(const struct kernel_argument *argument, const char *wan
 }
 
 TEST(arguments_are_laid_out) {
-  struct config *c = parse_body(
+  CLOSED(config) *c = parse_body(
       "problem \"M\" (3), problem \"N\" (5), problem \"where_to\" { \"row\", \"col\" }, tunable "
       "\"t\" { 7 },\n"
       "input \"A\" { dtype = \"f64\", shape = { \"M\", \"N\" }, layout = \"where_to\", pitch = 8, "
@@ -51,9 +51,8 @@ TEST(arguments_are_laid_out) {
       "2.5 },\n"
       "constant \"K\" { dtype = \"f32\", shape = { 9 }, fill = \"index\" },");
   struct kernel_argument a[7] = {0};
-  cugen_error err;
   assert_int_equal(c->argument_count, 7);
-  assert_int_equal(evaluate(c, NULL, 0, a, &err), CUGEN_OK);
+  WORKS(evaluate(c, NULL, 0, a, &err));
   assert_int_equal(a[0].stride[0], 8);
   assert_int_equal(a[0].stride[1], 1);
   assert_int_equal(a[0].elements, 24);
@@ -80,11 +79,10 @@ TEST(arguments_are_laid_out) {
   assert_int_equal(a[6].kind, CUGEN_ARGUMENT_CONSTANT);
   assert_int_equal(a[6].fill, FILL_INDEX);
   const char *column = "where_to=col";
-  assert_int_equal(evaluate(c, &column, 1, a, &err), CUGEN_OK);
+  WORKS(evaluate(c, &column, 1, a, &err));
   assert_int_equal(a[0].stride[0], 1);
   assert_int_equal(a[0].stride[1], 8);
   assert_int_equal(a[0].elements, 40);
-  config_close(c);
 }
 
 /* A buffer in a struct is no parameter, unless the problem lacks the struct. */
@@ -92,7 +90,7 @@ TEST(buffers_lie_in_structs) {
   static const char *const lacks[] = {"N=9", "held=false"}, *const empty[] = {"N=9",
                                                                               "biased=false"};
   int32_t pitch;
-  struct config *c = parse_body(
+  CLOSED(config) *c = parse_body(
       "problem \"N\" (8), problem \"held\" { true, false }, problem \"biased\" { true, false },\n"
       "input \"A\" { dtype = \"f32\", shape = { 3, \"N\" }, layout = \"row+4\" },\n"
       "input \"b\" { dtype = \"f16\", shape = { \"N\" }, when = \"biased\" },\n"
@@ -123,12 +121,11 @@ TEST(buffers_lie_in_structs) {
   assert_true(a[1].absent && a[0].access == ACCESS_FIELD);
   assert_int_equal(evaluate(c, lacks, 2, a, NULL), CUGEN_OK);
   assert_true(a[3].absent && kernel_argument_passed(&a[0]) && kernel_argument_passed(&a[1]));
-  config_close(c);
 }
 
 /* Of other problems an argument is none: a number that is compiled in, of no shape. */
 TEST(arguments_come_and_go) {
-  struct config *c =
+  CLOSED(config) *c =
       parse_body("problem \"N\" (8), problem \"biased\" { false, true },\n"
                  "output \"C\" { dtype = \"f32\", shape = { \"N\" } },\n"
                  "input \"b\" { dtype = \"f16\", shape = { \"N\" }, when = \"biased\" },\n"
@@ -145,7 +142,6 @@ TEST(arguments_come_and_go) {
   assert_int_equal(a[1].kind, CUGEN_ARGUMENT_INPUT);
   assert_int_equal(a[1].elements, 8);
   assert_true(a[2].absent);
-  config_close(c);
 }
 
 TEST(indices_widen) {
@@ -285,11 +281,11 @@ TEST(products_are_types) {
       {"1 // 0", NULL, "c.lua:3: products: "}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     FREED(text) body = {0};
-    struct problem problem;
+    FREED(problem) problem;
     cugen_error err;
     const char *got;
     text_addf(&body, "problem \"dtype\" (\"bf16\"),\nproducts \"%s\",", cases[i].text);
-    struct config *c = parse_body(text_get(&body));
+    CLOSED(config) *c = parse_body(text_get(&body));
     assert_int_equal(problem_set(c, NULL, 0, false, &problem, &err), CUGEN_OK);
     struct value *slots = slots_of(c, &problem);
     int status = config_products(c, slots, &got, &err);
@@ -298,7 +294,5 @@ TEST(products_are_types) {
       assert_memory_equal(err.message, cases[i].message, strlen(cases[i].message));
     if (cases[i].want) assert_string_equal(got, cases[i].want);
     free(slots);
-    problem_free(&problem);
-    config_close(c);
   }
 }

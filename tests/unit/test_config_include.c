@@ -39,8 +39,7 @@ static void forget(struct held *held) {
 
 static struct config *open_held(struct held *held) {
   struct config *config;
-  cugen_error err;
-  if (config_open(&held->sources, "c", &config, &err)) fail_msg("%s", err.message);
+  WORKS(config_open(&held->sources, "c", &config, &err));
   return config;
 }
 

@@ -40,7 +40,7 @@ static void expect_bucket(const struct config *c, const char *size, const char *
 }
 
 TEST(sizes_round_up_to_their_bucket) {
-  struct config *c =
+  CLOSED(config) *c =
       parse_body("problem \"M\" (64), problem \"K\" (7), problem \"dtype\" { \"f32\", \"f64\" },\n"
                  "policy \"buckets\" { M = { 64, 256, 1024 } },");
   assert_int_equal(c->policy.kind, POLICY_BUCKETS);
@@ -51,7 +51,6 @@ TEST(sizes_round_up_to_their_bucket) {
   expect_bucket(c, "M=9223372036854775807", "M=1024 K=7 dtype=f64");
   expect_bucket(c, "M=0", "M=0 K=7 dtype=f64");
   expect_bucket(c, "K=100", "M=64 K=100 dtype=f64");
-  config_close(c);
 }
 
 TEST(sets_of_problems) {
@@ -144,14 +143,11 @@ static struct config *sizes(void) {
 
 static void expect_problem(const struct config *config, const char *const *settings, size_t count,
                            bool check, const char *want) {
-  struct problem problem;
-  struct text text = {0};
-  cugen_error err;
-  if (problem_set(config, settings, count, check, &problem, &err)) fail_msg("%s", err.message);
+  FREED(problem) problem;
+  FREED(text) text = {0};
+  WORKS(problem_set(config, settings, count, check, &problem, &err));
   problem_print(config, &problem, &text);
   assert_string_equal(text_get(&text), want);
-  text_free(&text);
-  problem_free(&problem);
 }
 
 TEST(problems_are_set) {
@@ -219,9 +215,7 @@ TEST(wrong_settings_are_told_together) {
   const char *const settings[] = {"dtipe=f32", "M=8", "M=1.5"};
   CLOSED(config) *c = sizes();
   struct problem problem;
-  cugen_error err;
-  assert_int_equal(problem_set(c, settings, 3, false, &problem, &err), CUGEN_ERROR_USAGE);
-  assert_non_null(strstr(err.message, "has no problem 'dtipe'"));
-  assert_non_null(strstr(err.message, "\nsetting 'M=1.5': a whole number was expected"));
+  FAILS(problem_set(c, settings, 3, false, &problem, &err), CUGEN_ERROR_USAGE,
+        "has no problem 'dtipe'", "\nsetting 'M=1.5': a whole number was expected");
   assert_int_equal(problem_set(c, settings, 3, false, &problem, NULL), CUGEN_ERROR_USAGE);
 }

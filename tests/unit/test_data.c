@@ -70,7 +70,6 @@ static void expect_error(const char *body, const char *want) {
 
 TEST(expressions_make_elements) {
   struct made m;
-  cugen_error err = {0};
   const char *body =
       "problem 'n' (7), derive 'twice' '2 * n',"
       "input 'a' { dtype = 'f32', shape = { 'n', 4 }, values = '10 * i0 + i1', layout = 'col', "
@@ -82,7 +81,7 @@ TEST(expressions_make_elements) {
       "layout = 'row/4x2:col+1' },"
       "input 'c' { dtype = 'f32', shape = { 'n' }, values = 'k[i0, 0] * cos(pi * k[i0, 0])' "
       "}," REST;
-  if (make(body, &m, &err)) fail_msg("%s", err.message);
+  WORKS(make(body, &m, &err));
   for (int i = 0; i < 7; i++) {
     assert_true(element(&m, 0, 4 * i + 3) == 10 * i + 3);
     assert_true(element(&m, 1, i) == 10 * i + 2 + (i + 1) % 7 * 10 / 4.0);
@@ -108,12 +107,11 @@ TEST(blocks_cross_rows) {
   for (size_t k = 0; k < sizeof layouts / sizeof *layouts; k++) {
     FREED(text) body = {0};
     struct made m;
-    cugen_error err = {0};
     text_addf(&body,
               "problem 'n' (23), input 'x' { dtype = 'f64', shape = { 'n', 3, 7 }, values = "
               "'1000000 * index + 10000 * i0 + 100 * i1 + i2'%s }," REST,
               layouts[k]);
-    if (make(text_get(&body), &m, &err)) fail_msg("%s", err.message);
+    WORKS(make(text_get(&body), &m, &err));
     for (int i = 0; i < N * ROWS * COLUMNS; i++)
       assert_true(element(&m, 0, i) == 1e6 * i + 1e4 * (i / (ROWS * COLUMNS)) +
                                            1e2 * (i / COLUMNS % ROWS) + i % COLUMNS);
@@ -124,11 +122,10 @@ TEST(blocks_cross_rows) {
 /* Inputs large enough for several threads, and a fill that is read as the dataset has it. */
 TEST(large_inputs_agree) {
   struct made m;
-  cugen_error err = {0};
   enum { N = 1 << 20 };
   const char *body = "problem 'n' (1048576), input 'a' { dtype = 'f32', shape = { 'n', 2 } },"
                      "input 'x' { dtype = 'f32', shape = { 'n' }, values = 'a[index, 1]' }," REST;
-  if (make(body, &m, &err)) fail_msg("%s", err.message);
+  WORKS(make(body, &m, &err));
   float *a = malloc((size_t)2 * N * sizeof *a),
         *x = (float *)(void *)(m.shared + dataset_data_offset(&m.spec, 1));
   assert_non_null(a);
@@ -154,10 +151,9 @@ TEST(large_files_agree) {
   for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++) {
     FREED(text) body = {0};
     struct made m;
-    cugen_error err = {0};
     text_addf(&body, "problem 'n' (100), input 'x' { dtype = 'u8', %s, file = 'x.bin' }," REST,
               layouts[i]);
-    if (make_with(text_get(&body), "x.bin", file, COUNT, &m, &err)) fail_msg("%s", err.message);
+    WORKS(make_with(text_get(&body), "x.bin", file, COUNT, &m, &err));
     for (int k = 0; k < COUNT; k++)
       if (element(&m, 0, k) != file[k]) fail_msg("%s: element %d", layouts[i], k);
     unmake(&m);
@@ -175,13 +171,11 @@ TEST(larger_files_agree) {
   for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++) {
     FREED(text) body = {0};
     struct made m;
-    cugen_error err = {0};
     text_addf(
         &body,
         "problem 'n' (3), input 'x' { dtype = 'u8', shape = { 'n', 4 }, file = 'x.npy'%s }," REST,
         layouts[i]);
-    if (make_with(text_get(&body), "x.npy", file, sizeof file, &m, &err))
-      fail_msg("%s", err.message);
+    WORKS(make_with(text_get(&body), "x.npy", file, sizeof file, &m, &err));
     for (int k = 0; k < 12; k++)
       if (element(&m, 0, k) != k / 4 * 6 + k % 4) fail_msg("%s: element %d", layouts[i], k);
     unmake(&m);
@@ -231,11 +225,10 @@ TEST(inputs_are_copied_to_their_like) {
 
 TEST(lists_make_elements) {
   struct made m;
-  cugen_error err = {0};
   const char *body =
       "problem 'n' (7), constant 'w' { dtype = 'f16', shape = { 2, 2 }, layout = 'col',"
       " values = { 1, 2.5, -1, 0 } }," REST;
-  if (make(body, &m, &err)) fail_msg("%s", err.message);
+  WORKS(make(body, &m, &err));
   static const double want[] = {1, 2.5, -1, 0};
   for (int i = 0; i < 4; i++) assert_true(element(&m, 0, i) == want[i]);
   unmake(&m);
@@ -244,7 +237,6 @@ TEST(lists_make_elements) {
 /* Every whole number of 64 bits is stored exactly, also by an expression that reads an element. */
 TEST(whole_numbers_are_exact) {
   struct made m;
-  cugen_error err = {0};
   const char *body =
       "problem 'n' (4), input 'a' { dtype = 'i64', shape = { 'n' }, values = { 9223372036854775807,"
       " -9223372036854775807 - 1, 9007199254740993, -1 } },"
@@ -253,7 +245,7 @@ TEST(whole_numbers_are_exact) {
   static const int64_t a[] = {INT64_MAX, INT64_MIN, 9007199254740993, -1};
   static const int64_t x[] = {INT64_MAX - 1, INT64_MIN, 9007199254740992, -2};
   static const uint64_t k[] = {INT64_MAX, INT64_MAX - 1, INT64_MAX - 2, INT64_MAX - 3};
-  if (make(body, &m, &err)) fail_msg("%s", err.message);
+  WORKS(make(body, &m, &err));
   assert_memory_equal(m.shared + dataset_data_offset(&m.spec, 0), a, sizeof a);
   assert_memory_equal(m.shared + dataset_data_offset(&m.spec, 1), x, sizeof x);
   assert_memory_equal(m.shared + dataset_data_offset(&m.spec, 2), k, sizeof k);
@@ -412,17 +404,17 @@ static int fill_first(struct device *device, void *to, unsigned char byte, size_
    each held 1 before. */
 static void expect_prepared(const char *body, const char *parameters, bool again,
                             const unsigned char *want) {
-  struct expanding *x = expanding_open(
+  CLOSED(expanding) *x = expanding_open(
       "problem 'n' (7), output 'y' { dtype = 'f32', shape = { 'n' } },"
       "scratch 'room' { dtype = 'f32', shape = { 'n' } },"
       "scratch 'more' { dtype = 'f32', shape = { 'n' } },"
       "scratch 'zeros' { dtype = 'f32', shape = { 'n' }, fill = 'zero' }, reference 'none',"
       "implementation 'a' { template 't.cu', grid { 1 }, block { 32 } }",
       NULL, 0);
-  struct text source = {0};
+  FREED(text) source = {0};
   text_addf(&source, "__global__ void f(%s) { %s }\n", parameters, body);
   expanding_add(x, "t.cu", text_get(&source));
-  struct kernel_spec spec = expanding_one(x, 0);
+  FREED(kernel_spec) spec = expanding_one(x, 0);
   unsigned char bytes[PREPARED] = {1, 1, 1, 1};
   struct memory buffers[PREPARED];
   for (size_t i = 0; i < PREPARED; i++)
@@ -430,12 +422,8 @@ static void expect_prepared(const char *body, const char *parameters, bool again
   static const struct device_ops ops = {.fill = fill_first};
   struct device device = {.ops = &ops};
   struct dataset d = {.spec = spec, .sets = {buffers}, .set_count = 1};
-  cugen_error err = {0};
-  assert_int_equal(dataset_prepare(&device, &d, &spec, again, &err), CUGEN_OK);
+  WORKS(dataset_prepare(&device, &d, &spec, again, &err));
   assert_memory_equal(bytes, want, PREPARED);
-  text_free(&source);
-  kernel_spec_free(&spec);
-  expanding_close(x);
 }
 
 TEST(scratch_is_poisoned_where_it_is_used) {

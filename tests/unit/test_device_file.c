@@ -8,8 +8,7 @@
 
 static struct gpu_model open_model(const char *name) {
   struct gpu_model model;
-  cugen_error err;
-  if (device_file_open(NULL, name, &model, &err)) fail_msg("%s", err.message);
+  WORKS(device_file_open(NULL, name, &model, &err));
   return model;
 }
 
@@ -97,12 +96,10 @@ TEST(test_refusals) {
 
 TEST(test_unknown) {
   struct gpu_model model;
-  cugen_error err;
-  assert_int_equal(device_file_open(NULL, "h2000", &model, &err), CUGEN_ERROR_USAGE);
-  if (!strstr(err.message, "no device 'model:h2000' (nearest 'H200'); described are model:K40, "))
-    fail_msg("%s", err.message);
-  assert_int_equal(device_file_open(NULL, "./nothing.lua", &model, &err), CUGEN_ERROR_MISSING);
-  assert_int_equal(device_file_open("configs/devices", "t4", &model, &err), CUGEN_OK);
-  assert_int_equal(device_file_open(NULL, "configs/devices/t4.lua", &model, &err), CUGEN_OK);
+  FAILS(device_file_open(NULL, "h2000", &model, &err), CUGEN_ERROR_USAGE,
+        "no device 'model:h2000' (nearest 'H200'); described are model:K40, ");
+  FAILS(device_file_open(NULL, "./nothing.lua", &model, &err), CUGEN_ERROR_MISSING);
+  WORKS(device_file_open("configs/devices", "t4", &model, &err));
+  WORKS(device_file_open(NULL, "configs/devices/t4.lua", &model, &err));
   assert_string_equal(model.id, "model:T4");
 }

@@ -23,13 +23,11 @@ static struct expanding *open_with(const char *body, const char *template,
 
 static void assert_source(const char *body, const char *template, const struct file *files,
                           const char *expected) {
-  struct expanding *bench = open_with(body, template, files);
-  struct kernel_spec spec = expanding_one(bench, 0);
+  CLOSED(expanding) *bench = open_with(body, template, files);
+  FREED(kernel_spec) spec = expanding_one(bench, 0);
   const char *source = spec.source;
   while (strncmp(source, "// ", 3) == 0) source = strchr(source, '\n') + 1;
   expanding_text(bench, source, expected);
-  kernel_spec_free(&spec);
-  expanding_close(bench);
 }
 
 static void assert_refused(const char *template, const struct file *files, const char *expected) {
@@ -301,10 +299,8 @@ TEST(test_reference) {
   expanding_add(bench, "r.cu", "__global__ void r(${params}) {}\n");
   FREED(kernel_spec) spec, reference;
   struct variant variant = {.implementation = bench->config->implementations};
-  cugen_error err;
-  expanding_check(expand_reference(bench->expander, bench->config, &bench->problem,
-                                   &expanding_facts, &variant, 0, &reference, &err),
-                  &err);
+  WORKS(expand_reference(bench->expander, bench->config, &bench->problem, &expanding_facts,
+                         &variant, 0, &reference, &err));
   assert_string_equal(reference.options, "--std=c++20");
   assert_non_null(strstr(reference.source, "#define A 1\n"));
   assert_null(strstr(reference.source, "#define B 1\n"));

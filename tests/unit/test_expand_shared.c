@@ -149,7 +149,7 @@ TEST(large_arrays_are_dynamic) {
    mention is left out. */
 TEST(dynamic_is_a_choice) {
   CLOSED(expanding) *bench;
-  struct kernel_spec spec =
+  FREED(kernel_spec) spec =
       expand(&bench,
              TUNED("shared 'a' { dtype = 'f32', shape = { 8 } },"
                    "shared 'b' { dtype = 'f32', shape = { 8 }, dynamic = 'n == 1000' },"),
@@ -157,13 +157,12 @@ TEST(dynamic_is_a_choice) {
   expect_in(spec.source, "#define b (*(b_array *)(shared_memory + 32))\n");
   assert_null(strstr(spec.source, "a_array"));
   assert_int_equal(spec.launches[0].shared_bytes, 64);
-  kernel_spec_free(&spec);
 }
 
 /* The arrays of a launch belong to it alone and lie behind those of all launches. */
 TEST(launches_have_arrays) {
   CLOSED(expanding) *bench;
-  struct kernel_spec spec = expand(
+  FREED(kernel_spec) spec = expand(
       &bench,
       IN_OUT "implementation 'a' { template 't.cu', shared 'all' { dtype = 'u8', shape = { 20 "
              "} }, launch { entry = 'f', grid = { 1 }, block = { 32 }, shared 'a' { dtype = "
@@ -175,14 +174,13 @@ TEST(launches_have_arrays) {
   expect_in(spec.source, "#define all (*(all_array *)(shared_memory + 0))\n");
   expect_in(spec.source, "#define a (*(a_array *)(shared_memory + 32))\n");
   expect_in(spec.source, "#define b (*(b_array *)(shared_memory + 32))\n");
-  kernel_spec_free(&spec);
 }
 
 /* If one launch needs the arrays of all launches in dynamic memory, they are dynamic in every
    launch. */
 TEST(launches_share_arrays) {
   CLOSED(expanding) *bench;
-  struct kernel_spec spec = expand(
+  FREED(kernel_spec) spec = expand(
       &bench,
       IN_OUT
       "implementation 'a' { template 't.cu', shared 'all' { dtype = 'u8', shape = { 20 } }, "
@@ -194,12 +192,11 @@ TEST(launches_share_arrays) {
   assert_int_equal(spec.launches[1].shared_bytes, 32);
   expect_in(spec.source, "#define all (*(all_array *)(shared_memory + 0))\n");
   expect_in(spec.source, "__shared__ b_array b;\n");
-  kernel_spec_free(&spec);
 }
 
 /* The launch's bytes include all arrays, also if a tunable chooses the swizzle. */
 TEST(swizzles_have_bytes) {
-  struct expanding *bench = expanding_open(
+  CLOSED(expanding) *bench = expanding_open(
       TUNED("tunable 'sw' { 32, 64, 128 }, tunable 'bits' { 0, 2 }, shared 'q' { dtype = 'u8', "
             "shape = "
             "{ 4 }, dynamic = 'true' }, shared 's' { dtype = 'f32', shape = { 5, 32 }, layout = "
@@ -213,14 +210,13 @@ TEST(swizzles_have_bytes) {
     assert_int_equal(spec.launches[0].shared_bytes,
                      last->offset + last->stages * last->stage_stride * 4);
   }
-  expanding_close(bench);
 }
 
 /* A layout may be the value of a tunable; each layout has a size of its own. */
 TEST(layouts_are_values) {
   static const char *const data[] = {"float data[16][16];", "float data[16][20];",
                                      "float data[6][4][3][4];"};
-  struct expanding *bench = expanding_open(
+  CLOSED(expanding) *bench = expanding_open(
       TUNED("tunable 'lies' { 'row', 'row+4', 'row/3x4' }, shared 's' { dtype = 'f32', shape = { "
             "16, 16 }, layout = 'lies' },"),
       NULL, 0);
@@ -229,7 +225,6 @@ TEST(layouts_are_values) {
     FREED(kernel_spec) spec = expanding_one(bench, i);
     expect_in(spec.source, data[i]);
   }
-  expanding_close(bench);
 }
 
 /* A(i, j) is an element of an argument; a name that the source gives to something else is not. */
@@ -265,7 +260,7 @@ TEST(arguments_have_elements) {
 /* Sizes may have the names that the index parameters have elsewhere. */
 TEST(sizes_keep_their_names) {
   CLOSED(expanding) *bench;
-  struct kernel_spec spec =
+  FREED(kernel_spec) spec =
       expand(&bench,
              "problem 'i' (8), problem 'j' (9), scalar 'i' {}, scalar 'j' {}, reference 'none',"
              "output 'c' { dtype = 'f32', shape = { 'i', 'j' }, layout = 'row/4x8' },"
@@ -277,7 +272,6 @@ TEST(sizes_keep_their_names) {
             "#define c(i_, j_) c[(index_t)((unsigned)(i_) / 4) * 32 * (((index_t)(j) + 7) / 8) + ");
   assert_true(strstr(spec.source, "struct alignas(16) s_array") <
               strstr(spec.source, "#define T 2"));
-  kernel_spec_free(&spec);
 }
 
 /* Expects the refusal of the declaration, which is on line 3. What depends on values is refused

@@ -71,8 +71,7 @@ TEST(test_types_of_parameters) {
     snprintf(source, sizeof source, "__global__ void k(%s) {}\n", right[i]);
     CLOSED(expanding) *bench = expanding_open(body, NULL, 0);
     expanding_add(bench, "t.cu", source);
-    struct kernel_spec spec = expanding_one(bench, 0);
-    kernel_spec_free(&spec);
+    FREED(kernel_spec) spec = expanding_one(bench, 0);
   }
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
     snprintf(source, sizeof source, "__global__ void k(%s) {}\n", wrong[i].list);
@@ -210,11 +209,10 @@ TEST(test_steps) {
   bench = expanding_open(STEPS("launch { entry 'f', steps '1048576', grid { 1 }, block { 1 } },\n"
                                "launch { entry 'g', grid { 1 }, block { 1 } }"),
                          NULL, 0);
-  cugen_error err;
   expanding_add(bench, "t.cu", two_kernels);
-  assert_int_equal(expanding_try(bench, 0, &spec, &err), CUGEN_ERROR_CONFIG);
-  assert_string_equal(err.message, "k.lua:3: the steps come to 1048577 launches: at most 1048576 "
-                                   "are possible\n  in variant 'a turns=3'");
+  FAILS_WITH(expanding_try(bench, 0, &spec, &err), CUGEN_ERROR_CONFIG,
+             "k.lua:3: the steps come to 1048577 launches: at most 1048576 "
+             "are possible\n  in variant 'a turns=3'");
   expanding_close(bench);
 }
 
@@ -288,7 +286,7 @@ TEST(test_lists_are_hashed) {
 /* The values of an implementation's own scalars are not part of the source, so all of these
    variants have one compiled kernel. */
 TEST(test_own_scalars) {
-  struct expanding *bench =
+  CLOSED(expanding) *bench =
       expanding_open(IN_OUT "implementation 'a' { template 't.cu', tunable 'group' { 4, 8 }, "
                             "tunable 'way' { 'down', 'right' },\n"
                             "scalar 'group' { dtype = 'i32' }, scalar 'right' { dtype = 'i64', "
@@ -320,7 +318,6 @@ TEST(test_own_scalars) {
     assert_int_equal(passed[2].value.integer, i / 2 ? 2 : 1);
   }
   for (int i = 0; i < 4; i++) kernel_spec_free(&specs[i]);
-  expanding_close(bench);
 }
 
 TEST(test_pass_errors) {
@@ -370,15 +367,13 @@ TEST(test_overlap) {
   static const char *const waits =
       "__global__ void f() { asm volatile(\"griddepcontrol.wait;\"); }\n";
   for (int overlap = 0; overlap < 2; overlap++) {
-    struct expanding *bench =
+    CLOSED(expanding) *bench =
         expanding_open(overlap ? IN_OUT "implementation 'a' { " ONE_LAUNCH ", overlap 'n == 1000' }"
                                : IN_OUT "implementation 'a' { " ONE_LAUNCH ", overlap 'n < 1000' }",
                        NULL, 0);
     expanding_add(bench, "t.cu", waits);
-    struct kernel_spec spec = expanding_one(bench, 0);
+    FREED(kernel_spec) spec = expanding_one(bench, 0);
     assert_int_equal(spec.launches[0].overlap, overlap);
-    kernel_spec_free(&spec);
-    expanding_close(bench);
   }
 }
 
@@ -516,10 +511,10 @@ TEST(test_hashes) {
   " }, template 't.cu', grid { 1 }, block { 32 } }"
 
 TEST(test_tensor) {
-  struct expanding *bench =
+  CLOSED(expanding) *bench =
       expanding_open(TENSOR("", "box = { 'bm', '16 * 4' }, swizzle = 128"), NULL, 0);
   expanding_add(bench, "t.cu", "__global__ void f(${params}) { g(&A, A_stride0); }\n");
-  struct kernel_spec spec = expanding_one(bench, 0);
+  FREED(kernel_spec) spec = expanding_one(bench, 0);
   assert_non_null(
       strstr(spec.source, "struct alignas(64) tensor_map { unsigned long long words[16]; };\n"));
   assert_non_null(
@@ -530,8 +525,6 @@ TEST(test_tensor) {
   assert_int_equal(spec.arguments[0].box[0], 64);
   assert_int_equal(spec.arguments[0].box[1], 64);
   assert_int_equal(spec.arguments[0].swizzle, 128);
-  kernel_spec_free(&spec);
-  expanding_close(bench);
 }
 
 /* If its condition is false, the parameter is a pointer, and its box is not checked. */
@@ -553,10 +546,10 @@ TEST(test_a_tensor_with_a_condition) {
    one. */
 TEST(test_parts_of_a_tensor) {
   static const int64_t shape[] = {40, 32, 3}, stride[] = {2, 96, 96 * 32}, box[] = {32, 16, 1};
-  struct expanding *bench =
+  CLOSED(expanding) *bench =
       expanding_open(TENSOR(", pitch = 48", "box = { 16, 32 }, parts = 3"), NULL, 0);
   expanding_add(bench, "t.cu", "__global__ void f(${params}) {}\n");
-  struct kernel_spec spec = expanding_one(bench, 0);
+  FREED(kernel_spec) spec = expanding_one(bench, 0);
   struct tensor_extent extent = kernel_argument_tensor(&spec.arguments[0]);
   assert_int_equal(extent.rank, 3);
   for (int i = 0; i < 3; i++) {
@@ -564,8 +557,6 @@ TEST(test_parts_of_a_tensor) {
     assert_int_equal(extent.stride[i], stride[i]);
     assert_int_equal(extent.box[i], box[i]);
   }
-  kernel_spec_free(&spec);
-  expanding_close(bench);
 }
 
 /* Another box, swizzle or number of parts makes another launch of the same source. */
@@ -753,8 +744,7 @@ TEST(test_reference) {
   expanding_add(bench, "r.cu",
                 "__global__ void r(${params}) { c[both] = a_stride0 + a_stride1 + c_stride0; }\n");
   struct kernel_spec spec;
-  cugen_error err;
-  expanding_check(try_reference(bench, 0, &spec, &err), &err);
+  WORKS(try_reference(bench, 0, &spec, &err));
   expanding_text(bench, spec.source,
                  "// k: reference\n// m=5 p=16\nusing index_t = int;\n#define both ((index_t)(3LL "
                  "+ ((long long)m)))\n"
@@ -772,7 +762,7 @@ TEST(test_reference) {
   assert_int_equal(spec.launches[0].grid[0], 6);
   assert_int_equal(spec.launches[0].block[0], 256);
   kernel_spec_free(&spec);
-  expanding_check(try_reference(bench, 256, &spec, &err), &err);
+  WORKS(try_reference(bench, 256, &spec, &err));
   assert_int_equal(spec.launches[0].grid[0], 1);
   kernel_spec_free(&spec);
 }
@@ -780,22 +770,20 @@ TEST(test_reference) {
 TEST(test_reference_errors) {
   struct expanding *bench = expanding_open(reference_config, NULL, 0);
   struct kernel_spec spec;
-  cugen_error err = {0};
   expanding_add(bench, "r.cu", "${own}\n");
-  assert_int_equal(try_reference(bench, 0, &spec, &err), CUGEN_ERROR_TEMPLATE);
-  assert_non_null(strstr(err.message, "/r.cu:1: own: unknown"));
-  assert_non_null(strstr(err.message, "\n  in the reference"));
+  FAILS(try_reference(bench, 0, &spec, &err), CUGEN_ERROR_TEMPLATE, "/r.cu:1: own: unknown",
+        "\n  in the reference");
   expanding_close(bench);
   bench = expanding_open(TUNED(""), NULL, 0);
-  assert_int_equal(try_reference(bench, 0, &spec, &err), CUGEN_ERROR_CONFIG);
-  assert_string_equal(err.message, "k.lua: kernel 'k' declares no reference");
+  FAILS_WITH(try_reference(bench, 0, &spec, &err), CUGEN_ERROR_CONFIG,
+             "k.lua: kernel 'k' declares no reference");
   expanding_close(bench);
 }
 
 /* A verify kernel reads all arguments as the kernel left them, and inouts also as they were
    before. */
 TEST(test_verify) {
-  struct expanding *bench = expanding_open(
+  CLOSED(expanding) *bench = expanding_open(
       "problem 'm' (5), tunable 'shared' { 3, 4 },"
       "input 'a' { dtype = 'f16', shape = { 'm', '3' }, pitch = 16, overwrite = true },"
       "output 'c' { dtype = 'f32', shape = { 'm', '300' }, pitch = '512', layout = 'col', "
@@ -804,17 +792,15 @@ TEST(test_verify) {
       "scalar 'm' { dtype = 'index' }, verify 'v.cu:judge',"
       "implementation 'a' { template 't.cu', grid { '1' }, block { '32' } }",
       NULL, 0);
-  struct kernel_spec spec;
+  FREED(kernel_spec) spec;
   struct value values[16];
   struct variant variant;
-  cugen_error err;
   expanding_add(bench, "v.cu",
                 "__global__ void judge(${params}) { error[0] = c_stride1 + shared; }\n__global__ "
                 "void other() {}\n");
   space_variant(bench->space, 0, &variant, values);
-  expanding_check(expand_verify(bench->expander, bench->config, &bench->problem, &expanding_facts,
-                                &variant, &spec, &err),
-                  &err);
+  WORKS(expand_verify(bench->expander, bench->config, &bench->problem, &expanding_facts, &variant,
+                      &spec, &err));
   if (!strstr(
           spec.source,
           "judge(const a_t *__restrict__ a, const c_t *__restrict__ c, const w_t *__restrict__ w, "
@@ -828,8 +814,6 @@ TEST(test_verify) {
   assert_string_equal(spec.launches[0].entry, "judge");
   assert_int_equal(spec.launches[0].grid[0], 6);
   assert_int_equal(spec.launches[0].block[0], 256);
-  kernel_spec_free(&spec);
-  expanding_close(bench);
 }
 
 /* ---- What a variant runs on and is compared with -------------------------------------------- */

@@ -541,31 +541,28 @@ TEST_WITH(test_failures, setup, NULL) {
 }
 
 TEST_WITH(test_typed_results, setup, NULL) {
-  cugen_error err = {0};
   int64_t integer;
   double real;
   bool boolean;
   struct expr *expr = parse("rate * 2");
-  assert_int_equal(expr_eval_int(expr, slots, &integer, &err), CUGEN_ERROR_CONFIG);
-  assert_string_equal(err.message, "\"rate * 2\" gives 1.0, but a whole number is needed");
-  assert_int_equal(expr_eval_float(expr, slots, &real, &err), CUGEN_OK);
+  FAILS_WITH(expr_eval_int(expr, slots, &integer, &err), CUGEN_ERROR_CONFIG,
+             "\"rate * 2\" gives 1.0, but a whole number is needed");
+  WORKS(expr_eval_float(expr, slots, &real, &err));
   assert_true(real == 1.0);
-  assert_int_equal(expr_eval_bool(expr, slots, &boolean, &err), CUGEN_ERROR_CONFIG);
-  assert_string_equal(
-      err.message,
-      "\"rate * 2\" gives 1.0, but true or false is needed: compare it with something");
+  FAILS_WITH(expr_eval_bool(expr, slots, &boolean, &err), CUGEN_ERROR_CONFIG,
+             "\"rate * 2\" gives 1.0, but true or false is needed: compare it with something");
   expr_free(expr);
   expr = parse("tile");
-  assert_int_equal(expr_eval_int(expr, slots, &integer, &err), CUGEN_OK);
+  WORKS(expr_eval_int(expr, slots, &integer, &err));
   assert_int_equal(integer, 32);
-  assert_int_equal(expr_eval_float(expr, slots, &real, &err), CUGEN_OK);
+  WORKS(expr_eval_float(expr, slots, &real, &err));
   assert_true(real == 32.0);
   expr_free(expr);
   expr = parse("tile > 1");
-  assert_int_equal(expr_eval_bool(expr, slots, &boolean, &err), CUGEN_OK);
+  WORKS(expr_eval_bool(expr, slots, &boolean, &err));
   assert_true(boolean);
-  assert_int_equal(expr_eval_float(expr, slots, &real, &err), CUGEN_ERROR_CONFIG);
-  assert_string_equal(err.message, "\"tile > 1\" gives true, but a number is needed");
+  FAILS_WITH(expr_eval_float(expr, slots, &real, &err), CUGEN_ERROR_CONFIG,
+             "\"tile > 1\" gives true, but a number is needed");
   assert_int_equal(expr_eval_float(expr, slots, &real, NULL), CUGEN_ERROR_CONFIG);
   expr_free(expr);
 }
@@ -640,10 +637,8 @@ TEST_WITH(test_derived_names, setup, NULL) {
   assert_int_equal(mentioned[1], TILE);
   assert_int_equal(mentioned[2], VEC);
   slots[VEC] = value_int(0);
-  cugen_error err = {0};
-  assert_int_equal(expr_eval(expr, slots, &value, &err), CUGEN_ERROR_CONFIG);
-  assert_string_equal(
-      err.message,
+  FAILS_WITH(
+      expr_eval(expr, slots, &value, &err), CUGEN_ERROR_CONFIG,
       "in \"rows - derived * (derived - 1)\": tile // vec is 32 // 0, which divides by zero");
 }
 
@@ -731,8 +726,7 @@ TEST_WITH(test_long_expressions, setup, NULL) {
   expr_free(expr);
   repeat(&source, " + tile", 100);
   struct expr_scope scope = {find, names, NULL};
-  cugen_error err = {0};
-  assert_int_equal(expr_parse(text_get(&source), &scope, &expr, &err), CUGEN_ERROR_CONFIG);
+  FAILS(expr_parse(text_get(&source), &scope, &expr, &err), CUGEN_ERROR_CONFIG);
 }
 
 TEST_WITH(test_binding, setup, NULL) {
@@ -777,7 +771,6 @@ TEST_WITH(test_calls, setup, NULL) {
   struct value value;
   struct expr *expr, *bound, *again;
   struct text c = {0};
-  cugen_error err = {0};
   size_t count;
   expect_result("twice(tile)", "64");
   expect_result("1 + twice(tile + vec) * 2 - twice((vec)) // 3", "143");
@@ -795,9 +788,9 @@ TEST_WITH(test_calls, setup, NULL) {
   assert_int_equal(count, 3);
   assert_true(at[0] == ROWS && at[1] == TILE && at[2] == VEC);
   assert_int_equal(expr_cost(expr), 7);
-  assert_int_equal(expr_print_c(expr, NULL, NULL, &c, &err), CUGEN_ERROR_CONFIG);
-  assert_string_equal(err.message, "\"vec + twice(tile * rows)\" cannot be written as C: what it "
-                                   "asks about arrays is known to the config only");
+  FAILS_WITH(expr_print_c(expr, NULL, NULL, &c, &err), CUGEN_ERROR_CONFIG,
+             "\"vec + twice(tile * rows)\" cannot be written as C: what it "
+             "asks about arrays is known to the config only");
   /* A value stays bound, whatever the slots hold then. */
   bool known[SLOTS] = {[TILE] = true};
   assert_int_equal(expr_bind(expr, slots, known, SLOTS, &bound, NULL), CUGEN_OK);
@@ -816,10 +809,9 @@ TEST_WITH(test_calls, setup, NULL) {
   expr_free(again);
 
   expr = parse_in("tile // (twice(tile) - 64)", &data);
-  assert_int_equal(expr_eval(expr, slots, &value, &err), CUGEN_ERROR_CONFIG);
-  assert_string_equal(err.message,
-                      "in \"tile // (twice(tile) - 64)\": tile // (twice(tile) - 64) is "
-                      "32 // 0, which divides by zero");
+  FAILS_WITH(expr_eval(expr, slots, &value, &err), CUGEN_ERROR_CONFIG,
+             "in \"tile // (twice(tile) - 64)\": tile // (twice(tile) - 64) is "
+             "32 // 0, which divides by zero");
   expr_free(expr);
   text_free(&c);
   free_calls();
@@ -904,13 +896,11 @@ TEST_WITH(test_c_refuses, setup, NULL) {
 
 TEST_WITH(test_c_does_not_explode, setup, NULL) {
   FREED(text) source = {0}, c = {0};
-  cugen_error err = {0};
   repeat(&source, "ceil_div(rows, ", 90);
   text_add(&source, "tile");
   repeat(&source, ")", 90);
   CLOSED(expr) *expr = parse(text_get(&source));
-  assert_int_equal(expr_print_c(expr, slot_c, NULL, &c, &err), CUGEN_ERROR_CONFIG);
-  assert_non_null(strstr(err.message, "it gets too long"));
+  FAILS(expr_print_c(expr, slot_c, NULL, &c, &err), CUGEN_ERROR_CONFIG, "it gets too long");
 }
 
 /* ---- Blocks --------------------------------------------------------------------------------- */

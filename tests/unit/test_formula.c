@@ -52,10 +52,9 @@ static void expect_error(const char *formula, const char *want) {
    if it is 0. */
 static char *print(const char *formula, int64_t n, const char *op, bool flag, bool whole) {
   struct config *config;
-  cugen_error err;
   struct text text = {0};
   static const char *const arguments[] = {"x", "y", "i", "j"};
-  if (parse(formula, &config, &err)) fail_msg("%s", err.message);
+  WORKS(parse(formula, &config, &err));
   size_t count = config_slot_count(config, NULL), first = (size_t)config->first_problem;
   struct value *slots = calloc(count, sizeof *slots);
   bool *known = calloc(count, sizeof *known);
@@ -65,8 +64,7 @@ static char *print(const char *formula, int64_t n, const char *op, bool flag, bo
   slots[first + 2] = value_bool(flag);
   slots[first + 3] = value_int(16);
   for (size_t i = 0; i < count; i++) known[i] = i != first || n;
-  if (formula_print(config, &config->formulas[0], slots, known, count, arguments, &text, &err))
-    fail_msg("%s", err.message);
+  WORKS(formula_print(config, &config->formulas[0], slots, known, count, arguments, &text, &err));
   config_close(config);
   free(slots);
   free(known);
@@ -316,10 +314,9 @@ static int expand(const char *content, const char *op, struct text *source, cuge
 
 TEST(test_template) {
   FREED(text) sum = {0}, least = {0};
-  cugen_error err;
-  assert_int_equal(expand(KERNEL("C[0] = ${f(\"C[1]\", 2)};"), "op=sum", &sum, &err), CUGEN_OK);
+  WORKS(expand(KERNEL("C[0] = ${f(\"C[1]\", 2)};"), "op=sum", &sum, &err));
   assert_non_null(strstr(text_get(&sum), "{ return __v_a + __v_b; }((C[1]), (2)))"));
-  assert_int_equal(expand(KERNEL("C[0] = ${f(\"C[1]\", 2)};"), "op=least", &least, &err), CUGEN_OK);
+  WORKS(expand(KERNEL("C[0] = ${f(\"C[1]\", 2)};"), "op=least", &least, &err));
   assert_null(strstr(text_get(&least), "__v_a + __v_b"));
 }
 

@@ -84,7 +84,7 @@ TEST(a_variant_begins_with_its_implementation) {
 static void expect_options(const char *text, enum options_kind kind, const char *arch,
                            enum measure_way measure, size_t compile) {
   const struct record_options got = record_options_parse(text);
-  struct text printed = {0};
+  FREED(text) printed = {0};
   assert_int_equal(got.kind, kind);
   assert_string_equal(got.arch, arch);
   assert_int_equal(got.measure, measure);
@@ -92,7 +92,6 @@ static void expect_options(const char *text, enum options_kind kind, const char 
   record_options_print(&got, &printed);
   if (kind != OPTIONS_OTHER && kind != OPTIONS_BASELINE)
     assert_string_equal(text_get(&printed), text);
-  text_free(&printed);
 }
 
 TEST(options_print_as_they_were_read) {

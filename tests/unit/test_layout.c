@@ -101,11 +101,9 @@ TEST(other_words_are_refused) {
 TEST(huge_arrays_are_refused) {
   struct layout layout;
   struct layout_map map;
-  cugen_error err;
-  assert_int_equal(layout_read("row+8", 2, &layout, &err), CUGEN_OK);
-  assert_int_equal(
-      layout_of_shape(&layout, (const int64_t[]){INT64_MAX / 4, INT64_MAX / 4}, 4, &map, &err),
-      CUGEN_ERROR_CONFIG);
+  WORKS(layout_read("row+8", 2, &layout, &err));
+  FAILS(layout_of_shape(&layout, (const int64_t[]){INT64_MAX / 4, INT64_MAX / 4}, 4, &map, &err),
+        CUGEN_ERROR_CONFIG);
 }
 
 /* ---- By chance ------------------------------------------------------------------------------ */
@@ -165,9 +163,8 @@ TEST(elements_lie_apart) {
     const struct layout drawn = draw(&random, rank);
     FREED(text) word = {0}, again = {0};
     struct layout read;
-    cugen_error err;
     layout_print(&drawn, &word);
-    if (layout_read(text_get(&word), rank, &read, &err)) fail_msg("%s", err.message);
+    WORKS(layout_read(text_get(&word), rank, &read, &err));
     layout_print(&read, &again);
     assert_string_equal(text_get(&word), text_get(&again));
     const struct layout_map map = map_of(text_get(&word), rank, shape);

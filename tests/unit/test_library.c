@@ -39,16 +39,15 @@ TEST(round_trip) {
   const struct library_call call = some_call();
   struct library_call read;
   FREED(text) text = {0}, again = {0};
-  cugen_error err;
   library_call_print(&call, &text);
   assert_string_equal(text_get(&text), some_text);
   assert_true(library_call_is(text_get(&text), text.length));
-  if (library_call_parse(text_get(&text), text.length, &read, &err)) fail_msg("%s", err.message);
+  WORKS(library_call_parse(text_get(&text), text.length, &read, &err));
   assert_memory_equal(&read, &call, sizeof call);
   text_add(&again, "// product: library\n// M=1\n");
   text_add(&again, some_text);
   assert_true(library_call_is(text_get(&again), again.length));
-  assert_int_equal(library_call_parse(text_get(&again), again.length, &read, &err), CUGEN_OK);
+  WORKS(library_call_parse(text_get(&again), again.length, &read, &err));
   assert_memory_equal(&read, &call, sizeof call);
 }
 
@@ -119,10 +118,10 @@ TEST(mistakes) {
 /* The expansion of a config's one variant, or its error. */
 static int expand(const char *arguments, const char *fields, uint64_t build,
                   struct kernel_spec *spec, cugen_error *err) {
-  struct text text = {0};
-  struct config *config;
-  struct space *space;
-  struct problem problem;
+  FREED(text) text = {0};
+  CLOSED(config) *config;
+  CLOSED(space) *space;
+  FREED(problem) problem;
   struct expander *expander;
   struct variant variant;
   struct value values[8];
@@ -143,10 +142,6 @@ static int expand(const char *arguments, const char *fields, uint64_t build,
   if (build) space_variant(space, 1, &variant, values);
   if (build) status = expand_variant(expander, config, &problem, &facts, &variant, spec, err);
   expander_close(expander);
-  space_close(space);
-  problem_free(&problem);
-  config_close(config);
-  text_free(&text);
   return status;
 }
 
@@ -157,9 +152,8 @@ static const char plain[] =
 
 TEST(sources_of_variants) {
   struct kernel_spec spec, other;
-  cugen_error err;
   const char *const fields = "a = \"A\", b = \"B\", c = \"C\", algorithm = \"t\"";
-  if (expand(plain, fields, 0xab, &spec, &err)) fail_msg("%s", err.message);
+  WORKS(expand(plain, fields, 0xab, &spec, &err));
   const char *text = strstr(spec.source, "library ");
   assert_non_null(text);
   assert_string_equal(text, "library cublasLt 00000000000000ab\n"
@@ -171,12 +165,12 @@ TEST(sources_of_variants) {
   assert_string_equal(spec.launches[0].entry, "cublasLt");
   assert_int_equal(spec.parameter_count, 3);
   /* another build of the library is another kernel */
-  if (expand(plain, fields, 0xac, &other, &err)) fail_msg("%s", err.message);
+  WORKS(expand(plain, fields, 0xac, &other, &err));
   assert_string_not_equal(spec.hash.hex, other.hash.hex);
   assert_string_not_equal(spec.source_hash.hex, other.source_hash.hex);
   kernel_spec_free(&spec);
   kernel_spec_free(&other);
-  assert_int_equal(expand(plain, fields, 0, &spec, &err), CUGEN_ERROR_EMPTY);
+  assert_int_equal(expand(plain, fields, 0, &spec, NULL), CUGEN_ERROR_EMPTY);
 }
 
 static void expect_refusal(const char *arguments, const char *fields, const char *want) {

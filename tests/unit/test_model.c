@@ -20,7 +20,6 @@ static struct model_launch predict(int cluster, int64_t spilled) {
   FREED(text) ptx = {0};
   struct gpu_model model;
   struct device_description device;
-  cugen_error err;
   struct kernel_argument argument = {.name = "x",
                                      .kind = CUGEN_ARGUMENT_INOUT,
                                      .dtype = dtype_find("f32"),
@@ -33,7 +32,7 @@ static struct model_launch predict(int cluster, int64_t spilled) {
                                    .launches = &launch,
                                    .launch_count = 1,
                                    .bytes = 1 << 20};
-  if (device_file_open(NULL, "h200", &model, &err)) fail_msg("%s", err.message);
+  WORKS(device_file_open(NULL, "h200", &model, &err));
   described_model(&model, &device);
   text_addf(&ptx, ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k(\n\t.param "
                   ".u64 k_param_0\n)\n");
@@ -44,7 +43,7 @@ static struct model_launch predict(int cluster, int64_t spilled) {
       .entries = {"k"},
       .resources = {{.registers = 32, .max_threads = 1024, .spill_bytes = spilled}},
       .ptx = (char *)(uintptr_t)text_get(&ptx)};
-  if (model_predict(&device, &spec, &compiled, 0, &got, &err)) fail_msg("%s", err.message);
+  WORKS(model_predict(&device, &spec, &compiled, 0, &got, &err));
   return got.launches[0];
 }
 
@@ -90,7 +89,6 @@ static double seconds_of(size_t count, int64_t rounds) {
   static struct model_prediction got;
   struct gpu_model model;
   struct device_description device;
-  cugen_error err;
   struct kernel_argument arguments[] = {{.name = "x",
                                          .kind = CUGEN_ARGUMENT_INOUT,
                                          .dtype = dtype_find("f32"),
@@ -121,9 +119,9 @@ static double seconds_of(size_t count, int64_t rounds) {
                                     .entries = {"k"},
                                     .resources = {{.registers = 32, .max_threads = 1024}},
                                     .ptx = (char *)(uintptr_t)loop};
-  if (device_file_open(NULL, "h200", &model, &err)) fail_msg("%s", err.message);
+  WORKS(device_file_open(NULL, "h200", &model, &err));
   described_model(&model, &device);
-  if (model_predict(&device, &spec, &compiled, 0, &got, &err)) fail_msg("%s", err.message);
+  WORKS(model_predict(&device, &spec, &compiled, 0, &got, &err));
   return got.seconds;
 }
 
@@ -157,8 +155,7 @@ TEST(fetches_request_elements) {
                {{ACCESS_GLOBAL, ACCESS_GLOBAL}, {DTYPE_f32, DTYPE_f32}, 0}};
   struct gpu_model model;
   struct device_description device;
-  cugen_error err;
-  if (device_file_open(NULL, "h200", &model, &err)) fail_msg("%s", err.message);
+  WORKS(device_file_open(NULL, "h200", &model, &err));
   described_model(&model, &device);
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     struct kernel_argument arguments[2];

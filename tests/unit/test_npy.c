@@ -20,10 +20,9 @@ static void build(int version, const char *dictionary, size_t bytes, struct text
 
 static int parse(int version, const char *dictionary, size_t bytes, struct npy *out,
                  cugen_error *err) {
-  struct text file = {0};
+  FREED(text) file = {0};
   build(version, dictionary, bytes, &file);
   int status = npy_parse(text_get(&file), file.length, file.length, out, err);
-  text_free(&file);
   return status;
 }
 

@@ -313,14 +313,13 @@ TEST(test_figures) {
 TEST(test_refusals) {
   struct kernel_resources resources = {.registers = 32};
   struct occupancy got;
-  cugen_error err;
   struct device_facts unknown = v100, empty = {0};
   unknown.compute_capability = 990;
-  assert_int_equal(occupancy_get(&unknown, &resources, 256, 0, -1, &got, &err), CUGEN_ERROR_DEVICE);
-  assert_string_equal(err.message, "the occupancy of compute capability 99.0 is not known");
-  assert_int_equal(occupancy_get(&empty, &resources, 256, 0, -1, &got, &err), CUGEN_ERROR_USAGE);
-  assert_int_equal(occupancy_get(&v100, &resources, 0, 0, -1, &got, &err), CUGEN_ERROR_USAGE);
-  assert_int_equal(occupancy_get(&v100, &resources, 32, -1, -1, &got, &err), CUGEN_ERROR_USAGE);
+  FAILS_WITH(occupancy_get(&unknown, &resources, 256, 0, -1, &got, &err), CUGEN_ERROR_DEVICE,
+             "the occupancy of compute capability 99.0 is not known");
+  FAILS(occupancy_get(&empty, &resources, 256, 0, -1, &got, &err), CUGEN_ERROR_USAGE);
+  FAILS(occupancy_get(&v100, &resources, 0, 0, -1, &got, &err), CUGEN_ERROR_USAGE);
+  FAILS(occupancy_get(&v100, &resources, 32, -1, -1, &got, &err), CUGEN_ERROR_USAGE);
   assert_string_equal(got.limiter, "none");
 }
 

@@ -288,9 +288,8 @@ TEST_WITH(test_a_sequence_is_launched, reset, leave) {
 TEST_WITH(test_a_failed_open_owes_nothing, reset, leave) {
   struct kernel_spec spec = {.launches = three_launches, .launch_count = 3};
   plan = (struct plan *)&record;
-  cugen_error err;
   record.fail_entry = 1;
-  assert_int_equal(plan_open(&recorder, &spec, &nothing, &plan, &err), CUGEN_ERROR_DEVICE);
+  FAILS(plan_open(&recorder, &spec, &nothing, &plan, &err), CUGEN_ERROR_DEVICE);
   assert_null(plan);
   assert_int_equal(record.loads, 1);
   assert_int_equal(record.unloads, 1);
@@ -300,11 +299,9 @@ TEST_WITH(test_a_failed_open_owes_nothing, reset, leave) {
 
 TEST_WITH(test_launching_stops_at_a_failure, reset, leave) {
   struct kernel_spec spec = {.launches = three_launches, .launch_count = 3};
-  cugen_error err;
   record.fail_launch = 1;
-  assert_int_equal(bind(&spec, NULL, 0, &err), CUGEN_OK);
-  assert_int_equal(call_launch(call, &err), CUGEN_ERROR_DEVICE);
-  assert_string_equal(err.message, "it trapped");
+  WORKS(bind(&spec, NULL, 0, &err));
+  FAILS_WITH(call_launch(call, &err), CUGEN_ERROR_DEVICE, "it trapped");
   assert_int_equal(record.launches, 1);
 }
 
@@ -349,28 +346,22 @@ TEST_WITH(test_lists_that_do_not_agree, reset, leave) {
   struct kernel_parameter parameters[] = {{.argument = 1}, {.argument = 0}};
   struct kernel_launch launch = {.entry = "work", .line = 12, .listed = true, .parameter_count = 2};
   struct kernel_spec spec = spec_of(arguments, 2);
-  cugen_error err;
   spec.launches = &launch;
   spec.parameters = parameters, spec.parameter_count = 2;
   record.takes = 3;
-  assert_int_equal(bind(&spec, NULL, 0, &err), CUGEN_ERROR_CONFIG);
-  assert_string_equal(
-      err.message,
-      "kernel 'work' (launch at line 12) takes 3 parameters but is passed 2 (n, A): its "
-      "parameter list and the config's pass must agree");
+  FAILS_WITH(bind(&spec, NULL, 0, &err), CUGEN_ERROR_CONFIG,
+             "kernel 'work' (launch at line 12) takes 3 parameters but is passed 2 (n, A): its "
+             "parameter list and the config's pass must agree");
   record.takes = 2, record.sizes[0] = 8, record.sizes[1] = 8;
-  assert_int_equal(bind(&spec, NULL, 0, &err), CUGEN_ERROR_CONFIG);
-  assert_string_equal(
-      err.message,
+  FAILS_WITH(
+      bind(&spec, NULL, 0, &err), CUGEN_ERROR_CONFIG,
       "argument 'n' has 4 bytes, but its parameter (number 1) in kernel 'work' (launch at line 12) "
       "has 8: their types must agree");
   record.sizes[0] = 4;
-  assert_int_equal(bind(&spec, NULL, 0, &err), CUGEN_OK);
+  WORKS(bind(&spec, NULL, 0, &err));
   parameters[0].value = value_int(INT64_C(1) << 40);
-  assert_int_equal(bind(&spec, NULL, 0, &err), CUGEN_ERROR_CONFIG);
-  assert_string_equal(
-      err.message,
-      "kernel 'work' (launch at line 12): scalar 'n': 1099511627776 is not a value of i32");
+  FAILS_WITH(bind(&spec, NULL, 0, &err), CUGEN_ERROR_CONFIG,
+             "kernel 'work' (launch at line 12): scalar 'n': 1099511627776 is not a value of i32");
 }
 
 TEST_WITH(test_order, reset, leave) {
@@ -397,7 +388,6 @@ TEST_WITH(test_tensor_maps, reset, leave) {
                                         buffer("C")};
   arguments[1].access = arguments[3].access = ACCESS_TENSOR;
   struct kernel_spec spec = spec_of(arguments, 4);
-  cugen_error err;
   record.takes = 4;
   record.sizes[0] = 8, record.sizes[1] = 128, record.sizes[2] = 4, record.sizes[3] = 128;
   assert_int_equal(bind(&spec, NULL, 0, NULL), CUGEN_OK);
@@ -409,17 +399,16 @@ TEST_WITH(test_tensor_maps, reset, leave) {
   assert_int_equal(*(int32_t *)parameters[2], 7);
   assert_ptr_equal(*(void **)parameters[3], memory[3].device);
   record.sizes[1] = 8;
-  assert_int_equal(bind(&spec, NULL, 0, &err), CUGEN_ERROR_CONFIG);
-  assert_non_null(
-      strstr(err.message, "argument 'B' has 128 bytes, but its parameter in kernel 'work' has 8"));
+  FAILS(bind(&spec, NULL, 0, &err), CUGEN_ERROR_CONFIG,
+        "argument 'B' has 128 bytes, but its parameter in kernel 'work' has 8");
   record.takes = -1;
   record.fail_texture = true;
-  assert_int_equal(bind(&spec, NULL, 0, &err), CUGEN_ERROR_USAGE);
+  FAILS(bind(&spec, NULL, 0, &err), CUGEN_ERROR_USAGE);
   assert_null(call);
   unbind();
   assert_int_equal(plan_open(&bare, &spec, &nothing, &plan, NULL), CUGEN_OK);
-  assert_int_equal(call_bind(plan, memory, NULL, 0, &call, &err), CUGEN_ERROR_DEVICE);
-  assert_non_null(strstr(err.message, "argument 'B' is reached through a tensor map"));
+  FAILS(call_bind(plan, memory, NULL, 0, &call, &err), CUGEN_ERROR_DEVICE,
+        "argument 'B' is reached through a tensor map");
 }
 
 /* Returns the bytes of the i-th scalar as a kernel would find them. */
@@ -522,21 +511,16 @@ static int bind_two(int takes, int first, int second, cugen_error *err) {
 }
 
 TEST_WITH(test_parameter_lists_must_agree, reset, leave) {
-  cugen_error err;
-  assert_int_equal(bind_two(2, 8, 8, &err), CUGEN_OK);
-  assert_int_equal(bind_two(-1, 0, 0, &err), CUGEN_OK);
-  assert_int_equal(bind_two(3, 8, 8, &err), CUGEN_ERROR_CONFIG);
-  assert_string_equal(
-      err.message,
-      "kernel 'work' takes 3 parameters but is passed 2 (A, n): its parameter list and "
-      "the config's arguments must agree");
-  assert_int_equal(bind_two(0, 0, 0, &err), CUGEN_ERROR_CONFIG);
-  assert_int_equal(bind_two(2, 8, 4, &err), CUGEN_ERROR_CONFIG);
-  assert_string_equal(
-      err.message,
-      "argument 'n' has 8 bytes, but its parameter in kernel 'work' has 4: their types "
-      "must agree");
-  assert_int_equal(bind_two(2, 4, 8, &err), CUGEN_ERROR_CONFIG);
+  WORKS(bind_two(2, 8, 8, &err));
+  WORKS(bind_two(-1, 0, 0, &err));
+  FAILS_WITH(bind_two(3, 8, 8, &err), CUGEN_ERROR_CONFIG,
+             "kernel 'work' takes 3 parameters but is passed 2 (A, n): its parameter list and "
+             "the config's arguments must agree");
+  FAILS(bind_two(0, 0, 0, &err), CUGEN_ERROR_CONFIG);
+  FAILS_WITH(bind_two(2, 8, 4, &err), CUGEN_ERROR_CONFIG,
+             "argument 'n' has 8 bytes, but its parameter in kernel 'work' has 4: their types "
+             "must agree");
+  FAILS(bind_two(2, 4, 8, &err), CUGEN_ERROR_CONFIG);
 }
 
 TEST_WITH(test_a_row_that_never_knows, reset, leave) {
@@ -550,10 +534,9 @@ TEST_WITH(test_a_buffer_needs_memory, reset, leave) {
   struct kernel_argument argument = buffer("A");
   struct kernel_spec spec = spec_of(&argument, 1);
   struct memory none = {0};
-  cugen_error err;
   assert_int_equal(plan_open(&recorder, &spec, &nothing, &plan, NULL), CUGEN_OK);
-  assert_int_equal(call_bind(plan, &none, NULL, 0, &call, &err), CUGEN_ERROR_USAGE);
-  assert_string_equal(err.message, "argument 'A' was given no memory");
+  FAILS_WITH(call_bind(plan, &none, NULL, 0, &call, &err), CUGEN_ERROR_USAGE,
+             "argument 'A' was given no memory");
   assert_null(call);
 }
 
@@ -578,11 +561,10 @@ TEST_WITH(test_constants_are_copied_at_bind, reset, leave) {
 TEST_WITH(test_a_constant_must_fit, reset, leave) {
   struct kernel_argument argument = constant("factors");
   struct kernel_spec spec = spec_of(&argument, 1);
-  cugen_error err;
   record.constant_bytes = 24;
-  assert_int_equal(bind(&spec, NULL, 0, &err), CUGEN_ERROR_CONFIG);
-  assert_string_equal(err.message, "kernel 'work': variable 'factors' has 24 bytes, but the "
-                                   "config's argument 32; make it as large");
+  FAILS_WITH(bind(&spec, NULL, 0, &err), CUGEN_ERROR_CONFIG,
+             "kernel 'work': variable 'factors' has 24 bytes, but the "
+             "config's argument 32; make it as large");
 }
 
 /* Returns an argument that the kernel reaches as a __device__ variable. */
@@ -598,7 +580,6 @@ TEST_WITH(test_an_address_in_a_symbol, reset, leave) {
   struct kernel_argument arguments[] = {buffer("A"), buffer("B")};
   struct kernel_spec spec = spec_of(arguments, 2);
   void *at;
-  cugen_error err;
   arguments[0].access = ACCESS_POINTER;
   record.constant_bytes = 8;
   assert_int_equal(bind(&spec, NULL, 0, NULL), CUGEN_OK);
@@ -614,9 +595,9 @@ TEST_WITH(test_an_address_in_a_symbol, reset, leave) {
   unbind();
   assert_int_equal(record.copies, 0);
   record.constant_bytes = 16;
-  assert_int_equal(bind(&spec, NULL, 0, &err), CUGEN_ERROR_CONFIG);
-  assert_string_equal(err.message, "kernel 'work': variable 'A' has 16 bytes and is to hold an "
-                                   "address: declare it float *A");
+  FAILS_WITH(bind(&spec, NULL, 0, &err), CUGEN_ERROR_CONFIG,
+             "kernel 'work': variable 'A' has 16 bytes and is to hold an "
+             "address: declare it float *A");
 }
 
 /* The struct is the only parameter; its own bytes may be the caller's. */
@@ -694,11 +675,10 @@ TEST_WITH(test_a_symbol_without_memory_stays, reset, leave) {
 TEST_WITH(test_a_symbol_that_cannot_be, reset, leave) {
   struct kernel_argument argument = symbol(CUGEN_ARGUMENT_OUTPUT);
   struct kernel_spec spec = spec_of(&argument, 1);
-  cugen_error err;
   record.constant_bytes = 12;
-  assert_int_equal(bind(&spec, NULL, 0, &err), CUGEN_ERROR_CONFIG);
-  assert_string_equal(err.message, "kernel 'work': variable 'sums' has 12 bytes, but the config's "
-                                   "argument 16; make it as large");
+  FAILS_WITH(bind(&spec, NULL, 0, &err), CUGEN_ERROR_CONFIG,
+             "kernel 'work': variable 'sums' has 12 bytes, but the config's "
+             "argument 16; make it as large");
   record.constant_bytes = 16;
   record.fail_update = true;
   assert_int_equal(bind(&spec, NULL, 0, NULL), CUGEN_OK);
@@ -781,10 +761,8 @@ static void assert_device(const char *id, const struct device_ops *want, int wan
 static void assert_no_device(const char *id, const char *message) {
   const struct device_ops *ops;
   int ordinal;
-  cugen_error err;
-  assert_int_equal(device_find(id, &ops, &ordinal, &err), CUGEN_ERROR_USAGE);
+  FAILS_WITH(device_find(id, &ops, &ordinal, &err), CUGEN_ERROR_USAGE, message);
   assert_null(ops);
-  assert_string_equal(err.message, message);
 }
 
 TEST(test_device_ids) {

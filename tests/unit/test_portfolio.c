@@ -383,12 +383,11 @@ TEST(what_decides_nothing_is_not_asked) {
 static void prints_all_that_divide(const struct portfolio_feature *f,
                                    const struct portfolio_matrix *m) {
   static const int64_t both[] = {24, 16, 3}, one[] = {24, 12, 3};
-  struct text text = {0};
+  FREED(text) text = {0};
   assert_true(portfolio_feature_of(f, both, 3) == 3);
   assert_true(portfolio_feature_of(f, one, 3) == 2);
   portfolio_feature_print(f, m, portfolio_threshold(f, 2, 3), &text);
   assert_string_equal(text_get(&text), "M % 8 ~= 0 or N % 8 ~= 0");
-  text_free(&text);
 }
 
 /* If no size decides which variants are valid, one feature asks for multiples of all sizes

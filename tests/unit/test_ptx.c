@@ -32,7 +32,7 @@ static const char *const head =
 /* wide, pairs: loads of 16 and of 8 bytes from shared memory in the machine code. */
 static int walk_as(const char *body, uint32_t threads, int64_t second, int wide, int pairs,
                    struct ptx_counts *out, cugen_error *err) {
-  struct text text = {0};
+  FREED(text) text = {0};
   struct ptx_kernel kernel;
   const int64_t parameters[] = {INT64_C(1) << PTX_BUFFER_SHIFT, second};
   const struct ptx_buffer buffer = {"x", 1 << 20};
@@ -50,7 +50,6 @@ static int walk_as(const char *body, uint32_t threads, int64_t second, int wide,
   int status = ptx_open(text_get(&text), "k", &kernel, err);
   if (!status) status = ptx_walk(&kernel, &machine, &launch, out, err);
   if (!status || kernel.count) ptx_close(&kernel);
-  text_free(&text);
   return status;
 }
 
@@ -61,8 +60,7 @@ static int walk(const char *body, uint32_t threads, int64_t second, struct ptx_c
 
 static struct ptx_counts counts_of(const char *body, uint32_t threads, int64_t second) {
   struct ptx_counts counts;
-  cugen_error err;
-  if (walk(body, threads, second, &counts, &err)) fail_msg("%s", err.message);
+  WORKS(walk(body, threads, second, &counts, &err));
   return counts;
 }
 
@@ -255,14 +253,12 @@ TEST(test_products) {
                     "{%rd6}, {%rd3, %rd4};\n\tret;\n";
   assert_true(counts_of(f64, 32, 0).pipe[PTX_PIPE_TENSOR] == 512 / 64.0);
   struct ptx_counts counts;
-  cugen_error err;
   const char *bytes = "\tmma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%r3, %r4, %r5, %r6}, "
                       "{%r3, %r4, %r5, %r6}, {%r7, "
                       "%r8}, {%r3, %r4, %r5, %r6};\n\tret;\n";
   /* the machine has no rate for this type */
-  assert_int_equal(walk(bytes, 32, 0, &counts, &err), CUGEN_ERROR_COMPILE);
-  if (!strstr(err.message, "multiplies matrices of this type is not known"))
-    fail_msg("%s", err.message);
+  FAILS(walk(bytes, 32, 0, &counts, &err), CUGEN_ERROR_COMPILE,
+        "multiplies matrices of this type is not known");
   counts = counts_of(wgmma, 128, 0);
   assert_true(counts.pipe[PTX_PIPE_TENSOR] == 2 * 16384 / 1024.0);
   assert_true(counts.alone[PTX_FROM_L2] >= 2 * 16384 / 1024.0);
@@ -299,12 +295,11 @@ TEST(test_wide) {
 static struct ptx_counts row(int offset, int wide, int pairs, const char *between) {
   FREED(text) text = {0};
   struct ptx_counts counts;
-  cugen_error err;
   for (int i = 7; i >= 0; i--)
     text_addf(&text, "\tld.shared.f32 %%f%d, [%%r3+%d];\n%s", i, offset + 4 * i,
               i == 2 ? between : "");
   text_addf(&text, "\tret;\n");
-  if (walk_as(text_get(&text), 32, 0, wide, pairs, &counts, &err)) fail_msg("%s", err.message);
+  WORKS(walk_as(text_get(&text), 32, 0, wide, pairs, &counts, &err));
   return counts;
 }
 
@@ -344,8 +339,7 @@ TEST(test_cluster_size) {
       ".version 9.0\n.target sm_90a\n.visible .entry k()\n.maxntid 384, 1, 1\n.explicitcluster\n"
       ".reqnctapercluster 2, 1, 3\n{\n\tret;\n}\n";
   struct ptx_kernel kernel;
-  cugen_error err;
-  assert_int_equal(ptx_open(text, "k", &kernel, &err), CUGEN_OK);
+  WORKS(ptx_open(text, "k", &kernel, &err));
   assert_int_equal(kernel.cluster, 6);
   ptx_close(&kernel);
 }
@@ -367,9 +361,7 @@ TEST(test_async) {
 
 static void assert_refused(const char *body, const char *message) {
   struct ptx_counts counts;
-  cugen_error err;
-  assert_int_equal(walk(body, 32, 100, &counts, &err), CUGEN_ERROR_COMPILE);
-  assert_string_equal(err.message, message);
+  FAILS_WITH(walk(body, 32, 100, &counts, &err), CUGEN_ERROR_COMPILE, message);
 }
 
 /* Loads the word of x at the thread's number into %r3. */
@@ -539,14 +531,13 @@ static double working(int limit, struct ptx_survey *survey) {
       .grid = {1000, 1, 1}, .block = {64, 1, 1}, .parameters = parameters, .parameter_count = 2};
   FREED(text) text = {0};
   struct ptx_kernel kernel;
-  cugen_error err;
   text_addf(
       &text,
       "%s\tmov.u32 %%r3, %%ctaid.x;\n\tsetp.ge.s32 %%p1, %%r3, %%r1;\n\t@%%p1 bra $L1;\n%s%s%s%s",
       head, side, side, side, side);
   text_add(&text, "$L1:\n\tret;\n}\n");
-  assert_int_equal(ptx_open(text_get(&text), "k", &kernel, &err), CUGEN_OK);
-  assert_int_equal(ptx_survey(&kernel, &machine, &launch, survey, &err), CUGEN_OK);
+  WORKS(ptx_open(text_get(&text), "k", &kernel, &err));
+  WORKS(ptx_survey(&kernel, &machine, &launch, survey, &err));
   ptx_close(&kernel);
   return 1000 * survey->working;
 }
@@ -562,17 +553,14 @@ TEST(test_idle_blocks) {
 
 TEST(test_refusals) {
   struct ptx_counts counts;
-  cugen_error err;
   assert_refused("\tcall.uni f, ();\n\tret;\n",
                  "the kernel calls f, which is not inlined and not followed");
   assert_true(counts_of("\tcall.uni (retval0), vprintf, (param0);\n\tret;\n", 32, 0).instructions >
               100);
-  assert_int_equal(walk("$L1:\n\tbra.uni $L1;\n", 32, 0, &counts, &err), CUGEN_ERROR_COMPILE);
-  if (!strstr(err.message, "does not end")) fail_msg("%s", err.message);
-  assert_int_equal(walk("\tbra $L9;\n", 32, 0, &counts, &err), CUGEN_ERROR_COMPILE);
-  if (!strstr(err.message, "unknown name '$L9'")) fail_msg("%s", err.message);
+  FAILS(walk("$L1:\n\tbra.uni $L1;\n", 32, 0, &counts, &err), CUGEN_ERROR_COMPILE, "does not end");
+  FAILS(walk("\tbra $L9;\n", 32, 0, &counts, &err), CUGEN_ERROR_COMPILE, "unknown name '$L9'");
   struct ptx_kernel kernel;
-  assert_int_equal(ptx_open("", "k", &kernel, &err), CUGEN_ERROR_COMPILE);
-  assert_int_equal(ptx_open(".entry k(", "k", &kernel, &err), CUGEN_ERROR_COMPILE);
-  assert_int_equal(ptx_open(".entry k() {", "k", &kernel, &err), CUGEN_ERROR_COMPILE);
+  FAILS(ptx_open("", "k", &kernel, &err), CUGEN_ERROR_COMPILE);
+  FAILS(ptx_open(".entry k(", "k", &kernel, &err), CUGEN_ERROR_COMPILE);
+  FAILS(ptx_open(".entry k() {", "k", &kernel, &err), CUGEN_ERROR_COMPILE);
 }

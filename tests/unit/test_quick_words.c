@@ -41,11 +41,10 @@ static void begin_block(struct watch *w, uint64_t block) {
 }
 
 static void open_side(struct side *s, bool quick, const struct region *region) {
-  cugen_error err = {0};
   *s = (struct side){.report = calloc(1, sizeof *s->report), .region = *region, .quick = quick};
   assert_non_null(s->report);
-  assert_int_equal(watch_open(s->report, NULL, &s->watch, &err), CUGEN_OK);
-  assert_int_equal(shadow_make(&s->region, &err), CUGEN_OK);
+  WORKS(watch_open(s->report, NULL, &s->watch, &err));
+  WORKS(shadow_make(&s->region, &err));
   s->watch->launch = (struct observed_launch){.builtins = &s->builtins,
                                               .grid = {8, 1, 1},
                                               .block = {THREADS, 1, 1},
@@ -60,12 +59,11 @@ static void open_side(struct side *s, bool quick, const struct region *region) {
 /* Clears the shadow memory: a word keeps rare states, and the short path does not take such a
    word. */
 static void renew(struct side *s) {
-  cugen_error err;
   const struct region before = s->region;
   shadow_drop(&s->region);
   s->region = before;
   s->region.bytes = NULL;
-  assert_int_equal(shadow_make(&s->region, &err), CUGEN_OK);
+  WORKS(shadow_make(&s->region, &err));
 }
 
 static void close_side(struct side *s) {

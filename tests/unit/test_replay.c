@@ -103,11 +103,10 @@ static void expect_score(const char *path, const char *kind, const json_t *expec
   const size_t count = json_array_size(lists);
   struct score_run *runs = calloc(count, sizeof *runs);
   CLOSED(score) *score;
-  cugen_error err = {0};
   double got, want = json_real_value(json_object_get(expected, "score"));
   for (size_t i = 0; i < count; i++) runs[i] = run_of(&r, json_array_get(lists, i));
-  assert_int_equal(score_open(&r, 0, &score, &err), CUGEN_OK);
-  assert_int_equal(score_runs(score, runs, count, &got, &err), CUGEN_OK);
+  WORKS(score_open(&r, 0, &score, &err));
+  WORKS(score_runs(score, runs, count, &got, &err));
   if (!(fabs(got - want) < 1e-9)) fail_msg("%s, %s: %.12f instead of %.12f", path, kind, got, want);
   for (size_t i = 0; i < count; i++) simulate_free(&runs[i], NULL);
   free(runs);
@@ -135,36 +134,32 @@ TEST(scores_are_those_of_the_package) {
 TEST(runs_without_a_result_are_the_worst) {
   FREED(recorded) r = space(CACHE);
   CLOSED(score) *score;
-  cugen_error err = {0};
   double at[] = {1, 2}, none[] = {(double)NAN, (double)NAN}, got;
   const struct score_run empty = {0}, failing = {2, at, none};
-  assert_int_equal(score_open(&r, 0, &score, &err), CUGEN_OK);
-  assert_int_equal(score_runs(score, &empty, 1, &got, &err), CUGEN_OK);
+  WORKS(score_open(&r, 0, &score, &err));
+  WORKS(score_runs(score, &empty, 1, &got, &err));
   assert_true(got < -1);
   double same = got;
-  assert_int_equal(score_runs(score, &failing, 1, &got, &err), CUGEN_OK);
+  WORKS(score_runs(score, &failing, 1, &got, &err));
   assert_true(fabs(got - same) < 1e-12);
 }
 
 TEST(the_optimum_at_once_is_one) {
   FREED(recorded) r = space(CACHE);
   CLOSED(score) *score;
-  cugen_error err = {0};
-  assert_int_equal(score_open(&r, 0, &score, &err), CUGEN_OK);
+  WORKS(score_open(&r, 0, &score, &err));
   double at[] = {score_start(score), score_stop(score)},
          best[] = {score_optimum(score), score_optimum(score)}, got;
   const struct score_run run = {2, at, best};
-  assert_int_equal(score_runs(score, &run, 1, &got, &err), CUGEN_OK);
+  WORKS(score_runs(score, &run, 1, &got, &err));
   assert_true(fabs(got - 1) < 1e-12);
 }
 
 TEST(a_space_without_times_is_refused) {
   FREED(recorded) r = space(CACHE);
   struct score *score;
-  cugen_error err = {0};
   r.all_compile = r.all_else = 0;
-  assert_int_equal(score_open(&r, 0, &score, &err), CUGEN_ERROR_CACHE);
-  assert_non_null(strstr(err.message, "cugen_replay_options.compile_time"));
+  FAILS(score_open(&r, 0, &score, &err), CUGEN_ERROR_CACHE, "cugen_replay_options.compile_time");
 }
 
 /* ---- The clock ------------------------------------------------------------------------------ */
@@ -212,8 +207,7 @@ static struct score_run replay(const struct recorded *r, size_t in_flight, size_
                                         .threads = threads,
                                         .seconds = (double)INFINITY};
   struct score_run run;
-  cugen_error err = {0};
-  assert_int_equal(simulate(&simulation, &run, tried, &err), CUGEN_OK);
+  WORKS(simulate(&simulation, &run, tried, &err));
   assert_int_equal(run.count, r->count);
   return run;
 }
@@ -253,8 +247,7 @@ TEST(a_run_ends_with_its_time) {
   FREED(recorded) r = space(CACHE);
   const struct simulation simulation = {.recorded = &r, .strategy = &in_order, .seconds = 3};
   struct score_run run;
-  cugen_error err = {0};
-  assert_int_equal(simulate(&simulation, &run, NULL, &err), CUGEN_OK);
+  WORKS(simulate(&simulation, &run, NULL, &err));
   assert_true(run.seconds[run.count - 1] > 3 && run.seconds[run.count - 2] <= 3);
   simulate_free(&run, NULL);
 }
@@ -291,8 +284,7 @@ static struct recorded planted_space(void) {
     r.costs[i] = i % 11 == 7 ? (double)NAN : cost + 0.05 * at[4];
     r.total[i] = 0.1;
   }
-  cugen_error err = {0};
-  assert_int_equal(recorded_index(&r, &err), CUGEN_OK);
+  WORKS(recorded_index(&r, &err));
   return r;
 }
 
@@ -301,16 +293,15 @@ static double score_of(const struct recorded *r, const char *name, size_t in_fli
   struct simulation simulation = {.recorded = r, .in_flight = in_flight};
   struct score_run runs[RUNS];
   CLOSED(score) *score;
-  cugen_error err = {0};
   double out;
-  assert_int_equal(strategy_find(name, &simulation.strategy, &err), CUGEN_OK);
-  assert_int_equal(score_open(r, 0, &score, &err), CUGEN_OK);
+  WORKS(strategy_find(name, &simulation.strategy, &err));
+  WORKS(score_open(r, 0, &score, &err));
   simulation.seconds = 1.1 * score_stop(score);
   for (size_t i = 0; i < RUNS; i++) {
     simulation.seed = i + 1;
-    assert_int_equal(simulate(&simulation, &runs[i], NULL, &err), CUGEN_OK);
+    WORKS(simulate(&simulation, &runs[i], NULL, &err));
   }
-  assert_int_equal(score_runs(score, runs, RUNS, &out, &err), CUGEN_OK);
+  WORKS(score_runs(score, runs, RUNS, &out, &err));
   for (size_t i = 0; i < RUNS; i++) simulate_free(&runs[i], NULL);
   return out;
 }

@@ -334,35 +334,28 @@ TEST(bytecode_is_refused) {
 }
 
 TEST(a_sandbox_lives_on_after_giving_up) {
-  struct sandbox *sandbox;
-  cugen_error err;
+  CLOSED(sandbox) *sandbox;
   char got[32];
-  assert_int_equal(sandbox_open(1 << 20, 100000, &sandbox, &err), CUGEN_OK);
+  WORKS(sandbox_open(1 << 20, 100000, &sandbox, &err));
   for (int i = 0; i < 3; i++) {
-    assert_int_equal(run_in(sandbox, "while true do end", NULL, 0, &err), CUGEN_ERROR_CONFIG);
-    assert_string_equal(err.message,
-                        "test.lua:1: gave up after 100000 instructions: an endless loop?");
-    assert_int_equal(run_in(sandbox, "local t = {} while true do t = {t} end", NULL, 0, &err),
-                     CUGEN_ERROR_CONFIG);
-    assert_non_null(strstr(err.message, "test.lua:1: gave up: it takes more than 1 MiB"));
-    assert_int_equal(run_in(sandbox, "return 'fine'", got, sizeof got, &err), CUGEN_OK);
+    FAILS_WITH(run_in(sandbox, "while true do end", NULL, 0, &err), CUGEN_ERROR_CONFIG,
+               "test.lua:1: gave up after 100000 instructions: an endless loop?");
+    FAILS(run_in(sandbox, "local t = {} while true do t = {t} end", NULL, 0, &err),
+          CUGEN_ERROR_CONFIG, "test.lua:1: gave up: it takes more than 1 MiB");
+    WORKS(run_in(sandbox, "return 'fine'", got, sizeof got, &err));
     assert_string_equal(got, "fine");
   }
-  sandbox_close(sandbox);
 }
 
 TEST(environments_are_separate) {
   CLOSED(sandbox) *sandbox;
-  cugen_error err;
-  assert_int_equal(sandbox_open(0, 0, &sandbox, &err), CUGEN_OK);
+  WORKS(sandbox_open(0, 0, &sandbox, &err));
   lua_State *L = sandbox_state(sandbox);
   const char *code = "assert(x == nil) x = math.floor(1.5) assert(x == 1)";
   for (int i = 0; i < 2; i++) {
     sandbox_push_environment(L);
-    assert_int_equal(
-        sandbox_load(sandbox, "e.lua", code, strlen(code), -1, CUGEN_ERROR_TEMPLATE, &err),
-        CUGEN_OK);
-    assert_int_equal(sandbox_call(sandbox, 0, 0, CUGEN_ERROR_TEMPLATE, &err), CUGEN_OK);
+    WORKS(sandbox_load(sandbox, "e.lua", code, strlen(code), -1, CUGEN_ERROR_TEMPLATE, &err));
+    WORKS(sandbox_call(sandbox, 0, 0, CUGEN_ERROR_TEMPLATE, &err));
     assert_int_equal(lua_gettop(L), 1);
     assert_int_equal(lua_getfield(L, 1, "x"), LUA_TNUMBER);
     lua_settop(L, 0);
@@ -372,9 +365,8 @@ TEST(environments_are_separate) {
 static void expect_expression(const char *source, double value) {
   CLOSED(expr) *expr;
   double found;
-  cugen_error err;
-  assert_int_equal(expr_parse(source, NULL, &expr, &err), CUGEN_OK);
-  assert_int_equal(expr_eval_float(expr, NULL, &found, &err), CUGEN_OK);
+  WORKS(expr_parse(source, NULL, &expr, &err));
+  WORKS(expr_eval_float(expr, NULL, &found, &err));
   assert_true(found == value);
 }
 

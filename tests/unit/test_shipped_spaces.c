@@ -51,33 +51,29 @@ static void print_space(const struct space *space, struct text *out) {
 
 static void print_case(const struct config *config, const struct gpu_model *device,
                        const char *const *settings, struct text *out) {
-  struct problem problem;
-  struct space *space;
-  cugen_error err;
+  FREED(problem) problem;
+  CLOSED(space) *space;
   size_t count = 0;
   for (; count < MOST_SETTINGS && settings[count]; count++) text_addf(out, " %s", settings[count]);
   text_add_char(out, ':');
-  if (problem_set(config, settings, count, false, &problem, &err)) fail_msg("%s", err.message);
-  if (space_open(config, &problem, &device->facts, &space, &err)) fail_msg("%s", err.message);
+  WORKS(problem_set(config, settings, count, false, &problem, &err));
+  WORKS(space_open(config, &problem, &device->facts, &space, &err));
   print_space(space, out);
-  space_close(space);
-  problem_free(&problem);
 }
 
 TEST(matmul_has_its_variants) {
   const struct sources shipped = {NULL, NULL, NULL};
   FREED(text) got = {0}, want = {0};
   CLOSED(config) *config;
-  cugen_error err;
-  if (config_open(&shipped, "configs/matmul.lua", &config, &err)) fail_msg("%s", err.message);
+  WORKS(config_open(&shipped, "configs/matmul.lua", &config, &err));
   for (size_t d = 0; d < sizeof devices / sizeof *devices; d++)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
       struct gpu_model device;
-      if (device_file_open(NULL, devices[d], &device, &err)) fail_msg("%s", err.message);
+      WORKS(device_file_open(NULL, devices[d], &device, &err));
       text_add(&got, devices[d]);
       print_case(config, &device, cases[i], &got);
     }
-  if (file_read("tests/spaces/matmul.txt", &want, &err)) fail_msg("%s", err.message);
+  WORKS(file_read("tests/spaces/matmul.txt", &want, &err));
   if (strcmp(text_get(&got), text_get(&want)) != 0) printf("%s", text_get(&got));
   assert_string_equal(text_get(&got), text_get(&want));
 }

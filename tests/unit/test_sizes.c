@@ -20,14 +20,12 @@ struct made {
 };
 
 static void make(const char *text, const bool *fixed, struct made *m) {
-  cugen_error err = {0};
   *m = (struct made){.config = parse(text)};
-  assert_int_equal(problem_set(m->config, NULL, 0, true, &m->problem, &err), CUGEN_OK);
-  assert_int_equal(problem_set(m->config, NULL, 0, false, &m->own, &err), CUGEN_OK);
-  assert_int_equal(space_open(m->config, &m->problem, &m->facts, &m->space, &err), CUGEN_OK);
-  assert_int_equal(
-      sizes_open(m->config, &m->facts, &m->problem, NULL, m->space, NULL, fixed, &m->sizes, &err),
-      CUGEN_OK);
+  WORKS(problem_set(m->config, NULL, 0, true, &m->problem, &err));
+  WORKS(problem_set(m->config, NULL, 0, false, &m->own, &err));
+  WORKS(space_open(m->config, &m->problem, &m->facts, &m->space, &err));
+  WORKS(
+      sizes_open(m->config, &m->facts, &m->problem, NULL, m->space, NULL, fixed, &m->sizes, &err));
   space_variant(m->space, 0, &m->variant, m->values);
 }
 

@@ -6,11 +6,10 @@
 /* expected: "k.cu:12"; "": no line is found. */
 static void check(const char *source, const char *entry, enum source_cause cause,
                   const char *expected) {
-  struct text found = {0};
+  FREED(text) found = {0};
   int line = 0;
   if (source_place(source, entry, cause, &found, &line)) text_addf(&found, ":%d", line);
   assert_string_equal(text_get(&found), expected);
-  text_free(&found);
 }
 
 static const char kernels[] =

@@ -50,8 +50,7 @@ static bool shipped;
 
 static void expect_config(const struct sources *sources, const char *name, const char *want) {
   FREED(text) path = {0}, content = {0};
-  cugen_error err;
-  if (sources_config(sources, name, &path, &content, &shipped, &err)) fail_msg("%s", err.message);
+  WORKS(sources_config(sources, name, &path, &content, &shipped, &err));
   assert_string_equal(text_get(&path), want);
   assert_true(content.length > 0);
   if (strncmp(want, "configs/", 8) != 0) assert_string_equal(text_get(&content), want);
@@ -59,14 +58,10 @@ static void expect_config(const struct sources *sources, const char *name, const
 
 static void expect_template(const struct sources *sources, const char *name, const char *from,
                             const char *want) {
-  struct text path = {0}, content = {0};
-  cugen_error err;
-  if (sources_template(sources, name, from, from, &path, &content, &err))
-    fail_msg("%s", err.message);
+  FREED(text) path = {0}, content = {0};
+  WORKS(sources_template(sources, name, from, from, &path, &content, &err));
   assert_string_equal(text_get(&path), want);
   if (strncmp(want, "templates/", 10) != 0) assert_string_equal(text_get(&content), want);
-  text_free(&path);
-  text_free(&content);
 }
 
 static void expect_missing(const char *name, const char *from, const char *want) {
@@ -98,8 +93,7 @@ TEST_WITH(missing_configs_say_where, enter_place, leave_place) {
       "configs/matmull.lua (shipped) (nearest 'matmul')");
   expect_missing("/none.lua", NULL, "no config '/none.lua': looked for /none.lua; shipped are: ");
   struct config *config;
-  cugen_error err;
-  assert_int_equal(config_open(&plain, "nothing_like_it", &config, &err), CUGEN_ERROR_MISSING);
+  FAILS(config_open(&plain, "nothing_like_it", &config, &err), CUGEN_ERROR_MISSING);
   assert_null(config);
 }
 
@@ -161,12 +155,11 @@ TEST_WITH(memory_comes_first, enter_place, leave_place) {
   /* A file in memory does not see the folder of its name on the disk. */
   add(&sources, "near/m.lua", "near/m.lua");
   struct text path = {0}, content = {0};
-  cugen_error err;
-  assert_int_equal(
+  FAILS_WITH(
       sources_template(&sources, "near.cu", "near/m.lua", "near/m.lua", &path, &content, &err),
-      CUGEN_ERROR_MISSING);
-  assert_string_equal(err.message, "no template 'near.cu': looked for near.cu (in memory), "
-                                   "tmpl/near.cu, templates/near.cu (shipped)");
+      CUGEN_ERROR_MISSING,
+      "no template 'near.cu': looked for near.cu (in memory), "
+      "tmpl/near.cu, templates/near.cu (shipped)");
   text_free(&path);
   text_free(&content);
   sources_forget((struct source_file *)(uintptr_t)sources.files);
@@ -203,9 +196,8 @@ TEST(names_in_memory_stay_inside) {
   static const char *const bad[] = {"", "/a", "..", "a/..", "../a", "a/../b", "a/", ".", "./"};
   struct source_file *files = NULL;
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-    cugen_error err;
-    assert_int_equal(sources_add(&files, bad[i], "", 0, &err), CUGEN_ERROR_USAGE);
-    assert_non_null(strstr(err.message, "cannot name a file in memory"));
+    FAILS(sources_add(&files, bad[i], "", 0, &err), CUGEN_ERROR_USAGE,
+          "cannot name a file in memory");
     assert_null(files);
   }
 }
@@ -224,7 +216,6 @@ TEST_WITH(shipped_configs_load, enter_place, leave_place) {
   size_t count = sources_configs(names, 64);
   for (size_t i = 0; i < count && i < 64; i++) {
     CLOSED(config) *config;
-    cugen_error err;
-    if (config_open(&plain, names[i], &config, &err)) fail_msg("%s", err.message);
+    WORKS(config_open(&plain, names[i], &config, &err));
   }
 }

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "gen/space/space.h"
+#include "spaces.h"
 #include "tests/testing.h"
 
 static const struct device_facts facts = {.is_gpu = 1,
@@ -13,38 +13,19 @@ static const struct device_facts facts = {.is_gpu = 1,
                                           .shared_per_block_optin = 50000,
                                           .pitch_alignment = 512};
 
-struct fixture {
-  struct config *config;
-  struct problem problem;
-  struct space *space;
-  cugen_error err;
-};
-
 /* implementations: begin on line 3. Returns the status of opening. */
-static int open_space(struct fixture *f, const char *implementations, const cugen_filter *filter) {
-  struct text text = {0};
-  *f = (struct fixture){0};
+static int open_space(struct spaced *s, const char *implementations, const cugen_filter *filter) {
+  FREED(text) text = {0};
   text_addf(
       &text,
       "kernel \"k\" { problem \"n\" (1000), output \"out\" { dtype = \"f32\", shape = { 8 } },\n"
       "reference \"none\",\n%s}\n",
       implementations);
-  if (config_parse("k.lua", text_get(&text), text.length, &f->config, &f->err))
-    fail_msg("%s", f->err.message);
-  text_free(&text);
-  if (problem_set(f->config, NULL, 0, false, &f->problem, &f->err)) fail_msg("%s", f->err.message);
-  return space_open_within(f->config, &f->problem, &facts, filter, (struct space_stop){0},
-                           &f->space, &f->err);
-}
-
-static void close_space(struct fixture *f) {
-  space_close(f->space);
-  problem_free(&f->problem);
-  config_close(f->config);
+  return spaced_open(s, text_get(&text), &facts, filter);
 }
 
 /* What the rules removed adds up to what is not valid, and each rule is as expected. */
-static void expect_rules(const struct fixture *f, const char *want) {
+static void expect_rules(const struct spaced *f, const char *want) {
   FREED(text) got = {0};
   size_t count;
   const struct space_implementation *all = space_implementations(f->space, &count);
@@ -62,7 +43,7 @@ static void expect_rules(const struct fixture *f, const char *want) {
 }
 
 static void check_limits(const char *launch, uint64_t valid, const char *rules) {
-  struct fixture f;
+  FREED(spaced) f;
   FREED(text) text = {0};
   text_addf(&text,
             "implementation \"i\" { template \"t.cu\", tunable \"a\" { 1, 2, 3, 4 }, tunable \"b\" "
@@ -71,7 +52,6 @@ static void check_limits(const char *launch, uint64_t valid, const char *rules) 
   if (open_space(&f, text_get(&text), NULL)) fail_msg("%s", f.err.message);
   expect_rules(&f, rules);
   assert_int_equal(space_valid(f.space), valid);
-  close_space(&f);
 }
 
 TEST(test_limits) {
@@ -129,7 +109,7 @@ TEST(test_limits) {
 }
 
 TEST(test_limits_of_the_unknown) {
-  struct fixture f;
+  FREED(spaced) f;
   struct device_facts none = {0};
   assert_int_equal(
       open_space(
@@ -141,11 +121,10 @@ TEST(test_limits_of_the_unknown) {
   space_close(f.space);
   assert_int_equal(space_open(f.config, &f.problem, &none, &f.space, &f.err), CUGEN_OK);
   assert_int_equal(space_valid(f.space), 1);
-  close_space(&f);
 }
 
 TEST(test_refused_by_a_limit) {
-  struct fixture f;
+  FREED(spaced) f;
   uint64_t index;
   open_space(&f,
              "implementation \"i\" { template \"t.cu\", tunable \"a\" { 1, 2, 3, 4 }, grid { 1 }, "
@@ -155,13 +134,12 @@ TEST(test_refused_by_a_limit) {
   assert_string_equal(f.err.message,
                       "\"i a=3\" is ruled out by k.lua:3: block: at most 512 threads "
                       "(device.max_threads_per_block), here 768");
-  close_space(&f);
 }
 
 /* Billions of combinations, of which a limit leaves a few: the limit is tried as soon as its
    names have values. */
 TEST(test_limits_are_early) {
-  struct fixture f;
+  FREED(spaced) f;
   FREED(text) text = {0};
   text_add(&text, "implementation \"i\" { template \"t.cu\", tunable \"across\" { 512, 1024, 2048, "
                   "4096 }, tunable \"down\" "
@@ -175,7 +153,6 @@ TEST(test_limits_are_early) {
   size_t count;
   const struct space_implementation *one = space_implementations(f.space, &count);
   assert_int_equal(one->rules[1].removed, 7 * 262144);
-  close_space(&f);
 }
 
 /* ---- Filters -------------------------------------------------------------------------------- */
@@ -190,14 +167,13 @@ static const char two[] =
 
 static void check_filter(cugen_filter filter, const char *where, uint64_t valid,
                          const char *rules) {
-  struct fixture f;
+  FREED(spaced) f;
   filter.where = &where;
   filter.where_count = where != NULL;
   if (open_space(&f, two, &filter)) fail_msg("%s", f.err.message);
   assert_int_equal(space_valid(f.space), valid);
   assert_int_equal(space_cartesian(f.space), 14);
   expect_rules(&f, rules);
-  close_space(&f);
 }
 
 #define AREA "k.lua:5: where \"area < 64\" 2\n"
@@ -225,14 +201,13 @@ TEST(test_filters) {
 }
 
 static void check_refused(cugen_filter filter, const char *where, const char *message) {
-  struct fixture f;
+  FREED(spaced) f;
   filter.where = &where;
   filter.where_count = where != NULL;
   assert_int_equal(open_space(&f, two, &filter), CUGEN_ERROR_USAGE);
   assert_int_equal(f.err.status, CUGEN_ERROR_USAGE);
   assert_null(f.space);
   assert_string_equal(f.err.message, message);
-  close_space(&f);
 }
 
 /* One filter applies to all implementations, so a value that another implementation's tunable of
@@ -243,7 +218,7 @@ TEST(test_words_of_others) {
                               "implementation \"b\" { template \"t\", tunable \"mode\" { \"odd\", "
                               "\"slow\" }, grid { 1 }, block { 1 } },\n";
   const char *wheres[] = {"mode == 'odd'", "mode == 'oddd'", "n == 'odd'"};
-  struct fixture f;
+  struct spaced f;
   for (int i = 0; i < 3; i++) {
     const int status =
         open_space(&f, modes, &(cugen_filter){.where = &wheres[i], .where_count = 1});
@@ -252,7 +227,7 @@ TEST(test_words_of_others) {
       assert_non_null(
           strstr(f.err.message, "mode is never \"oddd\", but \"fast\", \"slow\", \"odd\""));
     if (i == 2) assert_non_null(strstr(f.err.message, "n is a number, the right side is a word"));
-    close_space(&f);
+    spaced_free(&f);
   }
 }
 
@@ -281,7 +256,7 @@ TEST(test_wrong_filters) {
 }
 
 TEST(test_emptied) {
-  struct fixture f;
+  FREED(spaced) f;
   const char *where = "tile > 16 and vec == 2";
   const cugen_filter filter = {.where = &where, .where_count = 1};
   assert_int_equal(open_space(&f, two, &filter), CUGEN_OK);
@@ -294,7 +269,6 @@ TEST(test_emptied) {
                       "  tiled: of 12 combinations\n"
                       "    k.lua:5: where \"area < 64\" rules out 2\n"
                       "    --where \"tile > 16 and vec == 2\" rules out 10");
-  close_space(&f);
 }
 
 /* ---- Heuristics ----------------------------------------------------------------------------- */
@@ -310,7 +284,7 @@ static const char measured[] =
     "heuristic \"sm_90a\" \"vec <= 2\", try { tile = 8 }, grid { 1 }, block { 32 } }";
 
 static uint64_t valid_on(int64_t is_gpu, int64_t capability) {
-  struct fixture f;
+  FREED(spaced) f;
   struct device_facts other = facts;
   open_space(&f, measured, NULL);
   space_close(f.space);
@@ -318,7 +292,6 @@ static uint64_t valid_on(int64_t is_gpu, int64_t capability) {
   other.compute_capability = capability;
   assert_int_equal(space_open(f.config, &f.problem, &other, &f.space, &f.err), CUGEN_OK);
   uint64_t valid = space_valid(f.space);
-  close_space(&f);
   return valid;
 }
 
@@ -326,43 +299,41 @@ static uint64_t valid_on(int64_t is_gpu, int64_t capability) {
    they do not hold on other GPUs, nor with `all`. */
 TEST(test_heuristics) {
   const cugen_filter all = {.all = true};
-  struct fixture f;
+  struct spaced f;
   assert_int_equal(open_space(&f, measured, NULL), CUGEN_OK);
   expect_rules(&f, "k.lua:5: where \"tile * vec <= 64\" 1\n"
                    "k.lua:6: heuristic \"tile >= low\" 3\n"
                    "k.lua:8: heuristic \"vec <= 2\" 1\n");
   assert_int_equal(space_valid(f.space), 2 + 4);
-  close_space(&f);
+  spaced_free(&f);
   assert_int_equal(open_space(&f, measured, &all), CUGEN_OK);
   expect_rules(&f, "k.lua:5: where \"tile * vec <= 64\" 1\n");
   assert_int_equal(space_valid(f.space), 2 + 8);
-  close_space(&f);
+  spaced_free(&f);
   assert_int_equal(valid_on(1, 90), 2 + 4);
   assert_int_equal(valid_on(1, 80), 2 + 3);
   assert_int_equal(valid_on(1, 89), 2 + 8);
   assert_int_equal(valid_on(0, 80), 2 + 2);
 }
 
-static void expect_found(const struct fixture *f, const char *text, const char *variant,
+static void expect_found(const struct spaced *f, const char *text, const char *variant,
                          bool searched) {
   struct value values[2];
   struct variant found;
-  struct text name = {0};
+  FREED(text) name = {0};
   uint64_t index, other;
-  cugen_error err;
-  if (space_find(f->space, text, &index, &err)) fail_msg("%s", err.message);
+  WORKS(space_find(f->space, text, &index, &err));
   assert_int_equal(index < space_valid(f->space), searched);
   assert_int_equal(space_look_up(f->space, text, &other), searched);
   space_variant(f->space, index, &found, values);
   variant_print(&found, &name);
   assert_string_equal(text_get(&name), variant);
-  text_free(&name);
 }
 
 /* A heuristic forbids nothing: a variant that is named is found, behind all variants that are
    searched. */
 TEST(test_heuristics_are_no_bans) {
-  struct fixture f;
+  FREED(spaced) f;
   uint64_t index;
   open_space(&f, measured, NULL);
   expect_found(&f, "tiled vec=2", "tiled tile=16 vec=2", true);
@@ -373,17 +344,15 @@ TEST(test_heuristics_are_no_bans) {
   assert_string_equal(
       f.err.message, "\"tiled tile=32 vec=4\" is ruled out by k.lua:5: where \"tile * vec <= 64\"");
   assert_false(space_try(f.space, 0, &index));
-  close_space(&f);
 }
 
 TEST(test_heuristics_that_leave_nothing) {
   const cugen_filter filter = {.variant = "tiled tile=8"};
-  struct fixture f;
+  FREED(spaced) f;
   assert_int_equal(open_space(&f, measured, &filter), CUGEN_OK);
   assert_int_equal(space_explain_empty(f.space, &f.err), CUGEN_ERROR_EMPTY);
   assert_non_null(strstr(f.err.message, "\n    k.lua:6: heuristic \"tile >= low\" rules out 3"));
   assert_non_null(strstr(f.err.message, "\n--all takes what heuristics leave out"));
-  close_space(&f);
 }
 
 /* If nobody asked for a part of the space and heuristics would leave nothing, the whole space is
@@ -392,10 +361,9 @@ TEST(test_heuristics_never_leave_nothing) {
   static const char body[] = "implementation \"tiled\" { template \"t.cu\", tunable \"tile\" { 8, "
                              "16, 32 }, where \"tile > 8\",\n"
                              "heuristic \"sm_90\" \"tile > 99\", grid { 1 }, block { 32 } }";
-  struct fixture f;
+  FREED(spaced) f;
   assert_int_equal(open_space(&f, body, NULL), CUGEN_OK);
   assert_int_equal(space_valid(f.space), 2);
-  close_space(&f);
 }
 
 static void check_no_architecture(const char *name) {

@@ -6,10 +6,8 @@
 #include "tests/testing.h"
 
 static struct template *parse(const char *content) {
-  cugen_error err;
   struct template *template;
-  if (template_parse("t.cu", content, strlen(content), &template, &err))
-    fail_msg("%s", err.message);
+  WORKS(template_parse("t.cu", content, strlen(content), &template, &err));
   return template;
 }
 
@@ -93,12 +91,10 @@ TEST(test_once) {
 }
 
 static void assert_refused(const char *content, size_t length, const char *expected) {
-  cugen_error err;
   struct template *template;
-  assert_int_equal(template_parse("t.cu", content, length, &template, &err), CUGEN_ERROR_TEMPLATE);
+  FAILS_WITH(template_parse("t.cu", content, length, &template, &err), CUGEN_ERROR_TEMPLATE,
+             expected);
   assert_null(template);
-  assert_int_equal(err.status, CUGEN_ERROR_TEMPLATE);
-  assert_string_equal(err.message, expected);
 }
 
 TEST(test_errors) {

@@ -211,14 +211,12 @@ TEST_WITH(test_compiler_order, make_root, remove_root) {
 
 TEST_WITH(test_named_compiler_is_the_only_one, make_root, remove_root) {
   CLOSED(toolkit) *toolkit = open_with(NULL, "no-such-compiler");
-  cugen_error err;
   assert_found(&toolkit->compiler, NULL);
-  assert_int_equal(toolkit_missing(toolkit, TOOLKIT_PART_COMPILER, &err), CUGEN_ERROR_MISSING);
-  assert_string_equal(err.message,
-                      "a C++ compiler, which the cpu device needs, was not found.\n"
-                      "Install g++ (Debian and Ubuntu: apt-get install g++), or name one with "
-                      "cugen_options.compiler or $CUGEN_CXX.\n"
-                      "  looked at: no-such-compiler: no such program");
+  FAILS_WITH(toolkit_missing(toolkit, TOOLKIT_PART_COMPILER, &err), CUGEN_ERROR_MISSING,
+             "a C++ compiler, which the cpu device needs, was not found.\n"
+             "Install g++ (Debian and Ubuntu: apt-get install g++), or name one with "
+             "cugen_options.compiler or $CUGEN_CXX.\n"
+             "  looked at: no-such-compiler: no such program");
 }
 
 /* ---- Messages ------------------------------------------------------------------------------- */
@@ -268,12 +266,10 @@ TEST_WITH(test_loaded_once, make_root, remove_root) {
 TEST_WITH(test_failure_is_remembered, make_root, remove_root) {
   CLOSED(toolkit) *toolkit = open_with(NULL, NULL);
   const void *table;
-  cugen_error err;
   loads = 0;
   for (int i = 0; i < 2; i++) {
-    assert_int_equal(toolkit_library(toolkit, TOOLKIT_DRIVER, load_nothing, &table, &err),
-                     CUGEN_ERROR_MISSING);
-    assert_string_equal(err.message, "it is away, try 1");
+    FAILS_WITH(toolkit_library(toolkit, TOOLKIT_DRIVER, load_nothing, &table, &err),
+               CUGEN_ERROR_MISSING, "it is away, try 1");
     assert_null(table);
   }
   assert_int_equal(toolkit_library(toolkit, TOOLKIT_DRIVER, load_nothing, &table, NULL),
@@ -292,14 +288,13 @@ TEST(test_symbols) {
   static const struct toolkit_symbol needed = {"no_such_function",
                                                offsetof(struct c_library, nothing), true};
   struct c_library table;
-  cugen_error err;
   assert_int_equal(toolkit_load("libc.so.6", symbols, 2, &table, NULL), CUGEN_OK);
   assert_int_equal(table.length("four"), 4);
   assert_null(table.nothing);
-  assert_int_equal(toolkit_load("libc.so.6", &needed, 1, &table, &err), CUGEN_ERROR_MISSING);
-  assert_string_equal(err.message, "libc.so.6 is too old: it has no no_such_function");
-  assert_int_equal(toolkit_load("libnosuch.so.1", symbols, 2, &table, &err), CUGEN_ERROR_MISSING);
-  assert_string_equal(err.message, "libnosuch.so.1 was not found");
-  assert_int_equal(toolkit_load("/etc/passwd", symbols, 2, &table, &err), CUGEN_ERROR_MISSING);
-  assert_non_null(strstr(err.message, "/etc/passwd cannot be loaded: "));
+  FAILS_WITH(toolkit_load("libc.so.6", &needed, 1, &table, &err), CUGEN_ERROR_MISSING,
+             "libc.so.6 is too old: it has no no_such_function");
+  FAILS_WITH(toolkit_load("libnosuch.so.1", symbols, 2, &table, &err), CUGEN_ERROR_MISSING,
+             "libnosuch.so.1 was not found");
+  FAILS(toolkit_load("/etc/passwd", symbols, 2, &table, &err), CUGEN_ERROR_MISSING,
+        "/etc/passwd cannot be loaded: ");
 }

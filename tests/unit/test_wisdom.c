@@ -41,15 +41,12 @@ static void store(struct cache *cache, struct cache_record record) {
 
 static void export_all(struct cache *cache, struct text *out) {
   size_t count;
-  cugen_error err = {0};
-  if (wisdom_export(cache, &all, out, &count, &err)) fail_msg("%s", err.message);
+  WORKS(wisdom_export(cache, &all, out, &count, &err));
 }
 
 static cugen_cache_merged import(struct cache *cache, const struct text *wisdom) {
   cugen_cache_merged merged;
-  cugen_error err = {0};
-  if (wisdom_import(cache, "file", text_get(wisdom), wisdom->length, &merged, &err))
-    fail_msg("%s", err.message);
+  WORKS(wisdom_import(cache, "file", text_get(wisdom), wisdom->length, &merged, &err));
   return merged;
 }
 
@@ -201,7 +198,6 @@ TEST_WITH(an_export_comes_in_pieces, set_up, tear_down) {
   const struct wisdom_sink sink = {take_piece, &pieces};
   FREED(text) whole = {0};
   size_t count;
-  cugen_error err = {0};
   for (int i = 0; i < 500; i++) {
     FREED(text) variant = {0};
     text_addf(&variant, "v n=%d", i);
@@ -213,8 +209,7 @@ TEST_WITH(an_export_comes_in_pieces, set_up, tear_down) {
   export_all(*state, &whole);
   assert_string_equal(text_get(&pieces.all), text_get(&whole));
   pieces.count = 0, pieces.stop = 2;
-  assert_int_equal(wisdom_write(*state, &all, &sink, &count, &err), CUGEN_ERROR_INTERRUPTED);
-  assert_string_equal(err.message, "enough");
+  FAILS_WITH(wisdom_write(*state, &all, &sink, &count, &err), CUGEN_ERROR_INTERRUPTED, "enough");
   assert_int_equal(pieces.count, 2);
   /* the transaction is over */
   store(*state, record_of("v", "later", CUGEN_OUTCOME_OK, 1, 1));
@@ -322,8 +317,8 @@ TEST_WITH(a_time_that_cannot_be_is_not_known, set_up, tear_down) {
    history, and that a second import changes nothing. */
 static void assert_merge(struct cache_record mine, struct cache_record theirs, const char *current,
                          const char *history) {
-  struct cache *here, *there;
-  struct text wisdom = {0};
+  CLOSED(cache) *here, *there;
+  FREED(text) wisdom = {0};
   assert_int_equal(cache_open("none", &here, NULL, NULL), CUGEN_OK);
   assert_int_equal(cache_open("none", &there, NULL, NULL), CUGEN_OK);
   store(here, mine);
@@ -336,9 +331,6 @@ static void assert_merge(struct cache_record mine, struct cache_record theirs, c
     assert_records(here, false, current);
     assert_records(here, true, history);
   }
-  text_free(&wisdom);
-  cache_close(here);
-  cache_close(there);
 }
 
 TEST(the_better_one_is_taken_and_both_are_kept) {
