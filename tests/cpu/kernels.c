@@ -117,10 +117,33 @@ cugen_kernel *open_made_up(cugen *lib, const struct made_up *made, const char *b
   return kernel;
 }
 
-void run_products(cugen *lib, const struct product_run *runs, size_t count) {
-  for (size_t i = 0; i < count; i++) {
-    CLOSED(cugen_kernel) *kernel =
-        open_kernel(lib, "configs/matmul.lua", runs[i].settings, PRODUCT_SETTINGS);
-    run_variant(kernel, runs[i].variant);
-  }
+/* A line of runs.txt, "variant: settings". */
+static void run_line(cugen *lib, const char *config, char *line) {
+  enum { MOST = 16 };
+  char *at = strchr(line, ':');
+  const char *settings[MOST];
+  size_t count = 0;
+  if (!at) fail_msg("no settings: %s", line);
+  *at++ = 0;
+  for (char *word; count < MOST && (word = strtok_r(NULL, " ", &at));) settings[count++] = word;
+  CLOSED(cugen_kernel) *kernel = kernel_of(lib, config, settings, count);
+  run_variant(kernel, line);
+}
+
+void run_section(cugen *lib, const char *name) {
+  FREED(text) all = read_text("tests/cpu/runs.txt"), head = {0};
+  const char *config = "";
+  size_t runs = 0;
+  text_addf(&head, "\n== %s\n", name);
+  char *section = strstr(all.data, text_get(&head));
+  if (!section) fail_msg("runs.txt has no section %s", name);
+  section += head.length;
+  char *end = strstr(section, "\n=="), *rest = section;
+  if (end) *end = 0;
+  for (char *line; (line = strtok_r(NULL, "\n", &rest));)
+    if (strncmp(line, "config ", 7) == 0)
+      config = line + 7;
+    else if (*line != '#')
+      run_line(lib, config, line), runs++;
+  assert_true(runs > 0);
 }

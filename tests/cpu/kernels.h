@@ -50,13 +50,7 @@ cugen_plan *open_choice(cugen *lib, const struct choice *choice, const char *con
 /* Binds the arguments, launches once and closes the call. */
 void launch_once(cugen_plan *plan, void *const *arguments, size_t count);
 
-/* Variants of matmul, each with the problem for which it is verified. */
-enum { PRODUCT_SETTINGS = 10 };
-struct product_run {
-  const char *variant;
-  const char *settings[PRODUCT_SETTINGS];
-};
-void run_products(cugen *lib, const struct product_run *runs, size_t count);
-#define RUN_PRODUCTS(runs) run_products(*state, runs, sizeof(runs) / sizeof *(runs))
+/* Runs the variants of a section of runs.txt, each of which must be right. */
+void run_section(cugen *lib, const char *name);
 
 #endif
