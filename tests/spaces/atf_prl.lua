@@ -1,8 +1,14 @@
--- Probabilistic record linkage, 4x4 inputs: a search space published for auto-tuners (Kernel Tuner benchmark hub;
--- arXiv 2509.26253). Of 9,437,184 combinations 10,800 are valid. Only counted, never generated. `/` of two sizes is
--- exact wherever it is tried, because the remainders are ruled out before; 1.0 / x is the true division of the
--- original.
-kernel "atf_prl_4x4" {
+-- Probabilistic record linkage, SIZE x SIZE inputs: a search space published for auto-tuners (Kernel Tuner benchmark
+-- hub; arXiv 2509.26253). For a SIZE of 2 1,200 of 36,864 combinations are valid, for 4 10,800 of 9,437,184, for 8
+-- 48,720 of 2,415,919,104. Only counted, never generated. `/` of two sizes is exact wherever it is tried, because the
+-- remainders are ruled out before; 1.0 / x is the true division of the original. The test puts SIZE in front.
+local function upto(last)
+  local values = {}
+  for i = 1, last do values[i] = i end
+  return values
+end
+
+kernel "atf_prl" {
   output "out" { dtype = "f32", shape = { 1 } }, -- a config has one
   reference "none",
   implementation "published" {
@@ -12,18 +18,18 @@ kernel "atf_prl_4x4" {
     tunable "G_CB_RES_DEST_LEVEL" { 2 },
     tunable "L_CB_RES_DEST_LEVEL" { 2, 1, 0 },
     tunable "P_CB_RES_DEST_LEVEL" { 2, 1, 0 },
-    tunable "INPUT_SIZE_L_1" { 4 },
-    tunable "L_CB_SIZE_L_1" { 1, 2, 3, 4 },
-    tunable "P_CB_SIZE_L_1" { 1, 2, 3, 4 },
+    tunable "INPUT_SIZE_L_1" { SIZE },
+    tunable "L_CB_SIZE_L_1" (upto(SIZE)),
+    tunable "P_CB_SIZE_L_1" (upto(SIZE)),
     tunable "OCL_DIM_L_1" { 0, 1 },
-    tunable "NUM_WG_L_1" { 1, 2, 3, 4 },
-    tunable "NUM_WI_L_1" { 1, 2, 3, 4 },
-    tunable "INPUT_SIZE_R_1" { 4 },
-    tunable "L_CB_SIZE_R_1" { 1, 2, 3, 4 },
-    tunable "P_CB_SIZE_R_1" { 1, 2, 3, 4 },
+    tunable "NUM_WG_L_1" (upto(SIZE)),
+    tunable "NUM_WI_L_1" (upto(SIZE)),
+    tunable "INPUT_SIZE_R_1" { SIZE },
+    tunable "L_CB_SIZE_R_1" (upto(SIZE)),
+    tunable "P_CB_SIZE_R_1" (upto(SIZE)),
     tunable "OCL_DIM_R_1" { 0, 1 },
-    tunable "NUM_WG_R_1" { 1, 2, 3, 4 },
-    tunable "NUM_WI_R_1" { 1, 2, 3, 4 },
+    tunable "NUM_WG_R_1" (upto(SIZE)),
+    tunable "NUM_WI_R_1" (upto(SIZE)),
     tunable "L_REDUCTION" { 1 },
     tunable "P_WRITE_BACK" { 0 },
     tunable "L_WRITE_BACK" { 1 },
