@@ -9,42 +9,21 @@
 #include "runtime/model/occupancy.h"
 #include "tests/testing.h"
 
-static const struct device_facts k40 = {.compute_capability = 35,
-                                        .sm_count = 15,
-                                        .warp_size = 32,
-                                        .max_threads_per_block = 1024,
-                                        .max_threads_per_sm = 2048,
-                                        .max_blocks_per_sm = 16,
-                                        .registers_per_block = 65536,
-                                        .registers_per_sm = 65536,
-                                        .shared_per_block = 49152,
-                                        .shared_per_block_optin = 49152,
-                                        .shared_per_sm = 49152};
+/* The described GPUs, whose figures the published examples assume. */
+static struct device_facts k40, v100, a100;
 
-static const struct device_facts v100 = {.compute_capability = 70,
-                                         .sm_count = 80,
-                                         .warp_size = 32,
-                                         .max_threads_per_block = 1024,
-                                         .max_threads_per_sm = 2048,
-                                         .max_blocks_per_sm = 32,
-                                         .registers_per_block = 65536,
-                                         .registers_per_sm = 65536,
-                                         .shared_per_block = 49152,
-                                         .shared_per_block_optin = 98304,
-                                         .shared_per_sm = 98304};
+static struct device_description described(const char *name) {
+  struct gpu_model model;
+  struct device_description got;
+  WORKS(device_file_open(NULL, name, &model, &err));
+  described_model(&model, &got);
+  return got;
+}
 
-static const struct device_facts a100 = {.compute_capability = 80,
-                                         .sm_count = 108,
-                                         .warp_size = 32,
-                                         .max_threads_per_block = 1024,
-                                         .max_threads_per_sm = 2048,
-                                         .max_blocks_per_sm = 32,
-                                         .registers_per_block = 65536,
-                                         .registers_per_sm = 65536,
-                                         .shared_per_block = 49152,
-                                         .shared_per_block_optin = 166912,
-                                         .shared_per_sm = 167936,
-                                         .shared_reserved_per_block = 1024};
+FIXTURE(read_facts) {
+  k40 = described("K40").facts, v100 = described("v100").facts, a100 = described("A100").facts;
+  return 0;
+}
 
 struct row {
   const struct device_facts *facts;
@@ -265,23 +244,8 @@ TEST(test_best_block_refusals) {
                    CUGEN_ERROR_USAGE);
 }
 
-/* The described GPUs have the figures that the published examples assume. */
 TEST(test_models) {
-  static const struct {
-    const char *name;
-    const struct device_facts *facts;
-  } rows[] = {{"K40", &k40}, {"v100", &v100}, {"A100", &a100}};
-  struct device_description got;
-  for (int i = 0; i < 3; i++) {
-    struct gpu_model model;
-    assert_int_equal(device_file_open(NULL, rows[i].name, &model, NULL), CUGEN_OK);
-    described_model(&model, &got);
-    assert_int_equal(got.facts.sm_count, rows[i].facts->sm_count);
-    assert_int_equal(got.facts.max_blocks_per_sm, rows[i].facts->max_blocks_per_sm);
-    assert_int_equal(got.facts.shared_per_sm, rows[i].facts->shared_per_sm);
-    assert_int_equal(got.facts.shared_per_block_optin, rows[i].facts->shared_per_block_optin);
-    assert_int_equal(got.facts.shared_reserved_per_block, rows[i].facts->shared_reserved_per_block);
-  }
+  struct device_description got = described("A100");
   assert_true(described_knows(&got, DEVICE_FACT_clock_khz));
   assert_true(described_device("NVIDIA H200 sm_90 132 SMs", &got));
   assert_string_equal(got.name, "NVIDIA H200");
@@ -297,10 +261,7 @@ TEST(test_models) {
 /* Descriptions of one name differ by any figure, but not by the architecture that is compiled
    for. */
 TEST(test_figures) {
-  struct gpu_model model;
-  struct device_description mine, other;
-  assert_int_equal(device_file_open(NULL, "A100", &model, NULL), CUGEN_OK);
-  described_model(&model, &mine);
+  struct device_description mine = described("A100"), other;
   const uint64_t figures = described_figures(&mine);
   other = mine, other.facts.clock_khz++;
   assert_true(described_figures(&other) != figures);
@@ -353,3 +314,5 @@ TEST(test_figures_of_a_description) {
   after.facts.l2_bytes += 1;
   assert_true(described_figures(&after) != was);
 }
+
+ALL_TESTS_WITH(read_facts, NULL);
