@@ -83,8 +83,9 @@ static struct kernel_launch launches[] = {{.entry = "work",
                                            .carveout = 40}};
 static struct kernel_spec spec = {
     .arguments = arguments, .argument_count = 6, .launches = launches, .launch_count = 1};
+static char work_name[] = "work";
 static struct compiled compiled = {
-    .image = (void *)"no cubin", .image_length = 8, .entry_count = 1};
+    .image = (void *)"no cubin", .image_length = 8, .entry_count = 1, .entries = {work_name}};
 
 struct work {
   const struct device_ops *ops;
@@ -173,8 +174,6 @@ static int work_once(bool modules, cugen_error *err) {
   arguments[0].dtype = arguments[2].dtype = arguments[3].dtype = dtype_find("f64");
   arguments[4].dtype = arguments[5].dtype = dtype_find("f32");
   arguments[1].dtype = dtype_find("i32");
-  char name[] = "work";
-  compiled.entries[0] = name;
   const struct driver *driver;
   *err = (cugen_error){0};
   int status = driver_open(toolkit, &driver, err);
@@ -271,8 +270,6 @@ static int open_and_close_toolkit(cugen_error *err) {
 static int work_without_an_allocation(cugen_error *err) {
   struct toolkit *toolkit = open_toolkit();
   struct work work = {.ops = &cuda_device_ops, .toolkit = toolkit};
-  char name[] = "work";
-  compiled.entries[0] = name;
   heap.left = fatal;
   int status = work_do(&work, err);
   heap.left = -1;
@@ -469,8 +466,6 @@ TEST_WITH(test_no_memory, open_device, close_device) {
 
 static struct loaded *load_work(struct device *device) {
   struct loaded *loaded;
-  char name[] = "work";
-  compiled.entries[0] = name;
   assert_int_equal(device->ops->load(device, &compiled, &loaded, NULL), CUGEN_OK);
   return loaded;
 }
@@ -497,8 +492,6 @@ TEST_WITH(test_carveout, open_device, close_device) {
   struct kernel_launch launch = launches[0];
   struct kernel_spec one = {.launches = &launch, .launch_count = 1};
   struct plan *plan;
-  char name[] = "work";
-  compiled.entries[0] = name;
   fake->carveout = -7;
   launch.has_carveout = false;
   assert_int_equal(plan_open(device, &one, &compiled, &plan, NULL), CUGEN_OK);
@@ -523,8 +516,6 @@ TEST_WITH(test_clusters, open_device, close_device) {
               {{0, 0, 0}, 0, NULL},
               {{8, 1, 1}, 0, NULL}, /* a grid of 4 blocks is no multiple of the cluster */
               {{2, 2, 1}, 0, "cuOccupancyMaxActiveClusters"}};
-  char name[] = "work";
-  compiled.entries[0] = name;
   launch.grid[1] = 2;
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     struct plan *plan;
@@ -551,8 +542,6 @@ TEST_WITH(test_overlap, open_device, close_device) {
   struct kernel_spec one = {.launches = &launch, .launch_count = 1};
   struct plan *plan;
   struct call *call;
-  char name[] = "work";
-  compiled.entries[0] = name;
   fake->run = note_early;
   for (int overlap = 0; overlap < 2; overlap++) {
     launch.overlap = overlap;
@@ -582,8 +571,6 @@ TEST_WITH(test_cooperative, open_device, close_device) {
   struct plan *plan;
   struct call *call;
   cugen_error err = {0};
-  char name[] = "work";
-  compiled.entries[0] = name;
   launch.cooperative = true;
   fake->run = note_together;
   assert_int_equal(plan_open(device, &one, &compiled, &plan, NULL), CUGEN_OK);
@@ -611,8 +598,6 @@ TEST_WITH(test_large_clusters, open_device, close_device) {
   struct device *device = ((struct opened *)*state)->device;
   struct kernel_launch launch = launches[0];
   struct kernel_spec one = {.launches = &launch, .launch_count = 1};
-  char name[] = "work";
-  compiled.entries[0] = name;
   for (int blocks = 8; blocks <= 16; blocks += 8) {
     struct plan *plan;
     fake->large_cluster = 0;
@@ -831,8 +816,6 @@ TEST_WITH(test_renewal, open_device, close_device) {
   const struct measure_options options = {.samples = 2, .seconds = 1};
   struct measurement measured;
   struct plan *plan;
-  char name[] = "work";
-  compiled.entries[0] = name;
   WORKS(plan_open(device, &plain, &compiled, &plan, &err));
   sets = (struct sets){0};
   for (size_t i = 0; i < 3; i++) WORKS(call_bind(plan, NULL, NULL, 0, &sets.calls[i], &err));
@@ -887,8 +870,6 @@ TEST_WITH(test_held_back, open_device, close_device) {
   struct call *call;
   double seconds;
   cugen_error err;
-  char name[] = "work";
-  compiled.entries[0] = name;
   assert_int_equal(plan_open(device, &plain, &compiled, &plan, &err), CUGEN_OK);
   assert_int_equal(call_bind(plan, NULL, NULL, 0, &call, &err), CUGEN_OK);
   struct work work = {.device = device, .ops = device->ops, .plan = plan, .call = call};
@@ -962,8 +943,6 @@ TEST_WITH(test_runs_of_a_variant, open_device, close_device) {
   struct device_ops ops = *device->ops;
   struct kernel_spec plain = {.launches = launches, .launch_count = 1};
   struct plan *plan;
-  char name[] = "work";
-  compiled.entries[0] = name;
   WORKS(plan_open(device, &plain, &compiled, &plan, &err));
   WORKS(call_bind(plan, NULL, NULL, 0, &sets.calls[0], &err));
   ops.time = time_launches;
