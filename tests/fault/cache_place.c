@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "cache_place.h"
+#include "tests/old_formats.h"
 #include "tests/testing.h"
 
 const struct cache_key place_key = {"device", "config", "problem", "options", NULL, NULL, 0};
@@ -70,32 +71,8 @@ void place_sql(struct place *fixture, const char *sql) {
   sqlite3_close(db);
 }
 
-/* Turns the cache into one of format 2: removes what that format lacked; SQLite then writes the
-   tables as they were. */
-void place_back_to_2(struct place *fixture) {
-  place_sql(
-      fixture,
-      "DROP TABLE portfolio; DROP INDEX record_variant; ALTER TABLE image DROP COLUMN seal; ALTER "
-      "TABLE record DROP COLUMN requested;"
-      "ALTER TABLE record DROP COLUMN run_began; ALTER TABLE record DROP COLUMN run_seconds;"
-      "ALTER TABLE record DROP COLUMN energy; ALTER TABLE record DROP COLUMN energy_resolution;"
-      "ALTER TABLE record DROP COLUMN outputs;"
-      "ALTER TABLE record DROP COLUMN compile_seconds;"
-      "ALTER TABLE record DROP COLUMN measure_seconds; DROP INDEX record_current; ALTER TABLE "
-      "record "
-      "DROP COLUMN origin;"
-      "CREATE UNIQUE INDEX record_current ON record (space_id, variant) WHERE superseded = 0;"
-      "ALTER TABLE record DROP COLUMN verdict; ALTER TABLE record DROP COLUMN unverified;"
-      "ALTER TABLE record DROP COLUMN cluster_blocks; ALTER TABLE record DROP COLUMN "
-      "active_clusters;"
-      "PRAGMA user_version = 2");
-}
-
-void place_back_to_1(struct place *fixture) {
-  place_back_to_2(fixture);
-  place_sql(
-      fixture,
-      "ALTER TABLE record DROP COLUMN source_hash; ALTER TABLE record DROP COLUMN launches_hash;"
-      "ALTER TABLE record DROP COLUMN arguments_hash; ALTER TABLE record DROP COLUMN proof_hash;"
-      "PRAGMA user_version = 1");
+void place_back_to(struct place *fixture, int format) {
+  FREED(text) sql = {0};
+  old_format_sql(format, &sql, NULL);
+  place_sql(fixture, text_get(&sql));
 }

@@ -18,8 +18,8 @@ size_t place_count(struct cache *cache);
 int place_store_image(struct cache *cache, size_t length, cugen_error *err);
 void place_fill(struct place *fixture);
 void place_sql(struct place *fixture, const char *sql);
-void place_back_to_2(struct place *fixture);
-void place_back_to_1(struct place *fixture);
+/* Turns the cache into one of an older format. */
+void place_back_to(struct place *fixture, int format);
 
 /* In a child process: returns the number of the line that failed. */
 #define CHECK(condition)                                                                           \

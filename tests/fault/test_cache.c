@@ -296,7 +296,7 @@ static int use_old_read_only(struct place *fixture) {
 TEST_WITH(a_read_only_file_of_format_1, place_set_up, place_tear_down) {
   struct place *fixture = *state;
   place_fill(fixture);
-  place_back_to_1(fixture);
+  place_back_to(fixture, 1);
   assert_int_equal(chmod(text_get(&fixture->folder), 0555), 0);
   in_child(use_old_read_only, fixture);
 }
@@ -304,7 +304,7 @@ TEST_WITH(a_read_only_file_of_format_1, place_set_up, place_tear_down) {
 TEST_WITH(a_read_only_file_of_format_2, place_set_up, place_tear_down) {
   struct place *fixture = *state;
   place_fill(fixture);
-  place_back_to_2(fixture);
+  place_back_to(fixture, 2);
   assert_int_equal(chmod(text_get(&fixture->folder), 0555), 0);
   in_child(use_old_read_only, fixture);
 }

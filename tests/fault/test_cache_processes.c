@@ -147,7 +147,7 @@ TEST_WITH(killed_migrations, place_set_up, place_tear_down) {
   struct moments moments = {.seed = 7, .longest = 12000};
   int of_format[NEWEST + 1] = {0};
   for (int round = 0; round < 60; round++) {
-    if (format_of(fixture) == NEWEST) place_back_to_1(fixture);
+    if (format_of(fixture) == NEWEST) place_back_to(fixture, 1);
     pid_t pid = fork();
     struct cache *cache;
     if (pid == 0) _exit(cache_open(text_get(&fixture->path), &cache, NULL, NULL) != CUGEN_OK);

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/hash.h"
-#include "base/system.h"
+#include "cache_place.h"
 #include "runtime/store/wisdom.h"
 #include "tests/testing.h"
 
@@ -163,7 +163,7 @@ static bool install(void) {
 /* ---- What is done to a cache ---------------------------------------------------------------- */
 
 static const struct cache_key key = {"device", "config", "problem", "options", NULL, NULL, 0};
-static struct text folder, path;
+static struct place place;
 
 static int store(struct cache *cache, const char *variant, cugen_error *err) {
   char none[] = "";
@@ -217,38 +217,13 @@ static char image_fill(struct cache *cache) {
   return fill;
 }
 
-static void run_sql(const char *sql) {
-  sqlite3 *db;
-  assert_int_equal(sqlite3_open(text_get(&path), &db), SQLITE_OK);
-  assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
-  sqlite3_close(db);
-}
-
 static void make_cache(bool old_format) {
   struct cache *cache;
-  assert_int_equal(cache_open(text_get(&path), &cache, NULL, NULL), CUGEN_OK);
+  assert_int_equal(cache_open(text_get(&place.path), &cache, NULL, NULL), CUGEN_OK);
   assert_int_equal(store(cache, "old", NULL), CUGEN_OK);
   assert_int_equal(store_image(cache, 'a', NULL), CUGEN_OK);
   cache_close(cache);
-  if (old_format)
-    run_sql(
-        "PRAGMA journal_mode = DELETE; DROP TABLE portfolio; DROP INDEX record_variant; ALTER "
-        "TABLE image DROP "
-        "COLUMN seal;"
-        "ALTER TABLE record DROP COLUMN source_hash; ALTER TABLE record DROP COLUMN requested;"
-        "ALTER TABLE record DROP COLUMN run_began; ALTER TABLE record DROP COLUMN run_seconds;"
-        "ALTER TABLE record DROP COLUMN energy; ALTER TABLE record DROP COLUMN energy_resolution;"
-        "ALTER TABLE record DROP COLUMN outputs;"
-        "DROP INDEX record_current; ALTER TABLE record DROP COLUMN origin;"
-        "CREATE UNIQUE INDEX record_current ON record (space_id, variant) WHERE superseded = 0;"
-        "ALTER TABLE record DROP COLUMN compile_seconds; ALTER TABLE record DROP COLUMN "
-        "measure_seconds;"
-        "ALTER TABLE record DROP COLUMN verdict; ALTER TABLE record DROP COLUMN unverified;"
-        "ALTER TABLE record DROP COLUMN cluster_blocks; ALTER TABLE record DROP COLUMN "
-        "active_clusters;"
-        "ALTER TABLE record DROP COLUMN launches_hash; ALTER TABLE record DROP COLUMN "
-        "arguments_hash;"
-        "ALTER TABLE record DROP COLUMN proof_hash; PRAGMA user_version = 1");
+  if (old_format) place_sql(&place, "PRAGMA journal_mode = DELETE"), place_back_to(&place, 1);
 }
 
 static const char *const suffixes[] = {"", "-wal", "-shm", "-journal"};
@@ -257,7 +232,7 @@ enum { SUFFIXES = sizeof suffixes / sizeof *suffixes };
 static void remove_cache(void) {
   for (size_t i = 0; i < SUFFIXES; i++) {
     FREED(text) name = {0};
-    text_addf(&name, "%s%s", text_get(&path), suffixes[i]);
+    text_addf(&name, "%s%s", text_get(&place.path), suffixes[i]);
     remove(text_get(&name));
   }
 }
@@ -268,17 +243,17 @@ static struct text take_cache(void) {
   struct text file = {0};
   for (size_t i = 1; i < SUFFIXES; i++) {
     FREED(text) name = {0};
-    text_addf(&name, "%s%s", text_get(&path), suffixes[i]);
+    text_addf(&name, "%s%s", text_get(&place.path), suffixes[i]);
     assert_false(file_exists(text_get(&name)));
   }
-  assert_int_equal(file_read(text_get(&path), &file, NULL), CUGEN_OK);
+  assert_int_equal(file_read(text_get(&place.path), &file, NULL), CUGEN_OK);
   return file;
 }
 
 static void put_cache(const struct text *file) {
   remove_cache();
   if (file->length)
-    assert_int_equal(file_put(text_get(&path), file->data, file->length, NULL), CUGEN_OK);
+    assert_int_equal(file_put(text_get(&place.path), file->data, file->length, NULL), CUGEN_OK);
 }
 
 struct done {
@@ -291,7 +266,7 @@ static int use(struct done *done, cugen_error *err) {
   struct text warning = {0};
   unsigned has;
   *done = (struct done){0};
-  int status = cache_open(text_get(&path), &cache, &warning, err);
+  int status = cache_open(text_get(&place.path), &cache, &warning, err);
   const bool lasts = !warning.length;
   text_free(&warning);
   assert_true((status == CUGEN_OK) == (cache != NULL));
@@ -313,7 +288,8 @@ static void check_after(const struct done *done, enum start start) {
   CLOSED(cache) *cache;
   cugen_error err = {0};
   unsigned has;
-  if (cache_open(text_get(&path), &cache, NULL, &err)) fail_msg("afterwards: %s", err.message);
+  if (cache_open(text_get(&place.path), &cache, NULL, &err))
+    fail_msg("afterwards: %s", err.message);
   long count = load(cache, &has, &err);
   if (count < 0) fail_msg("afterwards: %s", err.message);
   if (start != FRESH) assert_true(has & OLD);
@@ -329,7 +305,7 @@ static void check_after(const struct done *done, enum start start) {
 static bool is_clean(int status, const cugen_error *err) {
   bool expected =
       status == CUGEN_ERROR_IO || status == CUGEN_ERROR_CACHE || status == CUGEN_ERROR_MEMORY;
-  bool says = status == CUGEN_ERROR_MEMORY || strstr(err->message, text_get(&path));
+  bool says = status == CUGEN_ERROR_MEMORY || strstr(err->message, text_get(&place.path));
   return !status || (expected && err->status == status && says);
 }
 
@@ -364,9 +340,9 @@ TEST(quick_stores_wait_together) {
   struct cache *cache, *other;
   remove_cache();
   make_cache(false);
-  assert_int_equal(cache_open(text_get(&path), &cache, NULL, NULL), CUGEN_OK);
+  assert_int_equal(cache_open(text_get(&place.path), &cache, NULL, NULL), CUGEN_OK);
   /* the other handle keeps the log open after closing */
-  assert_int_equal(cache_open(text_get(&path), &other, NULL, NULL), CUGEN_OK);
+  assert_int_equal(cache_open(text_get(&place.path), &other, NULL, NULL), CUGEN_OK);
   assert_int_equal(store(cache, "first", NULL), CUGEN_OK);
   long before = disk.syncs;
   double begin = clock_seconds();
@@ -462,7 +438,7 @@ static const struct change {
 
 static void make_held(void) {
   CLOSED(cache) *cache;
-  assert_int_equal(cache_open(text_get(&path), &cache, NULL, NULL), CUGEN_OK);
+  assert_int_equal(cache_open(text_get(&place.path), &cache, NULL, NULL), CUGEN_OK);
   assert_int_equal(import(cache, &held_wisdom, NULL), CUGEN_OK);
   assert_int_equal(store_image(cache, 'a', NULL), CUGEN_OK);
 }
@@ -470,7 +446,7 @@ static void make_held(void) {
 static int make_change(const struct change *change, bool *lasts, cugen_error *err) {
   CLOSED(cache) *cache;
   struct text warning = {0};
-  int status = cache_open(text_get(&path), &cache, &warning, err);
+  int status = cache_open(text_get(&place.path), &cache, &warning, err);
   *lasts = !warning.length;
   text_free(&warning);
   if (!status) status = change->make(cache, err);
@@ -488,7 +464,8 @@ static void check_change(const struct change *change, bool said) {
   cugen_cache_counts checked;
   FREED(text) wrong = {0};
   cugen_error err = {0};
-  if (cache_open(text_get(&path), &cache, NULL, &err)) fail_msg("afterwards: %s", err.message);
+  if (cache_open(text_get(&place.path), &cache, NULL, &err))
+    fail_msg("afterwards: %s", err.message);
   assert_int_equal(cache_verify(cache, &checked, &wrong, &wrong, NULL), CUGEN_OK);
   assert_string_equal(text_get(&wrong), "");
   bool changed = checked.records == change->records && checked.images == change->images;
@@ -546,7 +523,7 @@ TEST(a_full_disk_can_be_read) {
     make_cache(start == OLD_FORMAT);
     disk.full = true;
     text_restart(&warning);
-    if (cache_open(text_get(&path), &cache, &warning, &err)) fail_msg("%s", err.message);
+    if (cache_open(text_get(&place.path), &cache, &warning, &err)) fail_msg("%s", err.message);
     assert_non_null(strstr(text_get(&warning), "the disk is full"));
     assert_non_null(strstr(text_get(&warning), "Make room"));
     assert_string_equal(
@@ -566,16 +543,16 @@ FIXTURE(set_up) {
   /* Uses a folder in memory if there is one: every commit waits for the disk, and there are
      thousands. */
   if (access("/dev/shm", W_OK) == 0) setenv("TMPDIR", "/dev/shm", 1);
-  if (!install() || folder_temporary(&folder, NULL)) return -1;
-  text_addf(&path, "%s/cache.db", text_get(&folder));
+  if (!install() || folder_temporary(&place.folder, NULL)) return -1;
+  text_addf(&place.path, "%s/cache.db", text_get(&place.folder));
   return write_wisdom(0, HELD, &held_wisdom) ||
          write_wisdom(TOGETHER - IMPORTED, IMPORTED, &other_wisdom);
 }
 
 FIXTURE(tear_down) {
-  int status = folder_remove(text_get(&folder));
-  text_free(&folder);
-  text_free(&path);
+  int status = folder_remove(text_get(&place.folder));
+  text_free(&place.folder);
+  text_free(&place.path);
   text_free(&held_wisdom);
   text_free(&other_wisdom);
   return status;

@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "base/system.h"
 #include "caches.h"
+#include "tests/old_formats.h"
 #include "tests/testing.h"
 
 /* ---- The format: a change here needs a higher FORMAT_VERSION and docs/cache.md -------------- */
@@ -93,15 +94,19 @@ static const char format_1_sql[] =
     "0.25, 1, 2, 3, 4, 5, 6, 7, 8, 0.5, 'threads', 10.0, 11.0, 12, 13, 'heat', 14, 15, 16);"
     "INSERT INTO image VALUES (1, 'key', 'ignored', 'hash', 0, 'log', x'00');";
 
-static void make_format_1(struct fixture *fixture, const char *more) {
+static void run_sql(struct fixture *fixture, const char *sql) {
   sqlite3 *db;
+  assert_int_equal(sqlite3_open(text_get(&fixture->path), &db), SQLITE_OK);
+  assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+  sqlite3_close(db);
+}
+
+static void make_format_1(struct fixture *fixture, const char *more) {
   cache_close(fixture->cache);
   fixture->cache = NULL;
   assert_int_equal(unlink(text_get(&fixture->path)), 0);
-  assert_int_equal(sqlite3_open(text_get(&fixture->path), &db), SQLITE_OK);
-  assert_int_equal(sqlite3_exec(db, format_1_sql, NULL, NULL, NULL), SQLITE_OK);
-  assert_int_equal(sqlite3_exec(db, more, NULL, NULL, NULL), SQLITE_OK);
-  sqlite3_close(db);
+  run_sql(fixture, format_1_sql);
+  run_sql(fixture, more);
 }
 
 static const char everything_sql[] = "SELECT id, space_id, superseded, variant, hash, outcome, "
@@ -136,150 +141,41 @@ TEST_WITH(format_1_is_brought_up_to_date, cache_set_up, cache_tear_down) {
   assert_variants(reopen(fixture), &key, "v tiled tile=16 pad=1");
 }
 
-/* Stores a record with all fields, removes what came after the format, and opens the file again. */
-static void bring_up_to_date(void **state, const char *const *drops,
-                             const struct cache_record *want) {
+/* A record with all fields keeps those that the format had. The images of formats before 7 had no
+   seal and are dropped. */
+static void bring_up_to_date(void **state, int format) {
   struct fixture *fixture = *state;
-  struct cache_record *records;
+  struct cache_record want = full, *records;
+  FREED(text) sql = {0};
   size_t count;
   store(fixture->cache, &key, full);
   cache_close(fixture->cache);
   fixture->cache = NULL;
-  while (*drops) assert_sql(fixture, *drops++, "");
+  old_format_sql(format, &sql, &want);
+  run_sql(fixture, text_get(&sql));
+  if (format <= 6)
+    run_sql(fixture, "INSERT INTO image VALUES (1, 'key', 'checksum', 'hash', 0, 'log', x'00');"
+                     "INSERT INTO image_entry VALUES ('key', 0, 'kernel', 1, 2, 3, 4, 5, 6)");
   assert_int_equal(cache_open(text_get(&fixture->path), &fixture->cache, NULL, NULL), CUGEN_OK);
   the_format_is_pinned(state);
   assert_int_equal(cache_load(fixture->cache, &key, &records, &count, NULL), CUGEN_OK);
   assert_int_equal(count, 1);
-  assert_record(&records[0], want);
+  assert_record(&records[0], &want);
+  assert_sql(fixture, "SELECT (SELECT count(*) FROM image) + (SELECT count(*) FROM image_entry)",
+             "0");
   cache_record_free(&records[0]);
   free(records);
 }
 
-#define DROP(column)   "ALTER TABLE record DROP COLUMN " column
-#define DROP_OUTPUTS   DROP("outputs")
-#define DROP_PORTFOLIO DROP_OUTPUTS, "DROP TABLE portfolio"
-#define DROP_ENERGY    DROP_PORTFOLIO, DROP("energy"), DROP("energy_resolution")
-#define DROP_RUN       DROP_ENERGY, DROP("run_began"), DROP("run_seconds")
-#define DROP_ASKED     DROP_RUN, DROP("requested")
-#define DROP_SEAL      DROP_ASKED, "DROP INDEX record_variant", "ALTER TABLE image DROP COLUMN seal"
-#define DROP_COST      DROP_SEAL, DROP("compile_seconds"), DROP("measure_seconds")
-#define DROP_ORIGIN                                                                                \
-  "DROP INDEX record_current", DROP("origin"),                                                     \
-      "CREATE UNIQUE INDEX record_current ON record (space_id, variant) WHERE superseded = 0"
-
-/* Format 2 had the four hashes; here the record has them. */
-TEST_WITH(format_2_is_brought_up_to_date, cache_set_up, cache_tear_down) {
-  static const char *const drops[] = {DROP_COST,
-                                      DROP_ORIGIN,
-                                      DROP("verdict"),
-                                      DROP("unverified"),
-                                      DROP("cluster_blocks"),
-                                      DROP("active_clusters"),
-                                      "PRAGMA user_version = 2",
-                                      NULL};
-  struct cache_record want = full;
-  want.outputs = (cugen_outputs){0};
-  want.compile_seconds = want.measure_seconds = want.requested = want.run_seconds = 0;
-  want.run_began = 0, want.energy = want.energy_resolution = 0;
-  want.cluster_blocks = want.active_clusters = want.verdict = 0;
-  want.unverified[0] = '\0';
-  bring_up_to_date(state, drops, &want);
+TEST(each_format_is_brought_up_to_date) {
+  for (size_t i = 0; i < OLD_FORMATS; i++) {
+    assert_int_equal(cache_set_up(state), 0);
+    only_of_a_file();
+    bring_up_to_date(state, old_formats[i].format);
+    assert_int_equal(cache_tear_down(state), 0);
+  }
 }
 
-/* Format 3 had no verdicts. */
-TEST_WITH(format_3_is_brought_up_to_date, cache_set_up, cache_tear_down) {
-  static const char *const drops[] = {
-      DROP_COST, DROP_ORIGIN, DROP("verdict"), DROP("unverified"), "PRAGMA user_version = 3", NULL};
-  struct cache_record want = full;
-  want.outputs = (cugen_outputs){0};
-  want.compile_seconds = want.measure_seconds = want.requested = want.run_seconds = 0;
-  want.run_began = 0, want.energy = want.energy_resolution = 0;
-  want.verdict = 0;
-  want.unverified[0] = '\0';
-  bring_up_to_date(state, drops, &want);
-}
-
-/* Format 4 did not record the config file. */
-TEST_WITH(format_4_is_brought_up_to_date, cache_set_up, cache_tear_down) {
-  static const char *const drops[] = {DROP_COST, DROP_ORIGIN, "PRAGMA user_version = 4", NULL};
-  struct cache_record want = full;
-  want.outputs = (cugen_outputs){0};
-  want.compile_seconds = want.measure_seconds = want.requested = want.run_seconds = 0;
-  want.run_began = 0, want.energy = want.energy_resolution = 0;
-  bring_up_to_date(state, drops, &want);
-}
-
-/* Format 5 did not record the cost. */
-TEST_WITH(format_5_is_brought_up_to_date, cache_set_up, cache_tear_down) {
-  static const char *const drops[] = {DROP_COST, "PRAGMA user_version = 5", NULL};
-  struct cache_record want = full;
-  want.outputs = (cugen_outputs){0};
-  want.compile_seconds = want.measure_seconds = want.requested = want.run_seconds = 0;
-  want.run_began = 0, want.energy = want.energy_resolution = 0;
-  bring_up_to_date(state, drops, &want);
-}
-
-/* Format 6 found a set's history by reading all records, and its images had no seal: the images
-   are dropped, the records are not. */
-TEST_WITH(format_6_is_brought_up_to_date, cache_set_up, cache_tear_down) {
-  static const char *const drops[] = {
-      DROP_SEAL, "INSERT INTO image VALUES (1, 'key', 'checksum', 'hash', 0, 'log', x'00')",
-      "INSERT INTO image_entry VALUES ('key', 0, 'kernel', 1, 2, 3, 4, 5, 6)",
-      "PRAGMA user_version = 6", NULL};
-  struct cache_record want = full;
-  want.outputs = (cugen_outputs){0};
-  want.requested = want.run_seconds = 0, want.run_began = 0,
-  want.energy = want.energy_resolution = 0;
-  bring_up_to_date(state, drops, &want);
-  assert_sql(*state, "SELECT (SELECT count(*) FROM image) + (SELECT count(*) FROM image_entry)",
-             "0");
-}
-
-/* Format 7 did not record the bytes that a variant requests. */
-TEST_WITH(format_7_is_brought_up_to_date, cache_set_up, cache_tear_down) {
-  static const char *const drops[] = {DROP_ASKED, "PRAGMA user_version = 7", NULL};
-  struct cache_record want = full;
-  want.outputs = (cugen_outputs){0};
-  want.requested = want.run_seconds = 0, want.run_began = 0,
-  want.energy = want.energy_resolution = 0;
-  bring_up_to_date(state, drops, &want);
-}
-
-/* Format 8 did not record when in a run a record was made. */
-TEST_WITH(format_8_is_brought_up_to_date, cache_set_up, cache_tear_down) {
-  static const char *const drops[] = {DROP_RUN, "PRAGMA user_version = 8", NULL};
-  struct cache_record want = full;
-  want.outputs = (cugen_outputs){0};
-  want.run_seconds = 0, want.run_began = 0, want.energy = want.energy_resolution = 0;
-  bring_up_to_date(state, drops, &want);
-}
-
-/* Format 9 did not record energies. */
-TEST_WITH(format_9_is_brought_up_to_date, cache_set_up, cache_tear_down) {
-  static const char *const drops[] = {DROP_ENERGY, "PRAGMA user_version = 9", NULL};
-  struct cache_record want = full;
-  want.outputs = (cugen_outputs){0};
-  want.energy = want.energy_resolution = 0;
-  bring_up_to_date(state, drops, &want);
-}
-
-/* Format 10 had no portfolios; format 11 did not record the outputs. */
-TEST_WITH(format_10_is_brought_up_to_date, cache_set_up, cache_tear_down) {
-  static const char *const drops[] = {DROP_PORTFOLIO, "PRAGMA user_version = 10", NULL};
-  struct cache_record want = full;
-  want.outputs = (cugen_outputs){0};
-  bring_up_to_date(state, drops, &want);
-}
-
-TEST_WITH(format_11_is_brought_up_to_date, cache_set_up, cache_tear_down) {
-  static const char *const drops[] = {DROP_OUTPUTS, "PRAGMA user_version = 11", NULL};
-  struct cache_record want = full;
-  want.outputs = (cugen_outputs){0};
-  bring_up_to_date(state, drops, &want);
-}
-
-/* Two config files that give their kernels one name: each has a current record of a variant, and
-   the hash says whose it is. */
 /* The third of four new columns exists already, so the migration fails half way. */
 TEST_WITH(a_failed_migration_leaves_format_1, cache_set_up, cache_tear_down) {
   struct fixture *fixture = *state;
