@@ -53,7 +53,6 @@ int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex) {
 
 /* ---- The fake driver ------------------------------------------------------------------------ */
 
-static struct fake_cuda *fake;
 static cugen *lib;
 static struct fake_launch seen; /* the last launch */
 static int application_context, other_stream;
@@ -656,6 +655,5 @@ TEST_WITH(test_faults, open_library, close_library) {
 }
 
 int main(void) {
-  fake = fake_find();
-  return fake ? tests_run() : 1;
+  return find_fake(NULL) ? 1 : tests_run();
 }

@@ -14,7 +14,6 @@
 
 enum { COUNT = 1000, THREADS = 8, ROUNDS = 20, LAUNCHES = 10 };
 
-static struct fake_cuda *fake;
 static cugen *lib[2]; /* handles for cuda:0 and cuda:1, on one cache */
 static char folder[] = "/tmp/cugen-devices-XXXXXX";
 static struct text database;
@@ -251,8 +250,7 @@ TEST_WITH(test_tune_breaks, open_libraries, close_libraries) {
 }
 
 int main(void) {
-  fake = fake_find();
-  if (!fake || !mkdtemp(folder)) return 1;
+  if (find_fake(NULL) || !mkdtemp(folder)) return 1;
   int failed = tests_run();
   rmdir(folder);
   text_free(&database);

@@ -9,17 +9,19 @@
 #include "base/text.h"
 #include "fake_cuda.h"
 
-/* Loads the stand-in, so that the library finds it under the driver's name. NULL: it is not
-   there. */
-static inline struct fake_cuda *fake_find(void) {
+static struct fake_cuda *fake;
+
+/* Fixture: loads the stand-in, so that the library finds it under the driver's name. */
+static inline int find_fake(void **state) {
   const char *folder = getenv("CUGEN_TEST_FAKE_CUDA");
   struct text path = {0};
+  (void)state;
   text_addf(&path, "%s/libcuda.so.1", folder ? folder : ".");
   void *handle = dlopen(text_get(&path), RTLD_NOW);
-  struct fake_cuda *fake = handle ? dlsym(handle, "fake_cuda") : NULL;
+  fake = handle ? dlsym(handle, "fake_cuda") : NULL;
   if (!fake) fprintf(stderr, "%s is not the fake driver\n", text_get(&path));
   text_free(&path);
-  return fake;
+  return fake ? 0 : -1;
 }
 
 #endif

@@ -11,13 +11,7 @@
 #include "find_fake.h"
 #include "tests/opening.h"
 
-static struct fake_cuda *fake;
 static bool drifts; /* the last variant counts its launches, so its outputs change */
-
-FIXTURE(find_fake) {
-  fake = fake_find();
-  return fake ? 0 : -1;
-}
 
 /* Runs the kernel; blocks of 256 threads give a negative zero. */
 static void run_kernel(const struct fake_launch *launch) {

@@ -293,35 +293,29 @@ static int use_old_read_only(struct place *fixture) {
   return use_with_images(fixture, false);
 }
 
-TEST_WITH(a_read_only_file_of_format_1, place_set_up, place_tear_down) {
-  struct place *fixture = *state;
+static void check_read_only(struct place *fixture, int format, mode_t file, mode_t folder,
+                            int (*use)(struct place *)) {
   place_fill(fixture);
-  place_back_to(fixture, 1);
-  assert_int_equal(chmod(text_get(&fixture->folder), 0555), 0);
-  in_child(use_old_read_only, fixture);
+  if (format) place_back_to(fixture, format);
+  assert_int_equal(chmod(text_get(&fixture->path), file), 0);
+  assert_int_equal(chmod(text_get(&fixture->folder), folder), 0);
+  in_child(use, fixture);
+}
+
+TEST_WITH(a_read_only_file_of_format_1, place_set_up, place_tear_down) {
+  check_read_only(*state, 1, 0644, 0555, use_old_read_only);
 }
 
 TEST_WITH(a_read_only_file_of_format_2, place_set_up, place_tear_down) {
-  struct place *fixture = *state;
-  place_fill(fixture);
-  place_back_to(fixture, 2);
-  assert_int_equal(chmod(text_get(&fixture->folder), 0555), 0);
-  in_child(use_old_read_only, fixture);
+  check_read_only(*state, 2, 0644, 0555, use_old_read_only);
 }
 
 TEST_WITH(a_folder_that_cannot_be_written, place_set_up, place_tear_down) {
-  struct place *fixture = *state;
-  place_fill(fixture);
-  assert_int_equal(chmod(text_get(&fixture->folder), 0555), 0);
-  in_child(use_read_only, fixture);
+  check_read_only(*state, 0, 0644, 0555, use_read_only);
 }
 
 TEST_WITH(a_file_that_cannot_be_written, place_set_up, place_tear_down) {
-  struct place *fixture = *state;
-  place_fill(fixture);
-  assert_int_equal(chmod(text_get(&fixture->path), 0444), 0);
-  assert_int_equal(chmod(text_get(&fixture->folder), 0777), 0);
-  in_child(use_read_only, fixture);
+  check_read_only(*state, 0, 0444, 0777, use_read_only);
 }
 
 static int use_new_read_only(struct place *fixture) {
@@ -359,11 +353,7 @@ static int use_unreadable(struct place *fixture) {
 }
 
 TEST_WITH(a_file_that_cannot_be_read, place_set_up, place_tear_down) {
-  struct place *fixture = *state;
-  place_fill(fixture);
-  assert_int_equal(chmod(text_get(&fixture->path), 0), 0);
-  assert_int_equal(chmod(text_get(&fixture->folder), 0755), 0);
-  in_child(use_unreadable, fixture);
+  check_read_only(*state, 0, 0, 0755, use_unreadable);
 }
 
 /* ---- Full disks ----------------------------------------------------------------------------- */

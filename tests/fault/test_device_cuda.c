@@ -3,36 +3,18 @@
 #include <math.h>
 
 #include <cuda.h>
-#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "failing_memory.h"
-#include "fake_cuda.h"
+#include "find_fake.h"
 #include "runtime/compile/toolkit.h"
 #include "runtime/cuda/driver.h"
 #include "runtime/devices.h"
 #include "runtime/plan.h"
 #include "tests/testing.h"
 #include "tune/worker/measure.h"
-
-static struct fake_cuda *fake;
-static struct text fake_path;
-
-FIXTURE(find_fake) {
-  const char *folder = getenv("CUGEN_TEST_FAKE_CUDA");
-  text_addf(&fake_path, "%s/libcuda.so.1", folder ? folder : ".");
-  void *handle = dlopen(text_get(&fake_path), RTLD_NOW);
-  fake = handle ? dlsym(handle, "fake_cuda") : NULL;
-  if (!fake) fprintf(stderr, "%s is not the fake driver\n", text_get(&fake_path));
-  return fake ? 0 : -1;
-}
-
-FIXTURE(forget_fake) {
-  text_free(&fake_path);
-  return 0;
-}
 
 FIXTURE(reset_fake) {
   *fake = (struct fake_cuda){.version = 13000, .devices = 1};
@@ -44,7 +26,8 @@ static struct toolkit *open_toolkit(void) {
   struct toolkit *toolkit;
   assert_int_equal(toolkit_open(NULL, &toolkit, NULL), CUGEN_OK);
   text_clear(&toolkit->driver);
-  text_add(&toolkit->driver, text_get(&fake_path));
+  const char *folder = getenv("CUGEN_TEST_FAKE_CUDA");
+  text_addf(&toolkit->driver, "%s/libcuda.so.1", folder ? folder : ".");
   text_clear(&toolkit->nvrtc);
   text_add(&toolkit->nvrtc, "libnvrtc.so.13");
   return toolkit;
@@ -967,4 +950,4 @@ TEST_WITH(test_runs_of_a_variant, open_device, close_device) {
   plan_close(plan);
 }
 
-ALL_TESTS_WITH(find_fake, forget_fake);
+ALL_TESTS_WITH(find_fake, NULL);

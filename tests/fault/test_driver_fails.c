@@ -19,13 +19,6 @@
 #include "find_fake.h"
 #include "tests/opening.h"
 
-static struct fake_cuda *fake;
-
-FIXTURE(find_fake) {
-  fake = fake_find();
-  return fake ? 0 : -1;
-}
-
 /* FAKE_LOG: appends a line for each launch, with its size and whether a profiler watches it. */
 static void log_launch(const char *kernel, int n) {
   const char *path = getenv("FAKE_LOG");

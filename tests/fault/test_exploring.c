@@ -31,18 +31,16 @@ static const struct {
 static const double usual[VARIANTS] = {13, 14, 11, 5}, tied[VARIANTS] = {13, 14, 12.99, 5},
                     *served = usual;
 
-static struct fake_cuda *fake;
 /* last: variant that was launched last; timed: variant launched before the last event */
 static atomic_size_t launched[VARIANTS], last, timed;
 static atomic_uint_fast64_t noise;
 static double spread; /* spread of the times */
 static float *data[3];
 
-FIXTURE(find_fake) {
-  fake = fake_find();
+FIXTURE(make_data) {
   for (size_t i = 0; i < 3; i++)
     if (posix_memalign((void **)&data[i], 512, (N + 1) * sizeof **data)) return -1;
-  return fake ? 0 : -1;
+  return find_fake(state);
 }
 
 static void run_kernel(const struct fake_launch *launch) {
@@ -375,4 +373,4 @@ TEST_WITH(what_was_tuned_later_is_explored_again, set_up, tear_down) {
   cugen_plan_close(plan);
 }
 
-ALL_TESTS_WITH(find_fake, NULL);
+ALL_TESTS_WITH(make_data, NULL);

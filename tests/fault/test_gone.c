@@ -17,13 +17,6 @@
 #include "find_fake.h"
 #include "tests/opening.h"
 
-static struct fake_cuda *fake;
-
-FIXTURE(find_fake) {
-  fake = fake_find();
-  return fake ? 0 : -1;
-}
-
 /* ---- Two GPUs ------------------------------------------------------------------------------- */
 
 /* Four implementations, told apart by the size of their blocks. */

@@ -18,13 +18,12 @@
 #include "runtime/plan.h"
 #include "tests/opening.h"
 
-static struct fake_cuda *fake;
 static struct fake_cublaslt *lt;
 static char cache_file[] = "/tmp/cugen-library-XXXXXX";
 
 FIXTURE(find_fakes) {
   struct text path = {0};
-  fake = fake_find();
+  find_fake(state);
   text_addf(&path, "%s/lib64/libcublasLt.so.13", getenv("CUGEN_TEST_FAKE_TOOLKIT"));
   void *handle = dlopen(text_get(&path), RTLD_NOW);
   lt = handle ? dlsym(handle, "fake_cublaslt") : NULL;

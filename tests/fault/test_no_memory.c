@@ -13,7 +13,7 @@
 #include "api/source.h"
 #include "base/system.h"
 #include "failing_memory.h"
-#include "fake_cuda.h"
+#include "find_fake.h"
 #include "tests/testing.h"
 
 #if SANITIZED
@@ -22,7 +22,6 @@ SKIP_ALL_TESTS("sanitizers bring their own malloc");
 
 /* ---- The path ------------------------------------------------------------------------------- */
 
-static struct fake_cuda *fake;
 static struct text folder, database;
 
 struct path {
@@ -227,14 +226,7 @@ TEST(a_config_of_the_users) {
 }
 
 FIXTURE(set_up) {
-  struct text path = {0};
-  const char *place = getenv("CUGEN_TEST_FAKE_CUDA");
-  text_addf(&path, "%s/libcuda.so.1", place ? place : ".");
-  void *handle = dlopen(text_get(&path), RTLD_NOW);
-  fake = handle ? dlsym(handle, "fake_cuda") : NULL;
-  if (!fake) fprintf(stderr, "%s is not the fake driver\n", text_get(&path));
-  text_free(&path);
-  if (!fake || folder_temporary(&folder, NULL)) return -1;
+  if (find_fake(state) || folder_temporary(&folder, NULL)) return -1;
   *fake = (struct fake_cuda){.version = 13000, .devices = 1};
   text_addf(&database, "%s/cache.db", text_get(&folder));
   return 0;

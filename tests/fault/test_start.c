@@ -19,14 +19,12 @@
 
 enum { VARIANTS = 4 };
 
-static struct fake_cuda *fake;
-
 /* FAKE_LOG: appends the number of each process as a line. FAKE_BLIND: no call to the driver
    succeeds in such a process. */
 static int serve(int argc, char **argv) {
   FILE *log = fopen(getenv("FAKE_LOG"), "a");
   if (!log || fprintf(log, "%ld\n", (long)getpid()) < 0 || fclose(log)) return 1;
-  if (!(fake = fake_find())) return 1;
+  if (find_fake(NULL)) return 1;
   fake->run = fake_run_wild;
   fake->fail_on = true;
   if (getenv("FAKE_BLIND")) fake->fail_at = 1, fake->fail_with = CUDA_ERROR_NO_DEVICE;
@@ -45,8 +43,7 @@ static int open_log(void **state) {
   static struct opened opened;
   opened = (struct opened){.log = "/tmp/cugen-start-XXXXXX"};
   const int file = mkstemp(opened.log);
-  fake = fake_find();
-  if (file < 0 || !fake || path_self(&opened.self, NULL)) return -1;
+  if (file < 0 || find_fake(NULL) || path_self(&opened.self, NULL)) return -1;
   close(file);
   *fake = (struct fake_cuda){.version = 13000, .devices = 1, .run = fake_run_wild};
   setenv("FAKE_LOG", opened.log, 1);

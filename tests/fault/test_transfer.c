@@ -11,13 +11,6 @@
 #include "find_fake.h"
 #include "tests/opening.h"
 
-static struct fake_cuda *fake;
-
-FIXTURE(find_fake) {
-  fake = fake_find();
-  return fake ? 0 : -1;
-}
-
 /* The kernel transfer_copy(to, from, bytes). */
 static void run_copier(const struct fake_launch *launch) {
   void *to, *from;
