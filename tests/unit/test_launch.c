@@ -22,141 +22,87 @@ struct row {
   uint32_t grid, block;
   int64_t shared;
   bool cooperative;
-  int resident; /* -1: not known */
+  int resident; /* blocks on a multiprocessor, NOT_KNOWN or NONE */
   struct kernel_needs needs;
   const char *refusal; /* NULL: the kernel can be launched */
 };
 
+/* NONE: no block fits on a multiprocessor. */
+enum { NOT_KNOWN, NONE = -1 };
+#define LAUNCH(on, blocks, threads, said, ...)                                                     \
+  { .device = on, .grid = blocks, .block = threads, .refusal = said, __VA_ARGS__ }
+
 static const struct row rows[] = {
-    {"sm_90a", 4, 256, 0, false, -1, {.max_threads = 256}, NULL},
-    {"sm_90a",
-     4,
-     257,
-     0,
-     false,
-     -1,
-     {.max_threads = 256},
-     "k.cu:4: __launch_bounds__ compiles kernel 'k' for blocks of at most 256 threads, and the "
-     "launch has blocks of "
-     "257"},
-    {NULL, 4, 257, 0, false, -1, {.max_threads = 256}, "k.cu:4: __launch_bounds__"},
-    {"sm_80", 4, 1024, 0, false, -1, {.registers = 64}, NULL},
-    {"sm_80",
-     4,
-     1024,
-     0,
-     false,
-     -1,
-     {.registers = 65},
-     "k.cu:5: kernel 'k' takes 65 registers a thread, so that a block of 1024 threads needs 73728"},
-    {NULL, 4, 1024, 0, false, -1, {.registers = 65}, NULL}, /* the cpu device has no such limit */
-    {"sm_80", 4, 896, 0, false, -1, {.registers = 72}, NULL},
+    LAUNCH("sm_90a", 4, 256, NULL, .needs.max_threads = 256),
+    LAUNCH("sm_90a", 4, 257,
+           "k.cu:4: __launch_bounds__ compiles kernel 'k' for blocks of at most 256 threads, and "
+           "the launch has blocks of 257",
+           .needs.max_threads = 256),
+    LAUNCH(NULL, 4, 257, "k.cu:4: __launch_bounds__", .needs.max_threads = 256),
+    LAUNCH("sm_80", 4, 1024, NULL, .needs.registers = 64),
+    LAUNCH("sm_80", 4, 1024,
+           "k.cu:5: kernel 'k' takes 65 registers a thread, so that a block of 1024 threads needs "
+           "73728",
+           .needs.registers = 65),
+    /* the cpu device has no such limit */
+    LAUNCH(NULL, 4, 1024, NULL, .needs.registers = 65),
+    LAUNCH("sm_80", 4, 896, NULL, .needs.registers = 72),
     /* that block has 29 warps */
-    {"sm_80", 4, 897, 0, false, -1, {.registers = 72}, "a block of 897 threads needs 66816"},
+    LAUNCH("sm_80", 4, 897, "a block of 897 threads needs 66816", .needs.registers = 72),
     /* The limit of static shared memory is the one of ptxas. */
-    {"sm_90a", 4, 64, 0, false, -1, {.static_shared = 232448}, NULL},
-    {"sm_90a",
-     4,
-     64,
-     0,
-     false,
-     -1,
-     {.static_shared = 232449},
-     "k.cu:6: kernel 'k' has 232449 bytes of static shared memory, a block may have 232448"},
-    {"sm_90", 4, 64, 0, false, -1, {.static_shared = 49152}, NULL},
-    {"sm_90",
-     4,
-     64,
-     0,
-     false,
-     -1,
-     {.static_shared = 49153},
-     "k.cu:6: kernel 'k' has 49153 bytes of static shared memory, a block may have 49152"},
-    {"sm_80", 4, 64, 0, false, -1, {.static_shared = 49153}, "a block may have 49152"},
-    {"sm_120a", 4, 64, 0, false, -1, {.static_shared = 65536}, NULL},
-    {"sm_120a", 4, 64, 0, false, -1, {.static_shared = 131072}, "a block may have 101376"},
+    LAUNCH("sm_90a", 4, 64, NULL, .needs.static_shared = 232448),
+    LAUNCH("sm_90a", 4, 64,
+           "k.cu:6: kernel 'k' has 232449 bytes of static shared memory, a block may have 232448",
+           .needs.static_shared = 232449),
+    LAUNCH("sm_90", 4, 64, NULL, .needs.static_shared = 49152),
+    LAUNCH("sm_90", 4, 64,
+           "k.cu:6: kernel 'k' has 49153 bytes of static shared memory, a block may have 49152",
+           .needs.static_shared = 49153),
+    LAUNCH("sm_80", 4, 64, "a block may have 49152", .needs.static_shared = 49153),
+    LAUNCH("sm_120a", 4, 64, NULL, .needs.static_shared = 65536),
+    LAUNCH("sm_120a", 4, 64, "a block may have 101376", .needs.static_shared = 131072),
     /* kernels for any GPU run on the cpu device */
-    {NULL, 4, 64, 0, false, -1, {.static_shared = 65536}, NULL},
-    {"sm_80", 4, 64, 166912 - 400, false, -1, {.static_shared = 400}, NULL},
-    {"sm_80",
-     4,
-     64,
-     166912 - 399,
-     false,
-     -1,
-     {.static_shared = 400},
-     "k.cu:6: kernel 'k' needs 166913 bytes of shared memory a block (400 static, 166513 dynamic), "
-     "the device gives "
-     "at most 166912"},
-    {"sm_80", 4, 64, 166913, false, -1, {0}, "k.cu:5: kernel 'k' needs 166913 bytes"},
-    {"sm_90a", 4, 64, 0, false, -1, {.constant_bytes = 65536}, NULL},
-    {"sm_90a",
-     4,
-     64,
-     0,
-     false,
-     -1,
-     {.constant_bytes = 65540},
-     "k.cu:1: the source's __constant__ variables have 65540 bytes, a source may have 65536"},
-    {NULL, 4, 64, 0, false, -1, {.constant_bytes = 65540}, "k.cu:1: the source's __constant__"},
+    LAUNCH(NULL, 4, 64, NULL, .needs.static_shared = 65536),
+    LAUNCH("sm_80", 4, 64, NULL, .needs.static_shared = 400, .shared = 166912 - 400),
+    LAUNCH("sm_80", 4, 64,
+           "k.cu:6: kernel 'k' needs 166913 bytes of shared memory a block (400 static, 166513 "
+           "dynamic), the device gives at most 166912",
+           .needs.static_shared = 400, .shared = 166912 - 399),
+    LAUNCH("sm_80", 4, 64, "k.cu:5: kernel 'k' needs 166913 bytes", .shared = 166913),
+    LAUNCH("sm_90a", 4, 64, NULL, .needs.constant_bytes = 65536),
+    LAUNCH("sm_90a", 4, 64,
+           "k.cu:1: the source's __constant__ variables have 65540 bytes, a source may have 65536",
+           .needs.constant_bytes = 65540),
+    LAUNCH(NULL, 4, 64, "k.cu:1: the source's __constant__", .needs.constant_bytes = 65540),
     /* Clusters. */
-    {"sm_90a", 48, 64, 0, false, -1, {.cluster = {16, 1, 1}}, NULL},
-    {"sm_90a",
-     17,
-     64,
-     0,
-     false,
-     -1,
-     {.cluster = {17, 1, 1}},
-     "k.cu:3: kernel 'k' has clusters of 17x1x1 blocks; a cluster has at most 16"},
-    {"sm_120", 16, 64, 0, false, -1, {.cluster = {16, 1, 1}}, "a cluster has at most 8"},
-    {"sm_90a",
-     24,
-     64,
-     0,
-     false,
-     -1,
-     {.cluster = {5, 1, 1}},
-     "k.cu:3: kernel 'k': a grid of 24x1x1 blocks is not made of whole clusters of 5x1x1: round "
-     "grid x up to a "
-     "multiple of 5"},
-    {NULL, 24, 64, 0, false, -1, {.cluster = {5, 1, 1}}, "k.cu:3: kernel 'k': a grid of 24x1x1"},
-    {"sm_90a", 24, 64, 0, false, -1, {.cluster = {4, 2, 1}}, "round grid y up to a multiple of 2"},
-    {"sm_90a", 24, 64, 0, false, -1, {.cluster = {4, 1, 2}}, "round grid z up to a multiple of 2"},
+    LAUNCH("sm_90a", 48, 64, NULL, .needs.cluster = {16, 1, 1}),
+    LAUNCH("sm_90a", 17, 64,
+           "k.cu:3: kernel 'k' has clusters of 17x1x1 blocks; a cluster has at most 16",
+           .needs.cluster = {17, 1, 1}),
+    LAUNCH("sm_120", 16, 64, "a cluster has at most 8", .needs.cluster = {16, 1, 1}),
+    LAUNCH("sm_90a", 24, 64,
+           "k.cu:3: kernel 'k': a grid of 24x1x1 blocks is not made of whole clusters of 5x1x1: "
+           "round grid x up to a multiple of 5",
+           .needs.cluster = {5, 1, 1}),
+    LAUNCH(NULL, 24, 64, "k.cu:3: kernel 'k': a grid of 24x1x1", .needs.cluster = {5, 1, 1}),
+    LAUNCH("sm_90a", 24, 64, "round grid y up to a multiple of 2", .needs.cluster = {4, 2, 1}),
+    LAUNCH("sm_90a", 24, 64, "round grid z up to a multiple of 2", .needs.cluster = {4, 1, 2}),
     /* Cooperative launches on 10 multiprocessors. */
-    {"sm_90a", 40, 64, 0, true, 4, {.grid_sync = true}, NULL},
-    {"sm_90a",
-     41,
-     64,
-     0,
-     true,
-     4,
-     {.grid_sync = true},
-     "k.cu:5: kernel 'k': the 41 blocks of a cooperative launch must all be there at once, and the "
-     "device holds 40 "
-     "of them: 10 multiprocessors with 4 each"},
-    {"sm_90a", 41, 64, 0, false, 4, {0}, NULL},
-    {"sm_90a", 41, 64, 0, true, -1, {0}, NULL},
-    {"sm_90a",
-     1,
-     64,
-     0,
-     false,
-     -1,
-     {.grid_sync = true},
-     "k.cu:7: kernel 'k' waits for its whole grid (grid.sync()), which takes a cooperative launch: "
-     "write "
-     "'cooperative \"true\"' beside its grid"},
-    {"sm_90a",
-     1,
-     64,
-     0,
-     false,
-     0,
-     {.registers = 40},
-     "k.cu:5: kernel 'k': a block of 64 threads, 40 registers a thread and 0 bytes of shared "
-     "memory does not fit on "
-     "a multiprocessor"},
+    LAUNCH("sm_90a", 40, 64, NULL, .needs.grid_sync = true, .cooperative = true, .resident = 4),
+    LAUNCH("sm_90a", 41, 64,
+           "k.cu:5: kernel 'k': the 41 blocks of a cooperative launch must all be there at once, "
+           "and the device holds 40 of them: 10 multiprocessors with 4 each",
+           .needs.grid_sync = true, .cooperative = true, .resident = 4),
+    LAUNCH("sm_90a", 41, 64, NULL, .resident = 4),
+    LAUNCH("sm_90a", 41, 64, NULL, .cooperative = true),
+    LAUNCH("sm_90a", 1, 64,
+           "k.cu:7: kernel 'k' waits for its whole grid (grid.sync()), which takes a cooperative "
+           "launch: write 'cooperative \"true\"' beside its grid",
+           .needs.grid_sync = true),
+    LAUNCH("sm_90a", 1, 64,
+           "k.cu:5: kernel 'k': a block of 64 threads, 40 registers a thread and 0 bytes of shared "
+           "memory does not fit on a multiprocessor",
+           .needs.registers = 40, .resident = NONE),
 };
 
 static struct device_facts facts_of(const char *device) {
@@ -187,8 +133,9 @@ TEST(each_limit) {
                                    .shared_bytes = r->shared,
                                    .cooperative = r->cooperative};
     const struct kernel_spec spec = {.source = text, .launches = &launch, .launch_count = 1};
+    const int resident = r->resident == NOT_KNOWN ? -1 : r->resident == NONE ? 0 : r->resident;
     cugen_error err = {0};
-    const int status = launch_check(&facts, &spec, 0, &r->needs, r->resident, &err);
+    const int status = launch_check(&facts, &spec, 0, &r->needs, resident, &err);
     if ((status != CUGEN_OK) != (r->refusal != NULL))
       fail_msg("row %zu: %d: %s", i, status, err.message);
     if (r->refusal && !strstr(err.message, r->refusal))
