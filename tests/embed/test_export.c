@@ -433,6 +433,17 @@ TEST_WITH(test_picks, set_up, tear_down) {
   expect_picks("46000 46000 f32 0\\n47000 46000 f32 0\\n", 1, "default,refused,");
 }
 
+/* Two tuned problems are as far by the size that differs most; the other size tells the nearer. */
+TEST_WITH(test_picks_by_all_sizes, set_up, tear_down) {
+  FREED(text) in = {0}, want = {0};
+  REMEMBER("wide vec=4 threads=64", 1.0, "M=400", "N=400");
+  REMEMBER("wide vec=2 threads=64", 1.0, "M=400", "N=200");
+  export_to("b", NULL);
+  add_case(200, 200, false, false, &in, &want);
+  compare_picks(&in, &want);
+  expect_found(&want, (const char *const[]){"near|wide vec=2 threads=64|M=400 N=200", NULL});
+}
+
 /* A variant whose scratch needs offsets of 64 bits stays in the bundle, beside a faster variant
    that needs them only for larger problems. */
 TEST_WITH(test_picks_wide, set_up_room, tear_down) {
