@@ -41,6 +41,33 @@ void opened_close(struct opened *o) {
   sources_forget(o->files);
 }
 
+void built_open(struct built *b, const char *config) {
+  static const struct bench_options options = {.seed = 1, .threads = 2, .timeout = 600};
+  opened_open(&b->opened, config, false);
+  WORKS(bench_open(&b->opened.target, &options, &b->bench, &err));
+  b->count = (size_t)space_valid(b->opened.space);
+  assert_in_range(b->count, 1, BUILT_MOST);
+  for (size_t i = 0; i < b->count; i++) {
+    WORKS(candidate_open(&b->bench, i, &b->candidates[i], &err));
+    WORKS(candidate_build(&b->bench, b->candidates[i], &err));
+  }
+  for (size_t i = 0; i < b->count; i++)
+    while (!candidate_ready(&b->bench, b->candidates[i])) compile_pool_wait(b->bench.pool, 0.05);
+}
+
+void built_close(struct built *b) {
+  for (size_t i = 0; i < b->count; i++) candidate_close(&b->bench, b->candidates[i]);
+  bench_close(&b->bench);
+  opened_close(&b->opened);
+}
+
+void built_run(struct built *b, size_t number, const struct measure_options *measure,
+               double timeout, struct cache_record *record) {
+  double busy;
+  WORKS(
+      candidate_run(&b->bench, b->candidates[number], true, measure, timeout, record, &busy, &err));
+}
+
 void shuffle(size_t *order, size_t count, unsigned *seed) {
   for (size_t i = count; i > 1; i--) {
     *seed = *seed * 1103515245 + 12345; /* the generator of the C standard's example of rand() */

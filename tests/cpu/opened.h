@@ -25,6 +25,20 @@ void check(int status, const cugen_error *err);
 void opened_open(struct opened *o, const char *config, bool check_problem);
 void opened_close(struct opened *o);
 
+/* All variants of a config, compiled. */
+enum { BUILT_MOST = 64 };
+struct built {
+  struct opened opened;
+  struct bench bench;
+  struct candidate *candidates[BUILT_MOST];
+  size_t count;
+};
+void built_open(struct built *b, const char *config);
+void built_close(struct built *b);
+/* Runs the variant, at most `timeout` seconds. */
+void built_run(struct built *b, size_t number, const struct measure_options *measure,
+               double timeout, struct cache_record *record);
+
 /* Shuffles the order; equal seeds give equal permutations. */
 void shuffle(size_t *order, size_t count, unsigned *seed);
 

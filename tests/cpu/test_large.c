@@ -46,45 +46,40 @@ static void release(struct buffer buffer) {
 
 enum { APART = 1100000000, ROWS = 3, COLS = 5 };
 
+enum { COPY, ACCESS, TRANSPOSE };
 static const struct {
-  struct choice choice;
-  const char *settings[SETTINGS];
-} moves[] = {
-    {{"configs/copy.lua", "element", NULL},
-     {"width=5", "height=3", "dtype=u8", "pitch_x=1100000000", "pitch_y=1100000000"}},
-    {{"configs/copy.lua", "tile", NULL},
-     {"width=5", "height=3", "dtype=u8", "pitch_x=1100000000", "pitch_y=1100000000"}},
-    {{"configs/copy.lua", "vector", NULL},
-     {"width=5", "height=3", "dtype=u8", "pitch_x=1100000000", "pitch_y=1100000000"}},
-    {{"configs/copy.lua", "bulk", NULL},
-     {"width=5", "height=3", "dtype=u8", "pitch_x=1100000000", "pitch_y=1100000000"}},
-    {{"configs/access.lua", "elements", NULL},
-     {"n=3", "dtype=u8", "load_stride=1100000000", "store_stride=1100000000"}},
-    {{"configs/transpose.lua", "coalesced_read", NULL},
-     {"rows=3", "cols=5", "dtype=u8", "pitch_a=1100000000", "pitch_b=1100000000"}},
-    {{"configs/transpose.lua", "coalesced_write", NULL},
-     {"rows=3", "cols=5", "dtype=u8", "pitch_a=1100000000", "pitch_b=1100000000"}},
-    {{"configs/transpose.lua", "coalesced_write_plain", NULL},
-     {"rows=3", "cols=5", "dtype=u8", "pitch_a=1100000000", "pitch_b=1100000000"}},
-    {{"configs/transpose.lua", "conflicts", NULL},
-     {"rows=3", "cols=5", "dtype=u8", "pitch_a=1100000000", "pitch_b=1100000000"}},
-    {{"configs/transpose.lua", "padded", NULL},
-     {"rows=3", "cols=5", "dtype=u8", "pitch_a=1100000000", "pitch_b=1100000000"}},
-    {{"configs/transpose.lua", "swizzled", NULL},
-     {"rows=3", "cols=5", "dtype=u8", "pitch_a=1100000000", "pitch_b=1100000000"}},
-    {{"configs/transpose.lua", "registers", NULL},
-     {"rows=3", "cols=5", "dtype=u8", "pitch_a=1100000000", "pitch_b=1100000000"}},
-    {{"configs/transpose.lua", "vector", NULL},
-     {"rows=3", "cols=5", "dtype=u8", "pitch_a=1100000000", "pitch_b=1100000000"}},
-};
+  const char *config, *settings[SETTINGS];
+} far_apart[] = {{"configs/copy.lua",
+                  {"width=5", "height=3", "dtype=u8", "pitch_x=1100000000", "pitch_y=1100000000"}},
+                 {"configs/access.lua",
+                  {"n=3", "dtype=u8", "load_stride=1100000000", "store_stride=1100000000"}},
+                 {"configs/transpose.lua",
+                  {"rows=3", "cols=5", "dtype=u8", "pitch_a=1100000000", "pitch_b=1100000000"}}};
+static const struct {
+  int family;
+  const char *implementation;
+} moves[] = {{COPY, "element"},
+             {COPY, "tile"},
+             {COPY, "vector"},
+             {COPY, "bulk"},
+             {ACCESS, "elements"},
+             {TRANSPOSE, "coalesced_read"},
+             {TRANSPOSE, "coalesced_write"},
+             {TRANSPOSE, "coalesced_write_plain"},
+             {TRANSPOSE, "conflicts"},
+             {TRANSPOSE, "padded"},
+             {TRANSPOSE, "swizzled"},
+             {TRANSPOSE, "registers"},
+             {TRANSPOSE, "vector"}};
 
 TEST(test_moves) {
   for (size_t i = 0; i < sizeof moves / sizeof *moves; i++) {
-    const char *config = moves[i].choice.config;
-    CLOSED(cugen_plan) *plan = open_choice(*state, &moves[i].choice, moves[i].settings, SETTINGS);
+    const int family = moves[i].family;
+    const struct choice choice = {far_apart[family].config, moves[i].implementation, NULL};
+    CLOSED(cugen_plan) *plan = open_choice(*state, &choice, far_apart[family].settings, SETTINGS);
     struct buffer x = reserve_argument(plan, 0), y = reserve_argument(plan, 1);
-    size_t cols = strstr(config, "access") ? 1 : COLS;
-    bool turned = strstr(config, "transpose") != NULL;
+    size_t cols = family == ACCESS ? 1 : COLS;
+    bool turned = family == TRANSPOSE;
     for (size_t r = 0; r < ROWS; r++)
       for (size_t c = 0; c < cols; c++) x.memory[r * APART + c] = (char)(1 + r * COLS + c);
     void *arguments[ARGUMENTS] = {x.memory, y.memory};
@@ -93,7 +88,7 @@ TEST(test_moves) {
       for (size_t c = 0; c < cols; c++) {
         int got = y.memory[turned ? c * APART + r : r * APART + c];
         if (got != (int)(1 + r * COLS + c))
-          fail_msg("%s: [%zu][%zu] is %d", moves[i].choice.implementation, r, c, got);
+          fail_msg("%s: [%zu][%zu] is %d", moves[i].implementation, r, c, got);
       }
     release(x);
     release(y);

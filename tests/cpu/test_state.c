@@ -7,7 +7,7 @@
 #include "opened.h"
 #include "tests/testing.h"
 
-enum { ROUNDS = 6, MOST = 64 };
+enum { ROUNDS = 6 };
 
 /* For the other variants, which harm themselves, the first verdict counts. */
 static const struct {
@@ -24,21 +24,10 @@ static const struct {
 
 enum { NOT_KNOWN = -1 };
 
-struct fixture {
-  struct opened opened;
-  struct bench bench;
-  struct candidate *candidates[MOST];
-  int wanted[MOST];
-  size_t count;
-};
+static struct built all;
+static int wanted[BUILT_MOST];
 
-static void open_bench(struct fixture *f) {
-  static const struct bench_options options = {.seed = 1, .threads = 2, .timeout = 600};
-  opened_open(&f->opened, "tests/configs/state.lua", false);
-  WORKS(bench_open(&f->opened.target, &options, &f->bench, &err));
-}
-
-static int wanted(const char *variant) {
+static int known_of(const char *variant) {
   static const char name[] = "does=";
   const char *does = strstr(variant, name) + sizeof name - 1;
   for (size_t i = 0; i < sizeof known / sizeof *known; i++)
@@ -46,75 +35,53 @@ static int wanted(const char *variant) {
   return NOT_KNOWN;
 }
 
-static void build_all(struct fixture *f) {
-  f->count = (size_t)space_valid(f->opened.space);
-  assert_in_range(f->count, 1, MOST);
-  for (size_t i = 0; i < f->count; i++) {
-    WORKS(candidate_open(&f->bench, i, &f->candidates[i], &err));
-    WORKS(candidate_build(&f->bench, f->candidates[i], &err));
-  }
-  for (size_t i = 0; i < f->count; i++) f->wanted[i] = wanted(f->candidates[i]->real.variant);
-  for (size_t i = 0; i < f->count; i++)
-    while (!candidate_ready(&f->bench, f->candidates[i])) compile_pool_wait(f->bench.pool, 0.05);
-}
-
-static int open_fixture(void **state) {
-  struct fixture *f = calloc(1, sizeof *f);
-  assert_non_null(f);
-  *state = f;
-  open_bench(f);
-  build_all(f);
+FIXTURE(set_up) {
+  built_open(&all, "tests/configs/state.lua");
+  for (size_t i = 0; i < all.count; i++) wanted[i] = known_of(all.candidates[i]->real.variant);
   return 0;
 }
 
-static int close_fixture(void **state) {
-  struct fixture *f = *state;
-  for (size_t i = 0; i < f->count; i++) candidate_close(&f->bench, f->candidates[i]);
-  bench_close(&f->bench);
-  opened_close(&f->opened);
-  free(f);
+FIXTURE(tear_down) {
+  built_close(&all);
   return 0;
 }
 
-static void run(struct fixture *f, size_t number, const char *before) {
+static void run(size_t number, const char *before) {
   static const struct measure_options measure = {.seconds = 0.01, .samples = 3};
-  struct candidate *c = f->candidates[number];
+  const char *variant = all.candidates[number]->real.variant;
   FREED(cache_record) record = {0};
-  double busy;
-  WORKS(candidate_run(&f->bench, c, true, &measure, 60, &record, &busy, &err));
+  built_run(&all, number, &measure, 60, &record);
   /* A thread that outlives its kernel's code may end the process or not, which decides only
      about its own variant. */
-  bool its_own = strstr(c->real.variant, "does=thread") != NULL;
-  if (f->wanted[number] == NOT_KNOWN) f->wanted[number] = (int)record.outcome;
-  if (!its_own && (int)record.outcome != f->wanted[number])
-    fail_msg("%s after %s: outcome %d, not %d: %s", c->real.variant, before, (int)record.outcome,
-             f->wanted[number], record.reason);
+  bool its_own = strstr(variant, "does=thread") != NULL;
+  if (wanted[number] == NOT_KNOWN) wanted[number] = (int)record.outcome;
+  if (!its_own && (int)record.outcome != wanted[number])
+    fail_msg("%s after %s: outcome %d, not %d: %s", variant, before, (int)record.outcome,
+             wanted[number], record.reason);
 }
 
 TEST(every_order_gives_one_verdict) {
-  struct fixture *f = *state;
-  size_t order[MOST];
+  size_t order[BUILT_MOST];
   unsigned seed = 1;
   const char *before = "nothing";
-  for (size_t i = 0; i < f->count; i++) order[i] = i;
+  for (size_t i = 0; i < all.count; i++) order[i] = i;
   for (int round = 0; round < ROUNDS; round++) {
-    shuffle(order, f->count, &seed);
-    for (size_t i = 0; i < f->count; i++) {
-      run(f, order[i], before);
-      before = f->candidates[order[i]]->real.variant;
+    shuffle(order, all.count, &seed);
+    for (size_t i = 0; i < all.count; i++) {
+      run(order[i], before);
+      before = all.candidates[order[i]]->real.variant;
     }
   }
 }
 
 /* The variants that look run after each of the others. */
 TEST(nothing_is_left_to_be_found) {
-  struct fixture *f = *state;
   size_t looks = 0;
-  while (!strstr(f->candidates[looks]->real.variant, "looks")) looks++;
-  for (size_t i = 0; i < f->count; i++) {
-    run(f, i, "another");
-    run(f, looks, f->candidates[i]->real.variant);
+  while (!strstr(all.candidates[looks]->real.variant, "looks")) looks++;
+  for (size_t i = 0; i < all.count; i++) {
+    run(i, "another");
+    run(looks, all.candidates[i]->real.variant);
   }
 }
 
-ALL_TESTS_WITH(open_fixture, close_fixture);
+ALL_TESTS_WITH(set_up, tear_down);

@@ -32,80 +32,65 @@ static void expect_refusal(cugen *lib, const struct refusal *row) {
   if (!strstr(said, row->message)) fail_msg("%s %s: %s", row->config, row->setting, said);
 }
 
-TEST(test_no_elements) {
-  static const struct refusal rows[] = {
-      {"copy", "width=0", "shape of \"x\" has the extent 0 (width): it must be 1 or more"},
-      {"copy", "height=-1", "has the extent -1 (height): it must be 1 or more"},
-      {"copy", "depth=0", "it must be 1 or more"},
-      {"access", "n=0", "shape of \"x\" has the extent 0 (n + load_offset): it must be 1 or more"},
-      {"transpose", "rows=0", "shape of \"A\" has the extent 0 (rows): it must be 1 or more"},
-      {"transpose", "cols=0", "it must be 1 or more"},
-      {"transpose", "batch=0", "it must be 1 or more"},
-      {"reduce", "rows=0", "it must be 1 or more"},
-      {"sum", "n=0", "shape of \"x\" has the extent 0 (n): it must be 1 or more"},
-      {"reduce", "cols=0", "shape of \"x\" has the extent 0 (cols): it must be 1 or more"},
-      {"matmul", "M=0", "shape of \"A\" has the extent 0"},
-      {"matmul", "N=-5", "shape of \"B\" has the extent -5"},
-      {"matmul", "K=0", "it must be 1 or more"},
-      {"matmul", "batch=0", "it must be 1 or more"},
-      {"filter", "rows=0", "grid y: 1 to 65535 rules out"},
-      {"filter", "cols=-1", "grid x: 1 to 2147483647 rules out"},
-      {"particles", "n=0", "grid x: 1 to 2147483647 rules out"},
-      {"reader", "n=0", "grid x: 1 to 2147483647 rules out"},
-  };
-  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) expect_refusal(*state, &rows[i]);
-}
+static const struct refusal refusals[] = {
+    /* no elements */
+    {"copy", "width=0", "shape of \"x\" has the extent 0 (width): it must be 1 or more"},
+    {"copy", "height=-1", "has the extent -1 (height): it must be 1 or more"},
+    {"copy", "depth=0", "it must be 1 or more"},
+    {"access", "n=0", "shape of \"x\" has the extent 0 (n + load_offset): it must be 1 or more"},
+    {"transpose", "rows=0", "shape of \"A\" has the extent 0 (rows): it must be 1 or more"},
+    {"transpose", "cols=0", "it must be 1 or more"},
+    {"transpose", "batch=0", "it must be 1 or more"},
+    {"reduce", "rows=0", "it must be 1 or more"},
+    {"sum", "n=0", "shape of \"x\" has the extent 0 (n): it must be 1 or more"},
+    {"reduce", "cols=0", "shape of \"x\" has the extent 0 (cols): it must be 1 or more"},
+    {"matmul", "M=0", "shape of \"A\" has the extent 0"},
+    {"matmul", "N=-5", "shape of \"B\" has the extent -5"},
+    {"matmul", "K=0", "it must be 1 or more"},
+    {"matmul", "batch=0", "it must be 1 or more"},
+    {"filter", "rows=0", "grid y: 1 to 65535 rules out"},
+    {"filter", "cols=-1", "grid x: 1 to 2147483647 rules out"},
+    {"particles", "n=0", "grid x: 1 to 2147483647 rules out"},
+    {"reader", "n=0", "grid x: 1 to 2147483647 rules out"},
+    /* a pitch below a row */
+    {"copy", "pitch_x=30010",
+     "pitch of \"x\" is 30010, but the contiguous dimension has 30011 elements"},
+    {"copy", "pitch_y=-1", "pitch of \"y\" is -1, but the contiguous dimension has 30011 elements"},
+    {"access", "load_stride=0", "pitch of \"x\" is 0, but the contiguous dimension has 1 elements"},
+    {"access", "store_stride=-1",
+     "pitch of \"y\" is -1, but the contiguous dimension has 1 elements"},
+    {"transpose", "pitch_a=390",
+     "pitch of \"A\" is 390, but the contiguous dimension has 391 elements"},
+    {"transpose", "pitch_b=267",
+     "pitch of \"B\" is 267, but the contiguous dimension has 268 elements"},
+    /* no such path */
+    {"copy", "dtype=f8", "dtype is one of f32, f64, f16,"},
+    {"access", "dtype=c64", "dtype is one of f32, f64, f16,"},
+    {"transpose", "dtype=f128", "dtype is one of f32, f64, f16,"},
+    {"reduce", "dtype=i8", "dtype is one of f32, f64, f16, bf16, i32"},
+    {"reduce", "op=prod", "op is one of sum, min, max, largest"},
+    {"matmul", "dtype=u64", "dtype is one of f32, f64"},
+    {"matmul", "layout_a=cow", "layout_a is one of row, col; nearest 'row'"},
+    {"matmul", "activation=gulu", "activation is one of none, relu, gelu; nearest 'gelu'"},
+    {"filter", "dtype=bf16", "dtype is one of f32, f16, f64"},
+    {"filter", "size=4", "size is one of 5, 3, 7, 9, 11, 13, 15"},
+    {"filter", "boundary=periodic", "boundary is one of clamp, zero, mirror, wrap"},
+    {"particles", "dtype=f16", "dtype is one of f32, f64"},
+    {"reader", "dtype=i32", "dtype is one of f32, f64"},
+    /* problems that a restriction of the config excludes */
+    {"access", "load_offset=-1", "where \"load_offset >= 0 and store_offset >= 0\" rules out"},
+    {"matmul", "batch=65536", "where \"batch <= 65535\" rules out"},
+    {"matmul", "dtype_c=f32", "where \"dtype_c == 'default' or "},
+    {"particles", "fields=6", "where \"fields >= 7\" rules out"},
+    {"reader", "passes=0", "where \"passes >= 1\" rules out"},
+    {"reader", "chunk=-4", "where \"chunk >= 1\" rules out"},
+};
 
-TEST(test_pitch_below_a_row) {
-  static const struct refusal rows[] = {
-      {"copy", "pitch_x=30010",
-       "pitch of \"x\" is 30010, but the contiguous dimension has 30011 elements"},
-      {"copy", "pitch_y=-1",
-       "pitch of \"y\" is -1, but the contiguous dimension has 30011 elements"},
-      {"access", "load_stride=0",
-       "pitch of \"x\" is 0, but the contiguous dimension has 1 elements"},
-      {"access", "store_stride=-1",
-       "pitch of \"y\" is -1, but the contiguous dimension has 1 elements"},
-      {"transpose", "pitch_a=390",
-       "pitch of \"A\" is 390, but the contiguous dimension has 391 elements"},
-      {"transpose", "pitch_b=267",
-       "pitch of \"B\" is 267, but the contiguous dimension has 268 elements"},
-  };
-  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) expect_refusal(*state, &rows[i]);
-}
-
-TEST(test_no_path) {
-  static const struct refusal rows[] = {
-      {"copy", "dtype=f8", "dtype is one of f32, f64, f16,"},
-      {"access", "dtype=c64", "dtype is one of f32, f64, f16,"},
-      {"transpose", "dtype=f128", "dtype is one of f32, f64, f16,"},
-      {"reduce", "dtype=i8", "dtype is one of f32, f64, f16, bf16, i32"},
-      {"reduce", "op=prod", "op is one of sum, min, max, largest"},
-      {"matmul", "dtype=u64", "dtype is one of f32, f64"},
-      {"matmul", "layout_a=cow", "layout_a is one of row, col; nearest 'row'"},
-      {"matmul", "activation=gulu", "activation is one of none, relu, gelu; nearest 'gelu'"},
-      {"filter", "dtype=bf16", "dtype is one of f32, f16, f64"},
-      {"filter", "size=4", "size is one of 5, 3, 7, 9, 11, 13, 15"},
-      {"filter", "boundary=periodic", "boundary is one of clamp, zero, mirror, wrap"},
-      {"particles", "dtype=f16", "dtype is one of f32, f64"},
-      {"reader", "dtype=i32", "dtype is one of f32, f64"},
-  };
-  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) expect_refusal(*state, &rows[i]);
-}
-
-/* Problems that a restriction of the config excludes. */
-TEST(test_no_variant) {
-  static const struct refusal rows[] = {
-      {"access", "load_offset=-1", "where \"load_offset >= 0 and store_offset >= 0\" rules out"},
-      {"matmul", "batch=65536", "where \"batch <= 65535\" rules out"},
-      {"matmul", "dtype_c=f32", "where \"dtype_c == 'default' or "},
-      {"particles", "fields=6", "where \"fields >= 7\" rules out"},
-      {"reader", "passes=0", "where \"passes >= 1\" rules out"},
-      {"reader", "chunk=-4", "where \"chunk >= 1\" rules out"},
-  };
+TEST(test_refusals) {
   static const char *const scattered[] = {"scattered=true", "n=1000"};
+  for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++)
+    expect_refusal(*state, &refusals[i]);
   CLOSED(cugen_kernel) *kernel = open_kernel(*state, "access", scattered, 2);
-  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) expect_refusal(*state, &rows[i]);
   FAILS(cugen_plan_open(kernel, NULL, &(cugen_plan *){NULL}, &err), CUGEN_ERROR_EMPTY,
         "where \"not scattered or is_pow2(n)\" rules out");
 }
