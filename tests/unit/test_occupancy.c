@@ -246,6 +246,8 @@ TEST(test_best_block_refusals) {
 
 TEST(test_models) {
   struct device_description got = described("A100");
+  assert_true(k40.sm_count == 15 && v100.sm_count == 80 && a100.sm_count == 108);
+  assert_true(k40.max_blocks_per_sm == 16 && a100.max_blocks_per_sm == 32);
   assert_true(described_knows(&got, DEVICE_FACT_clock_khz));
   assert_true(described_device("NVIDIA H200 sm_90 132 SMs", &got));
   assert_string_equal(got.name, "NVIDIA H200");
