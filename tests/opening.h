@@ -17,6 +17,19 @@ static inline cugen *library_of(const cugen_options *options) {
   return lib;
 }
 
+/* CPU_LIBRARY; defines `lib` on the cpu device, and the fixtures that open and close it. */
+#define CPU_LIBRARY                                                                                \
+  static cugen *lib;                                                                               \
+  FIXTURE(open_library) {                                                                          \
+    lib = OPEN_LIBRARY(.device = "cpu", .cache = "none");                                          \
+    return 0;                                                                                      \
+  }                                                                                                \
+  FIXTURE(close_library) {                                                                         \
+    cugen_close(lib);                                                                              \
+    return 0;                                                                                      \
+  }                                                                                                \
+  struct cugen
+
 static inline cugen_kernel *kernel_of(cugen *lib, const char *config, const char *const *settings,
                                       size_t count) {
   cugen_error err;

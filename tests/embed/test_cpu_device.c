@@ -12,17 +12,7 @@
 
 enum { COUNT = 1000, THREADS = 8, ROUNDS = 1000 };
 
-static cugen *lib;
-
-FIXTURE(open_library) {
-  lib = OPEN_LIBRARY(.device = "cpu", .cache = "none");
-  return 0;
-}
-
-FIXTURE(close_library) {
-  cugen_close(lib);
-  return 0;
-}
+CPU_LIBRARY;
 
 static cugen_plan *open_plan(const char *config, const char *const *settings, size_t count) {
   cugen_plan *plan;

@@ -5,21 +5,7 @@
 #include "cugen.h"
 #include "tests/opening.h"
 
-static cugen *lib;
-
-FIXTURE(open_library) {
-  lib = OPEN_LIBRARY(.device = "cpu", .cache = "none");
-  return 0;
-}
-
-FIXTURE(close_library) {
-  cugen_close(lib);
-  return 0;
-}
-
-static cugen_kernel *open_kernel(const char *config, const char *const *settings, size_t count) {
-  return kernel_of(lib, config, settings, count);
-}
+CPU_LIBRARY;
 
 static cugen_array matrix(const char *dtype, int64_t rows, int64_t cols, int64_t down,
                           int64_t along) {
@@ -48,7 +34,7 @@ static void expect_refusal(cugen_kernel *kernel, const cugen_array *arrays, size
 }
 
 TEST(sizes_follow_from_shapes) {
-  CLOSED(cugen_kernel) *k = open_kernel("matmul", NULL, 0);
+  CLOSED(cugen_kernel) *k = kernel_of(lib, "matmul", NULL, 0);
   const cugen_array first[] = {matrix("f32", 6, 4, 4, 1), matrix("f32", 4, 8, 8, 1)};
   const cugen_array other[] = {matrix("f32", 5, 4, 4, 1), matrix("f32", 4, 8, 8, 1)};
   cugen_plan *plan = find(k, first, 2);
@@ -65,7 +51,7 @@ TEST(sizes_follow_from_shapes) {
 }
 
 TEST(the_plan_launches) {
-  CLOSED(cugen_kernel) *k = open_kernel("matmul", NULL, 0);
+  CLOSED(cugen_kernel) *k = kernel_of(lib, "matmul", NULL, 0);
   const float a[2][3] = {{1, 2, 3}, {4, 5, 6}}, b[2][3] = {{1, 0, 1}, {0, 1, 0}};
   float c[2][2] = {{0}};
   /* B = b transposed, as it lies */
@@ -86,7 +72,8 @@ TEST(the_plan_launches) {
 }
 
 TEST(types_layouts_and_pitches_follow) {
-  CLOSED(cugen_kernel) *k = open_kernel("matmul", NULL, 0), *copy = open_kernel("copy", NULL, 0);
+  CLOSED(cugen_kernel) *k = kernel_of(lib, "matmul", NULL, 0),
+                       *copy = kernel_of(lib, "copy", NULL, 0);
   const cugen_array turned[] = {matrix("bf16", 6, 4, 1, 6), matrix("bf16", 4, 8, 1, 4),
                                 matrix("f32", 6, 8, 8, 1)};
   expect_problem(k, turned, 3, "dtype=bf16 dtype_c=f32 layout_a=col layout_b=col layout_c=row");
@@ -104,8 +91,8 @@ TEST(types_layouts_and_pitches_follow) {
 /* batch * M shows neither: batch keeps its value, so that a wrong shape is no batch. */
 TEST(a_batch_is_set) {
   static const char *const four[] = {"batch=4"};
-  CLOSED(cugen_kernel) *one = open_kernel("matmul", NULL, 0),
-                       *batch = open_kernel("matmul", four, 1);
+  CLOSED(cugen_kernel) *one = kernel_of(lib, "matmul", NULL, 0),
+                       *batch = kernel_of(lib, "matmul", four, 1);
   const cugen_array arrays[] = {matrix("f32", 24, 4, 4, 1), matrix("f32", 16, 8, 8, 1)};
   expect_refusal(one, arrays, 2,
                  "argument 'B': its shape is (16, 8), should be (4, 8) by the settings and the "
@@ -115,7 +102,7 @@ TEST(a_batch_is_set) {
 
 TEST(a_setting_holds) {
   static const char *const settings[] = {"K=4", "layout_b=row", "dtype=f32"};
-  CLOSED(cugen_kernel) *k = open_kernel("matmul", settings, 3);
+  CLOSED(cugen_kernel) *k = kernel_of(lib, "matmul", settings, 3);
   const cugen_array short_k[] = {matrix("f32", 6, 3, 3, 1), matrix("f32", 3, 8, 8, 1)};
   const cugen_array turned[] = {matrix("f32", 6, 4, 4, 1), matrix("f32", 4, 8, 1, 4)};
   const cugen_array wide[] = {matrix("f64", 6, 4, 4, 1), matrix("f64", 4, 8, 8, 1)};
@@ -125,7 +112,7 @@ TEST(a_setting_holds) {
 }
 
 TEST(nonsense_is_refused) {
-  CLOSED(cugen_kernel) *k = open_kernel("matmul", NULL, 0);
+  CLOSED(cugen_kernel) *k = kernel_of(lib, "matmul", NULL, 0);
   cugen_plan *plan;
   cugen_error err;
   cugen_array arrays[40] = {matrix("f32", 6, 4, 4, 1), matrix("f32", 4, 8, 8, 1)};
@@ -158,7 +145,7 @@ TEST(nonsense_is_refused) {
 /* More than the table begins with, and than the cpu device has room for images: all are found. */
 TEST(many_sizes) {
   enum { COUNT = 600 };
-  CLOSED(cugen_kernel) *k = open_kernel("tests/configs/wild.lua", NULL, 0);
+  CLOSED(cugen_kernel) *k = kernel_of(lib, "tests/configs/wild.lua", NULL, 0);
   cugen_plan *plans[COUNT];
   for (int round = 0; round < 2; round++)
     for (int i = 0; i < COUNT; i++) {
@@ -172,7 +159,7 @@ TEST(many_sizes) {
 /* Tuning finds other variants: earlier plans stay open, new ones are opened. */
 TEST(tuning_opens_anew) {
   cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
-  CLOSED(cugen_kernel) *k = open_kernel("tests/configs/wild.lua", NULL, 0);
+  CLOSED(cugen_kernel) *k = kernel_of(lib, "tests/configs/wild.lua", NULL, 0);
   const cugen_array x[] = {{"f32", 1, {100}, {1}}};
   cugen_plan *before = find(k, x, 1);
   options.budget_count = 1;

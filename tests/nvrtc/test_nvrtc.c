@@ -68,6 +68,14 @@ static void compile_or_fail(const struct compile_request *request, struct compil
   if (nvrtc_compile(nvrtc, request, out, &err)) fail_msg("%s: %s", request->arch, err.message);
 }
 
+/* For sources with one kernel, k. */
+static const char *const only_k[] = {"k"};
+
+static void compile_k(const char *source, struct compiled *out) {
+  struct compile_request request = request_for(source, "sm_90a", only_k, 1);
+  compile_or_fail(&request, out);
+}
+
 static void compile_kernels(const char *arch, struct compiled *out) {
   struct compile_request request = request_for(kernels, arch, kernel_entries, 3);
   compile_or_fail(&request, out);
@@ -175,8 +183,7 @@ TEST(test_resources_are_what_ptxas_says) {
 /* The block may also have a fixed size instead of a bound. */
 TEST(test_fixed_block) {
   static const char source[] = "__global__ void __block_size__((48, 2, 1)) k(int *a) { *a = 1; }\n";
-  static const char *const entry[] = {"k"};
-  struct compile_request request = request_for(source, "sm_90", entry, 1);
+  struct compile_request request = request_for(source, "sm_90", only_k, 1);
   FREED(compiled) compiled;
   compile_or_fail(&request, &compiled);
   assert_int_equal(compiled.resources[0].max_threads, 96);
@@ -257,19 +264,18 @@ TEST(test_reasons_of_ptxas) {
                                "  __syncthreads();\n"
                                "  a[n] = s[n + threadIdx.x];\n"
                                "}\n";
-  static const char *const entry[] = {"k"};
-  struct compile_request request = request_for(constants, "sm_90a", entry, 1);
+  struct compile_request request = request_for(constants, "sm_90a", only_k, 1);
   assert_refused(
       &request,
       "k.cu:2: ptxas error   : File uses too much global constant data (0x13880 bytes, 0x10000 "
       "max): give the kernel what is large by its address");
-  request = request_for(shared, "sm_90", entry, 1);
+  request = request_for(shared, "sm_90", only_k, 1);
   assert_refused(
       &request,
       "k.cu:10: ptxas error   : Entry function 'k' uses too much shared data (0x10000 bytes, "
       "0xc000 max): give the array to dynamic shared memory");
   FREED(compiled) compiled;
-  request = request_for(shared, "sm_90a", entry, 1);
+  request = request_for(shared, "sm_90a", only_k, 1);
   assert_int_equal(nvrtc_compile(nvrtc, &request, &compiled, NULL), CUGEN_OK);
   assert_int_equal(compiled.resources[0].static_shared, 65536);
 }
@@ -305,12 +311,11 @@ TEST(test_waiting_for_the_grid) {
 
 /* A very long message is cut after its first lines. */
 TEST(test_only_the_first_errors) {
-  static const char *const entry[] = {"k"};
   FREED(text) source = {0};
   text_add(&source, "__global__ void k(float *a) {\n");
   for (int i = 0; i < 90; i++) text_addf(&source, "  a[%d] = name_%d;\n", i, i);
   text_add(&source, "}\n");
-  struct compile_request request = request_for(text_get(&source), "sm_90a", entry, 1);
+  struct compile_request request = request_for(text_get(&source), "sm_90a", only_k, 1);
   struct compiled compiled;
   cugen_error err;
   assert_int_equal(nvrtc_compile(nvrtc, &request, &compiled, &err), CUGEN_ERROR_COMPILE);
@@ -320,10 +325,8 @@ TEST(test_only_the_first_errors) {
 
 TEST(test_warnings_are_kept_without_figures) {
   static const char source[] = "__global__ void k(int *a) {\n  int unused_name;\n  *a = 1;\n}\n";
-  static const char *const entry[] = {"k"};
-  struct compile_request request = request_for(source, "sm_90a", entry, 1);
   FREED(compiled) compiled;
-  compile_or_fail(&request, &compiled);
+  compile_k(source, &compiled);
   assert_non_null(strstr(compiled.log, "test.cu:2: warning"));
   assert_null(strstr(compiled.log, "ptxas info"));
   assert_null(strstr(compiled.log, "bytes stack frame"));
@@ -381,20 +384,16 @@ TEST(test_comments_change_nothing) {
 TEST(test_half_header) {
   static const char source[] =
       "#include <cuda_fp16.h>\n__global__ void k(__half *a) { a[0] = __hadd(a[1], a[2]); }\n";
-  static const char *const entry[] = {"k"};
-  struct compile_request request = request_for(source, "sm_90a", entry, 1);
   FREED(compiled) compiled;
   assert_true(toolkit->include.length > 0);
-  compile_or_fail(&request, &compiled);
+  compile_k(source, &compiled);
 }
 
 /* ---- Headers of a library that NVRTC has not ------------------------------------------------ */
 
 static void compile_text(const char *source) {
-  static const char *const entry[] = {"k"};
-  struct compile_request request = request_for(source, "sm_90a", entry, 1);
   FREED(compiled) compiled;
-  compile_or_fail(&request, &compiled);
+  compile_k(source, &compiled);
   assert_string_equal(compiled.log, "");
 }
 
@@ -454,12 +453,11 @@ TEST(test_options) {
       "unroll\n"
       "    for (int i = 0; i < 64; i++) a[i] = a[i] * a[(i + 7) % 64] + a[(i + 3) % 64] / a[i];\n"
       "  for (int i = 0; i < 64; i++) y[i] = a[i] + __cplusplus;\n}\n";
-  static const char *const entry[] = {"k"};
   static const char *const options[] = {NULL, "--maxrregcount=32", "--use_fast_math",
                                         "--std=c++20"};
   struct compiled compiled[4];
   for (int i = 0; i < 4; i++) {
-    struct compile_request request = request_for(source, "sm_90a", entry, 1);
+    struct compile_request request = request_for(source, "sm_90a", only_k, 1);
     request.options = options[i];
     compile_or_fail(&request, &compiled[i]);
   }
@@ -468,15 +466,14 @@ TEST(test_options) {
   for (int i = 1; i < 4; i++)
     assert_string_not_equal(compiled[0].image_hash.hex, compiled[i].image_hash.hex);
   for (int i = 0; i < 4; i++) compiled_free(&compiled[i]);
-  struct compile_request request = request_for(source, "sm_90a", entry, 1);
+  struct compile_request request = request_for(source, "sm_90a", only_k, 1);
   request.options = "--maxrregcount=no";
   assert_refused(&request, "");
 }
 
 TEST(test_headers_that_are_not_there) {
-  static const char *const entry[] = {"k"};
   struct compile_request request = request_for(
-      "#line 7 \"mine/t.cu\"\n#include <limits>\n__global__ void k() {}\n", "sm_90a", entry, 1);
+      "#line 7 \"mine/t.cu\"\n#include <limits>\n__global__ void k() {}\n", "sm_90a", only_k, 1);
   assert_refused(
       &request, "mine/t.cu:7: catastrophic error: cannot open source file \"limits\": NVRTC has no "
                 "C++ library; "
@@ -507,10 +504,9 @@ TEST(test_headers_that_are_not_there) {
 
 /* A file for nvcc also has host code. */
 TEST(test_host_code) {
-  static const char *const entry[] = {"k"};
   struct compile_request request =
       request_for("#line 1 \"k.cu\"\n__global__ void k() {}\nvoid go() { k<<<1, 1>>>(); }\n",
-                  "sm_90a", entry, 1);
+                  "sm_90a", only_k, 1);
   assert_refused(&request,
                  ": 'go' is neither __global__ nor __device__, and so host code perhaps.");
   request.source = "#line 1 \"k.cu\"\n__global__ void k() {}\n__host__ void go() {}\n";
@@ -532,8 +528,7 @@ TEST(test_time_limit) {
   text_add(&source, "__global__ void k(float *a) {\n  float x = a[0];\n");
   for (int i = 0; i < 6000; i++) text_addf(&source, "  x = x * a[%d] + sinf(x);\n", i);
   text_add(&source, "  a[1] = x;\n}\n");
-  static const char *const entry[] = {"k"};
-  struct compile_request request = request_for(text_get(&source), "sm_90a", entry, 1);
+  struct compile_request request = request_for(text_get(&source), "sm_90a", only_k, 1);
   request.timeout = 0.2;
   assert_refused(&request, "test.cu: compiling was stopped after 0.2 s");
 }
