@@ -32,6 +32,32 @@ static const char reference[] = "__global__ void reference(${params}) {\n"
                                 "  if (i < sample_count) y[i] = x[samples ? samples[i] : i];\n"
                                 "}\n";
 
+/* What the last block to take a ticket reads, the others wrote. */
+#define WRITE   "p[i] = x[i];\n"
+#define BARRIER "__syncthreads();\n"
+#define FENCE   "__threadfence();\n"
+#define LAST    "last = atomicAdd(c, 1) == gridDim.x - 1;\n"
+#define TICKET  "if (!t) " LAST
+#define READ    "for (int k = t; k < n; k += 64) y[k] = p[k];\n"
+/* with a fence before or behind the ticket, which may be "" */
+#define TICKET_WITH(before, behind) "if (!t) {\n" before "  " LAST behind "}\n"
+#define OTHERS_LEAVE                "if (!last) return;\n" FENCE READ "if (!t) c[0] = 0;\n"
+#define OTHERS_PASS                 "if (last) " FENCE "if (last) " READ "if (last && !t) c[0] = 0;\n"
+#define NO_FENCE(read)                                                                             \
+  "for (int k = t; last && k < n; k += 64) y[k] = " read ";\nif (last && !t) c[0] = 0;\n"
+
+#define IN_TURN(fence)                                                                             \
+  "y[i] = x[i];\n"                                                                                 \
+  "if (!t) {\n"                                                                                    \
+  "  volatile int *turn = c;\n"                                                                    \
+  "  while (turn[0] != blockIdx.x) {}\n"                                                           \
+  "  __threadfence();\n"                                                                           \
+  "  if (!blockIdx.x) c[2] = 5;\n"                                                                 \
+  "  c[1] = c[2] + blockIdx.x;\n"                                                                  \
+  "  if (blockIdx.x == 3) c[1] = c[2] = 0;\n" fence                                                \
+  "  turn[0] = blockIdx.x == 3 ? 0 : blockIdx.x + 1;\n"                                            \
+  "}\n"
+
 /* The body of a kernel that copies x to y in 4 blocks of 64 threads, and leaves c zero. The body
    begins on line 4 of the template. */
 static const struct {
@@ -39,104 +65,25 @@ static const struct {
   int line;
   const char *body;
 } cases[] = {
-    {"last block", NULL, 0,
-     "p[i] = x[i];\n"
-     "__syncthreads();\n"
-     "if (!t) {\n"
-     "  __threadfence();\n"
-     "  last = atomicAdd(c, 1) == gridDim.x - 1;\n"
-     "}\n"
-     "__syncthreads();\n"
-     "if (!last) return;\n"
-     "__threadfence();\n"
-     "for (int k = t; k < n; k += 64) y[k] = p[k];\n"
-     "if (!t) c[0] = 0;\n"},
+    {"last block", NULL, 0, WRITE BARRIER TICKET_WITH("  " FENCE, "") BARRIER OTHERS_LEAVE},
     {"last block: each thread fences what it wrote", NULL, 0,
-     "p[i] = x[i];\n"
-     "__threadfence();\n"
-     "__syncthreads();\n"
-     "if (!t) last = atomicAdd(c, 1) == gridDim.x - 1;\n"
-     "__syncthreads();\n"
-     "if (!last) return;\n"
-     "__threadfence();\n"
-     "for (int k = t; k < n; k += 64) y[k] = p[k];\n"
-     "if (!t) c[0] = 0;\n"},
+     WRITE FENCE BARRIER TICKET BARRIER OTHERS_LEAVE},
     {"last block: each thread writes behind its fence", "missing fence", 11,
-     "__threadfence();\n"
-     "p[i] = x[i];\n"
-     "__syncthreads();\n"
-     "if (!t) last = atomicAdd(c, 1) == gridDim.x - 1;\n"
-     "__syncthreads();\n"
-     "if (!last) return;\n"
-     "__threadfence();\n"
-     "for (int k = t; k < n; k += 64) y[k] = p[k];\n"
-     "if (!t) c[0] = 0;\n"},
+     FENCE WRITE BARRIER TICKET BARRIER OTHERS_LEAVE},
     {"last block: no barrier before the fence", "race between blocks", 11,
-     "p[i] = x[i];\n"
-     "if (!t) {\n"
-     "  __threadfence();\n"
-     "  last = atomicAdd(c, 1) == gridDim.x - 1;\n"
-     "}\n"
-     "__syncthreads();\n"
-     "if (last) __threadfence();\n"
-     "if (last) for (int k = t; k < n; k += 64) y[k] = p[k];\n"
-     "if (last && !t) c[0] = 0;\n"},
+     WRITE TICKET_WITH("  " FENCE, "") BARRIER OTHERS_PASS},
     {"last block: fences but no barrier before the ticket", "race between blocks", 9,
-     "p[i] = x[i];\n"
-     "__threadfence();\n"
-     "if (!t) last = atomicAdd(c, 1) == gridDim.x - 1;\n"
-     "__syncthreads();\n"
-     "if (last) __threadfence();\n"
-     "if (last) for (int k = t; k < n; k += 64) y[k] = p[k];\n"
-     "if (last && !t) c[0] = 0;\n"},
+     WRITE FENCE TICKET BARRIER OTHERS_PASS},
     {"last block: no fence before the ticket", "missing fence", 9,
-     "p[i] = x[i];\n"
-     "__syncthreads();\n"
-     "if (!t) last = atomicAdd(c, 1) == gridDim.x - 1;\n"
-     "__syncthreads();\n"
-     "if (last) __threadfence();\n"
-     "if (last) for (int k = t; k < n; k += 64) y[k] = p[k];\n"
-     "if (last && !t) c[0] = 0;\n"},
+     WRITE BARRIER TICKET BARRIER OTHERS_PASS},
     {"last block: a fence of the block", "missing fence", 13,
-     "p[i] = x[i];\n"
-     "__syncthreads();\n"
-     "if (!t) {\n"
-     "  __threadfence_block();\n"
-     "  last = atomicAdd(c, 1) == gridDim.x - 1;\n"
-     "}\n"
-     "__syncthreads();\n"
-     "if (!last) return;\n"
-     "__threadfence();\n"
-     "for (int k = t; k < n; k += 64) y[k] = p[k];\n"
-     "if (!t) c[0] = 0;\n"},
+     WRITE BARRIER TICKET_WITH("  __threadfence_block();\n", "") BARRIER OTHERS_LEAVE},
     {"last block: no fence behind the ticket", "missing fence", 9,
-     "p[i] = x[i];\n"
-     "__threadfence();\n"
-     "__syncthreads();\n"
-     "if (!t) last = atomicAdd(c, 1) == gridDim.x - 1;\n"
-     "__syncthreads();\n"
-     "for (int k = t; last && k < n; k += 64) y[k] = p[k];\n"
-     "if (last && !t) c[0] = 0;\n"},
+     WRITE FENCE BARRIER TICKET BARRIER NO_FENCE("p[k]")},
     {"last block: a fence of the block behind the ticket", "missing fence", 12,
-     "p[i] = x[i];\n"
-     "__threadfence();\n"
-     "__syncthreads();\n"
-     "if (!t) {\n"
-     "  last = atomicAdd(c, 1) == gridDim.x - 1;\n"
-     "  __threadfence_block();\n"
-     "}\n"
-     "__syncthreads();\n"
-     "for (int k = t; last && k < n; k += 64) y[k] = p[k];\n"
-     "if (last && !t) c[0] = 0;\n"},
+     WRITE FENCE BARRIER TICKET_WITH("", "  __threadfence_block();\n") BARRIER NO_FENCE("p[k]")},
     {"last block: no fence, but past the cache, as the programming guide has it", NULL, 0,
-     "p[i] = x[i];\n"
-     "__threadfence();\n"
-     "__syncthreads();\n"
-     "if (!t) last = atomicAdd(c, 1) == gridDim.x - 1;\n"
-     "__syncthreads();\n"
-     "for (int k = t; last && k < n; k += 64) y[k] = *(volatile float *)(p + k) + 0 * __ldcg(p + "
-     "k);\n"
-     "if (last && !t) c[0] = 0;\n"},
+     WRITE FENCE BARRIER TICKET BARRIER NO_FENCE("*(volatile float *)(p + k) + 0 * __ldcg(p + k)")},
     {"a lock of all blocks", NULL, 0,
      "y[i] = x[i];\n"
      "while (atomicCAS(c, 0, 1)) {}\n"
@@ -171,29 +118,8 @@ static const struct {
      "atomicExch(&lock, 0); sum += 1;\n"
      "__syncthreads();\n"
      "y[i] = x[i] + (sum - 64);\n"},
-    {"blocks in turn", NULL, 0,
-     "y[i] = x[i];\n"
-     "if (!t) {\n"
-     "  volatile int *turn = c;\n"
-     "  while (turn[0] != blockIdx.x) {}\n"
-     "  __threadfence();\n"
-     "  if (!blockIdx.x) c[2] = 5;\n"
-     "  c[1] = c[2] + blockIdx.x;\n"
-     "  if (blockIdx.x == 3) c[1] = c[2] = 0;\n"
-     "  __threadfence();\n"
-     "  turn[0] = blockIdx.x == 3 ? 0 : blockIdx.x + 1;\n"
-     "}\n"},
-    {"blocks in turn, without the fence before the next", "missing fence", 10,
-     "y[i] = x[i];\n"
-     "if (!t) {\n"
-     "  volatile int *turn = c;\n"
-     "  while (turn[0] != blockIdx.x) {}\n"
-     "  __threadfence();\n"
-     "  if (!blockIdx.x) c[2] = 5;\n"
-     "  c[1] = c[2] + blockIdx.x;\n"
-     "  if (blockIdx.x == 3) c[1] = c[2] = 0;\n"
-     "  turn[0] = blockIdx.x == 3 ? 0 : blockIdx.x + 1;\n"
-     "}\n"},
+    {"blocks in turn", NULL, 0, IN_TURN("  __threadfence();\n")},
+    {"blocks in turn, without the fence before the next", "missing fence", 10, IN_TURN("")},
     {"a flag of a block that is written without volatile, too", "race", 7,
      "y[i] = x[i];\n"
      "volatile int *flag = c + blockIdx.x;\n"

@@ -42,6 +42,8 @@ TEST_WITH(the_format_is_pinned, cache_set_up, cache_tear_down) {
              "AND sql <> '' "
              "ORDER BY name)",
              "record_current,record_fastest,record_variant");
+  assert_sql(fixture, "SELECT group_concat(name) FROM pragma_index_info('record_current')",
+             "space_id,variant,origin");
 }
 
 /* ---- Format 1, as cugen 0.1.0's first builds made it ---------------------------------------- */
