@@ -1,5 +1,6 @@
 /* Runs the tests that a program lists; linked into each program of tests. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tests/testing.h"
@@ -19,6 +20,36 @@ void tests_add(struct CMUnitTest test) {
 
 int tests_run(void) {
   return cmocka_run_group_tests(tests, all_tests.before, all_tests.after);
+}
+
+/* The texts that formed() made, the latest first. */
+static struct formed {
+  struct formed *before;
+  char text[];
+} * formed_last;
+
+static void forget_formed(void) {
+  while (formed_last) {
+    struct formed *before = formed_last->before;
+    free(formed_last);
+    formed_last = before;
+  }
+}
+
+const char *formed(const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  const int length = vsnprintf(NULL, 0, format, arguments);
+  va_end(arguments);
+  struct formed *own = malloc(sizeof *own + (size_t)length + 1);
+  assert_non_null(own);
+  va_start(arguments, format);
+  vsnprintf(own->text, (size_t)length + 1, format, arguments);
+  va_end(arguments);
+  if (!formed_last) atexit(forget_formed);
+  own->before = formed_last;
+  formed_last = own;
+  return own->text;
 }
 
 /* `got` was returned, and `*kept` is the error's status; parts of its message follow. */

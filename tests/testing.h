@@ -61,6 +61,9 @@ extern const char *tests_skipped;
   } while (0)
 void tests_failed(int got, const int *kept, const char *message, int status, ...);
 
+/* Returns printed text, which is valid until the program ends. Not for threads. */
+const char *formed(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 /* FREED(text) name = {0}; calls text_free(&name), and CLOSED(config) *name; config_close(name),
    where the scope ends. CLOSABLE says by which function a type is closed. */
 #define FREED(type)  __attribute__((cleanup(type##_free))) struct type

@@ -132,14 +132,12 @@ TEST(nan_and_nothing_are_wrong) {
   };
   cugen *lib = *state;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    FREED(text) verify = {0};
     const bool first = strncmp(cases[i].line, "if (t == 5)", 11) == 0;
-    text_addf(&verify,
-              "__global__ void order_verify(${params}) {\n"
-              "  const long long t = blockIdx.x * 256ll + threadIdx.x;\n"
-              "  if (t >= count) return;\n  %s\n  %s\n}\n",
-              first ? "error[t] = 1;" : "", cases[i].line);
-    add_order(lib, ORDER("verify 'order_verify.cu',"), text_get(&verify));
+    const char *verify = formed("__global__ void order_verify(${params}) {\n"
+                                "  const long long t = blockIdx.x * 256ll + threadIdx.x;\n"
+                                "  if (t >= count) return;\n  %s\n  %s\n}\n",
+                                first ? "error[t] = 1;" : "", cases[i].line);
+    add_order(lib, ORDER("verify 'order_verify.cu',"), verify);
     CLOSED(cugen_kernel) *kernel = open_kernel(lib, "order.lua", NULL, 0);
     runs(kernel, "a ties=first wrong=no", CUGEN_OUTCOME_WRONG, cases[i].reason);
   }

@@ -137,9 +137,7 @@ TEST(what_is_not_valid_here_is_refused) {
   expect_refusal(kernel, bytes, CUGEN_ERROR_CACHE, "4 bytes follow it");
   cugen_kernel_close(kernel);
   cugen_close(lib);
-  FREED(text) changed = {0};
-  text_addf(&changed, "%s__device__ int changed;\n", template);
-  lib = open_library("none", NULL, text_get(&changed));
+  lib = open_library("none", NULL, formed("%s__device__ int changed;\n", template));
   kernel = open_kernel(lib, "n=100");
   expect_refusal(kernel, saved(NULL, NULL), CUGEN_ERROR_USAGE, "with other source than here");
   cugen_kernel_close(kernel);

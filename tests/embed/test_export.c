@@ -317,23 +317,21 @@ static bool has(const char *program) {
 /* Runs a program of tests/embed/bundle, built with the bundle and flags, over the fake driver. */
 static void run_with_bundle(const char *program, const char *flags, const char *redirected) {
   if (!has("cc")) skip();
-  FREED(text) command = {0};
-  text_addf(&command,
-            "cc -std=c11 %s -I$FOLDER/b -Itests/fault tests/embed/bundle/%s.c $FOLDER/b/rows.c "
-            "-ldl -o $FOLDER/%s && LD_LIBRARY_PATH=$CUGEN_TEST_FAKE_CUDA $FOLDER/%s %s",
-            flags, program, program, program, redirected);
-  run(text_get(&command));
+  const char *command =
+      formed("cc -std=c11 %s -I$FOLDER/b -Itests/fault tests/embed/bundle/%s.c $FOLDER/b/rows.c "
+             "-ldl -o $FOLDER/%s && LD_LIBRARY_PATH=$CUGEN_TEST_FAKE_CUDA $FOLDER/%s %s",
+             flags, program, program, program, redirected);
+  run(command);
 }
 
 /* Expects of each size in `in` ("M N dtype specialize", a line each) what picks.c prints. */
 static void expect_picks(const char *in, int columns, const char *want) {
-  FREED(text) command = {0};
-  text_addf(&command,
-            "got=$(printf '%s' | $FOLDER/picks | cut -d'|' -f1-%d | tr '\\n' ','); "
-            "test \"$got\" = '%s' || { echo \"$got\"; false; }",
-            in, columns, want);
+  const char *command =
+      formed("got=$(printf '%s' | $FOLDER/picks | cut -d'|' -f1-%d | tr '\\n' ','); "
+             "test \"$got\" = '%s' || { echo \"$got\"; false; }",
+             in, columns, want);
   run_with_bundle("picks", "", "</dev/null");
-  run(text_get(&command));
+  run(command);
 }
 
 #define STRICT "-std=c11 -O1 -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror "
@@ -566,9 +564,8 @@ TEST_WITH(test_picks_least, set_up_portfolio, tear_down) {
   add_random_cases(400, &in, &want);
   compare_picks(&in, &want);
   for (size_t i = 0; i < sizeof variants / sizeof *variants; i++) {
-    FREED(text) found = {0};
-    text_addf(&found, "portfolio|%s", variants[i]);
-    if (!strstr(text_get(&want), text_get(&found))) fail_msg("no %s", text_get(&found));
+    const char *found = formed("portfolio|%s", variants[i]);
+    if (!strstr(text_get(&want), found)) fail_msg("no %s", found);
   }
 }
 

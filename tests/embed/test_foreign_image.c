@@ -17,15 +17,15 @@ static void make_code(const char *folder, struct text *out) {
   static const char source[] =
       "#include <stdlib.h>\n__attribute__((constructor)) static void run(void) "
       "{ setenv(\"CUGEN_TEST_THEIR_CODE_WAS_LOADED\", \"1\", 1); }\n";
-  FREED(text) from = {0}, to = {0}, output = {0};
+  FREED(text) output = {0};
   int code;
   cugen_error err;
-  text_addf(&from, "%s/evil.c", folder);
-  text_addf(&to, "%s/evil.so", folder);
-  assert_int_equal(file_put(text_get(&from), source, sizeof source - 1, NULL), CUGEN_OK);
-  const char *const argv[] = {"cc", "-shared", "-fPIC", "-o", text_get(&to), text_get(&from), NULL};
+  const char *from = formed("%s/evil.c", folder);
+  const char *to = formed("%s/evil.so", folder);
+  assert_int_equal(file_put(from, source, sizeof source - 1, NULL), CUGEN_OK);
+  const char *const argv[] = {"cc", "-shared", "-fPIC", "-o", to, from, NULL};
   if (process_run(argv, 60, &output, &code, &err) || code) fail_msg("cc: %s", text_get(&output));
-  assert_int_equal(file_read(text_get(&to), out, NULL), CUGEN_OK);
+  assert_int_equal(file_read(to, out, NULL), CUGEN_OK);
 }
 
 /* Returns whether the plan's image came from the cache. */
@@ -41,12 +41,11 @@ static int open_plan(const char *path) {
 
 /* Stores the code with a right checksum, which older formats relied on, and with any seal. */
 static void plant(const char *path, const struct text *code, const char *seal) {
-  FREED(text) sql = {0};
   sqlite3 *db;
   sqlite3_stmt *statement;
-  text_addf(&sql, "UPDATE image SET data = ?1, checksum = ?2, seal = %s", seal);
+  const char *sql = formed("UPDATE image SET data = ?1, checksum = ?2, seal = %s", seal);
   assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-  assert_int_equal(sqlite3_prepare_v2(db, text_get(&sql), -1, &statement, NULL), SQLITE_OK);
+  assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &statement, NULL), SQLITE_OK);
   struct hash checksum = hash_bytes(code->data, code->length);
   sqlite3_bind_blob(statement, 1, code->data, (int)code->length, SQLITE_STATIC);
   sqlite3_bind_text(statement, 2, checksum.hex, -1, SQLITE_STATIC);
@@ -59,17 +58,17 @@ static void plant(const char *path, const struct text *code, const char *seal) {
 TEST(their_code_is_not_loaded) {
   static const char *const seals[] = {"seal", "x''", "zeroblob(32)", "randomblob(32)",
                                       "zeroblob(1000)"};
-  FREED(text) folder = {0}, path = {0}, code = {0};
+  FREED(text) folder = {0}, code = {0};
   assert_int_equal(folder_temporary(&folder, NULL), CUGEN_OK);
-  text_addf(&path, "%s/cugen.db", text_get(&folder));
+  const char *path = formed("%s/cugen.db", text_get(&folder));
   make_code(text_get(&folder), &code);
-  assert_false(open_plan(text_get(&path)));
-  assert_true(open_plan(text_get(&path)));
+  assert_false(open_plan(path));
+  assert_true(open_plan(path));
   for (size_t i = 0; i < sizeof seals / sizeof *seals; i++) {
-    plant(text_get(&path), &code, seals[i]);
-    assert_false(open_plan(text_get(&path)));
+    plant(path, &code, seals[i]);
+    assert_false(open_plan(path));
     assert_null(getenv(owned));
-    assert_true(open_plan(text_get(&path))); /* the new image was stored in its place */
+    assert_true(open_plan(path)); /* the new image was stored in its place */
   }
   folder_remove(text_get(&folder));
 }

@@ -321,9 +321,9 @@ TEST_WITH(a_file_that_cannot_be_written, place_set_up, place_tear_down) {
 static int use_new_read_only(struct place *fixture) {
   CHECK(become_nobody());
   struct cache *cache;
-  FREED(text) warning = {0}, deeper = {0};
-  text_addf(&deeper, "%s/a/b/cache.db", text_get(&fixture->folder));
-  const char *const paths[] = {text_get(&fixture->path), text_get(&deeper)};
+  FREED(text) warning = {0};
+  const char *const paths[] = {text_get(&fixture->path),
+                               formed("%s/a/b/cache.db", text_get(&fixture->folder))};
   for (int i = 0; i < 2; i++) {
     text_clear(&warning);
     CHECK(cache_open(paths[i], &cache, &warning, NULL) == CUGEN_OK);
@@ -392,13 +392,12 @@ TEST_WITH(a_file_size_limit, place_set_up, place_tear_down) {
 }
 
 static int fill_and_free(struct place *fixture) {
-  FREED(text) ballast = {0};
-  text_addf(&ballast, "%s/ballast", text_get(&fixture->folder));
+  const char *ballast = formed("%s/ballast", text_get(&fixture->folder));
   static char zeros[200000];
-  CHECK(file_write(text_get(&ballast), zeros, sizeof zeros, NULL) == CUGEN_OK);
+  CHECK(file_write(ballast, zeros, sizeof zeros, NULL) == CUGEN_OK);
   int line = fill(fixture);
   if (line) return line;
-  unlink(text_get(&ballast));
+  unlink(ballast);
   CLOSED(cache) *cache;
   CHECK(cache_open(text_get(&fixture->path), &cache, NULL, NULL) == CUGEN_OK);
   CHECK(place_store(cache, "after ", 1, NULL) == CUGEN_OK);

@@ -85,15 +85,14 @@ TEST_WITH(a_long_lock_is_an_error, place_set_up, place_tear_down) {
 
 /* Opens a new cache at the same time as others do, and stores a hundred records. */
 static int write_hundred(struct place *fixture) {
-  FREED(text) prefix = {0};
-  text_addf(&prefix, "%ld ", (long)getpid());
+  const char *prefix = formed("%ld ", (long)getpid());
   CLOSED(cache) *cache;
   cugen_error err = {0};
   if (cache_open(text_get(&fixture->path), &cache, NULL, &err))
     fprintf(stderr, "%s\n", err.message);
   CHECK(err.status == CUGEN_OK);
   for (int i = 0; i < 100; i++) {
-    if (place_store(cache, text_get(&prefix), i, &err)) fprintf(stderr, "%s\n", err.message);
+    if (place_store(cache, prefix, i, &err)) fprintf(stderr, "%s\n", err.message);
     CHECK(err.status == CUGEN_OK);
     if (i % 25 == 0) CHECK(place_store_image(cache, 10000, &err) == CUGEN_OK);
   }

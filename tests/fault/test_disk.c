@@ -231,9 +231,7 @@ enum { SUFFIXES = sizeof suffixes / sizeof *suffixes };
 
 static void remove_cache(void) {
   for (size_t i = 0; i < SUFFIXES; i++) {
-    FREED(text) name = {0};
-    text_addf(&name, "%s%s", text_get(&place.path), suffixes[i]);
-    remove(text_get(&name));
+    remove(formed("%s%s", text_get(&place.path), suffixes[i]));
   }
 }
 
@@ -242,9 +240,7 @@ static void remove_cache(void) {
 static struct text take_cache(void) {
   struct text file = {0};
   for (size_t i = 1; i < SUFFIXES; i++) {
-    FREED(text) name = {0};
-    text_addf(&name, "%s%s", text_get(&place.path), suffixes[i]);
-    assert_false(file_exists(text_get(&name)));
+    assert_false(file_exists(formed("%s%s", text_get(&place.path), suffixes[i])));
   }
   assert_int_equal(file_read(text_get(&place.path), &file, NULL), CUGEN_OK);
   return file;

@@ -61,12 +61,11 @@ FIXTURE(remove_cache) {
 
 /* Loads the fake, so that the library finds it under NVML's name. */
 static void load_nvml(void) {
-  FREED(text) path = {0};
   const char *folder = getenv("CUGEN_TEST_FAKE_NVML");
-  text_addf(&path, "%s/libnvidia-ml.so.1", folder ? folder : ".");
-  void *handle = dlopen(text_get(&path), RTLD_NOW);
+  const char *path = formed("%s/libnvidia-ml.so.1", folder ? folder : ".");
+  void *handle = dlopen(path, RTLD_NOW);
   nvml = handle ? dlsym(handle, "fake_nvml") : NULL;
-  if (!nvml) fail_msg("%s is not the fake NVML", text_get(&path));
+  if (!nvml) fail_msg("%s is not the fake NVML", path);
 }
 
 static const char *measure; /* how variants are timed; NULL: as the config says */

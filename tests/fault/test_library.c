@@ -382,7 +382,6 @@ TEST(lent_to_a_near_problem) {
 /* A bundle has the best of the others, and the export says so. */
 TEST(not_in_bundles) {
   char folder[] = "/tmp/cugen-bundle-XXXXXX";
-  FREED(text) remove = {0};
   const cugen_export_options options = {0};
   cugen_export_result result;
   reset();
@@ -396,8 +395,7 @@ TEST(not_in_bundles) {
   assert_int_equal(result.stale, 0);
   cugen_kernel_close(kernel);
   cugen_close(lib);
-  text_addf(&remove, "rm -r %s", folder);
-  assert_int_equal(system(text_get(&remove)), 0);
+  assert_int_equal(system(formed("rm -r %s", folder)), 0);
 }
 
 /* ---- Other toolkits ------------------------------------------------------------------------- */
@@ -409,15 +407,14 @@ struct toolkit_folder {
 
 /* Makes a toolkit with NVRTC alone. */
 static void make_toolkit(struct toolkit_folder *t) {
-  FREED(text) from = {0};
   *t = (struct toolkit_folder){.folder = "/tmp/cugen-toolkit-XXXXXX"};
   assert_non_null(mkdtemp(t->folder));
-  text_addf(&from, "%s/lib64/libnvrtc.so.13", getenv("CUGEN_TEST_FAKE_TOOLKIT"));
+  const char *from = formed("%s/lib64/libnvrtc.so.13", getenv("CUGEN_TEST_FAKE_TOOLKIT"));
   text_addf(&t->lib64, "%s/lib64", t->folder);
   text_addf(&t->nvrtc, "%s/libnvrtc.so.13", text_get(&t->lib64));
   text_addf(&t->cublaslt, "%s/libcublasLt.so.13", text_get(&t->lib64));
   assert_int_equal(mkdir(text_get(&t->lib64), 0700), 0);
-  assert_int_equal(symlink(text_get(&from), text_get(&t->nvrtc)), 0);
+  assert_int_equal(symlink(from, text_get(&t->nvrtc)), 0);
 }
 
 static void remove_toolkit(struct toolkit_folder *t) {
@@ -455,13 +452,12 @@ TEST(absent) {
 /* What one build of the library was measured to do is not remembered of another. */
 TEST(another_build) {
   struct toolkit_folder toolkit;
-  FREED(text) copy = {0};
   reset();
   make_toolkit(&toolkit);
-  text_addf(&copy, "cp %s/lib64/libcublasLt.so.13 %s && printf x >>%s",
-            getenv("CUGEN_TEST_FAKE_TOOLKIT"), text_get(&toolkit.cublaslt),
-            text_get(&toolkit.cublaslt));
-  assert_int_equal(system(text_get(&copy)), 0);
+  const char *copy =
+      formed("cp %s/lib64/libcublasLt.so.13 %s && printf x >>%s", getenv("CUGEN_TEST_FAKE_TOOLKIT"),
+             text_get(&toolkit.cublaslt), text_get(&toolkit.cublaslt));
+  assert_int_equal(system(copy), 0);
   cugen *lib = open_library(cache_file, toolkit.folder, 0);
   cugen_kernel *kernel = open_kernel(lib, NULL, 0);
   assert_non_null(strstr(cugen_where(lib), text_get(&toolkit.cublaslt)));

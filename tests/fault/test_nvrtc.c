@@ -18,12 +18,11 @@ static const char *folder;
 static struct fake_nvrtc *fake;
 
 FIXTURE(find_fake) {
-  FREED(text) path = {0};
   folder = getenv("CUGEN_TEST_FAKE_TOOLKIT");
-  text_addf(&path, "%s/lib64/libnvrtc.so.13", folder ? folder : ".");
-  void *handle = dlopen(text_get(&path), RTLD_NOW);
+  const char *path = formed("%s/lib64/libnvrtc.so.13", folder ? folder : ".");
+  void *handle = dlopen(path, RTLD_NOW);
   fake = handle ? dlsym(handle, "fake_nvrtc") : NULL;
-  if (!fake) fprintf(stderr, "%s is not the fake NVRTC\n", text_get(&path));
+  if (!fake) fprintf(stderr, "%s is not the fake NVRTC\n", path);
   return fake ? 0 : -1;
 }
 

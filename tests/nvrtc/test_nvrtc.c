@@ -102,9 +102,7 @@ static char *ptxas_log(const char *arch) {
   void *library = dlopen(text_get(&toolkit->nvrtc), RTLD_NOW);
   assert_non_null(library);
   nvrtcProgram program;
-  FREED(text) option = {0};
-  text_addf(&option, "--gpu-architecture=%s", arch);
-  const char *options[] = {text_get(&option), "--std=c++17", "-default-device",
+  const char *options[] = {formed("--gpu-architecture=%s", arch), "--std=c++17", "-default-device",
                            "--ptxas-options=-v", "--no-cache"};
   size_t size;
   ASK(library, nvrtcCreateProgram, (&program, kernels, "log.cu", 0, NULL, NULL));
@@ -371,9 +369,9 @@ TEST(test_nearest_lower_architecture) {
 
 /* The cache relies on this: comments, lines and the source's name do not change a cubin. */
 TEST(test_comments_change_nothing) {
-  FREED(text) other = {0};
-  text_addf(&other, "// a comment\n#line 77 \"elsewhere.cu\"\n%s// the end\n", kernels);
-  struct compile_request request = request_for(text_get(&other), "sm_90a", kernel_entries, 3);
+  struct compile_request request =
+      request_for(formed("// a comment\n#line 77 \"elsewhere.cu\"\n%s// the end\n", kernels),
+                  "sm_90a", kernel_entries, 3);
   request.name = "another.cu";
   FREED(compiled) first, second;
   compile_kernels("sm_90a", &first);

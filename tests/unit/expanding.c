@@ -23,11 +23,11 @@ void expanding_add(struct expanding *bench, const char *name, const char *conten
 
 void expanding_add_bytes(struct expanding *bench, const char *name, const void *bytes,
                          size_t length) {
-  FREED(text) path = {0}, folder = {0};
-  text_addf(&path, "%s/%s", text_get(&bench->folder), name);
-  path_folder(text_get(&path), &folder);
+  FREED(text) folder = {0};
+  const char *path = formed("%s/%s", text_get(&bench->folder), name);
+  path_folder(path, &folder);
   WORKS(folder_make(text_get(&folder), &err));
-  WORKS(file_write(text_get(&path), bytes, length, &err));
+  WORKS(file_write(path, bytes, length, &err));
 }
 
 /* body: the declarations inside kernel "k". The test adds templates before it expands anything. */
@@ -119,9 +119,7 @@ void expanding_error(const char *body, const char *template, int status, const c
   assert_int_equal(err.status, status);
   expanding_text(bench, err.message, expected);
   if (err.line) { /* the error's fields and its message have the same place */
-    FREED(text) place = {0};
-    text_addf(&place, "%s:%d: ", err.file, err.line);
-    assert_non_null(strstr(err.message, text_get(&place)));
+    assert_non_null(strstr(err.message, formed("%s:%d: ", err.file, err.line)));
   }
   assert_int_equal(err.line > 0, strstr(expected, "T/t.cu:") || strstr(expected, ".lua:"));
   assert_null(spec.source);

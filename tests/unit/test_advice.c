@@ -56,10 +56,8 @@ static const char functions[] =
     "__global__ void last(int *a) { *a = c; }\n";
 
 static void assert_function(const char *place, const char *advice) {
-  FREED(text) line = {0}, expected = {0};
-  text_addf(&line, "%s: error: what", place);
-  text_addf(&expected, "%s%s", text_get(&line), advice);
-  assert_advice(functions, false, NULL, text_get(&line), text_get(&expected));
+  const char *line = formed("%s: error: what", place);
+  assert_advice(functions, false, NULL, line, formed("%s%s", line, advice));
 }
 
 TEST(test_host_functions) {
@@ -211,9 +209,8 @@ TEST(test_missing_headers) {
 }
 
 static void put(const char *folder, const char *name, const char *content) {
-  FREED(text) path = {0};
-  text_addf(&path, "%s/%s", folder, name);
-  assert_int_equal(file_put(text_get(&path), content, strlen(content), NULL), CUGEN_OK);
+  assert_int_equal(file_put(formed("%s/%s", folder, name), content, strlen(content), NULL),
+                   CUGEN_OK);
 }
 
 /* NVRTC does not say which #include led to a file of the toolkit. */

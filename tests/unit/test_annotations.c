@@ -115,10 +115,10 @@ TEST(test_places) {
 /* Examples are in the comment above the function. */
 TEST(test_examples) {
   for (int i = 0; i < KEYWORD_COUNT; i++) {
-    FREED(text) function = {0}, example = {0};
-    text_addf(&function, "\nfunction %s(", config_keywords[i].name);
+    FREED(text) example = {0};
+    const char *function = formed("\nfunction %s(", config_keywords[i].name);
     text_addf(&example, "\n---%s\n", config_keywords[i].example);
-    const char *end = strstr(text_get(&annotations), text_get(&function)), *begin = end;
+    const char *end = strstr(text_get(&annotations), function), *begin = end;
     assert_non_null(end);
     while (strncmp(begin, "\n\n", 2) != 0) begin--;
     expect_text(begin, end, text_get(&example));

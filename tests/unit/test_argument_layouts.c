@@ -223,10 +223,11 @@ TEST(descriptions_tell_layouts_apart) {
       {"layout = 'row^2,2,2'", "argument 0 f32 device 192 layout row^2,2,2 of 12 16"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    FREED(text) body = {0}, text = {0};
+    FREED(text) text = {0};
     struct kernel_argument a;
-    text_addf(&body, "input 'A' { dtype = 'f32', shape = { 12, 16 }, %s },", cases[i].attributes);
-    WORKS(evaluate(text_get(&body), &a, &err));
+    const char *body =
+        formed("input 'A' { dtype = 'f32', shape = { 12, 16 }, %s },", cases[i].attributes);
+    WORKS(evaluate(body, &a, &err));
     kernel_argument_describe(&a, ARGUMENT_STORAGE | ARGUMENT_SHAPE, &text);
     assert_string_equal(text_get(&text), cases[i].text);
   }

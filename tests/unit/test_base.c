@@ -431,11 +431,10 @@ TEST_WITH(folder_remove_keeps_what_links_point_to, make_folder, drop_folder) {
 /* Makes a folder of that process in parent, with a file in it, dated some seconds ago. */
 static void make_left_over(const char *parent, long owner, const char *end, time_t age,
                            struct text *out) {
-  FREED(text) file = {0};
   text_addf(out, "%s/cugen-%ld-%s", parent, owner, end);
-  text_addf(&file, "%s/kernel.cpp", text_get(out));
+  const char *file = formed("%s/kernel.cpp", text_get(out));
   assert_int_equal(folder_make(text_get(out), NULL), CUGEN_OK);
-  assert_int_equal(file_write(text_get(&file), "x", 1, NULL), CUGEN_OK);
+  assert_int_equal(file_write(file, "x", 1, NULL), CUGEN_OK);
   const struct timespec times[2] = {{time(NULL) - age, 0}, {time(NULL) - age, 0}};
   assert_int_equal(utimensat(AT_FDCWD, text_get(out), times, 0), 0);
 }
@@ -482,16 +481,15 @@ TEST_WITH(what_a_killed_write_left_is_removed, make_folder, drop_folder) {
               {"-0.new", true, false, false, 7200},  {"-1.new", false, false, false, 60},
               {"-.new", false, false, false, 7200},  {"-0.newer", false, false, false, 7200},
               {"-notes", false, false, false, 7200}, {"-7.new", false, true, false, 7200}};
-  FREED(text) path = {0}, name = {0};
+  FREED(text) name = {0};
   pid_t dead = fork();
   if (dead == 0) _exit(0);
   assert_int_equal(waitpid(dead, NULL, 0), dead);
-  text_addf(&path, "%s/out.wisdom", (const char *)*state);
+  const char *path = formed("%s/out.wisdom", (const char *)*state);
   for (int round = 0; round < 2; round++) {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
       text_clear(&name);
-      text_addf(&name, "%s.%ld%s", text_get(&path), rows[i].living ? (long)getpid() : (long)dead,
-                rows[i].end);
+      text_addf(&name, "%s.%ld%s", path, rows[i].living ? (long)getpid() : (long)dead, rows[i].end);
       if (round == 0 && rows[i].folder)
         assert_int_equal(folder_make(text_get(&name), NULL), CUGEN_OK);
       if (round == 0 && !rows[i].folder)
@@ -501,7 +499,7 @@ TEST_WITH(what_a_killed_write_left_is_removed, make_folder, drop_folder) {
       if (round == 0) assert_int_equal(utimensat(AT_FDCWD, text_get(&name), times, 0), 0);
       if (round == 1) assert_int_equal(file_exists(text_get(&name)), !rows[i].goes);
     }
-    assert_int_equal(file_write(text_get(&path), "x", 1, NULL), CUGEN_OK);
+    assert_int_equal(file_write(path, "x", 1, NULL), CUGEN_OK);
   }
 }
 

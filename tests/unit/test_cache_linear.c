@@ -46,11 +46,9 @@ static void make_wisdom(int count, bool one, struct text *out) {
   size_t written;
   assert_int_equal(cache_open("none", &cache, NULL, NULL), CUGEN_OK);
   for (int i = 0; i < count; i++) {
-    FREED(text) problem = {0};
-    text_addf(&problem, "n=%d", one ? 1 : i);
+    const char *problem = formed("n=%d", one ? 1 : i);
     const struct hash hash = hash_bytes(&i, sizeof i);
-    const struct cache_key key = {"device", "config", text_get(&problem), "arch", hash.hex,
-                                  NULL,     0};
+    const struct cache_key key = {"device", "config", problem, "arch", hash.hex, NULL, 0};
     const struct cache_record record = {.variant = (char *)(uintptr_t) "v",
                                         .reason = (char *)(uintptr_t) "",
                                         .hash = hash,
@@ -65,7 +63,7 @@ static void make_wisdom(int count, bool one, struct text *out) {
 enum { IMPORTED, AGAIN, LISTED, EXPORTED, REMOVED, WORKS };
 
 static void use(int count, bool one, long counts[WORKS]) {
-  FREED(text) folder = {0}, path = {0}, wisdom = {0}, out = {0};
+  FREED(text) folder = {0}, wisdom = {0}, out = {0};
   struct cache *cache;
   cugen_cache_merged merged;
   struct cache_space *spaces;
@@ -73,8 +71,7 @@ static void use(int count, bool one, long counts[WORKS]) {
   size_t number;
   make_wisdom(count, one, &wisdom);
   assert_int_equal(folder_temporary(&folder, NULL), CUGEN_OK);
-  text_addf(&path, "%s/c.db", text_get(&folder));
-  assert_int_equal(cache_open(text_get(&path), &cache, NULL, NULL), CUGEN_OK);
+  assert_int_equal(cache_open(formed("%s/c.db", text_get(&folder)), &cache, NULL, NULL), CUGEN_OK);
   for (int work = 0; work < WORKS; work++) {
     steps = 0;
     if (work == IMPORTED || work == AGAIN)

@@ -33,9 +33,7 @@ static void store_some(struct cache *cache) {
       {"A100", "reduce", "n=64", "arch sm_80", NULL, NULL, 0}};
   for (int i = 0; i < 3; i++) {
     for (int variant = 0; variant < 3; variant++) {
-      FREED(text) name = {0};
-      text_addf(&name, "v%d", variant);
-      struct cache_record record = record_of(text_get(&name), 3 - variant);
+      struct cache_record record = record_of(formed("v%d", variant), 3 - variant);
       if (variant == 2) record.outcome = CUGEN_OUTCOME_WRONG;
       record.hash = hash_bytes(&i, sizeof i);
       record.source_hash = hash_bytes(&variant, sizeof variant);

@@ -257,11 +257,11 @@ static const struct {
 
 TEST(wrong_arguments) {
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-    FREED(text) body = {0};
     struct kernel_argument a[3] = {0};
     cugen_error err;
-    text_addf(&body, "problem \"M\" (8), problem \"word\" (\"plain\"),\n%s,", wrong[i].argument);
-    CLOSED(config) *c = parse_body(text_get(&body));
+    const char *body =
+        formed("problem \"M\" (8), problem \"word\" (\"plain\"),\n%s,", wrong[i].argument);
+    CLOSED(config) *c = parse_body(body);
     if (evaluate(c, &wrong[i].setting, 1, a, &err) != CUGEN_ERROR_CONFIG)
       fail_msg("no error: %s", wrong[i].argument);
     if (strncmp(err.message, wrong[i].want, strlen(wrong[i].want)) != 0)
@@ -280,12 +280,11 @@ TEST(products_are_types) {
       {"16", NULL, "c.lua:3: products is 16, which is no type"},
       {"1 // 0", NULL, "c.lua:3: products: "}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    FREED(text) body = {0};
     FREED(problem) problem;
     cugen_error err;
     const char *got;
-    text_addf(&body, "problem \"dtype\" (\"bf16\"),\nproducts \"%s\",", cases[i].text);
-    CLOSED(config) *c = parse_body(text_get(&body));
+    CLOSED(config) *c =
+        parse_body(formed("problem \"dtype\" (\"bf16\"),\nproducts \"%s\",", cases[i].text));
     assert_int_equal(problem_set(c, NULL, 0, false, &problem, &err), CUGEN_OK);
     struct value *slots = slots_of(c, &problem);
     int status = config_products(c, slots, &got, &err);

@@ -95,8 +95,6 @@ TEST(questions_are_bounded) {
        "nested too deeply"},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-    FREED(text) text = {0};
-    text_addf(&text, "%s%s%s", before, rows[i].parts, after);
-    expect_attack(text_get(&text), rows[i].want);
+    expect_attack(formed("%s%s%s", before, rows[i].parts, after), rows[i].want);
   }
 }

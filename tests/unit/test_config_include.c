@@ -23,14 +23,13 @@ static void add(struct held *held, const char *name, const char *text) {
 
 /* Adds c.lua: a kernel around the declarations, which begin on line 3. */
 static void add_kernel(struct held *held, const char *declarations) {
-  FREED(text) text = {0};
-  text_addf(&text,
-            "kernel \"k\" {\n"
-            "  problem \"N\" (1024), output \"C\" { dtype = \"f32\", shape = { \"N\" } }, "
-            "reference \"none\",\n"
-            "%s\n}\n",
-            declarations);
-  add(held, "c.lua", text_get(&text));
+  const char *text =
+      formed("kernel \"k\" {\n"
+             "  problem \"N\" (1024), output \"C\" { dtype = \"f32\", shape = { \"N\" } }, "
+             "reference \"none\",\n"
+             "%s\n}\n",
+             declarations);
+  add(held, "c.lua", text);
 }
 
 static void forget(struct held *held) {

@@ -105,10 +105,8 @@ TEST(names_that_break_cuda) {
       "device",    "half",         "sinf",     "sqrt",     "_Bool",   "cudaMalloc", "double4_32a",
       "atomicAdd", "sample_count", "template", "nil",      "assert"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-    FREED(text) body = {0}, want = {0};
-    text_addf(&body, "\nproblem \"%s\" (1),", names[i]);
-    text_addf(&want, "c.lua:3: '%s' cannot be a name: ", names[i]);
-    expect_body_error(text_get(&body), text_get(&want));
+    const char *body = formed("\nproblem \"%s\" (1),", names[i]);
+    expect_body_error(body, formed("c.lua:3: '%s' cannot be a name: ", names[i]));
   }
   static const char *const allowed[] = {"texSource", "texels",   "tex_source", "atomicMass",
                                         "atomic",    "surfArea", "surfX",      "cudaMask",
@@ -492,13 +490,12 @@ TEST(wrong_tensors) {
        "c.lua:3: tensor \"A\" stands at line 2 already"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    FREED(text) content = {0};
-    text_addf(&content,
-              "kernel \"k\" { output \"A\" { dtype = \"f32\", shape = { 8, 8 } }, scalar \"s\" { "
-              "value = 1 },\n"
-              "implementation \"i\" { %s%s }, reference \"none\" }",
-              cases[i].tensor, rest);
-    expect_error(text_get(&content), cases[i].want);
+    const char *content =
+        formed("kernel \"k\" { output \"A\" { dtype = \"f32\", shape = { 8, 8 } }, scalar \"s\" { "
+               "value = 1 },\n"
+               "implementation \"i\" { %s%s }, reference \"none\" }",
+               cases[i].tensor, rest);
+    expect_error(content, cases[i].want);
   }
 }
 
@@ -532,13 +529,12 @@ TEST(wrong_fields) {
        "address of a buffer is { \"x\", buffer = \"x\" }"},
       {"{ \"x\", address = \"A\" }", "c.lua:3: field 1 of \"s\" has an unknown 'address'"}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    FREED(text) body = {0};
-    text_addf(&body,
-              "input \"A\" { dtype = \"f32\", shape = { 8, 8 } }, input \"P\" { dtype = \"f32\", "
-              "shape = { 8 } }, constant \"K\" { dtype = \"f32\", shape = { 8 } "
-              "},\nscalar \"s\" { struct = \"S\", fields = { %s } },",
-              cases[i].fields);
-    expect_body_error(text_get(&body), cases[i].want);
+    const char *body =
+        formed("input \"A\" { dtype = \"f32\", shape = { 8, 8 } }, input \"P\" { dtype = \"f32\", "
+               "shape = { 8 } }, constant \"K\" { dtype = \"f32\", shape = { 8 } "
+               "},\nscalar \"s\" { struct = \"S\", fields = { %s } },",
+               cases[i].fields);
+    expect_body_error(body, cases[i].want);
   }
 }
 

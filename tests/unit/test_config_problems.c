@@ -7,11 +7,10 @@
 #include "tests/testing.h"
 
 static void expect_policy(const char *policy, const char *want) {
-  FREED(text) body = {0}, printed = {0};
-  text_addf(&body,
-            "problem \"M\" (64), problem \"N\" { 8, 16, 32 }, problem \"dtype\" { \"f32\" }, %s",
-            policy);
-  CLOSED(config) *c = parse_body(text_get(&body));
+  FREED(text) printed = {0};
+  CLOSED(config) *c = parse_body(
+      formed("problem \"M\" (64), problem \"N\" { 8, 16, 32 }, problem \"dtype\" { \"f32\" }, %s",
+             policy));
   policy_print(c, &printed);
   assert_string_equal(text_get(&printed), want);
 }
@@ -77,9 +76,9 @@ TEST(sets_of_problems) {
 }
 
 static void expect_policy_error(const char *policy, const char *want) {
-  FREED(text) body = {0};
-  text_addf(&body, "problem \"M\" (64), problem \"N\" { 8, 16 }, problem \"x\" (0.5),\n%s", policy);
-  expect_body_error(text_get(&body), want);
+  const char *body =
+      formed("problem \"M\" (64), problem \"N\" { 8, 16 }, problem \"x\" (0.5),\n%s", policy);
+  expect_body_error(body, want);
 }
 
 TEST(wrong_policies) {

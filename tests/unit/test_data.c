@@ -105,13 +105,12 @@ TEST(blocks_cross_rows) {
                                         ", layout = 'row^1,1,2'",
                                         ", strides = { 100, 33, 4 }"};
   for (size_t k = 0; k < sizeof layouts / sizeof *layouts; k++) {
-    FREED(text) body = {0};
     struct made m;
-    text_addf(&body,
-              "problem 'n' (23), input 'x' { dtype = 'f64', shape = { 'n', 3, 7 }, values = "
-              "'1000000 * index + 10000 * i0 + 100 * i1 + i2'%s }," REST,
-              layouts[k]);
-    WORKS(make(text_get(&body), &m, &err));
+    const char *body =
+        formed("problem 'n' (23), input 'x' { dtype = 'f64', shape = { 'n', 3, 7 }, values = "
+               "'1000000 * index + 10000 * i0 + 100 * i1 + i2'%s }," REST,
+               layouts[k]);
+    WORKS(make(body, &m, &err));
     for (int i = 0; i < N * ROWS * COLUMNS; i++)
       assert_true(element(&m, 0, i) == 1e6 * i + 1e4 * (i / (ROWS * COLUMNS)) +
                                            1e2 * (i / COLUMNS % ROWS) + i % COLUMNS);
@@ -149,11 +148,11 @@ TEST(large_files_agree) {
   assert_non_null(file);
   for (int i = 0; i < COUNT; i++) file[i] = (char)('a' + (i * 7 + i / 1000) % 26);
   for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++) {
-    FREED(text) body = {0};
     struct made m;
-    text_addf(&body, "problem 'n' (100), input 'x' { dtype = 'u8', %s, file = 'x.bin' }," REST,
-              layouts[i]);
-    WORKS(make_with(text_get(&body), "x.bin", file, COUNT, &m, &err));
+    WORKS(
+        make_with(formed("problem 'n' (100), input 'x' { dtype = 'u8', %s, file = 'x.bin' }," REST,
+                         layouts[i]),
+                  "x.bin", file, COUNT, &m, &err));
     for (int k = 0; k < COUNT; k++)
       if (element(&m, 0, k) != file[k]) fail_msg("%s: element %d", layouts[i], k);
     unmake(&m);
@@ -253,17 +252,16 @@ TEST(whole_numbers_are_exact) {
 }
 
 static void take(const char *dtype, const char *value, const char *want) {
-  FREED(text) body = {0};
   struct made m;
   cugen_error err = {0};
-  text_addf(&body,
-            "problem 'n' (1), input 'x' { dtype = '%s', shape = { 'n' }, values = { %s } }," REST,
-            dtype, value);
+  const char *body =
+      formed("problem 'n' (1), input 'x' { dtype = '%s', shape = { 'n' }, values = { %s } }," REST,
+             dtype, value);
   if (!want) {
-    if (make(text_get(&body), &m, &err)) fail_msg("%s as %s: %s", value, dtype, err.message);
+    if (make(body, &m, &err)) fail_msg("%s as %s: %s", value, dtype, err.message);
     unmake(&m);
   } else {
-    expect_error(text_get(&body), want);
+    expect_error(body, want);
   }
 }
 
@@ -411,9 +409,7 @@ static void expect_prepared(const char *body, const char *parameters, bool again
       "scratch 'zeros' { dtype = 'f32', shape = { 'n' }, fill = 'zero' }, reference 'none',"
       "implementation 'a' { template 't.cu', grid { 1 }, block { 32 } }",
       NULL, 0);
-  FREED(text) source = {0};
-  text_addf(&source, "__global__ void f(%s) { %s }\n", parameters, body);
-  expanding_add(x, "t.cu", text_get(&source));
+  expanding_add(x, "t.cu", formed("__global__ void f(%s) { %s }\n", parameters, body));
   FREED(kernel_spec) spec = expanding_one(x, 0);
   unsigned char bytes[PREPARED] = {1, 1, 1, 1};
   struct memory buffers[PREPARED];

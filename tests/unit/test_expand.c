@@ -148,10 +148,9 @@ TEST(test_conditions_of_parameters) {
       "#if NEVER\n#elif n\n", "#if __has_include(<n.h>)\n", "#define is(x) 1\n#if is(n)\n",
       "#if 1\n#else n\n", "#ifdef BIG\n#define n 32\n#else\n#define n 8\n#endif\n#if n > 16\n"};
   for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
-    FREED(text) template = {0};
-    text_addf(&template, "%s#endif\n__global__ void f(${params}) {}\n", good[i]);
+    const char *template = formed("%s#endif\n__global__ void f(${params}) {}\n", good[i]);
     CLOSED(expanding) *bench = expanding_open(body, NULL, 0);
-    expanding_add(bench, "t.cu", text_get(&template));
+    expanding_add(bench, "t.cu", template);
     FREED(kernel_spec) spec = expanding_one(bench, 0);
   }
   expanding_error(
@@ -185,9 +184,7 @@ TEST(test_wide_index) {
       "implementation 'a' { template 't.cu', grid { '1' }, block { '32' } }";
   const long long limit = (1LL << 31) - (1LL << 24);
   for (int over = 0; over < 2; over++) {
-    FREED(text) body = {0};
-    text_addf(&body, most, limit + over);
-    CLOSED(expanding) *bench = expanding_open(text_get(&body), NULL, 0);
+    CLOSED(expanding) *bench = expanding_open(formed(most, limit + over), NULL, 0);
     expanding_add(bench, "t.cu", "__global__ void f(${params}) {}\n");
     FREED(kernel_spec) spec = expanding_one(bench, 0);
     assert_non_null(

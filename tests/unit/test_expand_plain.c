@@ -34,14 +34,13 @@ TEST(test_ifdef) {
       {"#if defined(FAST) && FAST\n#endif\n", true},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    FREED(text) template = {0};
-    text_addf(&template, "%s__global__ void k() {}\n", cases[i].body);
+    const char *template = formed("%s__global__ void k() {}\n", cases[i].body);
     static const char *const bodies[] = {
         TUNED("tunable 'FAST' { false, true },"),
         TUNED("tunable 'bs' { 64, 128 }, derive 'FAST' 'bs == 128',")};
     for (int b = 0; b < 2; b++) {
       CLOSED(expanding) *bench = expanding_open(bodies[b], NULL, 0);
-      expanding_add(bench, "t.cu", text_get(&template));
+      expanding_add(bench, "t.cu", template);
       FREED(kernel_spec) no = expanding_one(bench, 0), yes = expanding_one(bench, 1);
       assert_int_equal(strstr(no.source, "#define FAST 0\n") != NULL, cases[i].always);
       assert_non_null(strstr(yes.source, "#define FAST 1\n"));
@@ -92,9 +91,9 @@ TEST(test_entry_errors) {
 /* ---- Names that the source declares, too ---------------------------------------------------- */
 
 static void unchanged(const char *body, const char *prologue, const char *template) {
-  FREED(text) expected = {0};
-  text_addf(&expected, "%s%s#line 1 \"T/t.cu\"\n%s", prologue, *prologue ? "\n" : "", template);
-  expanding_source(body, template, text_get(&expected));
+  const char *expected =
+      formed("%s%s#line 1 \"T/t.cu\"\n%s", prologue, *prologue ? "\n" : "", template);
+  expanding_source(body, template, expected);
 }
 
 TEST(test_template_parameters) {

@@ -52,10 +52,10 @@ TEST(arrays_for_wgmma_have_descriptors) {
        "+ j % 16);\n    return 0xc000001000200000 | (at >> 4 & 0x3fff);"},
   };
   for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
-    FREED(text) body = {0};
     CLOSED(expanding) *bench;
-    text_addf(&body, TUNED("shared 's' { dtype = 'f16', %s },"), cases[n].attributes);
-    FREED(kernel_spec) spec = expand(&bench, text_get(&body), "__global__ void f() { s; }\n");
+    FREED(kernel_spec) spec =
+        expand(&bench, formed(TUNED("shared 's' { dtype = 'f16', %s },"), cases[n].attributes),
+               "__global__ void f() { s; }\n");
     expect_in(spec.source, cases[n].expected);
   }
 }
@@ -89,11 +89,12 @@ TEST(arrays_are_readable) {
        "float data[5][2];\n  __device__ float *at(int i, int j) { return &data[i][0]; }"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    FREED(text) body = {0};
     CLOSED(expanding) *bench;
-    text_addf(&body, TUNED("shared 's' { dtype = 'f32', shape = %s, layout = '%s' },"),
-              cases[i].shape, cases[i].layout);
-    FREED(kernel_spec) spec = expand(&bench, text_get(&body), "__global__ void f() { s.data; }\n");
+    FREED(kernel_spec) spec =
+        expand(&bench,
+               formed(TUNED("shared 's' { dtype = 'f32', shape = %s, layout = '%s' },"),
+                      cases[i].shape, cases[i].layout),
+               "__global__ void f() { s.data; }\n");
     expect_in(spec.source, cases[i].expected);
   }
 }
@@ -113,14 +114,14 @@ TEST(neighbours_lie_together) {
                {"f32", "{ 8, 8 }", "row/4x4:col", 4, 16},
                {"f64", "{ 7 }", "row", 16, 16}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    FREED(text) body = {0}, expected = {0};
     CLOSED(expanding) *bench;
-    text_addf(&body, TUNED("shared 's' { dtype = '%s', shape = %s, layout = '%s', align = %d },"),
-              cases[i].dtype, cases[i].shape, cases[i].layout, cases[i].align);
-    text_addf(&expected, "static_assert(sizeof(T) <= %d, \"the layout %s of s", cases[i].bytes,
-              cases[i].layout);
-    FREED(kernel_spec) spec = expand(&bench, text_get(&body), "__global__ void f() { s.data; }\n");
-    expect_in(spec.source, text_get(&expected));
+    const char *body =
+        formed(TUNED("shared 's' { dtype = '%s', shape = %s, layout = '%s', align = %d },"),
+               cases[i].dtype, cases[i].shape, cases[i].layout, cases[i].align);
+    const char *expected = formed("static_assert(sizeof(T) <= %d, \"the layout %s of s",
+                                  cases[i].bytes, cases[i].layout);
+    FREED(kernel_spec) spec = expand(&bench, body, "__global__ void f() { s.data; }\n");
+    expect_in(spec.source, expected);
   }
 }
 
@@ -248,12 +249,9 @@ TEST(arguments_have_elements) {
       "__device__ void g(const float *a) { a[0]; }\n",
   };
   for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-    FREED(text) expected = {0};
-    FREED(text) source = {0};
-    text_addf(&source, "%s__global__ void f(const float *p, float *q) { a(1, 2); p->a(1, 2); }\n",
-              others[i]);
-    text_addf(&expected, "#line 1 \"T/t.cu\"\n%s", text_get(&source));
-    expanding_source(config, text_get(&source), text_get(&expected));
+    const char *source = formed(
+        "%s__global__ void f(const float *p, float *q) { a(1, 2); p->a(1, 2); }\n", others[i]);
+    expanding_source(config, source, formed("#line 1 \"T/t.cu\"\n%s", source));
   }
 }
 

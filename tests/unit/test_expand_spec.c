@@ -272,9 +272,8 @@ TEST(test_lists_are_hashed) {
                                       "'x', 'y', { 'm', value = 7 }"};
   struct hash hashes[3];
   for (int i = 0; i < 3; i++) {
-    FREED(text) body = {0};
-    text_addf(&body, STEPS("entry 'f', grid { 1 }, block { 1 }, pass { %s }"), lists[i]);
-    CLOSED(expanding) *bench = expanding_open(text_get(&body), NULL, 0);
+    CLOSED(expanding) *bench = expanding_open(
+        formed(STEPS("entry 'f', grid { 1 }, block { 1 }, pass { %s }"), lists[i]), NULL, 0);
     expanding_add(bench, "t.cu", two_kernels);
     FREED(kernel_spec) spec = expanding_one(bench, 0);
     hashes[i] = spec.hash;
@@ -410,18 +409,17 @@ TEST(test_launch_errors) {
 TEST(test_work_errors) {
   static const char *const words[] = {"flops", "bytes", "products"};
   for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-    FREED(text) body = {0}, expected = {0};
+    FREED(text) body = {0};
     text_addf(
         &body,
         IN_OUT
         "\n%s '1 // (n - 1000)', implementation 'a' { template 't.cu', grid { 1 }, block { 32 } }",
         words[i]);
-    text_addf(&expected,
-              "k.lua:3: %s: in \"1 // (n - 1000)\": 1 // (n - 1000) is 1 // 0, which divides by "
-              "zero\n  in variant 'a'",
-              words[i]);
-    expanding_error(text_get(&body), "__global__ void f() {}\n", CUGEN_ERROR_CONFIG,
-                    text_get(&expected));
+    const char *expected =
+        formed("k.lua:3: %s: in \"1 // (n - 1000)\": 1 // (n - 1000) is 1 // 0, which divides by "
+               "zero\n  in variant 'a'",
+               words[i]);
+    expanding_error(text_get(&body), "__global__ void f() {}\n", CUGEN_ERROR_CONFIG, expected);
   }
 }
 
@@ -583,13 +581,12 @@ TEST(test_a_dtype_is_part_of_the_kernel) {
   enum { DTYPES = sizeof dtypes / sizeof *dtypes };
   struct hash whole[DTYPES], arguments[DTYPES], buffers[DTYPES], source = {""};
   for (size_t i = 0; i < DTYPES; i++) {
-    FREED(text) body = {0};
-    text_addf(&body,
-              "problem 'n' (64), input 'x' { dtype = '%s', shape = { 'n' } }, output 'y' { dtype = "
-              "'f32', shape = { "
-              "'n' } }, reference 'none', implementation 'a' { " ONE_LAUNCH " }",
-              dtypes[i]);
-    CLOSED(expanding) *bench = expanding_open(text_get(&body), NULL, 0);
+    const char *body = formed(
+        "problem 'n' (64), input 'x' { dtype = '%s', shape = { 'n' } }, output 'y' { dtype = "
+        "'f32', shape = { "
+        "'n' } }, reference 'none', implementation 'a' { " ONE_LAUNCH " }",
+        dtypes[i]);
+    CLOSED(expanding) *bench = expanding_open(body, NULL, 0);
     expanding_add(bench, "t.cu", "__global__ void f(const void *x, float *y) {}\n");
     FREED(kernel_spec) spec = expanding_one(bench, 0);
     whole[i] = spec.hash, arguments[i] = spec.arguments_hash, buffers[i] = spec.buffers_hash;

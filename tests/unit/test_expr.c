@@ -135,9 +135,7 @@ static void expect_result(const char *source, const char *want) {
 
 /* Like expect_result, for the message of a failure, which names the expression first. */
 static void expect_failure(const char *source, const char *want) {
-  FREED(text) message = {0};
-  text_addf(&message, "in \"%s\": %s", source, want);
-  expect_result(source, text_get(&message));
+  expect_result(source, formed("in \"%s\": %s", source, want));
 }
 
 static void expect_parse_error(const char *source, const char *want) {
@@ -151,9 +149,7 @@ static void expect_parse_error(const char *source, const char *want) {
 
 /* Like expect_parse_error, for a message that ends with the place in the source. */
 static void expect_mistake(const char *source, int column, const char *want) {
-  FREED(text) message = {0};
-  text_addf(&message, "%s, at column %d of \"%s\"", want, column, source);
-  expect_parse_error(source, text_get(&message));
+  expect_parse_error(source, formed("%s, at column %d of \"%s\"", want, column, source));
 }
 
 /* ---- Tests ---------------------------------------------------------------------------------- */
@@ -423,9 +419,7 @@ TEST_WITH(test_select_mistakes, setup, NULL) {
   static const char *const sources[] = {"select()", "select(vec == 1)", "select(vec == 1, 2)",
                                         "select(vec == 1, 2, vec == 2, 3)"};
   for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
-    FREED(text) want = {0};
-    text_addf(&want, "%s1 of \"%s\"", needs, sources[i]);
-    expect_parse_error(sources[i], text_get(&want));
+    expect_parse_error(sources[i], formed("%s1 of \"%s\"", needs, sources[i]));
   }
   expect_mistake("select(vec == 1 2)", 17, "expected \",\", found \"2\"");
   expect_mistake("select(true, 1, 2", 18, "expected \",\" or \")\", found the end");

@@ -77,9 +77,7 @@ static char *print(const char *formula, int64_t n, const char *op, bool flag, bo
 }
 
 static void expect_body(const char *body, int64_t n, const char *op, const char *want) {
-  FREED(text) formula = {0};
-  text_addf(&formula, "formula \"f(a, b)\" \"%s\"", body);
-  char *got = print(text_get(&formula), n, op, true, false);
+  char *got = print(formed("formula \"f(a, b)\" \"%s\"", body), n, op, true, false);
   if (strcmp(got, want) != 0) fail_msg("%s\n got: %s\nwant: %s", body, got, want);
   free(got);
 }
@@ -195,10 +193,8 @@ TEST(test_heads) {
 }
 
 static void expect_body_error(const char *body, const char *want) {
-  FREED(text) formula = {0}, message = {0};
-  text_addf(&formula, "formula \"f(a, n)\" \"%s\"", body);
-  text_addf(&message, "c.lua:7: formula \"f\": %s", want);
-  expect_error(text_get(&formula), text_get(&message));
+  const char *formula = formed("formula \"f(a, n)\" \"%s\"", body);
+  expect_error(formula, formed("c.lua:7: formula \"f\": %s", want));
 }
 
 TEST(test_bad_bodies) {
@@ -247,9 +243,7 @@ TEST(test_hostile) {
   for (int i = 0; i < 60; i++) text_add(&body, "min(b, ");
   text_add(&body, "a");
   for (int i = 0; i < 60; i++) text_add(&body, ")");
-  FREED(text) formula = {0};
-  text_addf(&formula, "formula \"f(a, b)\" \"%s\"", text_get(&body));
-  char *text = print(text_get(&formula), 64, "sum", true, false);
+  char *text = print(formed("formula \"f(a, b)\" \"%s\"", text_get(&body)), 64, "sum", true, false);
   assert_in_range(strlen(text), 60, 60 * 100);
   free(text);
 }
@@ -276,7 +270,7 @@ static int expand(const char *content, const char *op, struct text *source, cuge
       "formula \"f(a, b)\" \"op == 'sum' and a + b or min(a, b)\", reference \"none\",\n"
       "implementation \"i\" { template \"t.cu\", grid { 1 }, block { 32 } } }\n";
   const struct device_facts facts = {.warp_size = 32, .max_threads_per_block = 1024};
-  FREED(text) folder = {0}, path = {0};
+  FREED(text) folder = {0};
   struct sources sources = {0};
   struct config *config;
   struct problem problem;
@@ -287,8 +281,8 @@ static int expand(const char *content, const char *op, struct text *source, cuge
   struct kernel_spec spec;
   assert_int_equal(folder_temporary(&folder, err), CUGEN_OK);
   sources.template_dir = text_get(&folder);
-  text_addf(&path, "%s/t.cu", text_get(&folder));
-  assert_int_equal(file_write(text_get(&path), content, strlen(content), err), CUGEN_OK);
+  assert_int_equal(file_write(formed("%s/t.cu", text_get(&folder)), content, strlen(content), err),
+                   CUGEN_OK);
   assert_int_equal(config_parse("c.lua", config_text, strlen(config_text), &config, err), CUGEN_OK);
   assert_int_equal(problem_set(config, &op, 1, false, &problem, err), CUGEN_OK);
   assert_int_equal(space_open(config, &problem, &facts, &space, err), CUGEN_OK);

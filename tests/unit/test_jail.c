@@ -51,13 +51,11 @@ static bool opens(const char *path, int flags) {
 
 /* Returns the bits of what went wrong, as reported by the process in the jail. */
 static int live_in(int jail) {
-  FREED(text) made = {0};
-  text_addf(&made, "%s/made", text_get(&inside));
+  const char *made = formed("%s/made", text_get(&inside));
   pid_t pid = fork();
   if (pid == 0)
     _exit((jail_enter(jail) ? 0 : 1) | (opens(text_get(&outside), O_RDONLY) ? 2 : 0) |
-          (opens(text_get(&outside), O_WRONLY) ? 4 : 0) |
-          (opens(text_get(&made), O_RDWR | O_CREAT) ? 0 : 8) |
+          (opens(text_get(&outside), O_WRONLY) ? 4 : 0) | (opens(made, O_RDWR | O_CREAT) ? 0 : 8) |
           (opens("/etc/passwd", O_RDONLY) ? 16 : 0));
   int status = 0;
   assert_int_equal(waitpid(pid, &status, 0), pid);
@@ -76,15 +74,14 @@ TEST(only_what_it_has) {
 
 /* A folder includes what is below it, but not neighbours whose names begin with its name. */
 TEST(a_place_covers_what_is_below) {
-  FREED(text) deep = {0}, beside = {0};
   const struct jail_place places[] = {{NULL, JAIL_READ}, {text_get(&inside), JAIL_READ}};
-  text_addf(&deep, "%s/deep", text_get(&inside));
-  text_addf(&beside, "%s-beside", text_get(&inside));
-  assert_int_equal(folder_make(text_get(&deep), NULL), CUGEN_OK);
-  assert_int_equal(folder_make(text_get(&beside), NULL), CUGEN_OK);
+  const char *deep = formed("%s/deep", text_get(&inside));
+  const char *beside = formed("%s-beside", text_get(&inside));
+  assert_int_equal(folder_make(deep, NULL), CUGEN_OK);
+  assert_int_equal(folder_make(beside, NULL), CUGEN_OK);
   assert_true(jail_covers(places, 2, text_get(&inside)));
-  assert_true(jail_covers(places, 2, text_get(&deep)));
-  assert_false(jail_covers(places, 2, text_get(&beside)));
+  assert_true(jail_covers(places, 2, deep));
+  assert_false(jail_covers(places, 2, beside));
   assert_false(jail_covers(places, 2, text_get(&folder)));
   assert_false(jail_covers(places, 2, "/nowhere"));
 }
@@ -106,15 +103,15 @@ static int compile(const struct toolkit *toolkit, const char *source) {
 
 TEST(the_compiler_too) {
   CLOSED(toolkit) *toolkit;
-  FREED(text) source = {0};
   int jail = jail_make(NULL, 0);
   if (jail < 0) skip();
   close(jail);
   assert_int_equal(toolkit_open(&(const struct toolkit_options){0}, &toolkit, NULL), CUGEN_OK);
   if (!toolkit->compiler.length) skip();
-  text_addf(&source, "asm(\".incbin \\\"%s\\\"\");\n__global__ void k(float *x) { x[0] = 1; }\n",
-            text_get(&outside));
-  assert_int_equal(compile(toolkit, text_get(&source)), CUGEN_ERROR_COMPILE);
+  const char *source =
+      formed("asm(\".incbin \\\"%s\\\"\");\n__global__ void k(float *x) { x[0] = 1; }\n",
+             text_get(&outside));
+  assert_int_equal(compile(toolkit, source), CUGEN_ERROR_COMPILE);
   assert_int_equal(
       compile(toolkit, "#include <cstdint>\n__global__ void k(float *x) { x[0] = 1; }\n"),
       CUGEN_OK);

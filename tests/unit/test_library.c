@@ -82,13 +82,12 @@ TEST(a_users_function_is_the_text_of_a_call_too) {
 /* ---- Configs -------------------------------------------------------------------------------- */
 
 static void expect_mistake(const char *library, const char *want) {
-  FREED(text) body = {0};
-  text_addf(&body,
-            "problem \"N\" (64), input \"A\" { dtype = \"f32\", shape = { \"N\", \"N\" } },"
-            " output \"C\" { dtype = \"f32\", shape = { \"N\", \"N\" } }, scalar \"N\" {},"
-            " implementation \"i\" {\n%s }",
-            library);
-  expect_body_error(text_get(&body), want);
+  const char *body =
+      formed("problem \"N\" (64), input \"A\" { dtype = \"f32\", shape = { \"N\", \"N\" } },"
+             " output \"C\" { dtype = \"f32\", shape = { \"N\", \"N\" } }, scalar \"N\" {},"
+             " implementation \"i\" {\n%s }",
+             library);
+  expect_body_error(body, want);
 }
 
 TEST(mistakes) {

@@ -35,14 +35,14 @@ FIXTURE(teardown) {
 /* Expects the answer of `script` to one question; an @ in the script is the folder's name. */
 static void answer(const char *script, const char *image, struct source_place *out, int *status) {
   const struct line_site site = {.site = 64};
-  FREED(text) text = {0}, path = {0};
+  FREED(text) text = {0};
   cugen_error err;
   text_add(&text, "#!/bin/sh\necho 0x3f\n");
   for (; *script; script++)
     *script == '@' ? text_add(&text, text_get(&folder)) : text_add_char(&text, *script);
-  text_addf(&path, "%s/programs/bin/addr2line", text_get(&folder));
-  assert_int_equal(file_put(text_get(&path), text_get(&text), text.length, NULL), CUGEN_OK);
-  assert_int_equal(chmod(text_get(&path), 0755), 0);
+  const char *path = formed("%s/programs/bin/addr2line", text_get(&folder));
+  assert_int_equal(file_put(path, text_get(&text), text.length, NULL), CUGEN_OK);
+  assert_int_equal(chmod(path, 0755), 0);
   *status = lines_find(image, strlen(image), &site, 1, out, &err);
 }
 

@@ -32,7 +32,6 @@ static const char *const head =
 /* wide, pairs: loads of 16 and of 8 bytes from shared memory in the machine code. */
 static int walk_as(const char *body, uint32_t threads, int64_t second, int wide, int pairs,
                    struct ptx_counts *out, cugen_error *err) {
-  FREED(text) text = {0};
   struct ptx_kernel kernel;
   const int64_t parameters[] = {INT64_C(1) << PTX_BUFFER_SHIFT, second};
   const struct ptx_buffer buffer = {"x", 1 << 20};
@@ -46,8 +45,7 @@ static int walk_as(const char *body, uint32_t threads, int64_t second, int wide,
                                     .registers = 64,
                                     .shared_quads = wide,
                                     .shared_pairs = pairs};
-  text_addf(&text, "%s%s\n}\n", head, body);
-  int status = ptx_open(text_get(&text), "k", &kernel, err);
+  int status = ptx_open(formed("%s%s\n}\n", head, body), "k", &kernel, err);
   if (!status) status = ptx_walk(&kernel, &machine, &launch, out, err);
   if (!status || kernel.count) ptx_close(&kernel);
   return status;
@@ -66,12 +64,11 @@ static struct ptx_counts counts_of(const char *body, uint32_t threads, int64_t s
 
 /* Counts one load of 4 bytes a lane, with lanes `stride` bytes apart. */
 static struct ptx_counts load(int stride) {
-  FREED(text) text = {0};
-  text_addf(&text,
-            "\tmul.wide.s32 %%rd2, %%r2, %d;\n\tadd.s64 %%rd3, %%rd1, %%rd2;\n\tld.global.f32 "
-            "%%f1, [%%rd3];\n\tret;\n",
-            stride);
-  struct ptx_counts counts = counts_of(text_get(&text), 32, 0);
+  const char *text =
+      formed("\tmul.wide.s32 %%rd2, %%r2, %d;\n\tadd.s64 %%rd3, %%rd1, %%rd2;\n\tld.global.f32 "
+             "%%f1, [%%rd3];\n\tret;\n",
+             stride);
+  struct ptx_counts counts = counts_of(text, 32, 0);
   return counts;
 }
 
@@ -114,12 +111,11 @@ TEST(test_requests) {
 
 /* The footprint of one store of 4 bytes a lane, with lanes `stride` bytes apart. */
 static struct ptx_footprint store(int stride) {
-  FREED(text) text = {0};
-  text_addf(&text,
-            "\tmul.wide.s32 %%rd2, %%r2, %d;\n\tadd.s64 %%rd3, %%rd1, %%rd2;\n\tst.global.f32 "
-            "[%%rd3], %%f1;\n\tret;\n",
-            stride);
-  struct ptx_counts counts = counts_of(text_get(&text), 32, 0);
+  const char *text =
+      formed("\tmul.wide.s32 %%rd2, %%r2, %d;\n\tadd.s64 %%rd3, %%rd1, %%rd2;\n\tst.global.f32 "
+             "[%%rd3], %%f1;\n\tret;\n",
+             stride);
+  struct ptx_counts counts = counts_of(text, 32, 0);
   return counts.footprint;
 }
 
@@ -208,10 +204,9 @@ TEST(test_predication) {
       "\tsetp.lt.s32 %%p1, %%r2, 99;\n\t@!%%p1 bra $L1;\n\tld.global.f32 %%f1, [%%rd1];\n"
       "\tst.shared.f32 [tile], %%f1;\n$L1:\n%s\t@!%%p1 bra $L2;\n"
       "\tld.global.f32 %%f2, [%%rd1+4096];\n\tst.shared.f32 [tile+4], %%f2;\n$L2:\n\tret;\n";
-  FREED(text) one = {0}, two = {0};
-  text_addf(&one, body, "");
-  text_addf(&two, body, "\tbar.sync 0;\n");
-  struct ptx_counts a = counts_of(text_get(&one), 32, 0), b = counts_of(text_get(&two), 32, 0);
+  const char *one = formed(body, "");
+  struct ptx_counts a = counts_of(one, 32, 0),
+                    b = counts_of(formed(body, "\tbar.sync 0;\n"), 32, 0);
   assert_true(a.alone[PTX_FROM_MEMORY] < 1000);
   assert_true(b.alone[PTX_FROM_MEMORY] > 1600);
 }
@@ -465,13 +460,14 @@ TEST(test_constants) {
   const char *const addresses[] = {"[table+8]", "[%r3]", "[%r4]"};
   const double cycles[] = {0, 2, 64};
   for (int i = 0; i < 3; i++) {
-    FREED(text) text = {0};
-    text_addf(&text,
-              "\t.const .align 4 .b8 table[4096];\n\tmul.lo.s32 %%r3, %%r1, 4;\n\tmul.lo.s32 %%r4, "
-              "%%r2, 4;\n"
-              "\tld.const.f32 %%f1, %s;\n\tret;\n",
-              addresses[i]);
-    assert_int_equal(counts_of(text_get(&text), 32, 3).pipe[PTX_PIPE_CONSTANT], cycles[i]);
+    assert_int_equal(counts_of(formed("\t.const .align 4 .b8 table[4096];\n\tmul.lo.s32 %%r3, "
+                                      "%%r1, 4;\n\tmul.lo.s32 %%r4, "
+                                      "%%r2, 4;\n"
+                                      "\tld.const.f32 %%f1, %s;\n\tret;\n",
+                                      addresses[i]),
+                               32, 3)
+                         .pipe[PTX_PIPE_CONSTANT],
+                     cycles[i]);
   }
 }
 
@@ -484,9 +480,7 @@ TEST(test_atomics) {
                                 "\tmov.u32 %r4, %ctaid.x;\n\tmul.lo.s32 %r3, %r4, 64;\n"};
   const double sectors[] = {2 * 4 - 4, 2 * 32 - 1, 2 * 32 - 1}, crowded[] = {4, 32, 0};
   for (int i = 0; i < 3; i++) {
-    FREED(text) text = {0};
-    text_addf(&text, "%s%s", places[i], by);
-    struct ptx_counts counts = counts_of(text_get(&text), 32, 0);
+    struct ptx_counts counts = counts_of(formed("%s%s", places[i], by), 32, 0);
     assert_int_equal(counts.atomics, sectors[i]);
     assert_int_equal(counts.crowded, crowded[i]);
   }
@@ -507,9 +501,7 @@ TEST(test_scopes) {
   const char *copy =
       "\t{.reg.b16 h, r;\n\t/* of the\n\tfirst */ mov.b16 h, 1; // a\n{.reg.pred p;\n"
       "\tsetp.gt.u16 p, h, 0;\n\t@p bra L1;\n\tmov.b16 h, 2;\nL1:\n}\n\tmov.b16 r, h;\n}\n";
-  FREED(text) text = {0};
-  text_addf(&text, "%s%s\tret;\n", copy, copy);
-  assert_true(counts_of(text_get(&text), 32, 0).instructions <= 7);
+  assert_true(counts_of(formed("%s%s\tret;\n", copy, copy), 32, 0).instructions <= 7);
 }
 
 /* A switch goes to the label of its index; with a loaded index to all labels. */

@@ -83,9 +83,7 @@ TEST(offers_nothing_else) {
       "rawset",  "rawequal",     "rawlen",     "next",         "warn",      "collectgarbage",
       "_G",      "_VERSION"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-    FREED(text) code = {0};
-    text_addf(&code, "return type(%s)", names[i]);
-    expect(text_get(&code), "nil");
+    expect(formed("return type(%s)", names[i]), "nil");
   }
   expect(
       "return type(math.random) .. type(math.randomseed) .. type(table.move) .. type(table.pack)",
@@ -266,10 +264,9 @@ static void list_functions(lua_State *L, const char *prefix, struct text *out) {
     const char *name = lua_tostring(L, -2);
     if (lua_isfunction(L, -1)) text_addf(out, "%s%s ", prefix, name);
     if (!lua_istable(L, -1) || !lua_getmetatable(L, -1)) continue;
-    FREED(text) inner = {0};
-    text_addf(&inner, "%s%s.", prefix, name);
+    const char *inner = formed("%s%s.", prefix, name);
     lua_getfield(L, -1, "__index");
-    list_functions(L, text_get(&inner), out);
+    list_functions(L, inner, out);
     lua_pop(L, 1);
   }
   lua_pop(L, 1);
@@ -305,10 +302,9 @@ TEST(every_function_takes_the_worst) {
   for (char *rest = names.data, *name; (name = strtok_r(rest, " ", &rest)); functions++)
     for (int a = 0; a <= WORST; a++)
       for (int b = a % 6; b <= (a ? WORST : 0); b += 6) {
-        FREED(text) text = {0};
-        text_addf(&text, code, a, b, name);
+        const char *text = formed(code, a, b, name);
         double start = cpu_seconds();
-        int status = run_in(sandbox, text_get(&text), NULL, 0, &err);
+        int status = run_in(sandbox, text, NULL, 0, &err);
         if (cpu_seconds() - start > 1.3) fail_msg("%s with %d, %d took long", name, a, b);
         if (status && (status != CUGEN_ERROR_CONFIG || strncmp(err.message, "test.lua:", 9) != 0))
           fail_msg("%s with %d, %d: %d: %s", name, a, b, status, err.message);

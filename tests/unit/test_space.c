@@ -19,17 +19,16 @@ static const struct device_facts facts = {.max_threads_per_block = 1024};
    values first, first + 1, ..., and tunables(2, first, count) are the tunables a and b with such
    values. known NULL: the space stays closed. */
 static int open_body(struct spaced *s, const char *body, const struct device_facts *known) {
-  FREED(text) text = {0};
-  text_addf(&text,
-            "local function range(first, count) local v = {} for i = 1, count do "
-            "v[i] = first + i - 1 end return v end "
-            "local letters = { 'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'k' } "
-            "local function tunables(n, first, count) local all = {} for i = 1, n do "
-            "all[i] = tunable(letters[i])(range(first, count)) end return table.unpack(all) end\n"
-            "kernel 'k' { problem 'rows' (96), problem 'cols' (10), reference 'none', "
-            "output 'out' { dtype = 'f32', shape = { 8 } },\n%s }",
-            body);
-  return spaced_open(s, text_get(&text), known, NULL);
+  const char *text =
+      formed("local function range(first, count) local v = {} for i = 1, count do "
+             "v[i] = first + i - 1 end return v end "
+             "local letters = { 'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'k' } "
+             "local function tunables(n, first, count) local all = {} for i = 1, n do "
+             "all[i] = tunable(letters[i])(range(first, count)) end return table.unpack(all) end\n"
+             "kernel 'k' { problem 'rows' (96), problem 'cols' (10), reference 'none', "
+             "output 'out' { dtype = 'f32', shape = { 8 } },\n%s }",
+             body);
+  return spaced_open(s, text, known, NULL);
 }
 
 static struct spaced opened(const char *body) {
@@ -515,12 +514,11 @@ TEST(test_against_brute_force) {
 
 /* size: the SIZE that the config has. */
 static void check_published(const char *name, int size, uint64_t cartesian, uint64_t valid) {
-  FREED(text) path = {0}, content = {0}, config = {0};
+  FREED(text) content = {0};
   FREED(spaced) s;
-  text_addf(&path, "tests/spaces/%s.lua", name);
-  WORKS(file_read(text_get(&path), &content, &err));
-  text_addf(&config, "local SIZE = %d\n%s", size, text_get(&content));
-  spaced_make(&s, text_get(&config), &(struct device_facts){0});
+  WORKS(file_read(formed("tests/spaces/%s.lua", name), &content, &err));
+  spaced_make(&s, formed("local SIZE = %d\n%s", size, text_get(&content)),
+              &(struct device_facts){0});
   assert_int_equal(space_cartesian(s.space), cartesian);
   assert_int_equal(space_valid(s.space), valid);
   uint64_t sum = valid;

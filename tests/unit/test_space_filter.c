@@ -44,12 +44,13 @@ static void expect_rules(const struct spaced *f, const char *want) {
 
 static void check_limits(const char *launch, uint64_t valid, const char *rules) {
   FREED(spaced) f;
-  FREED(text) text = {0};
-  text_addf(&text,
-            "implementation \"i\" { template \"t.cu\", tunable \"a\" { 1, 2, 3, 4 }, tunable \"b\" "
-            "{ 1, 64 },\n%s }",
-            launch);
-  if (open_space(&f, text_get(&text), NULL)) fail_msg("%s", f.err.message);
+  if (open_space(&f,
+                 formed("implementation \"i\" { template \"t.cu\", tunable \"a\" { 1, 2, 3, 4 }, "
+                        "tunable \"b\" "
+                        "{ 1, 64 },\n%s }",
+                        launch),
+                 NULL))
+    fail_msg("%s", f.err.message);
   expect_rules(&f, rules);
   assert_int_equal(space_valid(f.space), valid);
 }

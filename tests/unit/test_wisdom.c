@@ -199,9 +199,8 @@ TEST_WITH(an_export_comes_in_pieces, set_up, tear_down) {
   FREED(text) whole = {0};
   size_t count;
   for (int i = 0; i < 500; i++) {
-    FREED(text) variant = {0};
-    text_addf(&variant, "v n=%d", i);
-    store(*state, record_of(text_get(&variant), text_get(&variant), CUGEN_OUTCOME_OK, i + 1, i));
+    const char *variant = formed("v n=%d", i);
+    store(*state, record_of(variant, variant, CUGEN_OUTCOME_OK, i + 1, i));
   }
   assert_int_equal(wisdom_write(*state, &all, &sink, &count, NULL), CUGEN_OK);
   assert_int_equal(count, 500);
@@ -665,10 +664,9 @@ TEST_WITH(many_are_merged_at_once, set_up, tear_down) {
   FREED(text) wisdom = {0}, header = {0};
   enum { MANY = 5000 };
   for (int i = 0; i < 2 * MANY; i++) {
-    FREED(text) name = {0};
-    text_addf(&name, i < MANY ? "\"variant\":\"v%d\"" : "\"problem\":\"n=%d\"", i);
-    char *record = i < MANY ? record_with("\"variant\":\"v\"", text_get(&name))
-                            : record_with("\"problem\":\"\"", text_get(&name));
+    const char *name = formed(i < MANY ? "\"variant\":\"v%d\"" : "\"problem\":\"n=%d\"", i);
+    char *record =
+        i < MANY ? record_with("\"variant\":\"v\"", name) : record_with("\"problem\":\"\"", name);
     text_addf(&wisdom, "%s%s%s\"}\n", record, checksum_mark,
               hash_bytes(record, strlen(record)).hex);
     free(record);
