@@ -4,7 +4,6 @@
 #define TESTS_OPENING_H
 
 #include <cugen.h>
-#include <string.h>
 
 #include "tests/testing.h"
 

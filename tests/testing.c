@@ -1,8 +1,4 @@
 /* Runs the tests that a program lists; linked into each program of tests. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "tests/testing.h"
 
 enum { SKIPPED = 77 }; /* ctest's exit code for a test that was skipped */

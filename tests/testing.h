@@ -1,14 +1,18 @@
-/* cmocka, and tests that list themselves: TEST(name) { ... } is a test of its program, TEST_WITH
-   names what runs before and after it, ALL_TESTS_WITH what runs before the first and after the
-   last. They run in the order of the file. main() is in testing.c, unless the program has one,
-   which calls tests_run(). FREED(type) and CLOSED(type) declare variables that are freed where
-   their scope ends. */
+/* cmocka, what nearly every test uses of the C library, and tests that list themselves:
+   TEST(name) { ... } is a test of its program, TEST_WITH names what runs before and after it,
+   ALL_TESTS_WITH what runs before the first and after the last. They run in the order of the
+   file. main() is in testing.c, unless the program has one, which calls tests_run(). FREED(type)
+   and CLOSED(type) declare variables that are freed where their scope ends. */
 #ifndef TESTS_TESTING_H
 #define TESTS_TESTING_H
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 

@@ -1,10 +1,7 @@
 /* Running the shipped kernels; see kernels.h. */
-#include <stdlib.h>
-#include <string.h>
-
+#include "kernels.h"
 #include "api/tuning.h"
 #include "base/system.h"
-#include "kernels.h"
 #include "tests/opening.h"
 
 int open_library(void **state) {

@@ -3,8 +3,6 @@
 #include "runtime/devices.h"
 #include "tests/testing.h"
 
-#include <stdlib.h>
-
 void check(int status, const cugen_error *err) {
   if (status) fail_msg("%s", err->message);
 }

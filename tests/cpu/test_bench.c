@@ -1,10 +1,6 @@
 /* Datasets of a bench: reference results are kept up to a limit, the least recently used ones
    are dropped and computed again, and buffers that differ only in their reference are not filled
    again. */
-
-#include <stdlib.h>
-#include <string.h>
-
 #include "opened.h"
 #include "tests/testing.h"
 

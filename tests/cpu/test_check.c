@@ -1,9 +1,4 @@
 /* api_kernel_check on kernels with one fault each, and on right kernels that resemble them. */
-
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "api/check.h"
 #include "kernels.h"
 #include "tests/testing.h"

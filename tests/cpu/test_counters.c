@@ -1,8 +1,6 @@
 /* Compares the bank passes and sectors that cugen check counts with an H200's counters for the
    same variants: tools/bench/results/2026-11-21-h200-check.txt. */
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "api/check.h"
 #include "kernels.h"

@@ -2,9 +2,6 @@
    fills; for outputs with planted faults the same verdict, text and error. */
 #include <math.h>
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/hash.h"
 #include "opened.h"
 #include "runtime/devices.h"

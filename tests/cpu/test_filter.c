@@ -3,9 +3,6 @@
    wide loads need, an image that changes between launches. */
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "kernels.h"
 #include "tests/opening.h"

@@ -1,6 +1,4 @@
 /* A write beside a buffer is found for every argument's buffer and on both sides. */
-#include <string.h>
-
 #include "base/dtype.h"
 #include "runtime/devices.h"
 #include "tests/testing.h"

@@ -1,9 +1,5 @@
 /* Watched runs: blocks spread over processes give the findings and counts of one process, and a
    few blocks of a large problem stand for all of them. */
-
-#include <stdlib.h>
-#include <string.h>
-
 #include "emulator/check/instrument.h"
 #include "opened.h"
 #include "tests/testing.h"

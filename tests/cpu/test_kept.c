@@ -2,7 +2,6 @@
    other code is not. */
 
 #include <pthread.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/hash.h"

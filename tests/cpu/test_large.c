@@ -2,8 +2,6 @@
    touched: rows or fields far apart, or zeros that no page is behind. Implementations that would
    need minutes for it, and filter, are held to the type of their offsets alone. */
 
-#include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
 
 #include "kernels.h"

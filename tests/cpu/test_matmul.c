@@ -1,8 +1,6 @@
 /* Input that a tuning run of matmul does not meet, for each implementation: operands that are
    not aligned for wide copies, NaN, infinity. */
 #include <math.h>
-#include <stdbool.h>
-#include <string.h>
 
 #include "kernels.h"
 #include "tests/opening.h"

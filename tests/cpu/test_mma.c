@@ -1,10 +1,6 @@
 /* matmul's implementation mma, whose tensor-core instructions the cpu device computes one by
    one: every type in every layout of A and B, sizes that tiles divide and do not divide, rows at
    which wide copies may and may not start. */
-
-#include <stdbool.h>
-#include <string.h>
-
 #include "kernels.h"
 #include "tests/testing.h"
 

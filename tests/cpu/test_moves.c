@@ -2,11 +2,6 @@
    no other: sizes of one element, primes, whole and ragged tiles; every size of an element;
    packed, pitched and batched; pointers that wide accesses may not start at; values that no
    arithmetic would leave alone. */
-
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "kernels.h"
 #include "tests/testing.h"
 

@@ -1,8 +1,5 @@
 /* 30 harmful and 30 right variants on the cpu device, each run directly after each other one. A
    right variant is right each time, and a harmful one gets the verdict that it gets alone. */
-
-#include <stdlib.h>
-
 #include "opened.h"
 #include "tests/testing.h"
 

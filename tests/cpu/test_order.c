@@ -1,11 +1,6 @@
 /* api_kernel_check on kernels whose threads and blocks order each other by fences and atomics:
    tickets, locks, flags. Each kernel comes in a right form, and without one of the parts that
    make it right. */
-
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "api/check.h"
 #include "kernels.h"
 #include "tests/testing.h"

@@ -2,10 +2,6 @@
    operator, along each axis. */
 
 #include <math.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "api/tuning.h"
 #include "kernels.h"

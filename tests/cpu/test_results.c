@@ -1,8 +1,5 @@
 /* Results against references: outputs of different sizes under one reference, and references
    that leave out some elements. */
-
-#include <string.h>
-
 #include "api/check.h"
 #include "api/tuning.h"
 #include "kernels.h"

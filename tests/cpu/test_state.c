@@ -1,9 +1,5 @@
 /* Variants that leave something behind in their process, on the cpu device: in any order each
    gets the verdict that it gets alone, and the variants that only look find nothing. */
-
-#include <stdlib.h>
-#include <string.h>
-
 #include "opened.h"
 #include "tests/testing.h"
 

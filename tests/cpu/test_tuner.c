@@ -1,10 +1,6 @@
 /* The whole path on the cpu device, through cugen.h as an application would: planted failures
    are recorded as what they are and tuning goes on; everything is remembered; the same again
    does no work; a stop keeps what was measured. */
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "api/kernel.h"

@@ -4,8 +4,6 @@
    folder have what concerns one family alone. */
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "api/tuning.h"
 #include "kernels.h"

@@ -3,10 +3,6 @@
    depend on shared tunables. One implementation of each is right; the other computes with one
    combination's factor whatever the tunables are, so that by construction it is known where it
    is wrong. */
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "api/check.h"

@@ -1,8 +1,5 @@
 /* A user's verify kernel: results that are right in several ways, and everything that makes a
    result wrong. */
-
-#include <string.h>
-
 #include "api/check.h"
 #include "api/tuning.h"
 #include "kernels.h"

@@ -1,8 +1,5 @@
 /* Plans, and tuning, of only the variants that give the same bits as a named one. The third
    order of the sum counts its launches. */
-
-#include <string.h>
-
 #include "api/records.h"
 #include "api/tuning.h"
 #include "tests/opening.h"

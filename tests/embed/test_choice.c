@@ -1,9 +1,6 @@
 /* A plan's choice as bytes: opened elsewhere, pinned by a file, and refused where it is not
    valid. */
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "api/choice.h"

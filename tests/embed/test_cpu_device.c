@@ -7,8 +7,6 @@
 #include <dirent.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { COUNT = 1000, THREADS = 8, ROUNDS = 1000 };
 

@@ -1,8 +1,5 @@
 /* options.device with several devices, in an application: tuning uses all of them, everything
    else the first. */
-
-#include <string.h>
-
 #include "api/machine.h"
 #include "api/tuning.h"
 #include "tests/opening.h"

@@ -2,9 +2,6 @@
    fake driver with two devices. */
 
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "api/records.h"

@@ -2,7 +2,6 @@
    ceilings, occupancy on them. */
 
 #include <math.h>
-#include <string.h>
 
 #include "api/explain.h"
 #include "api/kernel.h"

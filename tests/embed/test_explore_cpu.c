@@ -1,11 +1,6 @@
 /* A plan that explores on the cpu device: every launch gives the right result, whichever variant
    made it, and the share of explored launches is kept. Which variant is the fastest depends on
    the machine and is not tested. */
-
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "api/tuning.h"
 #include "tests/opening.h"
 

@@ -2,9 +2,6 @@
    over the fake driver and are the same bytes each time; wrong input is refused. Images come
    from the cache, except matmul's, which NVRTC compiles; no driver is needed. */
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 
 #include "api/export/bundle.h"

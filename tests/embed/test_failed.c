@@ -1,9 +1,5 @@
 /* A plan never takes a variant that is known to fail, unless the application names it. On the
    cpu device. */
-
-#include <stdio.h>
-#include <string.h>
-
 #include "api/tuning.h"
 #include "api/why.h"
 #include "tests/opening.h"

@@ -3,8 +3,6 @@
 
 #include <cugen.h>
 #include <sqlite3.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/hash.h"
 #include "base/system.h"

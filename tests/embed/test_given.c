@@ -1,9 +1,4 @@
 /* Functions refuse what the header forbids: NULL pointers, options of another size. */
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "api/cache.h"
 #include "api/check.h"
 #include "api/explain.h"

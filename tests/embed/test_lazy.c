@@ -1,7 +1,6 @@
 /* Libraries are loaded only when needed: NVRTC has a hundred megabytes, and a driver takes a
    while to start. */
 
-#include <string.h>
 #include <sys/stat.h>
 
 #include "api/api.h"

@@ -1,10 +1,6 @@
 /* An application that ships its kernel inside itself: config, template, include and reference
    are in memory, and the kernel is tuned on the cpu device. Mistakes in these files are named,
    and a replaced file applies to kernels opened later. */
-
-#include <stdlib.h>
-#include <string.h>
-
 #include "api/machine.h"
 #include "api/records.h"
 #include "api/tuning.h"

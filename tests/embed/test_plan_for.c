@@ -1,7 +1,4 @@
 /* cugen_plan_for: one kernel serves arrays of all sizes, types, layouts and pitches. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "cugen.h"
 #include "tests/opening.h"
 

@@ -1,9 +1,6 @@
 /* Each portfolio that ships is found for its classes on the GPU that it was measured on, and
    serves the problems at which its variants were measured: its body is read, its rule and times
    are expressions over the config's sizes, and one of its variants is the problem's. */
-#include <stdio.h>
-#include <string.h>
-
 #include "api/api.h"
 #include "api/machine.h"
 #include "api/portfolio.h"

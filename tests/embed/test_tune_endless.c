@@ -2,8 +2,6 @@
    remembered, and tuning continues. The variant's thread runs until the process ends, so this
    test has a process of its own. */
 
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "api/kernel.h"

@@ -4,8 +4,6 @@
 
 #include <dirent.h>
 #include <pthread.h>
-#include <stdbool.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "api/kernel.h"

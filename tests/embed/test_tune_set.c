@@ -1,9 +1,5 @@
 /* Several problems tuned together, on the cpu device. */
 
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "api/check.h"

@@ -3,8 +3,6 @@
 #include "tests/testing.h"
 
 #include <dlfcn.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 static void keep_image(cugen_kernel *k, uint64_t index) {
   char name[] = "kernel", empty[] = "";

@@ -1,7 +1,5 @@
 /* A cache in a folder of its own; see cache_place.h. */
 #include <sqlite3.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "cache_place.h"

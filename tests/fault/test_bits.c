@@ -1,10 +1,6 @@
 /* Equal bits on a GPU, over the fake driver: negative zeros are right but not equal, the race of
    the leaders includes only equal variants, and its measurements keep the outputs of the
    records. */
-
-#include <stdlib.h>
-#include <string.h>
-
 #include "api/records.h"
 #include "api/tuning.h"
 #include "fake_wild.h"

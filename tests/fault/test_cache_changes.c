@@ -2,9 +2,6 @@
    killed, the disk fills or memory runs out: an import is there whole or not at all, of a
    removal what is removed stays removed, and nobody is disturbed. */
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,8 +1,5 @@
 /* Reads a config while memory runs out, at each of the first hundred allocations or more, then
    at ever fewer: the status says so, nothing crashes, and everything is freed. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/system.h"
 #include "failing_memory.h"
 #include "gen/config/config.h"

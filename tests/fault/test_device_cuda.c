@@ -3,9 +3,6 @@
 #include <math.h>
 
 #include <cuda.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "failing_memory.h"
 #include "find_fake.h"

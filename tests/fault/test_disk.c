@@ -2,9 +2,6 @@
    every error that matters. The cache reports it, and everything stored before is there. */
 
 #include <sqlite3.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/hash.h"

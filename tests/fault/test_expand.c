@@ -1,9 +1,6 @@
 /* Expands a variant and a reference while memory runs out, at each allocation in turn: the
    status says so, nothing crashes, everything is freed, and the same expander works once there
    is memory again. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "failing_memory.h"
 #include "gen/template/expand.h"
 #include "tests/testing.h"

@@ -5,8 +5,6 @@
 #include <cuda.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "api/api.h"
 #include "api/tuning.h"

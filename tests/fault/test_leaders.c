@@ -5,9 +5,6 @@
 #include <cuda.h>
 #include <dlfcn.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "api/records.h"
 #include "api/tuning.h"

@@ -2,8 +2,6 @@
    layout of every product, tuning, plans, and machines without the library. */
 #include <dlfcn.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

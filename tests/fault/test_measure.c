@@ -3,7 +3,6 @@
 #include <math.h>
 
 #include <cuda.h>
-#include <string.h>
 
 #include "find_fake.h"
 #include "runtime/compile/toolkit.h"

@@ -2,9 +2,6 @@
    other, Lua's and SQLite's among them: CUGEN_ERROR_MEMORY or success, nothing stays behind, and
    the same call then works. Over the fake driver, with images from the cache. */
 #include <dlfcn.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "api/api.h"

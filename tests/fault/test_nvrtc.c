@@ -4,9 +4,6 @@
 
 #include <dlfcn.h>
 #include <nvrtc.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/system.h"
 #include "fake_nvrtc.h"

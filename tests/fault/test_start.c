@@ -4,9 +4,6 @@
 
 #include <cuda.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "api/machine.h"

@@ -3,9 +3,6 @@
 
 #include <cuda.h>
 #include <dlfcn.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "api/transfer.h"
 #include "find_fake.h"

@@ -2,10 +2,6 @@
    that no case reaches. */
 #include "shipped.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/system.h"
 #include "gen/config/device_file.h"
 #include "gen/template/expand.h"

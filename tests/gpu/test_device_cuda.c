@@ -2,9 +2,6 @@
    breaks the device's context, as a kernel that traps does. */
 
 #include <dlfcn.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "runtime/compile/toolkit.h"
 #include "runtime/cuda/driver.h"

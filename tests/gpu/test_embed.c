@@ -4,9 +4,6 @@
 #include <cuda.h>
 #include <dlfcn.h>
 #include <pthread.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "api/records.h"
 #include "api/tuning.h"

@@ -2,10 +2,6 @@
    references do, with every address mode, over a buffer and over an array, also for images below
    the filter's size; and the driver's copies to and from __device__ variables. Skipped where
    there is no GPU. */
-
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "api/tuning.h"
 #include "tests/opening.h"
 

@@ -1,9 +1,5 @@
 /* Transfers on a real GPU: every kind of memory, both directions, odd sizes too. If other bytes
    arrive than were sent, the measurement fails. */
-
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "api/transfer.h"
 #include "tests/opening.h"
 

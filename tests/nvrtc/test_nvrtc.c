@@ -4,9 +4,6 @@
 #include <dlfcn.h>
 #include <nvrtc.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/system.h"

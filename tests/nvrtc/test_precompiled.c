@@ -1,11 +1,6 @@
 /* Precompiled headers with the real NVRTC: images are the same as without, once two were
    compiled; where moving the includes would change the meaning of a source, the source stays as
    it is. No GPU is needed. */
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/system.h"
 #include "runtime/compile/toolkit.h"
 #include "runtime/cuda/nvrtc.h"

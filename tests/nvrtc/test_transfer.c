@@ -1,10 +1,5 @@
 /* The kernel of `cugen transfer` compiles without a warning, for three generations of GPUs, and
    has four 16-byte loads on their way before its first store. */
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "gen/sources/sources.h"
 #include "runtime/compile/toolkit.h"
 #include "runtime/cuda/nvrtc.h"

@@ -2,8 +2,6 @@
 #include "caches.h"
 
 #include <sqlite3.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/system.h"
 #include "runtime/store/postgres/connection.h"

@@ -1,9 +1,6 @@
 /* Configs for tests; see configs.h. */
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/text.h"
 #include "configs.h"
+#include "base/text.h"
 #include "tests/testing.h"
 
 struct config *parse(const char *text) {

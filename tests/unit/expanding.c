@@ -1,7 +1,4 @@
 /* Expanding a small config; see expanding.h. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "expanding.h"
 #include "tests/testing.h"
 

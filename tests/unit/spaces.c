@@ -1,6 +1,4 @@
 /* Spaces of configs for tests; see spaces.h. */
-#include <string.h>
-
 #include "spaces.h"
 #include "tests/testing.h"
 

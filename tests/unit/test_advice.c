@@ -1,8 +1,4 @@
 /* The advice that follows a compiler's diagnostic, for sources that were written for nvcc. */
-
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/system.h"
 #include "runtime/compile/advice.h"
 #include "runtime/compile/toolkit.h"

@@ -6,8 +6,6 @@
 #include <ctype.h>
 #include <lauxlib.h>
 #include <lua.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/system.h"
 #include "gen/config/config.h"

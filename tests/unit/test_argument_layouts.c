@@ -1,11 +1,6 @@
 /* Arguments with layouts by chance. The config gives the word; the test's own definition walks over
    the memory: tile by tile, each element one place further, a pad behind each innermost tile or
    line. The fill, the digest, the comparison and the check of the padding must agree with it. */
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/hash.h"
 #include "configs.h"
 #include "tests/testing.h"

@@ -1,8 +1,6 @@
 /* The format of the cache's tables, and older formats that are migrated. */
 
 #include <sqlite3.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/hash.h"

@@ -1,8 +1,4 @@
 /* Images in the cache: which come back, which are dropped, and which user they belong to. */
-
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/hash.h"
 #include "caches.h"
 #include "runtime/store/seal.h"

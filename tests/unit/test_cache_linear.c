@@ -2,8 +2,6 @@
    of SQLite's machine, not in time. No transaction removes so much that others wait for long. */
 
 #include <sqlite3.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/hash.h"
 #include "base/system.h"

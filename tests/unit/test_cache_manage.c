@@ -1,8 +1,6 @@
 /* Looking through the cache, removing from it, verifying it. */
 
 #include <sqlite3.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/hash.h"
 #include "caches.h"

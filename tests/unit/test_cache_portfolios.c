@@ -1,9 +1,5 @@
 /* Portfolios in the cache and in wisdom: stored, replaced, removed, exchanged, and refused if
    they are not valid. */
-
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/hash.h"
 #include "caches.h"
 #include "runtime/store/wisdom.h"

@@ -1,6 +1,5 @@
 /* What a jailed process claims: a possible result is accepted as it is, and an impossible one
    only as a failure. */
-#include <string.h>
 
 #include <limits.h>
 #include <math.h>

@@ -1,8 +1,6 @@
 /* Claims of variants. On a server (tests/postgres/conformance.py) one owner has a variant at a
    time, until the lease ends or there is a record. A cache in memory or in a file has no claims. */
 
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/system.h"

@@ -2,8 +2,6 @@
    is short, that are stopped, and that are made once. */
 
 #include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/system.h"

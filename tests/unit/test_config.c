@@ -1,7 +1,4 @@
 /* Configs: declarations are read as written. */
-
-#include <string.h>
-
 #include "base/system.h"
 #include "configs.h"
 #include "gen/config/declarations.h"

@@ -1,8 +1,4 @@
 /* Arguments: every attribute is evaluated for a problem. */
-
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/text.h"
 #include "configs.h"
 #include "tests/testing.h"

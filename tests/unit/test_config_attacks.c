@@ -1,6 +1,5 @@
 /* Nothing in a config can hang or crash the program that reads it. */
 
-#include <string.h>
 #include <time.h>
 
 #include "base/text.h"

@@ -1,8 +1,5 @@
 /* include "file.lua": its effect, where files are found, and which line an error names. */
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/system.h"

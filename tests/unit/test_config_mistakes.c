@@ -1,8 +1,4 @@
 /* Every mistake in a config is one message with its own line. */
-
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/dtype.h"
 #include "base/text.h"
 #include "configs.h"

@@ -1,7 +1,4 @@
 /* Problems: settings, the check problem, and which tuned problem serves another one. */
-
-#include <string.h>
-
 #include "base/text.h"
 #include "configs.h"
 #include "tests/testing.h"

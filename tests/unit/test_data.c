@@ -1,10 +1,5 @@
 /* Test data of a config: its declarations, the value of each element, refusals, and what the
    hashes cover. */
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "expanding.h"
 #include "tests/testing.h"
 #include "tune/data/data.h"

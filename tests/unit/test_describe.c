@@ -1,9 +1,6 @@
 /* A record is found by the text that describes a kernel's arguments, so everything that a
    kernel, its data or its verification depends on must change that text. Each row changes one
    field and names the aspect that differs. */
-
-#include <string.h>
-
 #include "base/kernel.h"
 #include "tests/testing.h"
 

@@ -1,7 +1,6 @@
 /* Descriptions of GPUs: the shipped ones, and mistakes, which are refused with file and line. */
 
 #include <math.h>
-#include <string.h>
 
 #include "gen/config/device_file.h"
 #include "tests/testing.h"

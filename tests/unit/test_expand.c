@@ -1,9 +1,5 @@
 /* Expansion into sources: small configs and templates, and the exact text or message that they
    give. */
-
-#include <stdlib.h>
-#include <string.h>
-
 #include "expanding.h"
 #include "tests/testing.h"
 

@@ -1,6 +1,5 @@
 /* Headers that a plain .cu includes, and the options with which it is compiled. */
 
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -1,8 +1,5 @@
 /* Plain .cu files as others publish them: which of the config's names they declare themselves,
    and which kernel is launched. */
-
-#include <string.h>
-
 #include "expanding.h"
 #include "tests/testing.h"
 

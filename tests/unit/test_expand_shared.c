@@ -1,8 +1,5 @@
 /* Shared arrays that a config declares: their text in the source, and refusals. cpu/layouts.py
    tests the offsets of random layouts. */
-
-#include <string.h>
-
 #include "expanding.h"
 #include "tests/testing.h"
 

@@ -1,9 +1,4 @@
 /* Expansion into specs: launches, arguments, hashes and references of small configs. */
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "expanding.h"
 #include "tests/testing.h"
 

@@ -1,7 +1,4 @@
 /* Expressions: syntax, priorities, arithmetic, errors, binding, C. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/expr.h"
 #include "base/hash.h"
 #include "tests/testing.h"

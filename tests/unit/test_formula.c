@@ -1,8 +1,4 @@
 /* Formulas: their syntax and refusals in a config, and the C++ text that templates get. */
-
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/system.h"
 #include "gen/config/formula_print.h"
 #include "gen/template/expand.h"

@@ -1,8 +1,5 @@
 /* The texts that name a record: what base/key.c reads in them, and that it prints them as the
    stored formats have them. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/device_name.h"
 #include "base/key.h"
 #include "tests/testing.h"

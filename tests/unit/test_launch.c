@@ -1,8 +1,5 @@
 /* The verdict on a launch: each limit just met and just exceeded; the text; the source line that
    is to blame. */
-
-#include <string.h>
-
 #include "base/launch.h"
 #include "runtime/model/described.h"
 #include "tests/testing.h"

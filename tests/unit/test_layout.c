@@ -1,10 +1,5 @@
 /* Layouts as words and as maps: the words in the examples of docs/layouts.md, refusals, and
    random layouts, in which no two elements may share an offset. */
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/access.h"
 #include "tests/testing.h"
 

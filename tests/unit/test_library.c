@@ -1,7 +1,4 @@
 /* A library's call: its text, what a config may say of it, and its source. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/library.h"
 #include "configs.h"
 #include "gen/template/expand.h"

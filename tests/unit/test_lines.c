@@ -1,8 +1,6 @@
 /* Line tables of a foreign object are read by addr2line. A program of that name in front of the
    system's checks what it is allowed to do. */
 
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

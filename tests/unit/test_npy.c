@@ -1,6 +1,4 @@
 /* .npy files: what is read, and what is refused with which reason. */
-#include <string.h>
-
 #include "base/npy.h"
 #include "base/text.h"
 #include "tests/testing.h"

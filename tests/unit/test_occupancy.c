@@ -2,7 +2,6 @@
    courses for V100, K40 and A100, each with its limiter. */
 
 #include <cuda_occupancy.h>
-#include <string.h>
 
 #include "gen/config/device_file.h"
 #include "runtime/model/described.h"

@@ -1,6 +1,4 @@
 /* Outputs of a variant, bit for bit: as text and as fields. */
-#include <string.h>
-
 #include "base/outputs.h"
 #include "tests/testing.h"
 

@@ -1,9 +1,5 @@
 /* Plans and calls over a device that only records: which entries are asked for, how parameters
    are packed, and that a call does nothing but launch. */
-
-#include <stdlib.h>
-#include <string.h>
-
 #include "runtime/devices.h"
 #include "runtime/plan.h"
 #include "tests/testing.h"

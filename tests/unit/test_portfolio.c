@@ -1,11 +1,7 @@
 /* Learning portfolios from matrices made by hand: the choice of variants compared with brute
    force, the rule, the losses of held-out problems, and equal answers for equal input. */
 
-#include <stdio.h>
-
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "api/portfolio.h"
 #include "base/expr.h"

@@ -1,8 +1,5 @@
 /* Walking PTX: trip counts, coalescing, bank conflicts, asynchronous copies; code that is not
    understood is refused. */
-
-#include <string.h>
-
 #include "base/text.h"
 #include "runtime/model/ptx_survey.h"
 #include "tests/testing.h"

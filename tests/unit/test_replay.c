@@ -1,8 +1,6 @@
 /* Recorded spaces: reading them, the score compared with that of the methodology's package, the
    simulated clock. */
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <jansson.h>
 

@@ -2,8 +2,6 @@
 
 #include <locale.h>
 #include <lua.h>
-#include <stdio.h>
-#include <string.h>
 #include <time.h>
 
 #include "base/expr.h"

@@ -1,8 +1,5 @@
 /* Reading machine code: which loads are under way together, by the barriers that they set and
    that are waited for. */
-
-#include <string.h>
-
 #include "runtime/model/sass.h"
 #include "tests/testing.h"
 

@@ -1,7 +1,5 @@
 /* Strategies over the axes of a space, and the axes that a config's space has. */
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "tests/testing.h"
 #include "tune/search/axes.h"

@@ -2,10 +2,6 @@
    has, and which, in which order. A record is found by its variant's text, and ties go to the
    variant that comes first, so that a change of these lines forgets measurements. Where it is
    meant, write what this test prints into tests/spaces/matmul.txt. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/hash.h"
 #include "base/system.h"
 #include "gen/config/device_file.h"

@@ -1,9 +1,4 @@
 /* Sizes around those of a base problem and around a variant's tiles: gen/space/sizes.h. */
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/text.h"
 #include "configs.h"
 #include "gen/space/sizes.h"

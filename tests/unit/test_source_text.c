@@ -1,7 +1,4 @@
 /* CUDA text as tokens, its normal form, and places mapped back through #line. */
-
-#include <string.h>
-
 #include "gen/sources/source_text.h"
 #include "tests/testing.h"
 

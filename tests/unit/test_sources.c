@@ -1,6 +1,5 @@
 /* Where configs and templates are found, in which order, and the message if they are not. */
 
-#include <string.h>
 #include <unistd.h>
 
 #include "base/system.h"

@@ -1,8 +1,5 @@
 /* Spaces: the walk compared with brute force, published spaces, what each rule removed, finding
    variants. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/hash.h"
 #include "base/system.h"
 #include "gen/space/walk.h"

@@ -1,8 +1,5 @@
 /* What leaves a part of a space out although no restriction of the config does: limits of a
    launch, filters, heuristics. */
-
-#include <string.h>
-
 #include "spaces.h"
 #include "tests/testing.h"
 

@@ -1,7 +1,4 @@
 /* Parsing templates: the Lua chunk keeps the template's lines, and text becomes pieces. */
-
-#include <string.h>
-
 #include "gen/template/template.h"
 #include "tests/testing.h"
 

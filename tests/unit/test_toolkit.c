@@ -1,8 +1,6 @@
 /* Where NVRTC, headers and the compiler are searched, and in which order, with folders made for
    the test; and that libraries are opened once. */
 
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "base/system.h"

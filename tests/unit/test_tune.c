@@ -1,9 +1,6 @@
 /* Parts of tuning that need no device: elements and fills, verification, strategies, messages,
    the roofline. */
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 

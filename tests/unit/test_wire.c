@@ -3,7 +3,6 @@
 #include "tests/testing.h"
 
 #define _GNU_SOURCE /* pipe2 */
-#include <string.h>
 
 #include <fcntl.h>
 #include <pthread.h>

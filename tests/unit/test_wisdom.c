@@ -1,8 +1,6 @@
 /* Wisdom: an export is imported unchanged and merges as promised; a faulty file is refused with
    its line and changes nothing. */
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "base/hash.h"
