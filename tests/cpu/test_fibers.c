@@ -1,19 +1,10 @@
 /* The scheduler and the shim together: the kernels of this folder, compiled with each C++
    compiler of this machine and run as fibers, give what a plain loop gives. A kernel that ends
    its process does so with the right message, which is tested in child processes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <dlfcn.h>
 #include <math.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,10 +12,7 @@
 #include "emulator/compile.h"
 #include "emulator/fibers.h"
 #include "emulator/translate.h"
-
-static void check(int status, const cugen_error *err) {
-  if (status) fail_msg("%s", err->message);
-}
+#include "tests/testing.h"
 
 /* ---- Modules: a .cu file of this folder and the kernels wanted from it ---------------------- */
 
@@ -47,13 +35,12 @@ struct module {
 };
 
 static void read_into(const char *path, struct text *out) {
-  cugen_error err;
-  check(file_read(path, out, &err), &err);
+  WORKS(file_read(path, out, &err));
 }
 
 static void write_unit(const struct fixture *fixture, const char *name,
                        const char *const *kernels) {
-  struct text unit = {0}, path = {0}, source = {0};
+  FREED(text) unit = {0}, path = {0}, source = {0};
   text_add(&unit, "#define CUGEN_SMALL_FLOATS 1\n#define CUGEN_ATOMICS 1\n#define CUGEN_WARP "
                   "1\n#define CUGEN_TEXTURES 1\n");
   text_add_n(&unit, cpu_shim_text, cpu_shim_length);
@@ -64,17 +51,12 @@ static void write_unit(const struct fixture *fixture, const char *name,
   for (int i = 0; kernels[i]; ++i) text_addf(&unit, "\nCUGEN_ENTRY(%d, %s)\n", i, kernels[i]);
   text_clear(&path);
   text_addf(&path, "%s/unit.cpp", text_get(&fixture->folder));
-  cugen_error err;
-  check(file_write(text_get(&path), text_get(&unit), unit.length, &err), &err);
-  text_free(&unit);
-  text_free(&path);
-  text_free(&source);
+  WORKS(file_write(text_get(&path), text_get(&unit), unit.length, &err));
 }
 
 static void compile(const struct fixture *fixture, const char *library) {
-  struct text unit = {0}, output = {0}, include = {0};
-  text_addf(&unit, "%s/unit.cpp", text_get(&fixture->folder));
-  text_addf(&include, "-I%s", text_get(&fixture->folder));
+  FREED(text) output = {0};
+  const char *unit = formed("%s/unit.cpp", text_get(&fixture->folder));
   const char *const argv[] = {text_get(&fixture->compiler),
                               "-std=c++17",
                               "-O2",
@@ -92,18 +74,14 @@ static void compile(const struct fixture *fixture, const char *library) {
                               "-fno-exceptions",
                               "-fno-rtti",
                               "-fvisibility=hidden",
-                              text_get(&include),
-                              text_get(&unit),
+                              formed("-I%s", text_get(&fixture->folder)),
+                              unit,
                               "-o",
                               library,
                               NULL};
   int exit_code = 0;
-  cugen_error err;
-  check(process_run(argv, 120, &output, &exit_code, &err), &err);
+  WORKS(process_run(argv, 120, &output, &exit_code, &err));
   if (exit_code) fail_msg("%s", text_get(&output));
-  text_free(&unit);
-  text_free(&output);
-  text_free(&include);
 }
 
 static void *symbol(const struct module *module, const char *name) {
@@ -115,7 +93,7 @@ static void *symbol(const struct module *module, const char *name) {
 /* kernels: up to MAX_ENTRIES names; NULL ends them. */
 static struct module load(const struct fixture *fixture, const char *name,
                           const char *const *kernels) {
-  struct text path = {0};
+  FREED(text) path = {0};
   /* Never uses a path twice, because the loader would return the object that it has loaded. */
   for (int i = 0; !path.length || file_exists(text_get(&path)); ++i) {
     text_clear(&path);
@@ -133,7 +111,6 @@ static struct module load(const struct fixture *fixture, const char *name,
     void *at = symbol(&module, entry);
     memcpy(&module.entries[i], &at, sizeof at);
   }
-  text_free(&path);
   return module;
 }
 
@@ -149,8 +126,7 @@ static void launch(const struct fixture *fixture, const struct module *module, i
                                       .grid = grid,
                                       .block = block,
                                       .dynamic_shared = shared};
-  cugen_error err;
-  check(fibers_run(fixture->fibers, &launch, &err), &err);
+  WORKS(fibers_run(fixture->fibers, &launch, &err));
 }
 
 static struct cpu_dim3 dim(unsigned x, unsigned y) {
@@ -163,11 +139,7 @@ static struct cpu_dim3 dim(unsigned x, unsigned y) {
 static void write_headers(const struct fixture *fixture) {
   static const char *const names[] = {"cuda_fp16.h", "cuda_bf16.h", "math_constants.h", "assert.h"};
   for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
-    struct text path = {0};
-    text_addf(&path, "%s/%s", text_get(&fixture->folder), names[i]);
-    cugen_error err;
-    check(file_write(text_get(&path), "", 0, &err), &err);
-    text_free(&path);
+    WORKS(file_write(formed("%s/%s", text_get(&fixture->folder), names[i]), "", 0, &err));
   }
 }
 
@@ -384,16 +356,14 @@ static void two_objects(void **state) {
     launch(fixture, turn ? &one : &two, 0, dim(BLOCKS, 1), dim(THREADS, 1), PARAMETERS(&to, &in));
     for (int b = 0; b < BLOCKS; ++b) assert_int_equal(sums[b], sum_of(b, THREADS, THREADS));
   }
-  struct text path = {0};
-  text_addf(&path, "%s/reduce-0.so", text_get(&fixture->folder));
+  const char *path = formed("%s/reduce-0.so", text_get(&fixture->folder));
   for (int turn = 0; turn < 2; ++turn) {
-    void *still = dlopen(text_get(&path), RTLD_NOW | RTLD_NOLOAD);
+    void *still = dlopen(path, RTLD_NOW | RTLD_NOLOAD);
     assert_int_equal(still != NULL, turn == 0);
     if (still) dlclose(still);
     if (still) dlclose(one.library);
   }
   dlclose(two.library);
-  text_free(&path);
 }
 
 struct who {
@@ -536,11 +506,9 @@ static int run(const struct fixture *fixture, void (*entry)(void **), unsigned g
 }
 
 static void shapes(void **state) {
-  cugen_error err;
-  assert_int_equal(run(*state, note_entry, 0, 32, &err), CUGEN_ERROR_DEVICE);
-  assert_int_equal(run(*state, note_entry, 1, 1025, &err), CUGEN_ERROR_DEVICE);
-  assert_non_null(strstr(err.message, "1025x1x1"));
-  check(run(*state, note_entry, 2, 1024, &err), &err);
+  FAILS(run(*state, note_entry, 0, 32, &err), CUGEN_ERROR_DEVICE);
+  FAILS(run(*state, note_entry, 1, 1025, &err), CUGEN_ERROR_DEVICE, "1025x1x1");
+  WORKS(run(*state, note_entry, 2, 1024, &err));
   assert_int_equal(order_count, 2048);
   for (unsigned i = 0; i < order_count; ++i) assert_int_equal(order[i], i % 1024);
 }
@@ -548,10 +516,9 @@ static void shapes(void **state) {
 /* The stacks of one launch serve later launches of larger and smaller blocks. */
 static void launches(void **state) {
   static const unsigned blocks[] = {4, 33, 7, 1024, 3, 64};
-  cugen_error err;
   for (int i = 0; i < 6; ++i) {
     const unsigned block = blocks[i];
-    check(run(*state, wait_entry, 2, block, &err), &err);
+    WORKS(run(*state, wait_entry, 2, block, &err));
     assert_int_equal(order_count, 4 * block);
     unsigned seen[1024] = {0};
     for (unsigned k = 0; k < order_count; ++k) seen[order[k]]++;
@@ -561,7 +528,6 @@ static void launches(void **state) {
 }
 
 static void nowhere(void **state) {
-  (void)state;
   char place[20] = "x";
   fibers_where(place, sizeof place);
   assert_string_equal(place, "");
@@ -576,15 +542,13 @@ static void nowhere(void **state) {
 
 /* An edited comment of the shim does not change the key of the cpu device's records. */
 static void code_without_comments(void **state) {
-  (void)state;
-  struct text code = {0};
+  FREED(text) code = {0};
   cpu_add_code("/* one\n   two */\n\nint a; // three\n  const char *b = \"/* four */\";\n#define C "
                "'\"' /* five "
                "*/\nint d = 4 / 2;  \n\n",
                &code);
   assert_string_equal(text_get(&code),
                       "int a;\nconst char *b = \"/* four */\";\n#define C '\"'\nint d = 4 / 2;\n");
-  text_free(&code);
 }
 
 int main(void) {

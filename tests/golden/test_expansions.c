@@ -1,68 +1,47 @@
 /* The expanded sources of tests/golden/shipped.c: the kept texts byte for byte, and of every
    case the hash in the table. With CUGEN_EXPANSIONS=FOLDER nothing is compared: FOLDER/NAME.cu
    is written for every case. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/system.h"
 #include "shipped.h"
+#include "tests/testing.h"
 
 #define HOW                                                                                        \
   "To see the difference: tests/golden/shipped.py difference %s\n"                                 \
   "If it is meant: tests/golden/shipped.py write"
 
-static void check(int status, const cugen_error *err) {
-  if (status) fail_msg("%s", err->message);
-}
-
 static void read_table(struct text *out) {
-  cugen_error err;
-  check(file_read(SHIPPED_TABLE, out, &err), &err);
+  WORKS(file_read(SHIPPED_TABLE, out, &err));
 }
 
 static void compare_hash(const struct shipped_case *shipped, const struct kernel_spec *spec) {
-  struct text table = {0}, hash = {0}, code = {0};
+  FREED(text) table = {0}, hash = {0}, code = {0};
   read_table(&table);
   if (!shipped_row(text_get(&table), shipped->name, &hash, &code))
     fail_msg("%s has no line in " SHIPPED_TABLE ": tests/golden/shipped.py write", shipped->name);
   if (strcmp(text_get(&hash), spec->source_hash.hex) != 0)
     fail_msg("%s (%s): the source is not what it was: %s, in " SHIPPED_TABLE " %s\n" HOW,
              shipped->name, spec->variant, spec->source_hash.hex, text_get(&hash), shipped->name);
-  text_free(&table);
-  text_free(&hash);
-  text_free(&code);
 }
 
 static void compare_text(const struct shipped_case *shipped, const struct kernel_spec *spec) {
-  cugen_error err;
-  struct text path = {0}, expected = {0};
-  text_addf(&path, "tests/golden/expected/%s.cu", shipped->name);
-  check(file_read(text_get(&path), &expected, &err), &err);
+  FREED(text) expected = {0};
+  const char *path = formed("tests/golden/expected/%s.cu", shipped->name);
+  WORKS(file_read(path, &expected, &err));
   if (strcmp(spec->source, text_get(&expected)) != 0)
-    fail_msg("%s is not what comes out\n" HOW, text_get(&path), shipped->name);
-  text_free(&path);
-  text_free(&expected);
+    fail_msg("%s is not what comes out\n" HOW, path, shipped->name);
 }
 
 static void test_expansion(void **state) {
   const struct shipped_case *shipped = *state;
-  struct kernel_spec spec;
+  FREED(kernel_spec) spec;
   shipped_expand(shipped, &spec);
   compare_hash(shipped, &spec);
   if (shipped->text) compare_text(shipped, &spec);
-  kernel_spec_free(&spec);
 }
 
 /* Neither a line nor a text is left of a case that does not exist any more. */
 static void test_nothing_is_left(void **state) {
-  (void)state;
-  struct text table = {0};
+  FREED(text) table = {0};
   read_table(&table);
   for (const char *line = text_get(&table); *line; line += strcspn(line, "\n") + 1) {
     const size_t length = strcspn(line, " ");
@@ -73,19 +52,14 @@ static void test_nothing_is_left(void **state) {
     if (*line != '#' && i == shipped_count)
       fail_msg(SHIPPED_TABLE ": no case '%.*s': tests/golden/shipped.py write", (int)length, line);
   }
-  text_free(&table);
 }
 
 static void test_write(void **state) {
   const struct shipped_case *shipped = *state;
-  cugen_error err;
-  struct kernel_spec spec;
-  struct text path = {0};
-  text_addf(&path, "%s/%s.cu", getenv("CUGEN_EXPANSIONS"), shipped->name);
+  FREED(kernel_spec) spec;
+  const char *path = formed("%s/%s.cu", getenv("CUGEN_EXPANSIONS"), shipped->name);
   shipped_expand(shipped, &spec);
-  check(file_write(text_get(&path), spec.source, strlen(spec.source), &err), &err);
-  kernel_spec_free(&spec);
-  text_free(&path);
+  WORKS(file_write(path, spec.source, strlen(spec.source), &err));
 }
 
 int main(void) {

@@ -2,21 +2,12 @@
    the counts in tests/golden/shipped.txt. They are those of the toolkit pinned in
    tools/toolkit.txt; under another one every case compiles, and no count is compared. With
    CUGEN_GOLDEN=write the table and the texts become what comes out. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/system.h"
 #include "runtime/compile/toolkit.h"
 #include "runtime/cuda/nvrtc.h"
 #include "runtime/model/occupancy.h"
 #include "tests/golden/shipped.h"
+#include "tests/testing.h"
 
 static const char head[] =
     "# What ships, a line a case of tests/golden/shipped.c; tests/golden/shipped.py writes it.\n"
@@ -55,7 +46,6 @@ static void compile(const struct fixture *fixture, const struct kernel_spec *spe
                     const char *options, const struct kernel_launch *const *launches, size_t count,
                     struct compiled *out) {
   const char *entries[KERNEL_MAX_ENTRIES];
-  cugen_error err;
   for (size_t i = 0; i < count; i++) entries[i] = launches[i]->entry;
   const struct compile_request request = {.toolkit = fixture->toolkit,
                                           .name = spec->variant,
@@ -65,7 +55,7 @@ static void compile(const struct fixture *fixture, const struct kernel_spec *spe
                                           .entries = entries,
                                           .entry_count = count,
                                           .timeout = 120};
-  check(nvrtc_compile(fixture->nvrtc, &request, out, &err), &err);
+  WORKS(nvrtc_compile(fixture->nvrtc, &request, out, &err));
   assert_string_equal(out->log, "");
 }
 
@@ -74,10 +64,8 @@ static void add_counts(const struct fixture *fixture, const struct kernel_launch
   const struct kernel_resources *resources = &compiled->resources[i];
   const int threads = (int)(launch->block[0] * launch->block[1] * launch->block[2]);
   struct occupancy occupancy;
-  cugen_error err;
-  check(occupancy_get(&fixture->device.facts, resources, threads, launch->shared_bytes, -1,
-                      &occupancy, &err),
-        &err);
+  WORKS(occupancy_get(&fixture->device.facts, resources, threads, launch->shared_bytes, -1,
+                      &occupancy, &err));
   text_addf(out, "%s%.*s=%d/%lld/%lld/%d/%d", out->length ? " " : "",
             (int)strcspn(launch->entry, "<"), launch->entry, resources->registers,
             (long long)(resources->static_shared + launch->shared_bytes),
@@ -88,10 +76,9 @@ static void add_counts(const struct fixture *fixture, const struct kernel_launch
 static void count(const struct fixture *fixture, const struct kernel_spec *spec, struct text *out) {
   const struct kernel_launch *launches[KERNEL_MAX_ENTRIES] = {NULL};
   const size_t number = distinct_launches(spec, launches);
-  struct compiled compiled;
+  FREED(compiled) compiled;
   compile(fixture, spec, spec->options, launches, number, &compiled);
   for (size_t i = 0; i < number; i++) add_counts(fixture, launches[i], &compiled, i, out);
-  compiled_free(&compiled);
 }
 
 /* ---- Which NVRTC it is ---------------------------------------------------------------------- */
@@ -99,14 +86,12 @@ static void count(const struct fixture *fixture, const struct kernel_spec *spec,
 /* Reads the version in tools/toolkit.txt as images have it: "V13.0.88". */
 static void pinned_version(struct text *out) {
   static const char word[] = "nvidia-cuda-nvrtc==";
-  struct text pins = {0};
-  cugen_error err;
-  check(file_read("tools/toolkit.txt", &pins, &err), &err);
+  FREED(text) pins = {0};
+  WORKS(file_read("tools/toolkit.txt", &pins, &err));
   const char *at = strstr(text_get(&pins), word);
   assert_non_null(at);
   at += sizeof word - 1;
   text_addf(out, "V%.*s", (int)strcspn(at, " "), at);
-  text_free(&pins);
 }
 
 /* Returns whether the image says that the pinned compiler made it. */
@@ -118,15 +103,12 @@ static bool is_pinned(const struct fixture *fixture) {
                                           .arch = fixture->device.arch,
                                           .entries = entries,
                                           .entry_count = 1};
-  struct compiled compiled;
-  struct text version = {0};
-  cugen_error err;
+  FREED(compiled) compiled;
+  FREED(text) version = {0};
   pinned_version(&version);
-  check(nvrtc_compile(fixture->nvrtc, &request, &compiled, &err), &err);
+  WORKS(nvrtc_compile(fixture->nvrtc, &request, &compiled, &err));
   const bool pinned =
       memmem(compiled.image, compiled.image_length, text_get(&version), version.length) != NULL;
-  compiled_free(&compiled);
-  text_free(&version);
   return pinned;
 }
 
@@ -168,8 +150,8 @@ enum { ONE_IN = 4 };
 
 static void compare(const struct fixture *fixture, size_t number) {
   const struct shipped_case *shipped = &shipped_cases[number];
-  struct kernel_spec spec;
-  struct text hash = {0}, want = {0}, got = {0};
+  FREED(kernel_spec) spec;
+  FREED(text) hash = {0}, want = {0}, got = {0};
   shipped_expand(shipped, &spec);
   if (!shipped_row(text_get(&fixture->table), shipped->name, &hash, &want))
     fail_msg("%s has no line in " SHIPPED_TABLE ": tests/golden/shipped.py write", shipped->name);
@@ -187,10 +169,6 @@ static void compare(const struct fixture *fixture, size_t number) {
              "To see the source's difference: tests/golden/shipped.py difference %s\n"
              "If it is meant: tests/golden/shipped.py write",
              shipped->name, spec.variant, text_get(&got), text_get(&want), shipped->name);
-  text_free(&hash);
-  text_free(&want);
-  text_free(&got);
-  kernel_spec_free(&spec);
 }
 
 static void test_machine_code(void **state) {
@@ -213,8 +191,8 @@ static void test_generations(void **state) {
   size_t compiled_cases = 0;
   for (size_t i = 0; i < shipped_count; i++) {
     const struct kernel_launch *launches[KERNEL_MAX_ENTRIES];
-    struct kernel_spec spec;
-    struct compiled compiled;
+    FREED(kernel_spec) spec;
+    FREED(compiled) compiled;
     shipped_device(gpus[i % GPUS], &other.device);
     if (!shipped_expand_for(&shipped_cases[i], &other.device, &spec)) continue;
     const size_t count = distinct_launches(&spec, launches);
@@ -223,8 +201,6 @@ static void test_generations(void **state) {
       assert_in_range(compiled.resources[k].static_shared + launches[k]->shared_bytes, 0,
                       other.device.facts.shared_per_block_optin);
     compiled_cases++;
-    compiled_free(&compiled);
-    kernel_spec_free(&spec);
   }
   assert_true(compiled_cases > shipped_count / 2);
 }
@@ -232,17 +208,14 @@ static void test_generations(void **state) {
 /* ---- Writing -------------------------------------------------------------------------------- */
 
 static void write_text(const struct shipped_case *shipped, const struct kernel_spec *spec) {
-  cugen_error err;
-  struct text path = {0};
-  text_addf(&path, "tests/golden/expected/%s.cu", shipped->name);
-  check(file_write(text_get(&path), spec->source, strlen(spec->source), &err), &err);
-  text_free(&path);
+  WORKS(file_write(formed("tests/golden/expected/%s.cu", shipped->name), spec->source,
+                   strlen(spec->source), &err));
 }
 
 /* Counts that only the pinned NVRTC can give are kept if the source has not changed. */
 static void add_row(const struct fixture *fixture, const struct shipped_case *shipped,
                     const struct kernel_spec *spec, struct text *out) {
-  struct text hash = {0}, counts = {0};
+  FREED(text) hash = {0}, counts = {0};
   if (fixture->pinned)
     count(fixture, spec, &counts);
   else if (!shipped_row(text_get(&fixture->table), shipped->name, &hash, &counts) ||
@@ -250,24 +223,19 @@ static void add_row(const struct fixture *fixture, const struct shipped_case *sh
     text_clear(&counts);
   text_addf(out, "%-28s %s %s\n", shipped->name, spec->source_hash.hex,
             counts.length ? text_get(&counts) : "?");
-  text_free(&hash);
-  text_free(&counts);
 }
 
 static void test_write(void **state) {
   const struct fixture *fixture = *state;
-  struct text table = {0};
-  cugen_error err;
+  FREED(text) table = {0};
   text_add(&table, head);
   for (size_t i = 0; i < shipped_count; i++) {
-    struct kernel_spec spec;
+    FREED(kernel_spec) spec;
     shipped_expand(&shipped_cases[i], &spec);
     if (shipped_cases[i].text) write_text(&shipped_cases[i], &spec);
     add_row(fixture, &shipped_cases[i], &spec, &table);
-    kernel_spec_free(&spec);
   }
-  check(file_write(SHIPPED_TABLE, text_get(&table), table.length, &err), &err);
-  text_free(&table);
+  WORKS(file_write(SHIPPED_TABLE, text_get(&table), table.length, &err));
 }
 
 int main(void) {
