@@ -37,7 +37,9 @@ static const char reference[] = "__global__ void reference(${params}) {\n"
 /* with a fence before or behind the ticket, which may be "" */
 #define TICKET_WITH(before, behind) "if (!t) {\n" before "  " LAST behind "}\n"
 #define OTHERS_LEAVE                "if (!last) return;\n" FENCE READ "if (!t) c[0] = 0;\n"
-#define OTHERS_PASS                 "if (last) " FENCE "if (last) " READ "if (last && !t) c[0] = 0;\n"
+
+/* or all go on */
+#define OTHERS_PASS "if (last) " FENCE "if (last) " READ "if (last && !t) c[0] = 0;\n"
 #define NO_FENCE(read)                                                                             \
   "for (int k = t; last && k < n; k += 64) y[k] = " read ";\nif (last && !t) c[0] = 0;\n"
 

@@ -177,17 +177,14 @@ TEST(under_tuning_in_process) {
 /* Returns whether the failure was reported; a report must name the function. */
 static bool fails_in_a_worker(const char *function, int n) {
   struct outcome out = {0};
-  struct text wish = {0};
   cugen *lib = open_library();
   reset(0);
-  text_addf(&wish, "%s %d", function, n);
-  setenv("FAKE_FAIL", text_get(&wish), 1);
+  setenv("FAKE_FAIL", formed("%s %d", function, n), 1);
   tune_in(lib, "n=1003", 0, 2, &out);
   cugen_close(lib);
   assert_nothing_left(n);
   bool told = out.status || out.reasons.length;
   if (told) check(n, function, &out);
-  text_free(&wish);
   text_free(&out.reasons);
   return told;
 }

@@ -137,12 +137,9 @@ static void tune(long at, int with, struct outcome *out) {
   cugen_tune_result result = {0};
   CLOSED(cugen) *lib;
   CLOSED(cugen_kernel) *kernel = NULL;
-  struct text wish = {0};
   *out = (struct outcome){0};
   *fake = (struct fake_cuda){.version = 13000, .devices = 1, .run = fake_run_wild};
-  text_addf(&wish, "%ld %d", at, with);
-  setenv("FAKE_FAIL", text_get(&wish), 1);
-  text_free(&wish);
+  setenv("FAKE_FAIL", formed("%ld %d", at, with), 1);
   FREED(text) self = {0};
   assert_int_equal(path_self(&self, NULL), CUGEN_OK);
   tuning.budget_seconds = -1;

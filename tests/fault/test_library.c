@@ -20,12 +20,10 @@ static struct fake_cublaslt *lt;
 static char cache_file[] = "/tmp/cugen-library-XXXXXX";
 
 FIXTURE(find_fakes) {
-  struct text path = {0};
   find_fake(state);
-  text_addf(&path, "%s/lib64/libcublasLt.so.13", getenv("CUGEN_TEST_FAKE_TOOLKIT"));
-  void *handle = dlopen(text_get(&path), RTLD_NOW);
+  void *handle =
+      dlopen(formed("%s/lib64/libcublasLt.so.13", getenv("CUGEN_TEST_FAKE_TOOLKIT")), RTLD_NOW);
   lt = handle ? dlsym(handle, "fake_cublaslt") : NULL;
-  text_free(&path);
   const int file = mkstemp(cache_file);
   if (file >= 0) close(file), unlink(cache_file);
   return fake && lt ? 0 : -1;

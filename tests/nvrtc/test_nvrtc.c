@@ -115,12 +115,9 @@ static char *ptxas_log(const char *arch) {
 
 /* Returns the number before `unit` in the entry's part of the log; 0: the log does not have it. */
 static long said(const char *log, const char *entry, const char *unit) {
-  struct text title = {0};
-  text_addf(&title, "Function properties for %s\n", entry);
-  const char *part = strstr(log, text_get(&title));
+  const char *part = strstr(log, formed("Function properties for %s\n", entry));
   if (!part) fail_msg("ptxas did not mention %s:\n%s", entry, log);
   const char *end = strstr(part, "Compile time"), *found = strstr(part, unit);
-  text_free(&title);
   if (!found || (end && found > end)) return 0;
   while (found > part && (found[-1] == ' ' || (found[-1] >= '0' && found[-1] <= '9'))) found--;
   return strtol(found, NULL, 10);

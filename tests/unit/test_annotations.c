@@ -171,14 +171,12 @@ static void compare_lists(struct text *have, struct text *want) {
 TEST(test_attributes) {
   static const char *const kinds[] = {"input", "output", "inout", "scratch", "constant", "scalar"};
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-    struct text declaration = {0}, heading = {0}, have = {0}, want = {0};
-    text_addf(&declaration, "%s \"A\" { zzzzzzzzzzzz = 1 }", kinds[i]);
-    text_addf(&heading, "\n---@class cugen.%s_attributes\n", kinds[i]);
-    list_in_error(text_get(&declaration), "attributes are ", "", &want);
-    list_annotated(text_get(&heading), "---@field ", &have);
+    struct text have = {0}, want = {0};
+    const char *declaration = formed("%s \"A\" { zzzzzzzzzzzz = 1 }", kinds[i]);
+    const char *heading = formed("\n---@class cugen.%s_attributes\n", kinds[i]);
+    list_in_error(declaration, "attributes are ", "", &want);
+    list_annotated(heading, "---@field ", &have);
     compare_lists(&have, &want);
-    text_free(&declaration);
-    text_free(&heading);
   }
 }
 
@@ -205,12 +203,11 @@ TEST(test_words) {
                {"store_cache", "options { store_cache = \"zzzzzzzz\" }"},
                {"std", "options { std = \"zzzzzzzz\" }"}};
   for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-    struct text heading = {0}, have = {0}, want = {0};
-    text_addf(&heading, "\n---@alias cugen.%s\n", words[i].alias);
+    struct text have = {0}, want = {0};
+    const char *heading = formed("\n---@alias cugen.%s\n", words[i].alias);
     list_in_error(words[i].declaration, "neither one of ", " nor", &want);
-    list_annotated(text_get(&heading), "---| \"", &have);
+    list_annotated(heading, "---| \"", &have);
     compare_lists(&have, &want);
-    text_free(&heading);
   }
 }
 
@@ -236,12 +233,9 @@ TEST(test_policies) {
   FREED(text) want = {0};
   list_in_error("policy \"zzzzzzzz\"", "is none of ", "", &want);
   for (const char *at = text_get(&want); *at; at += strspn(at, ", ")) {
-    struct text overload = {0};
     size_t length = strcspn(at, ",");
-    text_addf(&overload, "\n---@overload fun(name: \"%.*s\"): ", (int)length, at);
     expect_text(text_get(&annotations), text_get(&annotations) + annotations.length,
-                text_get(&overload));
-    text_free(&overload);
+                formed("\n---@overload fun(name: \"%.*s\"): ", (int)length, at));
     at += length;
   }
 }

@@ -615,12 +615,10 @@ static bool gone_soon(pid_t pid) {
    container may not do so). */
 static bool ended_soon(pid_t pid) {
   for (int i = 0; i < TRIES; i++, usleep(10000)) {
-    struct text path = {0}, stat = {0};
-    text_addf(&path, "/proc/%ld/stat", (long)pid);
-    bool there = file_read(text_get(&path), &stat, NULL) == CUGEN_OK;
+    struct text stat = {0};
+    bool there = file_read(formed("/proc/%ld/stat", (long)pid), &stat, NULL) == CUGEN_OK;
     const char *state = strrchr(text_get(&stat), ')');
     bool ended = !there || !state || state[2] == 'Z';
-    text_free(&path);
     text_free(&stat);
     if (ended) return true;
   }

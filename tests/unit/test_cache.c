@@ -295,16 +295,15 @@ TEST(closing_nothing_is_allowed) {
 
 TEST_WITH(folders_are_made_and_names_may_be_odd, cache_set_up, cache_tear_down) {
   struct fixture *fixture = *state;
-  struct text path = {0}, warning = {0};
+  struct text warning = {0};
   struct cache *cache;
-  text_addf(&path, "%s/a b/c?d#e%%41/file: x.db", text_get(&fixture->folder));
-  assert_int_equal(cache_open(text_get(&path), &cache, &warning, NULL), CUGEN_OK);
+  const char *path = formed("%s/a b/c?d#e%%41/file: x.db", text_get(&fixture->folder));
+  assert_int_equal(cache_open(path, &cache, &warning, NULL), CUGEN_OK);
   assert_string_equal(text_get(&warning), "");
-  assert_string_equal(cache_path(cache), text_get(&path));
+  assert_string_equal(cache_path(cache), path);
   store(cache, &key, record_of("v", 1));
   cache_close(cache);
-  assert_true(file_exists(text_get(&path)));
-  text_free(&path);
+  assert_true(file_exists(path));
 }
 
 TEST_WITH(an_empty_file_is_a_new_cache, cache_set_up, cache_tear_down) {
@@ -333,11 +332,9 @@ TEST_WITH(two_handles_of_one_process_agree, cache_set_up, cache_tear_down) {
 
 static void *store_fifty(void *cache) {
   for (int i = 0; i < 50; i++) {
-    struct text variant = {0};
-    text_addf(&variant, "%lu-%d", (unsigned long)pthread_self(), i);
-    struct cache_record record = record_of(text_get(&variant), i + 1);
+    struct cache_record record =
+        record_of(formed("%lu-%d", (unsigned long)pthread_self(), i), i + 1);
     int status = cache_store(cache, &key, &record, NULL);
-    text_free(&variant);
     if (status) return cache;
   }
   return NULL;

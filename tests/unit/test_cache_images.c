@@ -263,11 +263,10 @@ TEST_WITH(users_keep_their_images_apart, cache_set_up, cache_tear_down) {
   struct fixture *fixture = *state;
   struct compiled mine = image_of("mine"), other = image_of("other");
   cugen_cache_counts checked;
-  struct text wrong = {0}, foreign = {0}, place = {0};
+  struct text wrong = {0}, foreign = {0};
   char *before = getenv("XDG_STATE_HOME") ? strdup(getenv("XDG_STATE_HOME")) : NULL;
   assert_int_equal(cache_image_store(fixture->cache, "key", &mine, NULL), CUGEN_OK);
-  text_addf(&place, "%s/state", text_get(&fixture->folder));
-  assert_int_equal(setenv("XDG_STATE_HOME", text_get(&place), 1), 0);
+  assert_int_equal(setenv("XDG_STATE_HOME", formed("%s/state", text_get(&fixture->folder)), 1), 0);
   assert_image(reopen(fixture), "key", NULL);
   assert_int_equal(cache_image_store(fixture->cache, "key", &other, NULL), CUGEN_OK);
   assert_image(reopen(fixture), "key", "other");
@@ -280,5 +279,4 @@ TEST_WITH(users_keep_their_images_apart, cache_set_up, cache_tear_down) {
   before ? setenv("XDG_STATE_HOME", before, 1) : unsetenv("XDG_STATE_HOME");
   assert_image(reopen(fixture), "key", "mine");
   free(before);
-  text_free(&place);
 }

@@ -131,13 +131,11 @@ TEST(test_footprint) {
 /* Passes for a column of a tile of floats, `row` floats wide: without padding all 32 lanes use
    one bank. */
 static double column(int row) {
-  struct text text = {0};
-  text_addf(&text,
-            "\tmul.lo.s32 %%r3, %%r2, %d;\n\tmov.u32 %%r4, tile;\n\tadd.s32 %%r5, %%r4, %%r3;\n"
-            "\tld.shared.f32 %%f1, [%%r5];\n\tret;\n",
-            4 * row);
-  struct ptx_counts counts = counts_of(text_get(&text), 32, 0);
-  text_free(&text);
+  struct ptx_counts counts = counts_of(
+      formed("\tmul.lo.s32 %%r3, %%r2, %d;\n\tmov.u32 %%r4, tile;\n\tadd.s32 %%r5, %%r4, %%r3;\n"
+             "\tld.shared.f32 %%f1, [%%r5];\n\tret;\n",
+             4 * row),
+      32, 0);
   assert_true(counts.shared_ideal == 1);
   return counts.shared_wavefronts;
 }
@@ -201,8 +199,7 @@ TEST(test_predication) {
       "\tsetp.lt.s32 %%p1, %%r2, 99;\n\t@!%%p1 bra $L1;\n\tld.global.f32 %%f1, [%%rd1];\n"
       "\tst.shared.f32 [tile], %%f1;\n$L1:\n%s\t@!%%p1 bra $L2;\n"
       "\tld.global.f32 %%f2, [%%rd1+4096];\n\tst.shared.f32 [tile+4], %%f2;\n$L2:\n\tret;\n";
-  const char *one = formed(body, "");
-  struct ptx_counts a = counts_of(one, 32, 0),
+  struct ptx_counts a = counts_of(formed(body, ""), 32, 0),
                     b = counts_of(formed(body, "\tbar.sync 0;\n"), 32, 0);
   assert_true(a.alone[PTX_FROM_MEMORY] < 1000);
   assert_true(b.alone[PTX_FROM_MEMORY] > 1600);
@@ -218,10 +215,7 @@ TEST(test_stores) {
     double lines, pages;
   } rows[] = {{4, 1, 1}, {16, 4, 1}, {128, 32, 4}, {4096, 32, 32}};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-    struct text text = {0};
-    text_addf(&text, body, rows[i].apart);
-    struct ptx_counts counts = counts_of(text_get(&text), 32, 0);
-    text_free(&text);
+    struct ptx_counts counts = counts_of(formed(body, rows[i].apart), 32, 0);
     assert_true(counts.store_wavefronts == rows[i].lines);
     assert_true(counts.global_wavefronts == rows[i].lines);
     assert_true(counts.pages == rows[i].pages);

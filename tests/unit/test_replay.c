@@ -117,10 +117,7 @@ TEST(scores_are_those_of_the_package) {
   size_t compared = 0;
   json_object_foreach(all, path, file) {
     json_object_foreach(file, name, kind) {
-      struct text whole = {0};
-      text_addf(&whole, "tests/spaces/%s", path);
-      expect_score(text_get(&whole), name, kind);
-      text_free(&whole);
+      expect_score(formed("tests/spaces/%s", path), name, kind);
       compared++;
     }
   }

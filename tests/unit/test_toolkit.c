@@ -57,23 +57,23 @@ static void assert_found(const struct text *found, const char *below) {
 
 /* ---- Layouts -------------------------------------------------------------------------------- */
 
-static void check_layout(const char *library, const char *header, const char *include) {
+/* Opens a new root with these two files as the toolkit. */
+static struct toolkit *open_files(const char *first, const char *second) {
+  folder_remove(text_get(&root));
   make_root(NULL);
-  put(library);
-  put(header);
-  struct text option = {0};
-  text_add(&option, text_get(&root));
-  struct toolkit *toolkit = open_with(text_get(&option), NULL);
+  put(first);
+  put(second);
+  return open_with(text_get(&root), NULL);
+}
+
+static void check_layout(const char *library, const char *header, const char *include) {
+  CLOSED(toolkit) *toolkit = open_files(library, header);
   assert_found(&toolkit->nvrtc, library);
   assert_found(&toolkit->include, include);
   assert_int_equal(toolkit_nvrtc_major(toolkit), strstr(library, ".so.12") ? 12 : 13);
-  toolkit_close(toolkit);
-  text_free(&option);
-  folder_remove(text_get(&root));
 }
 
 TEST_WITH(test_layouts, make_root, remove_root) {
-  folder_remove(text_get(&root));
   check_layout("lib64/libnvrtc.so.13", "include/cuda_fp16.h", "include");
   check_layout("lib/libnvrtc.so.12", "include/cuda_fp16.h", "include");
   check_layout("targets/x86_64-linux/lib/libnvrtc.so.13",
@@ -84,34 +84,23 @@ TEST_WITH(test_layouts, make_root, remove_root) {
                "nvidia/cu13/include");
   check_layout("nvidia/cuda_nvrtc/lib/libnvrtc.so.12", "nvidia/cuda_runtime/include/cuda_fp16.h",
                "nvidia/cuda_runtime/include");
-  make_root(NULL);
 }
 
 /* CUDA's core libraries are in a folder of their own since CUDA 13 and in CUDA 12's wheels,
    otherwise beside the headers. */
 static void check_core(const char *header, const char *core_header, const char *core) {
-  make_root(NULL);
-  put(header);
-  put(core_header);
-  struct text option = {0};
-  text_add(&option, text_get(&root));
-  struct toolkit *toolkit = open_with(text_get(&option), NULL);
+  CLOSED(toolkit) *toolkit = open_files(header, core_header);
   assert_true(toolkit->include.length > 0);
   assert_found(&toolkit->core, core);
-  toolkit_close(toolkit);
-  text_free(&option);
-  folder_remove(text_get(&root));
 }
 
 TEST_WITH(test_core_libraries, make_root, remove_root) {
-  folder_remove(text_get(&root));
   check_core("include/cuda_fp16.h", "include/cccl/cuda/std/cstdint", "include/cccl");
   check_core("nvidia/cu13/include/cuda_fp16.h", "nvidia/cu13/include/cccl/cuda/std/cstdint",
              "nvidia/cu13/include/cccl");
   check_core("nvidia/cuda_runtime/include/cuda_fp16.h", "nvidia/cuda_cccl/include/cuda/std/cstdint",
              "nvidia/cuda_cccl/include");
   check_core("include/cuda_fp16.h", "include/cuda/std/cstdint", NULL);
-  make_root(NULL);
 }
 
 TEST_WITH(test_newest_nvrtc_first, make_root, remove_root) {
@@ -183,26 +172,23 @@ static void put_program(const char *below) {
   assert_int_equal(chmod(path_of(below), 0755), 0);
 }
 
+static void expect_compiler(const char *option, const char *below) {
+  CLOSED(toolkit) *toolkit = open_with(NULL, option);
+  assert_found(&toolkit->compiler, below);
+}
+
 TEST_WITH(test_compiler_order, make_root, remove_root) {
   char *path = strdup(getenv("PATH"));
   assert_non_null(path);
   put_program("bin/clang++");
   setenv_root("PATH", "bin");
-  struct toolkit *toolkit = open_with(NULL, NULL);
-  assert_found(&toolkit->compiler, "bin/clang++");
-  toolkit_close(toolkit);
+  expect_compiler(NULL, "bin/clang++");
   put_program("bin/g++");
   put_program("own");
-  toolkit = open_with(NULL, NULL);
-  assert_found(&toolkit->compiler, "bin/g++");
-  toolkit_close(toolkit);
+  expect_compiler(NULL, "bin/g++");
   setenv_root("CUGEN_CXX", "own");
-  toolkit = open_with(NULL, NULL);
-  assert_found(&toolkit->compiler, "own");
-  toolkit_close(toolkit);
-  toolkit = open_with(NULL, path_of("bin/clang++"));
-  assert_found(&toolkit->compiler, "bin/clang++");
-  toolkit_close(toolkit);
+  expect_compiler(NULL, "own");
+  expect_compiler(path_of("bin/clang++"), "bin/clang++");
   setenv("PATH", path, 1);
   free(path);
 }

@@ -376,7 +376,7 @@ static struct text seal(const char *const *lines, size_t count) {
 #define HASH      "\"0123456789abcdef0123456789abcdef\""
 
 /* Returns a record in which `from` is replaced by `to`; NULL: unchanged. */
-static char *record_with(const char *from, const char *to) {
+static const char *record_with(const char *from, const char *to) {
   static const char good[] =
       "{\"device\":\"d\",\"config\":\"c\",\"problem\":\"\",\"options\":\"o\",\"variant\":\"v\","
       "\"hash\":" HASH ",\"outcome\":0,\"reason\":\"\",\"samples\":3,\"seconds\":1.5,\"seconds_"
@@ -395,12 +395,9 @@ static char *record_with(const char *from, const char *to) {
       "\"unverified\":\"no\",\"compile_seconds\":0.5,\"measure_seconds\":0.25,\"requested\":16.0,"
       "\"run_began\":1700000004123456,\"run_seconds\":1.5,\"energy\":0.5,\"energy_resolution\":0."
       "01";
-  struct text text = {0};
   const char *at = from ? strstr(good, from) : NULL;
   assert_true(!from || at);
-  text_add_n(&text, good, at ? (size_t)(at - good) : strlen(good));
-  if (at) text_addf(&text, "%s%s", to, at + strlen(from));
-  return text_take(&text);
+  return at ? formed("%.*s%s%s", (int)(at - good), good, to, at + strlen(from)) : good;
 }
 
 static void assert_refused(struct cache *cache, const struct text *wisdom, int line,
@@ -468,23 +465,19 @@ TEST_WITH(wrong_records_are_refused, set_up, tear_down) {
       {"{\"device\"", "\"device\"", "no JSON object"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    char *good = record_with("\"variant\":\"v\"", "\"variant\":\"good\""),
-         *bad = record_with(cases[i].from, cases[i].to);
+    const char *good = record_with("\"variant\":\"v\"", "\"variant\":\"good\""),
+               *bad = record_with(cases[i].from, cases[i].to);
     const char *const lines[] = {HEADER("2"), good, bad};
-    struct text wisdom = seal(lines, 3);
+    FREED(text) wisdom = seal(lines, 3);
     assert_refused(*state, &wisdom, 3, cases[i].what);
-    text_free(&wisdom);
-    free(good);
-    free(bad);
   }
 }
 
 TEST_WITH(wisdom_of_a_wrong_clock_is_taken, set_up, tear_down) {
   static const char *const times[] = {"-5", "1577836799", "9223372036854775807"};
   for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
-    struct text at = {0};
-    text_addf(&at, "\"measured_at\":%s", times[i]);
-    char *record = record_with("\"measured_at\":1700000005", text_get(&at));
+    const char *record =
+        record_with("\"measured_at\":1700000005", formed("\"measured_at\":%s", times[i]));
     const char *const lines[] = {HEADER("1"), record};
     struct text wisdom = seal(lines, 2), out = {0};
     struct cache *cache;
@@ -493,10 +486,6 @@ TEST_WITH(wisdom_of_a_wrong_clock_is_taken, set_up, tear_down) {
     export_all(cache, &out);
     assert_non_null(strstr(text_get(&out), "\"measured_at\":0,"));
     cache_close(cache);
-    text_free(&wisdom);
-    text_free(&out);
-    text_free(&at);
-    free(record);
   }
 }
 
@@ -506,18 +495,15 @@ TEST_WITH(other_outputs_are_refused, set_up, tear_down) {
       {"\"-1 0123456789abcdef\"", "must be 'SEED DIGEST' or 'SEED varies'"},
       {"1", "must be a string"}};
   for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-    struct text more = {0};
-    text_addf(&more, "\"energy_resolution\":0.01,\"outputs\":%s", others[i][0]);
-    char *record = record_with("\"energy_resolution\":0.01", text_get(&more));
+    const char *record =
+        record_with("\"energy_resolution\":0.01",
+                    formed("\"energy_resolution\":0.01,\"outputs\":%s", others[i][0]));
     const char *const lines[] = {
         "{\"format\":\"cugen "
         "wisdom\",\"version\":9,\"cugen\":\"0.1.0\",\"records\":1,\"portfolios\":0",
         record};
-    struct text wisdom = seal(lines, 2);
+    FREED(text) wisdom = seal(lines, 2);
     assert_refused(*state, &wisdom, 2, others[i][1]);
-    text_free(&wisdom);
-    text_free(&more);
-    free(record);
   }
 }
 
@@ -545,23 +531,22 @@ TEST_WITH(older_versions_are_read, set_up, tear_down) {
   enum { CASES = sizeof cases / sizeof *cases };
   for (size_t i = 0; i < 2 * CASES; i++) {
     bool takes = i >= CASES;
-    char *record = takes ? record_with(cases[i % CASES].unknown, "") : record_with(NULL, NULL);
+    const char *record =
+        takes ? record_with(cases[i % CASES].unknown, "") : record_with(NULL, NULL);
     const char *const lines[] = {cases[i % CASES].header, record};
-    struct text wisdom = seal(lines, 2);
+    FREED(text) wisdom = seal(lines, 2);
     if (takes) {
       cugen_cache_merged merged = import(*state, &wisdom);
       assert_int_equal(merged.added + merged.worse, 1);
     } else {
       assert_refused(*state, &wisdom, 2, cases[i].wrong);
     }
-    text_free(&wisdom);
-    free(record);
   }
 }
 
 /* Since version 8 the header counts the portfolios; outputs came with version 9. */
 TEST_WITH(version_8_counts_portfolios, set_up, tear_down) {
-  char *record = record_with(NULL, NULL);
+  const char *record = record_with(NULL, NULL);
   const char *const good[] = {HEADER_OF("8") ",\"portfolios\":0", record},
                     *const without[] = {HEADER_OF("8"), record},
                     *const early[] = {HEADER_OF("7") ",\"portfolios\":0", record};
@@ -574,14 +559,13 @@ TEST_WITH(version_8_counts_portfolios, set_up, tear_down) {
   lines = seal(good, 2);
   assert_int_equal(import(*state, &lines).added, 1);
   text_free(&lines);
-  free(record);
 }
 
 TEST_WITH(wrong_files_are_refused, set_up, tear_down) {
-  char *good = record_with(NULL, NULL),
-       *other = record_with("\"variant\":\"v\"", "\"variant\":\"w\""),
-       *later = record_with("\"energy_resolution\":0.01",
-                            "\"energy_resolution\":0.01,\"outputs\":\"1 00\"");
+  const char *good = record_with(NULL, NULL),
+             *other = record_with("\"variant\":\"v\"", "\"variant\":\"w\""),
+             *later = record_with("\"energy_resolution\":0.01",
+                                  "\"energy_resolution\":0.01,\"outputs\":\"1 00\"");
   const struct {
     const char *lines[4];
     size_t count;
@@ -619,16 +603,13 @@ TEST_WITH(wrong_files_are_refused, set_up, tear_down) {
     FREED(text) wisdom = seal(cases[i].lines, cases[i].count);
     assert_refused(*state, &wisdom, cases[i].line, cases[i].what);
   }
-  free(good);
-  free(other);
-  free(later);
 }
 
 /* A file that is cut anywhere, or has any one byte changed, is never accepted. */
 TEST_WITH(no_damage_passes, set_up, tear_down) {
-  char *good = record_with(NULL, NULL);
+  const char *good = record_with(NULL, NULL);
   const char *const lines[] = {HEADER("1"), good};
-  struct text wisdom = seal(lines, 2);
+  FREED(text) wisdom = seal(lines, 2);
   cugen_cache_merged merged;
   for (size_t length = 0; length + 1 < wisdom.length; length++)
     assert_int_equal(wisdom_import(*state, "file", wisdom.data, length, &merged, NULL),
@@ -645,8 +626,6 @@ TEST_WITH(no_damage_passes, set_up, tear_down) {
   assert_int_equal(import(*state, &wisdom).added, 1);
   wisdom.length--; /* a missing end of the last line does no harm */
   assert_int_equal(import(*state, &wisdom).known, 1);
-  text_free(&wisdom);
-  free(good);
 }
 
 TEST_WITH(a_line_too_long_is_refused, set_up, tear_down) {
@@ -663,11 +642,10 @@ TEST_WITH(many_are_merged_at_once, set_up, tear_down) {
   enum { MANY = 5000 };
   for (int i = 0; i < 2 * MANY; i++) {
     const char *name = formed(i < MANY ? "\"variant\":\"v%d\"" : "\"problem\":\"n=%d\"", i);
-    char *record =
+    const char *record =
         i < MANY ? record_with("\"variant\":\"v\"", name) : record_with("\"problem\":\"\"", name);
     text_addf(&wisdom, "%s%s%s\"}\n", record, checksum_mark,
               hash_bytes(record, strlen(record)).hex);
-    free(record);
   }
   const char *const lines[] = {HEADER("10000")};
   header = seal(lines, 1);
