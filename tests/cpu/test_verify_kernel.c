@@ -99,11 +99,11 @@ TEST(it_works_in_tune_and_check) {
   add_order(lib, ORDER("verify 'order_verify.cu:order_verify',"), order_verify);
   CLOSED(cugen_kernel) *kernel = open_kernel(lib, "order.lua", NULL, 0);
   options.strategy = "exhaustive";
-  if (api_kernel_tune(kernel, &options, &result, &error)) fail_msg("%s", error.message);
+  WORKS(api_kernel_tune(kernel, &options, &result, &err));
   assert_int_equal(result.tried, 12);
   assert_int_equal(result.failed, 8);
   check_options.variant = "a ties=last wrong=no";
-  if (api_kernel_check(kernel, &check_options, &check, &error)) fail_msg("%s", error.message);
+  WORKS(api_kernel_check(kernel, &check_options, &check, &err));
   assert_int_equal(check.finding_count, 0);
   check_options.variant = "a ties=last wrong=calls";
   assert_int_not_equal(api_kernel_check(kernel, &check_options, &check, &error), CUGEN_OK);

@@ -61,7 +61,7 @@ static void run(cugen_plan *plan, float *y) {
   for (int i = 0; i < ROWS * COLS; i++) x[i] = 1.0f / (float)(1 + i % 97);
   void *arguments[] = {y, x, &rows, &cols};
   CLOSED(cugen_call) *call = call_of(plan, arguments, 4);
-  if (cugen_call_launch(call, NULL, &error)) fail_msg("%s", error.message);
+  WORKS(cugen_call_launch(call, NULL, &err));
 }
 
 static cugen_tune_result tune(struct fixture *f, const char *bitwise) {
@@ -69,7 +69,7 @@ static cugen_tune_result tune(struct fixture *f, const char *bitwise) {
   cugen_tune_result result;
   options.bitwise = bitwise;
   options.budget_seconds = -1;
-  if (api_kernel_tune(f->kernel, &options, &result, &error)) fail_msg("%s", error.message);
+  WORKS(api_kernel_tune(f->kernel, &options, &result, &err));
   return result;
 }
 
@@ -93,7 +93,7 @@ TEST_WITH(tuning_ranks_what_is_equal_first, set_up, tear_down) {
   assert_string_equal(result.equal_to, "sum ORDER=1 THREADS=64");
   assert_int_equal(api_kernel_records(f->kernel), 6);
   for (size_t i = 0; i < 6; i++) {
-    assert_int_equal(api_kernel_record(f->kernel, i, &record, &error), CUGEN_OK);
+    WORKS(api_kernel_record(f->kernel, i, &record, &err));
     assert_int_equal(record.outcome, CUGEN_OUTCOME_OK);
     assert_int_equal(strncmp(record.variant, "sum ORDER=1", 11) == 0, i < 2);
     assert_int_equal(memcmp(&record.outputs, &result.outputs, sizeof record.outputs) == 0, i < 2);
@@ -139,11 +139,10 @@ TEST_WITH(what_cannot_be_named_is_refused, set_up, tear_down) {
   refuse(f, "sum ORDER=3", "cugen_plan_options.bitwise: ORDER has no value");
   options.bitwise = options.choice = "sum";
   options.choice_size = 3;
-  assert_int_equal(cugen_plan_open(f->kernel, &options, &plan, &error), CUGEN_ERROR_USAGE);
+  FAILS(cugen_plan_open(f->kernel, &options, &plan, &err), CUGEN_ERROR_USAGE);
   tuning.bitwise = "sum ORDER=2 THREADS=32";
-  assert_int_equal(api_kernel_tune(f->kernel, &tuning, NULL, &error), CUGEN_ERROR_USAGE);
-  assert_non_null(strstr(
-      error.message, "cugen_tune_options.bitwise 'sum ORDER=2 THREADS=32': its results differ"));
+  FAILS(api_kernel_tune(f->kernel, &tuning, NULL, &err), CUGEN_ERROR_USAGE,
+        "cugen_tune_options.bitwise 'sum ORDER=2 THREADS=32': its results differ");
 }
 
 /* A variant that is recorded to fail is refused as the name; before tuning it served a plan of

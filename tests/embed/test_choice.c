@@ -46,7 +46,7 @@ static struct text saved(const char *from, const char *to) {
   struct text text = {0}, out = {0};
   CLOSED(cugen) *lib = open_library("none", NULL, template);
   CLOSED(cugen_plan) *plan = open_plan(lib, "n=100");
-  assert_int_equal(cugen_plan_save(plan, &bytes, &size, &error), CUGEN_OK);
+  WORKS(cugen_plan_save(plan, &bytes, &size, &err));
   const char *at = from ? strstr(bytes, from) : NULL;
   if (from) {
     assert_non_null(at);
@@ -59,7 +59,7 @@ static struct text saved(const char *from, const char *to) {
   } else {
     text_add_n(&text, bytes, size);
     FREED(choice) choice;
-    assert_int_equal(choice_parse(bytes, size, &choice, &used, &error), CUGEN_OK);
+    WORKS(choice_parse(bytes, size, &choice, &used, &err));
     choice_print(&choice, &out);
     assert_int_equal(used, size);
     assert_string_equal(text_get(&out), text_get(&text));
@@ -93,11 +93,11 @@ TEST(a_choice_is_opened_elsewhere) {
   assert_string_equal(info->variant, "one threads=32");
   assert_null(info->tuned_for);
   CLOSED(cugen_call) *call = call_of(plan, arguments, 2);
-  assert_int_equal(cugen_call_launch(call, NULL, &error), CUGEN_OK);
+  WORKS(cugen_call_launch(call, NULL, &err));
   assert_true(y[0] == 0 && y[99] == 198);
   const void *again;
   size_t size;
-  assert_int_equal(cugen_plan_save(plan, &again, &size, &error), CUGEN_OK);
+  WORKS(cugen_plan_save(plan, &again, &size, &err));
   assert_int_equal(size, bytes.length);
   assert_memory_equal(again, text_get(&bytes), size);
 }
@@ -161,10 +161,9 @@ TEST(a_file_pins) {
   fclose(file);
   cugen_plan *plan;
   CLOSED(cugen_kernel) *kernel = open_kernel(lib, "n=101");
-  assert_int_equal(cugen_plan_open(kernel, NULL, &plan, &error), CUGEN_ERROR_CACHE);
-  assert_non_null(strstr(error.message, path));
+  FAILS(cugen_plan_open(kernel, NULL, &plan, &err), CUGEN_ERROR_CACHE, path);
   unlink(path);
-  assert_int_equal(cugen_plan_open(kernel, NULL, &plan, &error), CUGEN_ERROR_MISSING);
+  FAILS(cugen_plan_open(kernel, NULL, &plan, &err), CUGEN_ERROR_MISSING);
 }
 
 /* 50 and 200 are equally near to 100. Every cache with these records gives the same answer,
@@ -177,7 +176,7 @@ TEST(equal_distances_do_not_depend_on_the_order) {
     options.budget_count = 1;
     for (size_t k = 0; k < 2; k++) {
       CLOSED(cugen_kernel) *kernel = open_kernel(lib, orders[i][k]);
-      if (api_kernel_tune(kernel, &options, NULL, &error)) fail_msg("%s", error.message);
+      WORKS(api_kernel_tune(kernel, &options, NULL, &err));
     }
     cugen_plan *plan = open_plan(lib, "n=100");
     assert_int_equal(cugen_plan_about(plan)->choice, CUGEN_PLAN_NEAR);
@@ -218,9 +217,8 @@ TEST(an_empty_pin_file_is_a_slip) {
   unsetenv("CUGEN_PIN");
   CLOSED(cugen_kernel) *kernel = open_kernel(lib, "n=100");
   cugen_plan *plan;
-  assert_int_equal(cugen_plan_open(kernel, NULL, &plan, &error), CUGEN_ERROR_CACHE);
-  assert_non_null(strstr(error.message, "CUGEN_PIN: /tmp/cugen-pin-"));
-  assert_non_null(strstr(error.message, ": is empty; write the bytes of cugen_plan_save there"));
+  FAILS(cugen_plan_open(kernel, NULL, &plan, &err), CUGEN_ERROR_CACHE, "CUGEN_PIN: /tmp/cugen-pin-",
+        ": is empty; write the bytes of cugen_plan_save there");
   remove(path);
 }
 
@@ -233,9 +231,8 @@ TEST(too_few_arguments_say_what_is_needed) {
   CLOSED(cugen) *lib = open_library("none", NULL, template);
   CLOSED(cugen_kernel) *kernel = kernel_of(lib, "matmul", settings, 3);
   CLOSED(cugen_plan) *plan = plan_of(kernel, NULL);
-  assert_int_equal(cugen_call_bind(plan, arguments, 3, &call, &error), CUGEN_ERROR_USAGE);
-  assert_non_null(strstr(error.message, "and was given 3; those behind '"));
-  assert_non_null(strstr(error.message, "' may be left out; NULL may stand for M, N, K"));
+  FAILS(cugen_call_bind(plan, arguments, 3, &call, &err), CUGEN_ERROR_USAGE,
+        "and was given 3; those behind '", "' may be left out; NULL may stand for M, N, K");
 }
 
 /* Messages that a newcomer meets name what was wrong. */
@@ -244,8 +241,8 @@ TEST(what_is_given_wrong_is_named) {
   cugen_kernel *kernel;
   cugen_plan *plan;
   CLOSED(cugen) *lib = open_library("none", NULL, template);
-  assert_int_equal(cugen_kernel_open(lib, "twice", twice, 2, &kernel, &error), CUGEN_ERROR_USAGE);
-  assert_string_equal(error.message, "settings 'n=1' and 'n=2': give one of them");
+  FAILS_WITH(cugen_kernel_open(lib, "twice", twice, 2, &kernel, &err), CUGEN_ERROR_USAGE,
+             "settings 'n=1' and 'n=2': give one of them");
   kernel = kernel_of(lib, "twice", same, 2);
   cugen_kernel_close(kernel);
   static const char other[] =

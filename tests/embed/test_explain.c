@@ -72,19 +72,14 @@ static void refuse(cugen *lib, const char *device, int registers, int threads, i
   const cugen_resources resources = {
       .registers = registers, .threads = threads, .shared_bytes = shared};
   cugen_occupancy got;
-  cugen_error error;
-  assert_int_equal(api_device_occupancy(lib, device, &resources, &got, &error), CUGEN_ERROR_USAGE);
-  if (!strstr(error.message, words)) fail_msg("expected '%s' in: %s", words, error.message);
+  FAILS(api_device_occupancy(lib, device, &resources, &got, &err), CUGEN_ERROR_USAGE, words);
   assert_string_equal(got.limiter, "none");
 }
 
 static void refuse_shared(cugen *lib, const char *expression, const char *words) {
   const cugen_resources resources = {.registers = 32, .threads = 256, .dynamic_shared = expression};
   cugen_occupancy got;
-  cugen_error error;
-  assert_int_equal(api_device_occupancy(lib, "model:H100", &resources, &got, &error),
-                   CUGEN_ERROR_USAGE);
-  if (!strstr(error.message, words)) fail_msg("expected '%s' in: %s", words, error.message);
+  FAILS(api_device_occupancy(lib, "model:H100", &resources, &got, &err), CUGEN_ERROR_USAGE, words);
 }
 
 TEST(test_occupancy_refused) {

@@ -55,8 +55,8 @@ TEST(test_library) {
   REFUSES(cugen_command, (NULL, words, 1, &json, &error), "lib");
   REFUSES(cugen_command, (lib, NULL, 1, &json, &error), "words");
   REFUSES(cugen_command, (lib, words, 1, NULL, &error), "json");
-  assert_int_equal(cugen_command(lib, words, 2, &json, &error), CUGEN_ERROR_USAGE);
-  assert_string_equal(error.message, "cugen_command: words[1] is NULL");
+  FAILS_WITH(cugen_command(lib, words, 2, &json, &err), CUGEN_ERROR_USAGE,
+             "cugen_command: words[1] is NULL");
   assert_null(json);
   REFUSES(cugen_add_file, (NULL, "a.lua", "", 0, &error), "lib");
   REFUSES(cugen_add_file, (lib, NULL, "", 0, &error), "name");
@@ -167,7 +167,7 @@ TEST(test_const_variable) {
   hold_file(lib, "fixed_reference.cu", const_reference);
   opened = kernel_of(lib, "fixed.lua", NULL, 0);
   fixed = plan_of(opened, NULL);
-  assert_int_equal(cugen_plan_symbol(fixed, "w", &address, &bytes, &error), CUGEN_OK);
+  WORKS(cugen_plan_symbol(fixed, "w", &address, &bytes, &err));
   assert_int_equal(bytes, sizeof w);
   expect(cugen_plan_write(fixed, "w", 0, w, sizeof w, NULL, &error),
          "'w' is const: it cannot be written; declare it without const");
@@ -176,10 +176,10 @@ TEST(test_const_variable) {
   expect(
       cugen_call_bind(fixed, with, 2, &call, &error),
       "fixed.cu:4: kernel 'fixed': 'w' is const: it cannot be written; declare it without const");
-  assert_int_equal(cugen_plan_read(fixed, "w", 0, w, sizeof w, NULL, &error), CUGEN_OK);
+  WORKS(cugen_plan_read(fixed, "w", 0, w, sizeof w, NULL, &err));
   assert_true(w[3] == 4);
   call = call_of(fixed, without, 2);
-  assert_int_equal(cugen_call_launch(call, NULL, &error), CUGEN_OK);
+  WORKS(cugen_call_launch(call, NULL, &err));
   assert_true(y[0] == 1 && y[3] == 4);
 }
 

@@ -61,7 +61,7 @@ TEST_WITH(each_is_tuned, open_all, close_all) {
   struct seen seen = {0};
   cugen_tune_options options = right_ones(&seen);
   cugen_tune_result results[PROBLEMS];
-  if (api_kernels_tune(kernels, PROBLEMS, &options, results, &error)) fail_msg("%s", error.message);
+  WORKS(api_kernels_tune(kernels, PROBLEMS, &options, results, &err));
   for (size_t i = 0; i < PROBLEMS; i++) {
     assert_int_equal(results[i].tried, 3);
     assert_int_equal(results[i].left, 0);
@@ -72,7 +72,7 @@ TEST_WITH(each_is_tuned, open_all, close_all) {
   assert_int_equal(seen.problems, PROBLEMS);
   assert_int_equal(seen.backwards, 0);
   assert_string_equal(seen.problem, "n=1000");
-  assert_int_equal(api_kernels_tune(kernels, PROBLEMS, &options, results, &error), CUGEN_OK);
+  WORKS(api_kernels_tune(kernels, PROBLEMS, &options, results, &err));
   for (size_t i = 0; i < PROBLEMS; i++) assert_int_equal(results[i].tried, 0);
 }
 
@@ -83,26 +83,24 @@ TEST_WITH(weights_share_the_budget, open_all, close_all) {
   cugen_tune_result results[PROBLEMS];
   options.budget_count = 7; /* 3 in the first half, so each problem gets at least one */
   options.weights = weights;
-  if (api_kernels_tune(kernels, PROBLEMS, &options, results, &error)) fail_msg("%s", error.message);
+  WORKS(api_kernels_tune(kernels, PROBLEMS, &options, results, &err));
   assert_int_equal(results[0].tried + results[1].tried + results[2].tried, 7);
   assert_true(results[2].tried > results[1].tried);
   weights[1] = -1;
-  assert_int_equal(api_kernels_tune(kernels, PROBLEMS, &options, results, &error),
-                   CUGEN_ERROR_USAGE);
-  assert_non_null(strstr(error.message, "weights[1] is -1"));
+  FAILS(api_kernels_tune(kernels, PROBLEMS, &options, results, &err), CUGEN_ERROR_USAGE,
+        "weights[1] is -1");
 }
 
 TEST_WITH(a_stop_keeps_what_was_measured, open_all, close_all) {
   struct seen seen = {.stop_at = 2};
   cugen_tune_options options = right_ones(&seen);
   cugen_tune_result results[PROBLEMS];
-  assert_int_equal(api_kernels_tune(kernels, PROBLEMS, &options, results, &error),
-                   CUGEN_ERROR_INTERRUPTED);
+  FAILS(api_kernels_tune(kernels, PROBLEMS, &options, results, &err), CUGEN_ERROR_INTERRUPTED);
   const size_t kept = api_kernel_records(kernels[0]) + api_kernel_records(kernels[1]);
   assert_true(results[0].interrupted || results[1].interrupted);
   assert_true(kept >= 2 && kept == results[0].tried + results[1].tried);
   seen.stop_at = seen.last = 0;
-  assert_int_equal(api_kernels_tune(kernels, PROBLEMS, &options, results, &error), CUGEN_OK);
+  WORKS(api_kernels_tune(kernels, PROBLEMS, &options, results, &err));
   size_t tried = 0;
   for (size_t i = 0; i < PROBLEMS; i++) tried += results[i].tried;
   assert_int_equal(tried + kept, 3 * PROBLEMS);
@@ -113,7 +111,7 @@ TEST_WITH(a_count_is_shared, open_all, close_all) {
   cugen_tune_options options = right_ones(&seen);
   cugen_tune_result results[PROBLEMS];
   options.budget_count = 7;
-  assert_int_equal(api_kernels_tune(kernels, PROBLEMS, &options, results, &error), CUGEN_OK);
+  WORKS(api_kernels_tune(kernels, PROBLEMS, &options, results, &err));
   size_t tried = 0;
   for (size_t i = 0; i < PROBLEMS; i++) {
     tried += results[i].tried;
@@ -136,7 +134,7 @@ static int tune_elsewhere(const cugen_progress *progress, void *context) {
   cugen *there = open_library(other->cache);
   options.implementation = "right";
   cugen_kernel *kernel = kernel_of(there, "tests/configs/planted.lua", &last, 1);
-  if (api_kernel_tune(kernel, &options, NULL, &error)) fail_msg("%s", error.message);
+  WORKS(api_kernel_tune(kernel, &options, NULL, &err));
   cugen_kernel_close(kernel);
   cugen_close(there);
   other->done = true;
@@ -190,9 +188,8 @@ TEST(a_time_counts_beside_a_count) {
   tuning.budget_seconds = 1, tuning.budget_count = 1000;
   cugen *slow = OPEN_LIBRARY(.device = "cpu", .cache = "none", .compiler = compiler);
   cugen_kernel *kernel = kernel_of(slow, "tests/configs/planted.lua", &size, 1);
-  assert_int_equal(api_kernel_tune(kernel, &tuning, NULL, &error), CUGEN_ERROR_WRONG);
-  if (!strstr(error.message, "nothing was measured in the budget of 1 s"))
-    fail_msg("%s", error.message);
+  FAILS(api_kernel_tune(kernel, &tuning, NULL, &err), CUGEN_ERROR_WRONG,
+        "nothing was measured in the budget of 1 s");
   cugen_kernel_close(kernel);
   cugen_close(slow);
   assert_int_equal(system(command), 0);
@@ -203,24 +200,22 @@ TEST_WITH(what_is_wrong_is_said_first, open_all, close_all) {
   static cugen_kernel *many[CUGEN_MOST_PROBLEMS + 1];
   cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
   cugen_kernel *other, *with[PROBLEMS] = {kernels[0], NULL, kernels[2]};
-  assert_int_equal(api_kernels_tune(kernels, 0, NULL, NULL, &error), CUGEN_ERROR_USAGE);
-  assert_int_equal(api_kernels_tune(many, CUGEN_MOST_PROBLEMS + 1, NULL, NULL, &error),
-                   CUGEN_ERROR_USAGE);
-  assert_non_null(strstr(error.message, "1 to 1000 can be tuned together"));
-  assert_int_equal(api_kernels_tune(with, PROBLEMS, NULL, NULL, &error), CUGEN_ERROR_USAGE);
-  assert_string_equal(error.message, "cugen_kernels_tune: kernels[1] is NULL");
+  FAILS(api_kernels_tune(kernels, 0, NULL, NULL, &err), CUGEN_ERROR_USAGE);
+  FAILS(api_kernels_tune(many, CUGEN_MOST_PROBLEMS + 1, NULL, NULL, &err), CUGEN_ERROR_USAGE,
+        "1 to 1000 can be tuned together");
+  FAILS_WITH(api_kernels_tune(with, PROBLEMS, NULL, NULL, &err), CUGEN_ERROR_USAGE,
+             "cugen_kernels_tune: kernels[1] is NULL");
   options.budget_count = 2;
-  assert_int_equal(api_kernels_tune(kernels, PROBLEMS, &options, NULL, &error), CUGEN_ERROR_USAGE);
+  FAILS(api_kernels_tune(kernels, PROBLEMS, &options, NULL, &err), CUGEN_ERROR_USAGE);
   other = kernel_of(lib, "tests/configs/planted.lua", &none, 1);
   with[1] = other;
-  assert_int_equal(api_kernels_tune(with, PROBLEMS, NULL, NULL, &error), CUGEN_ERROR_EMPTY);
-  assert_non_null(strstr(error.message, "planted n=0: "));
+  FAILS(api_kernels_tune(with, PROBLEMS, NULL, NULL, &err), CUGEN_ERROR_EMPTY, "planted n=0: ");
   cugen_kernel_close(other);
   cugen *foreign = open_library("none");
   other = kernel_of(foreign, "tests/configs/planted.lua", NULL, 0);
   with[1] = other;
-  assert_int_equal(api_kernels_tune(with, PROBLEMS, NULL, NULL, &error), CUGEN_ERROR_USAGE);
-  assert_string_equal(error.message, "cugen_kernels_tune: kernels[1] is of another library");
+  FAILS_WITH(api_kernels_tune(with, PROBLEMS, NULL, NULL, &err), CUGEN_ERROR_USAGE,
+             "cugen_kernels_tune: kernels[1] is of another library");
   cugen_kernel_close(other);
   cugen_close(foreign);
   for (size_t i = 0; i < PROBLEMS; i++) assert_int_equal(api_kernel_records(kernels[i]), 0);
@@ -248,10 +243,10 @@ static cugen_kernel *open_transpose(void) {
 static void expect_own_problem(cugen_kernel *kernel) {
   cugen_argument_info a;
   assert_non_null(strstr(cugen_kernel_problem(kernel), "rows=100 cols=57 batch=1"));
-  assert_int_equal(cugen_kernel_argument(kernel, 0, &a, &error), CUGEN_OK);
+  WORKS(cugen_kernel_argument(kernel, 0, &a, &err));
   assert_int_equal(a.bytes, 22800);
   assert_int_equal(a.is_size, 0);
-  assert_int_equal(cugen_kernel_argument(kernel, 2, &a, &error), CUGEN_OK);
+  WORKS(cugen_kernel_argument(kernel, 2, &a, &err));
   assert_true(a.is_size && a.size == 100);
 }
 
@@ -260,7 +255,7 @@ static void expect_own_plan(cugen_kernel *kernel) {
   cugen_argument_info a;
   CLOSED(cugen_plan) *plan = plan_of(kernel, NULL);
   assert_non_null(strstr(cugen_plan_about(plan)->problem, "batch=1"));
-  assert_int_equal(cugen_plan_argument(plan, 0, &a, &error), CUGEN_OK);
+  WORKS(cugen_plan_argument(plan, 0, &a, &err));
   assert_int_equal(a.bytes, 22800);
 }
 
@@ -272,15 +267,15 @@ TEST_WITH(the_problem_stays_the_callers, open_all, close_all) {
   cugen_record record;
   options.budget_count = 1;
   checks.variant = "coalesced_read columns_along=x block_x=32 block_y=8";
-  if (api_kernel_tune(kernel, &options, NULL, &error)) fail_msg("%s", error.message);
+  WORKS(api_kernel_tune(kernel, &options, NULL, &err));
   expect_own_problem(kernel);
   expect_own_plan(kernel);
-  if (api_kernels_tune(&kernel, 1, &options, NULL, &error)) fail_msg("%s", error.message);
+  WORKS(api_kernels_tune(&kernel, 1, &options, NULL, &err));
   expect_own_problem(kernel);
-  if (api_kernel_run(kernel, checks.variant, 60, &record, &error)) fail_msg("%s", error.message);
+  WORKS(api_kernel_run(kernel, checks.variant, 60, &record, &err));
   assert_true(record.outcome == CUGEN_OUTCOME_OK && strcmp(record.variant, checks.variant) == 0);
   expect_own_problem(kernel);
-  if (api_kernel_check(kernel, &checks, &found, &error)) fail_msg("%s", error.message);
+  WORKS(api_kernel_check(kernel, &checks, &found, &err));
   expect_own_problem(kernel);
 }
 
@@ -292,10 +287,10 @@ TEST_WITH(what_was_asked_for_stays, open_all, close_all) {
   options.implementation = "no_such_one";
   assert_int_not_equal(api_kernel_tune(kernel, &options, NULL, &error), CUGEN_OK);
   expect_own_problem(kernel);
-  assert_int_equal(api_kernel_use_check(kernel, &error), CUGEN_OK);
+  WORKS(api_kernel_use_check(kernel, &err));
   options.implementation = NULL;
   options.budget_count = 1;
-  if (api_kernel_tune(kernel, &options, NULL, &error)) fail_msg("%s", error.message);
+  WORKS(api_kernel_tune(kernel, &options, NULL, &err));
   assert_non_null(strstr(cugen_kernel_problem(kernel), "batch=2"));
   assert_true(api_kernel_records(kernel) >= 1);
 }
