@@ -79,10 +79,10 @@ static int open_with(cugen_kernel *kernel, const void *bytes, size_t size, cugen
 TEST(a_choice_is_opened_elsewhere) {
   float y[100];
   void *arguments[] = {y, NULL};
-  CLOSED(cugen_plan) *plan;
   FREED(text) other = saved("threads=32", "threads=64"), bytes = {0};
   CLOSED(cugen) *lib = open_library("none", NULL, template);
   CLOSED(cugen_kernel) *kernel = open_kernel(lib, "n=100");
+  CLOSED(cugen_plan) *plan;
   /* The launches are those of another variant than the one saved. */
   assert_int_equal(open_with(kernel, text_get(&other), other.length, &plan), CUGEN_ERROR_USAGE);
   assert_non_null(strstr(error.message, "with other launches than here"));

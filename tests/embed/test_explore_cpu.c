@@ -89,8 +89,9 @@ TEST(launches_are_right) {
 }
 
 TEST(what_nobody_compared_is_not_explored) {
-  CLOSED(cugen_kernel) *kernel;
-  CLOSED(cugen) *lib = open_library(unproved, sizeof unproved - 1, &kernel);
+  cugen_kernel *opened;
+  CLOSED(cugen) *lib = open_library(unproved, sizeof unproved - 1, &opened);
+  CLOSED(cugen_kernel) *kernel = opened;
   cugen_plan_exploration explored;
   CLOSED(cugen_plan) *plan = open_plan(kernel, &explored);
   assert_int_equal(explored.variants, 1);

@@ -105,8 +105,8 @@ static void draw_layout(struct layout *out) {
 static int evaluate(const char *declaration, struct kernel_argument *out, cugen_error *err) {
   const struct device_facts facts = {.warp_size = 32};
   struct kernel_argument all[KERNEL_MAX_ARGUMENTS];
-  FREED(problem) problem;
   CLOSED(config) *c = parse_body(declaration);
+  FREED(problem) problem;
   struct value *slots = calloc(config_slot_count(c, NULL) + 1, sizeof *slots);
   assert_non_null(slots);
   if (problem_set(c, NULL, 0, false, &problem, err)) fail_msg("%s", err->message);

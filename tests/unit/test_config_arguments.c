@@ -276,11 +276,11 @@ TEST(products_are_types) {
       {"16", NULL, "c.lua:3: products is 16, which is no type"},
       {"1 // 0", NULL, "c.lua:3: products: "}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    FREED(problem) problem;
     cugen_error err;
     const char *got;
     CLOSED(config) *c =
         parse_body(formed("problem \"dtype\" (\"bf16\"),\nproducts \"%s\",", cases[i].text));
+    FREED(problem) problem;
     assert_int_equal(problem_set(c, NULL, 0, false, &problem, &err), CUGEN_OK);
     struct value *slots = slots_of(c, &problem);
     int status = config_products(c, slots, &got, &err);

@@ -116,8 +116,8 @@ static int expand(const char *arguments, const char *fields, uint64_t build,
                   struct kernel_spec *spec, cugen_error *err) {
   FREED(text) text = {0};
   CLOSED(config) *config;
-  CLOSED(space) *space;
   FREED(problem) problem;
+  CLOSED(space) *space;
   struct expander *expander;
   struct variant variant;
   struct value values[8];
