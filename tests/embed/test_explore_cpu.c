@@ -89,10 +89,11 @@ TEST(launches_are_right) {
 }
 
 TEST(what_nobody_compared_is_not_explored) {
-  cugen_kernel *opened;
-  CLOSED(cugen) *lib = open_library(unproved, sizeof unproved - 1, &opened);
-  CLOSED(cugen_kernel) *kernel = opened;
+  cugen_kernel *kernel;
+  cugen *lib = open_library(unproved, sizeof unproved - 1, &kernel);
   cugen_plan_exploration explored;
-  CLOSED(cugen_plan) *plan = open_plan(kernel, &explored);
+  cugen_plan_close(open_plan(kernel, &explored));
   assert_int_equal(explored.variants, 1);
+  cugen_kernel_close(kernel);
+  cugen_close(lib);
 }

@@ -147,7 +147,8 @@ TEST(test_conditions_of_parameters) {
     const char *template = formed("%s#endif\n__global__ void f(${params}) {}\n", good[i]);
     CLOSED(expanding) *bench = expanding_open(body, NULL, 0);
     expanding_add(bench, "t.cu", template);
-    FREED(kernel_spec) spec = expanding_one(bench, 0);
+    struct kernel_spec spec = expanding_one(bench, 0);
+    kernel_spec_free(&spec);
   }
   expanding_error(
       body, "\n#if n > 4\n#endif\n__global__ void f(${params}) {}\n", CUGEN_ERROR_TEMPLATE,

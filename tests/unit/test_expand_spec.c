@@ -66,7 +66,8 @@ TEST(test_types_of_parameters) {
     snprintf(source, sizeof source, "__global__ void k(%s) {}\n", right[i]);
     CLOSED(expanding) *bench = expanding_open(body, NULL, 0);
     expanding_add(bench, "t.cu", source);
-    FREED(kernel_spec) spec = expanding_one(bench, 0);
+    struct kernel_spec spec = expanding_one(bench, 0);
+    kernel_spec_free(&spec);
   }
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
     snprintf(source, sizeof source, "__global__ void k(%s) {}\n", wrong[i].list);
