@@ -10,8 +10,6 @@
 #include "find_fake.h"
 #include "tests/opening.h"
 
-static struct fake_cuda *fake;
-
 /* How the function was called, and what it does. */
 static struct {
   int calls, code;
@@ -44,11 +42,6 @@ static void run_kernel(const struct fake_launch *launch) {
 
 static float elapsed(void) {
   return own.last ? 3.0F : 2.0F;
-}
-
-FIXTURE(find_fake) {
-  fake = fake_find();
-  return fake ? 0 : -1;
 }
 
 /* Tunes with the fake driver's function as the baseline. */
