@@ -286,8 +286,8 @@ static int run_list(struct proof *p, const struct check_list *list, struct cache
 }
 
 static int verify(struct proof *p, struct cache_record *record, cugen_error *err) {
-  const struct check_options options = {
-      .variant = record->variant, .seed = 1, .whole = p->kernel->lookup.problem};
+  const struct check_options options = {.wanted = {.variant = record->variant, .seed = 1},
+                                        .whole = p->kernel->lookup.problem};
   struct check_list list;
   cugen_error why;
   int status = open_trial(p, err);

@@ -174,7 +174,7 @@ static void print_finding(const cugen_check_finding *f, const char *by) {
   if (f->variants > 1) printf(", in %s variants", print_count(f->variants).text);
   if (by) printf("; with %s alone", by);
   putchar('\n');
-  if (f->places > 1)
+  if (f->also)
     printf("    and at %s more place%s: %s\n", print_count(f->places - 1).text,
            f->places > 2 ? "s" : "", f->also);
   if (*f->waived) printf("    %s\n", f->waived);
@@ -515,26 +515,26 @@ static json_t *check_result_json(const struct cli *cli, const struct views *view
   for (size_t i = 0; i < check->finding_count; i++)
     json_array_append_new(findings,
                           finding_json(&check->findings[i], views->by ? views->by[i] : NULL));
-  return JSON_NEW({"kernel", json_string(cugen_kernel_name(cli->kernel))},
-                  {"problem", json_string(cugen_kernel_problem(cli->kernel))},
-                  MEMBER(count, check, variants), MEMBER(count, check, variants_of),
-                  MEMBER(count, check, variants_elsewhere), MEMBER(count, check, problems),
-                  MEMBER(count, check, runs), MEMBER(count, check, runs_done),
-                  MEMBER(count, check, runs_planned),
-                  {"checked_on", json_strings(check->problem_texts, check->problems)},
-                  {"check_sizes", json_boolean(check->has_check)}, MEMBER(boolean, check, compared),
-                  {"kept", JSON_LIST(check->kept, check->kept_count, kept_json)},
-                  MEMBER(count, check, lines), MEMBER(count, check, lines_reached),
-                  {"unreached", JSON_LIST(check->unreached, unreached, line_json)},
-                  {"not_watched", json_strings(check->unwatched, check->unwatched_count)},
-                  {"waived", json_count(check->waived_count)},
-                  {"waivers", JSON_LIST(check->waivers, check->waiver_count, waiver_json)},
-                  {"seconds", json_number(seconds)}, {"interrupted", json_boolean(interrupted)},
-                  {"findings", findings},
-                  {"not_checked", JSON_LIST(check->skips, check->skip_count, skip_json)},
-                  {"traffic", JSON_LIST(check->traffic, check->traffic_count, traffic_json)},
-                  {"ran", JSON_LIST(check->ran, check->runs, ran_json)},
-                  {"printed", json_optional_string(api_kernel_printed(cli->kernel))});
+  return JSON_NEW(
+      {"kernel", json_string(cugen_kernel_name(cli->kernel))},
+      {"problem", json_string(cugen_kernel_problem(cli->kernel))}, MEMBER(count, check, variants),
+      MEMBER(count, check, variants_of), MEMBER(count, check, variants_elsewhere),
+      MEMBER(count, check, problems), MEMBER(count, check, runs), MEMBER(count, check, runs_done),
+      MEMBER(count, check, runs_planned),
+      {"checked_on", json_strings((const char *const *)check->problem_texts, check->problems)},
+      {"check_sizes", json_boolean(check->has_check)}, MEMBER(boolean, check, compared),
+      {"kept", JSON_LIST(check->kept, check->kept_count, kept_json)}, MEMBER(count, check, lines),
+      MEMBER(count, check, lines_reached),
+      {"unreached", JSON_LIST(check->unreached, unreached, line_json)},
+      {"not_watched", json_strings((const char *const *)check->unwatched, check->unwatched_count)},
+      {"waived", json_count(check->waived_count)},
+      {"waivers", JSON_LIST(check->waivers, check->waiver_count, waiver_json)},
+      {"seconds", json_number(seconds)}, {"interrupted", json_boolean(interrupted)},
+      {"findings", findings},
+      {"not_checked", JSON_LIST(check->skips, check->skip_count, skip_json)},
+      {"traffic", JSON_LIST(check->traffic, check->traffic_count, traffic_json)},
+      {"ran", JSON_LIST(check->ran, check->runs, ran_json)},
+      {"printed", json_optional_string(api_kernel_printed(cli->kernel))});
 }
 
 /* ---- The command ---------------------------------------------------------------------------- */

@@ -12,6 +12,7 @@
 #include "left_out.h"
 #include "messages.h"
 #include "order.h"
+#include "reached.h"
 #include "selection.h"
 #include "tune/data/verify.h"
 #include "waivers.h"
@@ -37,7 +38,6 @@ struct check {
   size_t refused_run; /* the run that result->refusal is about */
   /* the variant that result->fault is about, if the config has no launch for it */
   size_t fault_variant;
-  const char *latest;
   int status;
   cugen_error error;
   atomic_bool stop;
@@ -63,126 +63,145 @@ static bool same_place(const struct source_place *a, const struct source_place *
   return a->line == b->line && strcmp(a->file, b->file) == 0;
 }
 
-static bool check_is_race(const struct check_finding *f) {
+static bool check_is_race(const cugen_check_finding *f) {
   return f->kind == CUGEN_FINDING_RACE || f->kind == CUGEN_FINDING_BLOCK_RACE ||
          f->kind == CUGEN_FINDING_SAME_VALUE ||
-         (f->kind == CUGEN_FINDING_MISSING_FENCE && f->raw.fence);
+         (f->kind == CUGEN_FINDING_MISSING_FENCE && f->detail->raw.fence);
 }
 
 /* Ranks what a finding says about two accesses that race. In another run the race may show as a
    write of the same value, or the accesses may be ordered by chance, by atomics on the same data;
    such findings rank lower. */
-static int race_rank(const struct check_finding *f) {
+static int race_rank(const cugen_check_finding *f) {
   if (f->kind == CUGEN_FINDING_SAME_VALUE) return 0;
-  return f->kind == CUGEN_FINDING_MISSING_FENCE && same_place(&f->fence, &f->here) ? 1 : 2;
+  return f->kind == CUGEN_FINDING_MISSING_FENCE && same_place(&f->detail->fence, &f->detail->here)
+             ? 1
+             : 2;
 }
 
-static bool same_kind(const struct check_finding *a, const struct check_finding *b) {
+static bool same_kind(const cugen_check_finding *a, const cugen_check_finding *b) {
   return a->kind == b->kind ||
          (check_is_race(a) && check_is_race(b) && race_rank(a) != race_rank(b));
 }
 
 /* Two accesses that race are one finding, in either order. Accesses of one line to two arrays
    are two findings. */
-static bool same_places(const struct check_finding *a, const struct check_finding *b) {
-  if (strcmp(a->raw.array, b->raw.array) != 0) return false;
-  if (same_place(&a->here, &b->here) && same_place(&a->other, &b->other)) return true;
-  return check_is_race(a) && a->here.line && a->other.line && same_place(&a->here, &b->other) &&
-         same_place(&a->other, &b->here);
+static bool same_places(const cugen_check_finding *a, const cugen_check_finding *b) {
+  const struct check_detail *x = a->detail, *y = b->detail;
+  if (strcmp(a->array, b->array) != 0) return false;
+  if (same_place(&x->here, &y->here) && same_place(&x->other, &y->other)) return true;
+  return check_is_race(a) && a->line && a->other_line && same_place(&x->here, &y->other) &&
+         same_place(&x->other, &y->here);
 }
 
-static bool check_same_finding(const struct check_finding *a, const struct check_finding *b) {
+static bool check_same_finding(const cugen_check_finding *a, const cugen_check_finding *b) {
   if (!same_kind(a, b) || !same_places(a, b)) return false;
-  return a->here.line || variant_same_implementation(a->variant, b->variant);
+  return a->line || variant_same_implementation(a->variant, b->variant);
 }
 
 /* Whether the finding describes the problem better than the known one: races are preferred, then
    accesses that stand later in the source, then the earlier run in the list, because it is
    chance which run ended first. */
-static bool describes_better(const struct check_finding *f, const struct check_finding *known) {
+static bool describes_better(const cugen_check_finding *f, const cugen_check_finding *known) {
   if (f->kind != known->kind) return race_rank(f) > race_rank(known);
-  if (strcmp(f->here.file, known->here.file) == 0 && f->here.line != known->here.line)
-    return f->here.line > known->here.line;
-  return f->run < known->run;
+  if (strcmp(f->file, known->file) == 0 && f->line != known->line) return f->line > known->line;
+  return f->detail->number < known->detail->number;
 }
 
 /* Joins two findings; the description that is not used is left in `f`. */
-static void join_findings(struct check_finding *known, struct check_finding *f) {
+static void join_findings(cugen_check_finding *known, cugen_check_finding *f) {
   const uint64_t count = known->count + f->count;
   if (describes_better(f, known)) {
-    const struct check_variants variants = known->variants;
-    const struct check_finding other = *known;
+    const cugen_check_finding other = *known;
     *known = *f;
     *f = other;
-    f->variants = (struct check_variants){NULL, 0};
-    known->variants = variants;
+    known->detail->variants = f->detail->variants;
+    f->detail->variants = (struct check_variants){NULL, 0};
   }
   known->count = count;
 }
 
 /* Takes over the finding's memory. */
-static int keep_finding(struct check *c, struct check_finding *f, size_t variant,
-                        cugen_error *err) {
-  struct check_result *r = c->result;
-  if (!f->message || !f->variant || !f->problem) {
+static int keep_finding(struct check *c, cugen_check_finding *f, size_t variant, cugen_error *err) {
+  cugen_check *r = &c->result->check;
+  if (!f->message || !f->variant || !f->problem || !f->detail) {
     finding_free(f);
     return error_memory(err);
   }
-  const size_t problem = c->list.runs[f->run].problem;
-  f->on_check = problem == c->list.families[c->list.problems[problem].family].first;
+  const size_t problem = c->list.runs[f->detail->number].problem;
+  f->detail->on_check = problem == c->list.families[c->list.problems[problem].family].first;
   for (size_t i = 0; i < r->finding_count; i++) {
-    struct check_finding *known = &r->findings[i];
+    cugen_check_finding *known = &r->findings[i];
     if (!check_same_finding(known, f)) continue;
-    const bool waived = known->waiver && f->waiver, on_check = known->on_check || f->on_check;
+    const bool waived = known->detail->waiver && f->detail->waiver,
+               on_check = known->detail->on_check || f->detail->on_check;
     join_findings(known, f);
-    known->on_check = on_check;
-    if (!waived) known->waiver = NULL;
+    known->detail->on_check = on_check;
+    if (!waived) known->detail->waiver = NULL;
     finding_free(f);
-    return check_add_variant(c, &known->variants, variant, err);
+    return check_add_variant(c, &known->detail->variants, variant, err);
   }
-  struct check_finding *grown = array_grow(r->findings, r->finding_count, sizeof *grown);
-  if (!grown) {
+  if (!ARRAY_ROOM(r->findings, r->finding_count)) {
     finding_free(f);
     return error_memory(err);
   }
-  r->findings = grown;
-  grown[r->finding_count++] = *f;
-  return check_add_variant(c, &grown[r->finding_count - 1].variants, variant, err);
+  r->findings[r->finding_count++] = *f;
+  return check_add_variant(c, &f->detail->variants, variant, err);
 }
 
 /* Adds a variant that is skipped for the same reason. The first in the list gives the name,
    because it is chance which run ended first. */
-static int join_skip(struct check *c, struct check_skip *known, const char *what, size_t number,
+static int join_skip(struct check *c, cugen_check_skip *known, const char *what, size_t number,
                      const char *why, cugen_error *err) {
-  if (number < known->first) {
+  if (number < known->detail->number) {
     char *name = strdup(what), *reason = strdup(why);
     free(name && reason ? known->what : name);
     free(name && reason ? known->why : reason);
     if (!name || !reason) return error_memory(err);
     known->what = name;
     known->why = reason;
-    known->first = number;
+    known->detail->number = number;
   }
-  return check_add_variant(c, &known->variants, number, err);
+  return check_add_variant(c, &known->detail->variants, number, err);
+}
+
+static void skip_free(cugen_check_skip *s) {
+  free(s->what);
+  free(s->why);
+  check_detail_free(s->detail);
+}
+
+/* Appends a skip whose variants are not known yet; NULL: no memory. */
+static cugen_check_skip *new_skip(struct check *c, const char *what, size_t number,
+                                  const char *why) {
+  cugen_check *r = &c->result->check;
+  if (!ARRAY_ROOM(r->skips, r->skip_count)) return NULL;
+  cugen_check_skip *s = &r->skips[r->skip_count];
+  *s = (cugen_check_skip){
+      .what = strdup(what), .why = strdup(why), .detail = calloc(1, sizeof *s->detail)};
+  if (!s->what || !s->why || !s->detail) {
+    skip_free(s);
+    return NULL;
+  }
+  s->detail->number = number;
+  r->skip_count++;
+  return s;
 }
 
 /* where: the line of the config that gives the variant no launch; NULL: the reason is another one.
    Reasons of one line are alike, because an expression fails with each variant's own values. */
 static int keep_skip_at(struct check *c, const char *what, size_t number, const char *why,
                         bool refused, const struct source_place *where, cugen_error *err) {
-  struct check_result *r = c->result;
+  const cugen_check *r = &c->result->check;
   for (size_t i = 0; i < r->skip_count; i++)
-    if (where && where->line ? same_place(&r->skips[i].where, where)
+    if (where && where->line ? same_place(&r->skips[i].detail->here, where)
                              : strcmp(r->skips[i].why, why) == 0)
       return join_skip(c, &r->skips[i], what, number, why, err);
-  struct check_skip *grown = array_grow(r->skips, r->skip_count, sizeof *grown);
-  if (!grown) return error_memory(err);
-  r->skips = grown;
-  struct check_skip *s = &grown[r->skip_count++];
-  *s = (struct check_skip){
-      .what = strdup(what), .why = strdup(why), .first = number, .refused = refused};
-  if (where) s->where = *where;
-  return s->what && s->why ? check_add_variant(c, &s->variants, number, err) : error_memory(err);
+  cugen_check_skip *s = new_skip(c, what, number, why);
+  if (!s) return error_memory(err);
+  s->refused = refused;
+  if (where) s->detail->here = *where;
+  return check_add_variant(c, &s->detail->variants, number, err);
 }
 
 static int keep_skip(struct check *c, const char *what, size_t number, const char *why,
@@ -191,12 +210,10 @@ static int keep_skip(struct check *c, const char *what, size_t number, const cha
 }
 
 static int keep_ran(struct check *c, const char *variant, const char *problem, cugen_error *err) {
-  struct check_result *r = c->result;
-  struct check_ran *grown = array_grow(r->ran, r->runs, sizeof *grown);
-  if (!grown) return error_memory(err);
-  r->ran = grown;
-  struct check_ran *ran = &grown[r->runs++];
-  *ran = (struct check_ran){strdup(variant), strdup(problem)};
+  cugen_check *r = &c->result->check;
+  if (!ARRAY_ROOM(r->ran, r->runs)) return error_memory(err);
+  cugen_check_ran *ran = &r->ran[r->runs++];
+  *ran = (cugen_check_ran){strdup(variant), strdup(problem)};
   return ran->variant && ran->problem ? CUGEN_OK : error_memory(err);
 }
 
@@ -269,24 +286,44 @@ static char *say_order(const struct outcome *o, cugen_outcome outcome, char *mes
   return text_take(&text);
 }
 
+/* Describes a finding of the run; keep_finding sees whether memory was out. places: SITES of them,
+   or NULL. */
+static cugen_check_finding new_finding(const struct outcome *o, cugen_finding_kind kind,
+                                       const struct watch_finding *raw,
+                                       const struct source_place *places) {
+  struct check_detail *d = calloc(1, sizeof *d);
+  cugen_check_finding f = {.kind = kind,
+                           .count = 1,
+                           .variant = strdup(o->result->variant),
+                           .problem = strdup(o->problem->text),
+                           .detail = d};
+  if (!d) return f;
+  d->number = (size_t)(o->run - o->check->list.runs);
+  if (raw) d->raw = *raw, f.count = raw->count;
+  if (places) d->here = places[0], d->other = places[1], d->fence = places[2];
+  f.file = d->here.file, f.line = d->here.line;
+  f.user_file = d->here.user, f.user_line = d->here.user_line;
+  f.other_file = d->other.file, f.other_line = d->other.line;
+  f.array = d->raw.array, f.shared = d->raw.shared;
+  memcpy(f.block, d->raw.here.block, sizeof f.block);
+  memcpy(f.thread, d->raw.here.thread, sizeof f.thread);
+  memcpy(f.other_block, d->raw.other.block, sizeof f.other_block);
+  memcpy(f.other_thread, d->raw.other.thread, sizeof f.other_thread);
+  return f;
+}
+
 static int check_add_finding(const struct outcome *o, uint32_t i, cugen_error *err) {
   const struct watch_finding *raw = &o->result->report->findings[i];
   const struct source_place *here = &o->places[SITES * i], *other = here + 1;
   if (is_false_alarm(raw, here, other)) return CUGEN_OK;
   const bool race = raw->kind == CUGEN_FINDING_RACE || raw->kind == CUGEN_FINDING_BLOCK_RACE;
-  struct check_finding f = {.kind = race && raw->same_value ? CUGEN_FINDING_SAME_VALUE : raw->kind,
-                            .count = raw->count,
-                            .run = (size_t)(o->run - o->check->list.runs),
-                            .here = *here,
-                            .other = *other,
-                            .fence = here[2],
-                            .raw = *raw,
-                            .variant = strdup(o->result->variant),
-                            .problem = strdup(o->problem->text)};
-  f.waiver = waiver_of(o->check->target->config, f.kind, o->result->source, here);
+  cugen_check_finding f =
+      new_finding(o, race && raw->same_value ? CUGEN_FINDING_SAME_VALUE : raw->kind, raw, here);
+  if (!f.detail) return finding_free(&f), error_memory(err);
+  f.detail->waiver = waiver_of(o->check->target->config, f.kind, o->result->source, here);
   f.message =
       say_order(o, f.kind == CUGEN_FINDING_INPUT_WRITE ? CUGEN_OUTCOME_WRONG : CUGEN_OUTCOME_OK,
-                say_beginning(o, raw, check_message(&f)));
+                say_beginning(o, raw, check_message(f.kind, f.detail)));
   return keep_finding(o->check, &f, o->run->variant, err);
 }
 
@@ -309,48 +346,52 @@ static bool is_explained(const struct instrument_result *result) {
 
 static int add_outcome(const struct outcome *o, cugen_error *err) {
   const struct instrument_result *result = o->result;
-  struct check_finding f = {.kind = result->outcome == CUGEN_OUTCOME_WRONG ? CUGEN_FINDING_WRONG
-                                                                           : CUGEN_FINDING_TRAP,
-                            .count = 1,
-                            .run = (size_t)(o->run - o->check->list.runs),
-                            .variant = strdup(result->variant),
-                            .problem = strdup(o->problem->text),
-                            .message = say_order(o, result->outcome, strdup(result->reason))};
+  cugen_check_finding f = new_finding(
+      o, result->outcome == CUGEN_OUTCOME_WRONG ? CUGEN_FINDING_WRONG : CUGEN_FINDING_TRAP, NULL,
+      NULL);
+  f.message = say_order(o, result->outcome, strdup(result->reason));
   return keep_finding(o->check, &f, o->run->variant, err);
 }
 
 static int keep_traffic(const struct outcome *o, size_t launch, const struct watch_counter *counter,
                         cugen_error *err) {
-  struct check_result *r = o->check->result;
+  cugen_check *r = &o->check->result->check;
   const struct kernel_spec *spec = o->result->spec;
   const size_t calls = kernel_spec_calls(spec);
-  struct check_traffic *grown = array_grow(r->traffic, r->traffic_count, sizeof *grown);
-  if (!grown) return error_memory(err);
-  r->traffic = grown;
-  struct check_traffic *t = &grown[r->traffic_count++];
-  *t = (struct check_traffic){
+  if (!ARRAY_ROOM(r->traffic, r->traffic_count)) return error_memory(err);
+  cugen_check_traffic *t = &r->traffic[r->traffic_count++];
+  *t = (cugen_check_traffic){
       .variant = strdup(o->result->variant),
       .problem = strdup(o->problem->text),
       .entry = strdup(launch < calls ? spec->launches[kernel_spec_call(spec, launch)].entry : ""),
       .launch = (int)launch,
       .launches = (int)calls,
       .elsewhere = !check_list_sized(&o->check->list, o->problem),
-      .counter = *counter};
-  return t->variant && t->problem && t->entry ? CUGEN_OK : error_memory(err);
+      .array = strdup(counter->array),
+      .memory = counter->memory,
+      .write = counter->write,
+      .requests = counter->requests,
+      .bytes = counter->bytes,
+      .needed = counter->needed,
+      .ideal = counter->ideal,
+      .lines = counter->lines,
+      .touched = counter->touched};
+  return t->variant && t->problem && t->entry && t->array ? CUGEN_OK : error_memory(err);
 }
 
-static void traffic_free(struct check_traffic *t) {
+static void traffic_free(cugen_check_traffic *t) {
   free(t->variant);
   free(t->problem);
   free(t->entry);
+  free(t->array);
 }
 
 /* Drops the counters of an earlier run of the variant. */
 static void drop_counters(const struct outcome *o) {
-  struct check_result *r = o->check->result;
+  cugen_check *r = &o->check->result->check;
   size_t kept = 0;
   for (size_t i = 0; i < r->traffic_count; i++) {
-    struct check_traffic *t = &r->traffic[i];
+    cugen_check_traffic *t = &r->traffic[i];
     if (strcmp(t->variant, o->result->variant) != 0) {
       r->traffic[kept++] = *t;
       continue;
@@ -430,9 +471,10 @@ static int keep_invalid(const struct outcome *o, cugen_error *err) {
 
 /* Whether the variant was refused on the check problem, and so for all sizes. */
 static bool is_known_refused(const struct check *c, size_t variant) {
-  for (size_t i = 0; i < c->result->finding_count; i++) {
-    const struct check_finding *f = &c->result->findings[i];
-    if (f->kind == CUGEN_FINDING_LAUNCH && f->variants.bits[variant / 64] >> variant % 64 & 1)
+  for (size_t i = 0; i < c->result->check.finding_count; i++) {
+    const cugen_check_finding *f = &c->result->check.findings[i];
+    if (f->kind == CUGEN_FINDING_LAUNCH &&
+        f->detail->variants.bits[variant / 64] >> variant % 64 & 1)
       return true;
   }
   return false;
@@ -445,13 +487,9 @@ static int keep_unlaunchable(const struct outcome *o, cugen_error *err) {
   if (!result->always && is_known_refused(c, o->run->variant)) return CUGEN_OK;
   if (!result->always && o->run->problem != c->list.families[o->problem->family].first)
     return keep_skip(c, result->variant, o->run->variant, result->reason, false, err);
-  struct check_finding f = {.kind = CUGEN_FINDING_LAUNCH,
-                            .count = 1,
-                            .run = (size_t)(o->run - c->list.runs),
-                            .here = result->where,
-                            .variant = strdup(result->variant),
-                            .problem = strdup(o->problem->text),
-                            .message = strdup(result->reason)};
+  const struct source_place places[SITES] = {result->where};
+  cugen_check_finding f = new_finding(o, CUGEN_FINDING_LAUNCH, NULL, places);
+  f.message = strdup(result->reason);
   return keep_finding(c, &f, o->run->variant, err);
 }
 
@@ -459,9 +497,10 @@ static int keep_unlaunchable(const struct outcome *o, cugen_error *err) {
 static void count_run(const struct outcome *o) {
   struct check *c = o->check;
   const struct check_run *run = o->run;
-  c->result->variants += !c->variants_seen[run->variant];
-  c->result->variants_elsewhere += run->elsewhere && !c->variants_seen[run->variant];
-  c->result->problems += !c->problems_seen[run->problem];
+  cugen_check *r = &c->result->check;
+  r->variants += !c->variants_seen[run->variant];
+  r->variants_elsewhere += run->elsewhere && !c->variants_seen[run->variant];
+  r->problems += !c->problems_seen[run->problem];
   c->variants_seen[run->variant] = c->problems_seen[run->problem] = true;
 }
 
@@ -483,7 +522,7 @@ static enum counted counted_where(const struct check *c, const struct check_prob
 /* Whether to count traffic in this run, because no other run of the variant is better for that. */
 static bool wants_traffic(struct check *c, const struct check_run *run) {
   enum counted best = COUNTED_NOT;
-  if (c->options->no_traffic) return false;
+  if (c->options->wanted.no_traffic) return false;
   for (size_t i = 0; i < c->list.run_count; i++) {
     const struct check_run *other = &c->list.runs[i];
     const enum counted where = counted_where(c, &c->list.problems[other->problem]);
@@ -496,20 +535,16 @@ static bool wants_traffic(struct check *c, const struct check_run *run) {
   return wanted;
 }
 
-static int keep_unwatched(struct check_result *r, const char *what, cugen_error *err) {
+static int keep_unwatched(cugen_check *r, const char *what, cugen_error *err) {
   for (size_t i = 0; i < r->unwatched_count; i++)
     if (strcmp(r->unwatched[i], what) == 0) return CUGEN_OK;
-  char **grown = array_grow(r->unwatched, r->unwatched_count, sizeof *grown);
-  if (!grown) return error_memory(err);
-  r->unwatched = grown;
-  grown[r->unwatched_count] = strdup(what);
-  return grown[r->unwatched_count++] ? CUGEN_OK : error_memory(err);
+  return array_add_text(&r->unwatched, &r->unwatched_count, what) ? CUGEN_OK : error_memory(err);
 }
 
 /* Notes memory that the run touched without being observed, and findings that were dropped for
    lack of room. */
 static int note_unwatched(const struct outcome *o, cugen_error *err) {
-  struct check_result *r = o->check->result;
+  cugen_check *r = &o->check->result->check;
   const struct kernel_spec *spec = o->result->spec;
   const struct watch_report *report = o->result->report;
   int status = CUGEN_OK;
@@ -568,7 +603,7 @@ static int keep_run(struct outcome *o, cugen_error *err) {
     status = check_add_finding(o, i, err);
   if (!status && result->outcome != CUGEN_OUTCOME_OK && !is_explained(result))
     status = add_outcome(o, err);
-  if (!status) status = reached_add(&c->result->reached, o->image, result->report, err);
+  if (!status) status = reached_add(&c->result->check, o->image, result->report, err);
   if (!status) status = note_unwatched(o, err);
   const enum counted where = counted_where(c, o->problem);
   if (!status && where > c->variants_counted[run->variant]) {
@@ -585,7 +620,7 @@ static int keep_run(struct outcome *o, cugen_error *err) {
 /* Processors for one run, including those of threads that have no more runs. */
 static int processes_now(struct check *c) {
   pthread_mutex_lock(&c->mutex);
-  const int each = c->options->threads / (c->running ? c->running : 1);
+  const int each = c->options->wanted.threads / (c->running ? c->running : 1);
   pthread_mutex_unlock(&c->mutex);
   return each;
 }
@@ -651,7 +686,7 @@ static size_t check_take(struct check *c, size_t *first) {
   pthread_mutex_lock(&c->mutex);
   *first = c->next;
   size_t count = c->next < list->run_count && !c->status;
-  const bool together = list->variant_count >= (size_t)c->options->threads;
+  const bool together = list->variant_count >= (size_t)c->options->wanted.threads;
   while (count && together && *first + count < list->run_count &&
          list->runs[*first + count].variant == list->runs[*first].variant)
     count++;
@@ -670,8 +705,8 @@ static void finish_run(struct check *c, int status, const cugen_error *err) {
 
 static void *check_thread_main(void *context) {
   struct check *c = context;
-  const struct instrument_options options = {.seed = c->options->seed,
-                                             .timeout = c->options->timeout,
+  const struct instrument_options options = {.seed = c->options->wanted.seed,
+                                             .timeout = c->options->wanted.timeout,
                                              .interrupted = check_is_stopped,
                                              .context = c};
   struct instrument *instrument = NULL;
@@ -697,12 +732,11 @@ static void *check_thread_main(void *context) {
 
 /* Called with the mutex held. */
 static void report_progress(struct check *c) {
-  if (!c->options->progress) return;
-  const struct check_progress progress = {.done = c->done,
-                                          .planned = c->list.run_count,
-                                          .findings = c->result->finding_count,
-                                          .variant = c->latest ? c->latest : ""};
-  if (c->options->progress(&progress, c->options->context)) atomic_store(&c->stop, true);
+  const cugen_check_options *wanted = &c->options->wanted;
+  const cugen_check_progress progress = {
+      .done = c->done, .planned = c->list.run_count, .findings = c->result->check.finding_count};
+  if (wanted->progress && wanted->progress(&progress, wanted->context))
+    atomic_store(&c->stop, true);
 }
 
 static void check_wait_for_all(struct check *c) {
@@ -717,7 +751,7 @@ static void check_wait_for_all(struct check *c) {
 
 static int run_threads(struct check *c, cugen_error *err) {
   pthread_t threads[64];
-  size_t started = 0, wanted = (size_t)c->options->threads;
+  size_t started = 0, wanted = (size_t)c->options->wanted.threads;
   if (wanted > sizeof threads / sizeof *threads) wanted = sizeof threads / sizeof *threads;
   if (wanted > c->list.run_count) wanted = c->list.run_count;
   pthread_mutex_lock(&c->mutex);
@@ -737,25 +771,19 @@ static int run_threads(struct check *c, cugen_error *err) {
 
 static int keep_left(void *context, const char *what, size_t variants, const char *why,
                      cugen_error *err) {
-  const struct check *c = context;
-  struct check_result *r = c->result;
-  struct check_skip *grown = array_grow(r->skips, r->skip_count, sizeof *grown);
-  if (!grown) return error_memory(err);
-  r->skips = grown;
-  struct check_skip *s = &grown[r->skip_count++];
-  *s = (struct check_skip){.what = strdup(what),
-                           .why = strdup(why),
-                           .first = c->list.variant_count + r->skip_count,
-                           .variants = {.count = variants}};
-  return s->what && s->why ? CUGEN_OK : error_memory(err);
+  struct check *c = context;
+  cugen_check_skip *s = new_skip(c, what, c->list.variant_count + c->result->check.skip_count, why);
+  if (!s) return error_memory(err);
+  s->detail->variants.count = variants;
+  return CUGEN_OK;
 }
 
 /* Fills in what the result says about the list; problems that differ from the check problem in
    sizes alone come first. */
-static int publish_list(struct check *c, cugen_error *err) {
-  struct check_result *r = c->result;
-  r->done = c->done;
-  r->planned = c->list.run_count;
+static int tell_list(struct check *c, cugen_error *err) {
+  cugen_check *r = &c->result->check;
+  r->runs_done = c->done;
+  r->runs_planned = c->list.run_count;
   r->kept = c->list.kept;
   r->kept_count = c->list.kept_count;
   c->list.kept = NULL;
@@ -772,16 +800,41 @@ static int publish_list(struct check *c, cugen_error *err) {
   return CUGEN_OK;
 }
 
-static void mark_notes(struct check_result *r, bool strict) {
+static int tell_waivers(const struct config *config, cugen_check *r, cugen_error *err) {
+  r->waivers = calloc(config->waiver_count + 1, sizeof *r->waivers);
+  if (!r->waivers) return error_memory(err);
+  r->waiver_count = config->waiver_count;
+  for (size_t i = 0; i < config->waiver_count; i++) {
+    const struct config_waiver *w = &config->waivers[i];
+    r->waivers[i] =
+        (cugen_check_waiver){w->line.path, w->line.number, w->kind, w->at, w->reason, 0};
+    for (size_t f = 0; f < r->finding_count; f++)
+      r->waivers[i].findings += r->findings[f].detail->waiver == w;
+  }
+  return CUGEN_OK;
+}
+
+/* Sorts the findings and skips, and completes what is told of them. */
+static int tell_found(struct check *c, cugen_error *err) {
+  cugen_check *r = &c->result->check;
   size_t on_check = 0;
+  findings_sort(r->findings, r->finding_count);
+  r->finding_count = findings_join(r->findings, r->finding_count, c->most_variants / 64 + 1);
   for (size_t i = 0; i < r->finding_count; i++) {
-    struct check_finding *f = &r->findings[i];
-    f->note = f->waiver || (f->kind == CUGEN_FINDING_SAME_VALUE && !strict);
-    r->note_count += f->note;
-    r->waived_count += f->waiver != NULL;
-    on_check += !f->note && f->on_check;
+    cugen_check_finding *f = &r->findings[i];
+    const struct check_detail *d = f->detail;
+    f->variants = d->variants.count;
+    f->note = d->waiver || (f->kind == CUGEN_FINDING_SAME_VALUE && !c->options->wanted.strict);
+    f->waived = d->waiver ? d->waiver->reason : "";
+    r->note_count += f->note != 0;
+    r->waived_count += d->waiver != NULL;
+    on_check += !f->note && d->on_check;
   }
   r->elsewhere = r->finding_count > r->note_count && !on_check;
+  skips_sort(r->skips, r->skip_count);
+  for (size_t i = 0; i < r->skip_count; i++)
+    r->skips[i].variants = r->skips[i].detail->variants.count;
+  return tell_waivers(c->target->config, r, err);
 }
 
 static int check_make_tables(struct check *c, cugen_error *err) {
@@ -808,19 +861,16 @@ int check_run(const struct tune_target *target, const struct check_options *opti
   int status = check_select(target, options, &c->list, err);
   const bool listed = !status;
   if (!status) status = check_make_tables(c, err);
-  if (!status) out->variants_of = check_list_valid(&c->list);
+  if (!status) out->check.variants_of = check_list_valid(&c->list);
   if (!status) status = run_threads(c, err);
   cugen_error ignored;
   const bool told = listed && (!status || status == CUGEN_ERROR_INTERRUPTED);
   if (told && check_left_tell(target, options, &c->list, keep_left, c, status ? &ignored : err) &&
       !status)
     status = err->status;
-  if (publish_list(c, status ? &ignored : err) && !status) status = err->status;
-  reached_sort(&out->reached);
-  findings_sort(out->findings, out->finding_count);
-  out->finding_count = findings_join(out->findings, out->finding_count, c->most_variants / 64 + 1);
-  mark_notes(out, options->strict);
-  skips_sort(out->skips, out->skip_count);
+  if (tell_list(c, status ? &ignored : err) && !status) status = err->status;
+  if (tell_found(c, status ? &ignored : err) && !status) status = err->status;
+  reached_sort(&out->check);
   check_list_free(&c->list);
   free(c->variants_seen);
   free(c->variants_counted);
@@ -832,34 +882,31 @@ int check_run(const struct tune_target *target, const struct check_options *opti
   return status;
 }
 
-void check_result_free(struct check_result *r) {
-  reached_free(&r->reached);
-  for (size_t i = 0; i < r->unwatched_count; i++) free(r->unwatched[i]);
-  free(r->unwatched);
+void check_result_free(struct check_result *result) {
+  cugen_check *r = &result->check;
+  for (size_t i = 0; i < r->lines; i++) free(r->unreached[i].file);
+  free(r->unreached);
+  array_free_texts(r->unwatched, r->unwatched_count);
   for (size_t i = 0; i < r->finding_count; i++) finding_free(&r->findings[i]);
+  free(r->findings);
   for (size_t i = 0; i < r->traffic_count; i++) traffic_free(&r->traffic[i]);
-  for (size_t i = 0; r->problem_texts && i < r->problems; i++) free(r->problem_texts[i]);
-  free(r->problem_texts);
-  free(r->printed);
+  free(r->traffic);
+  array_free_texts(r->problem_texts, r->problems);
   for (size_t i = 0; i < r->kept_count; i++) {
     free(r->kept[i].setting);
     free(r->kept[i].why);
   }
   free(r->kept);
-  for (size_t i = 0; i < r->skip_count; i++) {
-    free(r->skips[i].what);
-    free(r->skips[i].why);
-    free(r->skips[i].variants.bits);
-  }
+  for (size_t i = 0; i < r->skip_count; i++) skip_free(&r->skips[i]);
+  free(r->skips);
   for (size_t i = 0; i < r->runs; i++) {
     free(r->ran[i].variant);
     free(r->ran[i].problem);
   }
-  free(r->refused.bits);
-  free(r->faulty.bits);
   free(r->ran);
-  free(r->findings);
-  free(r->traffic);
-  free(r->skips);
-  *r = (struct check_result){0};
+  free(r->waivers);
+  free(result->printed);
+  free(result->refused.bits);
+  free(result->faulty.bits);
+  *result = (struct check_result){0};
 }

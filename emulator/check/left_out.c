@@ -370,13 +370,13 @@ int check_left_tell(const struct tune_target *target, const struct check_options
   if (!status) status = tell_wide(&t, options->whole);
   for (size_t i = 0; i < target->config->implementation_count && !status; i++) {
     const bool ran = check_list_has_run(list, i);
-    if (ran && !options->branches) status = tell_sizes(&t, i);
-    if (status || options->variant) continue;
+    if (ran && !options->wanted.branches) status = tell_sizes(&t, i);
+    if (status || options->wanted.variant) continue;
     if (!ran)
       status = tell_implementation(&t, i);
-    else if (options->all && t.whole)
+    else if (options->wanted.all && t.whole)
       status = tell_variants(&t, i);
-    else if (!options->sample && !options->branches && t.whole)
+    else if (!options->wanted.sample && !options->wanted.branches && t.whole)
       status = tell_values(&t, i);
   }
   space_close(t.whole);

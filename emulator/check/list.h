@@ -55,7 +55,7 @@ struct check_list {
   size_t *family_of; /* by implementation */
   struct check_run *runs;
   size_t run_count, room, variant_count;
-  struct check_kept *kept; /* settings that a check { } names and that are not varied */
+  cugen_check_kept *kept; /* settings that a check { } names and that are not varied */
   size_t kept_count;
 };
 

@@ -44,14 +44,14 @@ static void messages_add_where(struct text *out, const struct watch_finding *f) 
             elements ? "elements" : "bytes");
 }
 
-static void add_access(struct text *out, const struct check_finding *f) {
+static void add_access(struct text *out, const struct check_detail *f) {
   add_who(out, &f->raw.here);
   text_add(out, f->raw.here.write ? " writes " : " reads ");
   messages_add_where(out, &f->raw);
 }
 
 /* Appends the other thread, with its block if that is another one. */
-static void add_other(struct text *out, const struct check_finding *f) {
+static void add_other(struct text *out, const struct check_detail *f) {
   const struct watch_place *other = &f->raw.other;
   const bool blocks =
       f->raw.kind == CUGEN_FINDING_BLOCK_RACE ||
@@ -62,18 +62,17 @@ static void add_other(struct text *out, const struct check_finding *f) {
   messages_add_place(out, &f->other);
 }
 
-static void add_race(struct text *out, const struct check_finding *f) {
+static void add_race(struct text *out, const struct check_detail *f) {
   add_access(out, f);
   text_add(out, ", which ");
   add_other(out, f);
   text_add(out,
            f->raw.kind == CUGEN_FINDING_RACE ? ", with no barrier between" : " in the same launch");
-  if (f->kind == CUGEN_FINDING_SAME_VALUE)
-    text_add(out, "; each time it wrote what was there already");
+  if (f->raw.same_value) text_add(out, "; each time it wrote what was there already");
   if (*f->raw.text) text_addf(out, ": %s", f->raw.text);
 }
 
-static void add_in_flight(struct text *out, const struct check_finding *f) {
+static void add_in_flight(struct text *out, const struct check_detail *f) {
   add_access(out, f);
   text_add(out, ", where a copy is still on its way that ");
   add_dim(out, "thread", f->raw.other.thread);
@@ -82,33 +81,33 @@ static void add_in_flight(struct text *out, const struct check_finding *f) {
   text_add(out, ": it has not waited for it");
 }
 
-static void add_unwritten(struct text *out, const struct check_finding *f) {
+static void add_unwritten(struct text *out, const struct check_detail *f) {
   add_access(out, f);
   text_add(out, f->raw.shared ? ", which no thread of the block has written"
                               : ", which nobody has written");
 }
 
-static void messages_add_misaligned(struct text *out, const struct check_finding *f) {
+static void messages_add_misaligned(struct text *out, const struct check_detail *f) {
   add_access(out, f);
   text_addf(out, ": %s", f->raw.text);
 }
 
-static void add_index(struct text *out, const struct check_finding *f) {
+static void add_index(struct text *out, const struct check_detail *f) {
   add_who(out, &f->raw.here);
   text_addf(out, " uses index %lld of an array of type %s", (long long)f->raw.offset, f->raw.text);
 }
 
-static void add_input(struct text *out, const struct check_finding *f) {
+static void add_input(struct text *out, const struct check_detail *f) {
   add_access(out, f);
   text_add(out, ", which the config declares an input");
 }
 
-static void messages_add_constant(struct text *out, const struct check_finding *f) {
+static void messages_add_constant(struct text *out, const struct check_detail *f) {
   add_access(out, f);
   text_add(out, ", which is __constant__");
 }
 
-static void messages_add_limit(struct text *out, const struct check_finding *f) {
+static void messages_add_limit(struct text *out, const struct check_detail *f) {
   text_addf(out,
             "the kernel's static shared memory, with %s, has %lld bytes, and a block may have %d "
             "(%d where it is "
@@ -118,7 +117,7 @@ static void messages_add_limit(struct text *out, const struct check_finding *f) 
             f->raw.array, (long long)f->raw.bytes, f->raw.size, LAUNCH_MOST_SHARED);
 }
 
-static void add_diverged(struct text *out, const struct check_finding *f) {
+static void add_diverged(struct text *out, const struct check_detail *f) {
   add_who(out, &f->raw.here);
   const bool calls = f->raw.apart == WATCH_APART_AT_CALLS;
   text_add(out, calls ? " waits in the function called here while " : " waits here while ");
@@ -127,12 +126,12 @@ static void add_diverged(struct text *out, const struct check_finding *f) {
   messages_add_place(out, &f->other);
 }
 
-static void add_words(struct text *out, const struct check_finding *f) {
+static void add_words(struct text *out, const struct check_detail *f) {
   add_who(out, &f->raw.here);
   text_addf(out, ": %s", f->raw.text);
 }
 
-static void add_hang(struct text *out, const struct check_finding *f) {
+static void add_hang(struct text *out, const struct check_detail *f) {
   add_who(out, &f->raw.here);
   text_add(out, f->raw.other.site ? " runs here, and " : " runs here when the time is up");
   if (!f->raw.other.site) return;
@@ -142,7 +141,7 @@ static void add_hang(struct text *out, const struct check_finding *f) {
   if (f->raw.count > 1) text_addf(out, ", as do %llu more", (unsigned long long)f->raw.count - 1);
 }
 
-static void add_flag_fence(struct text *out, const struct check_finding *f) {
+static void add_flag_fence(struct text *out, const struct check_detail *f) {
   add_access(out, f);
   text_add(out, ", which ");
   add_other(out, f);
@@ -151,7 +150,7 @@ static void add_flag_fence(struct text *out, const struct check_finding *f) {
   messages_add_place(out, &f->fence);
 }
 
-static void add_fence(struct text *out, const struct check_finding *f) {
+static void add_fence(struct text *out, const struct check_detail *f) {
   if (f->raw.fence) {
     add_flag_fence(out, f);
     return;
@@ -166,14 +165,14 @@ static void add_fence(struct text *out, const struct check_finding *f) {
   text_add(out, ", with no fence.proxy.async between");
 }
 
-static void add_accumulators(struct text *out, const struct check_finding *f) {
+static void add_accumulators(struct text *out, const struct check_detail *f) {
   add_who(out, &f->raw.here);
   text_add(out, " uses sums here that the product");
   messages_add_place(out, &f->other);
   text_add(out, " still adds to: no wgmma.wait_group for it");
 }
 
-static void (*const adders[])(struct text *, const struct check_finding *) = {
+static void (*const adders[])(struct text *, const struct check_detail *) = {
     [CUGEN_FINDING_RACE] = add_race,
     [CUGEN_FINDING_BLOCK_RACE] = add_race,
     [CUGEN_FINDING_COPY_IN_FLIGHT] = add_in_flight,
@@ -197,9 +196,9 @@ static void (*const adders[])(struct text *, const struct check_finding *) = {
     [CUGEN_FINDING_LAUNCH] = add_words,
 };
 
-char *check_message(const struct check_finding *f) {
+char *check_message(cugen_finding_kind kind, const struct check_detail *f) {
   struct text out = {0};
-  adders[f->kind](&out, f);
+  adders[kind](&out, f);
   return text_take(&out);
 }
 

@@ -50,21 +50,26 @@ static enum rank order_rank_of(cugen_finding_kind kind) {
 }
 
 static int by_cause(const void *a, const void *b) {
-  const struct check_finding *x = a, *y = b;
+  const cugen_check_finding *x = a, *y = b;
   const enum rank left = order_rank_of(x->kind), right = order_rank_of(y->kind);
   if (left != right) return left < right ? -1 : 1;
-  const int files = strcmp(x->here.file, y->here.file);
+  const int files = strcmp(x->file, y->file);
   if (files) return files;
-  if (x->here.line != y->here.line) return x->here.line < y->here.line ? -1 : 1;
+  if (x->line != y->line) return x->line < y->line ? -1 : 1;
   return x->kind != y->kind ? (x->kind < y->kind ? -1 : 1) : strcmp(x->message, y->message);
 }
 
-void finding_free(struct check_finding *f) {
+void finding_free(cugen_check_finding *f) {
   free(f->message);
   free(f->variant);
   free(f->problem);
   free(f->also);
-  free(f->variants.bits);
+  check_detail_free(f->detail);
+}
+
+void check_detail_free(struct check_detail *detail) {
+  if (detail) free(detail->variants.bits);
+  free(detail);
 }
 
 /* Adds the variants of `more`, a set of the same size. */
@@ -76,7 +81,7 @@ static void variants_join(struct check_variants *set, const struct check_variant
   }
 }
 
-void findings_sort(struct check_finding *findings, size_t count) {
+void findings_sort(cugen_check_finding *findings, size_t count) {
   if (count) qsort(findings, count, sizeof *findings, by_cause);
 }
 
@@ -87,33 +92,33 @@ static bool is_of_order(cugen_finding_kind kind) {
          order_rank_of(kind) == RANK_UNORDERED;
 }
 
-static bool same_cause(const struct check_finding *a, const struct check_finding *b) {
-  return a->kind == b->kind && is_of_order(a->kind) && a->here.line && *a->raw.array &&
-         strcmp(a->raw.array, b->raw.array) == 0 && strcmp(a->here.file, b->here.file) == 0 &&
-         a->fence.line == b->fence.line && a->waiver == b->waiver;
+static bool same_cause(const cugen_check_finding *a, const cugen_check_finding *b) {
+  return a->kind == b->kind && is_of_order(a->kind) && a->line && *a->array &&
+         strcmp(a->array, b->array) == 0 && strcmp(a->file, b->file) == 0 &&
+         a->detail->fence.line == b->detail->fence.line && a->detail->waiver == b->detail->waiver;
 }
 
-static void order_add_place(const struct check_finding *f, const struct check_finding *first,
+static void order_add_place(const cugen_check_finding *f, const cugen_check_finding *first,
                             struct text *out) {
   enum { MOST = 8 };
   if (first->places > MOST) return;
-  text_addf(out, "%s%s:%d", out->length ? ", " : "", f->here.file, f->here.line);
-  if (f->other.line &&
-      (f->other.line != first->other.line || strcmp(f->other.file, first->other.file) != 0))
-    text_addf(out, " with %s:%d", f->other.file, f->other.line);
+  text_addf(out, "%s%s:%d", out->length ? ", " : "", f->file, f->line);
+  if (f->other_line &&
+      (f->other_line != first->other_line || strcmp(f->other_file, first->other_file) != 0))
+    text_addf(out, " with %s:%d", f->other_file, f->other_line);
   if (first->places == MOST) text_add(out, ", ...");
 }
 
-size_t findings_join(struct check_finding *findings, size_t count, size_t words) {
+size_t findings_join(cugen_check_finding *findings, size_t count, size_t words) {
   size_t kept = 0;
   for (size_t i = 0; i < count; i++) {
-    struct check_finding *first = &findings[kept++];
+    cugen_check_finding *first = &findings[kept++];
     struct text also = {0};
     size_t left = i + 1;
     *first = findings[i];
     first->places = 1;
     for (size_t j = i + 1; j < count; j++) {
-      struct check_finding *f = &findings[j];
+      cugen_check_finding *f = &findings[j];
       if (!same_cause(first, f)) {
         findings[left++] = *f;
         continue;
@@ -121,8 +126,8 @@ size_t findings_join(struct check_finding *findings, size_t count, size_t words)
       order_add_place(f, first, &also);
       first->places++;
       first->count += f->count;
-      first->on_check |= f->on_check;
-      variants_join(&first->variants, &f->variants, words);
+      first->detail->on_check |= f->detail->on_check;
+      variants_join(&first->detail->variants, &f->detail->variants, words);
       finding_free(f);
     }
     count = left;
@@ -132,11 +137,11 @@ size_t findings_join(struct check_finding *findings, size_t count, size_t words)
 }
 
 static int order_by_number(const void *a, const void *b) {
-  const struct check_skip *x = a, *y = b;
-  if (x->first != y->first) return x->first < y->first ? -1 : 1;
+  const cugen_check_skip *x = a, *y = b;
+  if (x->detail->number != y->detail->number) return x->detail->number < y->detail->number ? -1 : 1;
   return strcmp(x->why, y->why);
 }
 
-void skips_sort(struct check_skip *skips, size_t count) {
+void skips_sort(cugen_check_skip *skips, size_t count) {
   if (count) qsort(skips, count, sizeof *skips, order_by_number);
 }

@@ -5,13 +5,14 @@
 #include "check.h"
 
 /* Findings that are likely to cause others come first; then by file and line. */
-void findings_sort(struct check_finding *findings, size_t count);
+void findings_sort(cugen_check_finding *findings, size_t count);
 /* Joins findings with one cause, such as a barrier that is missing between writes to an array
    and reads of it on several lines. The findings must be sorted. words: of each set of variants.
    Returns the number of findings left. */
-size_t findings_join(struct check_finding *findings, size_t count, size_t words);
-void finding_free(struct check_finding *finding);
+size_t findings_join(cugen_check_finding *findings, size_t count, size_t words);
+void finding_free(cugen_check_finding *finding);
+void check_detail_free(struct check_detail *detail);
 /* Sorts by the order of variants in the list. */
-void skips_sort(struct check_skip *skips, size_t count);
+void skips_sort(cugen_check_skip *skips, size_t count);
 
 #endif

@@ -38,23 +38,23 @@ int reached_look(struct reached_image *image, const struct compiled *compiled, c
   return status;
 }
 
-static struct reached_line *reached_line_of(struct reached *r, const struct source_place *place) {
-  for (size_t i = r->count; i-- > 0;)
-    if (r->lines[i].line == place->line && strcmp(r->lines[i].file, place->file) == 0)
-      return &r->lines[i];
-  struct reached_line *grown = array_grow(r->lines, r->count, sizeof *grown);
-  if (!grown) return NULL;
-  r->lines = grown;
-  grown[r->count] = (struct reached_line){.file = strdup(place->file), .line = place->line};
-  return grown[r->count].file ? &grown[r->count++] : NULL;
+static cugen_check_line *reached_line_of(cugen_check *check, const struct source_place *place) {
+  for (size_t i = check->lines; i-- > 0;)
+    if (check->unreached[i].line == place->line &&
+        strcmp(check->unreached[i].file, place->file) == 0)
+      return &check->unreached[i];
+  if (!ARRAY_ROOM(check->unreached, check->lines)) return NULL;
+  cugen_check_line *line = &check->unreached[check->lines];
+  *line = (cugen_check_line){.file = strdup(place->file), .line = place->line};
+  return line->file ? check->lines++, line : NULL;
 }
 
-int reached_add(struct reached *r, const struct reached_image *image,
+int reached_add(cugen_check *check, const struct reached_image *image,
                 const struct watch_report *report, cugen_error *err) {
   for (size_t i = 0; i < image->count; i++) {
     const uint64_t site = image->sites[i];
     if (!image->places[i].line || site >= WATCH_REACHED) continue;
-    struct reached_line *line = reached_line_of(r, &image->places[i]);
+    cugen_check_line *line = reached_line_of(check, &image->places[i]);
     if (!line) return error_memory(err);
     line->ran |= report->reached[site / 8] >> site % 8 & 1;
   }
@@ -62,17 +62,14 @@ int reached_add(struct reached *r, const struct reached_image *image,
 }
 
 static int reached_by_place(const void *a, const void *b) {
-  const struct reached_line *x = a, *y = b;
+  const cugen_check_line *x = a, *y = b;
   const int files = strcmp(x->file, y->file);
+  if (x->ran != y->ran) return x->ran - y->ran;
   return files ? files : x->line - y->line;
 }
 
-void reached_sort(struct reached *r) {
-  if (r->count) qsort(r->lines, r->count, sizeof *r->lines, reached_by_place);
-}
-
-void reached_free(struct reached *r) {
-  for (size_t i = 0; i < r->count; i++) free(r->lines[i].file);
-  free(r->lines);
-  *r = (struct reached){.lines = NULL};
+void reached_sort(cugen_check *check) {
+  if (check->lines)
+    qsort(check->unreached, check->lines, sizeof *check->unreached, reached_by_place);
+  for (size_t i = 0; i < check->lines; i++) check->lines_reached += check->unreached[i].ran;
 }

@@ -2,20 +2,10 @@
 #ifndef EMULATOR_CHECK_REACHED_H
 #define EMULATOR_CHECK_REACHED_H
 
+#include "base/checked.h"
 #include "emulator/lines.h"
 #include "runtime/device.h"
 #include "runtime/watch.h"
-
-struct reached_line {
-  char *file;
-  int line;
-  bool ran;
-};
-
-struct reached {
-  struct reached_line *lines;
-  size_t count;
-};
 
 /* The accesses of the last image, with their lines, kept because runs of one variant have one
    image. */
@@ -29,10 +19,9 @@ struct reached_image {
 int reached_look(struct reached_image *image, const struct compiled *compiled, cugen_error *err);
 void reached_image_free(struct reached_image *image);
 
-int reached_add(struct reached *reached, const struct reached_image *image,
+int reached_add(cugen_check *check, const struct reached_image *image,
                 const struct watch_report *report, cugen_error *err);
-/* Sorts by file and line. */
-void reached_sort(struct reached *reached);
-void reached_free(struct reached *reached);
+/* Sorts the lines by file and line, those that did not run first, and counts those that ran. */
+void reached_sort(cugen_check *check);
 
 #endif

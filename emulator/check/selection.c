@@ -64,13 +64,13 @@ static int make_families(const struct tune_target *target, const struct check_op
   list->families = calloc(config->implementation_count + 1, sizeof *list->families);
   list->family_of = calloc(config->implementation_count + 1, sizeof *list->family_of);
   if (!list->families || !list->family_of) return error_memory(err);
-  for (size_t i = 0; i < config->implementation_count && options->variant; i++)
-    if (variant_is_of(options->variant, config->implementations[i].name))
+  for (size_t i = 0; i < config->implementation_count && options->wanted.variant; i++)
+    if (variant_is_of(options->wanted.variant, config->implementations[i].name))
       named = &config->implementations[i];
   size_t ignored;
   int status =
       add_family(target, options, list, named && named->check ? named : NULL, &ignored, err);
-  for (size_t i = 0; i < config->implementation_count && !options->variant && !status; i++)
+  for (size_t i = 0; i < config->implementation_count && !options->wanted.variant && !status; i++)
     if (config->implementations[i].check)
       status =
           add_family(target, options, list, &config->implementations[i], &list->family_of[i], err);
@@ -80,7 +80,8 @@ static int make_families(const struct tune_target *target, const struct check_op
 static int make_problems(const struct tune_target *target, const struct check_options *options,
                          struct check_list *list, cugen_error *err) {
   int status = make_families(target, options, list, err);
-  bool values = !options->variant && !options->all && !options->sample && !options->branches;
+  bool values = !options->wanted.variant && !options->wanted.all && !options->wanted.sample &&
+                !options->wanted.branches;
   for (size_t f = 0; f < list->family_count && values && !status; f++)
     status = add_others(target, options, list, f, err);
   for (size_t i = 0; i < list->problem_count && !status; i++)
@@ -134,15 +135,17 @@ static int add_numbered(const struct tune_target *target, struct check_list *lis
 
 static int selection_choose(const struct tune_target *target, const struct check_options *options,
                             struct check_list *out, cugen_error *err) {
-  uint64_t state = options->seed;
+  uint64_t state = options->wanted.seed;
   int status = make_problems(target, options, out, err);
   if (status) return status;
   const uint64_t valid = check_list_valid(out);
   if (!valid) return space_explain_empty(out->problems[0].space, err);
-  if (options->variant) return add_named(target, out, options->variant, err);
-  if (options->branches) return check_sample_branches(out, target, options, &state, err);
-  if (!options->all && !options->sample) return check_sample_values(out, target, &state, err);
-  const uint64_t wanted = options->all || options->sample > valid ? valid : options->sample;
+  if (options->wanted.variant) return add_named(target, out, options->wanted.variant, err);
+  if (options->wanted.branches) return check_sample_branches(out, target, options, &state, err);
+  if (!options->wanted.all && !options->wanted.sample)
+    return check_sample_values(out, target, &state, err);
+  const uint64_t wanted =
+      options->wanted.all || options->wanted.sample > valid ? valid : options->wanted.sample;
   for (uint64_t i = 0; i < wanted && !status; i++)
     status = add_numbered(target, out, wanted == valid ? i : random_next(&state) % valid,
                           (size_t)i + 1, err);

@@ -11,17 +11,15 @@
 static int sizes_keep(struct check_list *list, const char *name, int64_t value,
                       const struct size_growth *growth, cugen_error *err) {
   struct text why = {0}, setting = {0};
-  struct check_kept *grown = array_grow(list->kept, list->kept_count, sizeof *grown);
-  if (!grown) return error_memory(err);
-  list->kept = grown;
+  if (!ARRAY_ROOM(list->kept, list->kept_count)) return error_memory(err);
   text_addf(&setting, "%s=%lld", name, (long long)value);
   if (growth->most > 0)
     text_addf(&why, "with %s=%lld data and threads would be %.0f times as many: it is no size",
               name, (long long)growth->at, growth->most);
   else
     text_add(&why, "neither buffers nor launches depend on it: it is no size");
-  struct check_kept *kept = &grown[list->kept_count++];
-  *kept = (struct check_kept){text_take(&setting), text_take(&why)};
+  cugen_check_kept *kept = &list->kept[list->kept_count++];
+  *kept = (cugen_check_kept){text_take(&setting), text_take(&why)};
   if (!kept->setting || !kept->why) return error_memory(err);
   /* another family may keep the setting as well */
   for (size_t i = 0; i + 1 < list->kept_count; i++) {
