@@ -7,14 +7,16 @@
 
 /* Returns the array, moved if needed, with room for one more than `count` elements of `size` bytes.
    Returns NULL if memory is out; the old array is then unchanged. The capacity is not stored,
-   because it is always the next power of two above count; count must start at 0 and may only
-   rise. */
+   because it is at least the next power of two above count; count must start at 0. */
 void *array_grow(void *array, size_t count, size_t size);
 
 /* Makes room for one more element at the end of an array, which is moved if needed: array_grow at
    the place where the array is stored. Returns false if memory is out. */
 #define ARRAY_ROOM(array, count) array_room(&(array), count, sizeof *(array))
 bool array_room(void *place, size_t count, size_t size);
+/* Appends a value; false if memory is out. */
+#define ARRAY_ADD(array, count, ...)                                                               \
+  (ARRAY_ROOM(array, count) && ((array)[(count)++] = (__VA_ARGS__), true))
 
 /* Adds a copy of the text to a list of texts. Returns false if memory is out. */
 bool array_add_text(char ***texts, size_t *count, const char *text);

@@ -8,15 +8,13 @@
 
 /* ---- Memory --------------------------------------------------------------------------------- */
 
-/* Makes room for one more element in *array. */
-static bool expr_program_grow(struct expr *program, void **array, size_t *capacity, size_t count,
-                              size_t element) {
-  void *data = program->status ? NULL : array_reserve(*array, capacity, count, element);
-  if (data)
-    *array = data;
-  else if (!program->status)
+/* ARRAY_ROOM for an array of the program. */
+#define PROGRAM_ROOM(program, array, count)                                                        \
+  program_room(program, &(program)->array, (program)->count, sizeof *(program)->array)
+static bool program_room(struct expr *program, void *place, size_t count, size_t size) {
+  if (!program->status && !array_room(place, count, size))
     program->status = error_memory(program->err);
-  return data != NULL;
+  return !program->status;
 }
 
 static char *expr_program_copy(struct expr *program, const char *string) {
@@ -61,17 +59,13 @@ static void too_large(struct expr *program) {
 
 static int32_t add_node(struct expr *program, struct node node) {
   if (program->node_count >= EXPR_MAX_NODES && !program->status) too_large(program);
-  if (!expr_program_grow(program, (void **)&program->nodes, &program->node_capacity,
-                         program->node_count, sizeof node))
-    return 0;
+  if (!PROGRAM_ROOM(program, nodes, node_count)) return 0;
   program->nodes[program->node_count] = node;
   return (int32_t)program->node_count++;
 }
 
 static int32_t add_constant(struct expr *program, struct value value) {
-  if (!expr_program_grow(program, (void **)&program->constants, &program->constant_capacity,
-                         program->constant_count, sizeof value))
-    return 0;
+  if (!PROGRAM_ROOM(program, constants, constant_count)) return 0;
   if (value.type == VALUE_STRING && !(value.string = expr_program_copy(program, value.string)))
     return 0;
   program->constants[program->constant_count] = value;
@@ -85,10 +79,7 @@ static const char *expr_program_slot_name(const struct expr *program, int slot) 
 }
 
 static void add_name(struct expr *program, int slot, const char *name) {
-  if (expr_program_slot_name(program, slot) ||
-      !expr_program_grow(program, (void **)&program->names, &program->name_capacity,
-                         program->name_count, sizeof *program->names))
-    return;
+  if (expr_program_slot_name(program, slot) || !PROGRAM_ROOM(program, names, name_count)) return;
   char *copy = expr_program_copy(program, name);
   if (copy) program->names[program->name_count++] = (struct slot_name){slot, copy};
 }
@@ -121,8 +112,7 @@ static int32_t add_call(struct expr *program, const struct expr_call *call,
                         const struct value *const *values) {
   int32_t *constants = malloc((call->count + 1) * sizeof *constants);
   if (!constants && !program->status) program->status = error_memory(program->err);
-  if (!constants || !expr_program_grow(program, (void **)&program->calls, &program->call_capacity,
-                                       program->call_count, sizeof *program->calls)) {
+  if (!constants || !PROGRAM_ROOM(program, calls, call_count)) {
     free(constants);
     return 0;
   }

@@ -137,7 +137,6 @@ struct expr {
   struct program_call *calls;
   int *slots; /* the mentioned slots, ascending */
   size_t node_count, count, constant_count, name_count, call_count, slot_count;
-  size_t node_capacity, constant_capacity, name_capacity, call_capacity;
   /* While the expression is built: the first failure, after which nothing more is added. */
   int status;
   cugen_error *err;

@@ -328,18 +328,14 @@ static bool obeys_words(const struct iptx_instruction *i, const char *name, size
 }
 
 static struct iptx_instruction *add_instruction(struct reader *r) {
-  struct iptx_instruction *grown = NULL;
-  const bool full = r->program->count == INSTRUCTIONS_MOST;
-  if (!full) grown = array_grow(r->program->instructions, r->program->count, sizeof *grown);
-  if (!grown) {
+  struct iptx_program *program = r->program;
+  const bool full = program->count == INSTRUCTIONS_MOST;
+  if (full || !ARRAY_ADD(program->instructions, program->count, (struct iptx_instruction){0})) {
     parse_fail(r, full ? "inline PTX of more than 4096 instructions at" : "no memory for", r->at,
                8);
     return NULL;
   }
-  r->program->instructions = grown;
-  grown += r->program->count++;
-  *grown = (struct iptx_instruction){.count = 0};
-  return grown;
+  return &program->instructions[program->count - 1];
 }
 
 static void read_label(struct reader *r, struct iptx_instruction *i) {

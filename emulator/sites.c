@@ -25,12 +25,7 @@ static bool reports(const char *name) {
 
 static bool take_target(void *context, const char *name, const Elf64_Sym *symbol) {
   struct targets *targets = context;
-  if (!reports(name)) return true;
-  uint64_t *grown = array_grow(targets->all, targets->count, sizeof *grown);
-  if (!grown) return false;
-  targets->all = grown;
-  grown[targets->count++] = symbol->st_value;
-  return true;
+  return !reports(name) || ARRAY_ADD(targets->all, targets->count, symbol->st_value);
 }
 
 static bool is_target(const struct targets *targets, uint64_t address) {
@@ -65,10 +60,7 @@ static bool scan(const struct elf_file *elf, const struct targets *targets, cons
     const size_t length = sites_read_call(elf->header.e_machine, bytes + i, code->sh_size - i,
                                           code->sh_addr + i, &target);
     if (!length || !is_target(targets, target)) continue;
-    uint64_t *grown = array_grow(*out, *count, sizeof *grown);
-    if (!grown) return false;
-    *out = grown;
-    grown[(*count)++] = code->sh_addr + i + length;
+    if (!ARRAY_ADD(*out, *count, code->sh_addr + i + length)) return false;
   }
   return true;
 }

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 static const size_t most_bytes = (size_t)128 << 20;
 
 struct entry {
@@ -16,7 +18,7 @@ struct entry {
 struct compiled_store {
   pthread_mutex_t mutex;
   struct entry *entries; /* oldest first */
-  size_t count, room, bytes;
+  size_t count, bytes;
 };
 
 struct compiled_store *compiled_store_open(void) {
@@ -60,23 +62,13 @@ static void compiled_store_drop_oldest(struct compiled_store *store) {
     memmove(store->entries, store->entries + dropped, store->count * sizeof *store->entries);
 }
 
-static bool compiled_store_has_room(struct compiled_store *store) {
-  if (store->count < store->room) return true;
-  const size_t room = store->room ? 2 * store->room : 64;
-  struct entry *more = realloc(store->entries, room * sizeof *more);
-  if (!more) return false;
-  store->entries = more;
-  store->room = room;
-  return true;
-}
-
 void compiled_store_keep(struct compiled_store *store, const char *key,
                          const struct compiled *compiled) {
   struct entry entry = {.key = hash_bytes(key, strlen(key)),
                         .bytes =
                             compiled->image_length + (compiled->ptx ? strlen(compiled->ptx) : 0)};
   pthread_mutex_lock(&store->mutex);
-  if (!tune_compiled_store_find(store, &entry.key) && compiled_store_has_room(store) &&
+  if (!tune_compiled_store_find(store, &entry.key) && ARRAY_ROOM(store->entries, store->count) &&
       compiled_copy(compiled, &entry.compiled)) {
     store->entries[store->count++] = entry;
     store->bytes += entry.bytes;

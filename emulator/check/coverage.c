@@ -77,20 +77,15 @@ static bool coverage_make_room(struct template_lines *file, size_t line) {
 static uint32_t coverage_number_of(struct coverage *b, struct template_lines *file, size_t line) {
   if (!coverage_make_room(file, line)) return 0;
   if (file->number[line]) return file->number[line];
-  uint8_t *grown = array_grow(b->file_of, b->lines, sizeof *grown);
-  if (!grown) return 0;
-  b->file_of = grown;
-  grown[b->lines] = (uint8_t)(file - b->files);
+  if (!ARRAY_ROOM(b->file_of, b->lines)) return 0;
+  b->file_of[b->lines] = (uint8_t)(file - b->files);
   return file->number[line] = ++b->lines;
 }
 
 static bool coverage_mark(struct coverage *b, struct template_lines *file, size_t line,
                           struct taken *out) {
   const uint32_t number = coverage_number_of(b, file, line);
-  uint32_t *grown = number ? array_grow(out->lines, out->count, sizeof *grown) : NULL;
-  if (!grown) return false;
-  out->lines = grown;
-  grown[out->count++] = number;
+  if (!number || !ARRAY_ADD(out->lines, out->count, number)) return false;
   out->files |= UINT64_C(1) << (file - b->files);
   return true;
 }
@@ -147,16 +142,10 @@ static bool coverage_is_known(const struct coverage *b, const struct taken *t) {
 
 int coverage_add(struct coverage *b, const char *source, bool *more, cugen_error *err) {
   struct taken taken = {0};
-  struct taken *grown = NULL;
   const bool marked = mark_lines(b, source, &taken);
   coverage_sort(&taken);
   *more = marked && !coverage_is_known(b, &taken);
-  if (*more) grown = array_grow(b->taken, b->taken_count, sizeof *grown);
-  if (grown) {
-    b->taken = grown;
-    grown[b->taken_count++] = taken;
-    return CUGEN_OK;
-  }
+  if (*more && ARRAY_ADD(b->taken, b->taken_count, taken)) return CUGEN_OK;
   free(taken.lines);
   return marked && !*more ? CUGEN_OK : error_memory(err);
 }

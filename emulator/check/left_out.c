@@ -49,10 +49,8 @@ static int add_reason(const struct telling *t, const char *variant, const char *
                       struct reason **reasons, size_t *count) {
   for (size_t i = 0; i < *count; i++)
     if (strcmp((*reasons)[i].why, by) == 0) return (*reasons)[i].variants++, CUGEN_OK;
-  struct reason *grown = array_grow(*reasons, *count, sizeof *grown);
-  if (!grown) return error_memory(t->err);
-  *reasons = grown;
-  struct reason *reason = &grown[(*count)++];
+  if (!ARRAY_ROOM(*reasons, *count)) return error_memory(t->err);
+  struct reason *reason = &(*reasons)[(*count)++];
   *reason = (struct reason){strdup(variant), strdup(by), 1};
   return reason->first && reason->why ? CUGEN_OK : error_memory(t->err);
 }

@@ -17,10 +17,8 @@ bool check_list_fixed(const struct check_options *options, const char *name) {
 
 struct problem *check_list_problem(struct check_list *list, size_t family,
                                    const struct problem *base, cugen_error *err) {
-  struct check_problem *grown = array_grow(list->problems, list->problem_count, sizeof *grown);
   struct value *values = calloc(base->count + 1, sizeof *values);
-  if (grown) list->problems = grown;
-  if (!grown || !values) {
+  if (!values || !ARRAY_ROOM(list->problems, list->problem_count)) {
     free(values);
     error_memory(err);
     return NULL;
@@ -42,14 +40,6 @@ int check_list_open(const struct tune_target *target, struct check_problem *p, c
 }
 
 /* ---- Variants ------------------------------------------------------------------------------- */
-
-static int add_run(struct check_list *list, const struct check_run *run, cugen_error *err) {
-  struct check_run *grown = array_reserve(list->runs, &list->room, list->run_count, sizeof *grown);
-  if (!grown) return error_memory(err);
-  list->runs = grown;
-  list->runs[list->run_count++] = *run;
-  return CUGEN_OK;
-}
 
 static int print_variant(const struct space *space, uint64_t index, struct text *out,
                          cugen_error *err) {
@@ -77,7 +67,7 @@ int check_list_run(struct check_list *list, size_t problem, uint64_t index, cuge
     run.text = hash_next(0, text_get(&text), text.length);
     run.elsewhere =
         problem != first && !space_look_up(list->problems[first].space, text_get(&text), &there);
-    status = add_run(list, &run, err);
+    if (!ARRAY_ADD(list->runs, list->run_count, run)) status = error_memory(err);
   }
   text_free(&text);
   return status;

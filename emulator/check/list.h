@@ -54,7 +54,7 @@ struct check_list {
   size_t family_count;
   size_t *family_of; /* by implementation */
   struct check_run *runs;
-  size_t run_count, room, variant_count;
+  size_t run_count, variant_count;
   cugen_check_kept *kept; /* settings that a check { } names and that are not varied */
   size_t kept_count;
 };

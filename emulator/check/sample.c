@@ -120,16 +120,8 @@ struct branch_sample {
   struct expander *expander;
   uint64_t *state;
   struct drawn *drawn;
-  size_t drawn_count, room;
+  size_t drawn_count;
 };
-
-static int keep_drawn(struct branch_sample *s, const struct drawn *drawn, cugen_error *err) {
-  struct drawn *grown = array_reserve(s->drawn, &s->room, s->drawn_count, sizeof *grown);
-  if (!grown) return error_memory(err);
-  s->drawn = grown;
-  s->drawn[s->drawn_count++] = *drawn;
-  return CUGEN_OK;
-}
 
 /* A variant that does not expand has no source and no branches. */
 static int sample_draw(struct branch_sample *s, const struct drawn *drawn, cugen_error *err) {
@@ -143,7 +135,7 @@ static int sample_draw(struct branch_sample *s, const struct drawn *drawn, cugen
   int status = expand_variant(s->expander, s->target->config, &p->problem,
                               &s->target->device->facts, &variant, &spec, err);
   if (status == CUGEN_OK) status = coverage_add(s->branches, spec.source, &more, err);
-  if (status == CUGEN_OK && more) status = keep_drawn(s, drawn, err);
+  if (!status && more && !ARRAY_ADD(s->drawn, s->drawn_count, *drawn)) status = error_memory(err);
   kernel_spec_free(&spec);
   free(values);
   return status == CUGEN_ERROR_MEMORY ? status : CUGEN_OK;

@@ -105,11 +105,7 @@ static bool take_symbol(void *context, const char *name, const Elf64_Sym *from) 
   s.kind = arrays_kind_of(name, s.name);
   if (s.kind == KIND_NONE || (s.kind != KIND_CONSTANT && !is_writable(r->elf, from->st_shndx)))
     return true;
-  struct symbol *grown = array_grow(r->all, r->count, sizeof *grown);
-  if (!grown) return false;
-  r->all = grown;
-  grown[r->count++] = s;
-  return true;
+  return ARRAY_ADD(r->all, r->count, s);
 }
 
 /* Finds shared arrays outside of functions: they lie between two gaps, of which the second is

@@ -33,7 +33,7 @@ struct domain {
   const struct config_implementation *implementation;
   struct rule *rules; /* in the order in which they are tried: by depth, then as listed */
   struct space_rule *listed;
-  size_t rule_count, rule_capacity;
+  size_t rule_count;
   struct value *slots; /* with device and problem set */
   size_t slot_count;
   uint64_t *strides; /* how much the rank grows when a tunable takes its next value */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "domain.h"
 
 /* ---- Patterns ------------------------------------------------------------------------------- */
@@ -326,14 +327,12 @@ static struct space_rule make_rule(const char *option, const char *text) {
 
 static int filter_add_where(struct domain *domain, const char *text, cugen_error *err) {
   struct rule *rule;
-  struct expr *expr, **parsed;
+  struct expr *expr;
   int status = filter_parse(domain->config, domain->implementation, text, &expr, err);
   if (!status) status = domain_add_rule(domain, make_rule("--where", text), &rule, err);
   if (status || !expr) return expr_free(expr), status;
-  parsed = realloc(domain->parsed, (domain->parsed_count + 1) * sizeof *parsed);
-  if (!parsed) return expr_free(expr), error_memory(err);
-  domain->parsed = parsed;
-  domain->parsed[domain->parsed_count++] = expr;
+  if (!ARRAY_ADD(domain->parsed, domain->parsed_count, expr))
+    return expr_free(expr), error_memory(err);
   rule->written = expr;
   return rule_bind(domain, rule, expr, err);
 }

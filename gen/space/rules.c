@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "domain.h"
 
 /* STEPS_TRIED: the most combinations that are tried to find the largest number of steps of a
@@ -20,17 +21,10 @@ void space_rule_free(const struct space_rule *listed) {
 
 int domain_add_rule(struct domain *domain, struct space_rule listed, struct rule **out,
                     cugen_error *err) {
-  if (domain->rule_count == domain->rule_capacity) {
-    size_t capacity = 2 * domain->rule_capacity + 8;
-    struct rule *rules = realloc(domain->rules, capacity * sizeof *rules);
-    if (rules) domain->rules = rules;
-    struct space_rule *all = realloc(domain->listed, capacity * sizeof *all);
-    if (all) domain->listed = all;
-    if (!rules || !all) {
-      space_rule_free(&listed);
-      return error_memory(err);
-    }
-    domain->rule_capacity = capacity;
+  if (!ARRAY_ROOM(domain->rules, domain->rule_count) ||
+      !ARRAY_ROOM(domain->listed, domain->rule_count)) {
+    space_rule_free(&listed);
+    return error_memory(err);
   }
   domain->listed[domain->rule_count] = listed;
   *out = &domain->rules[domain->rule_count];

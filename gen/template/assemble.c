@@ -35,7 +35,7 @@ struct walk {
   const struct name *guarded; /* name of the innermost #ifndef, while its first branch is open */
   bool templated;             /* `template` was read since the last semicolon or brace */
   struct include *includes;
-  size_t include_count, include_capacity;
+  size_t include_count;
   struct kernel_names *kernels;
   struct common_types types;
   cugen_error *err;
@@ -138,13 +138,9 @@ static bool same_header(const struct include *include, const char *header, size_
    NULL. */
 static int assemble_cut(struct walk *walk, const char *at, const char *end, const char *header,
                         size_t header_length) {
-  struct include *moved =
-      array_reserve(walk->includes, &walk->include_capacity, walk->include_count, sizeof *moved);
-  if (!moved) return error_memory(walk->err);
-  walk->includes = moved;
-  walk->includes[walk->include_count++] = (struct include){
-      (size_t)(at - walk->body->data), (size_t)(end - at), header, header_length, false};
-  return CUGEN_OK;
+  const struct include cut = {(size_t)(at - walk->body->data), (size_t)(end - at), header,
+                              header_length, false};
+  return ARRAY_ADD(walk->includes, walk->include_count, cut) ? CUGEN_OK : error_memory(walk->err);
 }
 
 /* Holds a macro that the file defines in front of an include, because the macro may be meant for

@@ -33,7 +33,7 @@ struct header {
 struct headers {
   const struct sources *sources;
   struct header **list;
-  size_t count, capacity;
+  size_t count;
 };
 
 /* ---- Reading -------------------------------------------------------------------------------- */
@@ -168,15 +168,6 @@ static int headers_read_header(struct headers *headers, const struct header_sear
   return status;
 }
 
-static int headers_remember(struct headers *headers, struct header *h, cugen_error *err) {
-  struct header **moved =
-      array_reserve(headers->list, &headers->capacity, headers->count, sizeof(struct header *));
-  if (!moved) return error_memory(err);
-  headers->list = moved;
-  headers->list[headers->count++] = h;
-  return CUGEN_OK;
-}
-
 static int headers_find_header(struct headers *headers, const struct header_search *wanted,
                                const struct config_compile *compile, struct header **out,
                                cugen_error *err) {
@@ -194,7 +185,7 @@ static int headers_find_header(struct headers *headers, const struct header_sear
                        .compile = compile,
                        .quoted = wanted->quoted};
   int status = headers_read_header(headers, wanted, h, err);
-  if (!status) status = headers_remember(headers, h, err);
+  if (!status && !ARRAY_ADD(headers->list, headers->count, h)) status = error_memory(err);
   if (status) header_free(h);
   *out = status ? NULL : h;
   return status;

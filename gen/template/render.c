@@ -58,7 +58,7 @@ struct renderer {
   const struct sources *sources;
   struct sandbox *sandbox;
   struct loaded *loaded;
-  size_t loaded_count, loaded_capacity;
+  size_t loaded_count;
   /* the current rendering */
   const struct render_request *request;
   struct text *body;
@@ -105,18 +105,12 @@ static struct template *find_template(struct renderer *renderer, const char *pat
 
 static int render_remember(struct renderer *renderer, const char *from, const char *name,
                            struct template *template, bool owner, cugen_error *err) {
-  struct loaded *moved = array_reserve(renderer->loaded, &renderer->loaded_capacity,
-                                       renderer->loaded_count, sizeof *moved);
-  if (!moved) return error_memory(err);
-  renderer->loaded = moved;
-  struct loaded loaded = {strdup(from), strdup(name), template, owner};
-  if (!loaded.from || !loaded.name) {
-    free(loaded.from);
-    free(loaded.name);
-    return error_memory(err);
-  }
-  renderer->loaded[renderer->loaded_count++] = loaded;
-  return CUGEN_OK;
+  const struct loaded loaded = {strdup(from), strdup(name), template, owner};
+  if (loaded.from && loaded.name && ARRAY_ADD(renderer->loaded, renderer->loaded_count, loaded))
+    return CUGEN_OK;
+  free(loaded.from);
+  free(loaded.name);
+  return error_memory(err);
 }
 
 static int load_file(struct renderer *renderer, const char *from, const char *name,

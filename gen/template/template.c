@@ -19,7 +19,6 @@ struct parser {
                             will see */
   int plain_line;        /* number of the next line in plain, from 0 */
   int *piece_plain_line; /* for each piece, the line of plain at which it starts */
-  size_t piece_plain_capacity;
   bool in_piece;
   cugen_error *err;
 };
@@ -29,28 +28,19 @@ static int parse_error(struct parser *parser, const char *what) {
                       what);
 }
 
-/* Makes room for one more element in a growing array; returns false if memory is out. */
-static bool template_grow(void *array, size_t *capacity, size_t count, size_t size) {
-  void *moved = array_reserve(*(void **)array, capacity, count, size);
-  if (moved) *(void **)array = moved;
-  return moved != NULL;
-}
-
 /* ---- Pieces --------------------------------------------------------------------------------- */
 
 static int begin_fragment(struct parser *parser) {
   struct template *t = parser->template;
-  if (!template_grow(&t->fragments, &t->fragment_capacity, t->fragment_count, sizeof *t->fragments))
-    return error_memory(parser->err);
-  t->fragments[t->fragment_count++] = (struct template_fragment){.at = t->literal.length};
-  return CUGEN_OK;
+  const struct template_fragment fragment = {.at = t->literal.length};
+  return ARRAY_ADD(t->fragments, t->fragment_count, fragment) ? CUGEN_OK
+                                                              : error_memory(parser->err);
 }
 
 static int begin_piece(struct parser *parser) {
   struct template *t = parser->template;
-  if (!template_grow(&t->pieces, &t->piece_capacity, t->piece_count, sizeof *t->pieces) ||
-      !template_grow(&parser->piece_plain_line, &parser->piece_plain_capacity, t->piece_count,
-                     sizeof(int)))
+  if (!ARRAY_ROOM(t->pieces, t->piece_count) ||
+      !ARRAY_ROOM(parser->piece_plain_line, t->piece_count))
     return error_memory(parser->err);
   parser->piece_plain_line[t->piece_count] = parser->plain_line;
   t->pieces[t->piece_count] =

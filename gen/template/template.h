@@ -30,9 +30,9 @@ struct template {
   bool once; /* the file has #pragma once */
   struct text lua, literal;
   struct template_piece *pieces;
-  size_t piece_count, piece_capacity;
+  size_t piece_count;
   struct template_fragment *fragments;
-  size_t fragment_count, fragment_capacity;
+  size_t fragment_count;
 };
 
 /* path: the name of the file for messages. */

@@ -46,13 +46,6 @@ static int ptx_refuse(struct reader *r, const char *what, struct ptx_name word) 
                    (int)word.length, word.text);
 }
 
-/* Grows an array if it has no room for another element. */
-static void *room(struct reader *r, void *array, size_t count, size_t size) {
-  void *bigger = array_grow(array, count, size);
-  if (!bigger) r->failed = true;
-  return bigger ? bigger : array;
-}
-
 static bool ptx_is_word(struct ptx_name word, const char *text) {
   return strlen(text) == word.length && strncmp(word.text, text, word.length) == 0;
 }
@@ -129,8 +122,8 @@ static struct symbol *ptx_find_symbol(struct reader *r, struct ptx_name name) {
 }
 
 static void add_symbol(struct reader *r, struct ptx_name name, bool is_register, int64_t value) {
-  r->symbols = room(r, r->symbols, r->symbol_count, sizeof *r->symbols);
-  if (!r->failed) r->symbols[r->symbol_count++] = (struct symbol){name, is_register, value};
+  const struct symbol symbol = {name, is_register, value};
+  r->failed |= !ARRAY_ADD(r->symbols, r->symbol_count, symbol);
 }
 
 /* Reads .func (.param .b32 func_retval0) name; the function's address is a number like any
@@ -190,8 +183,8 @@ static void read_registers(struct reader *r, struct ptx_name directive) {
       long count = strtol(r->at + 1, &end, 10);
       r->at = *end == '>' ? end + 1 : end;
       if (count < 1 || count > MOST_REGISTERS) continue;
-      r->ranges = room(r, r->ranges, r->range_count, sizeof *r->ranges);
-      if (!r->failed) r->ranges[r->range_count++] = (struct range){name, r->out->slots, (int)count};
+      const struct range range = {name, r->out->slots, (int)count};
+      r->failed |= !ARRAY_ADD(r->ranges, r->range_count, range);
       add_slots(r, (int)count, valueless);
     } else {
       add_symbol(r, name, true, r->out->slots);
@@ -241,10 +234,8 @@ static const char *const special_names[PTX_OTHER_SPECIAL] = {
 
 static size_t ptx_add_operand(struct reader *r, struct ptx_operand operand) {
   struct ptx_kernel *k = r->out;
-  k->operands = room(r, k->operands, k->operand_count, sizeof *k->operands);
-  if (r->failed) return 0;
-  k->operands[k->operand_count] = operand;
-  return k->operand_count++;
+  r->failed |= !ARRAY_ADD(k->operands, k->operand_count, operand);
+  return r->failed ? 0 : k->operand_count - 1;
 }
 
 /* Reads a register, a special register, or a name that is resolved at the end. */
@@ -261,8 +252,8 @@ static struct ptx_operand named(struct reader *r, struct ptx_name name) {
     return (struct ptx_operand){PTX_REGISTER, (int)symbol->value, 0};
   if (symbol) return (struct ptx_operand){PTX_NUMBER, -1, symbol->value};
   if (*name.text == '%') return (struct ptx_operand){PTX_SPECIAL, PTX_OTHER_SPECIAL, 0};
-  r->fixups = room(r, r->fixups, r->fixup_count, sizeof *r->fixups);
-  if (!r->failed) r->fixups[r->fixup_count++] = (struct fixup){r->out->operand_count, name};
+  const struct fixup fixup = {r->out->operand_count, name};
+  r->failed |= !ARRAY_ADD(r->fixups, r->fixup_count, fixup);
   return (struct ptx_operand){PTX_NUMBER, -1, 0};
 }
 
@@ -351,9 +342,8 @@ static void ptx_read_call(struct reader *r, struct ptx_instruction *out) {
             : ptx_is_word(name, "vprintf")    ? PTX_PRINT
                                               : PTX_CALL;
   if (out->op == PTX_PRINT) out->weight = print_weight;
-  k->called = room(r, k->called, k->called_count, sizeof *k->called);
   out->immediate = (int64_t)k->called_count;
-  if (!r->failed) k->called[k->called_count++] = name;
+  r->failed |= !ARRAY_ADD(k->called, k->called_count, name);
 }
 
 static int ptx_read_instruction(struct reader *r, struct ptx_name word) {
@@ -377,10 +367,7 @@ static int ptx_read_instruction(struct reader *r, struct ptx_name word) {
   if (status) return status;
   made.count = (int)(k->operand_count - made.first);
   if (made.results) made.results = first; /* a vector or pair is a whole first operand */
-  k->instructions = room(r, k->instructions, k->count, sizeof *k->instructions);
-  if (r->failed) return error_memory(r->err);
-  k->instructions[k->count++] = made;
-  return CUGEN_OK;
+  return !r->failed && ARRAY_ADD(k->instructions, k->count, made) ? CUGEN_OK : error_memory(r->err);
 }
 
 /* Reads .loc 1 12 3, function_name NAME, inlined_at 1 7 5. For inlined code the line is that of
@@ -574,8 +561,7 @@ static void ptx_read_file(struct reader *r) {
   const char *slash = memrchr(r->at + 1, '/', length);
   file.name.text = slash ? slash + 1 : r->at + 1;
   file.name.length = (size_t)(r->at + 1 + length - file.name.text);
-  k->files = room(r, k->files, k->file_count, sizeof *k->files);
-  if (!r->failed) k->files[k->file_count++] = file;
+  r->failed |= !ARRAY_ADD(k->files, k->file_count, file);
   r->at = file.name.text + file.name.length;
 }
 

@@ -202,10 +202,8 @@ struct spaces {
 static int take_space(void *context, const struct cache_row *row, cugen_error *err) {
   enum { TEXTS = 6 };
   struct spaces *all = context;
-  struct cache_space *data = array_grow(all->data, all->count, sizeof *data);
-  if (!data) return error_memory(err);
-  all->data = data;
-  struct cache_space *s = &data[all->count++];
+  if (!ARRAY_ROOM(all->data, all->count)) return error_memory(err);
+  struct cache_space *s = &all->data[all->count++];
   *s = (struct cache_space){.id = row_integer(row, TEXTS),
                             .records = (size_t)row_integer(row, TEXTS + 1),
                             .failed = (size_t)row_integer(row, TEXTS + 2),

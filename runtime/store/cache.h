@@ -110,7 +110,7 @@ int cache_greatest_rate(struct cache *cache, const char *device, const char *con
 /* A growing array of records. */
 struct cache_records {
   struct cache_record *data;
-  size_t count, capacity;
+  size_t count;
 };
 void cache_records_free(struct cache_records *records);
 

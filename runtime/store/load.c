@@ -27,10 +27,8 @@ static int hand_out(int status, struct cache_records *records, struct cache_reco
 
 int cache_take_record(void *context, const struct cache_row *row, cugen_error *err) {
   struct cache_records *out = context;
-  struct cache_record *data = array_reserve(out->data, &out->capacity, out->count, sizeof *data);
-  if (!data) return error_memory(err);
-  out->data = data;
-  struct cache_record *next = &data[out->count];
+  if (!ARRAY_ROOM(out->data, out->count)) return error_memory(err);
+  struct cache_record *next = &out->data[out->count];
   if (!cache_row_record(row, next)) return error_memory(err);
   next->elsewhere = row_integer(row, CACHE_COLUMNS) != 0;
   if (next->wrong)
@@ -191,7 +189,7 @@ static bool load_merge(struct cache_records *all, struct cache_records *more) {
     data[i] = from_more ? more->data[right++] : all->data[left++];
   }
   free(all->data);
-  *all = (struct cache_records){data, count, count + 1};
+  *all = (struct cache_records){data, count};
   more->count = 0;
   return true;
 }
@@ -227,7 +225,7 @@ static bool sort_by(struct cache_records *all, const struct objective *objective
     qsort(ranked, all->count, sizeof *ranked, load_by_cost);
     for (size_t i = 0; i < all->count; i++) data[i] = all->data[ranked[i].place];
     free(all->data);
-    *all = (struct cache_records){data, all->count, all->count + 1};
+    *all = (struct cache_records){data, all->count};
   } else {
     free(data);
   }

@@ -14,10 +14,8 @@ struct portfolios {
 
 static int take_portfolio(void *context, const struct cache_row *row, cugen_error *err) {
   struct portfolios *all = context;
-  struct cache_portfolio *data = array_grow(all->data, all->count, sizeof *data);
-  if (!data) return error_memory(err);
-  all->data = data;
-  struct cache_portfolio *p = &data[all->count++];
+  if (!ARRAY_ROOM(all->data, all->count)) return error_memory(err);
+  struct cache_portfolio *p = &all->data[all->count++];
   int at = 0;
   *p = (struct cache_portfolio){0};
 #define X(name) p->name = strdup(row_text(row, at++));

@@ -41,10 +41,7 @@ static void note_cost(struct best *best, const struct tuner_run *run, double cos
     best->beaten = cost;
     best->beaten_at = run->result->tried;
   }
-  double *costs = array_grow(best->costs, best->cost_count, sizeof *costs);
-  if (!costs) return;
-  best->costs = costs;
-  best->costs[best->cost_count++] = cost;
+  if (ARRAY_ROOM(best->costs, best->cost_count)) best->costs[best->cost_count++] = cost;
 }
 
 void best_note(struct best *best, const struct tuner_run *run, uint64_t index,

@@ -210,14 +210,9 @@ int run_records_store_again(struct run_records *r, const struct cache_record *be
 
 int run_records_keep(struct run_records *r, struct cache_record *record, struct hash image,
                      cugen_error *err) {
-  struct cache_record *own = array_grow(r->own, r->count, sizeof *own);
-  if (!own) return error_memory(err);
-  r->own = own;
-  struct hash *images = array_grow(r->images, r->count, sizeof *images);
-  if (!images) return error_memory(err);
-  r->images = images;
-  images[r->count] = image;
-  own[r->count++] = *record;
+  if (!ARRAY_ROOM(r->own, r->count) || !ARRAY_ROOM(r->images, r->count)) return error_memory(err);
+  r->images[r->count] = image;
+  r->own[r->count++] = *record;
   return CUGEN_OK;
 }
 

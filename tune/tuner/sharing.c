@@ -72,10 +72,8 @@ static int ask_claims(const struct sharing *s, struct cache_claim *claims, size_
 }
 
 static int sharing_wait_for(struct sharing *s, const struct candidate *c, cugen_error *err) {
-  struct sharing_waiting one = {c->index, strdup(c->real.variant), c->real.hash, 0},
-                         *all = array_reserve(s->waiting, &s->capacity, s->count, sizeof one);
-  if (all) s->waiting = all;
-  if (all && one.variant) return all[s->count++] = one, CUGEN_OK;
+  const struct sharing_waiting one = {c->index, strdup(c->real.variant), c->real.hash, 0};
+  if (one.variant && ARRAY_ADD(s->waiting, s->count, one)) return CUGEN_OK;
   free(one.variant);
   return error_memory(err);
 }

@@ -34,7 +34,7 @@ struct sharing {
     struct hash hash;
     int recorded; /* how often the claim was refused because a record exists */
   } * waiting;    /* variants that other tuners have claimed */
-  size_t count, capacity;
+  size_t count;
   /* The candidates to claim next; they are claimed together once there are batch_size of them. */
   struct candidate *batch[SHARING_BATCH];
   size_t batch_count, batch_size;

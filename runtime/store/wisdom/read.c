@@ -322,13 +322,11 @@ static int wisdom_read_portfolio(struct reader *reader, const char *line, size_t
     return read_refuse(
         reader, "the file has more lines than its first line promises: %zu records, %zu portfolios",
         reader->promised, reader->promised_portfolios);
-  struct cache_portfolio *all =
-      array_grow(reader->portfolios, reader->portfolio_count, sizeof *all);
-  if (!all) return error_memory(reader->err);
-  reader->portfolios = all;
-  all[reader->portfolio_count] = (struct cache_portfolio){0};
+  if (!ARRAY_ROOM(reader->portfolios, reader->portfolio_count)) return error_memory(reader->err);
+  struct cache_portfolio *next = &reader->portfolios[reader->portfolio_count];
+  *next = (struct cache_portfolio){0};
   int status = read_object(reader, line, length, &object);
-  if (!status) status = fill_portfolio(reader, object, &all[reader->portfolio_count++]);
+  if (!status) reader->portfolio_count++, status = fill_portfolio(reader, object, next);
   json_decref(object);
   return status;
 }
