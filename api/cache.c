@@ -12,19 +12,14 @@
 #include "runtime/store/wisdom.h"
 #include "set_best.h"
 
-/* The strings of the sets belong to the spaces. */
 struct listing {
-  struct cache_space *spaces;
-  size_t count;
   cugen_cache_set *sets;
-  struct record_options *said; /* the parsed options of each space */
+  size_t count;
 };
 
 static void clear_listing(void *data) {
   struct listing *listing = data;
-  cache_spaces_free(listing->spaces, listing->count);
-  free(listing->sets);
-  free(listing->said);
+  cache_spaces_free(listing->sets, listing->count);
 }
 
 struct checked {
@@ -161,50 +156,30 @@ static int cache_take_filter(cugen *lib, struct cache *cache, const cugen_cache_
 
 /* ---- Listing -------------------------------------------------------------------------------- */
 
-/* Describes a set. said: the parsed options, which must live as long as *out. */
-static void describe_set(const struct cache_space *space, struct record_options *said,
-                         cugen_cache_set *out) {
-  *said = record_options_parse(space->options);
-  const bool measured = said->kind == OPTIONS_MEASURED,
-             suggested = strcmp(space->options, FOREIGN_OPTIONS) == 0; /* they are no results */
-  *out = (cugen_cache_set){.config = space->config,
-                           .problem = space->problem,
-                           .device = space->device,
-                           .options = space->options,
-                           .arch = measured ? said->arch : NULL,
-                           .measure = measured ? measure_way_names[said->measure]
-                                      : said->kind == OPTIONS_BASELINE ? "baseline"
-                                                                       : NULL,
-                           .records = space->records,
-                           .failed = space->failed,
-                           .history = space->history,
-                           .best = suggested ? "" : space->best,
-                           .seconds = suggested ? 0 : space->seconds,
-                           .flops = space->flops,
-                           .bytes = space->bytes,
-                           .measured_at = space->measured_at};
-}
-
-static bool cache_is_meant(const struct meant *meant, const struct cache_space *space) {
-  const struct cache_key key = {.device = space->device,
-                                .config = space->config,
-                                .problem = space->problem,
-                                .options = space->options};
-  return cache_filter_takes(&meant->filter, &key);
+static void describe_set(cugen_cache_set *set) {
+  const struct record_options said = record_options_parse(set->options);
+  if (said.kind == OPTIONS_MEASURED) {
+    memcpy(set->arch, said.arch, sizeof set->arch);
+    set->measure = measure_way_names[said.measure];
+  }
+  if (said.kind == OPTIONS_BASELINE) set->measure = "baseline";
+  /* Suggestions are no results. */
+  if (strcmp(set->options, FOREIGN_OPTIONS) == 0) *set->best = '\0', set->seconds = 0;
 }
 
 static int list_sets(cugen *lib, struct cache *cache, const struct meant *meant,
                      struct listing *listing, size_t *count, cugen_error *err) {
   struct set_best best = {.lib = lib};
-  int status = cache_spaces(cache, &listing->spaces, &listing->count, err);
-  if (status) return status;
-  listing->sets = calloc(listing->count + 1, sizeof *listing->sets);
-  listing->said = calloc(listing->count + 1, sizeof *listing->said);
-  if (!listing->sets || !listing->said) return error_memory(err);
+  int status = cache_spaces(cache, &listing->sets, &listing->count, err);
   for (size_t i = 0; i < listing->count && !status; i++) {
-    if (!cache_is_meant(meant, &listing->spaces[i])) continue;
-    status = set_best_find(&best, &listing->spaces[i], err);
-    describe_set(&listing->spaces[i], &listing->said[i], &listing->sets[(*count)++]);
+    cugen_cache_set set = listing->sets[i];
+    const struct cache_key key = {
+        .device = set.device, .config = set.config, .problem = set.problem, .options = set.options};
+    if (!cache_filter_takes(&meant->filter, &key)) continue;
+    status = set_best_find(&best, &set, err);
+    describe_set(&set);
+    listing->sets[i] = listing->sets[*count]; /* sets that are not meant go to the end */
+    listing->sets[(*count)++] = set;
   }
   set_best_close(&best);
   return status;
@@ -248,7 +223,7 @@ static int cache_list_portfolios(struct cache *cache, const struct meant *meant,
     if (status) break;
     h->kept = all[i];
     all[i] = (struct cache_portfolio){0};
-    status = portfolio_publish(h, &out->out[out->count - 1], err);
+    portfolio_publish(h, &out->out[out->count - 1]);
   }
   cache_portfolios_free(all, count);
   return status;

@@ -18,23 +18,6 @@ typedef struct cugen_cache_filter {
                           "served": by plans that explored */
 } cugen_cache_filter;
 
-/* The records of one kernel for one problem on one device with one set of options. */
-typedef struct cugen_cache_set {
-  const char *config, *problem, *device, *options;
-  const char *arch; /* from the options: "sm_90a", "cpu"; NULL: the records are predictions */
-  const char
-      *measure; /* from the options: how the records were timed, "burst" or "served", or "baseline":
-                          comparisons with functions of the user; NULL: predictions */
-  size_t records;      /* variants with a record, measured or failed */
-  size_t failed;       /* failed ones among the records */
-  size_t history;      /* earlier records of the same variants */
-  const char *best;    /* the variant that api_best_of finds, including stale records; the fastest
-                          if the config is missing; "": none is correct */
-  double seconds;      /* time of the best */
-  double flops, bytes; /* declared work of the problem; 0: not declared */
-  int64_t measured_at; /* time of the latest record; seconds since the epoch */
-} cugen_cache_set;
-
 /* Lists the sets. *out lives until the next call. filter (may be NULL: all): only its first three
    members are used. A missing database is not created. */
 int api_cache_list(cugen *lib, const cugen_cache_filter *filter, const cugen_cache_set **out,

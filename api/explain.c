@@ -51,12 +51,9 @@ int api_kernel_ceilings(cugen_kernel *k, cugen_ceilings *out, cugen_error *error
   int status = api_products(k, &products, error);
   const struct dtype *named = products ? dtype_find(products) : NULL,
                      *dtype = named ? named : compute_dtype(k);
-  const struct ceilings peak = roofline_peak(&k->lookup.device, dtype);
-  *out = (cugen_ceilings){.dtype = products ? products : dtype->name,
-                          .flops_peak = peak.flops_peak,
-                          .tensor_flops_peak =
-                              products ? roofline_tensor_flops(&k->lookup.device, products) : 0,
-                          .bandwidth_peak = peak.bandwidth_peak};
+  *out = roofline_peak(&k->lookup.device, dtype);
+  out->dtype = products ? products : dtype->name;
+  if (products) out->tensor_flops_peak = roofline_tensor_flops(&k->lookup.device, products);
   return status || !k->lookup.device.facts.is_gpu ? status
                                                   : explain_add_measured(k, dtype, out, error);
 }
@@ -66,16 +63,10 @@ double api_kernel_tensor_flops(const cugen_kernel *k, const char *type) {
 }
 
 double api_roofline(cugen_kernel *k, double flops, double bytes, double seconds, int *measured) {
-  const cugen_ceilings *c = &k->ceilings;
-  /* If the cache cannot be read, the ceilings are the peaks. */
-  if (!c->dtype) api_kernel_ceilings(k, &k->ceilings, NULL);
-  const struct ceilings ceilings = {.flops = c->flops,
-                                    .flops_peak = c->flops_peak,
-                                    .tensor_flops_peak = c->tensor_flops_peak,
-                                    .bandwidth = c->bandwidth,
-                                    .bandwidth_peak = c->bandwidth_peak};
   bool is_measured;
-  double fraction = roofline_fraction(&ceilings, flops, bytes, seconds, &is_measured);
+  /* If the cache cannot be read, the ceilings are the peaks. */
+  if (!k->ceilings.dtype) api_kernel_ceilings(k, &k->ceilings, NULL);
+  double fraction = roofline_fraction(&k->ceilings, flops, bytes, seconds, &is_measured);
   *measured = is_measured;
   return fraction;
 }

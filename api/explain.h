@@ -4,20 +4,6 @@
 
 #include "source.h"
 
-/* The rates that limit a kernel on its GPU; 0: unknown. The cpu device has none. A peak is the rate
-   of all multiprocessors at the highest clock, and for memory the described rate, or the rate by
-   its clock and width. A data sheet's figure may assume a lower clock. */
-typedef struct cugen_ceilings {
-  const char *dtype;                /* the type in which the kernel computes: that of the config's
-                                       products ("bf16", "tf32"), else that of its first output */
-  double flops, flops_peak;         /* FLOP/s of fused multiply-adds of this type, without tensor
-                                       cores */
-  double tensor_flops_peak;         /* dense FLOP/s of the tensor cores, if the config declares
-                                       products; 0: none */
-  double bandwidth, bandwidth_peak; /* bytes/s of device memory, reads and writes together */
-  int64_t flops_at, bandwidth_at;   /* time of the measurements; seconds since the epoch */
-} cugen_ceilings;
-
 /* Looks up the ceilings. The measured rates are the best records on that device of two shipped
    configs, peak_copy, and peak_fma with this dtype. api_kernel_tune measures these configs like any
    other. */

@@ -244,8 +244,8 @@ static void learning_sum_losses(struct portfolio_holding *from) {
       worst = fmax(worst, problem->loss);
       count++;
     }
-    from->variants[i].mean = count ? exp(sum / (double)count) : 0;
-    from->variants[i].worst = worst;
+    from->body.variants[i].mean = count ? exp(sum / (double)count) : 0;
+    from->body.variants[i].worst = worst;
   }
 }
 
@@ -336,7 +336,7 @@ static int take_learnt(struct portfolio_holding *h, const struct portfolio_learn
                        const size_t *columns, cugen_portfolio *out, cugen_error *err) {
   int status = fill_key(&h->data, &h->kept, err);
   if (!status) status = fill_body(&h->data, learnt, columns, &h->body, err);
-  if (!status) status = portfolio_publish(h, out, err);
+  if (!status) portfolio_publish(h, out);
   if (!status) status = describe_problems(h, learnt, columns, out, err);
   if (!status) learning_sum_losses(h);
   return status;
@@ -487,8 +487,8 @@ static int judge_variants(struct lookup *l, struct portfolio_holding *h, cugen_e
     uint64_t index;
     status = portfolio_try(l, &h->body.variants[i], &state, &index, &spec, err);
     kernel_spec_free(&spec);
-    h->variants[i].stale = state == PORTFOLIO_STALE;
-    h->variants[i].invalid = state == PORTFOLIO_INVALID;
+    h->body.variants[i].stale = state == PORTFOLIO_STALE;
+    h->body.variants[i].invalid = state == PORTFOLIO_INVALID;
   }
   return status;
 }
@@ -510,8 +510,8 @@ int api_kernel_portfolios(cugen_kernel *k, const cugen_portfolio **out, size_t *
     }
     holding->kept = found[i].kept, holding->body = found[i].body;
     found[i] = (struct portfolio_found){0};
-    status = portfolio_publish(holding, &h->out[i], error);
-    if (!status) status = judge_variants(&k->lookup, holding, error);
+    portfolio_publish(holding, &h->out[i]);
+    status = judge_variants(&k->lookup, holding, error);
   }
   portfolios_free(found, all);
   if (status) return status;

@@ -4,18 +4,6 @@
 
 #include "cache.h"
 
-/* A variant of a portfolio. mean and worst: the loss of the problems that it serves, as a factor of
-   their time (cost). stale and invalid are set by api_kernel_portfolios. */
-typedef struct cugen_portfolio_variant {
-  const char *variant; /* full text of the variant */
-  size_t serves;       /* number of problems, among those learnt from, that it serves */
-  double mean, worst;  /* geometric mean and largest loss; 0: unknown */
-  int stale;        /* the variant's source has changed since it was measured; it serves nothing */
-  int invalid;      /* the variant is not valid for the kernel's problem */
-  const char *time; /* the variant's time as an expression over sizes, in microseconds if the
-                          objective is time; NULL: none */
-} cugen_portfolio_variant;
-
 /* A problem from which a portfolio was learnt, and the variant that serves it. */
 typedef struct cugen_portfolio_problem {
   const char *problem;

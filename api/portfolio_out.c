@@ -10,7 +10,6 @@ void portfolio_holding_drop(struct portfolio_holdings *h) {
   cache_portfolio_free(&last->kept);
   portfolio_body_free(&last->body);
   portfolio_data_free(&last->data);
-  free(last->variants);
   free(last->problems);
 }
 
@@ -37,21 +36,15 @@ static size_t count_missed(const struct portfolio_body *body) {
   return left > 0 ? (size_t)left : 0;
 }
 
-int portfolio_publish(struct portfolio_holding *from, cugen_portfolio *out, cugen_error *err) {
+void portfolio_publish(const struct portfolio_holding *from, cugen_portfolio *out) {
   const struct portfolio_body *body = &from->body;
-  from->variants = calloc(body->count + 1, sizeof *from->variants);
-  if (!from->variants) return error_memory(err);
-  for (size_t i = 0; i < body->count; i++)
-    from->variants[i] = (cugen_portfolio_variant){.variant = body->variants[i].variant,
-                                                  .serves = (size_t)body->variants[i].serves,
-                                                  .time = body->variants[i].time};
   *out = (cugen_portfolio){.config = from->kept.config,
                            .problem_class = from->kept.class,
                            .device = from->kept.device,
                            .options = from->kept.options,
                            .objective = from->kept.objective,
                            .rule = body->rule,
-                           .variants = from->variants,
+                           .variants = body->variants,
                            .variant_count = body->count,
                            .doubted = body->doubted,
                            .kernels = (size_t)body->kernels,
@@ -62,5 +55,4 @@ int portfolio_publish(struct portfolio_holding *from, cugen_portfolio *out, cuge
                            .held_out_worst = body->held_worst,
                            .learnt_at = from->kept.learnt_at,
                            .missed = count_missed(body)};
-  return CUGEN_OK;
 }

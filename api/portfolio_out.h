@@ -10,7 +10,6 @@ struct portfolio_holding {
   struct cache_portfolio kept;
   struct portfolio_body body;
   struct portfolio_data data; /* set for a portfolio that was just learnt */
-  cugen_portfolio_variant *variants;
   cugen_portfolio_problem *problems;
 };
 
@@ -32,6 +31,6 @@ struct portfolio_holding *portfolio_holding_add(struct portfolio_holdings *holdi
 /* Removes the last holding. */
 void portfolio_holding_drop(struct portfolio_holdings *holdings);
 /* Fills *out from the stored portfolio and its body. */
-int portfolio_publish(struct portfolio_holding *from, cugen_portfolio *out, cugen_error *err);
+void portfolio_publish(const struct portfolio_holding *from, cugen_portfolio *out);
 
 #endif

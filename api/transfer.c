@@ -114,25 +114,11 @@ static int compile_copier(const cugen *lib, const char *arch, struct compiled *o
 
 /* ---- Measuring ------------------------------------------------------------------------------ */
 
-static cugen_transfer_row transfer_publish(const struct transfer_row *row) {
-  return (cugen_transfer_row){.memory = transfer_kind_names[row->kind],
-                              .unavailable = row->unavailable,
-                              .to_host = row->to_host,
-                              .size = (int64_t)row->size,
-                              .bytes = (int64_t)row->bytes,
-                              .alone = row->alone,
-                              .seconds = row->many.seconds,
-                              .seconds_min = row->many.minimum,
-                              .seconds_p20 = row->many.p20,
-                              .seconds_p80 = row->many.p80,
-                              .samples = row->many.samples};
-}
-
-static int keep_row(const struct transfer_row *row, void *context) {
+static int keep_row(const cugen_transfer_row *row, void *context) {
   struct transfer *transfer = context;
   const cugen_transfer_options *options = transfer->options;
   cugen_transfer_row *kept = &transfer->rows[transfer->count++];
-  *kept = transfer_publish(row);
+  *kept = *row;
   cugen_transfer_progress progress = {transfer->count, transfer->planned, kept};
   return options->progress && options->progress(&progress, options->context)
              ? CUGEN_ERROR_INTERRUPTED

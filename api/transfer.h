@@ -4,22 +4,6 @@
 
 #include "base/results.h"
 
-/* A measurement for one kind of host memory, one direction and one size. */
-typedef struct cugen_transfer_row {
-  const char *memory;      /* "pageable" and so on, see cugen_transfer_options */
-  const char *unavailable; /* why the kind could not be measured; the other members are then 0, in a
-                              single row for the kind. NULL: it was measured */
-  int to_host;             /* 0: from the host to the device */
-  int64_t size;            /* requested size in bytes */
-  int64_t bytes;           /* bytes moved by one transfer: the size, or its whole rows */
-  double alone;            /* median seconds of a single transfer, from the call to the end that the
-                              host sees */
-  double seconds;          /* median seconds of one of many transfers in a row; for managed and
-                              prefetch equal to alone */
-  double seconds_min, seconds_p20, seconds_p80;
-  int samples;
-} cugen_transfer_row;
-
 /* The progress of measuring; valid during the callback. */
 typedef struct cugen_transfer_progress {
   size_t done, planned;           /* rows; a kind that is unavailable counts as one */

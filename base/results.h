@@ -4,6 +4,7 @@
 #define BASE_RESULTS_H
 
 #include "cugen.h"
+#include "hash.h"
 
 /* The kinds of a device's name, which is an id or the text under which records of the device are
    kept (cugen_cache_set.device). */
@@ -32,6 +33,25 @@ typedef enum cugen_cache_kind {
   CUGEN_CACHE_MEMORY,   /* "none" */
   CUGEN_CACHE_SERVER    /* "postgresql://..." */
 } cugen_cache_kind;
+
+/* The records of one kernel for one problem on one device with one set of options. The strings
+   belong to the struct. */
+typedef struct cache_space {
+  int64_t id;
+  char *config, *problem, *device, *options;
+  char *best;                   /* the fastest right variant; "": none. api_cache_list: the variant
+                                   that api_best_of finds, including stale records */
+  double seconds, flops, bytes; /* of the best; 0: no work is declared */
+  char *origin;                 /* of the best record; "": not known */
+  size_t records;               /* variants with a record, measured or failed */
+  size_t failed;                /* failed ones among the records */
+  size_t history;               /* earlier records of the same variants */
+  int64_t measured_at;          /* time of the latest record; seconds since the epoch */
+  /* From the options, set by api_cache_list: "sm_90a", "cpu"; and how the records were timed,
+     "burst" or "served". "" and NULL: the records are predictions. */
+  char arch[32];
+  const char *measure;
+} cugen_cache_set;
 
 /* The numbers of objects that exist or were removed. */
 typedef struct cugen_cache_counts {
@@ -264,6 +284,50 @@ typedef struct cugen_tune_result {
   TUNE_RESULT_FIELDS(X)
 #undef X
 } cugen_tune_result;
+
+/* The rates that limit a kernel on its GPU; 0: unknown. The cpu device has none. A peak is the rate
+   of all multiprocessors at the highest clock, and for memory the described rate, or the rate by
+   its clock and width. A data sheet's figure may assume a lower clock. */
+typedef struct ceilings {
+  const char *dtype;                /* the type in which the kernel computes: that of the config's
+                                       products ("bf16", "tf32"), else that of its first output */
+  double flops, flops_peak;         /* FLOP/s of fused multiply-adds of this type, without tensor
+                                       cores */
+  double tensor_flops_peak;         /* dense FLOP/s of the tensor cores, if the config declares
+                                       products; 0: none */
+  double bandwidth, bandwidth_peak; /* bytes/s of device memory, reads and writes together */
+  int64_t flops_at, bandwidth_at;   /* time of the measurements; seconds since the epoch */
+} cugen_ceilings;
+
+/* A measurement of transfers for one kind of host memory, one direction and one size. */
+typedef struct cugen_transfer_row {
+  const char *memory;      /* "pageable" and so on, see cugen_transfer_options */
+  const char *unavailable; /* why the kind could not be measured; the other members are then 0, in a
+                              single row for the kind. NULL: it was measured */
+  int to_host;             /* 0: from the host to the device */
+  int64_t size;            /* requested size in bytes */
+  int64_t bytes;           /* bytes moved by one transfer: the size, or its whole rows */
+  double alone;            /* median seconds of a single transfer, from the call to the end that the
+                              host sees */
+  double seconds;          /* median seconds of one of many transfers in a row; for managed and
+                              prefetch equal to alone */
+  double seconds_min, seconds_p20, seconds_p80;
+  int samples;
+} cugen_transfer_row;
+
+/* A variant of a portfolio. mean and worst: the loss of the problems that it serves, as a factor of
+   their time (cost). stale and invalid are set by api_kernel_portfolios. */
+typedef struct portfolio_body_variant {
+  char *variant;      /* full text of the variant */
+  int64_t serves;     /* number of problems, among those learnt from, that it serves */
+  char *problem;      /* one of these problems */
+  struct hash source; /* hash of the variant's source on that problem */
+  double mean, worst; /* geometric mean and largest loss; 0: unknown */
+  int stale;   /* the variant's source has changed since it was measured; it serves nothing */
+  int invalid; /* the variant is not valid for the kernel's problem */
+  char *time;  /* the variant's time as an expression over sizes, in microseconds if the
+                         objective is time; NULL: none */
+} cugen_portfolio_variant;
 
 /* The kinds of restrictions, which remove combinations from the space. */
 typedef enum cugen_restriction_kind {

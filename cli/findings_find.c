@@ -219,7 +219,7 @@ static int findings_find_open_kernel(struct cli *cli, const cugen_cache_set *set
   const char *settings[MOST_SETTINGS];
   cugen_options options = cli_library_options(cli);
   options.device = set->device;
-  options.arch = is_cpu_set(set) ? NULL : set->arch;
+  options.arch = is_cpu_set(set) || !*set->arch ? NULL : set->arch;
   options.measure = set->measure;
   char *problem = strdup(set->problem);
   if (!problem) return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");

@@ -65,7 +65,7 @@ static void portfolio_add_variant(struct table *table, const cugen_portfolio *p,
                                   struct shown_columns shown) {
   const cugen_portfolio_variant *v = &p->variants[i];
   table_cell(table, print_count(i).text);
-  table_cell(table, print_count(v->serves).text);
+  table_cell(table, print_count((uint64_t)v->serves).text);
   if (shown.losses) table_cell(table, loss(v->mean).text);
   if (shown.losses) table_cell(table, loss(v->worst).text);
   if (shown.states) table_cell(table, portfolio_state_of(v));
@@ -204,7 +204,7 @@ int portfolio_print_list(struct cli *cli, const cugen_portfolio *portfolios, siz
 
 static json_t *portfolio_variant_json(const void *item) {
   const cugen_portfolio_variant *v = item;
-  return JSON_NEW(MEMBER(string, v, variant), MEMBER(count, v, serves), MEMBER(known, v, mean),
+  return JSON_NEW(MEMBER(string, v, variant), MEMBER(integer, v, serves), MEMBER(known, v, mean),
                   MEMBER(known, v, worst), MEMBER(boolean, v, stale),
                   MEMBER(optional_string, v, time));
 }

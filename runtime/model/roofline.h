@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "base/results.h"
 #include "base/value.h"
 #include "runtime/device.h"
 
@@ -13,13 +14,6 @@
 double roofline_tensor_flops(const struct device_description *device, const char *type);
 /* Bytes/s of device memory; 0: not known. */
 double roofline_bandwidth(const struct device_facts *facts);
-/* Rates of a device: measured, and the peak at the highest clock; 0: not known. */
-struct ceilings {
-  double flops, flops_peak;         /* FLOP/s without tensor cores */
-  double tensor_flops_peak;         /* with tensor cores, if they can do the work; else 0 */
-  double bandwidth, bandwidth_peak; /* bytes/s */
-};
-
 /* Peak rates: the operations of the multiprocessors at the highest clock; the memory's rate as
    described, or from its clock and width. A CPU has no peak rates here. */
 struct ceilings roofline_peak(const struct device_description *device, const struct dtype *dtype);

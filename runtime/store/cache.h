@@ -156,18 +156,6 @@ int cache_news(struct cache *cache, const struct cache_key *key, struct cache_ne
 
 /* ---- Looking through and tidying up --------------------------------------------------------- */
 
-/* A summary of one set of records. The strings belong to the struct. */
-struct cache_space {
-  int64_t id;
-  char *device, *config, *problem, *options;
-  char *best;                   /* the fastest right variant; "": none */
-  double seconds, flops, bytes; /* of the best record */
-  char *origin;                 /* of the best record; "": not known */
-  /* current records, the failed ones among them, superseded records */
-  size_t records, failed, history;
-  int64_t measured_at; /* time of the latest measurement */
-};
-
 /* Lists all sets by config, device, options and problem; the caller frees with
    cache_spaces_free. */
 int cache_spaces(struct cache *cache, struct cache_space **out, size_t *count, cugen_error *err);

@@ -4,21 +4,12 @@
 #define RUNTIME_STORE_PORTFOLIO_H
 
 #include "base/error.h"
-#include "base/hash.h"
+#include "base/results.h"
 #include "base/text.h"
 
 /* ---- The body of a portfolio, as lines of readable text ------------------------------------- */
 
 enum { PORTFOLIO_BODY_MOST_VARIANTS = 64, PORTFOLIO_BODY_MOST_BYTES = 1 << 18 };
-
-struct portfolio_body_variant {
-  char *variant; /* "tiled tile=16" */
-  /* an expression over the sizes, in microseconds where the objective is time; NULL: none */
-  char *time;
-  int64_t serves;     /* number of the learnt problems that this variant serves */
-  char *problem;      /* a learnt problem that the variant serves */
-  struct hash source; /* hash of the variant's source on `problem` */
-};
 
 struct portfolio_body {
   /* An expression over the sizes of a problem and "least", the index of the variant with the

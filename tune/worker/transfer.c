@@ -370,18 +370,23 @@ static int transfer_take_samples(struct transfer *t, const struct way *way, long
   return status;
 }
 
-static int measure_row(struct transfer *t, const struct kind *kind, struct transfer_row *row,
+/* In seconds: of many transfers in a row; of single ones if each needs preparing. */
+static int measure_row(struct transfer *t, const struct kind *kind, cugen_transfer_row *row,
                        cugen_error *err) {
   const struct way *way = &kind->ways[row->to_host];
-  struct measurement alone = {0};
+  struct measurement many = {0};
   int status = transfer_prove(t, kind, err);
   if (!status) status = move_once(t, way, err);
-  if (!status) status = transfer_take_samples(t, way, 1, &alone, err);
-  row->alone = alone.seconds;
-  row->many = alone;
-  if (status || way->prepare) return status;
-  long repeats = (long)ceil(shortest_batch / fmax(alone.seconds, 1e-7));
-  return transfer_take_samples(t, way, repeats, &row->many, err);
+  if (!status) status = transfer_take_samples(t, way, 1, &many, err);
+  row->alone = many.seconds;
+  const long repeats = (long)ceil(shortest_batch / fmax(row->alone, 1e-7));
+  if (!status && !way->prepare) status = transfer_take_samples(t, way, repeats, &many, err);
+  row->seconds = many.seconds;
+  row->seconds_min = many.minimum;
+  row->seconds_p20 = many.p20;
+  row->seconds_p80 = many.p80;
+  row->samples = many.samples;
+  return status;
 }
 
 static size_t largest_of(const struct transfer_options *options) {
@@ -406,9 +411,12 @@ static int measure_sizes(struct transfer *t, enum transfer_kind kind, cugen_erro
   int status = CUGEN_OK;
   for (int to_host = 0; to_host < 2; to_host++)
     for (size_t i = 0; i < options->size_count && !status; i++) {
-      struct transfer_row row = {.kind = kind, .to_host = to_host, .size = options->sizes[i]};
-      t->to_host = row.to_host;
-      t->bytes = row.bytes = moved_bytes(kind, row.size);
+      t->to_host = to_host;
+      t->bytes = moved_bytes(kind, options->sizes[i]);
+      cugen_transfer_row row = {.memory = transfer_kind_names[kind],
+                                .to_host = to_host,
+                                .size = (int64_t)options->sizes[i],
+                                .bytes = (int64_t)t->bytes};
       status = measure_row(t, &kinds[kind], &row, err);
       if (!status) status = options->done(&row, options->context);
     }
@@ -429,7 +437,8 @@ static int transfer_make_device(struct transfer *t, enum transfer_kind kind, siz
 
 static int measure_kind(struct transfer *t, enum transfer_kind which, cugen_error *err) {
   const struct kind *kind = &kinds[which];
-  struct transfer_row absent = {.kind = which, .unavailable = why_not(t, kind)};
+  const cugen_transfer_row absent = {.memory = transfer_kind_names[which],
+                                     .unavailable = why_not(t, kind)};
   if (absent.unavailable) return t->options->done(&absent, t->options->context);
   size_t bytes = largest_of(t->options);
   t->host = NULL;

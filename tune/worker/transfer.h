@@ -26,18 +26,6 @@ enum transfer_kind {
 /* Names by kind, terminated by NULL. */
 extern const char *const transfer_kind_names[TRANSFER_KIND_COUNT + 1];
 
-struct transfer_row {
-  enum transfer_kind kind;
-  bool to_host;
-  /* Reason why the kind was not measured, in a single row without figures; NULL: it was
-     measured. */
-  const char *unavailable;
-  size_t size, bytes; /* bytes requested by the options, and bytes moved */
-  double alone;       /* seconds of one transfer that the host waits for */
-  /* Seconds per transfer of many in a row; of single transfers if each needs preparing. */
-  struct measurement many;
-};
-
 struct transfer_options {
   bool kinds[TRANSFER_KIND_COUNT];
   const size_t *sizes; /* sizes in bytes, each at least 1 */
@@ -46,7 +34,7 @@ struct transfer_options {
   const struct compiled *copier; /* image of templates/transfer_copy.cu; NULL: kernels cannot run */
   const char *why;               /* reason why `copier` is NULL */
   /* Called after each row; a status other than CUGEN_OK ends the measurement. */
-  int (*done)(const struct transfer_row *row, void *context);
+  int (*done)(const cugen_transfer_row *row, void *context);
   void *context;
 };
 
