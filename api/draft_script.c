@@ -44,10 +44,6 @@ static const struct script_tunable *script_tunable(const struct script *s, const
   return NULL;
 }
 
-static bool is_name(char c) {
-  return isalnum((unsigned char)c) || c == '_';
-}
-
 /* Returns the length of the operand at the text's end, "x", "8" or "(a + b)"; 0: there is none. */
 static size_t last_operand(const char *text, size_t length) {
   size_t end = length, depth = 0;
@@ -60,7 +56,7 @@ static size_t last_operand(const char *text, size_t length) {
       depth -= text[at] == '(';
     } while (at && depth);
   }
-  while (at && is_name(text[at - 1])) at--;
+  while (at && text_is_word(text[at - 1])) at--;
   return at < end ? length - at : 0;
 }
 
@@ -69,7 +65,7 @@ static size_t last_operand(const char *text, size_t length) {
 static size_t exponent_length(const char *text) {
   size_t at = strspn(text, " "), depth = 0;
   at += text[at] == '-';
-  while (is_name(text[at])) at++;
+  while (text_is_word(text[at])) at++;
   if (text[at] == '(') {
     do {
       depth += text[at] == '(';
@@ -95,7 +91,7 @@ static bool bound_of(const struct script_tunable *tunable, bool most, int64_t *o
 static size_t put_word(const struct script *s, const char *at, struct text *out) {
   size_t length = 0;
   int64_t bound = 0;
-  while (is_name(at[length])) length++;
+  while (text_is_word(at[length])) length++;
   const char *rest = at + length;
   const bool most = length == 3 && memcmp(at, "max", 3) == 0,
              least = length == 3 && memcmp(at, "min", 3) == 0;
@@ -126,7 +122,7 @@ static void to_lua(const struct script *s, const char *python, struct text *out)
       text_add_n(out, at + 1, inner);
       text_add_char(out, '\'');
       at += inner + 1 + (end != NULL);
-    } else if (is_name(*at)) {
+    } else if (text_is_word(*at)) {
       at += put_word(s, at, out);
     } else if (strncmp(at, "!=", 2) == 0) {
       text_add(out, "~=");
@@ -699,7 +695,7 @@ static bool add_product(const struct script *s, json_t *list, int dimension, str
   size_t i;
   json_array_foreach(list, i, one) {
     const char *python = json_string_value(one), *end = python;
-    while (end && is_name(*end)) end++;
+    while (end && text_is_word(*end)) end++;
     const bool plain = end && !*end;
     text_addf(&product, plain ? "%s%s" : "%s(%s)", i ? " * " : "", python ? python : "");
   }

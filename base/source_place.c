@@ -9,51 +9,76 @@
 struct token {
   const char *at;
   size_t length; /* of a word; 1 for a punctuation mark */
-  const char *file;
-  size_t file_length;
-  int line;
+  struct source_line place;
 };
 
 struct scan {
-  const char *at, *file;
-  size_t file_length;
-  int line;
+  const char *at;
+  struct source_line place;
   bool begins; /* only blanks stand before `at` on its line */
 };
 
-/* Reads `#line 12 "path"`, which names the next line. Returns the place behind the directive's
-   line, or NULL for any other directive. */
-static const char *source_place_take_line(struct scan *s, const char *at) {
+bool source_line_read(const char *at, struct source_line *place) {
   char *end;
-  if (strncmp(at, "#line ", 6) != 0) return NULL;
+  if (strncmp(at, "#line ", 6) != 0) return false;
   const long line = strtol(at + 6, &end, 10);
-  if (end == at + 6) return NULL;
-  s->line = (int)line - 1;
-  if (end[0] == ' ' && end[1] == '"') s->file = end + 2, s->file_length = strcspn(end + 2, "\"\n");
-  return at + strcspn(at, "\n");
+  if (end == at + 6 || line < 1) return false;
+  place->line = (int)line - 1;
+  if (end[0] == ' ' && end[1] == '"')
+    place->file = end + 2, place->length = strcspn(end + 2, "\"\n");
+  return true;
 }
 
-static void skip_newline(struct scan *s) {
-  s->line++;
-  s->begins = true;
-  s->at++;
+bool source_line_is(const struct source_line *place, const char *file, int line) {
+  return place->line == line && place->file && strlen(file) == place->length &&
+         memcmp(file, place->file, place->length) == 0;
+}
+
+const char *source_line_first(const char *source, struct source_line *place) {
+  *place = (struct source_line){.line = 1};
+  return source_line_read(source, place) ? source_line_next(source, place) : source;
+}
+
+const char *source_line_next(const char *at, struct source_line *place) {
+  do {
+    at += strcspn(at, "\n");
+    at += *at == '\n';
+    place->line++;
+  } while (source_line_read(at, place));
+  return at;
+}
+
+const char *source_after_word(const char *at, const char *word) {
+  const size_t length = strlen(word);
+  return strncmp(at, word, length) == 0 && !text_is_word(at[length]) ? at + length : NULL;
+}
+
+const char *source_find_word(const char *begin, const char *at, const char *end, const char *word,
+                             size_t length) {
+  for (; at < end && (at = memmem(at, (size_t)(end - at), word, length)); at++)
+    if ((at == begin || !text_is_word(at[-1])) && (at + length == end || !text_is_word(at[length])))
+      return at;
+  return NULL;
 }
 
 /* Reads the next token. Returns false at the end of the source. */
 static bool next(struct scan *s, struct token *out) {
-  for (const char *past; *s->at;) {
+  while (*s->at) {
+    const char *past = text_skip_opaque(s->at);
     if (*s->at == '\n') {
-      skip_newline(s);
+      s->place.line++;
+      s->begins = true;
+      s->at++;
     } else if (isspace((unsigned char)*s->at)) {
       s->at++;
-    } else if (*s->at == '#' && s->begins && (past = source_place_take_line(s, s->at))) {
-      s->at = past;
-    } else if ((past = text_skip_opaque(s->at)) != s->at) {
-      for (; s->at < past; s->at++) s->line += *s->at == '\n';
+    } else if (*s->at == '#' && s->begins && source_line_read(s->at, &s->place)) {
+      s->at += strcspn(s->at, "\n");
+    } else if (past != s->at) {
+      for (; s->at < past; s->at++) s->place.line += *s->at == '\n';
     } else {
       size_t length = 0;
       while (text_is_word(s->at[length])) length++;
-      *out = (struct token){s->at, length ? length : 1, s->file, s->file_length, s->line};
+      *out = (struct token){s->at, length ? length : 1, s->place};
       s->at += out->length;
       s->begins = false;
       return true;
@@ -133,7 +158,7 @@ static bool source_place_see(struct search *s, const struct token *token) {
 static struct token source_place_find_word(const char *source, const char *entry, const char *word,
                                            bool in_body) {
   struct search s = {.word = word, .name = plain_name(entry), .in_body = in_body};
-  struct scan scan = {.at = source, .line = 1, .begins = true};
+  struct scan scan = {.at = source, .place = {.line = 1}, .begins = true};
   struct token token;
   while (next(&scan, &token))
     if (source_place_see(&s, &token)) return in_body ? token : s.declaration.found;
@@ -198,7 +223,7 @@ static bool see_grid(struct grid_search *s, const struct token *token) {
 
 static struct token find_grid_sync(const char *source) {
   struct grid_search s = {.before = {{.at = ""}, {.at = ""}}};
-  struct scan scan = {.at = source, .line = 1, .begins = true};
+  struct scan scan = {.at = source, .place = {.line = 1}, .begins = true};
   struct token token;
   while (next(&scan, &token))
     if (see_grid(&s, &token)) return token;
@@ -218,8 +243,8 @@ bool source_place(const char *source, const char *entry, enum source_cause cause
           ? find_grid_sync(source)
           : source_place_find_word(source, cause == SOURCE_CONSTANT ? NULL : entry, words[cause],
                                    cause == SOURCE_SHARED);
-  if (!found.length || !found.file) return false;
-  text_add_n(file, found.file, found.file_length);
-  *line = found.line;
+  if (!found.length || !found.place.file) return false;
+  text_add_n(file, found.place.file, found.place.length);
+  *line = found.place.line;
   return true;
 }

@@ -6,6 +6,27 @@
 
 #include "text.h"
 
+/* The place of a line, by the #line directives in front of it. */
+struct source_line {
+  const char *file; /* in the source, not terminated; NULL: before the first #line */
+  size_t length;
+  int line;
+};
+/* If a directive `#line 12 "path"` begins at `at`, sets the place to the line in front of line 12,
+   which is the directive's own. */
+bool source_line_read(const char *at, struct source_line *place);
+bool source_line_is(const struct source_line *place, const char *file, int line);
+/* The first line that is no #line, and the next one behind the line at `at`; "" at the end. */
+const char *source_line_first(const char *source, struct source_line *place);
+const char *source_line_next(const char *at, struct source_line *place);
+
+/* The text behind the word if that stands at `at` as a whole word; NULL: it does not. */
+const char *source_after_word(const char *at, const char *word);
+/* The next whole word of that length in [at, end); NULL: there is none. A word may be cut off in
+   front of `begin` only. */
+const char *source_find_word(const char *begin, const char *at, const char *end, const char *word,
+                             size_t length);
+
 enum source_cause {
   SOURCE_BOUNDS,   /* the __launch_bounds__ of the kernel */
   SOURCE_CLUSTER,  /* the __cluster_dims__ of the kernel */

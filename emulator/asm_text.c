@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/source_place.h"
 #include "inline_ptx.h"
 
 /* STATEMENT_MOST: bytes that are searched for the end of a statement. */
@@ -22,11 +23,6 @@ static const char *asm_text_skip(const char *at) {
   }
 }
 
-static const char *asm_text_after_word(const char *at, const char *word) {
-  const size_t length = strlen(word);
-  return strncmp(at, word, length) == 0 && !text_is_word(at[length]) ? at + length : NULL;
-}
-
 /* The opening parenthesis after `asm` and its qualifiers. */
 static const char *find_open(const char *at) {
   static const char *const first[] = {"asm", "__asm__", "__asm"}, *const qualifiers[] = {
@@ -34,10 +30,10 @@ static const char *find_open(const char *at) {
                                                                       "inline"};
   const char *past = NULL;
   for (size_t i = 0; i < sizeof first / sizeof *first && !past; i++)
-    past = asm_text_after_word(at, first[i]);
+    past = source_after_word(at, first[i]);
   if (!past) return NULL;
   for (size_t i = 0; i < sizeof qualifiers / sizeof *qualifiers; i++) {
-    const char *end = asm_text_after_word(asm_text_skip(past), qualifiers[i]);
+    const char *end = source_after_word(asm_text_skip(past), qualifiers[i]);
     if (end) past = end, i = (size_t)-1;
   }
   past = asm_text_skip(past);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "asm_text.h"
+#include "base/source_place.h"
 #include "runtime/compile/passed.h"
 
 /* ---- Words ---------------------------------------------------------------------------------- */
@@ -13,12 +14,6 @@
 static const char *translate_skip_space(const char *at) {
   while (isspace((unsigned char)*at)) at++;
   return at;
-}
-
-/* The text after `word` if that stands at `at` as a whole word, else NULL. */
-static const char *translate_after_word(const char *at, const char *word) {
-  size_t length = strlen(word);
-  return strncmp(at, word, length) == 0 && !text_is_word(at[length]) ? at + length : NULL;
 }
 
 /* Skips text in parentheses. */
@@ -36,7 +31,7 @@ static const char *translate_skip_parentheses(const char *at) {
 static const char *skip_alignment(const char *at) {
   static const char *const words[] = {"__align__", "alignas", "__attribute__"};
   for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-    const char *end = translate_after_word(at, words[i]);
+    const char *end = source_after_word(at, words[i]);
     if (!end) continue;
     return translate_skip_space(translate_skip_parentheses(translate_skip_space(end)));
   }
@@ -63,17 +58,17 @@ struct specifiers {
 static const char *read_specifiers(const char *at, struct specifiers *out) {
   *out = (struct specifiers){.shared = false};
   for (const char *end;; at = translate_skip_space(end)) {
-    if ((end = translate_after_word(at, "__shared__"))) {
+    if ((end = source_after_word(at, "__shared__"))) {
       out->shared = true;
       continue;
     }
-    if ((end = translate_after_word(at, "extern")))
+    if ((end = source_after_word(at, "extern")))
       out->external = true;
-    else if ((end = translate_after_word(at, "const")))
+    else if ((end = source_after_word(at, "const")))
       out->constant = true;
-    else if ((end = translate_after_word(at, "volatile")))
+    else if ((end = source_after_word(at, "volatile")))
       out->changing = true;
-    else if (!(end = translate_after_word(at, "static")))
+    else if (!(end = source_after_word(at, "static")))
       return at;
     out->others++;
   }
@@ -88,14 +83,14 @@ static void keep_newlines(const char *at, const char *end, struct text *out) {
 static bool is_shared_later(const char *type) {
   size_t length = strcspn(type, "[;({=\"");
   for (size_t i = 1; type[length] == '[' && i < length; i++)
-    if (!text_is_word(type[i - 1]) && translate_after_word(type + i, "__shared__")) return true;
+    if (!text_is_word(type[i - 1]) && source_after_word(type + i, "__shared__")) return true;
   return false;
 }
 
 static void translate_add_type(const char *type, const char *end, struct text *out) {
   for (const char *at = type, *past; at < end; at++) {
     bool begins = at > type && !text_is_word(at[-1]);
-    if (begins && (past = translate_after_word(at, "__shared__")) && past <= end) at = past;
+    if (begins && (past = source_after_word(at, "__shared__")) && past <= end) at = past;
     if (begins && (past = skip_alignment(at)) > at && past <= end) at = past;
     if (at < end) text_add_char(out, *at);
   }
@@ -152,7 +147,7 @@ static const char *translate_dynamic(const char *at, const char *type,
 /* Translates `__shared__ alignas(16) float name[32];`, where C++ wants the attribute in another
    place. Returns the place after it. */
 static const char *translate_alignment(const char *type, struct text *out) {
-  const char *open = translate_after_word(type, "alignas"),
+  const char *open = source_after_word(type, "alignas"),
              *end = open ? translate_skip_parentheses(translate_skip_space(open)) : type;
   if (!open) return type;
   open = translate_skip_space(open);
@@ -171,7 +166,7 @@ static const char *translate_shared(const char *at, const struct place *place, s
   struct specifiers specifiers;
   const char *type = read_specifiers(at, &specifiers);
   if (specifiers.external && is_shared_later(type)) specifiers.shared = true;
-  if (!specifiers.shared || (!specifiers.others && !translate_after_word(type, "alignas")))
+  if (!specifiers.shared || (!specifiers.others && !source_after_word(type, "alignas")))
     return NULL;
   if (specifiers.external) return translate_dynamic(at, type, &specifiers, place, out);
   text_addf(out, "__shared__ %s%s", specifiers.constant ? "const " : "",
@@ -206,7 +201,7 @@ static const char *translate_launch(const char *at, struct place *place, struct 
 static const char *translate_noinline(const char *at, struct text *out) {
   static const char attribute[] = "__attribute__((";
   const size_t length = sizeof attribute - 1;
-  const char *past = *at == '_' ? translate_after_word(at, "__noinline__") : NULL;
+  const char *past = *at == '_' ? source_after_word(at, "__noinline__") : NULL;
   if (!past) return NULL;
   const bool inside =
       out->length >= length && memcmp(out->data + out->length - length, attribute, length) == 0;
@@ -232,9 +227,9 @@ static bool begins_directive(const char *at) {
    NVRTC and unlike g++. NULL: not such a directive. If preprocessing skips the line, the #pragma
    GCC error is skipped too. */
 static const char *refuse_unroll(const char *source, const char *at, struct text *out) {
-  const char *word = translate_after_word(translate_skip_space(at + 1), "pragma"),
+  const char *word = source_after_word(translate_skip_space(at + 1), "pragma"),
              *end = at + strcspn(at, "\n");
-  const char *count = word ? translate_after_word(translate_skip_space(word), "unroll") : NULL;
+  const char *count = word ? source_after_word(translate_skip_space(word), "unroll") : NULL;
   struct passed found;
   if (!count || count > end || !passed_find(source, count, end, &found) || found.name == found.size)
     return NULL;
@@ -262,14 +257,14 @@ static bool is_outside(const struct scope *s) {
 static void translate_see_word(struct scope *s, const char *word, const char *end) {
   const size_t length = (size_t)(end - word);
   const char *next = translate_skip_space(end);
-  s->space |= translate_after_word(word, "namespace") == end;
-  if (translate_after_word(word, "extern") == end && *next == '"')
+  s->space |= source_after_word(word, "namespace") == end;
+  if (source_after_word(word, "extern") == end && *next == '"')
     s->space |= *translate_skip_space(text_skip_opaque(next)) == '{';
   if (!is_outside(s)) return;
   s->partial |=
-      translate_after_word(word, "extern") == end || translate_after_word(word, "template") == end;
-  s->shared |= translate_after_word(word, "__shared__") == end;
-  s->constant |= translate_after_word(word, "__constant__") == end;
+      source_after_word(word, "extern") == end || source_after_word(word, "template") == end;
+  s->shared |= source_after_word(word, "__shared__") == end;
+  s->constant |= source_after_word(word, "__constant__") == end;
   const bool named = s->constant && !s->name && strchr("[=;,{", *next);
   if (named) s->name = word, s->name_length = length;
 }
@@ -342,8 +337,7 @@ static const char *kernel_name(const char *at, size_t *length) {
     const char *end = at;
     while (text_is_word(*end)) end++;
     size_t word = 0;
-    while (word < sizeof words / sizeof *words && translate_after_word(at, words[word]) != end)
-      word++;
+    while (word < sizeof words / sizeof *words && source_after_word(at, words[word]) != end) word++;
     *length = (size_t)(end - at);
     if (end == at || word == sizeof words / sizeof *words) return at;
     at = *translate_skip_space(end) == '(' ? translate_skip_parentheses(translate_skip_space(end))
@@ -362,7 +356,7 @@ struct reading {
 static const char *translate_read_directive(struct reading *r, const char *at) {
   const char *word = translate_skip_space(at + 1);
   r->conditions += strncmp(word, "if", 2) == 0;
-  r->conditions -= translate_after_word(word, "endif") != NULL;
+  r->conditions -= source_after_word(word, "endif") != NULL;
   at += strcspn(at, "\n");
   r->declaration = at;
   return at;
@@ -374,7 +368,7 @@ static void add_template(const char *declaration, const char *at, struct text *o
   const char *global = memmem(begin, (size_t)(at - begin), "__global__", 10);
   if (global) end = global;
   while (end > begin && end[-1] != '>') end--;
-  if (translate_after_word(begin, "template")) text_add_n(out, begin, (size_t)(end - begin));
+  if (source_after_word(begin, "template")) text_add_n(out, begin, (size_t)(end - begin));
 }
 
 /* Appends CUGEN_NUMBERS(0, cluster, n, 1, 1), or for a template's instance the numbers of a
@@ -399,7 +393,7 @@ void cpu_translate_numbers(const char *source, const char *entry, size_t index, 
   const size_t wanted = strcspn(entry, "<");
   struct reading r = {.declaration = source};
   for (const char *at = source; *at;) {
-    const char *opaque = text_skip_opaque(at), *past = translate_after_word(at, word);
+    const char *opaque = text_skip_opaque(at), *past = source_after_word(at, word);
     const bool begins = at == source || !text_is_word(at[-1]);
     if (opaque != at) {
       at = opaque;

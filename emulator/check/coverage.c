@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/source_place.h"
 
 enum { MOST_FILES = 64 };
 
@@ -25,10 +26,10 @@ struct taken {
 struct coverage {
   struct template_lines files[MOST_FILES];
   size_t count;
-  uint8_t *file_of;     /* by number of a line */
-  uint32_t lines, room; /* numbers in use; 0 is no number */
+  uint8_t *file_of; /* by number of a line */
+  uint32_t lines;   /* numbers in use; 0 is no number */
   struct taken *taken;
-  size_t taken_count, taken_room;
+  size_t taken_count;
 };
 
 int coverage_open(struct coverage **out, cugen_error *err) {
@@ -63,7 +64,7 @@ static struct template_lines *coverage_find_file(struct coverage *b, const char 
 }
 
 static bool coverage_make_room(struct template_lines *file, size_t line) {
-  if (line < file->room) return true;
+  if (file->number && line < file->room) return true;
   const size_t room = line * 2 + 64;
   uint32_t *grown = realloc(file->number, room * sizeof *grown);
   if (!grown) return false;
@@ -90,28 +91,17 @@ static bool coverage_mark(struct coverage *b, struct template_lines *file, size_
   return true;
 }
 
-/* Reads `#line 12 "templates/a.cu"`; returns whether there is one, and where the text continues. */
-static bool coverage_read_directive(struct coverage *b, const char *text,
-                                    struct template_lines **file, size_t *line) {
-  char *end;
-  if (strncmp(text, "#line ", 6) != 0) return false;
-  *line = strtoul(text + 6, &end, 10);
-  const char *name = strchr(end, '"'), *close = name ? strchr(name + 1, '"') : NULL;
-  if (close) *file = coverage_find_file(b, name + 1, (size_t)(close - name - 1));
-  return true;
-}
-
 static bool mark_lines(struct coverage *b, const char *source, struct taken *out) {
   struct template_lines *file = NULL;
-  size_t line = 0;
-  for (const char *at = source; *at; at += strcspn(at, "\n"), at += *at == '\n') {
-    if (coverage_read_directive(b, at, &file, &line)) {
-      if (!file) return false;
-      continue;
-    }
-    if (file && strcspn(at, "\n") > strspn(at, " ") && !coverage_mark(b, file, line, out))
+  struct source_line place;
+  const char *known = NULL;
+  for (const char *at = source_line_first(source, &place); *at; at = source_line_next(at, &place)) {
+    if (place.file != known && !(file = coverage_find_file(b, place.file, place.length)))
       return false;
-    line++;
+    known = place.file;
+    if (file && strcspn(at, "\n") > strspn(at, " ") &&
+        !coverage_mark(b, file, (size_t)place.line, out))
+      return false;
   }
   return true;
 }

@@ -1,8 +1,9 @@
 /* Findings that the config waives; see waivers.h. */
 #include "waivers.h"
 
-#include <stdlib.h>
 #include <string.h>
+
+#include "base/source_place.h"
 
 static bool waivers_is_blank(char c) {
   return c == ' ' || c == '\t';
@@ -24,27 +25,13 @@ static bool waivers_has_part(const char *line, size_t length, const char *part) 
   return false;
 }
 
-/* Reads `#line 12 "k.cu"`, which sets the number and file of the next line. Returns false for
-   any other line. */
-static bool waivers_read_directive(const char *text, int *line, const char **file) {
-  char *end;
-  if (strncmp(text, "#line ", 6) != 0) return false;
-  *line = (int)strtol(text + 6, &end, 10);
-  if (end[0] == ' ' && end[1] == '"') *file = end + 2;
-  return true;
-}
-
 /* A loop of the template brings a line several times. */
 static bool is_in_line(const char *source, const struct source_place *here, const char *part) {
-  const size_t length = strlen(here->file);
-  const char *file = "";
-  int line = 0;
-  for (const char *at = source; *at; at += strcspn(at, "\n"), at += *at == '\n') {
-    if (waivers_read_directive(at, &line, &file)) continue;
-    const bool meant =
-        line++ == here->line && strncmp(file, here->file, length) == 0 && file[length] == '"';
-    if (meant && waivers_has_part(at, strcspn(at, "\n"), part)) return true;
-  }
+  struct source_line place;
+  for (const char *at = source_line_first(source, &place); *at; at = source_line_next(at, &place))
+    if (source_line_is(&place, here->file, here->line) &&
+        waivers_has_part(at, strcspn(at, "\n"), part))
+      return true;
   return false;
 }
 

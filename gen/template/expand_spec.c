@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/source_place.h"
+
 static int expand_spec_too_many(const struct expansion *x, size_t launches) {
   const struct config_launch *first = x->variant->implementation->launches;
   if (launches)
@@ -157,11 +159,10 @@ static struct hash hash_since(const struct text *text, size_t from) {
 /* Returns whether the text uses the name other than as a parameter behind its __restrict__. */
 static bool says(const char *text, const char *name) {
   static const char parameter[] = "__restrict__ ";
-  size_t length = strlen(name), before = sizeof parameter - 1;
-  for (const char *at = text; (at = strstr(at, name)) != NULL; at += length) {
-    if ((at > text && text_is_word(at[-1])) || text_is_word(at[length])) continue;
+  const size_t length = strlen(name), before = sizeof parameter - 1;
+  const char *end = text + strlen(text);
+  for (const char *at = text; (at = source_find_word(text, at, end, name, length)); at += length)
     if ((size_t)(at - text) < before || memcmp(at - before, parameter, before) != 0) return true;
-  }
   return false;
 }
 

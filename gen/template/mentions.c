@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/source_place.h"
+
 /* Templates include few files; with more than this, all names count as used. */
 enum { MOST_FILES = 64, WORD = sizeof((cugen_unused_tunable *)0)->nearest };
 
@@ -24,14 +26,6 @@ struct search {
   bool failed; /* out of memory */
 };
 
-/* Finds the next whole word at or behind `at`; NULL: there is none. */
-static const char *mentions_find_word(const char *text, const char *at, const char *word) {
-  const size_t length = strlen(word);
-  for (; (at = strstr(at, word)); at++)
-    if ((at == text || !text_is_word(at[-1])) && !text_is_word(at[length])) return at;
-  return NULL;
-}
-
 /* Returns whether the place is behind `#ifdef`, `#ifndef`, `defined` or `#define`, where a value
    does not matter. */
 static bool asks_definition(const char *text, const char *at) {
@@ -48,8 +42,8 @@ static bool asks_definition(const char *text, const char *at) {
 
 static void look_for_names(struct search *s, const char *text) {
   for (size_t i = 0; i < s->count; i++) {
-    const char *at = text;
-    for (; !s->used[i] && (at = mentions_find_word(text, at, s->tunables[i].name)); at++) {
+    const char *at = text, *end = text + strlen(text), *name = s->tunables[i].name;
+    for (; !s->used[i] && (at = source_find_word(text, at, end, name, strlen(name))); at++) {
       const bool asked = asks_definition(text, at);
       s->asked[i] |= asked;
       s->used[i] = !asked;
@@ -132,11 +126,13 @@ static bool note_file(struct search *s, const char *path) {
 
 static void search_text(struct search *s, const char *text, const char *path) {
   static const char word[] = "include";
+  enum { LENGTH = sizeof word - 1 };
+  const char *end = text + strlen(text);
   look_for_names(s, text);
   look_for_conditions(s, text);
-  for (const char *at = text; !s->all && !s->failed && (at = mentions_find_word(text, at, word));
-       at++)
-    search_included(s, at + sizeof word - 1, path);
+  for (const char *at = text;
+       !s->all && !s->failed && (at = source_find_word(text, at, end, word, LENGTH));)
+    search_included(s, at += LENGTH, path);
 }
 
 static void search_file(struct search *s, const char *name, const char *from) {

@@ -5,46 +5,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/source_place.h"
 #include "base/system.h"
 #include "toolkit.h"
-
-/* ---- Lines ---------------------------------------------------------------------------------- */
-
-/* The present place while a source is read, by its #line directives. */
-struct place {
-  const char *path; /* in the source, up to a quote; NULL: before the first #line */
-  size_t length;
-  int line;
-};
 
 static const char *blame_skip_blanks(const char *at) {
   while (*at == ' ' || *at == '\t') at++;
   return at;
 }
 
-/* Reads `#line 12 "path"`, which sets the place of the next line. */
-static bool blame_read_line(const char *at, struct place *place) {
-  if (strncmp(at, "#line ", 6) != 0) return false;
-  char *end;
-  const long line = strtol(at + 6, &end, 10);
-  if (end == at + 6 || end[0] != ' ' || end[1] != '"') return false;
-  *place = (struct place){end + 2, strcspn(end + 2, "\"\n"), (int)line - 1};
-  return true;
-}
-
-static bool is_at(const struct place *place, const char *path, int line) {
-  if (place->line != line) return false;
-  return !place->path ||
-         (strlen(path) == place->length && memcmp(path, place->path, place->length) == 0);
+/* In front of the first #line, a line may be of any file. */
+static bool is_at(const struct source_line *place, const char *path, int line) {
+  return place->file ? source_line_is(place, path, line) : place->line == line;
 }
 
 bool blame_is_own(const struct compile_request *request, const char *path) {
-  struct place place = {.line = 1};
+  struct source_line place;
   if (strcmp(path, request->name) == 0) return true;
-  for (const char *at = request->source; *at; at += strcspn(at, "\n"), at += *at == '\n')
-    if (blame_read_line(at, &place) && strlen(path) == place.length &&
-        memcmp(path, place.path, place.length) == 0)
-      return true;
+  for (const char *at = source_line_first(request->source, &place); *at;
+       at = source_line_next(at, &place))
+    if (source_line_is(&place, path, place.line)) return true;
   return false;
 }
 
@@ -55,24 +35,15 @@ enum { BRANCHES_MOST = 32 };
 /* The state of reading declarations outside of all braces except those of namespaces. */
 struct outline {
   const char *at;
-  struct place place;
+  struct source_line place;
   int depth, open;  /* open braces, and the namespaces' part of them */
   const char *item; /* beginning of the present declaration; NULL: none has begun */
   bool covers;      /* the declaration contains the wanted line */
   int branches[BRANCHES_MOST], branch_count;
 };
 
-static bool blame_is_word(char c) {
-  return isalnum((unsigned char)c) || c == '_';
-}
-
 static bool blame_has_word(const char *at, const char *end, const char *word) {
-  const size_t length = strlen(word);
-  for (const char *from = at; (at = memmem(at, (size_t)(end - at), word, length)); at += length)
-    if ((at == from || !blame_is_word(at[-1])) &&
-        (at + length == end || !blame_is_word(at[length])))
-      return true;
-  return false;
+  return source_find_word(at, at, end, word, strlen(word)) != NULL;
 }
 
 /* Skips the directive at o->at with its continuation lines. Each branch of an #if starts with
@@ -88,7 +59,7 @@ static void skip_directive(struct outline *o) {
   } else if (strncmp(word, "endif", 5) == 0) {
     *count -= *count > 0;
   }
-  blame_read_line(o->at, &o->place);
+  source_line_read(o->at, &o->place);
   for (o->at += strcspn(o->at, "\n"); *o->at && o->at[-1] == '\\'; o->at += strcspn(o->at, "\n")) {
     o->place.line++;
     o->at++;
@@ -125,7 +96,7 @@ static bool is_unmarked(const struct outline *o, struct blamed_function *out) {
     return false;
   while (end > item && isspace((unsigned char)end[-1])) end--;
   const char *name = end;
-  while (name > item && blame_is_word(name[-1])) name--;
+  while (name > item && text_is_word(name[-1])) name--;
   *out =
       (struct blamed_function){name, (size_t)(end - name), blame_has_word(item, head, "__host__")};
   return name < end;
@@ -181,12 +152,11 @@ bool blame_function(const char *source, const char *path, int line, struct blame
    add(`. */
 static bool blame_declares(const char *at, const char *name, size_t length) {
   const char *end = at + strcspn(at, "{;");
-  while ((at = memmem(at, (size_t)(end - at), name, length))) {
-    const bool whole = !blame_is_word(at[-1]) && !blame_is_word(at[length]);
+  for (const char *from = at; (at = source_find_word(from, at, end, name, length));) {
     at += length;
     const char *next = at;
     while (next < end && isspace((unsigned char)*next)) next++;
-    if (whole && *next == '(') return true;
+    if (*next == '(') return true;
   }
   return false;
 }
@@ -194,16 +164,16 @@ static bool blame_declares(const char *at, const char *name, size_t length) {
 int blame_kernels(const char *source, const char *entry, struct text *out) {
   static const char mark[] = "__global__";
   const char *end = entry + strcspn(entry, "<"), *name = end;
-  while (name > entry && blame_is_word(name[-1])) name--; /* the last part of "deep::add" */
+  while (name > entry && text_is_word(name[-1])) name--; /* the last part of "deep::add" */
   const size_t length = (size_t)(end - name);
-  struct place place = {.line = 1};
+  struct source_line place = {.line = 1};
   int count = 0;
   for (const char *at = source; length && *at;) {
     const char *past = text_skip_opaque(at);
     if (past == at && !strncmp(at, mark, sizeof mark - 1) && blame_declares(at, name, length))
       text_addf(out, "%s%.*s:%d", count++ ? ", " : "", (int)place.length,
-                place.path ? place.path : "", place.line);
-    if (*at == '#') blame_read_line(at, &place);
+                place.file ? place.file : "", place.line);
+    if (*at == '#') source_line_read(at, &place);
     if (past == at) past++;
     for (; at < past; at++) place.line += *at == '\n';
   }
@@ -225,23 +195,16 @@ static bool read_include(const char *at, struct text *header) {
   return !header->failed;
 }
 
-static const char *next_line(const char *at, struct place *place) {
-  blame_read_line(at, place);
-  place->line++;
-  at += strcspn(at, "\n");
-  return at + (*at == '\n');
-}
-
 const char *blame_text(const char *source, const char *path, int line) {
-  struct place place = {.line = 1};
-  for (const char *at = source; *at; at = next_line(at, &place))
-    if (is_at(&place, path, line) && place.path) return at;
+  struct source_line place;
+  for (const char *at = source_line_first(source, &place); *at; at = source_line_next(at, &place))
+    if (source_line_is(&place, path, line)) return at;
   return NULL;
 }
 
 bool blame_include(const char *source, const char *path, int line, struct text *header) {
-  struct place place = {.line = 1};
-  for (const char *at = source; *at; at = next_line(at, &place))
+  struct source_line place;
+  for (const char *at = source_line_first(source, &place); *at; at = source_line_next(at, &place))
     if (is_at(&place, path, line) && read_include(at, header)) return true;
   return false;
 }
@@ -264,9 +227,9 @@ static bool is_computed(const char *at) {
   at = blame_skip_blanks(at);
   if (*at != '#') return false;
   at = blame_skip_blanks(at + 1);
-  if (strncmp(at, "include", 7) != 0 || blame_is_word(at[7])) return false;
+  if (strncmp(at, "include", 7) != 0 || text_is_word(at[7])) return false;
   at = blame_skip_blanks(at + 7);
-  return blame_is_word(*at);
+  return text_is_word(*at);
 }
 
 static bool reaches_below(struct hunt *hunt, const char *path) {
@@ -318,19 +281,20 @@ static bool reaches(struct hunt *hunt, const char *from, const char *name) {
 bool blame_header(const struct toolkit *toolkit, const char *source, const char *file,
                   struct text *place, struct text *header) {
   struct hunt *hunt = calloc(1, sizeof *hunt);
-  struct place at_place = {.line = 1};
+  struct source_line at_place;
   struct text maybe_header = {0}, maybe_place = {0};
   bool found = false;
   if (!hunt) return false;
   hunt->toolkit = toolkit;
   hunt->file = file;
-  for (const char *at = source; *at && !found; at = next_line(at, &at_place)) {
+  for (const char *at = source_line_first(source, &at_place); *at && !found;
+       at = source_line_next(at, &at_place)) {
     const bool before = hunt->computed;
     if (!read_include(at, header)) continue;
     found = reaches(hunt, NULL, text_get(header));
     const bool maybe = !found && hunt->computed && !before;
     text_clear(place);
-    text_addf(place, "%.*s:%d", (int)at_place.length, at_place.path ? at_place.path : "",
+    text_addf(place, "%.*s:%d", (int)at_place.length, at_place.file ? at_place.file : "",
               at_place.line);
     if (maybe) text_add(&maybe_header, text_get(header)), text_add(&maybe_place, text_get(place));
   }

@@ -12,7 +12,6 @@
    behind. */
 #include "precompiled.h"
 
-#include <ctype.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +19,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "base/source_place.h"
 #include "base/system.h"
 
 enum { PRECOMPILED = 12080 /* the first NVRTC with precompiled headers */ };
@@ -94,12 +94,6 @@ static const char *skip_nothing(const char *at) {
   }
 }
 
-/* Whether this word begins at the place. */
-static bool precompiled_is_word(const char *at, const char *word) {
-  size_t length = strlen(word);
-  return strncmp(at, word, length) == 0 && !isalnum((unsigned char)at[length]) && at[length] != '_';
-}
-
 /* The end of a line; for a continued line the end of its last part. */
 static const char *precompiled_line_end(const char *at) {
   for (;;) {
@@ -115,16 +109,16 @@ bool precompiled_find(const char *source, struct text *includes, struct text *ma
   for (const char *at = skip_nothing(source); at && *at == '#';
        at = skip_nothing(precompiled_line_end(at))) {
     const char *word = precompiled_skip_blanks(at + 1);
-    if (precompiled_is_word(word, "if") || precompiled_is_word(word, "ifdef") ||
-        precompiled_is_word(word, "ifndef"))
+    if (source_after_word(word, "if") || source_after_word(word, "ifdef") ||
+        source_after_word(word, "ifndef"))
       depth++;
-    if (precompiled_is_word(word, "endif")) depth--;
-    if (precompiled_is_word(word, "define") || precompiled_is_word(word, "undef")) {
+    if (source_after_word(word, "endif")) depth--;
+    if (source_after_word(word, "define") || source_after_word(word, "undef")) {
       const char *name = precompiled_skip_blanks(word + strcspn(word, " \t\n"));
       text_addf(macros, "%.*s\n", (int)strcspn(name, " \t(\r\n"), name);
     }
     const char *name = precompiled_skip_blanks(word + strlen("include"));
-    if (!precompiled_is_word(word, "include") || depth != 0 || *name != '<') continue;
+    if (!source_after_word(word, "include") || depth != 0 || *name != '<') continue;
     size_t length = strcspn(name, ">\n");
     if (name[length] != '>') continue;
     text_addf(includes, "#include %.*s\n", (int)length + 1, name);
