@@ -73,7 +73,7 @@ struct cugen_kernel {
   bool records_loaded;
   cugen_record *published; /* the records for api_records; NULL: not asked for yet */
   /* results handed out by the functions of these names */
-  struct kept choice, stored, why, check, launches, learnt, portfolios;
+  struct kept choice, stored, why, check, launches, learnt, portfolios, space;
   struct kept seen; /* the plans of cugen_plan_for */
   unsigned tunings; /* how often this handle was tuned */
   /* text of the last export's result */

@@ -215,8 +215,8 @@ int api_kernel_for_problem(cugen_kernel *from, const char *problem, cugen_kernel
 void cugen_kernel_close(cugen_kernel *k) {
   if (!k) return;
   api_forget_records(k);
-  struct kept *kept[] = {&k->choice,   &k->stored, &k->why,        &k->check,
-                         &k->launches, &k->learnt, &k->portfolios, &k->seen};
+  struct kept *kept[] = {&k->choice, &k->stored,     &k->why,   &k->check, &k->launches,
+                         &k->learnt, &k->portfolios, &k->space, &k->seen};
   for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) kept_close(kept[i]);
   lookup_close(&k->lookup);
   problem_free(&k->problem);
@@ -358,40 +358,57 @@ const char *cugen_kernel_fallback(const cugen_kernel *k) {
 
 /* ---- The space ------------------------------------------------------------------------------ */
 
-/* Returns the listed rule at this place; NULL: there are fewer. Limits and filters that remove
-   nothing are not listed, because they would only hide the others. */
-static const struct space_rule *find_rule(const cugen_kernel *k, size_t at,
-                                          const struct space_implementation **owner) {
-  size_t count;
-  const struct space_implementation *all = space_implementations(k->lookup.space, &count);
-  for (size_t i = 0; i < count; i++)
-    for (size_t r = 0; r < all[i].rule_count; r++) {
-      const struct space_rule *rule = &all[i].rules[r];
-      if ((rule->kind != CUGEN_RESTRICTION_WHERE && !rule->removed) || at-- > 0) continue;
-      if (owner) *owner = &all[i];
-      return rule;
-    }
-  return NULL;
+struct listed_space {
+  cugen_implementation_info *implementations;
+  cugen_restriction_info *restrictions;
+};
+
+static void clear_space(void *data) {
+  struct listed_space *listed = data;
+  free(listed->implementations);
+  free(listed->restrictions);
 }
 
-/* Returns NULL behind the last implementation. */
-static const struct space_implementation *listed_implementation(const cugen_kernel *k,
-                                                                size_t index) {
-  size_t count;
-  const struct space_implementation *all = space_implementations(k->lookup.space, &count);
-  for (size_t i = 0; i < count; i++)
-    if (!all[i].unlisted && index-- == 0) return &all[i];
-  return NULL;
+/* Limits and filters that remove nothing are not listed, because they would only hide the others. */
+static bool list_restrictions(const struct space_implementation *of, struct listed_space *to,
+                              size_t *count) {
+  bool good = true;
+  for (size_t i = 0; i < of->rule_count && good; i++) {
+    const struct space_rule *rule = &of->rules[i];
+    const cugen_restriction_info one = {.implementation = of->implementation->name,
+                                        .text = rule->text,
+                                        .file = rule->option ? rule->option : rule->line.path,
+                                        .line = rule->line.number,
+                                        .removed = rule->removed,
+                                        .kind = rule->kind};
+    if (rule->kind == CUGEN_RESTRICTION_WHERE || rule->removed)
+      good = ARRAY_ADD(to->restrictions, *count, one);
+  }
+  return good;
 }
 
 int api_kernel_space(cugen_kernel *k, cugen_space_info *out, cugen_error *error) {
+  size_t count;
+  bool good = true;
   int status = lookup_space(&k->lookup, error);
   if (status) return status;
+  struct listed_space *listed = kept_renew(&k->space, sizeof *listed, clear_space, error);
+  if (!listed) return CUGEN_ERROR_MEMORY;
   *out = (cugen_space_info){.cartesian = space_cartesian(k->lookup.space),
                             .valid = space_valid(k->lookup.space)};
-  while (listed_implementation(k, out->implementations)) out->implementations++;
-  while (find_rule(k, out->restrictions, NULL)) out->restrictions++;
-  return CUGEN_OK;
+  const struct space_implementation *all = space_implementations(k->lookup.space, &count);
+  for (size_t i = 0; i < count && good; i++) {
+    const cugen_implementation_info one = {.name = all[i].implementation->name,
+                                           .unavailable = all[i].unmet ? all[i].unmet->text : NULL,
+                                           .cartesian = all[i].cartesian,
+                                           .valid = all[i].valid};
+    good = list_restrictions(&all[i], listed, &out->restrictions);
+    if (good && !all[i].unlisted)
+      good = ARRAY_ADD(listed->implementations, out->implementations, one);
+  }
+  out->implementation = listed->implementations;
+  out->restriction = listed->restrictions;
+  return good ? CUGEN_OK : error_memory(error);
 }
 
 static int no_such(const char *what, size_t index, size_t count, cugen_error *err) {
@@ -402,37 +419,6 @@ int api_kernel_unused(cugen_kernel *k, cugen_unused_tunable *out, size_t most, s
                       cugen_error *error) {
   const struct lookup *l = &k->lookup;
   return mentions_unused(&l->opened->sources, l->config, out, most, count, error);
-}
-
-int api_kernel_implementation(cugen_kernel *k, size_t index, cugen_implementation_info *out,
-                              cugen_error *error) {
-  cugen_space_info space;
-  int status = api_kernel_space(k, &space, error);
-  if (status) return status;
-  const struct space_implementation *one = listed_implementation(k, index);
-  if (!one) return no_such("implementation", index, space.implementations, error);
-  *out = (cugen_implementation_info){.name = one->implementation->name,
-                                     .unavailable = one->unmet ? one->unmet->text : NULL,
-                                     .cartesian = one->cartesian,
-                                     .valid = one->valid};
-  return CUGEN_OK;
-}
-
-int api_kernel_restriction(cugen_kernel *k, size_t index, cugen_restriction_info *out,
-                           cugen_error *error) {
-  const struct space_implementation *owner;
-  cugen_space_info space;
-  int status = api_kernel_space(k, &space, error);
-  if (status) return status;
-  const struct space_rule *rule = find_rule(k, index, &owner);
-  if (!rule) return no_such("restriction", index, space.restrictions, error);
-  *out = (cugen_restriction_info){.implementation = owner->implementation->name,
-                                  .text = rule->text,
-                                  .file = rule->option ? rule->option : rule->line.path,
-                                  .line = rule->line.number,
-                                  .removed = rule->removed,
-                                  .kind = rule->kind};
-  return CUGEN_OK;
 }
 
 int api_print_variant(cugen_kernel *k, uint64_t index, struct variant *variant, cugen_error *err) {

@@ -78,14 +78,6 @@ int api_kernel_choose(cugen_kernel *kernel, double distance, cugen_choice *out, 
 
 /* ---- The space ------------------------------------------------------------------------------- */
 
-/* The sizes of the space. */
-typedef struct cugen_space_info {
-  uint64_t cartesian; /* combinations of all tunables, over all implementations */
-  uint64_t valid;     /* combinations that satisfy every restriction */
-  size_t implementations;
-  size_t restrictions; /* number of entries of api_kernel_restriction */
-} cugen_space_info;
-
 /* One implementation's part of the space. */
 typedef struct cugen_implementation_info {
   const char *name;
@@ -105,19 +97,25 @@ typedef struct cugen_restriction_info {
   cugen_restriction_kind kind;
 } cugen_restriction_info;
 
+/* The space. */
+typedef struct cugen_space_info {
+  uint64_t cartesian; /* combinations of all tunables, over all implementations */
+  uint64_t valid;     /* combinations that satisfy every restriction */
+  const cugen_implementation_info *implementation;
+  size_t implementations;
+  const cugen_restriction_info *restriction;
+  size_t restrictions;
+} cugen_space_info;
+
 /* Restricts the kernel's space to what the filter admits: in counts, variants, records, checks,
    tuning and the best. Another filter, or NULL, shows the rest again; nothing remembered is
    changed. The filter is copied. CUGEN_ERROR_USAGE: an unknown name or a bad pattern; the old
    filter stays. If no variant is left, functions that need one fail with CUGEN_ERROR_EMPTY. */
 int api_kernel_filter(cugen_kernel *kernel, const cugen_filter *filter, cugen_error *error);
 
-/* The first call walks the space. index: below the count in cugen_space_info, else
-   CUGEN_ERROR_USAGE. */
+/* The first call walks the space. The lists in *out live until the next call, and until the problem
+   or the filter changes. */
 int api_kernel_space(cugen_kernel *kernel, cugen_space_info *out, cugen_error *error);
-int api_kernel_implementation(cugen_kernel *kernel, size_t index, cugen_implementation_info *out,
-                              cugen_error *error);
-int api_kernel_restriction(cugen_kernel *kernel, size_t index, cugen_restriction_info *out,
-                           cugen_error *error);
 /* Lists unused tunables. Fills in at most `most`; *count is the number of all. The strings live as
    long as the kernel. */
 int api_kernel_unused(cugen_kernel *kernel, cugen_unused_tunable *out, size_t most, size_t *count,

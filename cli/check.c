@@ -564,10 +564,11 @@ static int check_show(struct cli *cli, const struct views *views, double seconds
 /* After a check without findings by a C++ compiler, shows one variant of each implementation to
    NVRTC. */
 static void remark_refused(struct cli *cli) {
-  cugen_implementation_info one;
+  cugen_space_info space;
   cugen_error ignored;
-  for (size_t i = 0; api_kernel_implementation(cli->kernel, i, &one, &ignored) == CUGEN_OK; i++)
-    if (one.valid) cli_remark_refused(cli, one.name);
+  if (api_kernel_space(cli->kernel, &space, &ignored)) return;
+  for (size_t i = 0; i < space.implementations; i++)
+    if (space.implementation[i].valid) cli_remark_refused(cli, space.implementation[i].name);
 }
 
 /* Checks the open kernel. json: receives the result; NULL: the result is printed. A finding is an

@@ -119,9 +119,12 @@ static void offer_problem(const struct completion *c) {
 
 static void offer_implementations(const struct completion *c) {
   cugen_kernel *kernel = complete_open_kernel(c);
-  cugen_implementation_info info;
-  for (size_t i = 0; kernel && api_kernel_implementation(kernel, i, &info, NULL) == CUGEN_OK; i++)
-    offer(c, info.name, info.unavailable ? info.unavailable : "implementation");
+  cugen_space_info space;
+  if (!kernel || api_kernel_space(kernel, &space, NULL)) return;
+  for (size_t i = 0; i < space.implementations; i++) {
+    const char *needs = space.implementation[i].unavailable;
+    offer(c, space.implementation[i].name, needs ? needs : "implementation");
+  }
 }
 
 /* ---- Values --------------------------------------------------------------------------------- */

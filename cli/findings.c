@@ -16,15 +16,13 @@ static int open_implementations(struct cli *cli, struct findings *f) {
   if (status) return status;
   f->implementations = calloc(f->space.implementations + 1, sizeof *f->implementations);
   if (!f->implementations) return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
-  for (size_t i = 0; i < f->space.implementations && !status; i++) {
-    cugen_implementation_info info;
-    status = api_kernel_implementation(cli->kernel, i, &info, &cli->error);
-    if (status) break;
-    snprintf(f->implementations[i].name, sizeof f->implementations[i].name, "%s", info.name);
-    f->implementations[i].valid = info.valid;
+  for (size_t i = 0; i < f->space.implementations; i++) {
+    const cugen_implementation_info *info = &f->space.implementation[i];
+    snprintf(f->implementations[i].name, sizeof f->implementations[i].name, "%s", info->name);
+    f->implementations[i].valid = info->valid;
     f->implementation_count++;
   }
-  return status;
+  return CUGEN_OK;
 }
 
 size_t findings_implementation(const struct findings *f, const char *variant) {

@@ -27,7 +27,8 @@ json_t *json_kernel(const struct cli *cli) {
                   {"device", json_device(cugen_kernel_device(cli->kernel))});
 }
 
-json_t *json_implementation(const cugen_implementation_info *info) {
+json_t *json_implementation(const void *item) {
+  const cugen_implementation_info *info = item;
   return JSON_NEW(MEMBER(string, info, name), MEMBER(count, info, cartesian),
                   MEMBER(count, info, valid), {"needs", json_optional_string(info->unavailable)});
 }

@@ -53,17 +53,17 @@ static int predict_defaults(struct cli *cli) {
   const bool every = options_given(cli, OPTION_EVERY);
   cugen_space_info space;
   int status = api_kernel_space(cli->kernel, &space, &cli->error);
-  for (size_t i = 0; i < space.implementations && !status; i++) {
-    cugen_implementation_info info;
+  for (size_t i = 0; !status && i < space.implementations; i++) {
+    const cugen_implementation_info *info = &space.implementation[i];
     char name[128];
-    status = api_kernel_implementation(cli->kernel, i, &info, &cli->error);
-    if (status || info.unavailable || !info.valid) continue;
-    snprintf(name, sizeof name, "%s", info.name);
+    if (info->unavailable || !info->valid) continue;
+    snprintf(name, sizeof name, "%s", info->name);
     status = predict_one(cli, name, every);
     if (status == CUGEN_ERROR_CONFIG || status == CUGEN_ERROR_TEMPLATE ||
         status == CUGEN_ERROR_EMPTY)
       status = CUGEN_OK; /* no variant of the implementation expands */
     if (!status) status = cli_filter(cli, every);
+    if (!status) status = api_kernel_space(cli->kernel, &space, &cli->error);
   }
   return status;
 }

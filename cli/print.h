@@ -49,7 +49,7 @@ json_t *json_device(const void *device); /* a cugen_device_info */
 struct cli;
 /* Begins an object with the kernel, its problem and its device. */
 json_t *json_kernel(const struct cli *cli);
-json_t *json_implementation(const cugen_implementation_info *info);
+json_t *json_implementation(const void *info);
 /* Returns JSON null if the variant was named. */
 json_t *json_choice(const cugen_choice *choice);
 /* The reason names options as the command line does. */

@@ -49,15 +49,16 @@ void cli_remark_refused(struct cli *cli, const char *variant) {
 }
 
 void cli_remark_all_refused(struct cli *cli) {
-  cugen_implementation_info one;
   cugen_space_info space;
   cugen_error ignored;
   size_t count, r;
   if (!cli_on_cpu(cli) || api_kernel_space(cli->kernel, &space, &ignored)) return;
   const cugen_record *all = api_records(cli->kernel, &count);
-  for (size_t i = 0; api_kernel_implementation(cli->kernel, i, &one, &ignored) == CUGEN_OK; i++) {
+  for (size_t i = 0; i < space.implementations; i++) {
     for (r = 0; r < count; r++)
-      if (all[r].outcome == CUGEN_OUTCOME_OK && variant_is_of(all[r].variant, one.name)) break;
+      if (all[r].outcome == CUGEN_OUTCOME_OK &&
+          variant_is_of(all[r].variant, space.implementation[i].name))
+        break;
     if (r < count) cli_remark_refused(cli, all[r].variant);
   }
 }

@@ -105,20 +105,17 @@ static int print_arguments(struct cli *cli, FILE *out) {
   return status ? status : closed;
 }
 
-static int show_print_implementations(struct cli *cli, const cugen_space_info *space, FILE *out) {
+static void show_print_implementations(const cugen_space_info *space, FILE *out) {
   for (size_t i = 0; i < space->implementations; i++) {
-    cugen_implementation_info info;
-    int status = api_kernel_implementation(cli->kernel, i, &info, &cli->error);
-    if (status) return status;
-    fprintf(out, "  %s: ", info.name);
-    if (info.unavailable)
-      fprintf(out, "not for this problem on this device, it needs %s\n", info.unavailable);
+    const cugen_implementation_info *info = &space->implementation[i];
+    fprintf(out, "  %s: ", info->name);
+    if (info->unavailable)
+      fprintf(out, "not for this problem on this device, it needs %s\n", info->unavailable);
     else {
-      fprintf(out, "%s of ", print_count(info.valid).text);
-      fprintf(out, "%s combinations valid\n", print_count(info.cartesian).text);
+      fprintf(out, "%s of ", print_count(info->valid).text);
+      fprintf(out, "%s combinations valid\n", print_count(info->cartesian).text);
     }
   }
-  return CUGEN_OK;
 }
 
 /* Returns true if only a device that is not present could tell, which is not the config's fault. */
@@ -160,10 +157,9 @@ static int print_kernel(struct cli *cli, const void *of, FILE *out) {
   fprintf(out, "\n\nProblem:\n  %s\n", cugen_kernel_problem(cli->kernel));
   fprintf(out, "\nPolicy for problems that are not tuned:\n  %s\n\nImplementations:\n",
           api_kernel_policy(cli->kernel));
-  int status = show_print_implementations(cli, space, out);
-  if (status) return status;
+  show_print_implementations(space, out);
   fprintf(out, "\nArguments, strides in elements:\n");
-  status = print_arguments(cli, out);
+  int status = print_arguments(cli, out);
   if (status) return status;
   if (expands(cli)) {
     fprintf(out, "\nTo call it:\n  ");
@@ -233,17 +229,14 @@ static int launches_into_json(struct cli *cli, json_t *object) {
 }
 
 static int show_fill_json(struct cli *cli, const cugen_space_info *space, json_t *object) {
-  json_t *implementations = json_array(), *arguments = json_array(), *signature = NULL;
+  json_t *arguments = json_array(), *signature = NULL;
   JSON_ADD(object, {"policy", json_string(api_kernel_policy(cli->kernel))},
            {"objective", json_string(api_kernel_objective_text(cli->kernel))},
            {"measure", json_optional_string(api_kernel_measure(cli->kernel))},
-           {"implementations", implementations}, {"arguments", arguments});
+           {"implementations",
+            JSON_LIST(space->implementation, space->implementations, json_implementation)},
+           {"arguments", arguments});
   int status = CUGEN_OK;
-  for (size_t i = 0; !status && i < space->implementations; i++) {
-    cugen_implementation_info info;
-    status = api_kernel_implementation(cli->kernel, i, &info, &cli->error);
-    if (!status) json_array_append_new(implementations, json_implementation(&info));
-  }
   for (size_t i = 0; !status && i < cugen_kernel_arguments(cli->kernel); i++) {
     cugen_argument_info argument;
     status = cugen_kernel_argument(cli->kernel, i, &argument, &cli->error);

@@ -31,27 +31,16 @@ static int space_print_implementations(struct cli *cli, const cugen_space_info *
                                                 {"valid", TABLE_RIGHT, 0},
                                                 {"", TABLE_WRAP, 0}};
   struct table table;
-  int status = CUGEN_OK;
   table_open(&table, cli, columns, 4);
-  for (size_t i = 0; !status && i < space->implementations; i++) {
-    cugen_implementation_info info;
-    status = api_kernel_implementation(cli->kernel, i, &info, &cli->error);
-    if (status) break;
-    table_cell(&table, info.name);
-    table_cell(&table, print_count(info.cartesian).text);
-    table_cell(&table, print_count(info.valid).text);
-    table_cellf(&table, info.unavailable ? "needs %s" : "%s",
-                info.unavailable ? info.unavailable : "");
+  for (size_t i = 0; i < space->implementations; i++) {
+    const cugen_implementation_info *info = &space->implementation[i];
+    table_cell(&table, info->name);
+    table_cell(&table, print_count(info->cartesian).text);
+    table_cell(&table, print_count(info->valid).text);
+    table_cellf(&table, info->unavailable ? "needs %s" : "%s",
+                info->unavailable ? info->unavailable : "");
   }
-  cugen_error ignored;
-  int closed = table_close(&table, 2, stdout, status ? &ignored : &cli->error);
-  return status ? status : closed;
-}
-
-/* Adds "heuristic: BM <= 128". */
-static void space_add_text(struct table *table, const cugen_restriction_info *info) {
-  table_cellf(table, "%s%s", info->kind == CUGEN_RESTRICTION_HEURISTIC ? "heuristic: " : "",
-              info->text);
+  return table_close(&table, 2, stdout, &cli->error);
 }
 
 /* Restrictions that removed nothing, which are most of a large config's, are only counted unless
@@ -62,17 +51,16 @@ static bool space_is_listed(const struct cli *cli, const cugen_restriction_info 
 
 /* Returns the length of the folder, including its slash, that all files of restrictions that
    removed something share; 0 without a width. */
-static size_t common_folder(struct cli *cli, const cugen_space_info *space) {
-  cugen_restriction_info info;
+static size_t common_folder(const struct cli *cli, const cugen_space_info *space) {
   char common[512] = "";
   size_t length = 0;
   bool any = false;
   for (size_t i = 0; i < space->restrictions && cli->width; i++) {
-    if (api_kernel_restriction(cli->kernel, i, &info, &cli->error) || !info.removed || !*info.file)
-      continue;
-    if (!any) length = (size_t)snprintf(common, sizeof common, "%.500s", info.file);
+    const cugen_restriction_info *info = &space->restriction[i];
+    if (!info->removed || !*info->file) continue;
+    if (!any) length = (size_t)snprintf(common, sizeof common, "%.500s", info->file);
     for (any = true;
-         length && (common[length - 1] != '/' || strncmp(common, info.file, length) != 0);)
+         length && (common[length - 1] != '/' || strncmp(common, info->file, length) != 0);)
       length--;
   }
   return length;
@@ -82,34 +70,30 @@ static int print_removing(struct cli *cli, const cugen_space_info *space) {
   static const struct table_column columns[] = {
       {"removed", TABLE_RIGHT, 0}, {"by", 0, 0}, {"where", TABLE_WRAP, 0}, {"line", TABLE_WRAP, 0}};
   struct table table;
-  int status = CUGEN_OK;
   const size_t folder = common_folder(cli, space);
   char folder_name[512] = "";
   table_open(&table, cli, columns, 4);
-  for (size_t i = 0; !status && i < space->restrictions; i++) {
-    cugen_restriction_info info;
-    status = api_kernel_restriction(cli->kernel, i, &info, &cli->error);
-    if (status || !space_is_listed(cli, &info)) continue;
-    const bool in_folder = folder && strlen(info.file) > folder;
-    if (in_folder) snprintf(folder_name, sizeof folder_name, "%.*s", (int)folder, info.file);
-    table_cell(&table, print_count(info.removed).text);
-    table_cell(&table, info.implementation);
-    space_add_text(&table, &info);
-    table_cellf(&table, "%s%s", message_own(info.file).text + (in_folder ? folder : 0),
-                info.line ? print_format(":%d", info.line).text : "");
+  for (size_t i = 0; i < space->restrictions; i++) {
+    const cugen_restriction_info *info = &space->restriction[i];
+    if (!space_is_listed(cli, info)) continue;
+    const bool in_folder = folder && strlen(info->file) > folder;
+    if (in_folder) snprintf(folder_name, sizeof folder_name, "%.*s", (int)folder, info->file);
+    table_cell(&table, print_count(info->removed).text);
+    table_cell(&table, info->implementation);
+    table_cellf(&table, "%s%s", info->kind == CUGEN_RESTRICTION_HEURISTIC ? "heuristic: " : "",
+                info->text);
+    table_cellf(&table, "%s%s", message_own(info->file).text + (in_folder ? folder : 0),
+                info->line ? print_format(":%d", info->line).text : "");
   }
-  cugen_error ignored;
-  int closed = table_close(&table, 2, stdout, status ? &ignored : &cli->error);
-  if (!status && *folder_name) printf("  all files are in %s\n", folder_name);
-  return status ? status : closed;
+  const int status = table_close(&table, 2, stdout, &cli->error);
+  if (*folder_name) printf("  all files are in %s\n", folder_name);
+  return status;
 }
 
 static int print_restrictions(struct cli *cli, const cugen_space_info *space) {
-  cugen_restriction_info info;
   size_t idle = 0;
   for (size_t i = 0; i < space->restrictions; i++)
-    idle += api_kernel_restriction(cli->kernel, i, &info, &cli->error) == CUGEN_OK &&
-            !space_is_listed(cli, &info);
+    idle += !space_is_listed(cli, &space->restriction[i]);
   const int status = idle < space->restrictions ? print_removing(cli, space) : CUGEN_OK;
   if (!status && idle)
     printf("  %s removed nothing; --wide lists them\n", print_many(idle, "restriction").text);
@@ -131,7 +115,8 @@ static int print_space(struct cli *cli, const cugen_space_info *space, uint64_t 
   return print_restrictions(cli, space);
 }
 
-static json_t *restriction_json(const cugen_restriction_info *info) {
+static json_t *restriction_json(const void *item) {
+  const cugen_restriction_info *info = item;
   static const char *const kinds[] = {"where", "limit", "filter", "heuristic"};
   return JSON_NEW(MEMBER(string, info, implementation), {"kind", json_string(kinds[info->kind])},
                   {"where", json_string(info->text)},
@@ -139,31 +124,16 @@ static json_t *restriction_json(const cugen_restriction_info *info) {
                   MEMBER(count, info, removed));
 }
 
-static int space_fill_json(struct cli *cli, const cugen_space_info *space, uint64_t left_out,
-                           json_t *object) {
-  json_t *implementations = json_array(), *restrictions = json_array();
-  int status = CUGEN_OK;
-  JSON_ADD(object, MEMBER(count, space, cartesian), MEMBER(count, space, valid),
-           {"left_out", json_count(left_out)}, {"implementations", implementations},
-           {"restrictions", restrictions});
-  for (size_t i = 0; !status && i < space->implementations; i++) {
-    cugen_implementation_info info;
-    status = api_kernel_implementation(cli->kernel, i, &info, &cli->error);
-    if (!status) json_array_append_new(implementations, json_implementation(&info));
-  }
-  for (size_t i = 0; !status && i < space->restrictions; i++) {
-    cugen_restriction_info info;
-    status = api_kernel_restriction(cli->kernel, i, &info, &cli->error);
-    if (!status) json_array_append_new(restrictions, restriction_json(&info));
-  }
-  return status;
-}
-
 static int space_print_json(struct cli *cli, const cugen_space_info *space, uint64_t left_out,
                             uint64_t listed) {
   json_t *object = json_kernel(cli);
-  int status = space_fill_json(cli, space, left_out, object);
-  if (!status && options_given(cli, OPTION_LIST)) {
+  int status = CUGEN_OK;
+  JSON_ADD(object, MEMBER(count, space, cartesian), MEMBER(count, space, valid),
+           {"left_out", json_count(left_out)},
+           {"implementations",
+            JSON_LIST(space->implementation, space->implementations, json_implementation)},
+           {"restrictions", JSON_LIST(space->restriction, space->restrictions, restriction_json)});
+  if (options_given(cli, OPTION_LIST)) {
     json_t *variants = json_array();
     json_object_set_new(object, "variants", variants);
     status = space_list_variants(cli, listed, variants);
@@ -173,23 +143,23 @@ static int space_print_json(struct cli *cli, const cugen_space_info *space, uint
   return status;
 }
 
-static bool space_has_heuristics(struct cli *cli, const cugen_space_info *space) {
-  cugen_restriction_info info = {.kind = CUGEN_RESTRICTION_WHERE};
-  for (size_t i = 0; i < space->restrictions && info.kind != CUGEN_RESTRICTION_HEURISTIC; i++)
-    if (api_kernel_restriction(cli->kernel, i, &info, &cli->error)) return false;
-  return info.kind == CUGEN_RESTRICTION_HEURISTIC;
+static bool space_has_heuristics(const cugen_space_info *space) {
+  for (size_t i = 0; i < space->restrictions; i++)
+    if (space->restriction[i].kind == CUGEN_RESTRICTION_HEURISTIC) return true;
+  return false;
 }
 
 /* Counts the variants that only heuristics leave out; the rules themselves count combinations. This
    walks the whole space; *out is 0 if the space is too large. */
-static int count_left_out(struct cli *cli, const cugen_space_info *space, uint64_t *out) {
+static int count_left_out(struct cli *cli, cugen_space_info *space, uint64_t *out) {
   cugen_space_info all;
   cugen_error ignored;
   *out = 0;
-  if (!space_has_heuristics(cli, space)) return CUGEN_OK;
+  if (!space_has_heuristics(space)) return CUGEN_OK;
   if (!cli_filter(cli, true) && !api_kernel_space(cli->kernel, &all, &ignored))
     *out = all.valid - space->valid;
-  return cli_filter(cli, false);
+  const int status = cli_filter(cli, false);
+  return status ? status : api_kernel_space(cli->kernel, space, &cli->error);
 }
 
 int command_space(struct cli *cli) {

@@ -45,11 +45,9 @@ static int open_kernel(struct path *p, cugen_error *err) {
 
 static int look_at_space(struct path *p, cugen_error *err) {
   cugen_space_info space;
-  cugen_implementation_info implementation;
   cugen_argument_info argument;
   const char *variant;
   int status = api_kernel_space(p->kernel, &space, err);
-  if (!status) status = api_kernel_implementation(p->kernel, 0, &implementation, err);
   if (!status) status = api_kernel_variant(p->kernel, 1, &variant, err);
   if (!status) status = cugen_kernel_argument(p->kernel, 0, &argument, err);
   return status;
