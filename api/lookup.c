@@ -317,18 +317,24 @@ void lookup_drop_image(const struct device *device, struct compiled *image,
   spec->source = NULL;
 }
 
+static struct compile_request request_for(const struct lookup *l, const struct kernel_spec *spec,
+                                          const char *arch,
+                                          const char *entries[KERNEL_MAX_ENTRIES]) {
+  return (struct compile_request){.toolkit = l->lib->toolkit,
+                                  .compilers = l->lib->compilers,
+                                  .name = spec->variant,
+                                  .source = spec->source,
+                                  .options = spec->options,
+                                  .arch = arch,
+                                  .entries = entries,
+                                  .entry_count = plan_entries(spec, entries)};
+}
+
 int lookup_compile(const struct lookup *l, const struct kernel_spec *spec, bool keep_ptx,
                    struct compiled *out, cugen_error *err) {
   const char *entries[KERNEL_MAX_ENTRIES];
-  const struct compile_request request = {.toolkit = l->lib->toolkit,
-                                          .compilers = l->lib->compilers,
-                                          .name = spec->variant,
-                                          .source = spec->source,
-                                          .options = spec->options,
-                                          .arch = l->arch,
-                                          .keep_ptx = keep_ptx,
-                                          .entries = entries,
-                                          .entry_count = plan_entries(spec, entries)};
+  struct compile_request request = request_for(l, spec, l->arch, entries);
+  request.keep_ptx = keep_ptx;
   return l->ops->compile(&request, out, err);
 }
 
@@ -337,14 +343,7 @@ int lookup_compile(const struct lookup *l, const struct kernel_spec *spec, bool 
 int lookup_accepts(const struct lookup *l, const struct kernel_spec *spec, cugen_error *err) {
   const char *entries[KERNEL_MAX_ENTRIES];
   struct compiled compiled = {0};
-  const struct compile_request request = {.toolkit = l->lib->toolkit,
-                                          .compilers = l->lib->compilers,
-                                          .name = spec->variant,
-                                          .source = spec->source,
-                                          .options = spec->options,
-                                          .arch = "compute_90",
-                                          .entries = entries,
-                                          .entry_count = plan_entries(spec, entries)};
+  const struct compile_request request = request_for(l, spec, "compute_90", entries);
   if (!toolkit_nvrtc_major(l->lib->toolkit)) return CUGEN_OK;
   const int status = cuda_device_ops.compile(&request, &compiled, err);
   compiled_free(&compiled);

@@ -308,13 +308,6 @@ bool compile_job_finished(struct compile_pool *b, const struct compile_job *job)
   return finished;
 }
 
-bool compile_job_begun(struct compile_pool *b, const struct compile_job *job) {
-  pthread_mutex_lock(&b->mutex);
-  bool begun = job->taken;
-  pthread_mutex_unlock(&b->mutex);
-  return begun;
-}
-
 bool compile_pool_over(struct compile_pool *b) {
   pthread_mutex_lock(&b->mutex);
   bool over = !b->under_way && (b->stop || !in_time(b));

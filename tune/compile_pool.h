@@ -64,8 +64,6 @@ int compile_pool_adopt(struct compile_pool *pool, const struct kernel_spec *spec
                        struct compiled *compiled, struct compile_job **out, cugen_error *err);
 void compile_job_release(struct compile_pool *pool, struct compile_job *job);
 bool compile_job_finished(struct compile_pool *pool, const struct compile_job *job);
-/* Returns true if a thread has begun to compile the job. */
-bool compile_job_begun(struct compile_pool *pool, const struct compile_job *job);
 /* Waits until the job has finished, even after the pool's deadline. */
 void compile_pool_finish(struct compile_pool *pool, struct compile_job *job);
 

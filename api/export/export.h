@@ -64,7 +64,7 @@ struct export_tuned {
 
 struct export_default {
   size_t device, code;
-  size_t try; /* which try of the config it is (space_default) */
+  size_t try; /* which try of the config it is (space_try) */
 };
 
 /* The variants that are known to fail on a device; on one that stands for others (PTX, an

@@ -407,11 +407,3 @@ size_t space_tries(const struct space *space, uint64_t *out) {
   for (size_t i = 0; find_try_at(space->config, i); i++) count += space_try(space, i, &out[count]);
   return count;
 }
-
-uint64_t space_default(const struct space *space, size_t *try) {
-  uint64_t index = 0;
-  size_t at = 0;
-  while (find_try_at(space->config, at) && !space_try(space, at, &index)) at++;
-  if (try) *try = at;
-  return index;
-}

@@ -134,9 +134,5 @@ size_t space_tries(const struct space *space, uint64_t *out);
 /* Finds the variant of the try at that place, in the order of space_tries. Returns false if the
    variant is not valid here, or if there are fewer tries. */
 bool space_try(const struct space *space, size_t at, uint64_t *index);
-/* Returns the variant that is used if no measurement is known: the first valid try, else the first
-   variant. The space must not be empty. *try becomes the number of the try among those of the
-   config; config_tries(config) if no try is valid. try may be NULL. */
-uint64_t space_default(const struct space *space, size_t *try);
 
 #endif

@@ -62,7 +62,6 @@ struct names_input {
   const struct config_implementation
       *sharing;                      /* the implementation with shared arrays; NULL: none */
   const struct layout_array *shared; /* evaluated */
-  bool shared_dynamic;               /* they lie in dynamic shared memory */
 };
 
 struct names {

@@ -128,10 +128,6 @@ int cache_sync(struct cache *cache, cugen_error *err) {
   return cache->engine->sync(cache, err);
 }
 
-void cache_set_patience(struct cache *cache, double seconds) {
-  cache->engine->set_patience(cache, seconds);
-}
-
 static int take_rate(void *out, const struct cache_row *row, cugen_error *err) {
   (void)err;
   *(struct cache_rate *)out =

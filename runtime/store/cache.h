@@ -94,8 +94,6 @@ int cache_store(struct cache *cache, const struct cache_key *key, const struct c
 /* Waits until everything that was stored is on disk. CUGEN_ERROR_IO: the stored data are lost,
    because the cache file was removed, moved or replaced. */
 int cache_sync(struct cache *cache, cugen_error *err);
-/* Sets how long a transaction waits for other processes, in place of the default. */
-void cache_set_patience(struct cache *cache, double seconds);
 
 /* The highest rate recorded for a config on a device, with any options, for problems that
    contain this word (such as "dtype=f32"; "": all). *flops and *bytes are 0 when there is no

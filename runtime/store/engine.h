@@ -120,8 +120,8 @@ struct cache_image_row {
 
 /* ---- The table ------------------------------------------------------------------------------ */
 
-/* All functions are called under the cache's lock, except close, sync, set_patience and those of
-   a stage. A function is documented in cache.h under the same name, or here. */
+/* All functions are called under the cache's lock, except close, sync and those of a stage. A
+   function is documented in cache.h under the same name, or here. */
 struct cache_engine {
   /* Whether the path is for this engine; asked in the order of engines.c. */
   bool (*takes)(const char *path);
@@ -134,7 +134,6 @@ struct cache_engine {
               cugen_error *err);
   void (*close)(struct cache *cache);
   int (*sync)(struct cache *cache, cugen_error *err);
-  void (*set_patience)(struct cache *cache, double seconds);
 
   /* Visits the rows of a query's answer until the visitor fails or returns CACHE_STOP. values:
      texts; NULL becomes "". */
@@ -190,7 +189,6 @@ struct cache_engine {
   X(engine, open)                                                                                  \
   X(engine, close)                                                                                 \
   X(engine, sync)                                                                                  \
-  X(engine, set_patience)                                                                          \
   X(engine, query)                                                                                 \
   X(engine, store)                                                                                 \
   X(engine, remove)                                                                                \

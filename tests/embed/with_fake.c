@@ -28,5 +28,7 @@ static void keep_image(cugen_kernel *k, uint64_t index) {
 void fake_keep_images(cugen_kernel *k) {
   assert_int_equal(lookup_space(&k->lookup, NULL), CUGEN_OK);
   for (uint64_t i = 0; i < 4 && i < space_valid(k->lookup.space); i++) keep_image(k, i);
-  if (space_valid(k->lookup.space)) keep_image(k, space_default(k->lookup.space, NULL));
+  uint64_t index;
+  for (size_t i = 0; i < config_tries(k->lookup.config); i++)
+    if (space_try(k->lookup.space, i, &index)) keep_image(k, index);
 }

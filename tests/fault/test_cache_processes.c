@@ -15,6 +15,7 @@
 #include "cache_place.h"
 #include "failing_memory.h"
 #include "odd_moments.h"
+#include "runtime/store/sqlite/database.h"
 #include "tests/testing.h"
 
 /* ---- Other processes ------------------------------------------------------------------------ */
@@ -71,7 +72,7 @@ TEST_WITH(a_long_lock_is_an_error, place_set_up, place_tear_down) {
   assert_int_equal(cache_open(text_get(&fixture->path), &cache, NULL, NULL), CUGEN_OK);
   int tells;
   pid_t pid = lock_for(fixture, 100, &tells);
-  cache_set_patience(cache, 0.5);
+  sqlite_cache_of(cache)->patience = 0.5;
   FAILS(place_store(cache, "new ", 1, &err), CUGEN_ERROR_IO,
         "another process keeps the cache locked", text_get(&fixture->path));
   process_end(pid, NULL); /* the lock ends with the process */

@@ -4,6 +4,7 @@
 
 #include "base/hash.h"
 #include "caches.h"
+#include "runtime/store/sqlite/database.h"
 #include "tests/testing.h"
 
 /* ---- Looking through, removing, checking ---------------------------------------------------- */
@@ -140,7 +141,7 @@ TEST_WITH(counting_waits_for_nobody, cache_set_up, cache_tear_down) {
   store_some(fixture->cache);
   assert_int_equal(sqlite3_open(text_get(&fixture->path), &writer), SQLITE_OK);
   assert_int_equal(sqlite3_exec(writer, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
-  cache_set_patience(fixture->cache, 0);
+  sqlite_cache_of(fixture->cache)->patience = 0;
   assert_int_equal(cache_remove(fixture->cache, &all, false, &removed, NULL), CUGEN_OK);
   assert_int_equal(removed.records, 9);
   assert_int_equal(removed.sets, 3);

@@ -130,15 +130,14 @@ TEST(test_tries) {
                                            "try { b = 1 }, try { b = 3 }")),
                 none = opened(ONE("slow", "tunable 'a' { 0, 1, 2 }"));
   uint64_t indices[3];
-  size_t try = 9;
   assert_int_equal(config_tries(s.config), 3);
   assert_int_equal(space_tries(s.space, indices), 2);
   expect_variant(s.space, indices[0], "fast b=3");
   expect_variant(s.space, indices[1], "slow a=2");
-  expect_variant(s.space, space_default(s.space, &try), "fast b=3");
-  assert_int_equal(try, 1);
-  assert_int_equal(space_default(none.space, &try), 0);
-  assert_int_equal(try, 0);
+  assert_false(space_try(s.space, 0, indices));
+  assert_true(space_try(s.space, 1, indices));
+  expect_variant(s.space, indices[0], "fast b=3");
+  assert_int_equal(config_tries(none.config), 0);
 }
 
 TEST(test_no_tunables) {

@@ -300,10 +300,9 @@ static bool reconnect(struct pg_cache *cache, double until) {
   }
 }
 
-/* After a failed wait the next calls do not wait, since an application opens one plan after the
-   other. */
+/* The seconds for which a lost connection is retried. After a failed wait the next calls do not
+   wait, since an application opens one plan after the other. */
 static double patience_of(const struct pg_cache *cache, bool store) {
-  if (cache->patience >= 0) return cache->patience;
   return store ? CACHE_STORE_SECONDS : cache->lost ? 0 : CACHE_BUSY_SECONDS;
 }
 

@@ -14,9 +14,7 @@ struct pg_cache {
   struct cache base;
   struct libpq pq;
   struct pg_conn *conn;
-  char *address; /* the connection string for libpq */
-  /* seconds for which a lost connection is retried; below 0: the default */
-  double patience;
+  char *address;            /* the connection string for libpq */
   bool within;              /* a transaction is open: a statement that fails is not repeated */
   bool lost;                /* the last statement failed because the server could not be reached */
   struct process_stop stop; /* asked while the server is waited for */

@@ -38,7 +38,6 @@ int postgres_open(const char *path, struct process_stop stop, struct cache **out
   struct pg_cache *cache = calloc(1, sizeof *cache);
   if (!cache) return error_memory(err);
   cache->base.in_file = true;
-  cache->patience = -1;
   cache->stop = stop;
   pthread_mutex_init(&cache->base.lock, NULL);
   int status = open_address(cache, path, err);
@@ -66,10 +65,6 @@ void postgres_close(struct cache *base) {
 int postgres_sync(struct cache *base, cugen_error *err) {
   (void)base, (void)err;
   return CUGEN_OK;
-}
-
-void postgres_set_patience(struct cache *base, double seconds) {
-  pg_cache_of(base)->patience = seconds;
 }
 
 const struct cache_engine cache_postgres = {

@@ -65,11 +65,6 @@ void cache_hurried(struct sqlite_cache *cache, int status) {
   if (cache->patience == CACHE_STORE_SECONDS) cache->patience = CACHE_BUSY_SECONDS;
 }
 
-void sqlite_set_patience(struct cache *base, double seconds) {
-  struct sqlite_cache *cache = sqlite_cache_of(base);
-  cache->patience = seconds;
-}
-
 void cache_pause(void) {
   enum { MICROSECONDS = 3000 };
   const struct timespec time = {0, MICROSECONDS * 1000};
