@@ -369,7 +369,8 @@ static void clear_space(void *data) {
   free(listed->restrictions);
 }
 
-/* Limits and filters that remove nothing are not listed, because they would only hide the others. */
+/* Limits and filters that remove nothing are not listed, because they would only hide the
+   others. */
 static bool list_restrictions(const struct space_implementation *of, struct listed_space *to,
                               size_t *count) {
   bool good = true;
