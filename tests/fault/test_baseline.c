@@ -67,7 +67,7 @@ static int tune(const char *measure, const char *function, cugen_baseline_result
   const int status = api_kernel_tune(kernel, &options, &result, err);
   *out = result.baseline;
   out->function = NULL; /* it was `path` */
-  if (status || !out->ratio) return status;
+  if (status || !(out->ratio > 0)) return status;
   cugen_baseline_result kept;
   assert_int_equal(api_kernel_baseline(kernel, &kept, err), CUGEN_OK);
   assert_non_null(strstr(kept.function, "libcuda.so.1:fake_baseline"));
