@@ -3,7 +3,7 @@
 
 #include "tests/testing.h"
 #include "tune/search/axes.h"
-#include "tune/search/forest.h"
+#include "tune/search/gauss.h"
 #include "tune/search/model.h"
 
 /* ---- The axes of a config ------------------------------------------------------------------- */
@@ -370,10 +370,11 @@ TEST(what_is_awaited_is_left_alone) {
     best = planted_seconds(index) < planted_seconds(best) ? index : best;
   }
   assert_true(neighbours(NULL, best, around) > 2);
-  for (size_t turn = 0; turn < TURNS; turn++) before[turn] = model_score(model, around[0], turn);
+  for (size_t turn = 0; turn < TURNS; turn++)
+    before[turn] = model_score(model, around[0], turn, false, -INFINITY);
   model_expect(model, around[1]);
   for (size_t turn = 0; turn < TURNS; turn++) {
-    const double after = model_score(model, around[0], turn);
+    const double after = model_score(model, around[0], turn, false, -INFINITY);
     less += after < before[turn];
     more += after > before[turn];
   }
@@ -408,29 +409,49 @@ TEST(what_another_took_is_not_given) {
   }
 }
 
-/* ---- The forest ----------------------------------------------------------------------------- */
+/* ---- The process ---------------------------------------------------------------------------- */
 
-TEST(a_forest_knows_its_rows) {
-  enum { ROWS = 200 };
-  float x[2 * ROWS];
-  double y[ROWS];
-  uint32_t nearest[16], rows[ROWS];
-  struct forest *forest = forest_open(2, 16, 1);
+/* Costs fall with the first column, and the second one does not matter. Rows with 1 in the third
+   one fail after a long time. */
+TEST(a_process_learns_what_matters) {
+  enum { ROWS = 100, RIGHT = 80, LEARNT = 95 };
+  float x[ROWS][3];
+  double cost[ROWS], price[ROWS];
+  uint32_t rows[ROWS];
+  struct gauss *gauss = gauss_open(3, 1);
   for (size_t i = 0; i < ROWS; i++) {
-    x[2 * i] = (float)(i % 20) / 20, x[2 * i + 1] = (float)i / 20;
-    y[i] = i % 20 < 10 ? 1 : 2;
+    x[i][0] = (float)(i % 10) / 10, x[i][1] = (float)(i % 7) / 7, x[i][2] = i < RIGHT ? 0 : 1;
+    cost[i] = 1 - x[i][0], price[i] = 3 * x[i][2];
     rows[i] = (uint32_t)i;
   }
-  assert_true(forest_grow(forest, x, y, rows, ROWS / 2, ROWS * 3 / 4, 16));
-  for (size_t i = ROWS * 3 / 4; i < ROWS; i++) assert_true(forest_insert(forest, x, i));
-  for (size_t i = 0; i < ROWS; i++) {
-    forest_nearest(forest, x + 2 * i, 0, 16, nearest);
-    for (int t = 0; t < 16; t++) assert_int_equal(nearest[t], i);
+  for (int i = 0; i < 20; i++) gauss_learn(gauss, x[0], cost, price, rows, RIGHT, LEARNT, ROWS);
+  for (size_t turn = 0; turn < 8; turn++) {
+    struct gauss_guess known, far;
+    gauss_predict(gauss, (const float[]){0.55f, 0.3f, 0}, turn, &known);
+    gauss_predict(gauss, (const float[]){0.55f, 0.3f, 1}, turn, &far);
+    assert_true(fabs(known.cost - 0.45) < 0.05);
+    assert_true(known.right > 0.9 && far.right < 0.3);
+    assert_true(known.price < 0.3 && far.price > 2.5);
+    const double bound = far.variance;
+    gauss_refine(gauss, &known), gauss_refine(gauss, &far);
+    assert_true(known.variance < far.variance && far.variance <= bound);
   }
-  /* Between rows of data, the column that matters decides. */
-  forest_nearest(forest, (const float[]){0.12f, 7.7f}, 0, 16, nearest);
-  for (int t = 0; t < 16; t++) assert_true(y[nearest[t]] < 1.5);
-  forest_close(forest);
+  gauss_close(gauss);
+}
+
+/* What is left out for being worse than `least` would not have been chosen. */
+TEST(a_score_is_left_out_only_if_it_is_worse) {
+  const struct strategy_span all = {0, planted_count};
+  const struct strategy_space space = planted_space(&all, 1);
+  struct model *model = model_open(&space, 1);
+  for (uint64_t i = 0; i < 200; i++) model_learn(model, i * 7, planted_seconds(i * 7), 1);
+  for (uint64_t i = 1; i < 400; i++)
+    for (size_t turn = 0; turn < 4; turn++) {
+      const double score = model_score(model, i, turn, turn % 2, -INFINITY);
+      assert_true(model_score(model, i, turn, turn % 2, score + 1e-9) < score + 1e-9);
+      assert_true(model_score(model, i, turn, turn % 2, score - 1e-9) == score);
+    }
+  model_close(model);
 }
 
 int main(void) {

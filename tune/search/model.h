@@ -21,9 +21,11 @@ bool model_ready(const struct model *model);
    Results under way at that time do not count, nor do as many again, because their variants were
    chosen without knowing it. */
 size_t model_idle(const struct model *model);
-/* Returns how promising a variant is; higher is better. turn: number of the choice. By turns, the
-   score of the same model relies more on the predicted mean or more on the uncertainty. */
-double model_score(const struct model *model, uint64_t index, size_t turn);
+/* Returns how promising a variant is; higher is better. turn: number of the choice, by which
+   predictions vary. elsewhere: the score is how little is known of the variant, for the time that
+   it takes, rather than how much better it may be. -INFINITY: the score is at most `least`. */
+double model_score(const struct model *model, uint64_t index, size_t turn, bool elsewhere,
+                   double least);
 /* Returns the squared distance of a variant from the nearest variant that the model knows or
    expects, in the model's columns. Infinity: there is none. */
 double model_distance(const struct model *model, uint64_t index);

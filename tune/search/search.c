@@ -43,6 +43,16 @@ void search_taken(struct strategy *s, uint64_t index) {
   search_give(s, index);
 }
 
+/* 2 artanh((m - 1) / (m + 1)) of the mantissa, to 12 digits. */
+double search_logarithm(double x) {
+  int exponent;
+  double m = frexp(x, &exponent);
+  if (m < 0.70710678118654752) m *= 2, exponent--;
+  double z = (m - 1) / (m + 1), z2 = z * z, sum = 0;
+  for (int n = 15; n >= 1; n -= 2) sum = sum * z2 + 1.0 / n;
+  return 2 * z * sum + exponent * 0.69314718055994531;
+}
+
 /* ---- Opening -------------------------------------------------------------------------------- */
 
 void search_close(struct strategy *s) {

@@ -53,4 +53,8 @@ void search_report(struct strategy *s, uint64_t index, double cost);
 /* Gives the next variant in a random order that was not given yet; false: none is left. */
 bool search_random(struct strategy *s, uint64_t *index);
 
+/* Returns the natural logarithm of x > 0. A library's last digit may differ between machines and
+   change a choice. */
+double search_logarithm(double x);
+
 #endif
