@@ -94,6 +94,27 @@ static int load_own(struct failures *f, bool predicted, cugen_error *err) {
   return failures_load(f, place, predicted, has_failed, err);
 }
 
+/* Adds the variants that did not compile for a plan of this kernel. */
+static int load_uncompiled(struct failures *f, struct place *place, cugen_error *err) {
+  const size_t before = f->count, count = f->lookup->uncompiled_count;
+  struct cache_record *records = calloc(count + 1, sizeof *records);
+  int status = records ? CUGEN_OK : error_memory(err);
+  for (size_t i = 0; i < count && !status; i++) {
+    records[i] = (struct cache_record){.variant = strdup(f->lookup->uncompiled[i]),
+                                       .reason = strdup("it was tried just now"),
+                                       .outcome = CUGEN_OUTCOME_COMPILE};
+    if (!records[i].variant || !records[i].reason) status = error_memory(err);
+  }
+  if (!status)
+    status = failures_take(f, place, records, count, has_failed, err);
+  else if (records) {
+    for (size_t i = 0; i < count; i++) cache_record_free(&records[i]);
+    free(records);
+  }
+  for (size_t i = before; i < f->count; i++) f->all[i].state = FAILURE_HOLDS;
+  return status;
+}
+
 static bool has_place(const struct failures *f, const struct text *problem) {
   for (size_t i = 0; i < f->place_count; i++)
     if (f->places[i].problem.values &&
@@ -190,6 +211,7 @@ int failures_open(struct lookup *l, struct failures **out, cugen_error *err) {
   /* room for the own records and the check problems */
   f->places = calloc(l->config->implementation_count + 3, sizeof *f->places);
   int status = f->places ? load_own(f, false, err) : error_memory(err);
+  if (!status) status = load_uncompiled(f, &f->places[0], err);
   if (!status) status = l->device.facts.is_gpu ? load_refuted(f, err) : failures_load_check(f, err);
   if (f->count) qsort(f->all, f->count, sizeof *f->all, failures_by_variant);
   if (status || f->count) return status;

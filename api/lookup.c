@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "runtime/devices.h"
 #include "runtime/plan.h"
 #include "tune/target.h"
@@ -59,6 +60,11 @@ void lookup_drop_libraries(struct lookup *l) {
   lookup_drop_space(l);
 }
 
+int lookup_drop_variant(struct lookup *l, const char *variant, cugen_error *err) {
+  return array_add_text(&l->uncompiled, &l->uncompiled_count, variant) ? CUGEN_OK
+                                                                       : error_memory(err);
+}
+
 int lookup_set_problem(struct lookup *l, const struct problem *problem, cugen_error *err) {
   lookup_drop_space(l);
   l->problem = problem;
@@ -85,6 +91,7 @@ int lookup_for_problem(const struct lookup *from, const struct problem *problem,
 void lookup_close(struct lookup *l) {
   space_close(l->space);
   free(l->values);
+  array_free_texts(l->uncompiled, l->uncompiled_count);
   text_free(&l->options);
   text_free(&l->problem_text);
   api_prediction_key_free(&l->predictions);

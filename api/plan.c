@@ -388,14 +388,29 @@ static int plan_check_options(const cugen_plan_options *options, cugen_error *er
   return CUGEN_OK;
 }
 
-/* *library: the plan's variant is a library's kernel, and did not load. */
+/* A variant that cannot serve does no harm if it was not measured for this problem, nor asked for:
+   the plan takes the best of the others. Returns whether there may be others. */
+static bool plan_goes_on(cugen_kernel *k, const cugen_plan_options *options, const cugen_plan *p,
+                         int status) {
+  const cugen_plan_choice how = p->selection.how;
+  cugen_error ignored;
+  if (!p->spec.variant || options->choice) return false;
+  if (config_calls_library(k->lookup.config, p->spec.variant)) {
+    lookup_drop_libraries(&k->lookup);
+    return true;
+  }
+  return status == CUGEN_ERROR_COMPILE && !options->bitwise && how != CUGEN_PLAN_EXACT &&
+         how != CUGEN_PLAN_PINNED && !lookup_drop_variant(&k->lookup, p->spec.variant, &ignored);
+}
+
+/* *others_left: the plan's variant cannot serve, and others may. */
 static int plan_try(cugen_kernel *k, const cugen_plan_options *options, const struct others *others,
-                    cugen_plan **out, bool *library, cugen_error *err) {
+                    cugen_plan **out, bool *others_left, cugen_error *err) {
   cugen_plan *p = calloc(1, sizeof *p);
   if (!p) return error_memory(err);
   const bool explores = options->flags & CUGEN_PLAN_EXPLORE; /* in images of its own */
   int status = plan_open_parts(k, options, explores ? NULL : others, p, err);
-  *library = status && p->spec.variant && config_calls_library(k->lookup.config, p->spec.variant);
+  *others_left = status && plan_goes_on(k, options, p, status);
   if (status)
     cugen_plan_close(p);
   else
@@ -403,18 +418,21 @@ static int plan_try(cugen_kernel *k, const cugen_plan_options *options, const st
   return status;
 }
 
-/* A library that cannot serve does no harm: the plan takes the best of the other variants. */
+/* If no variant serves, the error is that of the first one. */
 static int open_among(cugen_kernel *k, const cugen_plan_options *options,
                       const struct others *others, cugen_plan **out, cugen_error *err) {
   static const cugen_plan_options defaults = CUGEN_PLAN_OPTIONS_INIT;
+  enum { MOST_TRIES = 8 };
   if (!options) options = &defaults;
   *out = NULL;
-  bool library = false;
+  bool goes_on;
+  cugen_error later;
   int status = plan_check_options(options, err);
-  if (!status) status = plan_try(k, options, others, out, &library, err);
-  if (!library || options->choice) return status;
-  lookup_drop_libraries(&k->lookup);
-  return plan_try(k, options, others, out, &library, err);
+  if (status) return status;
+  status = plan_try(k, options, others, out, &goes_on, err);
+  for (int i = 1; i < MOST_TRIES && goes_on; i++)
+    if (!plan_try(k, options, others, out, &goes_on, &later)) return CUGEN_OK;
+  return status;
 }
 
 int cugen_plan_open(cugen_kernel *k, const cugen_plan_options *options, cugen_plan **out,

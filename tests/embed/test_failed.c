@@ -5,7 +5,7 @@
 #include "tests/opening.h"
 
 /* way 1 writes beyond its buffer, 2 is wrong, 3 is right and slow, 4 is fast, and right except
-   for 900 elements. */
+   for 900 elements; from 5 on it does not compile. */
 #define CONFIG(name, n, ways, more)                                                                \
   "kernel \"" name "\" {\n"                                                                        \
   "  problem \"n\" (" n "), check { n = 100 },\n" more                                             \
@@ -19,6 +19,7 @@
   "  },\n"                                                                                         \
   "}\n"
 static const char ways_text[] =
+    "#if WAY > 4\n#error way WAY\n#endif\n"
     "extern \"C\" __global__ void twice(const float *x, float *y, int n) {\n"
     "  int i = blockIdx.x * 64 + threadIdx.x;\n"
     "  if (WAY == 1 && i == 0) y[n] = 1;\n"
@@ -44,6 +45,8 @@ FIXTURE(open_library) {
   add("mixed.lua", CONFIG("mixed", "1000", "{ 1, 2, 3 }", ""));
   add("hopeless.lua", CONFIG("hopeless", "1000", "{ 1, 2 }", ""));
   add("near.lua", CONFIG("near", "1000", "{ 4, 3 }", "  policy \"nearest\" { distance = 1 },\n"));
+  add("broken.lua", CONFIG("broken", "1000", "{ 5, 6, 3 }", ""));
+  add("lost.lua", CONFIG("lost", "1000", "{ 5, 6 }", ""));
   add("ways.cu", ways_text);
   add("reference.cu", reference);
   return 0;
@@ -71,6 +74,16 @@ static void expect_plan(cugen_kernel *kernel, cugen_plan_choice choice, const ch
   CLOSED(cugen_plan) *plan = plan_of(kernel, NULL);
   assert_string_equal(cugen_plan_about(plan)->variant, variant);
   assert_int_equal(cugen_plan_about(plan)->choice, choice);
+}
+
+/* A variant that nobody measured may not compile. The plan takes the next one. */
+TEST_WITH(one_that_does_not_compile_is_passed_over, open_library, close_library) {
+  CLOSED(cugen_kernel) *kernel = open_kernel("broken.lua", NULL);
+  CLOSED(cugen_kernel) *lost = open_kernel("lost.lua", NULL);
+  cugen_plan *plan;
+  expect_plan(kernel, CUGEN_PLAN_DEFAULT, "one WAY=3");
+  assert_int_equal(cugen_plan_open(lost, NULL, &plan, &error), CUGEN_ERROR_COMPILE);
+  assert_non_null(strstr(error.message, "ways.cu"));
 }
 
 /* Failures on the kernel's own problem count, and so do those on the check problem. */

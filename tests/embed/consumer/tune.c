@@ -9,8 +9,8 @@ int main(void) {
   cugen_options options = CUGEN_OPTIONS_INIT;
   cugen_tune_options tune = CUGEN_TUNE_OPTIONS_INIT;
   const char *result = NULL;
-  CLOSED(cugen) *lib = NULL;
-  CLOSED(cugen_kernel) *kernel = NULL;
+  cugen *lib = NULL;
+  cugen_kernel *kernel = NULL;
   options.device = "cpu";
   options.cache = "none";
   tune.budget_count = 1;
@@ -21,5 +21,7 @@ int main(void) {
     printf("%s\n", error.message);
   else
     printf("tuned %d\n", strstr(result, "\"tried\": 1,") ? 1 : 0);
+  cugen_kernel_close(kernel);
+  cugen_close(lib);
   return -status;
 }
