@@ -55,16 +55,17 @@ def kernel(config: Path, *, device: str | None = None, library: Library | None =
 def tune(what: Sequence[Kernel], budget: float | str | None = None, **options: Any) -> list[Tuning]: ...
 @overload
 def tune(what: Path, kernel: str | None = None, arguments: Sequence[Any] = (), *, budget: float | str | None = None,
-         device: str | None = None, **description: Any) -> Tuning: ...
-def tune(what: Any, *given: Any, budget: float | str | None = None, device: str | None = None, **options: Any) -> Any:
+         device: str | None = None, baseline: str | None = None, **description: Any) -> Tuning: ...
+def tune(what: Any, *given: Any, budget: float | str | None = None, device: str | None = None, baseline: str | None = None,
+         **options: Any) -> Any:
     """Tunes a kernel that is described here, or several kernels of one library within one budget.
 
     ``cugen.tune(source, "blur", [out, x, n], tunables=..., grid=..., block=..., answer=...)`` is ``Kernel.tune`` of a Config of
-    these, for a budget and a device. ``cugen.tune([small, large], "10m")`` compiles once what several of them can use; the other
+    these, for a budget, a device and a baseline. ``cugen.tune([small, large], "10m")`` compiles once what several of them can use; the other
     options are those of Kernel.tune."""
     if not isinstance(what, (str, os.PathLike)):
-        return tune_several(what, *(given or (budget,)), **options)
-    return _kernel_of(Config(what, *given, **options), device=device).tune(budget)
+        return tune_several(what, *(given or (budget,)), baseline=baseline, **options)
+    return _kernel_of(Config(what, *given, **options), device=device).tune(budget, baseline=baseline)
 
 
 _kernel_of = kernel  # tune has a parameter of that name

@@ -58,11 +58,15 @@ class Tuning(Value):
 
 
     def __str__(self) -> str:
-        """A line for the run and one for each of the ten fastest."""
+        """A line for the run, one for each of the ten fastest, and one for a baseline."""
         right = [record for record in self.records if record.seconds is not None]
         lines = [f"{self.problem or 'no sizes'} on {self.device}: {self.tried} of {self.valid} variants tried, {self.failed} failed"]
         lines += [f"{1e6 * record.seconds:10.4g} us  {record.variant}" for record in right[:10]]
-        return "\n".join(lines + [f"and {len(right) - 10} more in records"] * (len(right) > 10))
+        lines += [f"and {len(right) - 10} more in records"] * (len(right) > 10)
+        if self.baseline:
+            ratio = f"{self.baseline.ratio:.2f} x your baseline" if self.baseline.ratio else "not compared with"
+            lines.append(f"{ratio} {self.baseline.function}" + (f": {self.baseline.reason}" if self.baseline.reason else ""))
+        return "\n".join(lines)
 
 
 class Check(Value):

@@ -427,6 +427,7 @@ class Tuning(Case):
             tuned = kernel.tune(count=2, baseline=f"{library}:mine")
             self.assertEqual((tuned.baseline.outcome, tuned.baseline.reason), ("ok", None))
             self.assertGreater(tuned.baseline.ratio, 0)
+            self.assertIn(f" x your baseline {library}:mine", str(tuned))
             self.assertIsNone(kernel.tune(count=1).baseline)
             (tuned,) = cugen.tune([kernel], count=1, baseline=f"{library}:mine")
             self.assertGreater(tuned.baseline.ratio, 0)
