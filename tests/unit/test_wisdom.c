@@ -479,7 +479,8 @@ TEST_WITH(wisdom_of_a_wrong_clock_is_taken, set_up, tear_down) {
     const char *record =
         record_with("\"measured_at\":1700000005", formed("\"measured_at\":%s", times[i]));
     const char *const lines[] = {HEADER("1"), record};
-    struct text wisdom = seal(lines, 2), out = {0};
+    FREED(text) wisdom = seal(lines, 2);
+    FREED(text) out = {0};
     struct cache *cache;
     assert_int_equal(cache_open("none", &cache, NULL, NULL), CUGEN_OK);
     assert_int_equal(import(cache, &wisdom).added, 1);
