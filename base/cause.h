@@ -18,7 +18,8 @@ struct fault {
 
 /* The outcome of a variant that failed with this cause. */
 cugen_outcome cause_outcome(cugen_cause cause);
-/* The prefix of a fault's text, such as "trap: ", for texts without an outcome that says so. */
+/* The prefix of a fault's text that names its kind, such as "trap: ", for where the text is shown
+   without the outcome; "": the cause has none. */
 const char *cause_prefix(cugen_cause cause);
 
 #endif

@@ -22,7 +22,7 @@ typedef struct cugen_export_options {
 /* The contents of an export. The strings live until the kernel is closed or exports again. */
 typedef struct cugen_export_result {
   const char *name; /* prefix of the bundle's functions and files */
-  size_t devices;   /* devices that it has code for, PTX included */
+  size_t devices;   /* devices that the bundle has code for; its PTX counts as one */
   size_t problems;  /* tuned problems, summed over the devices */
   size_t variants;  /* variants, summed over the devices */
   size_t images;    /* cubins and PTX; equal images count once */

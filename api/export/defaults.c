@@ -104,7 +104,8 @@ static int add_first(struct exporter *x, size_t device, bool asked, cugen_error 
 }
 
 /* Adds the default variant of a problem, as a plan takes it, and the first valid variant, which may
-   serve where the default does not. A problem without valid variants has no default. */
+   serve where the default does not. asked: the user wants this problem, so all tries are added,
+   also for other classes of sizes. A problem without valid variants has no default. */
 static int defaults_add(struct exporter *x, size_t device, const struct problem *problem,
                         bool asked, cugen_error *err) {
   struct lookup *l = &x->devices[device].lookup;

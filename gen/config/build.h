@@ -178,8 +178,8 @@ struct config_spelling read_spelling(struct build *build, const char *what);
 struct config_spelling read_spelled(struct build *build, const char *what, const char *text);
 /* Sets reads[slot] for each slot that the expression depends on; NULL depends on none. */
 void note_reads(const struct expr *expr, bool *reads);
-/* Lists the slots with reads[slot] set, of EXPR_CALL_SLOTS, as those of a call. Returns false if
-   memory is out. */
+/* Sets the slots of a call to those with reads[slot] set; reads has EXPR_CALL_SLOTS elements.
+   Returns false if memory is out. */
 bool list_reads(struct build *build, const bool *reads, struct expr_call *call);
 /* layout.c. Reads a layout of an array of that rank: a word, which may have ${expression} in it, or
    an expression that gives one. */

@@ -165,7 +165,8 @@ static int64_t most_steps(const struct domain *domain, const struct config_launc
         domain->implementation->tunables[at[i] - domain->config->first_tunable].value_count;
   int64_t most = combinations > STEPS_TRIED ? STEPS_LIMITED
                                             : most_over(domain, launch, at + first, count - first);
-  return most ? most : 1; /* the limit of the number of steps belongs to the first step */
+  /* at least 1, because the limit of the number of steps itself is added with those of a step */
+  return most ? most : 1;
 }
 
 static int add_step_limits(struct domain *domain, const struct config_launch *launch, int step,

@@ -375,7 +375,8 @@ static uint64_t left_out(const struct space_implementation *one) {
   return one->unmet ? 0 : removed;
 }
 
-/* Explains in one line, because the reader named the filters and the first line repeats them. */
+/* Adds one line about all implementations that the filters alone leave without a variant. One is
+   enough, because the user gave the filters, and the message's first line repeats them. */
 static void explain_left_out(const struct space *space, struct text *out) {
   uint64_t combinations = 0;
   for (size_t i = 0; i < space->count; i++) {

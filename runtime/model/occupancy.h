@@ -25,9 +25,9 @@ int occupancy_resident(const struct device_facts *facts, const struct kernel_res
 
 /* Dynamic shared memory of a block with that many threads, in bytes. */
 typedef int occupancy_shared(void *context, int threads, int64_t *bytes, cugen_error *err);
-/* The block size with the highest occupancy: the smallest grid of the largest blocks that
-   reaches it, as cudaOccupancyMaxPotentialBlockSizeVariableSMem answers; *threads 0: no block
-   fits. An error of `shared` ends the search. */
+/* Sets *threads to the block size with the highest occupancy, the largest of equal ones, as
+   cudaOccupancyMaxPotentialBlockSizeVariableSMem does; 0: no block fits. A block size for which
+   `shared` fails is left out. */
 int occupancy_best_block(const struct device_facts *facts, const struct kernel_resources *resources,
                          int carveout, occupancy_shared *shared, void *context, int *threads,
                          cugen_error *err);

@@ -29,7 +29,7 @@
 enum {
   RESULTS = 8,     /* results needed before there are scores */
   LEARNT = 128,    /* most results that the process learns from */
-  MOST_ROWS = 8192 /* further results teach nothing new */
+  MOST_ROWS = 8192 /* most variants in the model; at the next one it stops learning */
 };
 
 /* Relative noise of a measurement. */
@@ -60,7 +60,7 @@ struct model {
   size_t known, right, idle;
   double best;        /* least logarithm of a cost */
   double mark;        /* best cost at the last clear improvement */
-  bool ready, broken; /* broken: out of memory, the model stays as it is */
+  bool ready, broken; /* broken: out of memory or of rows; the model stays as it is */
 };
 
 /* ---- Numbers -------------------------------------------------------------------------------- */

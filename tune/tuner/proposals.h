@@ -21,9 +21,9 @@ struct proposals {
   const struct cache_record *wrong;
 };
 
-/* Opens the strategy, whose row is `ops`, over the variants that are asked for. CUGEN_ERROR_EMPTY,
-   with the reason, if there is nothing to try. seed: see struct sharing. Call proposals_close even
-   after an error. */
+/* Opens the strategy p->ops over the variants of the implementations that the run's options name,
+   or of all. CUGEN_ERROR_EMPTY, with the reason, if there is nothing to try. seed: see struct
+   sharing. Call proposals_close even after an error. */
 int proposals_open(struct proposals *p, uint64_t seed, cugen_error *err);
 void proposals_close(struct proposals *p);
 /* Reports the result of a variant. */

@@ -46,8 +46,9 @@ void sharing_close(struct sharing *s);
 /* Returns how many more candidates may be queued. The number shrinks when few variants are left for
    each tuner. */
 size_t sharing_room(const struct sharing *s);
-/* Claims the candidate if the space is shared. The candidate begins if the claim is granted, or
-   waits until the other tuner has measured it. Takes over the candidate. */
+/* Takes over the candidate. It begins at once if the space is not shared. Else it is added to a
+   batch, and a full batch is claimed: a candidate begins if its claim is granted, or waits until
+   the other tuner has measured it. */
 int sharing_begin(struct sharing *s, struct candidate *c, cugen_error *err);
 /* Renews the claims of all candidates under way, if a renewal is due. */
 void sharing_renew(struct sharing *s);
