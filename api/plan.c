@@ -406,6 +406,7 @@ static bool plan_goes_on(cugen_kernel *k, const cugen_plan_options *options, con
 /* *others_left: the plan's variant cannot serve, and others may. */
 static int plan_try(cugen_kernel *k, const cugen_plan_options *options, const struct others *others,
                     cugen_plan **out, bool *others_left, cugen_error *err) {
+  *others_left = false;
   cugen_plan *p = calloc(1, sizeof *p);
   if (!p) return error_memory(err);
   const bool explores = options->flags & CUGEN_PLAN_EXPLORE; /* in images of its own */
