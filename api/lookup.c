@@ -65,8 +65,14 @@ int lookup_drop_variant(struct lookup *l, const char *variant, cugen_error *err)
                                                                        : error_memory(err);
 }
 
+void lookup_forget_dropped(struct lookup *l) {
+  array_free_texts(l->uncompiled, l->uncompiled_count);
+  l->uncompiled = NULL, l->uncompiled_count = 0;
+}
+
 int lookup_set_problem(struct lookup *l, const struct problem *problem, cugen_error *err) {
   lookup_drop_space(l);
+  lookup_forget_dropped(l);
   l->problem = problem;
   text_restart(&l->problem_text);
   problem_print(l->config, problem, &l->problem_text);
@@ -91,7 +97,7 @@ int lookup_for_problem(const struct lookup *from, const struct problem *problem,
 void lookup_close(struct lookup *l) {
   space_close(l->space);
   free(l->values);
-  array_free_texts(l->uncompiled, l->uncompiled_count);
+  lookup_forget_dropped(l);
   text_free(&l->options);
   text_free(&l->problem_text);
   api_prediction_key_free(&l->predictions);

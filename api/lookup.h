@@ -117,7 +117,7 @@ struct lookup {
                                                  errors in it are blamed on them */
   struct text problem_text; /* text of the problem, for cache_key, */
   uint64_t may_lack;        /* and the settings that it may lack */
-  char **uncompiled;        /* variants that do not compile, so that no plan takes them */
+  char **uncompiled; /* variants that did not compile for the problem (lookup_drop_variant) */
   size_t uncompiled_count;
   const cugen_filter *filter; /* borrowed; NULL: the whole space */
   struct space *space;        /* the variants that the filter admits; built on first
@@ -141,8 +141,10 @@ int lookup_use_predictions(struct lookup *lookup, cugen_error *err);
 void lookup_drop_space(struct lookup *lookup);
 /* From now on no variant of the look-up is a library's kernel. */
 void lookup_drop_libraries(struct lookup *lookup);
-/* From now on the variant, which does not compile, counts as one that is known to fail. */
+/* From now on the variant, which does not compile for the look-up's problem, counts as one that is
+   known to fail; until lookup_forget_dropped, or another problem is set. */
 int lookup_drop_variant(struct lookup *lookup, const char *variant, cugen_error *err);
+void lookup_forget_dropped(struct lookup *lookup);
 /* Returns the variant to take for a best variant of another problem or GPU: the same, but of a
    library's kernel the first, because the list of its algorithms is another one there. */
 uint64_t lookup_lent(const struct lookup *lookup, uint64_t index);

@@ -433,6 +433,7 @@ static int open_among(cugen_kernel *k, const cugen_plan_options *options,
   status = plan_try(k, options, others, out, &goes_on, err);
   for (int i = 1; i < MOST_TRIES && goes_on; i++)
     if (!plan_try(k, options, others, out, &goes_on, &later)) return CUGEN_OK;
+  lookup_forget_dropped(&k->lookup); /* the next plan's error is the same one */
   return status;
 }
 

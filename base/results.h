@@ -320,8 +320,8 @@ typedef struct cugen_transfer_row {
 typedef struct portfolio_body_variant {
   char *variant;      /* full text of the variant */
   int64_t serves;     /* number of problems, among those learnt from, that it serves */
-  char *problem;      /* one of these problems */
-  struct hash source; /* hash of the variant's source on that problem */
+  char *problem;      /* a problem that the variant serves; `source` is of it */
+  struct hash source; /* hash of the variant's source on `problem` */
   double mean, worst; /* geometric mean and largest loss; 0: unknown */
   int stale;   /* the variant's source has changed since it was measured; it serves nothing */
   int invalid; /* the variant is not valid for the kernel's problem */

@@ -29,7 +29,7 @@ struct plan {
   const struct kernel_spec *spec;
   struct loaded *loaded;
   bool shared;             /* `loaded` belongs to another plan */
-  struct entry **entries;  /* one entry for each launch */
+  struct entry **entries;  /* what each launch of `spec` starts */
   cugen_baseline function; /* called in place of the launches; NULL: the plan has kernels */
 };
 
@@ -66,7 +66,7 @@ struct call {
   size_t symbol_count;
   void *prepared; /* by the backend for the first launch, which is the only one of a library's
                      kernel; NULL: nothing */
-  struct tensor_map *maps;        /* one for each argument; NULL: no argument has a tensor map */
+  struct tensor_map *maps;        /* of each argument; NULL: no argument has a tensor map */
   struct function_call *function; /* NULL: the plan has kernels */
   bool movable;                   /* only addresses and tensor maps depend on the memory */
   union scalar scalars[KERNEL_MAX_ARGUMENTS];

@@ -9,20 +9,12 @@
 
 /* ---- Opening -------------------------------------------------------------------------------- */
 
-/* Finds the first requirement that the device does not meet. */
-static int check_requirements(const struct config *config,
-                              const struct config_implementation *implementation,
+/* Finds the first requirement that the device or the problem does not meet. */
+static int check_requirements(const struct config_implementation *implementation,
                               const struct value *slots, const struct config_requirement **unmet,
                               cugen_error *err) {
   for (size_t i = 0; i < implementation->requirement_count && !*unmet; i++) {
     const struct config_requirement *requirement = &implementation->requirements[i];
-    size_t count;
-    const int *mentioned = expr_slots(requirement->expr, &count);
-    if (count > 0 && mentioned[count - 1] >= config->first_tunable)
-      return config_fail(
-          err, requirement->line,
-          "requires \"%s\" mentions a tunable: what one variant needs is written with where",
-          expr_text(requirement->expr));
     bool met;
     int status = expr_eval_bool(requirement->expr, slots, &met, err);
     if (status) {
@@ -89,7 +81,7 @@ static int open_implementation(struct space *space, size_t index, const struct v
     out->unlisted = !named;
     return status;
   }
-  status = check_requirements(space->config, implementation, slots, &out->unmet, err);
+  status = check_requirements(implementation, slots, &out->unmet, err);
   if (!status && !out->unmet) status = space_walk(domain, &space->rows[index], &space->effort, err);
   if (status) return status;
   space_trim(&space->rows[index]);

@@ -82,8 +82,10 @@ TEST_WITH(one_that_does_not_compile_is_passed_over, open_library, close_library)
   CLOSED(cugen_kernel) *lost = open_kernel("lost.lua", NULL);
   cugen_plan *plan;
   expect_plan(kernel, CUGEN_PLAN_DEFAULT, "one WAY=3");
-  assert_int_equal(cugen_plan_open(lost, NULL, &plan, &error), CUGEN_ERROR_COMPILE);
-  assert_non_null(strstr(error.message, "ways.cu"));
+  for (int i = 0; i < 2; i++) {
+    assert_int_equal(cugen_plan_open(lost, NULL, &plan, &error), CUGEN_ERROR_COMPILE);
+    assert_non_null(strstr(error.message, "ways.cu"));
+  }
 }
 
 /* Failures on the kernel's own problem count, and so do those on the check problem. */

@@ -73,7 +73,7 @@ static int tune(const char *measure, const char *function, cugen_baseline_result
   assert_non_null(strstr(kept.function, "libcuda.so.1:fake_baseline"));
   assert_true(kept.seconds == out->seconds && kept.best_seconds == out->best_seconds);
   assert_true(kept.ratio == out->ratio);
-  /* it is no variant, and none is left from the comparison */
+  /* the comparison leaves no variant or record that a look-up of variants finds */
   assert_int_equal(api_kernel_records(kernel), 4);
   return status;
 }

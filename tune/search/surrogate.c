@@ -147,11 +147,12 @@ static bool spread_next(struct surrogate *s, uint64_t *index) {
   return most >= 0 && search_give(&s->strategy, *index);
 }
 
-/* Returns true if the next variant should be what the model knows least of. A model that is wrong
-   about the rest of the space stays around its best. So the longer nothing better was found, the
-   more variants are chosen elsewhere, up to half of them. What is least known differs in columns
-   that matter, where most random variants resemble known ones: on the plateau of unit/search, four
-   of five runs find what is better after 51 variants, and with random variants after 175. */
+/* Returns true if the next variant should be the one that the model knows least about. A model that
+   is wrong about the rest of the space stays around its best. So the longer nothing better was
+   found, the more variants are chosen elsewhere, up to half of them. What is least known differs
+   in columns that matter, where most random variants resemble known ones: on the plateau of
+   unit/search, four of five runs find a better one within 51 variants, and within 175 if random
+   ones are taken. */
 static bool look_elsewhere(struct surrogate *s) {
   const uint64_t idle = model_idle(s->model);
   return ++s->turn % ELSEWHERE == 0 || population_draw(&s->state, 2 * (idle + PATIENCE)) < idle;

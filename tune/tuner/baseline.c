@@ -97,7 +97,8 @@ int baseline_compare(struct run_records *records, cugen_error *err) {
   int status = leaders_open_best(records, &both[0], err);
   const bool compares = !status && both[0];
   if (compares) status = open_function(run, both[0]->index, &both[1], err);
-  /* Its arguments may lie in another way than those of the first variant. */
+  /* It was verified with the arguments of the first variant. Those of the best one may have another
+     layout, so it is verified with these, too. */
   if (compares && !status) status = verify(run, both[1], err);
   if (compares && !status && !told(run)->outcome) {
     status = leaders_time_both(run, both, timed, err);
