@@ -5,9 +5,10 @@ from __future__ import annotations
 from ctypes import (
     CFUNCTYPE, POINTER, Structure, c_char, c_char_p, c_double, c_int, c_int64, c_size_t, c_uint, c_uint32, c_uint64, c_void_p,
 )
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from enum import IntEnum
-from typing import Any
+from functools import lru_cache
+from typing import Any, Callable, TypeVar
 
 
 def text(value: bytes | None) -> str:
@@ -16,6 +17,29 @@ def text(value: bytes | None) -> str:
 
 def maybe_text(value: bytes | None) -> str | None:
     return None if value is None else value.decode(errors="replace")
+
+
+CONVERSIONS: dict[str, Callable[[Any], Any]] = {
+    "str": text, "str | None": maybe_text, "bool": bool, "int": int, "float": float,
+}
+Made = TypeVar("Made", bound="Described")
+
+
+@lru_cache(maxsize=None)
+def conversions(described: type[Described]) -> list[tuple[str, Callable[[Any], Any] | None]]:
+    """Each field, and what converts to its type; None for an array."""
+    return [(f.name, CONVERSIONS.get(str(f.type)) or globals().get(str(f.type))) for f in fields(described)]
+
+
+@dataclass(frozen=True)
+class Described:
+    """A copy of a structure with the types with which the fields are annotated."""
+
+    @classmethod
+    def _of(cls: type[Made], c: Structure) -> Made:
+        # Of an array as many elements count as there are dimensions.
+        return cls(**{name: convert(getattr(c, name)) if convert else tuple(getattr(c, name)[: c.rank])
+                      for name, convert in conversions(cls)})  # type: ignore[arg-type]
 
 VERSION = "0.1.0"
 
@@ -112,7 +136,7 @@ class cugen_device_info(Structure):
 
 
 @dataclass(frozen=True)
-class Device:
+class Device(Described):
     """A device of this machine. "" and 0 mean unknown."""
 
     id: str  # id for options.device: "cuda:0", "cpu"
@@ -128,24 +152,6 @@ class Device:
     memory_bytes: int
     l2_bytes: int
     shared_bytes_per_block: int  # with opt-in
-
-    @classmethod
-    def _of(cls, c: cugen_device_info) -> Device:
-        return Device(
-            id=text(c.id),
-            name=text(c.name),
-            uuid=text(c.uuid),
-            arch=text(c.arch),
-            driver_version=c.driver_version,
-            nvrtc_version=c.nvrtc_version,
-            sm_count=c.sm_count,
-            clock_khz=c.clock_khz,
-            memory_clock_khz=c.memory_clock_khz,
-            memory_bus_bits=c.memory_bus_bits,
-            memory_bytes=c.memory_bytes,
-            l2_bytes=c.l2_bytes,
-            shared_bytes_per_block=c.shared_bytes_per_block,
-        )
 
 
 class ArgumentKind(IntEnum):
@@ -184,7 +190,7 @@ class cugen_argument_info(Structure):
 
 
 @dataclass(frozen=True)
-class Argument:
+class Argument(Described):
     """An argument of the kernel for its problem."""
 
     name: str
@@ -204,28 +210,6 @@ class Argument:
     access: str  # how the kernel reaches it: "global", "constant", "texture", "array", "symbol", "pointer", "tensor", "field"
     is_size: bool  # scalar: passes a size of the problem; with a larger value the kernel exceeds its buffers
     size: int  # value of that size; otherwise 0
-
-    @classmethod
-    def _of(cls, c: cugen_argument_info) -> Argument:
-        return Argument(
-            name=text(c.name),
-            kind=ArgumentKind(c.kind),
-            dtype=text(c.dtype),
-            rank=c.rank,
-            shape=tuple(c.shape[: c.rank]),
-            stride=tuple(c.stride[: c.rank]),
-            layout=text(c.layout),
-            bytes=c.bytes,
-            memory=text(c.memory),
-            compiled_in=bool(c.compiled_in),
-            absent=bool(c.absent),
-            overwrite=bool(c.overwrite),
-            data=maybe_text(c.data),
-            data_from=maybe_text(c.data_from),
-            access=text(c.access),
-            is_size=bool(c.is_size),
-            size=c.size,
-        )
 
 PLAN_TUNED_ONLY = 1
 PLAN_PRIMARY = 2
@@ -281,7 +265,7 @@ class cugen_plan_info(Structure):
 
 
 @dataclass(frozen=True)
-class PlanInfo:
+class PlanInfo(Described):
     """A plan, and the reason for its variant. For a default, pinned or portfolio choice tuned_for is None, and seconds, measured_at and the versions are 0."""
 
     kernel: str
@@ -302,29 +286,6 @@ class PlanInfo:
     image_from_cache: bool  # 0: the image was compiled now
     launches: int  # kernels launched by one cugen_call_launch
     arguments: int  # number of arguments of cugen_call_bind
-
-    @classmethod
-    def _of(cls, c: cugen_plan_info) -> PlanInfo:
-        return PlanInfo(
-            kernel=text(c.kernel),
-            problem=text(c.problem),
-            variant=text(c.variant),
-            choice=PlanChoice(c.choice),
-            tuned_for=maybe_text(c.tuned_for),
-            tuned_on=maybe_text(c.tuned_on),
-            distance=c.distance,
-            seconds=c.seconds,
-            flops=c.flops,
-            bytes=c.bytes,
-            predicted=bool(c.predicted),
-            measured_at=c.measured_at,
-            driver_version=c.driver_version,
-            nvrtc_version=c.nvrtc_version,
-            source_hash=text(c.source_hash),
-            image_from_cache=bool(c.image_from_cache),
-            launches=c.launches,
-            arguments=c.arguments,
-        )
 
 
 class cugen_array(Structure):
@@ -377,7 +338,7 @@ class cugen_progress(Structure):
 
 
 @dataclass(frozen=True)
-class Progress:
+class Progress(Described):
     """The progress of tuning."""
 
     done: int  # counts of variants over all problems; planned: as many as the budget allows, 0: the budget is a time
@@ -396,27 +357,6 @@ class Progress:
     problems: int  # number of problems being tuned; 1 for cugen_kernel_tune
     stage: Stage  # stage of the problem's tuning; done and planned do not change after the search
     lost: str | None  # devices that failed and are no longer used: "cuda:3: why", one per line; or None
-
-    @classmethod
-    def _of(cls, c: cugen_progress) -> Progress:
-        return Progress(
-            done=c.done,
-            failed=c.failed,
-            planned=c.planned,
-            valid=c.valid,
-            elapsed=c.elapsed,
-            remaining=c.remaining,
-            best=maybe_text(c.best),
-            best_seconds=c.best_seconds,
-            last=maybe_text(c.last),
-            flops=c.flops,
-            bytes=c.bytes,
-            problem=text(c.problem),
-            problem_index=c.problem_index,
-            problems=c.problems,
-            stage=Stage(c.stage),
-            lost=maybe_text(c.lost),
-        )
 
 
 cugen_progress_callback = CFUNCTYPE(c_int, POINTER(cugen_progress), c_void_p)
