@@ -67,21 +67,6 @@ _release_buffer = ctypes.pythonapi.PyBuffer_Release
 _release_buffer.argtypes, _release_buffer.restype = [ctypes.POINTER(PyBuffer)], None
 
 
-class Held:
-    """A buffer that its owner may not move or free while this object exists."""
-
-    def __init__(self, source: object) -> None:
-        self.buffer = PyBuffer()
-        self.held = False
-        _get_buffer(source, ctypes.byref(self.buffer), _FULL_RO)  # raises BufferError, TypeError
-        self.held = True
-
-    def __del__(self) -> None:
-        if self.held:
-            self.held = False
-            _release_buffer(ctypes.byref(self.buffer))
-
-
 _KINDS = {**dict.fromkeys("bhilqn", "i"), **dict.fromkeys("BHILQNc", "u"), **dict.fromkeys("efd", "f"), "?": "u"}
 
 
@@ -90,15 +75,17 @@ def _element_of_format(text: str, size: int) -> str:
     return f"{_KINDS[match.group(2)]}{8 * size}" if match else f"'{text}'"
 
 
-def _from_buffer(source: object) -> View:
-    held = Held(source)
-    b = held.buffer
-    shape = tuple(b.shape[: b.ndim]) if b.shape else (b.len // (b.itemsize or 1),)
-    strides = tuple(b.strides[: b.ndim]) if b.strides else None
-    if b.suboffsets and any(offset >= 0 for offset in b.suboffsets[: b.ndim]):
+def _from_buffer(source: Any) -> View:
+    held = memoryview(source)  # while this exists, the owner may neither move nor free the memory
+    if any(offset >= 0 for offset in held.suboffsets or ()):
         raise BufferError("its rows lie in separate pieces of memory")
-    element = _element_of_format((b.format or b"B").decode(), b.itemsize)
-    return View(b.buf or 0, element, b.itemsize, shape, strides, not b.readonly, HOST, None, held)
+    buffer = PyBuffer()
+    _get_buffer(held, ctypes.byref(buffer), _FULL_RO)
+    address = buffer.buf
+    _release_buffer(ctypes.byref(buffer))
+    element = _element_of_format(held.format, held.itemsize)
+    return View(address or 0, element, held.itemsize, held.shape or (), held.strides, not held.readonly,
+                HOST, None, held)
 
 
 def _from_interface(interface: Mapping[str, Any], where: str, source: object) -> View:
