@@ -103,11 +103,6 @@ def _text_of_setting(value: Setting) -> str:
     return text.lower() if text in ("True", "False") and not isinstance(value, str) else text  # NumPy has a bool of its own
 
 
-def _reporter(running: Interruptible, kind: Any, progress: Callable[[Any], object] | None) -> Callable[..., int]:
-    """What cugen calls back: hands progress its state as a value of that kind, and says whether to stop."""
-    return lambda state, _: running.run(lambda: progress(kind._of(state.contents)) if progress else False)
-
-
 # ---- The library ----------------------------------------------------------------------------------------------------
 
 
@@ -249,7 +244,7 @@ class Kernel(Closing):
             own(self, open_handle("kernel", "cugen_kernel_open", "cugen_kernel_close", library._handle.address, encoded(config),
                                   (c_char_p * len(texts))(*texts), len(texts), parent=library._handle))
             library._kernels.add(self)
-        self._described = self.device.id.startswith("model:")
+        self._on_cpu, self._described = self.device.id == "cpu", self.device.id.startswith("model:")
         self._torch: Any = None
         self._id = ""  # its name for PyTorch's operators
         self._take_torch()
@@ -367,7 +362,7 @@ class Kernel(Closing):
         """The arguments, checked and laid out once, for launches without Python's share of the work."""
         values = self._in_order(arguments, out, named)
         stream = _stream(self._on_cpu, values)
-        views = self._look(values, stream)
+        views = _views(self.arguments, values, stream)
         plan = self._plan_of(views)
         return Call(plan, plan._take(values, views), values)
 
@@ -407,7 +402,7 @@ class Kernel(Closing):
     def _launch(self, values: list[Any], stream: Any) -> tuple[Plan, list[int]]:
         """Launches the arguments in the config's order, into which it puts the outputs that it makes; their numbers."""
         handle = _stream(self._on_cpu, values) if stream is None else arrays.stream_handle(stream)
-        views = self._look(values, handle)
+        views = _views(self.arguments, values, handle)
         plan = self._plan_of(views)
         made = plan._make(values, views, handle, stream is not None)
         taken = plan._take(values, views)
@@ -416,10 +411,6 @@ class Kernel(Closing):
         else:
             plan._launch(taken, handle)
         return plan, made
-
-    @property
-    def _on_cpu(self) -> bool:
-        return self.device.id == "cpu"
 
     def _in_order(self, arguments: tuple[Any, ...], out: Any, named: dict[str, Any]) -> list[Any]:
         listed = self.arguments
@@ -437,11 +428,6 @@ class Kernel(Closing):
                 raise Error(f"argument '{listed[i].name}' was given twice")
             values[i] = value
         return values
-
-    def _look(self, values: Sequence[Any], stream: int) -> list[arrays.View | None]:
-        """The arrays among the arguments."""
-        return [None if value is None or argument.kind == ArgumentKind.SCALAR and (not argument.absent or _is_number(value))
-                else arrays.look(argument.name, value, stream) for argument, value in zip(self.arguments, values)]
 
     # ---- Tuning ----
 
@@ -462,24 +448,12 @@ class Kernel(Closing):
         if self.fallback is not None:
             warnings.warn(f"{self.fallback}: predicted for {USUAL_MODEL.partition(':')[2]}; device=\"cpu\" tunes for the processor", stacklevel=2)
             model = self.library._predicting().kernel(self._config, settings=dict(text.split("=", 1) for text in self._set))
-            return _tuned(model._tune(progress, chosen), model)
+            return _tune([model], progress, chosen)[0]
         with self._turn:
             try:
-                return _tuned(self._tune(progress, chosen), self)
+                return _tune([self], progress, chosen)[0]
             finally:
                 self._forget()
-
-    def _tune(self, progress: Callable[[Progress], object] | None, chosen: Mapping[str, Any]) -> Value:
-        json, error = c_char_p(), c.cugen_error()
-        with Interruptible() as running:
-            report = c.cugen_progress_callback(_reporter(running, Progress, progress))
-            wanted = options(c.cugen_tune_options, progress=report, **chosen)
-            status = load().cugen_kernel_tune(self._handle.address, byref(wanted), byref(json), byref(error))
-        result = parsed(json.value) if json.value else None
-        if status and not (status == Status.INTERRUPTED and result and result.run.interrupted):
-            raise error_of(status, error)
-        assert isinstance(result, Value)
-        return result
 
     def _forget(self) -> None:
         """The next calls open plans anew."""
@@ -545,27 +519,38 @@ def tune_several(kernels: Sequence[Kernel], budget: float | str | None = None, *
     chosen = dict(budget_seconds=_seconds(budget), budget_count=count, strategy=strategy, seed=seed, implementation=implementation, baseline=baseline,
                   again=again, threads=threads, verify_seconds=verify_seconds,
                   **seconds(variant_timeout=variant_timeout, compile_timeout=compile_timeout))
-    json, error = c_char_p(), c.cugen_error()
     with ExitStack() as stack:
         for kernel in sorted(set(kernels), key=id):  # one order for all threads, so that they cannot deadlock
             stack.enter_context(kernel._turn)
         try:
-            with Interruptible() as running:
-                report = c.cugen_progress_callback(_reporter(running, Progress, progress))
-                wanted = options(c.cugen_tune_options, progress=report, **chosen)
-                handles = (c_void_p * len(kernels))(*(kernel._handle.address for kernel in kernels))
-                status = load().cugen_kernels_tune(handles, len(kernels), byref(wanted), byref(json), byref(error))
+            tunings = _tune(kernels, progress, chosen, several=True)
         finally:
             for kernel in kernels:
                 kernel._forget()
-        results = parsed(json.value) if json.value else ()
-        if status and not (status == Status.INTERRUPTED and any(result.run.interrupted for result in results)):
-            raise error_of(status, error)
-    return [_tuned(result, kernel) for result, kernel in zip(results, kernels)]
+    return tunings
 
 
-def _tuned(result: Value, kernel: Kernel) -> Tuning:
-    return Tuning({**result.run, "problem": result.problem, "device": kernel.device.id, "records": result.records})
+def _tune(kernels: Sequence[Kernel], progress: Callable[[Progress], object] | None,
+          chosen: Mapping[str, Any], several: bool = False) -> list[Tuning]:
+    """Tunes one kernel, or several within one budget. A run that progress stopped is no error."""
+    json, error = c_char_p(), c.cugen_error()
+    with Interruptible() as running:
+        report = c.cugen_progress_callback(lambda state, _: running.run(
+            lambda: progress(Progress._of(state.contents)) if progress else False))
+        wanted = options(c.cugen_tune_options, progress=report, **chosen)
+        handles = (c_void_p * len(kernels))(*(kernel._handle.address for kernel in kernels))
+        given = byref(wanted), byref(json), byref(error)
+        if several:
+            status = load().cugen_kernels_tune(handles, len(kernels), *given)
+        else:
+            status = load().cugen_kernel_tune(handles[0], *given)
+    results = parsed(json.value) if json.value else ()
+    results = results if several else (results,) if results else ()
+    stopped = any(result.run.interrupted for result in results)
+    if status and not (status == Status.INTERRUPTED and stopped):
+        raise error_of(status, error)
+    return [Tuning({**result.run, "problem": result.problem, "device": kernel.device.id,
+                    "records": result.records}) for result, kernel in zip(results, kernels)]
 
 
 def _best(records: Sequence[Value]) -> Value | None:
@@ -601,6 +586,20 @@ def _in_order(kernel: str, listed: Sequence[Argument], arguments: tuple[Any, ...
             raise Error(f"argument '{name}' was given twice")
         values[index] = value
     return values
+
+
+def _views(listed: Sequence[Argument], values: Sequence[Any],
+           stream: int) -> list[arrays.View | None]:
+    """The memory of each array among the values; None for scalars and for what is left out.
+
+    An argument that the problem does not have is described as a scalar, but an array may be passed
+    for it, because the arrays may show another problem."""
+    def is_array(argument: Argument, value: Any) -> bool:
+        scalar = argument.kind == ArgumentKind.SCALAR
+        return value is not None and not (scalar and (not argument.absent or _is_number(value)))
+
+    return [arrays.look(argument.name, value, stream) if is_array(argument, value) else None
+            for argument, value in zip(listed, values)]
 
 
 def _stream(on_cpu: bool, values: Sequence[Any]) -> int:
@@ -655,13 +654,14 @@ class Plan(Closing):
     def bind(self, *arguments: Any, **named: Any) -> Call:
         """The arguments, checked and laid out once. They live as long as the Call."""
         values = _in_order(self.info.kernel, self.arguments, arguments, named)
-        return Call(self, self._take(values, self._look(values, _stream(self._device == "cpu", values))), values)
+        views = _views(self.arguments, values, _stream(self._device == "cpu", values))
+        return Call(self, self._take(values, views), values)
 
     def __call__(self, *arguments: Any, stream: Any = None, **named: Any) -> None:
         """As Kernel.__call__, with this plan's variant, and with all outputs given."""
         values = _in_order(self.info.kernel, self.arguments, arguments, named)
         handle = _stream(self._device == "cpu", values) if stream is None else arrays.stream_handle(stream)
-        self._launch(self._take(values, self._look(values, handle)), handle)
+        self._launch(self._take(values, _views(self.arguments, values, handle)), handle)
 
     def _launch(self, taken: Taken, stream: int) -> None:
         with self._lock:
@@ -714,13 +714,6 @@ class Plan(Closing):
     def _missing(self, index: int, why: str = "") -> Error:
         names = ", ".join(argument.name for argument in self.arguments)
         return Error(f"argument '{self.arguments[index].name}' is missing: {self.info.kernel} takes {names}{why}")
-
-    def _look(self, values: Sequence[Any], stream: int) -> list[arrays.View | None]:
-        for i, (argument, value) in enumerate(zip(self.arguments, values)):
-            if value is None and not _may_be_left_out(argument):
-                raise self._missing(i)
-        return [None if value is None or argument.kind == ArgumentKind.SCALAR else arrays.look(argument.name, value, stream)
-                for argument, value in zip(self.arguments, values)]
 
     def _scalar(self, argument: Argument, value: Any) -> bytes:
         """A size has the problem's value: buffers and grid are made for that, and the kernel would leave them."""
