@@ -1,5 +1,5 @@
-/* The text of a variant's output bits; see outputs.h. */
-#include "outputs.h"
+/* The text of a variant's output bits; see results.h. */
+#include "results.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -3,6 +3,8 @@
 #ifndef BASE_RESULTS_H
 #define BASE_RESULTS_H
 
+#include <stdbool.h>
+
 #include "cugen.h"
 #include "hash.h"
 
@@ -128,10 +130,13 @@ typedef struct cugen_outputs {
   uint64_t digest; /* digest of all outputs */
 } cugen_outputs;
 
-/* Prints the outputs as JSON and wisdom files have them: "SEED DIGEST", "SEED varies", or "" if
-   unknown. Returns the length of the whole text; `out` gets as much of it as fits into `size`
+enum { OUTPUTS_TEXT = 40 }; /* room for a seed, a blank, 16 digits and the NUL */
+/* Prints the outputs as JSON, stores and wisdom files have them: "SEED DIGEST", "SEED varies", or
+   "" if unknown. Returns the length of the whole text; `out` gets as much of it as fits into `size`
    bytes, terminated. */
 size_t outputs_text(const cugen_outputs *outputs, char *out, size_t size);
+/* Parses such a text. Returns false if it is not valid; *out is then unknown outputs. */
+bool outputs_parse(const char *text, cugen_outputs *out);
 /* Returns whether both outputs are known, do not vary, and have the same seed and bits. NULL counts
    as unknown. */
 int outputs_equal(const cugen_outputs *a, const cugen_outputs *b);

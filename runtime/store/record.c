@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/outputs.h"
 #include "base/system.h"
 
 /* ---- Columns -------------------------------------------------------------------------------- */

@@ -144,7 +144,7 @@ enum cache_column_type {
   COLUMN_TEXT,
   COLUMN_CHARS,
   COLUMN_HASH,
-  COLUMN_OUTPUTS, /* base/outputs.h */
+  COLUMN_OUTPUTS, /* outputs_text of base/results.h */
   COLUMN_INT,
   COLUMN_INT64,
   COLUMN_TIME, /* int64_t; an impossible time is stored as 0, not known */

@@ -1,5 +1,5 @@
 /* Outputs of a variant, bit for bit: as text and as fields. */
-#include "base/outputs.h"
+#include "base/results.h"
 #include "tests/testing.h"
 
 static const struct {

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "base/outputs.h"
+#include "base/results.h"
 #include "base/system.h"
 #include "libpq.h"
 #include "runtime/store/engine.h"

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/outputs.h"
+#include "base/results.h"
 #include "database.h"
 
 bool cache_bind_text(sqlite3_stmt *statement, int place, const char *string) {

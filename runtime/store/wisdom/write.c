@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/outputs.h"
 #include "format.h"
 
 /* ---- Writing -------------------------------------------------------------------------------- */
