@@ -43,20 +43,6 @@ static int64_t launch_blocks_of(const struct kernel_launch *l) {
 
 /* ---- Refusing ------------------------------------------------------------------------------- */
 
-static int launch_refuse(const struct asking *a, const char *format, ...) PRINTF_LIKE(2, 3);
-static int launch_refuse(const struct asking *a, const char *format, ...) {
-  struct text text = {0};
-  va_list args;
-  va_start(args, format);
-  text_vaddf(&text, format, args);
-  va_end(args);
-  const int status = text.failed ? error_memory(a->err)
-                                 : error_set_cause(a->err, CUGEN_ERROR_CONFIG,
-                                                   CUGEN_CAUSE_RESOURCES, "%s", text_get(&text));
-  text_free(&text);
-  return status;
-}
-
 /* The place of the kernel's name in the user's file, such as "k.cu:12". */
 static bool kernel_place(const struct kernel_launch *launch, struct text *file, int *line) {
   const char *place = launch->place ? launch->place : "", *colon = strrchr(place, ':');
@@ -66,25 +52,27 @@ static bool kernel_place(const struct kernel_launch *launch, struct text *file, 
   return *line > 0;
 }
 
-/* Puts the place of the cause before the message: the line of the cause if the source shows it,
-   else the kernel's. */
-static int launch_place(const struct asking *a, enum source_cause cause) {
+/* Refuses the launch. The message begins with the line of the cause if the source shows it, else
+   with the kernel's line. */
+static int launch_refuse(const struct asking *a, enum source_cause cause, const char *format, ...)
+    PRINTF_LIKE(3, 4);
+static int launch_refuse(const struct asking *a, enum source_cause cause, const char *format, ...) {
   const char *source = a->spec->source;
-  struct text file = {0};
+  struct text text = {0}, file = {0};
   int line = 0;
+  va_list args;
+  va_start(args, format);
+  text_vaddf(&text, format, args);
+  va_end(args);
+  const int status = text.failed ? error_memory(a->err)
+                                 : error_set_cause(a->err, CUGEN_ERROR_CONFIG,
+                                                   CUGEN_CAUSE_RESOURCES, "%s", text_get(&text));
   if ((source && source_place(source, a->launch->entry, cause, &file, &line)) ||
       kernel_place(a->launch, &file, &line))
     error_prefix_at(a->err, text_get(&file), line, NULL);
+  text_free(&text);
   text_free(&file);
-  return CUGEN_ERROR_CONFIG;
-}
-
-static int place_at_kernel(const struct asking *a) {
-  struct text file = {0};
-  int line = 0;
-  if (kernel_place(a->launch, &file, &line)) error_prefix_at(a->err, text_get(&file), line, NULL);
-  text_free(&file);
-  return CUGEN_ERROR_CONFIG;
+  return status;
 }
 
 /* ---- The checks ----------------------------------------------------------------------------- */
@@ -92,18 +80,18 @@ static int place_at_kernel(const struct asking *a) {
 static int check_threads(const struct asking *a) {
   const int64_t threads = threads_of(a->launch), most = a->facts->max_threads_per_block;
   const int bound = a->needs->max_threads;
-  if (bound > 0 && threads > bound && bound < 1024) {
-    launch_refuse(a,
-                  "__launch_bounds__ compiles kernel '%s' for blocks of at most %d threads, and "
-                  "the launch has blocks of "
-                  "%" PRId64 ": raise the bound, or keep the block within it",
-                  a->launch->entry, bound, threads);
-    return launch_place(a, SOURCE_BOUNDS);
-  }
+  if (bound > 0 && threads > bound && bound < 1024)
+    return launch_refuse(
+        a, SOURCE_BOUNDS,
+        "__launch_bounds__ compiles kernel '%s' for blocks of at most %d threads, and "
+        "the launch has blocks of "
+        "%" PRId64 ": raise the bound, or keep the block within it",
+        a->launch->entry, bound, threads);
   if (most <= 0 || threads <= most) return CUGEN_OK;
-  launch_refuse(a, "kernel '%s': a block of %" PRId64 " threads; the device takes at most %" PRId64,
-                a->launch->entry, threads, most);
-  return place_at_kernel(a);
+  return launch_refuse(a, SOURCE_NOTHING,
+                       "kernel '%s': a block of %" PRId64
+                       " threads; the device takes at most %" PRId64,
+                       a->launch->entry, threads, most);
 }
 
 /* Registers are allocated per warp, in units of 8 per thread. */
@@ -114,44 +102,39 @@ static int check_registers(const struct asking *a) {
   if (!a->facts->is_gpu || a->facts->registers_per_block <= 0 ||
       all <= a->facts->registers_per_block)
     return CUGEN_OK;
-  launch_refuse(a,
-                "kernel '%s' takes %d registers a thread, so that a block of %" PRId64
-                " threads needs %" PRId64 "; the device has %" PRId64
-                " for a block: __launch_bounds__(%" PRId64
-                ") has the compiler keep to them, or take smaller blocks",
-                a->launch->entry, a->needs->registers, threads_of(a->launch), all,
-                a->facts->registers_per_block, threads_of(a->launch));
-  return place_at_kernel(a);
+  return launch_refuse(a, SOURCE_NOTHING,
+                       "kernel '%s' takes %d registers a thread, so that a block of %" PRId64
+                       " threads needs %" PRId64 "; the device has %" PRId64
+                       " for a block: __launch_bounds__(%" PRId64
+                       ") has the compiler keep to them, or take smaller blocks",
+                       a->launch->entry, a->needs->registers, threads_of(a->launch), all,
+                       a->facts->registers_per_block, threads_of(a->launch));
 }
 
 static int launch_check_shared(const struct asking *a) {
   const int64_t fixed = a->needs->static_shared, total = fixed + a->launch->shared_bytes;
   const int64_t most_fixed = launch_static_limit(a->facts), most = launch_shared_limit(a->facts);
-  if (most_fixed > 0 && fixed > most_fixed) {
-    launch_refuse(a,
-                  "kernel '%s' has %" PRId64
-                  " bytes of static shared memory, a block may have %" PRId64
-                  ": use dynamic shared memory, whose size 'shared' sets in the config",
-                  a->launch->entry, fixed, most_fixed);
-    return launch_place(a, SOURCE_SHARED);
-  }
+  if (most_fixed > 0 && fixed > most_fixed)
+    return launch_refuse(a, SOURCE_SHARED,
+                         "kernel '%s' has %" PRId64
+                         " bytes of static shared memory, a block may have %" PRId64
+                         ": use dynamic shared memory, whose size 'shared' sets in the config",
+                         a->launch->entry, fixed, most_fixed);
   if (most <= 0 || total <= most) return CUGEN_OK;
-  launch_refuse(a,
-                "kernel '%s' needs %" PRId64 " bytes of shared memory a block (%" PRId64
-                " static, %" PRId64 " dynamic), the device gives at most %" PRId64,
-                a->launch->entry, total, fixed, a->launch->shared_bytes, most);
-  return fixed ? launch_place(a, SOURCE_SHARED) : place_at_kernel(a);
+  return launch_refuse(a, fixed ? SOURCE_SHARED : SOURCE_NOTHING,
+                       "kernel '%s' needs %" PRId64 " bytes of shared memory a block (%" PRId64
+                       " static, %" PRId64 " dynamic), the device gives at most %" PRId64,
+                       a->launch->entry, total, fixed, a->launch->shared_bytes, most);
 }
 
 static int check_constants(const struct asking *a) {
   const int64_t most = a->facts->constant_bytes;
   if (most <= 0 || a->needs->constant_bytes <= most) return CUGEN_OK;
-  launch_refuse(a,
-                "the source's __constant__ variables have %" PRId64
-                " bytes, a source may have %" PRId64
-                ": give the kernel what is large by its address",
-                a->needs->constant_bytes, most);
-  return launch_place(a, SOURCE_CONSTANT);
+  return launch_refuse(a, SOURCE_CONSTANT,
+                       "the source's __constant__ variables have %" PRId64
+                       " bytes, a source may have %" PRId64
+                       ": give the kernel what is large by its address",
+                       a->needs->constant_bytes, most);
 }
 
 static int launch_check_cluster(const struct asking *a) {
@@ -162,51 +145,47 @@ static int launch_check_cluster(const struct asking *a) {
   const int most = a->facts->is_gpu && consumer ? LAUNCH_CLUSTER_PORTABLE : LAUNCH_CLUSTER_MOST;
   if (blocks <= 1) return CUGEN_OK;
   if (blocks > most) {
-    launch_refuse(a, "kernel '%s' has clusters of %dx%dx%d blocks; a cluster has at most %d",
-                  a->launch->entry, cluster[0], cluster[1], cluster[2], most);
-    return launch_place(a, SOURCE_CLUSTER);
+    return launch_refuse(a, SOURCE_CLUSTER,
+                         "kernel '%s' has clusters of %dx%dx%d blocks; a cluster has at most %d",
+                         a->launch->entry, cluster[0], cluster[1], cluster[2], most);
   }
   for (int i = 0; i < 3; i++) {
     if (grid[i] % (uint32_t)cluster[i] == 0) continue;
-    launch_refuse(a,
-                  "kernel '%s': a grid of %ux%ux%u blocks is not made of whole clusters of "
-                  "%dx%dx%d: round %s up to a "
-                  "multiple of "
-                  "%d, and have the kernel do nothing past the end, or take another cluster",
-                  a->launch->entry, grid[0], grid[1], grid[2], cluster[0], cluster[1], cluster[2],
-                  launch_grid_limits[i].name, cluster[i]);
-    return launch_place(a, SOURCE_CLUSTER);
+    return launch_refuse(a, SOURCE_CLUSTER,
+                         "kernel '%s': a grid of %ux%ux%u blocks is not made of whole clusters of "
+                         "%dx%dx%d: round %s up to a "
+                         "multiple of "
+                         "%d, and have the kernel do nothing past the end, or take another cluster",
+                         a->launch->entry, grid[0], grid[1], grid[2], cluster[0], cluster[1],
+                         cluster[2], launch_grid_limits[i].name, cluster[i]);
   }
   return CUGEN_OK;
 }
 
 static int launch_check_cooperative(const struct asking *a) {
   const int64_t blocks = launch_blocks_of(a->launch), most = a->resident * a->facts->sm_count;
-  if (a->needs->grid_sync && !a->launch->cooperative) {
-    launch_refuse(a, "kernel '%s' " LAUNCH_GRID_SYNC, a->launch->entry);
-    return launch_place(a, SOURCE_GRID_SYNC);
-  }
+  if (a->needs->grid_sync && !a->launch->cooperative)
+    return launch_refuse(a, SOURCE_GRID_SYNC, "kernel '%s' " LAUNCH_GRID_SYNC, a->launch->entry);
   if (!a->launch->cooperative || a->resident < 0 || a->facts->sm_count <= 0 || blocks <= most)
     return CUGEN_OK;
-  launch_refuse(
-      a,
+  return launch_refuse(
+      a, SOURCE_NOTHING,
       "kernel '%s': the %" PRId64
       " blocks of a cooperative launch must all be there at once, and the device holds %" PRId64
       " of them: %" PRId64
       " multiprocessors with %d each. Take fewer blocks, each of which does more",
       a->launch->entry, blocks, most, a->facts->sm_count, a->resident);
-  return place_at_kernel(a);
 }
 
 /* At least one block must fit on a multiprocessor, for any launch. */
 static int check_fits(const struct asking *a) {
   if (a->resident) return CUGEN_OK;
-  launch_refuse(a,
-                "kernel '%s': a block of %" PRId64 " threads, %d registers a thread and %" PRId64
-                " bytes of shared memory does not fit on a multiprocessor",
-                a->launch->entry, threads_of(a->launch), a->needs->registers,
-                a->needs->static_shared + a->launch->shared_bytes);
-  return place_at_kernel(a);
+  return launch_refuse(a, SOURCE_NOTHING,
+                       "kernel '%s': a block of %" PRId64
+                       " threads, %d registers a thread and %" PRId64
+                       " bytes of shared memory does not fit on a multiprocessor",
+                       a->launch->entry, threads_of(a->launch), a->needs->registers,
+                       a->needs->static_shared + a->launch->shared_bytes);
 }
 
 int launch_check(const struct device_facts *facts, const struct kernel_spec *spec, size_t launch,
@@ -239,10 +218,9 @@ int launch_refuse_grid_sync(const struct kernel_spec *spec, cugen_error *err) {
   }
   const struct asking asking = {.spec = spec, .launch = first ? first : spec->launches, .err = err};
   if (several)
-    launch_refuse(&asking, "one of its kernels " LAUNCH_GRID_SYNC);
-  else
-    launch_refuse(&asking, "kernel '%s' " LAUNCH_GRID_SYNC, asking.launch->entry);
-  return launch_place(&asking, SOURCE_GRID_SYNC);
+    return launch_refuse(&asking, SOURCE_GRID_SYNC, "one of its kernels " LAUNCH_GRID_SYNC);
+  return launch_refuse(&asking, SOURCE_GRID_SYNC, "kernel '%s' " LAUNCH_GRID_SYNC,
+                       asking.launch->entry);
 }
 
 int launch_check_constants(const struct device_facts *facts, const struct kernel_spec *spec,

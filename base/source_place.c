@@ -238,6 +238,7 @@ bool source_place(const char *source, const char *entry, enum source_cause cause
                                       [SOURCE_CLUSTER] = "__cluster_dims__",
                                       [SOURCE_SHARED] = "__shared__",
                                       [SOURCE_CONSTANT] = "__constant__"};
+  if (cause == SOURCE_NOTHING) return false;
   const struct token found =
       cause == SOURCE_GRID_SYNC
           ? find_grid_sync(source)

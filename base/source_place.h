@@ -20,14 +20,15 @@ bool source_line_is(const struct source_line *place, const char *file, int line)
 const char *source_line_first(const char *source, struct source_line *place);
 const char *source_line_next(const char *at, struct source_line *place);
 
-/* The text behind the word if that stands at `at` as a whole word; NULL: it does not. */
+/* Returns the text behind the word if `at` begins with it as a whole word, else NULL. */
 const char *source_after_word(const char *at, const char *word);
-/* The next whole word of that length in [at, end); NULL: there is none. A word may be cut off in
-   front of `begin` only. */
+/* Finds the next place of a whole word of that length in [at, end); NULL: there is none. The text
+   in front of `begin` does not count as part of a word. */
 const char *source_find_word(const char *begin, const char *at, const char *end, const char *word,
                              size_t length);
 
 enum source_cause {
+  SOURCE_NOTHING,  /* no text of the source: source_place finds no place */
   SOURCE_BOUNDS,   /* the __launch_bounds__ of the kernel */
   SOURCE_CLUSTER,  /* the __cluster_dims__ of the kernel */
   SOURCE_SHARED,   /* a static __shared__ array, preferably one of the kernel itself */
