@@ -3,30 +3,33 @@
 
 #include <stdlib.h>
 
-enum { WARP = WARP_LANES, BANKS = 32, SECTOR = 32, LINE = 128 };
+enum { WARP = WARP_LANES, WORD = 4, BANKS = 32, SECTOR = 32, LINE = 128 };
 
-/* Adds the passes of lanes that are served together: the largest number of distinct words in one
-   bank, and at least as many as hold all distinct words. */
-static void warp_add_banks(const uintptr_t at[WARP], unsigned lanes, unsigned bytes,
-                           unsigned *needed, unsigned *ideal) {
-  uintptr_t words[BANKS][WARP];
-  unsigned counts[BANKS] = {0}, worst = 0, distinct = 0;
+/* Counts the distinct words of 4 bytes that the lanes access. *worst becomes the number of those in
+   the bank that has most. An access of at most 16 bytes has no two words in one of 32 banks, so a
+   bank gets at most WARP words; a single bank gets all of them. */
+static unsigned warp_count_words(const uintptr_t at[WARP], unsigned lanes, unsigned bytes,
+                                 unsigned banks, unsigned *worst) {
+  uintptr_t words[BANKS * WARP];
+  unsigned counts[BANKS] = {0}, distinct = 0;
+  *worst = 0;
   for (; lanes; lanes &= lanes - 1) {
-    const uintptr_t first = at[__builtin_ctz(lanes)] / 4,
-                    last = (at[__builtin_ctz(lanes)] + bytes - 1) / 4;
+    const uintptr_t first = at[__builtin_ctz(lanes)] / WORD,
+                    last = (at[__builtin_ctz(lanes)] + bytes - 1) / WORD;
     for (uintptr_t word = first; word <= last; word++) {
-      const unsigned bank = (unsigned)(word % BANKS);
+      const unsigned bank = (unsigned)(word & (banks - 1));
+      uintptr_t *in_bank = &words[bank * WARP];
       unsigned known = 0;
-      while (known < counts[bank] && words[bank][known] != word) known++;
-      if (known == counts[bank] && known < WARP) words[bank][counts[bank]++] = word, distinct++;
-      if (counts[bank] > worst) worst = counts[bank];
+      while (known < counts[bank] && in_bank[known] != word) known++;
+      if (known == counts[bank]) in_bank[counts[bank]++] = word, distinct++;
+      if (counts[bank] > *worst) *worst = counts[bank];
     }
   }
-  *needed += worst;
-  *ideal += (distinct + BANKS - 1) / BANKS;
+  return distinct;
 }
 
-/* Whether each lane reads the same as its neighbour at that distance; inactive lanes match any. */
+/* Returns whether each lane reads the same as its neighbour at that distance; inactive lanes match
+   any. */
 static bool warp_in_pairs(const uintptr_t at[WARP], unsigned lanes, unsigned distance) {
   for (unsigned left = lanes; left; left &= left - 1) {
     const unsigned lane = (unsigned)__builtin_ctz(left), other = lane ^ distance;
@@ -35,7 +38,7 @@ static bool warp_in_pairs(const uintptr_t at[WARP], unsigned lanes, unsigned dis
   return true;
 }
 
-/* How many lanes are served together, by an H200's counters:
+/* Returns how many lanes are served together, as the counters of an H200 show:
    tools/bench/results/2026-11-29-h200-layout-counts.txt. */
 static unsigned warp_together(const uintptr_t at[WARP], unsigned lanes, unsigned bytes,
                               bool store) {
@@ -48,25 +51,17 @@ void warp_banks(const uintptr_t at[WARP], unsigned lanes, unsigned bytes, bool s
                 unsigned *needed, unsigned *ideal) {
   const unsigned together = warp_together(at, lanes, bytes, store);
   *needed = *ideal = 0;
-  for (unsigned first = 0; first < WARP; first += together)
-    warp_add_banks(at, lanes & (~0u >> (WARP - together)) << first, bytes, needed, ideal);
+  for (unsigned first = 0; first < WARP; first += together) {
+    unsigned worst;
+    const unsigned served = lanes & (~0u >> (WARP - together)) << first;
+    *ideal += (warp_count_words(at, served, bytes, BANKS, &worst) + BANKS - 1) / BANKS;
+    *needed += worst;
+  }
 }
 
 void warp_words(const uintptr_t at[WARP], unsigned lanes, unsigned bytes, unsigned *needed,
                 unsigned *ideal) {
-  enum { WORD = 4, MOST = 16 / WORD };
-  uintptr_t words[WARP * (MOST + 1)];
-  unsigned count = 0;
-  for (; lanes; lanes &= lanes - 1) {
-    const uintptr_t first = at[__builtin_ctz(lanes)] / WORD,
-                    last = (at[__builtin_ctz(lanes)] + bytes - 1) / WORD;
-    for (uintptr_t word = first; word <= last; word++) {
-      unsigned known = 0;
-      while (known < count && words[known] != word) known++;
-      if (known == count) words[count++] = word;
-    }
-  }
-  *needed = count;
+  warp_count_words(at, lanes, bytes, 1, needed);
   *ideal = (bytes + WORD - 1) / WORD;
 }
 
@@ -75,8 +70,8 @@ static int warp_by_value(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* The number of pieces of so many bytes between two addresses, without the piece that ends at
-   `end`, which was counted before. */
+/* Returns how many pieces of `size` bytes the bytes from `from` to `to` touch, without the piece in
+   which the bytes before `end` lie, which was counted before. */
 static unsigned warp_pieces(uintptr_t from, uintptr_t to, uintptr_t end, unsigned size) {
   const unsigned count = (unsigned)((to - 1) / size - from / size) + 1;
   return end && (end - 1) / size == from / size ? count - 1 : count;

@@ -7,21 +7,22 @@
 
 enum { WARP_LANES = 32 };
 
-/* Passes over the banks of shared memory that these loads or stores need, `bytes` each (1 to 16),
-   of the lanes in a mask, and the smallest possible number. */
+/* Counts the passes over the banks of shared memory that a load or store needs. at: the address of
+   each lane; lanes: a mask of the lanes that take part; bytes: 1 to 16 for each lane. *ideal: the
+   fewest passes for as many distinct words. */
 void warp_banks(const uintptr_t at[WARP_LANES], unsigned lanes, unsigned bytes, bool store,
                 unsigned *needed, unsigned *ideal);
 
-/* Distinct words of 4 bytes that these loads ask for, which constant memory serves one after the
-   other, and the number if all lanes asked for the same. */
+/* Counts the distinct words of 4 bytes that a load asks for, because constant memory serves one
+   word at a time. *ideal: the number if all lanes asked for the same bytes. */
 void warp_words(const uintptr_t at[WARP_LANES], unsigned lanes, unsigned bytes, unsigned *needed,
                 unsigned *ideal);
 
-/* The global memory that the accesses touch. */
+/* The global memory that a load or store touches. */
 struct warp_touched {
   unsigned sectors, lines; /* of 32 and of 128 bytes */
-  /* each byte counted once; the fewest sectors that hold so many bytes */
-  unsigned bytes, sectors_ideal;
+  unsigned bytes;          /* each byte is counted once */
+  unsigned sectors_ideal;  /* the fewest sectors that hold so many bytes */
 };
 struct warp_touched warp_sectors(const uintptr_t at[WARP_LANES], unsigned lanes, unsigned bytes);
 
