@@ -44,6 +44,7 @@ struct expr_scope {
    front. */
 int expr_parse(const char *source, const struct expr_scope *scope, struct expr **out,
                cugen_error *err);
+
 /* A call of one of the scope's own functions, conflicts('As', 'col'), which gives a whole number.
    It belongs to the scope and outlives all expressions that mention it. */
 struct expr_call {
@@ -51,7 +52,7 @@ struct expr_call {
   int (*evaluate)(const void *context, const struct value *slots, struct value *out,
                   cugen_error *err);
   const void *context;
-  const int *slots; /* the slots that it reads, each once; below EXPR_CALL_SLOTS */
+  const int *slots; /* the slots that evaluate reads, each once; below EXPR_CALL_SLOTS */
   size_t count;
   size_t cost; /* of an evaluation, as expr_cost counts */
 };
@@ -65,25 +66,25 @@ struct expr_functions {
   const struct expr_call *(*call)(void *context, const char *name, const char *text,
                                   struct expr *const *arguments, size_t count, struct text *why);
 };
-/* Like expr_parse, and calls of these functions may stand in the expression. */
-int expr_parse_calls(const char *source, const struct expr_scope *scope,
-                     const struct expr_functions *known, struct expr **out, cugen_error *err);
+
+/* What an expression may have besides; a member that is NULL allows nothing more. The context of
+   every function here is that of the scope. */
+struct expr_extras {
+  const struct expr_functions *functions;
+  /* For the body of a formula: the functions gelu, fast_gelu and relu are known, and `element`
+     resolves name[indices[0], ...] to a slot, or appends to `why` the reason that it cannot. */
+  bool (*element)(void *context, const char *name, const char *const *indices, size_t count,
+                  int *slot, struct text *why);
+  /* Elements of buffers, name[a, b], may stand with any expressions as indices. find_buffer gives
+     the buffer's number (below 2^16) and its number of dimensions, or appends to `why` the reason
+     that it cannot. */
+  bool (*find_buffer)(void *context, const char *name, int *buffer, int *rank, struct text *why);
+};
+/* Like expr_parse, for an expression with these extras. */
+int expr_parse_with(const char *source, const struct expr_scope *scope,
+                    const struct expr_extras *extras, struct expr **out, cugen_error *err);
 /* Makes an expression of a single call. */
 int expr_of_call(const struct expr_call *call, struct expr **out, cugen_error *err);
-
-/* Like expr_parse, for the body of a formula: the functions gelu and relu are known, and `element`
-   resolves name[indices[0], ...] to a slot, or appends to `why` the reason that it cannot. */
-typedef bool expr_element(void *context, const char *name, const char *const *indices, size_t count,
-                          int *slot, struct text *why);
-int expr_parse_formula(const char *source, const struct expr_scope *scope, expr_element *element,
-                       struct expr **out, cugen_error *err);
-/* Like expr_parse, and elements of buffers, name[a, b], may stand with any expressions as indices.
-   find gives the buffer's number (below 2^16) and its number of dimensions, or appends to `why` the
-   reason that it cannot. */
-typedef bool expr_find_buffer(void *context, const char *name, int *buffer, int *rank,
-                              struct text *why);
-int expr_parse_elements(const char *source, const struct expr_scope *scope, expr_find_buffer *find,
-                        struct expr **out, cugen_error *err);
 void expr_free(struct expr *expr);
 
 /* The text from which the expression was parsed. */
@@ -110,9 +111,9 @@ struct expr_buffer {
   int64_t shape[4], stride[4];
 };
 /* Evaluates the expression for `count` elements at once, at most EXPR_BLOCK. The value of slot i
-   for element k is slots[i * EXPR_BLOCK + k]. buffers is indexed by the numbers that find gave at
-   parsing; NULL if the expression reads no buffer. *done becomes the number of elements, from the
-   first on, whose values are in out; after an error, the element of that number failed. */
+   for element k is slots[i * EXPR_BLOCK + k]. buffers is indexed by the numbers that find_buffer
+   gave at parsing; NULL if the expression reads no buffer. *done becomes the number of elements,
+   from the first on, whose values are in out; after an error, the element of that number failed. */
 enum { EXPR_BLOCK = 64 };
 int expr_eval_block(const struct expr *expr, const struct value *slots,
                     const struct expr_buffer *buffers, size_t count, struct value *out,

@@ -14,11 +14,7 @@ enum token_kind { TOKEN_END, TOKEN_NAME, TOKEN_NUMBER, TOKEN_STRING, TOKEN_SYMBO
 struct parser {
   const char *source;
   const struct expr_scope *scope;
-  expr_element *element;                  /* resolves name[indices] of a formula; NULL outside of a
-                                    formula */
-  expr_find_buffer *find_buffer;          /* resolves a buffer; NULL if elements of buffers are not
-                                    allowed */
-  const struct expr_functions *functions; /* functions of the scope; NULL: none */
+  struct expr_extras extras;
   struct expr *program;
   cugen_error *err;
   int nesting;
@@ -32,7 +28,7 @@ struct parser {
 
 /* ---- Messages ------------------------------------------------------------------------------- */
 
-/* Ends the tokens. */
+/* Keeps the first failure and makes the current token the last one. */
 static int32_t expr_parse_stop(struct parser *parser, int status) {
   if (!parser->program->status) parser->program->status = status;
   parser->kind = TOKEN_END;
@@ -81,7 +77,6 @@ static const char *const foreign_words[][2] = {
     {"xor", "a ~= b of conditions"},
     {"True", "true"},
     {"False", "false"},
-
     {"TRUE", "true"},
     {"FALSE", "false"},
     {"mod", "a % b"},
@@ -382,7 +377,7 @@ enum { FUNCTION_COUNT = sizeof functions / sizeof *functions };
 
 static size_t function_count(const struct parser *parser) {
   size_t count = 0;
-  while (count < FUNCTION_COUNT && (parser->element || !functions[count].formula)) count++;
+  while (count < FUNCTION_COUNT && (parser->extras.element || !functions[count].formula)) count++;
   return count;
 }
 
@@ -395,7 +390,7 @@ static const struct function *expr_parse_find_function(const struct parser *pars
 }
 
 static bool is_scope_function(const struct parser *parser, const char *name) {
-  const char *const *known = parser->functions ? parser->functions->names : NULL;
+  const char *const *known = parser->extras.functions ? parser->extras.functions->names : NULL;
   while (known && *known && strcmp(*known, name) != 0) known++;
   return known && *known;
 }
@@ -419,7 +414,7 @@ static const char *other_name(const char *name) {
 static int32_t unknown_function(struct parser *parser, const char *name, size_t column) {
   enum { SCOPE_MOST = 8 };
   const char *names[FUNCTION_COUNT + SCOPE_MOST];
-  const char *const *more = parser->functions ? parser->functions->names : NULL;
+  const char *const *more = parser->extras.functions ? parser->extras.functions->names : NULL;
   struct text message = {0};
   size_t known = function_count(parser);
   for (size_t i = 0; i < known; i++) names[i] = functions[i].name;
@@ -509,7 +504,7 @@ static struct expr *parse_argument(struct parser *parser) {
   if (!parser->program->status)
     status = parse_program(&(struct parser){.source = text_get(&source),
                                             .scope = parser->scope,
-                                            .functions = parser->functions,
+                                            .extras = {.functions = parser->extras.functions},
                                             .err = parser->err,
                                             .nesting = parser->nesting + 1},
                            &argument);
@@ -536,8 +531,8 @@ static int32_t parse_scope_call(struct parser *parser, const char *name, size_t 
     return 0;
   }
   text_add_n(&text, parser->source + column, parser->at - column);
-  const struct expr_call *call = parser->functions->call(parser->scope->context, name,
-                                                         text_get(&text), arguments, count, &why);
+  const struct expr_call *call = parser->extras.functions->call(
+      parser->scope->context, name, text_get(&text), arguments, count, &why);
   if (call && !text.failed)
     node = program_call(parser->program, call);
   else if (text.failed || why.failed)
@@ -588,7 +583,7 @@ static int32_t expr_parse_push_name(struct parser *parser, const char *name, siz
   case SYMBOL_SLOT: return program_slot(parser->program, symbol.slot, name);
   case SYMBOL_CONSTANT: return program_constant(parser->program, symbol.constant);
   case SYMBOL_EXPR:
-    if (symbol.expr->call_count && (parser->element || parser->find_buffer))
+    if (symbol.expr->call_count && (parser->extras.element || parser->extras.find_buffer))
       return expr_parse_fail_at(parser, column, "what this asks about arrays has no place here");
     return program_append(parser->program, symbol.expr);
   case SYMBOL_BUFFER:
@@ -636,7 +631,7 @@ static int32_t parse_buffer(struct parser *parser, const char *name, size_t colu
   struct text why = {0};
   int32_t indices[MOST_INDICES];
   int buffer, rank;
-  if (!parser->find_buffer(parser->scope->context, name, &buffer, &rank, &why))
+  if (!parser->extras.find_buffer(parser->scope->context, name, &buffer, &rank, &why))
     return expr_parse_fail_text(parser, column, &why);
   advance(parser);
   const int count = parse_indices(parser, indices);
@@ -650,13 +645,14 @@ static int32_t parse_element(struct parser *parser, const char *name, size_t col
   struct text why = {0};
   int slot = 0;
   int32_t node = 0;
-  if (parser->find_buffer) return parse_buffer(parser, name, column);
-  if (!parser->element)
+  if (parser->extras.find_buffer) return parse_buffer(parser, name, column);
+  if (!parser->extras.element)
     return expr_parse_fail_at(parser, parser->start, "elements of buffers are for formulas");
   advance(parser);
   const size_t count = expr_parse_read_indices(parser, indices);
-  if (parser->program->status || parser->element(parser->scope->context, name,
-                                                 (const char *const *)indices, count, &slot, &why))
+  if (parser->program->status ||
+      parser->extras.element(parser->scope->context, name, (const char *const *)indices, count,
+                             &slot, &why))
     node = program_slot(parser->program, slot, name);
   else
     expr_parse_fail_text(parser, column, &why);
@@ -763,25 +759,13 @@ static int parse_program(struct parser *parser, struct expr **out) {
   return status;
 }
 
+int expr_parse_with(const char *source, const struct expr_scope *scope,
+                    const struct expr_extras *extras, struct expr **out, cugen_error *err) {
+  return parse_program(
+      &(struct parser){.source = source, .scope = scope, .extras = *extras, .err = err}, out);
+}
+
 int expr_parse(const char *source, const struct expr_scope *scope, struct expr **out,
                cugen_error *err) {
-  return parse_program(&(struct parser){.source = source, .scope = scope, .err = err}, out);
-}
-
-int expr_parse_calls(const char *source, const struct expr_scope *scope,
-                     const struct expr_functions *known, struct expr **out, cugen_error *err) {
-  return parse_program(
-      &(struct parser){.source = source, .scope = scope, .functions = known, .err = err}, out);
-}
-
-int expr_parse_formula(const char *source, const struct expr_scope *scope, expr_element *element,
-                       struct expr **out, cugen_error *err) {
-  return parse_program(
-      &(struct parser){.source = source, .scope = scope, .element = element, .err = err}, out);
-}
-
-int expr_parse_elements(const char *source, const struct expr_scope *scope, expr_find_buffer *find,
-                        struct expr **out, cugen_error *err) {
-  return parse_program(
-      &(struct parser){.source = source, .scope = scope, .find_buffer = find, .err = err}, out);
+  return expr_parse_with(source, scope, &(struct expr_extras){0}, out, err);
 }

@@ -9,8 +9,8 @@
 #include "expr.h"
 
 /* Limits, so that a hostile config cannot cost much time or stack. No sensible expression comes
-   near them. EXPR_MAX_NODES: while an expression is built; of its code, two operands may follow
-   from one instruction. */
+   near them. EXPR_MAX_NODES holds for an expression that is being built, before constants are
+   folded. EXPR_MAX_STACK: values on the stack, and jumps that are open at a time. */
 enum {
   EXPR_MAX_CODE = 4096,
   EXPR_MAX_NODES = 4 * EXPR_MAX_CODE,
@@ -26,7 +26,7 @@ enum {
    if the condition is false, jumps behind the ELSE that ends its first choice; the ELSE, which no
    node has, jumps over the second choice. ELEMENT takes as many indices as its operand says
    (element_operand). CALL pushes what the call of that number gives. The operations from GELU to
-   RELU exist in formulas only (expr_parse_formula). */
+   RELU exist in formulas only (expr_extras.element). */
 #define EXPR_OPS(X)                                                                                \
   X(PUSH, 0, "", NULL, NULL, false)                                                                \
   X(AND, 0, "%A and %B", "%A && %B", "%A && %B", false)                                            \
@@ -106,7 +106,7 @@ enum operand_place { OPERAND_STACK, OPERAND_SLOT, OPERAND_CONSTANT, OPERAND_JUMP
 
 struct instruction {
   uint8_t op, place;
-  uint16_t node; /* whose operation it is; of a jump the condition */
+  uint16_t node; /* the node that became this instruction; for a jump, the condition's node */
   int32_t operand;
 };
 
@@ -137,7 +137,8 @@ struct expr {
   struct program_call *calls;
   int *slots; /* the mentioned slots, ascending */
   size_t node_count, count, constant_count, name_count, call_count, slot_count;
-  /* While the expression is built: the first failure, after which nothing more is added. */
+  /* While the expression is built: the first failure, after which nothing more is added; and where
+     failures are described. */
   int status;
   cugen_error *err;
 };
@@ -202,7 +203,7 @@ int32_t program_append(struct expr *program, const struct expr *other);
 /* ---- Types (expr_types.c) ------------------------------------------------------------------- */
 
 /* Refuses comparisons that hold for no value of the scope's slots, and conditions that are never
-   true or false. */
+   true or false. Fails with CUGEN_ERROR_CONFIG. */
 int expr_check_types(const struct expr *expr, const struct expr_scope *scope, cugen_error *err);
 
 /* ---- Text (expr_print.c) -------------------------------------------------------------------- */

@@ -110,8 +110,8 @@ static void data_read_expression(struct reading *r, const char *what) {
   struct expr *expr;
   if (strlen(source) > LONGEST_EXPRESSION)
     build_fail(build, "%s is longer than %d characters", what, LONGEST_EXPRESSION);
-  build_check(build, expr_parse_elements(source, &scope, data_find_buffer, &expr, &build->error),
-              what);
+  const struct expr_extras extras = {.find_buffer = data_find_buffer};
+  build_check(build, expr_parse_with(source, &scope, &extras, &expr, &build->error), what);
   r->data->values = keep_expr(build, expr, source);
   if (r->clash.name)
     build_fail(

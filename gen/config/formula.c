@@ -177,7 +177,8 @@ static void formula_read_body(struct build *build, struct config_formula *formul
   struct expr *expr;
   if (strlen(source) > LONGEST_EXPRESSION)
     build_fail(build, "%s is longer than %d characters", what, LONGEST_EXPRESSION);
-  build_check(build, expr_parse_formula(source, &scope, find_element, &expr, &build->error), what);
+  const struct expr_extras extras = {.element = find_element};
+  build_check(build, expr_parse_with(source, &scope, &extras, &expr, &build->error), what);
   formula->expr = keep_expr(build, expr, source);
 }
 

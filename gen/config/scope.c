@@ -178,5 +178,6 @@ const char *scope_nearest(struct build *build, const char *name) {
 
 int scope_parse(struct build *build, const char *source, struct expr **out) {
   struct expr_scope scope = {scope_symbol, scope_names, build};
-  return expr_parse_calls(source, &scope, build->functions, out, &build->error);
+  return expr_parse_with(source, &scope, &(struct expr_extras){.functions = build->functions}, out,
+                         &build->error);
 }

@@ -76,7 +76,7 @@ static bool element(void *context, const char *name, const char *const *indices,
 static void check_formula(const char *body, const struct expr_scope *scope) {
   struct expr *expr;
   cugen_error err = {0};
-  if (expr_parse_formula(body, scope, element, &expr, &err)) {
+  if (expr_parse_with(body, scope, &(struct expr_extras){.element = element}, &expr, &err)) {
     if (!err.message[0]) abort();
     return;
   }

@@ -83,12 +83,13 @@ static void free_calls(void) {
 
 static const char *const function_names[] = {"twice", NULL};
 static const struct expr_functions functions = {function_names, make_call};
+static const struct expr_extras extras = {.functions = &functions};
 
 static struct expr *parse_in(const char *source, struct scope_data *data) {
   struct expr_scope scope = {find, names, data};
   cugen_error err = {0};
   struct expr *expr;
-  if (expr_parse_calls(source, &scope, &functions, &expr, &err))
+  if (expr_parse_with(source, &scope, &extras, &expr, &err))
     fail_msg("%s: %s", source, err.message);
   assert_string_equal(expr_text(expr), source);
   return expr;
@@ -139,7 +140,7 @@ static void expect_parse_error(const char *source, const char *want) {
   struct expr_scope scope = {find, names, NULL};
   cugen_error err = {0};
   struct expr *expr = (struct expr *)&err;
-  assert_int_equal(expr_parse_calls(source, &scope, &functions, &expr, &err), CUGEN_ERROR_CONFIG);
+  assert_int_equal(expr_parse_with(source, &scope, &extras, &expr, &err), CUGEN_ERROR_CONFIG);
   assert_null(expr);
   assert_string_equal(err.message, want);
 }
@@ -1030,13 +1031,14 @@ TEST_WITH(test_blocks, setup, NULL) {
       {.data = whole, .get = get_whole, .shape = {EXTENT, EXTENT}, .stride = {1, EXTENT}}};
   struct expr_scope scope = {find, names, NULL};
   uint64_t random = 5;
+  const struct expr_extras elements = {.find_buffer = find_buffer};
   int plain = 0, read = 0;
   for (int i = 0; i < EXTENT * EXTENT; i++) real[i] = i / 3.0, whole[i] = i - 10;
   for (int i = 0; i < 6000; i++) {
     FREED(text) source = {0};
     struct expr *expr;
     random_expression(&random, 1 + i % 4, &source);
-    if (expr_parse_elements(text_get(&source), &scope, find_buffer, &expr, NULL) == CUGEN_OK) {
+    if (expr_parse_with(text_get(&source), &scope, &elements, &expr, NULL) == CUGEN_OK) {
       const bool reads = strchr(text_get(&source), '[') != NULL;
       expect_equal_blocks(expr, reads ? buffers : NULL, &random);
       *(reads ? &read : &plain) += 1;
