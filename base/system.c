@@ -234,9 +234,10 @@ static bool is_released(const char *path) {
   return released;
 }
 
-/* Returns whether this is an abandoned temporary of this user: old, and made by a process that has
-   ended. The age is required because a process with another process numbering (in a container) may
-   only look ended, and because a folder exists for a moment before its lock does. */
+/* Returns whether this is an abandoned temporary file or folder of this user: old, and made by a
+   process that has ended. The age is required because a process with another process numbering (in
+   a container) may only look ended, and because a folder exists for a moment before its lock
+   does. */
 static bool is_left_over(const char *prefix, const char *name, bool folder, const char *path) {
   enum { OLD = 3600, OLD_RELEASED = 10 };
   struct stat info;
@@ -322,17 +323,11 @@ const char *path_base(const char *path) {
 }
 
 int path_self(struct text *out, cugen_error *err) {
-  size_t room = 256;
-  for (;; room *= 2) {
-    char *name = malloc(room);
-    if (!name) return error_memory(err);
-    ssize_t length = readlink("/proc/self/exe", name, room);
-    int code = errno;
-    if (length > 0 && (size_t)length < room) text_add_n(out, name, (size_t)length);
-    free(name);
-    if (length < 0) return error_file(err, "find the running program", "/proc/self/exe", code);
-    if ((size_t)length < room) return out->failed ? error_memory(err) : CUGEN_OK;
-  }
+  char name[PATH_MAX];
+  const ssize_t length = readlink("/proc/self/exe", name, sizeof name);
+  if (length < 0) return error_file(err, "find the running program", "/proc/self/exe", errno);
+  text_add_n(out, name, (size_t)length);
+  return out->failed ? error_memory(err) : CUGEN_OK;
 }
 
 int path_of_code(const void *code, struct text *out, cugen_error *err) {
@@ -415,8 +410,7 @@ int64_t clock_unix_micros(void) {
   return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
 
-/* The number of processors that this process may use; in a container or under taskset they can be
-   fewer than the machine has. */
+/* In a container or under taskset these can be fewer processors than the machine has. */
 int cpu_count(void) {
   cpu_set_t set;
   if (sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);
@@ -427,7 +421,8 @@ int cpu_count(void) {
 
 /* ---- Processes ------------------------------------------------------------------------------ */
 
-/* What a child is started with: its descriptors 0, 1, 2 and, if worker >= 0, 3. */
+/* How to start a child. input, output, errors and, if it is not negative, worker become its
+   descriptors 0, 1, 2 and 3. */
 struct child {
   const char *program; /* path of the program */
   const char *const *argv;
@@ -460,9 +455,8 @@ static void child_start(struct child *child) {
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, NULL);
-#if defined(                                                                                       \
-    SYS_close_range) /* Marks descriptors that the application forgot to mark close-on-exec,
-                                too; needs Linux 5.11. */
+/* Marks descriptors that the application forgot to mark close-on-exec, too; needs Linux 5.11. */
+#if defined(SYS_close_range)
   syscall(SYS_close_range, 3u, ~0u, 4u /* CLOSE_RANGE_CLOEXEC */);
 #endif
   resource_limit(RLIMIT_AS, child->memory_mb);

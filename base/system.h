@@ -28,8 +28,9 @@ int file_read_beneath(const char *path, const struct file_roots *roots, size_t m
                       struct text *out, cugen_error *err);
 
 enum file_kind { FILE_MISSING, FILE_FOLDER, FILE_SPECIAL, FILE_CLOSED, FILE_OUTSIDE, FILE_REGULAR };
-/* *fd is -1 unless FILE_REGULAR is returned. FILE_CLOSED: the file may not be read; errno has the
-   reason. */
+/* Opens a regular file for reading, which the caller closes. *fd is -1 unless FILE_REGULAR is
+   returned. FILE_SPECIAL: a pipe, a socket or a device. FILE_CLOSED: the file may not be read;
+   errno has the reason. FILE_OUTSIDE: its real name lies in none of the roots. */
 enum file_kind file_open(const char *path, const struct file_roots *roots, int *fd);
 /* Returns whether a part of the path begins with a dot and is not "." itself. */
 bool path_has_hidden(const char *path);
@@ -56,7 +57,8 @@ int file_end(struct file_writing *file, int status, cugen_error *err);
 void file_sweep(const char *path);
 /* Writes a file directly, without waiting for the disk; for files that only this process needs. */
 int file_put(const char *path, const void *data, size_t length, cugen_error *err);
-/* Fails with "PATH: cannot VERB: ..." and the text of the errno `code`. */
+/* Fails with "PATH: cannot VERB: ..." and the text of the errno `code`, with CUGEN_ERROR_MISSING,
+   CUGEN_ERROR_MEMORY or CUGEN_ERROR_IO by that errno. */
 int error_file(cugen_error *err, const char *verb, const char *path, int code);
 bool file_exists(const char *path);
 /* Returns whether the file does not exist. False also if a folder on the way cannot be searched, so
@@ -78,10 +80,10 @@ int folder_temporary(struct text *out, cugen_error *err);
 /* The folder of a path: "a/b" for "a/b/c.lua"; "." for a path without a slash. */
 void path_folder(const char *path, struct text *out);
 const char *path_base(const char *path);
-/* The file of the running program. */
+/* Appends the name of the running program's file. */
 int path_self(struct text *out, cugen_error *err);
-/* The file that contains this code or data, the program or a shared library, with symbolic links
-   resolved. */
+/* Appends the name of the file that contains this code or data (the program or a shared library),
+   with symbolic links resolved. */
 int path_of_code(const void *code, struct text *out, cugen_error *err);
 /* Finds the first executable of that name in $PATH; a name with a slash is taken as it is. */
 bool path_find_program(const char *name, struct text *out);
@@ -97,6 +99,7 @@ void condition_open(pthread_cond_t *condition);
 int64_t clock_unix(void);
 /* Microseconds since the epoch. */
 int64_t clock_unix_micros(void);
+/* The number of processors that this process may use, at least 1. */
 int cpu_count(void);
 
 /* Runs argv (NULL-terminated) and collects stdout and stderr together in *output (NULL: dropped).
