@@ -82,15 +82,10 @@ int access_read(const char *text, const char *name, int rank, struct access *out
 
 /* ---- Counting ------------------------------------------------------------------------------- */
 
-/* The indices of each lane's access. */
-struct lanes {
-  int64_t at[WARP_LANES][KERNEL_MAX_RANK];
-};
-
-/* Lets the lanes go along the dimensions, in this order, `width` elements at a time along the last
-   one. */
+/* Sets the indices of each lane: the lanes go along the dimensions in this order, `width` elements
+   at a time along the last dimension. */
 static void lanes_walk(const struct access_array *array, const int *order, int64_t width,
-                       struct lanes *out) {
+                       struct access *out) {
   for (int lane = 0; lane < WARP_LANES; lane++) {
     int64_t left = lane;
     for (int i = 0; i < array->rank; i++) {
@@ -104,18 +99,14 @@ static void lanes_walk(const struct access_array *array, const int *order, int64
   }
 }
 
-static void find_lanes(const struct access *access, const struct access_array *array, int64_t width,
-                       struct lanes *out) {
+/* Fills in the indices of each lane. width: elements of a lane's access. */
+static void find_lanes(const struct access_array *array, int64_t width, struct access *out) {
   int order[KERNEL_MAX_RANK];
   const int rank = array->rank;
-  *out = (struct lanes){0};
   for (int i = 0; i < rank; i++) order[i] = rank - 1 - i;
-  if (access->form == ACCESS_COL) order[0] = rank - 2, order[1] = rank - 1;
-  if (access->form == ACCESS_ROW || access->form == ACCESS_COL)
-    lanes_walk(array, order, width, out);
-  if (access->form == ACCESS_LANES) memcpy(out->at, access->at, sizeof out->at);
-  if (access->form != ACCESS_LDMATRIX) return;
-  for (int lane = 0; lane < WARP_LANES; lane++) {
+  if (out->form == ACCESS_COL) order[0] = rank - 2, order[1] = rank - 1;
+  if (out->form == ACCESS_ROW || out->form == ACCESS_COL) lanes_walk(array, order, width, out);
+  for (int lane = 0; lane < WARP_LANES && out->form == ACCESS_LDMATRIX; lane++) {
     out->at[lane][rank - 2] = lane % 16;
     out->at[lane][rank - 1] = lane / 16 * width;
   }
@@ -162,7 +153,7 @@ int access_count(const struct access *access, const struct access_array *array, 
                  struct access_count *out, cugen_error *err) {
   uintptr_t address[WARP_LANES] = {0};
   unsigned mask = 0;
-  struct lanes lanes;
+  struct access lanes = *access;
   if (!bytes) bytes = access->form == ACCESS_LDMATRIX ? 16 : array->element_bytes;
   if (bytes > 16 || bytes & (bytes - 1) || bytes < array->element_bytes)
     return error_set(err, CUGEN_ERROR_USAGE,
@@ -170,7 +161,7 @@ int access_count(const struct access *access, const struct access_array *array, 
                      "%d",
                      (long long)bytes, array->element_bytes);
   *out = (struct access_count){.bytes = (int)bytes, .apart = -1};
-  find_lanes(access, array, bytes / array->element_bytes, &lanes);
+  find_lanes(array, bytes / array->element_bytes, &lanes);
   for (int lane = 0; lane < WARP_LANES; lane++) {
     if (!lies_within(array, lanes.at[lane])) continue;
     mask |= 1u << lane;

@@ -1,4 +1,4 @@
-/* One access of a warp to a declared array: where each lane goes, and what that costs. */
+/* One access of a warp to a declared array: the elements that each lane accesses, and the cost. */
 #ifndef BASE_ACCESS_H
 #define BASE_ACCESS_H
 
@@ -26,12 +26,13 @@ struct access_array {
 };
 
 struct access_count {
-  int bytes; /* of a lane */
-  int lanes; /* that lie within the array */
-  int apart; /* a lane whose bytes the layout does not keep together and aligned; -1: none. Nothing
-                else is counted then */
-  int needed, least; /* passes over the banks of shared memory, or sectors of global memory; the
-                        fewest for so many bytes */
+  int bytes; /* of each lane's access */
+  int lanes; /* lanes that access elements within the array */
+  int apart; /* a lane whose bytes the layout does not keep together and aligned, in which case the
+                members below are 0; -1: there is no such lane */
+  /* passes over the banks of shared memory, or sectors of global memory; the fewest for so many
+     bytes */
+  int needed, least;
 };
 
 /* Counts the access as a load. bytes: of each lane; 0: an element, 16 for ldmatrix.
@@ -39,10 +40,10 @@ struct access_count {
 int access_count(const struct access *access, const struct access_array *array, int64_t bytes,
                  struct access_count *out, cugen_error *err);
 
-/* Finds the smallest number of elements behind each line, or each innermost tile, with which the
-   access needs the fewest passes. layout: that of the array, whose pad and swizzle do not count.
-   *out: as access_count fills it in, with that padding; `apart` if no padding allows the
-   access. */
+/* Sets *pad to the smallest number of elements behind each line, or each innermost tile, with which
+   the access needs the fewest passes. layout: the layout of the array, whose own pad and swizzle
+   are ignored. *out: the result of access_count with this padding; `apart` is not -1 if no padding
+   allows the access. */
 int access_least_pad(const struct access *access, const struct access_array *array,
                      const struct layout *layout, int64_t bytes, int64_t *pad,
                      struct access_count *out, cugen_error *err);
