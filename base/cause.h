@@ -1,5 +1,5 @@
-/* Meaning of the causes of errors: the outcome of a variant for each cause, and the words for a
-   fault. */
+/* The meaning of the causes of errors: the outcome of a variant that fails with a cause, and the
+   words for a fault. */
 #ifndef BASE_CAUSE_H
 #define BASE_CAUSE_H
 
@@ -9,7 +9,7 @@
 
 enum { FAULT_TEXT = 512 };
 
-/* Why a kernel was ended, for faults that end the process or the launch with the kernel. */
+/* The fault that ended a kernel, and with it the launch or the process. */
 struct fault {
   cugen_cause cause;
   bool beside;           /* the kernel accessed memory just in front of a buffer or behind one */
@@ -19,7 +19,7 @@ struct fault {
 /* The outcome of a variant that failed with this cause. */
 cugen_outcome cause_outcome(cugen_cause cause);
 /* The prefix of a fault's text that names its kind, such as "trap: ", for where the text is shown
-   without the outcome; "": the cause has none. */
+   without the outcome; "" if the cause has no prefix. */
 const char *cause_prefix(cugen_cause cause);
 
 #endif

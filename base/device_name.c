@@ -1,3 +1,4 @@
+/* Printing and parsing of the names of devices; see device_name.h. */
 #include "device_name.h"
 
 #include <ctype.h>
@@ -6,7 +7,7 @@
 #include <string.h>
 
 static const struct {
-  const char *before; /* what the text begins with */
+  const char *before; /* the beginning of the text */
   const char *ends;   /* what may follow the prefix as a whole word; "" allows anything */
   cugen_device_kind kind;
 } kinds[] = {

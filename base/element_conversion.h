@@ -53,9 +53,9 @@ element_getter *element_get_of(const struct dtype *dtype); /* Returns NULL for a
 double element_load(const struct dtype *dtype, const void *from, int64_t index);
 void element_store(const struct dtype *dtype, void *to, int64_t index, double value);
 
-/* Stores a VALUE_INT or VALUE_FLOAT that the user gave. Returns false if the type cannot hold the
-   value: integers must be stored exactly, and a finite number must stay finite in a float type,
-   where it is rounded to nearest. */
+/* Stores a VALUE_INT or VALUE_FLOAT that the user gave at this index. Returns false if the type
+   cannot hold the value: integers must be stored exactly, and a finite number must stay finite in a
+   float type, where it is rounded to nearest. */
 bool element_put(const struct dtype *dtype, void *to, int64_t index, const struct value *value);
 
 /* Converts an element to the wide type of its type, which holds every element exactly. */

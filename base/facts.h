@@ -21,7 +21,8 @@
   X(shared_per_block, "bytes of shared memory a block gets without asking: 48 KB")                 \
   X(shared_per_block_optin, "bytes of shared memory a block may ask for")                          \
   X(shared_per_sm, "bytes of shared memory a multiprocessor has")                                  \
-  X(shared_reserved_per_block, "bytes of it that the driver takes for each block")                 \
+  X(shared_reserved_per_block,                                                                     \
+    "bytes of a multiprocessor's shared memory that the driver takes for each block")              \
   X(constant_bytes, "bytes of constant memory")                                                    \
   X(l2_bytes, "bytes of level 2 cache")                                                            \
   X(memory_bytes, "bytes of device memory")                                                        \
@@ -44,8 +45,8 @@ struct device_facts {
 #define X(name, what) int64_t name;
   DEVICE_FACTS(X)
 #undef X
-  /* For each library that can be opened on this machine for this GPU, a number that tells its build
-     from others; 0: there is none, or it is not to be used. No expression sees it. */
+  /* For each library, a number that tells its build on this machine from other builds; 0: it cannot
+     be opened for this GPU, or is not to be used. Expressions do not see these numbers. */
   uint64_t libraries[LIBRARY_COUNT];
 };
 

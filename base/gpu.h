@@ -11,15 +11,15 @@
   X(fp32_lanes, "f32 multiply-adds a cycle")                                                       \
   X(fp64_lanes, "f64 multiply-adds a cycle")                                                       \
   X(fp16_lanes, "f16 multiply-adds a cycle")                                                       \
-  X(bf16_lanes, "the same of bf16")                                                                \
+  X(bf16_lanes, "bf16 multiply-adds a cycle")                                                      \
   X(int32_lanes, "32-bit integer additions a cycle")                                               \
   X(special_lanes, "reciprocals, square roots and the like a cycle")                               \
-  X(tensor_flops, "f16 operations a cycle of the tensor cores, dense; 0: none")                    \
-  X(tensor_f64_flops, "the same with f64 operands")                                                \
-  X(tensor_tf32_flops, "the same with tf32 operands")                                              \
-  X(tensor_bf16_flops, "the same with bf16 operands")                                              \
-  X(tensor_fp8_flops, "the same with 8-bit floats")                                                \
-  X(tensor_i8_flops, "the same with 8-bit integers")                                               \
+  X(tensor_flops, "f16 operations a cycle of the tensor cores, dense; 0: it has none")             \
+  X(tensor_f64_flops, "tensor_flops for f64 operands")                                             \
+  X(tensor_tf32_flops, "tensor_flops for tf32 operands")                                           \
+  X(tensor_bf16_flops, "tensor_flops for bf16 operands")                                           \
+  X(tensor_fp8_flops, "tensor_flops for 8-bit floats")                                             \
+  X(tensor_i8_flops, "tensor_flops for 8-bit integers")                                            \
   X(l1_bytes, "bytes that L1 and shared memory have together")                                     \
   X(l2_bytes_per_clock, "bytes a cycle that L2 gives to all multiprocessors together")             \
   X(memory_gb_per_second, "bandwidth of the device memory, as published")                          \

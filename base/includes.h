@@ -1,4 +1,4 @@
-/* The last check of a source before a compiler reads it. */
+/* The check of a source's includes, the last one before a compiler reads the source. */
 #ifndef BASE_INCLUDES_H
 #define BASE_INCLUDES_H
 

@@ -1,6 +1,6 @@
-/* Reading of what the user names: a regular file, a shell's pipe, or "-" for the standard input. It
-   is read by line or whole, never beyond a limit, and the wait for a silent writer ends when the
-   caller asks to stop. Devices and named pipes are refused. */
+/* Reads an input that the user names: a regular file, a shell's pipe, or "-" for the standard
+   input. An input is read line by line or whole, never beyond a limit, and the wait for a silent
+   writer ends when the caller asks to stop. Devices and named pipes are refused. */
 #ifndef BASE_INPUT_H
 #define BASE_INPUT_H
 
@@ -20,7 +20,8 @@ struct input {
   size_t at, end, room; /* data[at..end) is read but not yet taken; room: size of the buffer */
   size_t total;         /* bytes read so far */
   int fd;               /* -1 if data is memory of the caller */
-  bool owned, ended;
+  bool owned;           /* input_close closes fd */
+  bool ended;           /* the end of the file was reached */
 };
 
 /* path must live until input_close. CUGEN_ERROR_MISSING: the file does not exist. CUGEN_ERROR_IO:

@@ -1,4 +1,4 @@
-/* What files a process may open: Landlock (Linux 5.13), where the kernel has it. */
+/* Restricts the files that a process may open, by Landlock (Linux 5.13 and later). */
 #ifndef BASE_JAIL_H
 #define BASE_JAIL_H
 

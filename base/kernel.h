@@ -146,7 +146,7 @@ struct kernel_launch {
 
 #define KERNEL_MAX_LAUNCHES 16384     /* different launches of one kernel_spec */
 #define KERNEL_MAX_SEQUENCE (1 << 20) /* launches made by one call */
-/* different kernels; also the most launch { } blocks of an implementation */
+/* different kernels of one kernel_spec, and launch { } blocks of an implementation */
 #define KERNEL_MAX_ENTRIES   8
 #define KERNEL_MAX_ARGUMENTS 32
 
@@ -221,12 +221,14 @@ struct tensor_extent {
   int64_t stride[KERNEL_MAX_RANK + 1]; /* in bytes */
   int box[KERNEL_MAX_RANK + 1];
 };
-/* The word by which templates and applications ask: "strides" for an array that declares them. */
+/* Returns the argument's layout for templates and applications: its word, or "strides" for an array
+   that declares its strides. */
 const char *kernel_argument_layout(const struct kernel_argument *argument);
 
-/* The i-th dimension from the contiguous one, of an array that has strides. */
+/* Returns which dimension is the i-th, counted from the contiguous one, of an array that has
+   strides. */
 int kernel_argument_dimension(const struct kernel_argument *argument, int i);
-/* The map of any array, with the modes of the strides if it has strides. */
+/* Returns the map of any array. For an array with strides, the map is made from these. */
 struct layout_map kernel_argument_map(const struct kernel_argument *argument);
 
 struct tensor_extent kernel_argument_tensor(const struct kernel_argument *argument);
@@ -240,7 +242,7 @@ extern const struct dtype kernel_struct_dtype;
 /* Aspects in which two arguments of the same name can differ. */
 enum argument_aspect {
   ARGUMENT_STORAGE = 1,   /* kind, dtype, memory, extent, strides */
-  ARGUMENT_SHAPE = 2,     /* where it does not follow from the storage, as with a pitch */
+  ARGUMENT_SHAPE = 2,     /* the shape where it does not follow from the storage, as with a pitch */
   ARGUMENT_FILL = 4,      /* of buffers that are given contents: the fill, or the data in place of
                              the fill */
   ARGUMENT_TOLERANCE = 8, /* tolerance and norm */

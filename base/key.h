@@ -65,15 +65,16 @@ enum options_kind {
   OPTIONS_PREDICTED /* "predicted by model 7, arch sm_90a, figures 0123abcd" */
 };
 
-/* What the records of a set were compiled with, and how their times were made. */
+/* The options of a set of records: how the variants were compiled and timed. */
 struct record_options {
   enum options_kind kind;
   enum measure_way measure; /* of OPTIONS_MEASURED and OPTIONS_BASELINE */
   size_t compile;           /* length of the part of the text that says how to compile, without
                                the way of timing; set by record_options_parse */
   char arch[32];
-  int model;        /* of OPTIONS_PREDICTED: the version of the model, */
-  uint32_t figures; /* and a hash of the figures of the GPU's description */
+  /* of OPTIONS_PREDICTED: the version of the model, and a hash of the GPU's described figures */
+  int model;
+  uint32_t figures;
 };
 
 struct record_options record_options_parse(const char *text);

@@ -16,7 +16,7 @@ enum {
 /* A word that was read for arrays of one rank, without their shape. */
 struct layout {
   int rank, tiles;
-  /* For each level of tiles, and at last for the elements of the innermost one: the dimensions from
+  /* For each level of tiles, and last for the elements of an innermost tile: the dimensions from
      the outermost to the contiguous one. */
   int order[LAYOUT_TILES + 1][KERNEL_MAX_RANK];
   int64_t tile[LAYOUT_TILES][KERNEL_MAX_RANK]; /* elements along each dimension */
@@ -26,19 +26,19 @@ struct layout {
   int bytes;             /* 32, 64 or 128: the swizzle of a tensor map; 0: none */
 };
 
-/* Part of an index: index / divisor % extent, which moves an element by `stride` each. */
+/* Part of an index: index / divisor % extent. Each step of it moves an element by `stride`. */
 struct layout_mode {
   int dimension;
   int64_t divisor, extent, stride;
 };
 
-/* A layout of an array with a shape. The offset of an element is the sum over all modes, and then
-   swizzled. The first mode is the outermost. */
+/* A layout of an array with a shape. The offset of an element is the sum over all modes, which is
+   then swizzled. The first mode is the outermost. */
 struct layout_map {
   struct layout_mode modes[LAYOUT_MODES];
   int count;
   int64_t size; /* elements from the first offset to the last, pads and ragged tiles included */
-  int bits, base, shift;
+  int bits, base, shift; /* the swizzle, as in struct layout */
 };
 
 /* Reads a word. CUGEN_ERROR_CONFIG, with what is wrong, if it is no layout of that rank. */

@@ -1,4 +1,5 @@
-/* The libraries, and the text of their calls: a line for the library, then a line for each field,
+/* The libraries, and the text of their calls: a line for the library and its build, then a line for
+   each field,
      library cublasLt 1f0e...
      a f16 row 2 4096 512 512 1
      batch 1
@@ -29,7 +30,8 @@ enum library_id library_find(const char *name) {
   return (enum library_id)i;
 }
 
-/* Finds the number-th word, or the word of these bytes; returns its index, or -1. */
+/* Finds the word with this number, or the word of these bytes (NULL: any number), and appends it to
+   *out unless out is NULL. Returns its number, or -1. */
 static int find_word(const char *words, int number, const char *word, size_t length,
                      struct text *out) {
   for (int i = 0; *words; i++) {

@@ -11,16 +11,16 @@
 #include "facts.h"
 #include "kernel.h"
 
-/* What a field of the declaration holds: an argument that is a buffer, an argument that is a
-   scalar, an expression for a whole number, an expression for one of its words. */
+/* What a field of the declaration holds: the name of an argument that is a buffer or a scalar, or
+   an expression that gives a whole number or one of the field's words. */
 enum library_kind { LIBRARY_BUFFER, LIBRARY_SCALAR, LIBRARY_NUMBER, LIBRARY_WORD };
 
 struct library_field {
   const char *name;
   enum library_kind kind;
-  bool needed;
-  int64_t usual;     /* a number that is not given */
-  const char *words; /* separated by blanks, at most LIBRARY_MOST_WORDS; the first is the default */
+  bool needed;       /* the declaration must have the field */
+  int64_t usual;     /* the number where the declaration leaves the field out */
+  const char *words; /* separated by blanks; the first is the default */
 };
 
 struct library {
@@ -79,8 +79,9 @@ void library_call_print(const struct library_call *call, struct text *out);
    damaged, or of a cugen that knows other libraries. */
 int library_call_parse(const char *text, size_t length, struct library_call *out, cugen_error *err);
 
-/* How the call of a user's function begins, the baseline of a tune; its name, a blank and the path
-   of its library follow. Every device makes such calls (runtime/function.h). */
+/* The beginning of the text that calls a function of the user, the baseline of a tuning run. The
+   function's name, a blank and the path of its shared library follow. Every device makes such calls
+   (runtime/function.h). */
 #define LIBRARY_FUNCTION "library function "
 
 #endif

@@ -1,4 +1,4 @@
-/* The ways of timing by name; see measure_way.h. */
+/* The names of the ways of timing; see measure_way.h. */
 #include "measure_way.h"
 
 #include <string.h>

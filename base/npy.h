@@ -10,6 +10,7 @@
 
 #include "error.h"
 
+/* NPY_HEAD: bytes at the start of a file that suffice for any header that is read. */
 enum { NPY_MOST_RANK = 4, NPY_MOST_HEADER = 4096, NPY_HEAD = NPY_MOST_HEADER + 12 };
 
 struct npy {

@@ -26,7 +26,7 @@ extern const char *const objective_names[OBJECTIVES]; /* the words "time", ...; 
 enum preference { PREFER_SIMPLEST, PREFER_REGISTERS, PREFER_ENERGY, PREFERENCES };
 extern const char *const preference_names[PREFERENCES]; /* the words: "simplest", ... */
 
-/* What a run took, and the declared work that it did. 0 if unknown. */
+/* The time and energy of a run, and the declared work that it did; 0 if unknown. */
 struct objective_values {
   double seconds, joules, flops, bytes;
 };
@@ -38,7 +38,7 @@ struct objective {
   struct expr *cost; /* the cost as an expression over the values */
   bool rate;         /* the greatest value is best, because the expression falls when time and
                         energy rise */
-  bool needs_energy, needs_flops, needs_bytes;
+  bool needs_energy, needs_flops, needs_bytes; /* the cost mentions these values */
 };
 
 /* Parses a word of objective_names, or an expression over time (s), energy (J), power (W), flops

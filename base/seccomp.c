@@ -16,6 +16,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+/* FIRST_X32: calls of the x32 ABI have this number and higher ones; 0: there is no such ABI. */
 #if defined(__x86_64__)
 enum { HAVE_FILTER = 1, FIRST_X32 = 0x40000000 };
 #define OWN_ARCH AUDIT_ARCH_X86_64
@@ -143,8 +144,8 @@ static void rules(struct program *p, const int *numbers, size_t count) {
   for (size_t i = 0; i < count; i++) rule(p, numbers[i], SECCOMP_RET_ALLOW);
 }
 
-/* Allows the call only if the lower half of that argument passes the test, or, with
-   `refuses`, if it does not. */
+/* Allows the call only if the lower half of the argument passes the test, or, with `refuses`, only
+   if it does not. */
 static void rule_test(struct program *p, int number, size_t argument, uint16_t test, uint32_t value,
                       bool refuses) {
   skip_unless(p, BPF_JEQ, (uint32_t)number, 4);
@@ -165,7 +166,7 @@ static void rule_death(struct program *p) {
   answer(p, SECCOMP_RET_TRAP);
 }
 
-/* Allows the call only if both halves of that argument are 0. */
+/* Allows the call only if both halves of the argument are 0. */
 static void rule_zero(struct program *p, int number, size_t argument) {
   skip_unless(p, BPF_JEQ, (uint32_t)number, 6);
   load_argument(p, argument, 0);
@@ -224,8 +225,8 @@ bool seccomp_enter(const struct seccomp_rules *given) {
      to clone */
   rule(&p, CALL_CLONE3, SECCOMP_RET_ERRNO | ENOSYS);
   rule(&p, SYS_ioctl, SECCOMP_RET_ERRNO | ENOTTY); /* asked by isatty */
-  /* Advice on the process's own pages. That from MADV_HWPOISON on concerns the memory of the
-     machine. */
+  /* Advice on the process's own pages is allowed. Advice from MADV_HWPOISON (100) on concerns the
+     machine's memory. */
   rule_test(&p, SYS_madvise, 2, BPF_JGE, FIRST_OF_MACHINE, true);
   rule_clone(&p, given->fork);
   rule_test(&p, SYS_kill, 0, BPF_JEQ, (uint32_t)getpid(), false);

@@ -20,8 +20,8 @@ bool seccomp_enter(const struct seccomp_rules *rules);
 /* Forks under rules that have this key; with key 0 it is fork. May only be called in a process
    without other threads. */
 pid_t seccomp_fork(uint64_t key);
-/* The name of a system call, such as "execve"; NULL for a call that nobody needs. May be called in
-   a signal handler. */
+/* The name of a system call, such as "execve", for a message; NULL if the table of names lacks the
+   call. May be called in a signal handler. */
 const char *seccomp_name(int number);
 
 #endif

@@ -21,7 +21,7 @@ void text_add(struct text *text, const char *string);
 void text_add_n(struct text *text, const char *bytes, size_t length);
 void text_add_char(struct text *text, char c);
 void text_addf(struct text *text, const char *format, ...) PRINTF_LIKE(2, 3);
-void text_add_count(struct text *text, uint64_t n); /* appends with thousands separators: 3,412 */
+void text_add_count(struct text *text, uint64_t n); /* with thousands separators: 3,412 */
 void text_vaddf(struct text *text, const char *format, va_list args);
 /* Appends a stranger's bytes so that a terminal can show them safely. Control characters but \n and
    \t, and characters that change the direction of writing, are escaped as \u001b; bytes that are
@@ -34,15 +34,15 @@ void text_restart(struct text *text);            /* empties the buffer and clear
                                                     new text */
 void text_free(struct text *text);
 
-/* The text so far, "" if empty. */
+/* The text so far, "" if empty; valid until the next addition. */
 const char *text_get(const struct text *text);
 
 /* Hands the string over to the caller, who frees it, and empties the buffer. NULL if the buffer had
    failed. */
 char *text_take(struct text *text);
 
-/* The name in names[0..count) nearest to `name` by edit distance, if it is near enough to suggest;
-   else NULL. */
+/* Returns the name in names[0..count) that is nearest to `name` by edit distance, or NULL if none
+   is near enough to suggest. */
 const char *text_nearest(const char *name, const char *const *names, size_t count);
 
 /* The number of bytes (at most left) of the character at `at`; 0 if the bytes are not UTF-8. */

@@ -27,7 +27,7 @@ struct value value_int(int64_t i);
 struct value value_float(double d);
 struct value value_string(const char *s);
 
-/* Equality as in Lua: 1 == 1.0, "1" ~= 1. */
+/* Equality as in Lua: 1 == 1.0, and "1" ~= 1. */
 bool value_equal(struct value a, struct value b);
 
 /* Prints a value as a user writes it: 64, 0.5 (the shortest form that reads back), true, none.
