@@ -5,20 +5,48 @@
 -- Every variant combines in an order that depends on its parameters and the sizes alone, never on which block ends
 -- first: run again, it gives the same bits.
 
--- A tree in shared memory.
-local function tree(name, dynamic)
+-- A tree of the threads of a block, who exchange numbers through global or shared memory, or from register to register ("shuffle").
+-- blocks: of one segment, at most. The further declarations are the implementation's own.
+local function tree(name, exchange, threads, blocks, ...)
+  local most = exchange == "global" and "slots // threads" or "slots"
   return implementation (name) {
     template "reduce_tree.cu",
-    derive "exchange" "'shared'",
-    tunable "threads" { 128, 256, 512, 1024 },
-    tunable "blocks"  { 512, 128, 1024, 4096 },
+    derive "exchange" ("'" .. exchange .. "'"),
+    tunable "threads" (threads),
+    tunable "blocks"  (blocks),
     derive "chain" "4096",
-    derive "parts" "max(1, min(blocks, slots, ceil_div(length, threads)))",
-    shared "tree" { dtype = "result", shape = { "threads" }, dynamic = dynamic },
+    derive "parts" ("max(1, min(blocks, " .. most .. ", ceil_div(length, threads)))"),
     where "threads <= device.max_threads_per_block",
     where "length <= chain * parts * threads",
     launch { entry "partial", grid { "parts", "min(segments, 65535)" }, block { "threads" } },
     launch { entry "finish", grid { 1, "min(segments, 65535)" }, block { "threads" } },
+    ...
+  }
+end
+
+-- Wide loads, several at once in each thread: what counts is how many bytes are on their way.
+local function vector(name, one_pass, ...)
+  return implementation (name) {
+    template "reduce_vector.cu",
+    tunable "threads" { 256, 512, 1024, 128 },
+    tunable "bytes_at_once" { 16, 8, 4 },        -- of one load
+    tunable "items" { 2, 4, 8, 1, 16 },          -- loads that do not wait for one another
+    tunable "per_sm" { 8, 2, 4, 1, 16, 32 },     -- blocks for each multiprocessor
+    tunable "loads" { "streaming", "plain" },
+    derive "one_pass" (one_pass),
+    derive "vec" "bytes_at_once // sizeof(dtype)",
+    derive "chain" "4096 * vec",
+    derive "parts"
+      "max(1, min(device.sm_count * per_sm // min(segments, device.sm_count * per_sm), slots, ceil_div(length, threads * vec * items)))",
+    where "axis ~= 'col'",
+    where "bytes_at_once >= sizeof(dtype)",
+    where "threads <= device.max_threads_per_block",
+    -- Threads that a multiprocessor has no room for wait; eight rounds of them are the most that can pay.
+    where "threads * per_sm <= 8 * max(device.max_threads_per_sm, 1024)",
+    -- A thread's loads and sums, and some 24 for addresses and counters.
+    where "items * max(bytes_at_once // 4, 1) <= 128",
+    where "length <= chain * parts * threads",
+    ...
   }
 end
 
@@ -76,86 +104,23 @@ kernel "reduce" {
   flops "rows * cols",
   bytes "rows * cols * sizeof(dtype) + segments * sizeof(result)",
 
-  -- A tree in global memory, one element of scratch a thread: the reduction as it is first taught.
-  implementation "global" {
-    template "reduce_tree.cu",
-    derive "exchange" "'global'",
-    tunable "threads" { 128, 256, 512 },
-    tunable "blocks"  { 512, 128, 64, 16 },      -- of one segment, at most
-    derive "chain" "4096",
-    derive "parts" "max(1, min(blocks, slots // threads, ceil_div(length, threads)))",
-    where "threads <= slots",
-    where "length <= chain * parts * threads",
-    launch { entry "partial", grid { "parts", "min(segments, 65535)" }, block { "threads" } },
-    launch { entry "finish", grid { 1, "min(segments, 65535)" }, block { "threads" } },
-  },
-
-  tree("static", "false"),                       -- in shared memory whose size is known when the kernel is compiled
-  tree("dynamic", "true"),                       -- whose size the launch gives
-
+  -- One element of scratch a thread: the reduction as it is first taught.
+  tree("global", "global", { 128, 256, 512 }, { 512, 128, 64, 16 }, where "threads <= slots"),
+  -- Shared memory whose size is known when the kernel is compiled, and whose size the launch gives.
+  tree("static", "shared", { 128, 256, 512, 1024 }, { 512, 128, 1024, 4096 },
+       shared "tree" { dtype = "result", shape = { "threads" }, dynamic = "false" }),
+  tree("dynamic", "shared", { 128, 256, 512, 1024 }, { 512, 128, 1024, 4096 },
+       shared "tree" { dtype = "result", shape = { "threads" }, dynamic = "true" }),
   -- Warps exchange registers; shared memory has one number a warp.
-  implementation "shuffle" {
-    template "reduce_tree.cu",
-    derive "exchange" "'shuffle'",
-    tunable "threads" { 256, 128, 512, 1024 },
-    tunable "blocks"  { 1024, 128, 512, 4096 },
-    derive "chain" "4096",
-    derive "parts" "max(1, min(blocks, slots, ceil_div(length, threads)))",
-    where "threads <= device.max_threads_per_block",
-    where "length <= chain * parts * threads",
-    launch { entry "partial", grid { "parts", "min(segments, 65535)" }, block { "threads" } },
-    launch { entry "finish", grid { 1, "min(segments, 65535)" }, block { "threads" } },
-  },
+  tree("shuffle", "shuffle", { 256, 128, 512, 1024 }, { 1024, 128, 512, 4096 }),
 
-  -- Wide loads, several at once in each thread: what counts is how many bytes are on their way. Two launches.
-  implementation "vector" {
-    template "reduce_vector.cu",
-    tunable "threads" { 256, 512, 1024, 128 },
-    tunable "bytes_at_once" { 16, 8, 4 },        -- of one load
-    tunable "items" { 2, 4, 8, 1, 16 },          -- loads that do not wait for one another
-    tunable "per_sm" { 8, 2, 4, 1, 16, 32 },     -- blocks for each multiprocessor
-    tunable "loads" { "streaming", "plain" },
-    derive "one_pass" "false",
-    derive "vec" "bytes_at_once // sizeof(dtype)",
-    derive "chain" "4096 * vec",
-    derive "parts"
-      "max(1, min(device.sm_count * per_sm // min(segments, device.sm_count * per_sm), slots, ceil_div(length, threads * vec * items)))",
-    where "axis ~= 'col'",
-    where "bytes_at_once >= sizeof(dtype)",
-    where "threads <= device.max_threads_per_block",
-    -- Threads that a multiprocessor has no room for wait; eight rounds of them are the most that can pay.
-    where "threads * per_sm <= 8 * max(device.max_threads_per_sm, 1024)",
-    -- A thread's loads and sums, and some 24 for addresses and counters.
-    where "items * max(bytes_at_once // 4, 1) <= 128",
-    where "length <= chain * parts * threads",
-    launch { entry "partial", grid { "parts", "min(segments, 65535)" }, block { "threads" } },
-    launch { entry "finish", grid { 1, "min(segments, 65535)" }, block { "threads" } },
-  },
-
-  -- The same in one launch: the block that is last to leave its number adds them up.
-  implementation "onepass" {
-    template "reduce_vector.cu",
-    -- On an H200 within 7 % of the best for seven whole arrays of 2^20 to 2^30.
-    try { threads = 256, bytes_at_once = 16, items = 2, per_sm = 8 },
-    tunable "threads" { 256, 512, 1024, 128 },
-    tunable "bytes_at_once" { 16, 8, 4 },
-    tunable "items" { 2, 4, 8, 1, 16 },
-    tunable "per_sm" { 8, 2, 4, 1, 16, 32 },
-    tunable "loads" { "streaming", "plain" },
-    derive "one_pass" "true",
-    derive "vec" "bytes_at_once // sizeof(dtype)",
-    derive "chain" "4096 * vec",
-    derive "parts"
-      "max(1, min(device.sm_count * per_sm // min(segments, device.sm_count * per_sm), slots, ceil_div(length, threads * vec * items)))",
-    where "axis ~= 'col'",
-    where "bytes_at_once >= sizeof(dtype)",
-    where "threads <= device.max_threads_per_block",
-    where "threads * per_sm <= 8 * max(device.max_threads_per_sm, 1024)",
-    where "items * max(bytes_at_once // 4, 1) <= 128",
-    where "length <= chain * parts * threads",
-    grid { "parts", "min(segments, 65535)" },
-    block { "threads" },
-  },
+  vector("vector", "false",
+         launch { entry "partial", grid { "parts", "min(segments, 65535)" }, block { "threads" } },
+         launch { entry "finish", grid { 1, "min(segments, 65535)" }, block { "threads" } }),
+  -- One launch: the block that is last to leave its number adds them up. On an H200 within 7 % of the best for seven whole arrays
+  -- of 2^20 to 2^30.
+  vector("onepass", "true", try { threads = 256, bytes_at_once = 16, items = 2, per_sm = 8 },
+         grid { "parts", "min(segments, 65535)" }, block { "threads" }),
 
   -- Short rows: a part of a warp for each.
   implementation "rows" {

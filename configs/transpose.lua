@@ -2,53 +2,24 @@
 -- stores run against memory unless a tile is turned over on the chip. The implementations go from one element a thread to
 -- 16-byte accesses both ways.
 
--- The two naive implementations differ in which thread index runs along A's columns; see lesson "index arithmetic" in the template.
-local function naive(name, columns_along)
-  return implementation (name) {
+-- One element a thread. columns_along: the thread index that runs along A's columns; see lesson "index arithmetic" in the template.
+-- reads: how A is loaded. With `const` and __restrict__ ("restrict") the compiler chooses ld.global.nc itself. Without __restrict__ it
+-- must take A and B for one and the same buffer, so that a load stays a plain one, ld.global, unless the source says __ldg.
+local function naive(name, columns_along, reads, block_x, block_y)
+  local parts = {
     template "transpose_naive.cu",
-    tunable "columns_along" { columns_along },
-    derive "reads" "'restrict'",
-    tunable "block_x" { 32, 16 },
-    tunable "block_y" { 8, 32 },
-    where "block_x * block_y <= device.max_threads_per_block",
-    grid  { "batch * ceil_div(rows, select(columns_along == 'x', block_y, block_x))"
-            .. " * ceil_div(cols, select(columns_along == 'x', block_x, block_y))" },
-    block { "block_x", "block_y" },
-  }
-end
-
--- The same without __restrict__: the compiler must take A and B for one and the same buffer, so that a load of A stays a plain
--- one, ld.global, unless the source says __ldg. With `const` and __restrict__, as above, it chooses ld.global.nc itself.
-local function naive_reads(name, columns_along, reads)
-  return implementation (name) {
-    template "transpose_naive.cu",
-    tunable "columns_along" { columns_along },
-    derive "reads" (reads),
-    tunable "block_x" { 32 },
-    tunable "block_y" { 32, 8 },
-    where "block_x * block_y <= device.max_threads_per_block",
-    pass  { "A", "B", "rows", "cols", "batch" },
-    grid  { "batch * ceil_div(rows, select(columns_along == 'x', block_y, block_x))"
-            .. " * ceil_div(cols, select(columns_along == 'x', block_x, block_y))" },
-    block { "block_x", "block_y" },
-  }
-end
-
--- Which thread index runs along A's columns, as a tunable; in blocks that the implementations above have not. Where x does, 32 threads
--- wide, a warp loads one stretch of a row and stores to 32 rows; where y does, the reverse. Blocks of 8 are a warp of 8 x 4 threads: four
--- stretches on one side, eight on the other, so that the order matters less.
-local function either_order()
-  return implementation "naive" {
-    template "transpose_naive.cu",
-    tunable "columns_along" { "x", "y" },
-    derive "reads" "'restrict'",
-    tunable "block_x" { 32, 8 },
-    tunable "block_y" { 16, 4 },
+    tunable "columns_along" (columns_along),
+    derive "reads" ("'" .. reads .. "'"),
+    tunable "block_x" (block_x),
+    tunable "block_y" (block_y),
     where "block_x * block_y >= 128",
+    where "block_x * block_y <= device.max_threads_per_block",
     grid  { "batch * ceil_div(rows, select(columns_along == 'x', block_y, block_x))"
             .. " * ceil_div(cols, select(columns_along == 'x', block_x, block_y))" },
     block { "block_x", "block_y" },
   }
+  if reads ~= "restrict" then parts[#parts + 1] = pass { "A", "B", "rows", "cols", "batch" } end
+  return implementation (name) (parts)
 end
 
 -- The implementations through shared memory differ in what is done about bank conflicts.
@@ -95,13 +66,16 @@ kernel "transpose" {
   reference "transpose_reference.cu",
   bytes "2 * batch * rows * cols * sizeof(dtype)", -- read and written
 
-  naive("coalesced_read", "x"),
-  naive("coalesced_write", "y"),
-  naive_reads("coalesced_read_plain", "x", "'plain'"),
-  naive_reads("coalesced_read_ldg", "x", "'ldg'"),
-  naive_reads("coalesced_write_plain", "y", "'plain'"),
-  naive_reads("coalesced_write_ldg", "y", "'ldg'"),
-  either_order(),
+  naive("coalesced_read", { "x" }, "restrict", { 32, 16 }, { 8, 32 }),
+  naive("coalesced_write", { "y" }, "restrict", { 32, 16 }, { 8, 32 }),
+  naive("coalesced_read_plain", { "x" }, "plain", { 32 }, { 32, 8 }),
+  naive("coalesced_read_ldg", { "x" }, "ldg", { 32 }, { 32, 8 }),
+  naive("coalesced_write_plain", { "y" }, "plain", { 32 }, { 32, 8 }),
+  naive("coalesced_write_ldg", { "y" }, "ldg", { 32 }, { 32, 8 }),
+  -- Either order, as a tunable, in blocks that the implementations above have not. Where x runs along A's columns, 32 threads wide, a
+  -- warp loads one stretch of a row and stores to 32 rows; where y does, the reverse. Blocks of 8 are a warp of 8 x 4 threads: four
+  -- stretches on one side, eight on the other, so that the order matters less.
+  naive("naive", { "x", "y" }, "restrict", { 32, 8 }, { 16, 4 }),
   tiled("conflicts", "plain", { 0 }, "row"),
   tiled("padded", "plain", { 1 }, "row+${pad}"),
   tiled("swizzled", "xor", { 0 }, "row^${log2(tile)},0,${log2(tile)}"),
@@ -171,7 +145,7 @@ kernel "transpose" {
                        bank == 'pad', 'row/${vec}x${tile_rows}+${vec}', 'row')",
     },
 
-    -- Nor does it need, here, variety in narrow accesses or in other ways with bank conflicts, or long rows read in order.
+    -- An H200 does not need variety in narrow accesses, in other ways with bank conflicts, or in long rows read in order.
     derive "usual" "tile_rows == tile_cols and down_first and carveout_percent == -1",
     heuristic "sm_90" "access == 16 or usual",
     heuristic "sm_90" "bank == 'xor' or usual",

@@ -43,16 +43,8 @@ implementation "wgmma" {
   scalar "way" { dtype = "i32", value = "select(order == 'right', 1, order == 'hilbert', 2, 0)" },
 
   derive "stream" "false",
-  derive "by_rows" "(layout_c == 'row') ~= swap",            -- C's lines are the tile's rows
-  derive "cluster_size" "cluster_x * cluster_y * split_k",
-  derive "threads"      "128 * (consumers + 1)",
-  derive "rows"         "BM // select(pingpong, 1, consumers)", -- of a consumer
-  derive "sums"         "rows * BN // 128",                  -- of a thread
-  -- Whether k is contiguous in the operand whose rows are C's lines, and in the other one.
-  derive "x_along_k"    "select(by_rows, layout_a == 'row', layout_b == 'col')",
-  derive "y_along_k"    "select(by_rows, layout_b == 'col', layout_a == 'row')",
+  include "tensor_shape.lua",
   -- A store moves 64 rows of store_bytes, the widest swizzle that divides a row; with split_k each block has at least one.
-  derive "row_bytes"    "BN * sizeof(result)",
   derive "part_most"    "row_bytes * (rows // 64) // split_k",
   derive "store_bytes"  "select(swap and sizeof(result) == 2, row_bytes, row_bytes % 128 == 0 and part_most >= 128, 128, \
                                 row_bytes % 64 == 0 and part_most >= 64, 64, 32)",
@@ -60,11 +52,6 @@ implementation "wgmma" {
   -- As many stages, of 128 bytes of k each, as fit beside the barriers and the results.
   derive "stages"       "min(select(swap, 24, 12), \
                              (shared_most - 1024 - consumers * store_buffers * 64 * store_bytes) // (128 * (BM + BN)))",
-  derive "cluster_lines"   "select(by_rows, M, N)",          -- of C, along the tile's rows and columns
-  derive "cluster_columns" "select(by_rows, N, M)",
-  derive "cluster_tiles" "ceil_div(cluster_lines, BM * cluster_x) * ceil_div(cluster_columns, BN * cluster_y) * batch",
-  derive "k_steps"       "ceil_div(K * sizeof(operand), 128)",
-  derive "waiting"       "select(deferred, sums // 2, 0)",   -- registers of a tile that is being stored
 
   where "rows % 64 == 0 and BM % rows == 0",
   where "not pingpong or consumers == 2",

@@ -29,26 +29,13 @@ implementation "wgmma_stream" {
   derive "split_k"       "1",
   derive "promote"       "0",
   derive "store_buffers" "1",
-
-  derive "by_rows"       "layout_c == 'row'",    -- C's lines are the tile's rows
-  derive "cluster_size"  "cluster_x * cluster_y",
-  derive "threads"       "384",
-  derive "sums"          "BM // 2 * BN // 128",  -- of a thread
-  -- Whether k is contiguous in the operand whose rows are C's lines, and in the other one.
-  derive "x_along_k"     "select(by_rows, layout_a == 'row', layout_b == 'col')",
-  derive "y_along_k"     "select(by_rows, layout_b == 'col', layout_a == 'row')",
-  derive "row_bytes"     "BN * sizeof(result)",
+  include "tensor_shape.lua",
   derive "store_bytes"   "select(row_bytes % 128 == 0 and store_most == 128, 128, row_bytes % 64 == 0, 64, 32)",
   derive "store_n"       "store_bytes // sizeof(result)",
   derive "stages"        "min(12, (shared_most - 1024 - 128 * store_bytes) // (128 * (BM + BN)))",
-  derive "cluster_lines"   "select(by_rows, M, N)",
-  derive "cluster_columns" "select(by_rows, N, M)",
-  derive "cluster_tiles" "ceil_div(cluster_lines, BM * cluster_x) * ceil_div(cluster_columns, BN * cluster_y)",
-  derive "k_steps"       "ceil_div(K * sizeof(operand), 128)",
   derive "wave"          "max(1, multiprocessors // cluster_size)", -- clusters that run at once
   derive "shared_tiles"  "cluster_tiles % wave",
   derive "wide_blocks"   "shared_tiles * cluster_size * (BM // 64) * (row_bytes // 128)",
-  derive "waiting"       "select(deferred, sums // 2, 0)", -- registers of a tile that is being stored
 
   where "sums <= select(fused, 160, 192)",
   where "not scaled or sums + waiting <= 144",

@@ -229,7 +229,7 @@ TEST(test_no_barrier) {
               config = read_text("configs/reduce.lua");
   replace(&template, "reach /= 2", "__syncthreads();", "");
   add_text(*state, "planted.cu", &template);
-  replace(&config, "implementation \"global\"", "reduce_tree.cu", "planted.cu");
+  replace(&config, "local function tree", "reduce_tree.cu", "planted.cu");
   expect_wrong(*state, &config, NULL, 0, "global", "y[0] is ");
 }
 
