@@ -1,23 +1,23 @@
 ---@meta
 -- The config language of cugen, for editors with the Lua language server (LuaLS): names complete, and what is misspelt
--- or in the wrong place is marked while it is typed. Never run. A config is Lua without Lua's library: what it has of
--- that stands at the end. docs/config.md describes the language and how to set up an editor.
+-- or in the wrong place is marked while it is typed. This file is never run. A config is Lua without Lua's library; the few
+-- functions of it that a config has stand at the end. docs/config.md describes the language and how to set up an editor.
 
 -- ---- Where a declaration may stand ----
 
----What stands in the file itself.
+---A declaration that stands in the file itself.
 ---@class cugen.in_file
 
----What stands in the braces of a kernel.
+---A declaration in the braces of a kernel.
 ---@class cugen.in_kernel
 
----What stands in the braces of an implementation.
+---A declaration in the braces of an implementation.
 ---@class cugen.in_implementation
 
----What stands in the braces of a launch.
+---A declaration in the braces of a launch.
 ---@class cugen.in_launch
 
----What stands in the braces of a loop.
+---A declaration in the braces of a loop.
 ---@class cugen.in_loop
 
 ---@class cugen.include: cugen.in_file, cugen.in_kernel, cugen.in_implementation, cugen.in_launch, cugen.in_loop
@@ -71,7 +71,7 @@
 ---@alias cugen.value number|boolean|string
 
 ---An expression in quotes, such as `"ceil_div(N, tile)"`, or a plain number or boolean. It has the operators of Lua, the
----functions `ceil_div round_up pow ceil_log select min max abs is_pow2 log2 sqrt exp log tanh erf sin cos floor f32 sizeof eps`, the names of the config, and `device.…`.
+---functions `ceil_div round_up pow ceil_log select min max abs is_pow2 log2 sqrt exp log tanh erf sin cos floor ceil f32 sizeof eps`, the names of the config, and `device.…`.
 ---@alias cugen.expression string|number|boolean
 
 ---A type of elements.
@@ -160,69 +160,47 @@
 
 -- ---- Attributes ----
 
----@class cugen.input_attributes
+---What every buffer has.
+---@class cugen.buffer_attributes
 ---@field dtype cugen.dtype|string the type of its elements, or an expression that gives one
 ---@field shape cugen.expression[] 1 to 4 expressions, each 1 or more
 ---@field layout? cugen.layout|string `row` by default; `col`, `row+8`, `row/32x8:col`, ...: docs/layouts.md
 ---@field pitch? cugen.expression elements from one row (or column) to the next; packed by default
 ---@field strides? cugen.expression[] elements from one index to the next in each dimension, in place of layout and pitch: a view of a larger array
+
+---What every buffer has that cugen fills.
+---@class cugen.data_attributes: cugen.buffer_attributes
 ---@field fill? cugen.fill|string `uniform` by default
 ---@field values? cugen.expression|number[] an expression of `index`, `i0` to `i3` and elements of inputs before it, or the elements in a list
 ---@field file? string `.npy` or raw bytes, found like a template
 ---@field generator? string `file.cu` or `file.cu:entry`: a kernel that makes the data
+
+---@class cugen.input_attributes: cugen.data_attributes
 ---@field memory? cugen.memory|string `device` by default
 ---@field access? cugen.access|string `global` by default
 ---@field address? cugen.address|string of a texture; `clamp` by default
 ---@field overwrite? cugen.expression whether the kernel may write to it; `false` by default
 ---@field when? cugen.expression of which problems it is an argument; of all by default
 
----@class cugen.output_attributes
----@field dtype cugen.dtype|string the type of its elements, or an expression that gives one
----@field shape cugen.expression[] 1 to 4 expressions, each 1 or more
----@field layout? cugen.layout|string `row` by default; `col`, `row+8`, `row/32x8:col`, ...: docs/layouts.md
----@field pitch? cugen.expression elements from one row (or column) to the next; packed by default
----@field strides? cugen.expression[] elements from one index to the next in each dimension, in place of layout and pitch: a view of a larger array
+---@class cugen.output_attributes: cugen.buffer_attributes
 ---@field memory? cugen.memory|string `device` by default
 ---@field access? cugen.result_access|string `global` by default
 ---@field tolerance? cugen.expression right is a difference of at most `tolerance * max(1, abs(wanted))`; 0 by default
 ---@field norm? cugen.expression right is, besides, a Euclidean norm of all differences of at most `norm` times the wanted result's
 
----@class cugen.inout_attributes
----@field dtype cugen.dtype|string the type of its elements, or an expression that gives one
----@field shape cugen.expression[] 1 to 4 expressions, each 1 or more
----@field layout? cugen.layout|string `row` by default; `col`, `row+8`, `row/32x8:col`, ...: docs/layouts.md
----@field pitch? cugen.expression elements from one row (or column) to the next; packed by default
----@field strides? cugen.expression[] elements from one index to the next in each dimension, in place of layout and pitch: a view of a larger array
----@field fill? cugen.fill|string `uniform` by default
----@field values? cugen.expression|number[] an expression of `index`, `i0` to `i3` and elements of inputs before it, or the elements in a list
----@field file? string `.npy` or raw bytes, found like a template
----@field generator? string `file.cu` or `file.cu:entry`: a kernel that makes the data
+---@class cugen.inout_attributes: cugen.data_attributes
 ---@field memory? cugen.memory|string `device` by default
 ---@field access? cugen.result_access|string `global` by default
 ---@field tolerance? cugen.expression right is a difference of at most `tolerance * max(1, abs(wanted))`; 0 by default
 ---@field norm? cugen.expression right is, besides, a Euclidean norm of all differences of at most `norm` times the wanted result's
 
----@class cugen.scratch_attributes
----@field dtype cugen.dtype|string the type of its elements, or an expression that gives one
----@field shape cugen.expression[] 1 to 4 expressions, each 1 or more
----@field layout? cugen.layout|string `row` by default; `col`, `row+8`, `row/32x8:col`, ...: docs/layouts.md
----@field pitch? cugen.expression elements from one row (or column) to the next; packed by default
----@field strides? cugen.expression[] elements from one index to the next in each dimension, in place of layout and pitch: a view of a larger array
+---@class cugen.scratch_attributes: cugen.buffer_attributes
 ---@field fill? cugen.fill|string `zero`: zeroed once, and every launch leaves it zero
 ---@field memory? cugen.memory|string `device` by default
 ---@field access? cugen.scratch_access|string `global` by default
 ---@field when? cugen.expression of which problems it is an argument; of all by default
 
----@class cugen.constant_attributes
----@field dtype cugen.dtype|string the type of its elements, or an expression that gives one
----@field shape cugen.expression[] 1 to 4 expressions, each 1 or more
----@field layout? cugen.layout|string `row` by default; `col`, `row+8`, `row/32x8:col`, ...: docs/layouts.md
----@field pitch? cugen.expression elements from one row (or column) to the next; packed by default
----@field strides? cugen.expression[] elements from one index to the next in each dimension, in place of layout and pitch: a view of a larger array
----@field fill? cugen.fill|string `uniform` by default
----@field values? cugen.expression|number[] an expression of `index`, `i0` to `i3` and elements of inputs before it, or the elements in a list
----@field file? string `.npy` or raw bytes, found like a template
----@field generator? string `file.cu` or `file.cu:entry`: a kernel that makes the data
+---@class cugen.constant_attributes: cugen.data_attributes
 ---@field access? cugen.constant_access|string `constant` by default
 ---@field when? cugen.expression of which problems it is an argument; of all by default
 
@@ -253,7 +231,7 @@
 ---@field batch? cugen.expression products, whose matrices lie behind each other; default 1
 ---@field algorithm? cugen.expression the place in the list of the library's heuristics; default 0
 ---@field activation? cugen.expression `'none'` (the default), `'relu'` or `'gelu'`
----@field math? cugen.expression `'exact'` (the default) or `'tf32'`
+---@field math? cugen.expression `'exact'` (the default), `'tf32'`, or `'fast'`: sums of 8-bit products with fewer bits
 
 ---@class cugen.tensor_attributes
 ---@field into? string the shared array that a copy writes or reads, which gives box and swizzle
@@ -710,7 +688,7 @@ function pass(parameters) end
 ---@return cugen.entry
 function entry(name) end
 
--- ---- What there is of Lua's library ----
+-- ---- Functions of Lua's library ----
 
 ---Ends with the message, at its line, when the value is false or nil.
 ---@generic T

@@ -146,11 +146,18 @@ static void list_in_error(const char *declaration, const char *begin, const char
   text_add_n(out, from, (size_t)(to - from));
 }
 
-/* Lists the names at the beginning of the lines that follow the heading, as "a, b, c". */
+/* Lists the names at the beginning of the lines that follow the heading, as "a, b, c". Names of the
+   class from which a class of the heading inherits come first. */
 static void list_annotated(const char *heading, const char *begin, struct text *out) {
   const char *line = strstr(text_get(&annotations), heading);
   if (!line) fail_msg("%s has no %s", path, heading);
   line += strlen(heading);
+  if (*line == ':') {
+    const size_t length = strcspn(line + 2, "\n");
+    list_annotated(formed("\n---@class %.*s", (int)length, line + 2), begin, out);
+    line += 2 + length;
+  }
+  line += *line == '\n';
   for (; strncmp(line, begin, strlen(begin)) == 0; line += strcspn(line, "\n") + 1) {
     const char *name = line + strlen(begin);
     size_t length = 0;
@@ -173,7 +180,7 @@ TEST(test_attributes) {
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
     struct text have = {0}, want = {0};
     const char *declaration = formed("%s \"A\" { zzzzzzzzzzzz = 1 }", kinds[i]);
-    const char *heading = formed("\n---@class cugen.%s_attributes\n", kinds[i]);
+    const char *heading = formed("\n---@class cugen.%s_attributes", kinds[i]);
     list_in_error(declaration, "attributes are ", "", &want);
     list_annotated(heading, "---@field ", &have);
     compare_lists(&have, &want);
