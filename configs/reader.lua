@@ -1,7 +1,7 @@
 -- Sums of the chunks of x, which lies in each kind of memory in turn: the device's own, pinned, mapped (zero-copy),
 -- registered (from malloc, page-locked afterwards) or managed. The kind is a tunable, so that the table of `cugen tune
 -- reader` shows what it costs a kernel to reach for the host's memory: little for little data, a crossing of the bus for
--- every pass over much. What the other side of the bargain costs, moving the data first, `cugen transfer` measures.
+-- every pass over much. `cugen transfer` measures the alternative: what it costs to move the data to the device first.
 
 kernel "reader" {
   problem "n" (1 << 26),                         -- elements of x

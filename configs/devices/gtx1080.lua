@@ -11,11 +11,11 @@ memory_bus_bits (256)
 memory_bytes (8192 * 1024 * 1024)
 memory_gb_per_second (320)
 
--- Level 2 cache: the same.
+-- Level 2 cache: the same source.
 l2_bytes (2048 * 1024)
 
 -- Its limits and lanes are those of the compute capability: base/capability.c, with their sources.
 compute_capability (61)
 
--- L1 and shared memory: the same: 48 KB of L1 and 96 KB of shared memory.
+-- L1 and shared memory: the same source: 48 KB of L1 and 96 KB of shared memory.
 l1_bytes ((96 + 48) * 1024)

@@ -1,4 +1,4 @@
--- NVIDIA H200. Hopper with more and faster memory, 2024. docs/performance.md holds predictions for it against measurements.
+-- NVIDIA H200. Hopper with more and faster memory, 2024. docs/performance.md compares predictions for it with measurements.
 
 gpu "H200"
 name "NVIDIA H200"

@@ -11,7 +11,7 @@ memory_bus_bits (384)
 memory_bytes (24564 * 1024 * 1024)
 memory_gb_per_second (1008)
 
--- Level 2 cache: the same.
+-- Level 2 cache: the same source.
 l2_bytes (72 * 1024 * 1024)
 
 -- Its limits, lanes and tensor cores are those of the compute capability: base/capability.c, with their sources.

@@ -23,7 +23,7 @@ l1_bytes (96 * 1024)
 -- L2 throughput: 1,270 GB/s: Jia et al., Dissecting the NVidia Turing T4 GPU via Microbenchmarking, 2019.
 l2_bytes_per_clock (800)
 
--- Latencies: the same: hit in shared memory, L1, L2, and memory with a TLB hit.
+-- Latencies: the same source: hit in shared memory, L1, L2, and memory with a TLB hit.
 shared_latency (19)
 l1_latency (32)
 l2_latency (188)

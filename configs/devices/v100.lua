@@ -11,7 +11,7 @@ memory_bus_bits (4096)
 memory_bytes (16151 * 1024 * 1024)
 memory_gb_per_second (900)
 
--- Level 2 cache: the same.
+-- Level 2 cache: the same source.
 l2_bytes (6 * 1024 * 1024)
 
 -- Its limits, lanes and tensor cores are those of the compute capability: base/capability.c, with their sources.

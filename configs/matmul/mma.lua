@@ -37,7 +37,7 @@ implementation "mma" {
   -- Bytes along k of an instruction.
   derive "step_bytes" "select(dtype == 'f64', 8 * f64_k, 32)",
   derive "shared_bytes" "stages * k_bytes * (BM + BN)",
-  -- Sums and two pairs of fragments, some 30 for addresses and counters, and what 8-bit floats are converted in on 9.0.
+  -- Sums and two pairs of fragments, some 30 for addresses and counters, and those in which 8-bit floats are converted on 9.0.
   derive "registers" "sizeof(accumulator) // 4 * WM * WN // 32 + (WM + WN) * step_bytes // 64 + 30 \
                       + select(float_8 and device.compute_capability == 90, 24, 0)",
   -- Each copy takes a register for its address; one of 2 bytes passes through another.
