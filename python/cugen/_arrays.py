@@ -1,4 +1,4 @@
-"""What a kernel is called with: memory of many libraries as one kind of view, numbers as bytes.
+"""The arguments of a kernel: arrays of many libraries as one kind of view, and numbers as bytes.
 
 A view is made through the first protocol that an object has: a buffer or ``__array_interface__`` (host memory), DLPack,
 ``__cuda_array_interface__``. Nothing is copied."""
@@ -131,7 +131,7 @@ _DL_NAMES = {(4, 16): "bf16", (10, 8): "e4m3", (12, 8): "e5m2"}
 
 
 def _from_dlpack(source: Any, stream: int | None) -> View:
-    """The capsule is not consumed: it and the memory are given back when the view goes."""
+    """The view keeps the capsule, which gives the memory back when it is deleted."""
     device, ordinal = source.__dlpack_device__()
     if device not in _DL_DEVICES:
         raise BufferError(f"it is on a device of another kind (DLPack's {int(device)})")
@@ -175,7 +175,7 @@ def _make_view(source: Any, stream: int | None) -> View | None:
 
 
 def look(name: str, source: Any, stream: int | None) -> View:
-    """The memory behind what was passed for that argument. stream: what the kernel will run on."""
+    """A view of what was passed for the argument. stream: the stream on which the kernel will run."""
     try:
         made = _make_view(source, stream)
     except Exception as error:  # keep the other library's message, whatever it raises
@@ -186,7 +186,7 @@ def look(name: str, source: Any, stream: int | None) -> View:
     return made
 
 
-# Types that not every protocol can name may arrive as integers, or as bytes, of equal size.
+# For types that not every protocol can name: integers, or bytes, of equal size may be passed.
 _STAND_INS = {"bf16": ("u16", "raw16"), "e4m3": ("u8", "raw8", "f8"), "e5m2": ("u8", "raw8", "f8")}
 STANDING_IN = frozenset(name for names in _STAND_INS.values() for name in names)
 _WRITTEN = (ArgumentKind.OUTPUT, ArgumentKind.INOUT, ArgumentKind.SCRATCH)
@@ -221,11 +221,11 @@ class Slot:
         self.written = argument.kind in _WRITTEN or argument.overwrite
 
     def view(self, source: Any, stream: int | None) -> View:
-        """The memory behind what was passed, which is as the kernel expects it. stream: what the kernel will run on."""
+        """A view of what was passed. Raises an Error unless the kernel can take it. stream: as for look."""
         return self.accept(look(self.argument.name, source, stream))
 
     def accept(self, view: View) -> View:
-        """The view, which is as the kernel expects it."""
+        """The view itself. Raises an Error unless the kernel can take it."""
         self._check_memory(view)
         self._check_shape(view)
         return view
@@ -268,7 +268,7 @@ class Slot:
 
 
 def make(argument: Argument, like: object) -> Any:
-    """An array for an output, of the library of another array and beside it; None: that library's arrays cannot be made here."""
+    """Makes an array for an output, by the library and on the device of another array; None: this library's arrays cannot be made."""
     library = type(like).__module__.partition(".")[0]
     if library not in ("numpy", "cupy") or argument.dtype not in _NUMPY or not argument.stride[0]:
         return None

@@ -83,7 +83,7 @@ _UNITS = {"ms": 1e-3, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 
 
 def _seconds(budget: float | str | None) -> float:
-    """0 is the C library's default, below 0 no limit."""
+    """The seconds of a budget: 0 is the C library's default, a number below 0 is no limit."""
     if budget is None:
         return 0.0
     if isinstance(budget, str):
@@ -141,7 +141,7 @@ class Library(Closing):
             self._handle.close()
 
     def _predicting(self) -> Library:
-        """One with these options that predicts for a described GPU, as the command line does where there is none."""
+        """A library with these options that predicts for a described GPU, as the command line does where there is no GPU."""
         with self._turn:
             if self._model is None:
                 self._model = Library(USUAL_MODEL, **self._given)
@@ -149,8 +149,7 @@ class Library(Closing):
 
     def kernel(self, config: Path, *, settings: Mapping[str, Setting] | None = None, backward: Callable[..., Any] | None = None,
                **problem: Setting) -> Kernel:
-        """A config: ``lib.kernel("matmul", dtype="bf16")``. settings: those with the name of another parameter. backward: as for
-        ``cugen.kernel``."""
+        """Opens a config: ``lib.kernel("matmul", dtype="bf16")``. settings and backward: as for ``cugen.kernel``."""
         return Kernel(self, config, {**(settings or {}), **problem}, backward)
 
     def add_file(self, name: str, text: str) -> None:
@@ -197,11 +196,11 @@ class Library(Closing):
 
     def export_records(self, path: Path, config: str | None = None, *, problem: str | None = None,
                        device: str | None = None) -> int:
-        """Writes records to a file for another machine's import_records; how many."""
+        """Writes records to a file for another machine's import_records. Returns their number."""
         return int(self.command("cache", "export", *_chosen(config, problem=problem, device=device), "--output", path).records)
 
     def import_records(self, path: Path) -> Value:
-        """Merges such a file into the cache: all of it, or nothing."""
+        """Merges a file of export_records into the cache: all of it, or nothing."""
         json = c_char_p()
         with self._turn, Interruptible():
             call("cugen_cache_import", self._handle.address, encoded(path), byref(json))
@@ -284,12 +283,12 @@ class Kernel(Closing):
 
     @property
     def fallback(self) -> str | None:
-        """None, or why it is for the cpu device though no device was asked for."""
+        """Why the kernel is for the cpu device though no device was named; None otherwise."""
         return c.maybe_text(load().cugen_kernel_fallback(self._handle.address))
 
     @property
     def arguments(self) -> tuple[Argument, ...]:
-        """What it is called with, in order, for its own problem."""
+        """The kernel's arguments, in order, for its own problem."""
         self._handle.address  # raises if the kernel is closed
         if self._listed is None:
             info = c.cugen_argument_info()
@@ -324,7 +323,7 @@ class Kernel(Closing):
         return self._plan_of(())
 
     def _plan_of(self, views: Sequence[Any]) -> Plan:
-        """The plan for arrays: opened by the first call with such arrays. None: it is not given, or no array."""
+        """The plan for arrays: opened by the first call with such arrays. A view is None where no array is given."""
         key = tuple([None if view is None else (view.element, view.shape, view.stride) for view in views])
         plan = self._plans.get(key)
         if plan is None:
@@ -382,7 +381,7 @@ class Kernel(Closing):
         return self._call(arguments, out, stream, named)
 
     def _call(self, arguments: tuple[Any, ...], out: Any, stream: Any, named: dict[str, Any]) -> Any:
-        """The long way, which checks all."""
+        """A call that checks every argument. Calls with tensors are then remembered by _torch.py, and checked no more."""
         self._take_torch()
         values = self._in_order(arguments, out, named)
         if self._described:
@@ -400,7 +399,7 @@ class Kernel(Closing):
         return results[0] if len(results) == 1 else tuple(results) or None
 
     def _launch(self, values: list[Any], stream: Any) -> tuple[Plan, list[int]]:
-        """Launches the arguments in the config's order, into which it puts the outputs that it makes; their numbers."""
+        """Launches the arguments in the config's order. Puts the outputs that it makes among them, and returns their numbers."""
         handle = _stream(self._on_cpu, values) if stream is None else arrays.stream_handle(stream)
         views = _views(self.arguments, values, handle)
         plan = self._plan_of(views)
@@ -613,7 +612,7 @@ def _stream(on_cpu: bool, values: Sequence[Any]) -> int:
 
 
 class Plan(Closing):
-    """One variant of a kernel, loaded on its device. It never changes. Any thread may call it."""
+    """One variant of a kernel, loaded on its device, which changes only with explore. Any thread may call it."""
 
     def __init__(self, kernel: Kernel, handle: Handle) -> None:
         self._library = kernel.library
@@ -688,7 +687,7 @@ class Plan(Closing):
     # ---- Arguments ----
 
     def _make(self, values: list[Any], views: list[arrays.View | None], stream: int, foreign: bool) -> list[int]:
-        """Makes the outputs that are missing; their numbers. foreign: the stream is not the current one."""
+        """Makes the outputs that are missing, and returns their numbers. foreign: the stream is not the current one."""
         missing = [i for i, argument in enumerate(self.arguments) if argument.kind == ArgumentKind.OUTPUT and not argument.absent
                    and values[i] is None and not _may_be_left_out(argument)]
         if not missing:
@@ -760,7 +759,7 @@ class Taken:
 
 
 class Bound:
-    """A cugen_call."""
+    """A plan with bound arguments, a cugen_call of the C library."""
 
     def __init__(self, plan: Plan, taken: Taken) -> None:
         handle = open_handle("call", "cugen_call_bind", "cugen_call_close", plan._handle.address, taken.pointers, taken.count,

@@ -22,7 +22,7 @@ CHECKOUT = os.path.dirname(os.path.dirname(FOLDER))
 
 
 class Error(Exception):
-    """What cugen could not do. ``str(error)`` is cugen's message: what happened, the file and line, what to do.
+    """A failure of cugen. ``str(error)`` is cugen's message: what happened, the file and line, what to do.
 
     ``file`` and ``line`` are the place in your config, template or what they include; None where there is none."""
 
@@ -45,7 +45,7 @@ WAYS_OUT = "install the package (pip install . in cugen's checkout), build it in
 
 
 def candidates() -> list[str]:
-    """Files that may be the library, in the order in which they are tried. The one that is named is the only one."""
+    """Files that may be the library, in the order in which they are tried. A file named by CUGEN_LIBRARY is the only one."""
     named = os.environ.get("CUGEN_LIBRARY")
     if named:
         return [named]
@@ -157,7 +157,7 @@ _running = threading.local()
 
 
 class Interruptible:
-    """Around a call that may take long. In the main thread a signal's Python handler runs only when cugen calls back, and an
+    """A context for a call that may take long. In the main thread a signal's Python handler runs only when cugen calls back, and an
     exception there would be lost. So Ctrl-C is kept, makes the callbacks stop cugen, and is raised when it has stopped."""
 
     def __init__(self) -> None:
@@ -187,7 +187,7 @@ class Interruptible:
         self.run(lambda: self._before(number, frame))
 
     def run(self, function: Callable[[], object]) -> bool:
-        """Runs what the caller gave; whether cugen shall stop, which an exception means too."""
+        """Runs a function of the caller. True: cugen shall stop, because the function said so or raised an exception."""
         try:
             return bool(function()) or self.raised is not None
         except BaseException as error:  # raised again when cugen has returned
@@ -210,7 +210,7 @@ class Handle:
     """An open handle of the library, closed once, after all that was opened from it, by the process that opened it."""
 
     def __init__(self, what: str, address: int | None, close: str | None, parent: Handle | None = None) -> None:
-        """close: the function that closes it; None: the parent's does."""
+        """close: the C function that closes the handle; None: the parent's function closes it, too."""
         self._what, self._address, self._parent = what, address, parent
         self._close: Callable[[int], object] = getattr(load(), close) if close else lambda _: None
         self._children: set[Handle] = set()

@@ -2,7 +2,7 @@
 once torch is.
 
 A call with plain tensors is looked up by their shapes, strides and types. What is found there
-(``Ready``) has been checked by the long way, ``Kernel._call``, so that only addresses are left to
+(``Ready``) was checked by the long way, ``Kernel._call``, so that only addresses are left to
 pass. Under torch.compile and for gradients a call is the operator ``cugen::launch``, which makes
 its outputs, or ``cugen::launch_into``, which writes to arguments."""
 
@@ -89,8 +89,8 @@ class Ready(NamedTuple):
 
 
 def launch(kernel: Kernel, arguments: tuple[Any, ...], out: Any) -> Any:
-    """Launches what was called with such tensors before, on the current stream. NotImplemented: it
-    was not."""
+    """Launches a call that is remembered for such tensors, on the current stream. Returns
+    NotImplemented if there is none."""
     tensors = arguments if out is None else (*arguments, out)
     try:
         key = (
@@ -138,7 +138,7 @@ def arranged(addresses: Sequence[int], order: tuple[int, ...], blank: list[None]
 def remember(
     kernel: Kernel, plan: Plan, arguments: tuple[Any, ...], out: Any, made: Sequence[int]
 ) -> None:
-    """Keeps a call that the long way has made."""
+    """Remembers a call that Kernel._call has checked and made."""
     tensors = arguments if out is None else (*arguments, out)
     if (
         plan._constants
