@@ -115,28 +115,20 @@ static void seccomp_load(struct program *p, size_t offset) {
   seccomp_add(p, (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)offset));
 }
 
-static void load_argument(struct program *p, size_t argument, size_t half) {
-  seccomp_load(p, offsetof(struct seccomp_data, args) + argument * sizeof(uint64_t) +
-                      half * sizeof(uint32_t));
-}
-
 static void answer(struct program *p, uint32_t what) {
   seccomp_add(p, (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, what));
 }
 
-/* Skips `steps` instructions if the loaded value passes the test (equal, any bit, at least), or if
-   it does not. */
-static void skip_if(struct program *p, uint16_t test, uint32_t value, uint8_t steps) {
-  seccomp_add(p, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_K | test, value, steps, 0));
-}
-
-static void skip_unless(struct program *p, uint16_t test, uint32_t value, uint8_t steps) {
-  seccomp_add(p, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_K | test, value, 0, steps));
+/* Jumps over `yes` instructions if the loaded value passes the test (BPF_JEQ: equal, BPF_JSET: any
+   bit, BPF_JGE: at least), and over `no` instructions otherwise. */
+static void jump(struct program *p, uint16_t test, uint32_t value, size_t yes, size_t no) {
+  seccomp_add(
+      p, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_K | test, value, (uint8_t)yes, (uint8_t)no));
 }
 
 /* Adds a rule: a call with this number gets the answer `what`. */
 static void rule(struct program *p, int number, uint32_t what) {
-  skip_unless(p, BPF_JEQ, (uint32_t)number, 1);
+  jump(p, BPF_JEQ, (uint32_t)number, 0, 1);
   answer(p, what);
 }
 
@@ -144,43 +136,31 @@ static void rules(struct program *p, const int *numbers, size_t count) {
   for (size_t i = 0; i < count; i++) rule(p, numbers[i], SECCOMP_RET_ALLOW);
 }
 
-/* Allows the call only if the lower half of the argument passes the test, or, with `refuses`, only
-   if it does not. */
-static void rule_test(struct program *p, int number, size_t argument, uint16_t test, uint32_t value,
-                      bool refuses) {
-  skip_unless(p, BPF_JEQ, (uint32_t)number, 4);
-  load_argument(p, argument, 0);
-  (refuses ? skip_if : skip_unless)(p, test, value, 1);
-  answer(p, SECCOMP_RET_ALLOW);
-  answer(p, SECCOMP_RET_TRAP);
-}
+/* A test of the lower (0) or upper (1) 32 bits of an argument; with `refuses` it must fail. */
+struct test {
+  size_t argument, half;
+  uint16_t test;
+  uint32_t value;
+  bool refuses;
+};
 
-/* Lets a process ask to be killed when its parent ends, but not make any other prctl call. */
-static void rule_death(struct program *p) {
-  skip_unless(p, BPF_JEQ, SYS_prctl, 6);
-  load_argument(p, 0, 0);
-  skip_unless(p, BPF_JEQ, PR_SET_PDEATHSIG, 3);
-  load_argument(p, 1, 0);
-  skip_unless(p, BPF_JEQ, SIGKILL, 1);
+/* Allows the call if its arguments pass all tests. Otherwise the next rules are tried, of which
+   another one may allow the call. */
+static void allow_if(struct program *p, int number, const struct test *tests, size_t count) {
+  jump(p, BPF_JEQ, (uint32_t)number, 0, 2 * count + 2);
+  for (size_t i = 0; i < count; i++) {
+    const size_t to_end = 2 * (count - i) - 1;
+    seccomp_load(p, offsetof(struct seccomp_data, args) + tests[i].argument * sizeof(uint64_t) +
+                        tests[i].half * sizeof(uint32_t));
+    jump(p, tests[i].test, tests[i].value, tests[i].refuses ? to_end : 0,
+         tests[i].refuses ? 0 : to_end);
+  }
   answer(p, SECCOMP_RET_ALLOW);
-  answer(p, SECCOMP_RET_TRAP);
+  seccomp_load(p, offsetof(struct seccomp_data, nr));
 }
-
-/* Allows the call only if both halves of the argument are 0. */
-static void rule_zero(struct program *p, int number, size_t argument) {
-  skip_unless(p, BPF_JEQ, (uint32_t)number, 6);
-  load_argument(p, argument, 0);
-  skip_unless(p, BPF_JEQ, 0, 3);
-  load_argument(p, argument, 1);
-  skip_unless(p, BPF_JEQ, 0, 1);
-  answer(p, SECCOMP_RET_ALLOW);
-  answer(p, SECCOMP_RET_TRAP);
-}
-
-/* Allows files to be opened for reading, but neither made nor changed. */
-static void rule_open(struct program *p, int number, size_t flags) {
-  rule_test(p, number, flags, BPF_JSET, O_ACCMODE | O_CREAT | O_TRUNC | O_TMPFILE, true);
-}
+#define ALLOW_IF(p, number, ...)                                                                   \
+  allow_if(p, number, (const struct test[]){__VA_ARGS__},                                          \
+           sizeof(const struct test[]){__VA_ARGS__} / sizeof(struct test))
 
 /* Allows threads that share all namespaces. Allows processes only with the key, which is passed in
    an argument that the kernel ignores. */
@@ -189,34 +169,26 @@ static void rule_clone(struct program *p, uint64_t key) {
     SPACES = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER |
              CLONE_NEWPID | CLONE_NEWNET
   };
-  skip_unless(p, BPF_JEQ, SYS_clone, key ? 11 : 5);
-  load_argument(p, 0, 0);
-  skip_if(p, BPF_JSET, SPACES, key ? 8 : 2);
-  skip_unless(p, BPF_JSET, CLONE_THREAD, 1);
-  answer(p, SECCOMP_RET_ALLOW);
-  if (key) {
-    skip_unless(p, BPF_JEQ, SIGCHLD, 5);
-    load_argument(p, 2, 0);
-    skip_unless(p, BPF_JEQ, (uint32_t)key, 3);
-    load_argument(p, 2, 1);
-    skip_unless(p, BPF_JEQ, (uint32_t)(key >> 32), 1);
-    answer(p, SECCOMP_RET_ALLOW);
-  }
-  answer(p, SECCOMP_RET_TRAP);
+  ALLOW_IF(p, SYS_clone, {0, 0, BPF_JSET, SPACES, true}, {0, 0, BPF_JSET, CLONE_THREAD, false});
+  if (!key) return;
+  ALLOW_IF(p, SYS_clone, {0, 0, BPF_JEQ, SIGCHLD, false}, {2, 0, BPF_JEQ, (uint32_t)key, false},
+           {2, 1, BPF_JEQ, (uint32_t)(key >> 32), false});
 }
 
 static void seccomp_begin(struct program *p) {
   seccomp_load(p, offsetof(struct seccomp_data, arch));
-  skip_if(p, BPF_JEQ, OWN_ARCH, 1);
+  jump(p, BPF_JEQ, OWN_ARCH, 1, 0);
   answer(p, SECCOMP_RET_KILL_PROCESS);
   seccomp_load(p, offsetof(struct seccomp_data, nr));
   if (!FIRST_X32) return;
-  skip_unless(p, BPF_JGE, FIRST_X32, 1);
+  jump(p, BPF_JGE, FIRST_X32, 0, 1);
   answer(p, SECCOMP_RET_KILL_PROCESS);
 }
 
 bool seccomp_enter(const struct seccomp_rules *given) {
-  enum { FIRST_OF_MACHINE = 100 };
+  /* WRITING: flags with which opening a file would make or change it. */
+  enum { FIRST_OF_MACHINE = 100, WRITING = O_ACCMODE | O_CREAT | O_TRUNC | O_TMPFILE };
+  const uint32_t self = (uint32_t)getpid();
   struct program p = {.length = 0};
   if (!HAVE_FILTER) return false;
   seccomp_begin(&p);
@@ -227,22 +199,26 @@ bool seccomp_enter(const struct seccomp_rules *given) {
   rule(&p, SYS_ioctl, SECCOMP_RET_ERRNO | ENOTTY); /* asked by isatty */
   /* Advice on the process's own pages is allowed. Advice from MADV_HWPOISON (100) on concerns the
      machine's memory. */
-  rule_test(&p, SYS_madvise, 2, BPF_JGE, FIRST_OF_MACHINE, true);
+  ALLOW_IF(&p, SYS_madvise, {2, 0, BPF_JGE, FIRST_OF_MACHINE, true});
   rule_clone(&p, given->fork);
-  rule_test(&p, SYS_kill, 0, BPF_JEQ, (uint32_t)getpid(), false);
-  rule_test(&p, SYS_tgkill, 0, BPF_JEQ, (uint32_t)getpid(), false);
+  ALLOW_IF(&p, SYS_kill, {0, 0, BPF_JEQ, self, false});
+  ALLOW_IF(&p, SYS_tgkill, {0, 0, BPF_JEQ, self, false});
   if (given->loading) {
     rules(&p, loading, sizeof loading / sizeof *loading);
-    rule_zero(&p, SYS_prlimit64, 0); /* only for the process's own limits */
-    rule_open(&p, SYS_openat, 2);
+    /* only for the process's own limits */
+    ALLOW_IF(&p, SYS_prlimit64, {0, 0, BPF_JEQ, 0, false}, {0, 1, BPF_JEQ, 0, false});
+    ALLOW_IF(&p, SYS_openat, {2, 0, BPF_JSET, WRITING, true});
 #if defined(SYS_open)
-    rule_open(&p, SYS_open, 1);
+    ALLOW_IF(&p, SYS_open, {1, 0, BPF_JSET, WRITING, true});
 #endif
   } else {
     /* used by the C library for a stream's descriptor */
     rule(&p, SYS_newfstatat, SECCOMP_RET_ERRNO | EPERM);
-    rule_death(&p);
-    rule_zero(&p, SYS_prlimit64, 2); /* limits may be read but not set */
+    /* A process may ask to be killed when its parent ends. */
+    ALLOW_IF(&p, SYS_prctl, {0, 0, BPF_JEQ, PR_SET_PDEATHSIG, false},
+             {1, 0, BPF_JEQ, SIGKILL, false});
+    /* limits may be read but not set */
+    ALLOW_IF(&p, SYS_prlimit64, {2, 0, BPF_JEQ, 0, false}, {2, 1, BPF_JEQ, 0, false});
   }
   answer(&p, SECCOMP_RET_TRAP);
   const struct sock_fprog program = {.len = p.length, .filter = p.code};
