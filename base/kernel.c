@@ -120,37 +120,6 @@ const struct dtype kernel_struct_dtype = {.id = DTYPE_u8,
 
 /* ---- Identity ------------------------------------------------------------------------------- */
 
-static void describe_storage(const struct kernel_argument *a, struct text *out) {
-  text_addf(out, "argument %d %s %s %" PRId64, (int)a->kind, a->dtype->name,
-            memory_kind_names[a->memory], a->elements);
-  if (a->map.count) text_addf(out, " layout %s of", a->layout);
-  for (int i = 0; i < a->rank; i++)
-    text_addf(out, " %" PRId64, a->map.count ? a->shape[i] : a->stride[i]);
-}
-
-static void describe_shape(const struct kernel_argument *a, struct text *out) {
-  int64_t count = 1;
-  for (int i = 0; i < a->rank; i++) count *= a->shape[i];
-  if (count == a->elements || a->rank == 0 || a->map.count) return;
-  text_add(out, " shape");
-  for (int i = 0; i < a->rank; i++) text_addf(out, " %" PRId64, a->shape[i]);
-}
-
-static void describe_fill(const struct kernel_argument *a, struct text *out) {
-  text_addf(out, "%d%s", (int)a->fill, a->overwrite ? " overwrite" : "");
-  if (a->data) text_addf(out, " data %s", a->data_hash.hex);
-}
-
-static void describe_tolerance(const struct kernel_argument *a, struct text *out) {
-  text_addf(out, " %.17g", a->tolerance);
-  if (a->norm > 0) text_addf(out, " %.17g", a->norm);
-}
-
-static void describe_value(const struct kernel_argument *a, struct text *out) {
-  if (a->kind == CUGEN_ARGUMENT_SCALAR) text_add_char(out, ' '), value_print(a->value, out);
-  for (int i = 0; i < a->struct_bytes; i++) text_addf(out, "%s%02x", i ? "" : " ", a->packed[i]);
-}
-
 static void describe_access(const struct kernel_argument *a, struct text *out) {
   if (kernel_argument_textured(a))
     text_addf(out, " %s %s", access_kind_names[a->access], address_kind_names[a->address]);
@@ -163,21 +132,35 @@ static void describe_access(const struct kernel_argument *a, struct text *out) {
   for (int i = 0; i < a->rank; i++) text_addf(out, " %" PRId64 " %d", a->shape[i], a->box[i]);
 }
 
-void kernel_argument_describe(const struct kernel_argument *argument, unsigned aspects,
-                              struct text *out) {
-  static const struct {
-    unsigned aspect;
-    const char *lead; /* the text put before the next aspect; "" before the first one */
-    void (*describe)(const struct kernel_argument *a, struct text *out);
-  } table[] = {
-      {ARGUMENT_STORAGE, "", describe_storage},     {ARGUMENT_VALUE, "", describe_value},
-      {ARGUMENT_ACCESS, "", describe_access},       {ARGUMENT_FILL, " fill ", describe_fill},
-      {ARGUMENT_TOLERANCE, "", describe_tolerance}, {ARGUMENT_SHAPE, "", describe_shape}};
+/* Records refer to hashes of this text, so it must not change. */
+void kernel_argument_describe(const struct kernel_argument *a, unsigned aspects, struct text *out) {
   const size_t start = out->length;
-  for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-    if (!(aspects & table[i].aspect)) continue;
-    if (out->length > start) text_add(out, table[i].lead);
-    table[i].describe(argument, out);
+  int64_t count = 1;
+  for (int i = 0; i < a->rank; i++) count *= a->shape[i];
+  if (aspects & ARGUMENT_STORAGE) {
+    text_addf(out, "argument %d %s %s %" PRId64, (int)a->kind, a->dtype->name,
+              memory_kind_names[a->memory], a->elements);
+    if (a->map.count) text_addf(out, " layout %s of", a->layout);
+    for (int i = 0; i < a->rank; i++)
+      text_addf(out, " %" PRId64, a->map.count ? a->shape[i] : a->stride[i]);
+  }
+  if (aspects & ARGUMENT_VALUE) {
+    if (a->kind == CUGEN_ARGUMENT_SCALAR) text_add_char(out, ' '), value_print(a->value, out);
+    for (int i = 0; i < a->struct_bytes; i++) text_addf(out, "%s%02x", i ? "" : " ", a->packed[i]);
+  }
+  if (aspects & ARGUMENT_ACCESS) describe_access(a, out);
+  if (aspects & ARGUMENT_FILL) {
+    text_addf(out, "%s%d%s", out->length > start ? " fill " : "", (int)a->fill,
+              a->overwrite ? " overwrite" : "");
+    if (a->data) text_addf(out, " data %s", a->data_hash.hex);
+  }
+  if (aspects & ARGUMENT_TOLERANCE) {
+    text_addf(out, " %.17g", a->tolerance);
+    if (a->norm > 0) text_addf(out, " %.17g", a->norm);
+  }
+  if (aspects & ARGUMENT_SHAPE && count != a->elements && a->rank && !a->map.count) {
+    text_add(out, " shape");
+    for (int i = 0; i < a->rank; i++) text_addf(out, " %" PRId64, a->shape[i]);
   }
 }
 
