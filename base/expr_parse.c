@@ -451,39 +451,29 @@ static int32_t parse_arguments(struct parser *parser, const struct function *fun
   return node;
 }
 
-static int32_t wrong_select(struct parser *parser, size_t column) {
-  return expr_parse_fail_at(
-      parser, column,
-      "select needs conditions, each with a value, and a last value for all other cases: "
-      "select(c1, v1, c2, v2, otherwise)");
-}
-
-/* Parses the values of a select, from behind the comma that follows a condition. The expression
-   behind the value is the next condition if a comma follows it, else the value for all other
-   cases. */
-static int32_t parse_choices(struct parser *parser, int32_t condition, size_t column) {
-  if (++parser->nesting > EXPR_MAX_NESTING)
-    return expr_parse_fail_at(parser, parser->start, "the expression is nested too deeply");
-  const int32_t choice = expr_parse_priority(parser, 0);
-  if (token_is(parser, ")")) return wrong_select(parser, column);
-  expect(parser, ",", "\",\"");
-  int32_t other = expr_parse_priority(parser, 0);
-  if (token_is(parser, ",")) {
-    advance(parser);
-    other = parse_choices(parser, other, column);
-  }
-  parser->nesting--;
-  return program_operate(parser->program, OP_SELECT, condition, choice, other);
-}
-
-/* Parses the arguments of select, from behind the "(". */
+/* Parses the arguments of select, from behind the "(": conditions, each with a value, and the value
+   for all other cases. Each condition becomes a select between its value and the selects behind. */
 static int32_t parse_select(struct parser *parser, size_t column) {
-  if (token_is(parser, ")")) return wrong_select(parser, column);
-  const int32_t condition = expr_parse_priority(parser, 0);
-  if (token_is(parser, ")")) return wrong_select(parser, column);
-  expect(parser, ",", "\",\"");
-  const int32_t node = parse_choices(parser, condition, column);
-  expect(parser, ")", "\",\" or \")\"");
+  enum { MOST = 2 * EXPR_MAX_NESTING + 1 };
+  int32_t given[MOST];
+  int count = 0;
+  while (!ends(parser, ")")) {
+    if (count) expect(parser, ",", "\",\" or \")\"");
+    const int32_t node = expr_parse_priority(parser, 0);
+    if (count == MOST)
+      expr_parse_fail_at(parser, parser->start, "the expression is nested too deeply");
+    else
+      given[count++] = node;
+  }
+  if (count < 3 || count % 2 == 0)
+    return expr_parse_fail_at(
+        parser, column,
+        "select needs conditions, each with a value, and a last value for all other cases: "
+        "select(c1, v1, c2, v2, otherwise)");
+  advance(parser);
+  int32_t node = given[count - 1];
+  for (int i = count - 3; i >= 0; i -= 2)
+    node = program_operate(parser->program, OP_SELECT, given[i], given[i + 1], node);
   return node;
 }
 

@@ -419,7 +419,7 @@ TEST_WITH(test_select_mistakes, setup, NULL) {
   for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
     expect_parse_error(sources[i], formed("%s1 of \"%s\"", needs, sources[i]));
   }
-  expect_mistake("select(vec == 1 2)", 17, "expected \",\", found \"2\"");
+  expect_mistake("select(vec == 1 2)", 17, "expected \",\" or \")\", found \"2\"");
   expect_mistake("select(true, 1, 2", 18, "expected \",\" or \")\", found the end");
   expect_mistake("1 + select", 5, "\"select\" is a function: expected \"(\" after it");
   expect_mistake("vec == 1 ? 2 : 3", 10, "a choice is written: select(condition, a, b)");
