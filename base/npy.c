@@ -84,9 +84,10 @@ static bool read_order(struct reader *r) {
          npy_refuse(r, "its fortran_order is neither True nor False");
 }
 
-static bool read_extents(struct reader *r) {
+static bool npy_read_shape(struct reader *r) {
   struct npy *out = r->out;
   bool comma = true;
+  if (!npy_take(r, '(')) return npy_refuse(r, "its shape cannot be read");
   while (!npy_take(r, ')')) {
     if (!comma) return npy_refuse(r, "its shape cannot be read");
     if (out->rank == NPY_MOST_RANK) return npy_refuse(r, "it has more than 4 dimensions");
@@ -98,10 +99,6 @@ static bool read_extents(struct reader *r) {
   if (out->rank == 0) return npy_refuse(r, "it has no dimensions");
   /* without a comma, (3) is not a tuple */
   return out->rank > 1 || comma || npy_refuse(r, "its shape cannot be read");
-}
-
-static bool npy_read_shape(struct reader *r) {
-  return npy_take(r, '(') ? read_extents(r) : npy_refuse(r, "its shape cannot be read");
 }
 
 static const struct {
