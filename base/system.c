@@ -226,12 +226,15 @@ int folder_hold(const char *path) {
   return -1;
 }
 
-/* Returns whether the folder has a lock that nobody holds. */
-static bool is_released(const char *path) {
-  const int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-  const bool released = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0;
-  if (fd >= 0) close(fd);
-  return released;
+/* Returns the age in seconds from which a temporary file or folder may be removed. A folder that
+   somebody holds is never that old; one whose lock nobody holds is old soon. */
+static int64_t least_age(const char *path, bool folder) {
+  enum { OLD = 3600, OLD_RELEASED = 10 };
+  const int fd = folder ? open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
+  if (fd < 0) return OLD;
+  const int code = flock(fd, LOCK_EX | LOCK_NB) ? errno : 0;
+  close(fd);
+  return code == EWOULDBLOCK ? INT64_MAX : code ? OLD : OLD_RELEASED;
 }
 
 /* Returns whether this is an abandoned temporary file or folder of this user: old, and made by a
@@ -239,7 +242,6 @@ static bool is_released(const char *path) {
    a container) may only look ended, and because a folder exists for a moment before its lock
    does. */
 static bool is_left_over(const char *prefix, const char *name, bool folder, const char *path) {
-  enum { OLD = 3600, OLD_RELEASED = 10 };
   struct stat info;
   long owner;
   size_t length = strlen(prefix);
@@ -249,8 +251,7 @@ static bool is_left_over(const char *prefix, const char *name, bool folder, cons
   if (lstat(path, &info) || !(folder ? S_ISDIR(info.st_mode) : S_ISREG(info.st_mode)) ||
       info.st_uid != geteuid())
     return false;
-  const int64_t age = clock_unix() - info.st_mtime;
-  return age > OLD || (folder && age > OLD_RELEASED && is_released(path));
+  return clock_unix() - info.st_mtime > least_age(path, folder);
 }
 
 /* Removes the files or folders with that prefix that killed processes have left. */

@@ -71,9 +71,9 @@ int folder_remove(const char *path);                 /* removes its content, too
    Folders of that prefix that killed processes have left are removed: see folder_hold. */
 int folder_fresh(const char *prefix, struct text *out);
 /* Marks the folder as in use by a lock, until the returned descriptor is closed or the process
-   ends; the mark is also seen from a container with another process numbering. Folders that are not
-   in use are removed ten seconds after their process has ended, or after an hour if the file system
-   has no locks. Returns -1 if the file system has none. */
+   ends; the mark is also seen from a container with another process numbering. A folder that is
+   not in use and whose process has ended is removed when it is ten seconds old, or an hour if the
+   file system has no locks. Returns -1 if the file system has none. */
 int folder_hold(const char *path);
 /* Makes a new folder of this process under $TMPDIR or /tmp; *out gets its real name. */
 int folder_temporary(struct text *out, cugen_error *err);
@@ -110,8 +110,9 @@ int cpu_count(void);
 int process_run(const char *const *argv, double timeout, struct text *output, int *exit_code,
                 cugen_error *err);
 
-/* `asked` is called about fifty times a second. When it returns true, the process group is killed
-   and CUGEN_ERROR_INTERRUPTED is returned. */
+/* How a caller stops a wait for a process or an input. `asked` is called ten to fifty times a
+   second. When it returns true, a process is killed with its group, and CUGEN_ERROR_INTERRUPTED is
+   returned. */
 struct process_stop {
   bool (*asked)(void *context); /* NULL: never stop */
   void *context;

@@ -447,7 +447,7 @@ TEST_WITH(temporary_folders_of_the_dead_are_removed, make_folder, drop_folder) {
   make_left_over(*state, dead, "bXXXX2", 1, &fresh);
   make_left_over(*state, dead, "dXXXX4", 60, &released);
   /* like a folder of a process that has another number in its own namespace */
-  make_left_over(*state, dead, "eXXXX5", 60, &held);
+  make_left_over(*state, dead, "eXXXX5", 7200, &held);
   const int hold = folder_hold(text_get(&held));
   assert_true(hold >= 0);
   make_left_over(*state, dead, "cXXXX3", 7200, &old);
