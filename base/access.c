@@ -35,7 +35,7 @@ static int evaluate_index(const char *text, int dimension, struct access *out, c
   return status ? CUGEN_ERROR_USAGE : CUGEN_OK;
 }
 
-/* Returns the comma that ends the expression, or its end. */
+/* Returns the comma behind the first expression, or the end of the text. */
 static const char *end_of_index(const char *text) {
   int depth = 0;
   for (; *text && (depth || *text != ','); text++) depth += (*text == '(') - (*text == ')');

@@ -25,6 +25,7 @@ static void set_message(cugen_error *err, const char *message) {
   err->message[length] = '\0';
 }
 
+/* Returns whether there is nothing to escape. */
 static bool error_is_plain(const char *message) {
   for (; *message; message++)
     if ((unsigned char)*message >= 0x7f ||

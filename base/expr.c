@@ -15,8 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Marks what evaluation inlines: for a single element, for a block, and in a block for each
-   operation. */
+/* Marks functions that are compiled several times, inlined: for a single element, for a block, and
+   some of them in a block for each operation. */
 #define EXPR_INLINE static inline __attribute__((always_inline))
 
 /* ---- Integers ------------------------------------------------------------------------------- */
@@ -307,14 +307,15 @@ enum trouble expr_apply(enum expr_op op, const struct value *left, const struct 
 
 /* ---- Running -------------------------------------------------------------------------------- */
 
+/* Why a program stopped. */
 struct failure {
   enum trouble trouble;
-  size_t at;
-  struct value left, right;
-  cugen_error *err; /* where a call says why it fails */
+  size_t at;                /* the instruction's place in the code */
+  struct value left, right; /* its operands */
+  cugen_error *err;         /* where a call says why it fails */
 };
 
-/* Evaluates a call with the slots of the expression. */
+/* Evaluates a call. slots: those of the expression. */
 static int expr_call_value(const struct expr *expr, const struct program_call *call,
                            const struct value *slots, struct value *out, cugen_error *err) {
   struct value values[EXPR_CALL_SLOTS];

@@ -17,7 +17,7 @@ struct parser {
   struct expr_extras extras;
   struct expr *program;
   cugen_error *err;
-  int nesting;
+  int nesting; /* expressions that are being parsed inside of one another */
   /* The current token is source[start, at). */
   enum token_kind kind;
   const struct symbol *infix; /* the operator, if the token is a binary operator; else NULL */

@@ -135,7 +135,8 @@ void expr_print_values(enum expr_op op, const struct value *left, const struct v
 
 struct printer {
   const struct expr *expr;
-  bool c, checked, formula;
+  bool c;                /* prints C; otherwise the text that a user would write */
+  bool checked, formula; /* the kind of C: expr_print_checked, expr_print_formula */
   const char *(*slot_name)(void *context, int slot);
   void *context;
   const char *refusal;   /* why the expression cannot be printed as C; NULL if it can */
@@ -299,6 +300,7 @@ static void print_select(struct printer *printer, const struct fragment *conditi
   out->composite = true;
 }
 
+/* Returns a view of the fragment's condition: the guard of a guarded value, else the text. */
 static struct fragment *as_guard(struct fragment *view, const struct fragment *of) {
   *view = (struct fragment){.text = of->kind == FRAGMENT_GUARDED ? of->guard : of->text,
                             .composite = true};

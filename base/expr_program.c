@@ -133,8 +133,8 @@ int32_t program_call(struct expr *program, const struct expr_call *call) {
 /* What becomes of a node of `from` in the copy. */
 struct fate {
   const struct value *constant; /* the node's value; NULL: not known here */
-  struct value value;           /* of an operation that was folded */
-  int32_t same;                 /* the operand that stands for it, or the node itself */
+  struct value value;           /* the result, if the node is an operation that was folded */
+  int32_t same;                 /* the operand that stands for the node, or the node itself */
   int32_t to;                   /* number of the node in the copy */
   bool needed;
 };
@@ -184,7 +184,8 @@ static int32_t left_operand(const struct node *node, const struct value *conditi
   return node->at[value_truthy(*condition) == (node->op == OP_AND)];
 }
 
-/* An operation that fails stays. Results are never strings. */
+/* Decides what becomes of node i, whose operands are decided. An operation that fails is not
+   folded. Results of operations are never strings, so no string needs an owner here. */
 static void decide(const struct copy *copy, size_t i) {
   const struct node *node = &copy->from->nodes[i];
   struct fate *fate = &copy->fates[i];
@@ -272,7 +273,7 @@ struct place {
 struct compiler {
   struct expr *expr;
   struct place *places;
-  int depth, jumps; /* of the stack, and how many jumps are open */
+  int depth, jumps; /* values on the stack, and jumps that do not lead anywhere yet */
 };
 
 static void find_places(struct compiler *c) {
@@ -302,6 +303,7 @@ static void land(struct compiler *c, size_t jump) {
   if (!c->expr->status) c->expr->code[jump].operand = (int32_t)(c->expr->count - jump - 1);
 }
 
+/* Emits the instruction of a node, and the jump of its parent that follows it. */
 static void compile_node(struct compiler *c, size_t i) {
   const struct node *node = &c->expr->nodes[i], *right = &c->expr->nodes[node->at[1]];
   const struct place *place = &c->places[i];

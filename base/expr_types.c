@@ -3,9 +3,8 @@
    this value.
    Algorithm: abstract interpretation. Each node gets the set of values that it may have: their
    types, and the strings if all of them are known, as for a tunable. The sets of both choices of
-   `and`, `or` and `select` are united. A set is
-   never too small, so an expression that is refused here is wrong for every value. An expression
-   that passes may still fail when it is evaluated. */
+   `and`, `or` and `select` are united. A set is never too small, so an expression that is refused
+   here is wrong for every value. An expression that passes may still fail when it is evaluated. */
 #include "expr_program.h"
 
 #include <stdlib.h>

@@ -61,7 +61,7 @@ static bool reads_file(const char *word) {
   return false;
 }
 
-/* Returns whether the argument names a file within a folder. */
+/* Returns whether the argument names a header as includes_check demands; appends the name. */
 static bool includes_is_plain(const char *at, struct text *name) {
   const char *end = *at == '<' ? ">\n" : *at == '"' ? "\"\n" : NULL;
   if (!end) return false;

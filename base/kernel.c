@@ -241,7 +241,8 @@ struct hash kernel_spec_passed(const struct kernel_spec *spec) {
   return hash;
 }
 
-/* Returns the word for the argument's data. Scratch has data only if it must be zeroed. */
+/* Returns the word for the argument's data, NULL if it has none. Scratch has data only if it must
+   be zeroed. */
 static const char *data_word(const struct kernel_argument *a) {
   static const char *const words[] = {[DATA_VALUES] = "values",
                                       [DATA_LIST] = "values",

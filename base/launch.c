@@ -23,7 +23,7 @@ int64_t launch_static_limit(const struct device_facts *facts) {
   return specific || !facts->is_gpu ? launch_shared_limit(facts) : facts->shared_per_block;
 }
 
-/* The launch being checked, and the answer so far. */
+/* The launch that is checked, and what is known for it. */
 struct asking {
   const struct device_facts *facts;
   const struct kernel_spec *spec;
@@ -35,10 +35,6 @@ struct asking {
 
 static int64_t threads_of(const struct kernel_launch *l) {
   return (int64_t)l->block[0] * l->block[1] * l->block[2];
-}
-
-static int64_t launch_blocks_of(const struct kernel_launch *l) {
-  return (int64_t)l->grid[0] * l->grid[1] * l->grid[2];
 }
 
 /* ---- Refusing ------------------------------------------------------------------------------- */
@@ -163,7 +159,9 @@ static int launch_check_cluster(const struct asking *a) {
 }
 
 static int launch_check_cooperative(const struct asking *a) {
-  const int64_t blocks = launch_blocks_of(a->launch), most = a->resident * a->facts->sm_count;
+  const uint32_t *grid = a->launch->grid;
+  const int64_t blocks = (int64_t)grid[0] * grid[1] * grid[2],
+                most = a->resident * a->facts->sm_count;
   if (a->needs->grid_sync && !a->launch->cooperative)
     return launch_refuse(a, SOURCE_GRID_SYNC, "kernel '%s' " LAUNCH_GRID_SYNC, a->launch->entry);
   if (!a->launch->cooperative || a->resident < 0 || a->facts->sm_count <= 0 || blocks <= most)

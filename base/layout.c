@@ -40,7 +40,7 @@ static int read_number(struct reader *r, int64_t least, int64_t most, const char
   return CUGEN_OK;
 }
 
-/* row, col, or each dimension's digit once. */
+/* Reads the order of a level: row, col, or the digit of each dimension once. */
 static int read_order(struct reader *r, int *order) {
   const bool row = take(r, "row"), col = !row && take(r, "col");
   unsigned seen = 0;
@@ -75,7 +75,7 @@ static int read_tile(struct reader *r, struct layout *out) {
   return status;
 }
 
-/* B,M,S, or the bytes of a tensor map's swizzle. */
+/* Reads a swizzle: B,M,S, or the bytes of a tensor map's swizzle. */
 static int read_swizzle(struct reader *r, struct layout *out) {
   int64_t bits = 0, base = 0, shift = 0;
   int status = read_number(r, 0, 128, "the number of bits of a swizzle", &bits);
@@ -107,6 +107,8 @@ int layout_read_spelled(const char *word, int rank, const int64_t *numbers, stru
   return status;
 }
 
+/* Prints the order of a level behind the text `before`. "row" is printed for the first level only,
+   whose `before` is "". */
 static void print_order(const int *order, int rank, const char *before, struct text *out) {
   bool row = true, col = true;
   for (int i = 0; i < rank; i++) row &= order[i] == i, col &= order[i] == rank - 1 - i;
@@ -133,7 +135,8 @@ void layout_print(const struct layout *layout, struct text *out) {
 
 /* ---- Maps ----------------------------------------------------------------------------------- */
 
-/* Divides each dimension into a part for each level, outermost first, without strides yet. */
+/* Makes the modes, the outermost first, without their strides: each dimension is divided into a
+   part for each level of tiles. */
 static void divide(const struct layout *layout, const int64_t *shape, struct layout_map *out) {
   for (int level = 0; level <= layout->tiles; level++)
     for (int i = 0; i < layout->rank; i++) {
@@ -172,6 +175,7 @@ int layout_of_shape(const struct layout *layout, const int64_t *shape, int eleme
   if (status) return status;
   divide(layout, shape, out);
   for (int i = out->count - 1; i >= 0; i--) {
+    /* The pad lies behind the piece that this mode completes: a line, or an innermost tile. */
     const bool piece = i == (layout->tiles ? out->count - layout->rank : out->count - 1);
     out->modes[i].stride = size;
     if (__builtin_mul_overflow(size, out->modes[i].extent, &size) ||

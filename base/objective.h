@@ -48,6 +48,7 @@ void objective_close(struct objective *objective);
 /* Fails with CUGEN_ERROR_USAGE if there is no such word. */
 int preference_find(const char *text, enum preference *out, cugen_error *err);
 
+/* The kind, whether the cost needs an energy, and the preference; objective may be NULL. */
 enum objective_kind objective_kind_of(const struct objective *objective);
 bool objective_needs_energy(const struct objective *objective);
 enum preference objective_prefers(const struct objective *objective);

@@ -1,15 +1,14 @@
-/* Limits of the sizes of files that are read, in bytes; docs/config.md has the same table. A longer
+/* Limits of the sizes of files that are read, in bytes; docs/config.md lists them, too. A longer
    file is refused before any of it is read, and a file that grows meanwhile as soon as it is too
    long. Wisdom files have no such limit, because they are read line by line (wisdom.h). */
 #ifndef BASE_SIZES_H
 #define BASE_SIZES_H
 
-#define SIZE_CONFIG      ((size_t)4 << 20)
-#define SIZE_DESCRIPTION ((size_t)1 << 20)
-#define SIZE_TEMPLATE                                                                              \
-  ((size_t)16 << 20)                   /* a template, reference, generator or header, and a source
-                                          with all its headers */
-#define SIZE_DATA  ((size_t)4 << 30)   /* a data file, named by `file` in a config */
-#define SIZE_OTHER ((size_t)256 << 20) /* a compiled object, or a header of the toolkit */
+#define SIZE_CONFIG      ((size_t)4 << 20)   /* a config with all that it includes */
+#define SIZE_DESCRIPTION ((size_t)1 << 20)   /* a description of a GPU */
+#define SIZE_DATA        ((size_t)4 << 30)   /* a data file, named by `file` in a config */
+#define SIZE_OTHER       ((size_t)256 << 20) /* a compiled object, or a header of the toolkit */
+/* a template, reference, generator or header, and a source with all its headers */
+#define SIZE_TEMPLATE ((size_t)16 << 20)
 
 #endif

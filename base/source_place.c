@@ -126,6 +126,7 @@ static struct token plain_name(const char *entry) {
   return (struct token){.at = entry ? entry + start : "", .length = end - start};
 }
 
+/* Handles the end of a declaration or statement. Returns whether the search is over. */
 static bool see_end(struct search *s, const struct token *token) {
   const struct declaration *d = &s->declaration;
   const bool kernel = d->global && (d->named || !s->name.length);
@@ -193,6 +194,7 @@ static bool is_wait(const struct token *token) {
   return is(token, "sync") || is(token, "barrier_arrive") || is(token, "barrier_wait");
 }
 
+/* Handles the next token. Returns whether the kernel waits for its grid there. */
 static bool see_grid(struct grid_search *s, const struct token *token) {
   const struct token *last = &s->before[0], *behind = &s->before[1];
   const bool word = text_is_word(*token->at), group = source_place_is_group(s, token);
