@@ -18,7 +18,7 @@ kernel "matmul" {
   problem "M" (4096),                            -- rows of A and C
   problem "N" (4096),                            -- columns of B and C
   problem "K" (4096),                            -- columns of A, rows of B
-  problem "dtype"      { "f32", "f64", "f16", "bf16", "tf32", "e4m3", "e5m2", "i8" }, -- tf32: f32 rounded to 10 bits
+  problem "dtype"      { "f32", "f64", "f16", "bf16", "tf32", "e4m3", "e5m2", "i8" }, -- tf32: f32 with 10 bits of fraction
   problem "dtype_c"    { "default", "f32" },     -- of C; default: the operands' type, for 8-bit floats bf16, for i8 i32
   problem "layout_a"   { "row", "col" },
   problem "layout_b"   { "row", "col" },
@@ -26,7 +26,7 @@ kernel "matmul" {
   problem "pitched"    { false, true },          -- rows rounded up to what the driver's pitched allocation gives
   problem "specialize" { false, true },          -- M, N and K compiled in, or passed at launch
   problem "fill"       { "uniform", "identity", "index", "ones" },
-  problem "batch" (1),                           -- products; the operands' lines follow each other
+  problem "batch" (1),                           -- products, whose matrices lie as the shapes above say
   problem "scaled"     { false, true },          -- alpha * A * B + beta * D
   problem "biased"     { false, true },          -- adds a number for each of C's columns
   problem "activation" { "none", "relu", "gelu" }, -- applied last
@@ -61,7 +61,7 @@ kernel "matmul" {
   derive "pitch_b" "select(pitched, round_up(contiguous_b, alignment), contiguous_b)",
   derive "pitch_c" "select(pitched, round_up(contiguous_c, device.pitch_alignment // sizeof(result)), contiguous_c)",
 
-  -- Elements in 16 bytes, the widest access; whether all rows begin and end with whole ones.
+  -- Elements in 16 bytes, the widest access; whether all rows begin and end at multiples of 16 bytes.
   derive "slice" "16 // sizeof(operand)",
   derive "aligned_a" "pitch_a % slice == 0 and contiguous_a % slice == 0",
   derive "aligned_b" "pitch_b % slice == 0 and contiguous_b % slice == 0",

@@ -1,5 +1,5 @@
--- How fast device memory is: a plain copy, 16 bytes at a time. Its best variant is the ceiling for what is bound by
--- memory, and 'cugen roofline' measures it.
+-- How fast device memory is: a plain copy, 16 bytes at a time. Its best variant is the ceiling for kernels that are
+-- bound by memory, and 'cugen roofline' measures it.
 
 kernel "peak_copy" {
   problem "n" (1 << 27),                         -- elements: 512 MiB read, 512 MiB written, many times any cache

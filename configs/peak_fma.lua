@@ -1,5 +1,5 @@
 -- How fast a device multiplies and adds without tensor cores: independent chains of fused multiply-adds in registers. Its
--- best variant is the ceiling for what is bound by arithmetic, and 'cugen roofline' measures it.
+-- best variant is the ceiling for kernels that are bound by arithmetic, and 'cugen roofline' measures it.
 
 kernel "peak_fma" {
   problem "dtype" { "f32", "f64", "f16", "bf16" }, -- the last two by pairs, as hardware has them

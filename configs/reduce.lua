@@ -5,7 +5,7 @@
 -- Every variant combines in an order that depends on its parameters and the sizes alone, never on which block ends
 -- first: run again, it gives the same bits.
 
--- A tree of the threads of a block, who exchange numbers through global or shared memory, or from register to register ("shuffle").
+-- A tree of the threads of a block, which exchange numbers through global or shared memory, or from register to register ("shuffle").
 -- blocks: of one segment, at most. The further declarations are the implementation's own.
 local function tree(name, exchange, threads, blocks, ...)
   local most = exchange == "global" and "slots // threads" or "slots"

@@ -1,9 +1,9 @@
 -- The sum of an array as reductions are first taught: one element a thread, blocks of 128. A block adds up its part in a tree, with a
--- barrier in its loop, and leaves one number; the same kernel then adds up what is left, until one number is. 10^8 elements
+-- barrier in its loop, and leaves one number; the same kernel then adds up these numbers, until one is left. 10^8 elements
 -- take launches of 781,250, 6,104, 48 and 1 blocks. `reduce` is what becomes of it when each thread first adds up many elements.
 
--- dynamic: its shared memory has a size that the launch gives. The first launch adds up x, each other one what is left, to and fro
--- between two buffers of scratch.
+-- dynamic: its shared memory has a size that the launch gives. The first launch adds up x, and each further one the numbers that the
+-- launch before it has left, to and fro between two buffers of scratch.
 local function tree(name, file, dynamic)
   return implementation (name) {
     template (file),

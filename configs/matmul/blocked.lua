@@ -7,13 +7,13 @@ implementation "blocked" {
   try { BM = 128, BN = 128, BK = 8, TM = 8 },
   tunable "BM" { 128, 64, 256 },               -- the block's tile of C
   tunable "BN" { 128, 64, 256 },
-  tunable "BK" { 8, 16, 32 },                  -- how far along k a phase reaches
-  tunable "TM" { 8, 4, 16 },                   -- the thread's part of it
+  tunable "BK" { 8, 16, 32 },                  -- how far along k a tile reaches
+  tunable "TM" { 8, 4, 16 },                   -- the thread's part of that tile
   tunable "TN" { 8, 4, 16 },
   tunable "vec" { 4, 2, 1 },                   -- elements in one global load
   tunable "pad" { 4, 0 },                      -- elements added to a tile's line in shared memory
   tunable "double_buffer" { true, false },
-  tunable "group" { 1, 8 },                    -- rows of tiles that the blocks' order goes down together
+  tunable "group" { 1, 8 },                    -- rows of tiles that consecutive blocks go down before the next column
   tunable "min_blocks" { 1, 2 },               -- blocks that must fit a multiprocessor: bounds the registers
 
   derive "threads" "(BM // TM) * (BN // TN)",

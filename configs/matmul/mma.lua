@@ -19,11 +19,11 @@ implementation "mma" {
 
   tunable "BM" { 128, 256, 64 },               -- the block's tile of C
   tunable "BN" { 128, 256, 64 },
-  tunable "WM" { 64, 32, 128 },                -- the warp's part of it
+  tunable "WM" { 64, 32, 128 },                -- the warp's part of that tile
   tunable "WN" { 64, 32, 128 },
   tunable "k_bytes" { 64, 128, 256 },          -- how far along k a tile reaches, in bytes
   tunable "stages" { 4, 3, 5 },                -- tiles in shared memory: one is multiplied, the others on their way
-  tunable "group"  { 8, 1, 16 },               -- rows of tiles that the blocks' order goes down together
+  tunable "group"  { 8, 1, 16 },               -- rows of tiles that consecutive blocks go down before the next column
   tunable "min_blocks" { 1, 2 },               -- blocks that must fit a multiprocessor: bounds the registers
   tunable "split"  { 1, 2, 3, 4, 6, 8, 12, 16 }, -- blocks that share a tile of C, each with its part of K
   tunable "f64_rows" { 8, 16 },                -- the instruction's rows and its k in f64

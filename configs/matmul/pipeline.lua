@@ -4,13 +4,13 @@ requires "device.compute_capability >= 80 and (dtype == 'f32' or dtype == 'f64')
 tunable "BM" { 128, 64, 256 }                -- the block's tile of C
 tunable "BN" { 256, 128, 64 }
 tunable "BK" { 16, 8 }                       -- how far along k a tile reaches
-tunable "TM" { 16, 8 }                       -- the thread's part of it
+tunable "TM" { 16, 8 }                       -- the thread's part of that tile
 tunable "TN" { 8, 16 }
 tunable "lanes_m" { 4, 8 }                   -- the lanes of a warp stand lanes_m by lanes_n
 tunable "order"   { "rows", "cols" }         -- in which a thread multiplies; changes registers and schedule
-tunable "bursts"  { 7, 1 }                   -- parts in which a tile's copies start, spread over a phase
+tunable "bursts"  { 7, 1 }                   -- groups in which a tile's copies start while another tile is multiplied
 tunable "stages"  { 4, 3 }                   -- tiles in shared memory: one is multiplied, the others on their way
-tunable "group"   { 8, 1 }                   -- rows of tiles that the blocks' order goes down together
+tunable "group"   { 8, 1 }                   -- rows of tiles that consecutive blocks go down before the next column
 tunable "split"   { 1, 2, 3, 4, 6, 8, 16, 32 } -- blocks that share a tile of C, each with its part of K
 
 derive "lanes_n" "32 // lanes_m"
@@ -33,7 +33,7 @@ where "threads >= 64 and threads <= 512"
 -- A thread has at most 255 registers, and the multiprocessor's serve all of its threads.
 where "registers <= 232"
 where "registers * threads <= device.registers_per_sm"
--- All threads copy the same number of times, each time as far on in the tile as all the others.
+-- All threads copy equally often, and move on in the tile by the same distance from one copy to the next.
 where "not transposed_a or BM % lines_at_once == 0"
 where "not transposed_b or BN % lines_at_once == 0"
 where "transposed_a or threads * width_a % BM == 0 or BM % (threads * width_a) == 0"

@@ -2,7 +2,7 @@
 -- take their rows, there are padded copies: a launch before fills those of A and B, and one after copies the result to C.
 
 requires "wgmma_multiplies"
--- Its coordinates have 32 bits.
+-- The accelerator's coordinates have 32 bits.
 requires "max(M, N, K) < 2147483648"
 
 -- Tiles of A and B in shared memory have lines of 128 bytes: BK elements along k, or, where k runs across the lines, 64 of the other

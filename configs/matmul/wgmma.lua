@@ -32,7 +32,7 @@ implementation "wgmma" {
   tunable "cluster_y" { 1, 2 },
   tunable "split_k"   { 1, 2, 3, 4, 5, 6, 7 },
   tunable "swap"      { false, true },           -- C's lines are the tile's columns
-  tunable "group"     { 8, 16, 4, 1 },           -- lines of tiles that the clusters' order goes along together
+  tunable "group"     { 8, 16, 4, 1 },           -- lines of tiles in a group: consecutive clusters take the tiles of a group
   tunable "order"     { "down", "right", "hilbert" }, -- of tiles in a group; hilbert: squares of tiles along a Hilbert curve
   tunable "store_buffers" { 1, 2 },              -- parts of a consumer's tile that are on their way to C
   tunable "deferred" { true, false },            -- a tile is stored while the next one is multiplied

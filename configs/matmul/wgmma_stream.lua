@@ -1,5 +1,5 @@
 -- Like wgmma, but the tiles that do not fill a wave are cut along k, and each cluster gets an equal share of them (stream-K). A second
--- launch adds up the parts of each tile. The search begins with the `try` of the last implementation. Those of wgmma are the best more
+-- launch adds up the parts of each tile. A search begins with the `try` of the implementation that is declared last. Those of wgmma are the best more
 -- often, so that wgmma is declared after this one.
 implementation "wgmma_stream" {
   template "matmul_wgmma.cu",
@@ -14,9 +14,9 @@ implementation "wgmma_stream" {
   tunable "BN" { 256, 192, 128, 224, 240, 208, 176 },
   tunable "cluster_x" { 1, 2 },                  -- the blocks of a cluster, along C's lines and along its columns
   tunable "cluster_y" { 1, 2 },
-  tunable "group"     { 16, 8 },                 -- lines of tiles that the clusters' order goes along together
+  tunable "group"     { 16, 8 },                 -- lines of tiles in a group: consecutive clusters take the tiles of a group
   tunable "deferred"  { true, false },           -- a tile is stored while the next one is multiplied
-  tunable "aligned"   { true, false },           -- the same number of clusters for each shared tile, all at the same k
+  tunable "aligned"   { true, false },           -- the same number of clusters for each shared tile, which take its steps along k by turns
   tunable "store_most" { 128, 64 },              -- bytes of a line that are stored at once; a rule below decides
 
   scalar "group" { dtype = "i32" },              -- passed at launch, as wgmma's
@@ -55,7 +55,7 @@ implementation "wgmma_stream" {
   where "not deferred or k_steps >= BM // 128 * BN // store_n",
   where "group == 16 or cluster_tiles > 16",
 
-  heuristic "sm_90" "cluster_size <= 2",         -- both as for wgmma
+  heuristic "sm_90" "cluster_size <= 2",         -- for the reasons that wgmma.lua gives
   heuristic "sm_90" "not deferred or BM // 128 * BN // store_n <= 8",
 
   include "tensor_operands.lua",
