@@ -60,8 +60,7 @@ kernel "copy" {
     tunable "threads" { 128, 256, 512, 1024 },
     tunable "blocks_per_sm" { 0, 2, 4 },         -- a persistent grid of so many; 0: a block for each chunk
     tunable "load_through"  { "l1", "l2", "read_only" },
-    -- Streaming stores are not tried: a copy that runs alone gains by them, but they leave other kernels' data in the L2, and a
-    -- copy that takes turns with other kernels loses up to 2 %.
+    -- No streaming stores: they speed up a copy that runs alone, but leave other kernels' data in the L2: in turns it loses up to 2 %.
     derive "store_as" "'plain'",
     derive "vec" "access // sizeof(dtype)",
     where "access >= sizeof(dtype)",

@@ -78,8 +78,7 @@ kernel "matmul" {
   derive "hopper" "device.compute_capability == 90 and device.architecture_specific == 1 or device.is_gpu == 0",
   derive "multiprocessors" "select(device.is_gpu == 1, device.sm_count, 8)",
   derive "shared_most" "select(device.is_gpu == 1, device.shared_per_block_optin, 232448)",
-  -- Operands that these tensor cores multiply: lines run along k, unless elements have 2 bytes. One operand of 4 bytes may lie across k:
-  -- it passes through registers.
+  -- Operands that these tensor cores multiply: lines run along k, unless elements have 2 bytes; one of tf32 may pass through registers.
   derive "wgmma_multiplies" "hopper and dtype ~= 'f32' and dtype ~= 'f64' and \
                              (sizeof(operand) == 2 or layout_a == 'row' and layout_b == 'col' \
                               or dtype == 'tf32' and (layout_a == 'row' or layout_b == 'col'))",
