@@ -126,77 +126,37 @@ static int find_shorter(struct cache *cache, const struct cache_key *key, struct
 
 /* ---- Joining sets of records ---------------------------------------------------------------- */
 
-static int load_by_variant(const void *a, const void *b) {
-  return strcmp((*(const struct cache_record *const *)a)->variant,
-                (*(const struct cache_record *const *)b)->variant);
+/* Orders records by variant and kernel, whatever their reference. */
+static int load_by_kernel(const void *a, const void *b) {
+  const struct cache_record *x = *(const struct cache_record *const *)a,
+                            *y = *(const struct cache_record *const *)b;
+  int order = strcmp(x->variant, y->variant);
+  if (!order) order = strcmp(x->source_hash.hex, y->source_hash.hex);
+  if (!order) order = strcmp(x->launches_hash.hex, y->launches_hash.hex);
+  return order ? order : strcmp(x->arguments_hash.hex, y->arguments_hash.hex);
 }
 
-static bool same_kernel(const struct cache_record *a, const struct cache_record *b) {
-  return strcmp(a->source_hash.hex, b->source_hash.hex) == 0 &&
-         strcmp(a->launches_hash.hex, b->launches_hash.hex) == 0 &&
-         strcmp(a->arguments_hash.hex, b->arguments_hash.hex) == 0;
-}
-
-/* Whether `sorted` (by variant) has a later record of this kernel. */
-static bool is_renewed(const struct cache_record *record, struct cache_record *const *sorted,
-                       size_t count) {
-  size_t low = 0, high = count;
-  while (low < high) {
-    size_t middle = low + (high - low) / 2;
-    if (strcmp(sorted[middle]->variant, record->variant) < 0)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  for (; low < count && strcmp(sorted[low]->variant, record->variant) == 0; low++)
-    if (same_kernel(sorted[low], record)) return true;
-  return false;
-}
-
-static bool drop_renewed(const struct cache_records *all, struct cache_records *more) {
-  size_t kept = 0;
-  struct cache_record **sorted = malloc((all->count + 1) * sizeof *sorted);
+/* Drops each record from `begin` on if a record in front of `begin` is of the same kernel: that
+   record was measured with more of the key's settings. Returns false if out of memory. */
+static bool drop_renewed(struct cache_records *all, size_t begin) {
+  size_t kept = begin;
+  const struct cache_record **sorted = malloc((begin + 1) * sizeof *sorted);
   if (!sorted) return false;
-  for (size_t i = 0; i < all->count; i++) sorted[i] = &all->data[i];
-  qsort(sorted, all->count, sizeof *sorted, load_by_variant);
-  for (size_t i = 0; i < more->count; i++)
-    if (is_renewed(&more->data[i], sorted, all->count))
-      cache_record_free(&more->data[i]);
+  for (size_t i = 0; i < begin; i++) sorted[i] = &all->data[i];
+  qsort(sorted, begin, sizeof *sorted, load_by_kernel);
+  for (size_t i = begin; i < all->count; i++) {
+    const struct cache_record *record = &all->data[i];
+    if (bsearch(&record, sorted, begin, sizeof *sorted, load_by_kernel))
+      cache_record_free(&all->data[i]);
     else
-      more->data[kept++] = more->data[i];
-  more->count = kept;
+      all->data[kept++] = all->data[i];
+  }
+  all->count = kept;
   free(sorted);
   return true;
 }
 
-/* The order of the SQL statements, where NULL is the least time. */
-static bool load_goes_before(const struct cache_record *a, const struct cache_record *b) {
-  const bool failed = a->outcome != CUGEN_OUTCOME_OK;
-  if (failed != (b->outcome != CUGEN_OUTCOME_OK)) return !failed;
-  return (isnan(a->seconds) ? (double)-INFINITY : a->seconds) <
-         (isnan(b->seconds) ? (double)-INFINITY : b->seconds);
-}
-
-/* Merges two ordered lists into one. Takes over the records of `more`. */
-static bool load_merge(struct cache_records *all, struct cache_records *more) {
-  if (!drop_renewed(all, more)) return false;
-  size_t count = all->count + more->count, left = 0, right = 0;
-  struct cache_record *data = malloc((count + 1) * sizeof *data);
-  if (!data) return false;
-  for (size_t i = 0; i < count; i++) {
-    bool from_more = left == all->count || (right < more->count &&
-                                            load_goes_before(&more->data[right], &all->data[left]));
-    data[i] = from_more ? more->data[right++] : all->data[left++];
-  }
-  free(all->data);
-  *all = (struct cache_records){data, count};
-  more->count = 0;
-  return true;
-}
-
-/* ---- The order by another objective --------------------------------------------------------- */
-
-/* A record's cost, and its position by time, which decides if costs are equal or not known. */
+/* A record's cost, and its place in the list, which decides between equal costs. */
 struct ranked {
   bool failed;
   double cost;
@@ -210,25 +170,24 @@ static int load_by_cost(const void *a, const void *b) {
   return (x->place > y->place) - (x->place < y->place);
 }
 
-/* Sorts a list that is in the order of time. */
+/* Sorts right records by cost in front of failed ones. An unknown time comes first, as in the SQL
+   statements; any other unknown cost comes last. Returns false if out of memory. */
 static bool sort_by(struct cache_records *all, const struct objective *objective) {
-  if (objective_kind_of(objective) == OBJECTIVE_TIME) return true;
+  const bool time = objective_kind_of(objective) == OBJECTIVE_TIME;
+  const double unknown = time ? (double)-INFINITY : (double)INFINITY;
   struct ranked *ranked = calloc(all->count + 1, sizeof *ranked);
   struct cache_record *data = malloc((all->count + 1) * sizeof *data);
-  for (size_t i = 0; ranked && i < all->count; i++) {
-    const double cost = cache_record_cost(&all->data[i], objective);
-    ranked[i] = (struct ranked){all->data[i].outcome != CUGEN_OUTCOME_OK,
-                                isnan(cost) ? (double)INFINITY : cost, i};
-  }
   const bool good = ranked && data;
-  if (good) {
-    qsort(ranked, all->count, sizeof *ranked, load_by_cost);
-    for (size_t i = 0; i < all->count; i++) data[i] = all->data[ranked[i].place];
-    free(all->data);
-    *all = (struct cache_records){data, all->count};
-  } else {
-    free(data);
+  for (size_t i = 0; good && i < all->count; i++) {
+    const struct cache_record *record = &all->data[i];
+    const double cost = time ? record->seconds : cache_record_cost(record, objective);
+    ranked[i] =
+        (struct ranked){record->outcome != CUGEN_OUTCOME_OK, isnan(cost) ? unknown : cost, i};
   }
+  if (good) qsort(ranked, all->count, sizeof *ranked, load_by_cost);
+  for (size_t i = 0; good && i < all->count; i++) data[i] = all->data[ranked[i].place];
+  free(good ? all->data : data);
+  if (good) all->data = data;
   free(ranked);
   return good;
 }
@@ -236,22 +195,25 @@ static bool sort_by(struct cache_records *all, const struct objective *objective
 static int add_shorter(struct cache *cache, const struct cache_key *key,
                        const struct shorter *shorter, size_t i, struct cache_records *all,
                        cugen_error *err) {
-  struct cache_records more = {0};
+  const size_t begin = all->count;
   struct cache_key other = *key;
   other.problem = shorter->problems[i];
-  int status = ask_key(cache, CACHE_QUERY_LOAD, &other, cache_take_record, &more, err);
-  for (size_t r = 0; r < more.count; r++) more.data[r].lacks = shorter->lacks[i];
-  if (!status && !load_merge(all, &more)) status = error_memory(err);
-  cache_records_free(&more);
-  return status;
+  int status = ask_key(cache, CACHE_QUERY_LOAD, &other, cache_take_record, all, err);
+  for (size_t r = begin; r < all->count; r++) all->data[r].lacks = shorter->lacks[i];
+  return status || drop_renewed(all, begin) ? status : error_memory(err);
 }
 
+/* Loads the records of the key and of the shorter problems. Each set comes in the order of time,
+   so one set alone is sorted only for another objective. */
 static int load_with(struct cache *cache, const struct cache_key *key,
                      const struct shorter *shorter, struct cache_records *all, cugen_error *err) {
   int status = ask_key(cache, CACHE_QUERY_LOAD, key, cache_take_record, all, err);
   for (size_t i = 0; i < shorter->count && !status; i++)
     status = add_shorter(cache, key, shorter, i, all, err);
-  if (!status && !sort_by(all, key->objective)) status = error_memory(err);
+  if (!status && shorter->count && !sort_by(all, NULL)) status = error_memory(err);
+  if (!status && objective_kind_of(key->objective) != OBJECTIVE_TIME &&
+      !sort_by(all, key->objective))
+    status = error_memory(err);
   return status;
 }
 
