@@ -31,6 +31,11 @@ struct cache_key {
   uint64_t may_lack;
 };
 
+/* The texts that name a set of records: device, config, problem and options, in this order. */
+enum { CACHE_KEY_PARTS = 4 };
+extern const char *const cache_key_names[CACHE_KEY_PARTS];
+const char **cache_key_part(struct cache_key *key, int i);
+const char *cache_key_text(const struct cache_key *key, int i);
 /* Returns what is wrong with a key, such as "is empty", and sets *name to the wrong part; NULL if
    the key is valid. See the gate in record.h. */
 const char *cache_key_wrong(const struct cache_key *key, const char **name);

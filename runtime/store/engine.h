@@ -102,6 +102,13 @@ static inline double row_real(const struct cache_row *row, int column) {
 enum { CACHE_STOP = 1 };
 typedef int cache_row_visitor(void *context, const struct cache_row *row, cugen_error *err);
 
+/* key.c: appends the parts of a key, each with its final zero. */
+void cache_key_write(const struct cache_key *key, struct text *out);
+/* Whether the text is what cache_key_write writes for this key. */
+bool cache_key_is(const struct text *written, const struct cache_key *key);
+/* The key that was written; its texts lie in `written`. */
+struct cache_key cache_key_read(const struct text *written);
+
 /* row.c: reads a record from a row that begins with its columns. Returns false if out of memory. */
 bool cache_row_record(const struct cache_row *row, struct cache_record *out);
 /* Reads a key from four columns: device, config, problem, options. Its texts are the row's. */
@@ -236,8 +243,9 @@ void cache_check_add(struct cache_check *check, const char *format, ...) PRINTF_
 cache_row_visitor cache_check_record, cache_check_words;
 /* Checks what no engine needs to know of: sets, what is there twice, images. */
 int cache_check_rest(struct cache_check *check, cugen_error *err);
-/* gate.c: whether an entry that was read is valid and may be passed on. */
-bool cache_entry_is_sound(const struct cache_entry *entry);
+/* gate.c: like cache_key_wrong, for the key and then the record, whose `wrong` has been set. */
+const char *cache_entry_wrong(const struct cache_key *key, const struct cache_record *record,
+                              const char **name);
 /* Checks an entry before any engine stores it, so that no engine stores an entry that another
    engine, an export or a check would call damaged. The record has been settled. */
 int cache_check_entry(const struct cache *cache, const struct cache_key *key,

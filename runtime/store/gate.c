@@ -4,31 +4,26 @@
 #include "engine.h"
 
 const char *cache_key_wrong(const struct cache_key *key, const char **name) {
-  const struct {
-    const char *name, *text;
-  } parts[] = {{"device", key->device},
-               {"config", key->config},
-               {"problem", key->problem},
-               {"options", key->options}};
-  enum { PROBLEM = 2 };
-  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-    const char *wrong = cache_text_wrong(parts[i].text, "");
-    *name = parts[i].name;
+  enum { PROBLEM = 2 }; /* a kernel may have no parameters */
+  for (int i = 0; i < CACHE_KEY_PARTS; i++) {
+    const char *text = cache_key_text(key, i), *wrong = cache_text_wrong(text, "");
+    *name = cache_key_names[i];
     if (wrong) return wrong;
-    if (!*parts[i].text && i != PROBLEM) return "is empty"; /* a kernel may have no parameters */
+    if (!*text && i != PROBLEM) return "is empty";
   }
   return NULL;
 }
 
-bool cache_entry_is_sound(const struct cache_entry *entry) {
-  const char *name;
-  return !entry->record.wrong && !cache_key_wrong(&entry->key, &name);
+const char *cache_entry_wrong(const struct cache_key *key, const struct cache_record *record,
+                              const char **name) {
+  const char *wrong = cache_key_wrong(key, name);
+  if (!wrong && record->wrong) *name = cache_columns[record->wrong_column].name;
+  return wrong ? wrong : record->wrong;
 }
 
 int cache_check_entry(const struct cache *cache, const struct cache_key *key,
                       const struct cache_record *record, cugen_error *err) {
-  const char *name, *wrong = cache_key_wrong(key, &name);
-  if (!wrong) wrong = record->wrong, name = cache_columns[record->wrong_column].name;
+  const char *name, *wrong = cache_entry_wrong(key, record, &name);
   if (!wrong) return CUGEN_OK;
   return error_set(err, CUGEN_ERROR_CACHE,
                    "%s: a measurement of %s %s, '%s', cannot be remembered: its %s %s",

@@ -5,29 +5,22 @@
 
 #include "engine.h"
 
-static bool same_column(const struct cache_column *column, const char *a, const char *b) {
-  switch (column->type) {
+static bool same_column(const struct cache_record *a, const struct cache_record *b, int column) {
+  char outputs[2][OUTPUTS_TEXT];
+  const struct cache_value x = cache_value_of(a, column, outputs[0]),
+                           y = cache_value_of(b, column, outputs[1]);
+  switch (x.kind) {
   /* A reason is for people, and some of its characters do not survive a text file. */
-  case COLUMN_TEXT:
-    return strcmp(column->name, "reason") == 0 ||
-           strcmp(*(char *const *)(const void *)a, *(char *const *)(const void *)b) == 0;
-  case COLUMN_CHARS:
-  case COLUMN_HASH: return strcmp(a, b) == 0;
-  case COLUMN_OUTPUTS: /* no padding between the members */
-  case COLUMN_INT:
-  case COLUMN_INT64:
-  case COLUMN_TIME: return memcmp(a, b, column->size) == 0;
-  case COLUMN_REAL: break;
+  case CACHE_TEXT: return column == CACHE_COLUMN_reason || strcmp(x.text, y.text) == 0;
+  case CACHE_WHOLE: return x.whole == y.whole;
+  case CACHE_REAL: break;
   }
-  double x = *(const double *)(const void *)a, y = *(const double *)(const void *)b;
-  return isnan(x) ? isnan(y) : x == y;
+  return isnan(x.real) ? isnan(y.real) : x.real == y.real;
 }
 
 bool cache_records_equal(const struct cache_record *a, const struct cache_record *b) {
   for (int i = 0; i < CACHE_COLUMNS; i++)
-    if (!same_column(&cache_columns[i], (const char *)a + cache_columns[i].offset,
-                     (const char *)b + cache_columns[i].offset))
-      return false;
+    if (!same_column(a, b, i)) return false;
   return true;
 }
 

@@ -29,6 +29,24 @@ void *cache_place_of(struct cache_record *record, int column) {
   return (char *)record + cache_columns[column].offset;
 }
 
+struct cache_value cache_value_of(const struct cache_record *record, int column,
+                                  char outputs[OUTPUTS_TEXT]) {
+  const void *from = (const char *)record + cache_columns[column].offset;
+  switch (cache_columns[column].type) {
+  case COLUMN_TEXT: return (struct cache_value){CACHE_TEXT, .text = *(char *const *)from};
+  case COLUMN_CHARS:
+  case COLUMN_HASH: return (struct cache_value){CACHE_TEXT, .text = from};
+  case COLUMN_OUTPUTS:
+    outputs_text(from, outputs, OUTPUTS_TEXT);
+    return (struct cache_value){CACHE_TEXT, .text = outputs};
+  case COLUMN_INT: return (struct cache_value){CACHE_WHOLE, .whole = *(const int *)from};
+  case COLUMN_INT64:
+  case COLUMN_TIME: return (struct cache_value){CACHE_WHOLE, .whole = *(const int64_t *)from};
+  case COLUMN_REAL: break;
+  }
+  return (struct cache_value){CACHE_REAL, .real = *(const double *)from};
+}
+
 /* ---- Texts and times ------------------------------------------------------------------------ */
 
 static bool is_control(char c) {
@@ -62,6 +80,7 @@ int64_t cache_time(int64_t time, int64_t units) {
 /* ---- Values of columns ---------------------------------------------------------------------- */
 
 static const char out_of_range[] = "is out of range";
+const char cache_no_memory[] = "needs more memory than there is";
 
 static bool is_hash(const char *text) {
   return strlen(text) == 32 && strspn(text, "0123456789abcdef") == 32;
@@ -84,9 +103,9 @@ static const char *real_wrong(const struct cache_column *column, double number) 
 
 const char *cache_take_text(struct cache_record *record, int i, const char *text) {
   const struct cache_column *column = &cache_columns[i];
-  char *to = cache_place_of(record, i);
-  if (column->type == COLUMN_OUTPUTS)
-    return outputs_parse(text, (cugen_outputs *)(void *)to) ? NULL : CACHE_OUTPUTS_WRONG;
+  void *to = cache_place_of(record, i);
+  if (column->type == COLUMN_TEXT) return (*(char **)to = strdup(text)) ? NULL : cache_no_memory;
+  if (column->type == COLUMN_OUTPUTS) return outputs_parse(text, to) ? NULL : CACHE_OUTPUTS_WRONG;
   const char *wrong = column->type == COLUMN_HASH   ? hash_wrong(column, text)
                       : strlen(text) < column->size ? cache_text_wrong(text, "")
                                                     : "is too long";

@@ -139,7 +139,7 @@ bool cache_record_is_of(const struct cache_record *record, const struct kernel_s
 
 /* ---- The fields as columns ------------------------------------------------------------------ */
 
-/* Columns that are kept as text come first. */
+/* Columns that are kept as text come first, then those that are kept as whole numbers. */
 enum cache_column_type {
   COLUMN_TEXT,
   COLUMN_CHARS,
@@ -173,6 +173,22 @@ enum {
 extern const struct cache_column cache_columns[CACHE_COLUMNS];
 void *cache_place_of(struct cache_record *record, int column);
 
+/* Databases and wisdom know three kinds of values, to which the types of columns are reduced. */
+enum cache_kind { CACHE_TEXT, CACHE_WHOLE, CACHE_REAL };
+static inline enum cache_kind cache_kind_of(int column) {
+  const enum cache_column_type type = cache_columns[column].type;
+  return type < COLUMN_INT ? CACHE_TEXT : type < COLUMN_REAL ? CACHE_WHOLE : CACHE_REAL;
+}
+struct cache_value {
+  enum cache_kind kind; /* says which of the next members is set */
+  const char *text;
+  int64_t whole;
+  double real; /* NaN: not known */
+};
+/* The value of a column. Its text is the record's, or was written into `outputs`. */
+struct cache_value cache_value_of(const struct cache_record *record, int column,
+                                  char outputs[OUTPUTS_TEXT]);
+
 /* ---- The gate ------------------------------------------------------------------------------- */
 
 /* The conditions that every record must meet. The same functions check a row of a database, a line
@@ -190,7 +206,9 @@ const char *cache_text_wrong(const char *text, const char *allowed);
    a second. */
 int64_t cache_time(int64_t time, int64_t units);
 
-/* Set a column's value, or return why the value does not fit. Not for COLUMN_TEXT. */
+/* Set a column's value, or return why the value does not fit. cache_take_text copies the text, and
+   returns cache_no_memory if it cannot. */
+extern const char cache_no_memory[];
 const char *cache_take_text(struct cache_record *record, int column, const char *text);
 const char *cache_take_whole(struct cache_record *record, int column, int64_t number);
 const char *cache_take_real(struct cache_record *record, int column, double number);

@@ -22,10 +22,8 @@ struct pg_cache {
   bool given_up;
   /* no reconnection before this time, by clock_seconds, unless a caller waits */
   double again_at;
-  /* Device, config, problem and options of the set that was asked for last, each with its final
-     zero. */
-  struct text memo;
-  int64_t memo_space; /* id of the set in memo; 0: none */
+  struct text memo;   /* the key of the set that was asked for last, by cache_key_write */
+  int64_t memo_space; /* the id of that set; 0: none */
 };
 
 static inline struct pg_cache *pg_cache_of(struct cache *base) {

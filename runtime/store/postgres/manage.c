@@ -134,10 +134,11 @@ static int visit_entry(void *context, const struct cache_row *row, cugen_error *
   struct each *each = context;
   struct cache_entry entry = {.key = cache_row_key(row, CACHE_COLUMNS)};
   if (!cache_row_record(row, &entry.record)) return error_memory(err);
+  const char *name, *wrong = cache_entry_wrong(&entry.key, &entry.record, &name);
   int status = CUGEN_OK;
   if (each->counting)
-    ++*(cache_entry_is_sound(&entry) ? &each->count : &each->left_out);
-  else if (cache_entry_is_sound(&entry))
+    ++*(wrong ? &each->left_out : &each->count);
+  else if (!wrong)
     status = each->visit->record(each->visit->context, &entry, err);
   cache_record_free(&entry.record);
   return status;

@@ -44,32 +44,18 @@ void pg_add_bytes(struct pg_parameters *to, const void *data, size_t length) {
 }
 
 void pg_add_key(struct pg_parameters *to, const struct cache_key *key) {
-  pg_add_text(to, key->device);
-  pg_add_text(to, key->config);
-  pg_add_text(to, key->problem);
-  pg_add_text(to, key->options);
-}
-
-static void add_column(struct pg_parameters *to, const struct cache_column *column,
-                       const char *from) {
-  switch (column->type) {
-  case COLUMN_TEXT: pg_add_text(to, *(char *const *)(const void *)from); break;
-  case COLUMN_HASH:
-  case COLUMN_CHARS: pg_add_text(to, from); break;
-  case COLUMN_OUTPUTS:
-    outputs_text((const cugen_outputs *)(const void *)from, to->numbers[to->count], PG_NUMBER);
-    pg_add_text(to, to->numbers[to->count]);
-    break;
-  case COLUMN_INT: pg_add_integer(to, *(const int *)(const void *)from); break;
-  case COLUMN_INT64:
-  case COLUMN_TIME: pg_add_integer(to, *(const int64_t *)(const void *)from); break;
-  case COLUMN_REAL: pg_add_real(to, *(const double *)(const void *)from); break;
-  }
+  for (int i = 0; i < CACHE_KEY_PARTS; i++) pg_add_text(to, cache_key_text(key, i));
 }
 
 void pg_add_record(struct pg_parameters *to, const struct cache_record *record) {
-  for (int i = 0; i < CACHE_COLUMNS; i++)
-    add_column(to, &cache_columns[i], (const char *)record + cache_columns[i].offset);
+  for (int i = 0; i < CACHE_COLUMNS; i++) {
+    const struct cache_value value = cache_value_of(record, i, to->numbers[to->count]);
+    switch (value.kind) {
+    case CACHE_TEXT: pg_add_text(to, value.text); break;
+    case CACHE_WHOLE: pg_add_integer(to, value.whole); break;
+    case CACHE_REAL: pg_add_real(to, value.real); break;
+    }
+  }
 }
 
 /* ---- As text -------------------------------------------------------------------------------- */

@@ -95,11 +95,11 @@ static int compare_seen(const void *a, const void *b) {
 }
 
 static bool name_entry(const struct cache_entry *entry, struct hash *out) {
-  const char *const texts[] = {entry->key.device,  entry->key.config,     entry->key.problem,
-                               entry->key.options, entry->record.variant, entry->record.hash.hex};
+  const struct cache_record *record = &entry->record;
   struct text all = {0};
-  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-    text_add_n(&all, texts[i], strlen(texts[i]) + 1);
+  cache_key_write(&entry->key, &all);
+  text_add_n(&all, record->variant, strlen(record->variant) + 1);
+  text_add(&all, record->hash.hex);
   const bool good = !all.failed;
   if (good) *out = hash_bytes(text_get(&all), all.length);
   text_free(&all);

@@ -369,23 +369,6 @@ void pg_forget_space(struct pg_cache *cache) {
   cache->memo_space = 0;
 }
 
-static bool is_memo(const struct pg_cache *cache, const struct cache_key *key) {
-  const char *const texts[] = {key->device, key->config, key->problem, key->options};
-  const char *at = text_get(&cache->memo);
-  if (!cache->memo_space) return false;
-  for (size_t i = 0; i < sizeof texts / sizeof *texts; at += strlen(at) + 1, i++)
-    if (strcmp(at, texts[i]) != 0) return false;
-  return true;
-}
-
-static void keep_memo(struct pg_cache *cache, const struct cache_key *key, int64_t id) {
-  const char *const texts[] = {key->device, key->config, key->problem, key->options};
-  pg_forget_space(cache);
-  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-    text_add_n(&cache->memo, texts[i], strlen(texts[i]) + 1);
-  cache->memo_space = cache->memo.failed ? 0 : id;
-}
-
 /* Another process may remove or make the set at the same time. */
 int pg_space(struct pg_cache *cache, const struct cache_key *key, bool make, int64_t *id,
              cugen_error *err) {
@@ -398,7 +381,7 @@ int pg_space(struct pg_cache *cache, const struct cache_key *key, bool make, int
   enum { TRIES = 20 };
   struct pg_parameters parameters = {0};
   *id = cache->memo_space;
-  if (is_memo(cache, key)) return CUGEN_OK;
+  if (*id && cache_key_is(&cache->memo, key)) return CUGEN_OK;
   *id = 0;
   pg_add_key(&parameters, key);
   int status = CUGEN_OK;
@@ -407,6 +390,10 @@ int pg_space(struct pg_cache *cache, const struct cache_key *key, bool make, int
     if (!status && !*id && make)
       status = pg_numbers(cache, PG_STORE, add, &parameters, "read", id, 1, err);
   }
-  if (!status && *id) keep_memo(cache, key, *id);
+  if (!status && *id) {
+    pg_forget_space(cache);
+    cache_key_write(key, &cache->memo);
+    cache->memo_space = cache->memo.failed ? 0 : *id;
+  }
   return status;
 }

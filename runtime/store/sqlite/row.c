@@ -2,7 +2,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/results.h"
 #include "database.h"
 
 bool cache_bind_text(sqlite3_stmt *statement, int place, const char *string) {
@@ -10,40 +9,28 @@ bool cache_bind_text(sqlite3_stmt *statement, int place, const char *string) {
 }
 
 bool cache_bind_key(sqlite3_stmt *statement, const struct cache_key *key) {
-  return cache_bind_text(statement, 1, key->device) && cache_bind_text(statement, 2, key->config) &&
-         cache_bind_text(statement, 3, key->problem) && cache_bind_text(statement, 4, key->options);
+  for (int i = 0; i < CACHE_KEY_PARTS; i++)
+    if (!cache_bind_text(statement, i + 1, cache_key_text(key, i))) return false;
+  return true;
 }
 
-static bool bind_outputs(sqlite3_stmt *statement, int place, const cugen_outputs *outputs) {
-  char text[OUTPUTS_TEXT];
-  outputs_text(outputs, text, sizeof text);
-  return sqlite3_bind_text(statement, place, text, -1, SQLITE_TRANSIENT) == SQLITE_OK;
-}
-
-static bool bind_column(sqlite3_stmt *statement, int place, const struct cache_column *column,
-                        const char *from) {
-  switch (column->type) {
-  case COLUMN_TEXT: return cache_bind_text(statement, place, *(char *const *)(const void *)from);
-  case COLUMN_HASH:
-  case COLUMN_CHARS: return cache_bind_text(statement, place, from);
-  case COLUMN_OUTPUTS:
-    return bind_outputs(statement, place, (const cugen_outputs *)(const void *)from);
-  case COLUMN_INT:
-    return sqlite3_bind_int(statement, place, *(const int *)(const void *)from) == SQLITE_OK;
-  case COLUMN_INT64:
-  case COLUMN_TIME:
-    return sqlite3_bind_int64(statement, place, *(const int64_t *)(const void *)from) == SQLITE_OK;
-  case COLUMN_REAL:
-    return sqlite3_bind_double(statement, place, *(const double *)(const void *)from) == SQLITE_OK;
+static bool bind_column(sqlite3_stmt *statement, int place, const struct cache_record *record,
+                        int column) {
+  char outputs[OUTPUTS_TEXT];
+  const struct cache_value value = cache_value_of(record, column, outputs);
+  switch (value.kind) {
+  case CACHE_TEXT: /* SQLite copies a text that does not live until the statement has run */
+    return sqlite3_bind_text(statement, place, value.text, -1,
+                             value.text == outputs ? SQLITE_TRANSIENT : SQLITE_STATIC) == SQLITE_OK;
+  case CACHE_WHOLE: return sqlite3_bind_int64(statement, place, value.whole) == SQLITE_OK;
+  case CACHE_REAL: break;
   }
-  return false;
+  return sqlite3_bind_double(statement, place, value.real) == SQLITE_OK;
 }
 
 bool cache_bind_record(sqlite3_stmt *statement, const struct cache_record *record) {
   for (int i = 0; i < CACHE_COLUMNS; i++)
-    if (!bind_column(statement, 5 + i, &cache_columns[i],
-                     (const char *)record + cache_columns[i].offset))
-      return false;
+    if (!bind_column(statement, 5 + i, record, i)) return false;
   return true;
 }
 

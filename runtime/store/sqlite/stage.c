@@ -60,10 +60,9 @@ struct sqlite_stage {
   int format;
   sqlite3_stmt *statements[STAGE_STATEMENTS];
   sqlite3_stmt *entries, *keys, *places; /* used for merging */
-  /* of the latest entry: four texts, each with its final zero */
-  struct text key;
-  int64_t space; /* of the latest entry */
-  size_t steps;
+  struct text key;                       /* of the latest entry, by cache_key_write */
+  int64_t space; /* the id of the latest entry's set, in the stage's own table of sets */
+  size_t steps;  /* transactions that have merged records */
 };
 
 static const char doing[] = "merge records";
@@ -216,21 +215,11 @@ static bool fetch(sqlite3_stmt *statement, int64_t *out) {
   return sqlite3_reset(statement) == SQLITE_OK;
 }
 
-/* Whether the key equals the latest one; afterwards it is the latest one. */
-static bool is_latest(struct sqlite_stage *stage, const struct cache_key *key) {
-  const char *const texts[] = {key->device, key->config, key->problem, key->options};
-  const char *at = text_get(&stage->key), *end = at + stage->key.length;
-  size_t same = 0;
-  for (; same < 4 && at < end && strcmp(at, texts[same]) == 0; same++) at += strlen(at) + 1;
-  if (same == 4) return true;
-  text_clear(&stage->key);
-  for (size_t i = 0; i < 4; i++) text_add_n(&stage->key, texts[i], strlen(texts[i]) + 1);
-  return false;
-}
-
 static bool stage_find_space(struct sqlite_stage *stage, const struct cache_key *key) {
   sqlite3_stmt *find = stage->statements[SPACE_OF], *add = stage->statements[SPACE_NEW];
-  if (is_latest(stage, key)) return true;
+  if (cache_key_is(&stage->key, key)) return true;
+  text_clear(&stage->key);
+  cache_key_write(key, &stage->key);
   if (!cache_bind_key(find, key) || !fetch(find, &stage->space)) return false;
   if (stage->space) return true;
   if (!cache_bind_key(add, key) || !cache_run(add)) return false;
@@ -302,23 +291,12 @@ static bool load_key(struct sqlite_stage *stage, int64_t space) {
   stage->space = 0;
   if (sqlite3_bind_int64(statement, 1, space) == SQLITE_OK &&
       sqlite3_step(statement) == SQLITE_ROW) {
-    for (int i = 0; i < 4; i++) {
-      const char *text = cache_column_text(statement, i);
-      text_add_n(&stage->key, text, strlen(text) + 1);
-    }
+    const struct cache_row row = cache_row_of(statement);
+    const struct cache_key key = cache_row_key(&row, 0);
+    cache_key_write(&key, &stage->key);
     stage->space = space;
   }
   return sqlite3_reset(statement) == SQLITE_OK && stage->space && !stage->key.failed;
-}
-
-static void take_key(const struct sqlite_stage *stage, struct cache_entry *out) {
-  const char **const parts[] = {&out->key.device, &out->key.config, &out->key.problem,
-                                &out->key.options};
-  const char *at = text_get(&stage->key);
-  for (int i = 0; i < 4; i++) {
-    *parts[i] = at;
-    at += strlen(at) + 1;
-  }
 }
 
 /* Merges the row that the reading statement is at. */
@@ -333,14 +311,12 @@ static int merge_row(struct sqlite_stage *stage, struct cache_merge *merge, cuge
       return stage->key.failed ? error_memory(err) : stage_error(stage, err);
   }
   if (!cache_row_record(&row, &entry.record)) return error_memory(err);
-  take_key(stage, &entry);
+  entry.key = cache_key_read(&stage->key);
   if (sqlite3_column_int(stage->entries, CACHE_COLUMNS + 1))
     entry.key.origin = entry.record.hash.hex;
   int status = CUGEN_OK;
-  if (!stage->checked && (cache_key_wrong(&entry.key, &name) || entry.record.wrong))
-    status = cache_error_corrupt(
-        text_get(&stage->path),
-        entry.record.wrong ? cache_columns[entry.record.wrong_column].name : name, err);
+  if (!stage->checked && cache_entry_wrong(&entry.key, &entry.record, &name))
+    status = cache_error_corrupt(text_get(&stage->path), name, err);
   else if (!cache_merge_next(merge, &entry))
     status = merge->no_memory ? error_memory(err) : cache_error(stage->cache, doing, err);
   cache_record_free(&entry.record);

@@ -27,7 +27,7 @@ struct walk {
   const struct cache_visit *visit;
   sqlite3_stmt *statements[WALK_STATEMENTS];
   struct cache_key key; /* of the present set; its texts belong to the statements */
-  int (*enter)(struct walk *walk, int64_t space, cugen_error *err);
+  bool counting;        /* the first pass counts, in any order */
   size_t count, left_out;
 };
 
@@ -50,8 +50,12 @@ static int walk_visit_record(void *context, const struct cache_row *row, cugen_e
   struct walk *walk = context;
   struct cache_entry entry = {.key = walk->key};
   if (!cache_row_record(row, &entry.record)) return error_memory(err);
-  int status = cache_entry_is_sound(&entry) ? walk->visit->record(walk->visit->context, &entry, err)
-                                            : CUGEN_OK;
+  const char *name, *wrong = cache_entry_wrong(&entry.key, &entry.record, &name);
+  int status = CUGEN_OK;
+  if (walk->counting)
+    ++*(wrong ? &walk->left_out : &walk->count);
+  else if (!wrong)
+    status = walk->visit->record(walk->visit->context, &entry, err);
   cache_record_free(&entry.record);
   return status;
 }
@@ -61,30 +65,15 @@ static int visit_id(void *context, const struct cache_row *row, cugen_error *err
   return each_row_of(walk, RECORD, row_integer(row, 0), walk_visit_record, err);
 }
 
-static int walk_read_space(struct walk *walk, int64_t space, cugen_error *err) {
-  return each_row_of(walk, ORDER, space, visit_id, err);
-}
-
-static int visit_count(void *context, const struct cache_row *row, cugen_error *err) {
-  struct walk *walk = context;
-  struct cache_entry entry = {.key = walk->key};
-  if (!cache_row_record(row, &entry.record)) return error_memory(err);
-  ++*(cache_entry_is_sound(&entry) ? &walk->count : &walk->left_out);
-  cache_record_free(&entry.record);
-  return CUGEN_OK;
-}
-
-static int count_space(struct walk *walk, int64_t space, cugen_error *err) {
-  return each_row_of(walk, COUNT, space, visit_count, err);
-}
-
 /* ---- Sets of records ------------------------------------------------------------------------ */
 
 static int walk_visit_space(void *context, const struct cache_row *row, cugen_error *err) {
   struct walk *walk = context;
+  const int64_t space = row_integer(row, 0);
   walk->key.problem = row_text(row, 1);
-  return cache_filter_takes(walk->filter, &walk->key) ? walk->enter(walk, row_integer(row, 0), err)
-                                                      : CUGEN_OK;
+  if (!cache_filter_takes(walk->filter, &walk->key)) return CUGEN_OK;
+  return walk->counting ? each_row_of(walk, COUNT, space, walk_visit_record, err)
+                        : each_row_of(walk, ORDER, space, visit_id, err);
 }
 
 static int visit_group(void *context, const struct cache_row *row, cugen_error *err) {
@@ -99,10 +88,10 @@ static int visit_group(void *context, const struct cache_row *row, cugen_error *
 }
 
 static int sqlite_walk_all(struct walk *walk, cugen_error *err) {
-  walk->enter = count_space;
+  walk->counting = true;
   int status = walk_each_row(walk, GROUPS, visit_group, err);
   if (!status) status = walk->visit->begin(walk->visit->context, walk->count, walk->left_out, err);
-  walk->enter = walk_read_space;
+  walk->counting = false;
   return status ? status : walk_each_row(walk, GROUPS, visit_group, err);
 }
 

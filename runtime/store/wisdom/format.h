@@ -5,14 +5,13 @@
 #include "runtime/store/wisdom.h"
 
 #define WISDOM_FORMAT "cugen wisdom"
-enum { WISDOM_KEYS = 4, WISDOM_MARK = 13, WISDOM_CHECKSUM = WISDOM_MARK + 32 + 2 /* "} */ };
+/* A line ends with this mark, the checksum's digits, and "}. */
+#define WISDOM_CHECKSUM_MARK ",\"checksum\":\""
+enum { WISDOM_MARK = sizeof WISDOM_CHECKSUM_MARK - 1, WISDOM_CHECKSUM = WISDOM_MARK + 32 + 2 };
 
-extern const char wisdom_checksum_mark[WISDOM_MARK + 1];
-extern const char *const wisdom_key_names[WISDOM_KEYS];
-const char **wisdom_key_part(struct cache_key *key, int i);
-/* Checks an entry by the gate of record.h. Returns what is wrong, and in *name which part; NULL:
-   nothing. */
-const char *wisdom_entry_wrong(const struct cache_entry *entry, const char **name);
+/* plain.c: checks an entry by the gate of record.h. Returns what is wrong, and in *name which part;
+   NULL: nothing. */
+const char *wisdom_entry_wrong(struct cache_entry *entry, const char **name);
 
 /* Reads a record's line that has exactly the form that cugen writes. The entry's strings lie in
    *scratch, so they must not be freed with the entry. Returns false for any other line, right or

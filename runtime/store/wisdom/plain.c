@@ -7,6 +7,7 @@
 
 #include "base/hash.h"
 #include "format.h"
+#include "runtime/store/engine.h"
 
 /* The line, which is changed while it is read: strings get their final zeros. */
 struct plain {
@@ -77,23 +78,22 @@ static bool take_column(struct plain *plain, int i, struct cache_record *out) {
   int64_t whole;
   double real;
   char *text;
-  switch (cache_columns[i].type) {
-  case COLUMN_TEXT: return (*(char **)cache_place_of(out, i) = take_string(plain)) != NULL;
-  case COLUMN_CHARS:
-  case COLUMN_HASH:
-  case COLUMN_OUTPUTS: text = take_string(plain); return text && !cache_take_text(out, i, text);
-  case COLUMN_INT:
-  case COLUMN_INT64:
-  case COLUMN_TIME: return plain_take_whole(plain, &whole) && !cache_take_whole(out, i, whole);
-  case COLUMN_REAL: break;
+  switch (cache_kind_of(i)) {
+  case CACHE_TEXT:
+    if (!(text = take_string(plain))) return false;
+    if (cache_columns[i].type != COLUMN_TEXT) return !cache_take_text(out, i, text);
+    *(char **)cache_place_of(out, i) = text; /* lies in the scratch */
+    return true;
+  case CACHE_WHOLE: return plain_take_whole(plain, &whole) && !cache_take_whole(out, i, whole);
+  case CACHE_REAL: break;
   }
   return take_real(plain, &real) && !cache_take_real(out, i, real);
 }
 
 static bool plain_take_entry(struct plain *plain, int format, struct cache_entry *out) {
-  for (int i = 0; i < WISDOM_KEYS; i++)
-    if (!plain_take_name(plain, i == 0, wisdom_key_names[i]) ||
-        !(*wisdom_key_part(&out->key, i) = take_string(plain)))
+  for (int i = 0; i < CACHE_KEY_PARTS; i++)
+    if (!plain_take_name(plain, i == 0, cache_key_names[i]) ||
+        !(*cache_key_part(&out->key, i) = take_string(plain)))
       return false;
   for (int i = 0; i < CACHE_COLUMNS; i++)
     if (cache_columns[i].format <= format &&
@@ -106,9 +106,15 @@ static bool plain_take_entry(struct plain *plain, int format, struct cache_entry
 static bool is_proved(const char *line, size_t covered) {
   struct hash hash = hash_bytes(line, covered);
   const char *mark = line + covered;
-  return memcmp(mark, wisdom_checksum_mark, WISDOM_MARK) == 0 &&
+  return memcmp(mark, WISDOM_CHECKSUM_MARK, WISDOM_MARK) == 0 &&
          memcmp(mark + WISDOM_MARK, hash.hex, 32) == 0 &&
          memcmp(mark + WISDOM_MARK + 32, "\"}", 2) == 0;
+}
+
+const char *wisdom_entry_wrong(struct cache_entry *entry, const char **name) {
+  struct cache_record *record = &entry->record;
+  record->wrong = cache_record_wrong(record, &record->wrong_column);
+  return cache_entry_wrong(&entry->key, record, name);
 }
 
 bool wisdom_read_plain(const char *line, size_t length, int format, struct text *scratch,

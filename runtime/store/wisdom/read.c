@@ -60,7 +60,7 @@ static int read_object(const struct reader *reader, const char *line, size_t len
   const char *checksum = json_string_value(json_object_get(*out, "checksum"));
   if (!checksum) return read_refuse(reader, "'checksum' is missing");
   size_t covered = length > WISDOM_CHECKSUM ? length - WISDOM_CHECKSUM : 0;
-  if (!covered || memcmp(line + covered, wisdom_checksum_mark, WISDOM_MARK) != 0)
+  if (!covered || memcmp(line + covered, WISDOM_CHECKSUM_MARK, WISDOM_MARK) != 0)
     return read_refuse(reader, "'checksum' must stand last");
   struct hash hash = hash_bytes(line, covered);
   return strcmp(hash.hex, checksum) == 0 ? CUGEN_OK
@@ -155,6 +155,7 @@ static int wisdom_read_text(const struct reader *reader, const char *name, json_
 
 /* wrong NULL: the column's value was accepted. */
 static int taken(const struct reader *reader, int i, const char *wrong) {
+  if (wrong == cache_no_memory) return error_memory(reader->err);
   return wrong ? read_refuse(reader, "'%s' %s", cache_columns[i].name, wrong) : CUGEN_OK;
 }
 
@@ -178,23 +179,14 @@ static int wisdom_read_column(const struct reader *reader, int i, json_t *value,
   const char *text;
   double real = 0;
   int status;
-  switch (column->type) {
-  case COLUMN_TEXT:
-    status = wisdom_read_text(reader, column->name, value, &text);
-    if (status) return status;
-    *(char **)cache_place_of(record, i) = strdup(text);
-    return *(char **)cache_place_of(record, i) ? CUGEN_OK : error_memory(reader->err);
-  case COLUMN_CHARS:
-  case COLUMN_HASH:
-  case COLUMN_OUTPUTS:
+  switch (cache_kind_of(i)) {
+  case CACHE_TEXT:
     status = wisdom_read_text(reader, column->name, value, &text);
     return status ? status : taken(reader, i, cache_take_text(record, i, text));
-  case COLUMN_INT:
-  case COLUMN_INT64:
-  case COLUMN_TIME:
+  case CACHE_WHOLE:
     if (!json_is_integer(value)) return read_wrong_type(reader, column->name, "a whole number");
     return taken(reader, i, cache_take_whole(record, i, json_integer_value(value)));
-  case COLUMN_REAL: break;
+  case CACHE_REAL: break;
   }
   status = read_real(reader, column, value, &real);
   return status ? status : taken(reader, i, cache_take_real(record, i, real));
@@ -209,7 +201,8 @@ static int name_unknown(const struct reader *reader, json_t *object) {
   json_t *value;
   json_object_foreach(object, name, value) {
     bool known = strcmp(name, "checksum") == 0;
-    for (int i = 0; i < WISDOM_KEYS; i++) known = known || strcmp(name, wisdom_key_names[i]) == 0;
+    for (int i = 0; i < CACHE_KEY_PARTS; i++)
+      known = known || strcmp(name, cache_key_names[i]) == 0;
     for (int i = 0; i < CACHE_COLUMNS; i++)
       known = known || (in_format(reader, i) && strcmp(name, cache_columns[i].name) == 0);
     if (!known) return read_refuse(reader, "'%.100s' is not known", name);
@@ -221,10 +214,10 @@ static int fill_entry(const struct reader *reader, json_t *object, struct cache_
   json_t *value;
   size_t used = 1;
   int status = CUGEN_OK;
-  for (int i = 0; i < WISDOM_KEYS && !status; i++) {
-    status = get(reader, object, wisdom_key_names[i], &value, &used);
+  for (int i = 0; i < CACHE_KEY_PARTS && !status; i++) {
+    status = get(reader, object, cache_key_names[i], &value, &used);
     if (!status)
-      status = wisdom_read_text(reader, wisdom_key_names[i], value, wisdom_key_part(&out->key, i));
+      status = wisdom_read_text(reader, cache_key_names[i], value, cache_key_part(&out->key, i));
   }
   for (int i = 0; i < CACHE_COLUMNS && !status; i++) {
     if (!in_format(reader, i)) continue;

@@ -17,29 +17,22 @@ static int wisdom_write_line(json_t *object, struct text *out, cugen_error *err)
   size_t length = strlen(line) - 1; /* without the closing brace */
   struct hash checksum = hash_bytes(line, length);
   text_add_n(out, line, length);
-  text_addf(out, "%s%s\"}\n", wisdom_checksum_mark, checksum.hex);
+  text_addf(out, WISDOM_CHECKSUM_MARK "%s\"}\n", checksum.hex);
   free(line);
   return out->failed ? error_memory(err) : CUGEN_OK;
 }
 
-static json_t *real_json(double value) {
-  return isfinite(value) ? json_real(value) : isnan(value) ? json_null() : json_string("inf");
-}
-
-static json_t *column_json(struct cache_record *record, int i) {
-  const void *value = cache_place_of(record, i);
+static json_t *column_json(const struct cache_record *record, int i) {
   char outputs[OUTPUTS_TEXT];
-  switch (cache_columns[i].type) {
-  case COLUMN_TEXT: return json_string(*(char *const *)value);
-  case COLUMN_CHARS:
-  case COLUMN_HASH: return json_string(value);
-  case COLUMN_INT: return json_integer(*(const int *)value);
-  case COLUMN_INT64:
-  case COLUMN_TIME: return json_integer(*(const int64_t *)value);
-  case COLUMN_OUTPUTS: return outputs_text(value, outputs, sizeof outputs), json_string(outputs);
-  case COLUMN_REAL: break;
+  const struct cache_value value = cache_value_of(record, i, outputs);
+  switch (value.kind) {
+  case CACHE_TEXT: return json_string(value.text);
+  case CACHE_WHOLE: return json_integer(value.whole);
+  case CACHE_REAL: break;
   }
-  return real_json(*(const double *)value);
+  return isfinite(value.real) ? json_real(value.real)
+         : isnan(value.real)  ? json_null()
+                              : json_string("inf");
 }
 
 static int write_too_long(struct cache *cache, const struct cache_entry *entry, cugen_error *err) {
@@ -53,9 +46,9 @@ static int write_entry(struct cache *cache, struct cache_entry *entry, struct te
                        cugen_error *err) {
   json_t *object = json_object();
   bool good = object != NULL;
-  for (int i = 0; i < WISDOM_KEYS && good; i++)
-    good = json_object_set_new(object, wisdom_key_names[i],
-                               json_string(*wisdom_key_part(&entry->key, i))) == 0;
+  for (int i = 0; i < CACHE_KEY_PARTS && good; i++)
+    good = json_object_set_new(object, cache_key_names[i],
+                               json_string(cache_key_text(&entry->key, i))) == 0;
   for (int i = 0; i < CACHE_COLUMNS && good; i++)
     good = json_object_set_new(object, cache_columns[i].name, column_json(&entry->record, i)) == 0;
   if (!good) {
