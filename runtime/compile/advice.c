@@ -5,7 +5,13 @@
 #include <string.h>
 
 #include "base/source_place.h"
-#include "hints.h"
+#include "blame.h"
+#include "passed.h"
+#include "standard.h"
+
+#define HOST                                                                                       \
+  ". If host code alone needs it, put '#ifndef __CUDACC_RTC__' and '#endif' around it and that "   \
+  "code"
 
 /* The parts of a diagnostic: "k.cu:12: error: what" or "k.cu:12:3: error: what". */
 struct diagnostic {
@@ -47,8 +53,36 @@ static bool missing_header(const char *line, size_t length, struct text *out) {
          advice_between(line, length, "fatal error: ", ": No such file", out);
 }
 
-static enum standard_lack advice_lack(const struct advice *advice, const char *header) {
-  return advice->cpu ? STANDARD_LACK_CPU : standard_find_lack(advice->request->toolkit, header);
+/* Says why the header is missing, and what to do. */
+static void add_missing(const struct advice *advice, const char *header, struct text *out) {
+  const struct toolkit *toolkit = advice->request->toolkit;
+  switch (advice->cpu ? STANDARD_LACK_CPU : standard_find_lack(toolkit, header)) {
+  case STANDARD_LACK_CPU:
+    text_add(out,
+             ": it is neither beside its file nor in a folder of include_dirs, and the cpu device "
+             "has few of CUDA's headers. Use a GPU, or a described one such as model:H200");
+    break;
+  case STANDARD_LACK_CORE:
+    text_addf(out,
+              ": CUDA's core libraries (cccl: cub, libcu++, what <cooperative_groups.h> needs) are "
+              "not with the CUDA headers in '%s'; a whole CUDA toolkit has them "
+              "(cugen_options.toolkit, $CUGEN_TOOLKIT), and the Python wheel nvidia-cuda-cccl",
+              text_get(&toolkit->include));
+    break;
+  case STANDARD_LACK_STD:
+    text_addf(out, ": NVRTC has no C++ library; use <cuda/std/%s>, whose names are in cuda::std",
+              header);
+    break;
+  case STANDARD_LACK_FILE:
+    text_add(out, ": it is neither beside its file nor in a folder of include_dirs, nor with CUDA");
+    break;
+  case STANDARD_LACK_LIBRARY:
+    text_add(out, ": NVRTC has no C++ library, only these (each as <NAME.h> too):");
+    for (const struct standard_header *h = standard_headers; h->name; h++)
+      if (!strstr(h->name, ".h")) text_addf(out, " <%s>", h->name);
+    break;
+  }
+  text_add(out, HOST);
 }
 
 /* ---- Headers that the cpu device lacks ------------------------------------------------------ */
@@ -67,9 +101,32 @@ static bool is_for_gpus(const char *header) {
 static bool refuse_for_gpus(struct advice *advice, const char *path, int line, const char *header,
                             struct text *out) {
   if (!advice->cpu || !is_for_gpus(header)) return false;
-  hints_for_gpus(path, line, header, out);
+  text_addf(
+      out,
+      "%s:%d: error: the cpu device does not have <%s>. Use a GPU, or predict for a described one "
+      "such as model:H200. Or write a branch without it, by '#ifdef __CUGEN_CPU__'",
+      path, line, header);
   advice->given = advice->ends = true;
   return true;
+}
+
+/* Advice on a header that does not compile. ours: the cpu device has a part of it. */
+static void add_header(bool cpu, bool ours, const char *header, struct text *out) {
+  if (ours)
+    text_add(out, ": the cpu device has a part of this header. Use a GPU, or a described one such "
+                  "as model:H200");
+  else if (cpu)
+    text_add(out, ": the cpu device has few of CUDA's headers. Use a GPU, or a described one such "
+                  "as model:H200");
+  else if (!strncmp(header, "thrust/", 7))
+    text_add(out, ": NVRTC takes device code only, and Thrust's algorithms are called by the host; "
+                  "a kernel has <cub/block/...>, <cuda/std/functional> and <cuda/std/tuple>");
+  else if (!strncmp(header, "cub/", 4))
+    text_add(out, ": NVRTC takes device code only; of cub, include what the kernel uses, such as "
+                  "<cub/block/block_reduce.cuh>");
+  else
+    text_add(out, ": NVRTC takes device code only");
+  text_add(out, HOST);
 }
 
 /* ---- Names ---------------------------------------------------------------------------------- */
@@ -79,6 +136,51 @@ static bool unknown_name(const char *line, size_t length, struct text *out) {
   return advice_between(line, length, "identifier \"", "\" is undefined", out) ||
          advice_between(line, length, "error: '", "' was not declared", out) ||
          advice_between(line, length, "error: '", "' does not name a type", out);
+}
+
+/* Names that nvcc has from a header of the host, and names that CUDA removed. */
+static const char *const names[][2] = {
+    {"INFINITY", ": it is in <cmath>"},
+    {"NAN", ": it is in <cmath>"},
+    {"HUGE_VAL", ": it is in <cmath>"},
+    {"HUGE_VALF", ": it is in <cmath>"},
+    {"M_PI", ": it is in <cmath>"},
+    {"FLT_MAX", ": it is in <cfloat>"},
+    {"FLT_MIN", ": it is in <cfloat>"},
+    {"DBL_MAX", ": it is in <cfloat>"},
+    {"FLT_EPSILON", ": it is in <cfloat>"},
+    {"INT_MAX", ": it is in <climits>"},
+    {"INT_MIN", ": it is in <climits>"},
+    {"UINT_MAX", ": it is in <climits>"},
+    {"LLONG_MAX", ": it is in <climits>"},
+    {"texture", ": texture references are gone since CUDA 12; give the kernel a texture object"},
+    {"__shfl", ": it is gone since sm_70; __shfl_sync names the lanes"},
+    {"__shfl_up", ": it is gone since sm_70; __shfl_up_sync names the lanes"},
+    {"__shfl_down", ": it is gone since sm_70; __shfl_down_sync names the lanes"},
+    {"__shfl_xor", ": it is gone since sm_70; __shfl_xor_sync names the lanes"},
+    {"__ballot", ": it is gone since sm_70; __ballot_sync names the lanes"},
+    {"__any", ": it is gone since sm_70; __any_sync names the lanes"},
+    {"__all", ": it is gone since sm_70; __all_sync names the lanes"}};
+
+/* Returns false if there is no advice on the name. */
+static bool add_name(const char *name, struct text *out) {
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (strcmp(names[i][0], name) == 0) return text_add(out, names[i][1]), true;
+  return false;
+}
+
+/* Advice on a diagnostic that asks for a flag which NVRTC lacks, or which a config can set. Returns
+   false if the line names none. */
+static bool add_flag(const char *line, size_t length, struct text *out) {
+  static const char *const rows[][2] = {
+      {"--device-int128", "; say options { flags = { \"--device-int128\" } } in the config"},
+      {"--device-float128", "; say options { flags = { \"--device-float128\" } } in the config"},
+      {"--extended-lambda", "; NVRTC has no such flag: a lambda of a kernel is device code without "
+                            "__device__, so leave that out"}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    if (memmem(line, length, rows[i][0], strlen(rows[i][0])))
+      return text_add(out, rows[i][1]), true;
+  return false;
 }
 
 /* ---- Constants ------------------------------------------------------------------------------ */
@@ -95,6 +197,21 @@ static bool wants_constant(const char *line, size_t length) {
   return false;
 }
 
+/* passed: the size that the name is computed from; NULL: not known. */
+static void add_constant(const struct passed *passed, struct text *out) {
+  if (!passed) {
+    text_add(out, ": CUDA needs a constant there");
+    return;
+  }
+  text_add(out, ": ");
+  if (passed->name != passed->size)
+    text_addf(out, "%.*s comes from ", (int)passed->name_length, passed->name);
+  text_addf(out,
+            "%.*s%s is passed at launch; to compile it in, give the kernel's scalar specialize = "
+            "true, or an implementation's scalar another name",
+            (int)passed->size_length, passed->size, passed->name == passed->size ? "" : ", which");
+}
+
 static bool advise_constant(const struct advice *advice, const struct diagnostic *d,
                             const char *line, size_t length, struct text *out) {
   const char *text = wants_constant(line, length)
@@ -103,10 +220,10 @@ static bool advise_constant(const struct advice *advice, const struct diagnostic
   struct passed found;
   if (!text || !passed_find(advice->request->source, text, text + strcspn(text, "\n"), &found)) {
     const bool vla = advice->cpu && memmem(line, length, "variable length array", 21);
-    if (vla) hints_constant(NULL, out);
+    if (vla) add_constant(NULL, out);
     return vla;
   }
-  hints_constant(&found, out);
+  add_constant(&found, out);
   return true;
 }
 
@@ -117,8 +234,14 @@ static bool advise_constant(const struct advice *advice, const struct diagnostic
 static const struct limit {
   const char *words;
   enum source_cause cause;
-} limits[] = {{"too much global constant data", SOURCE_CONSTANT},
-              {"too much shared data", SOURCE_SHARED}};
+  const char *advice;
+} limits[] = {{"too much global constant data", SOURCE_CONSTANT,
+               ": give the kernel what is large by its address: an input of the config instead of "
+               "a constant"},
+              {"too much shared data", SOURCE_SHARED,
+               ": give the array to dynamic shared memory, whose bytes 'shared' sets in the "
+               "config; of a static one, sm_90a, sm_100a, sm_103a and sm_110a take up to 227 KiB, "
+               "sm_120a and sm_121a 99 KiB, all others 48 KiB"}};
 
 static const struct limit *advice_find_limit(const char *line, size_t length) {
   for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
@@ -137,7 +260,7 @@ static void advice_add_limit(struct advice *advice, const struct limit *limit, c
     error_place(&advice->where, text_get(&file), number);
   }
   text_add_n(out, line, length);
-  hints_limit(limit->cause, out);
+  text_add(out, limit->advice);
   advice->given = true;
   out->failed |= file.failed;
   text_free(&file);
@@ -168,7 +291,7 @@ static void add_foreign(struct advice *advice, const struct diagnostic *d, const
       !refuse_for_gpus(advice, text_get(&includer.path), includer.line, text_get(&header), out)) {
     if (found) text_addf(out, "%s: #include <%s>: ", text_get(&place), text_get(&header));
     text_add_n(out, line, length);
-    if (found) hints_header(advice->cpu, ours, text_get(&header), out);
+    if (found) add_header(advice->cpu, ours, text_get(&header), out);
     advice->given = found;
   }
   out->failed |= header.failed || place.failed;
@@ -190,12 +313,17 @@ static void advice_add_own(struct advice *advice, const struct diagnostic *d, co
   text_add_n(out, line, length);
   advice->given = true;
   if (missing)
-    hints_missing(advice_lack(advice, text_get(&header)), text_get(&header),
-                  text_get(&advice->request->toolkit->include), out);
-  else if (!(unknown_name(line, length, &name) && hints_name(text_get(&name), out)) &&
-           !hints_flag(line, length, out) && !advise_constant(advice, d, line, length, out)) {
+    add_missing(advice, text_get(&header), out);
+  else if (!(unknown_name(line, length, &name) && add_name(text_get(&name), out)) &&
+           !add_flag(line, length, out) && !advise_constant(advice, d, line, length, out)) {
     advice->given = blame_function(advice->request->source, text_get(&d->path), d->line, &function);
-    if (advice->given) hints_function(&function, out);
+    if (advice->given)
+      text_addf(out,
+                ": '%.*s' is %s. Put host code between '#ifndef __CUDACC_RTC__' and '#endif', or "
+                "the kernel into a file of its own",
+                (int)function.length, function.name,
+                function.host ? "a __host__ function"
+                              : "neither __global__ nor __device__, and so host code perhaps");
   }
   out->failed |= header.failed || name.failed;
   text_free(&header);
