@@ -7,10 +7,10 @@
 #include "capture.h"
 #include "library.h"
 #include "machine.h"
+#include "runtime/compile/kept.h"
 #include "runtime/cuda/compilers.h"
 #include "runtime/cuda/nvrtc.h"
 #include "runtime/devices.h"
-#include "tune/compiled_store.h"
 #include "tune/worker/worker.h"
 
 /* ---- Checks of every public function's arguments -------------------------------------------- */
@@ -148,7 +148,7 @@ int cugen_open(const cugen_options *options, cugen **out, cugen_error *error) {
   pthread_mutex_init(&lib->lock, NULL);
   lib->stop = options->stop;
   lib->stop_context = options->stop_context;
-  lib->with_ptx = compiled_store_open();
+  lib->with_ptx = kept_images_new((size_t)128 << 20);
   int status = lib->with_ptx ? library_take_options(lib, options, error) : error_memory(error);
   if (!status) status = take_measure(lib, options->measure, error);
   if (!status && lib->capture_path) status = capture_open(lib->capture_path, &lib->capture, error);
@@ -178,7 +178,7 @@ void cugen_close(cugen *lib) {
   cache_close(lib->cache);
   cache_close(lib->nothing);
   cache_close(lib->images);
-  compiled_store_close(lib->with_ptx);
+  kept_images_free(lib->with_ptx);
   worker_close(lib->looked);
   free(lib->gpus);
   compilers_close(lib->compilers);

@@ -60,7 +60,7 @@ struct cugen {
   struct cache *cache;             /* opened on first use; protected by the lock */
   struct cache *nothing;           /* empty cache for readers while there is no file; opened on
                                       first use */
-  struct compiled_store *with_ptx; /* compiled images of predicted variants, with their PTX */
+  struct kept_images *with_ptx; /* compiled images of predicted variants, with their PTX */
   struct cache *images;            /* images of references and other kernels that many runs share;
                                       in memory, opened on first use */
   pthread_mutex_t lock;            /* protects the members above, because kernels of one library may

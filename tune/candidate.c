@@ -6,7 +6,7 @@
 
 #include "base/library.h"
 #include "base/system.h"
-#include "compiled_store.h"
+#include "runtime/compile/kept.h"
 #include "runtime/cuda/nvrtc.h"
 #include "runtime/model/cubin.h"
 #include "runtime/model/model.h"
@@ -212,8 +212,9 @@ static int candidate_request_build(struct bench *bench, const struct kernel_spec
   struct compiled compiled = {0};
   bool found = false;
   int status = candidate_image_key(bench, spec, &key, err);
+  const struct hash hash = hash_bytes(text_get(&key), key.length);
   if (!status && bench->target->predicted)
-    found = compiled_store_find(bench->target->with_ptx, text_get(&key), &compiled);
+    found = kept_images_find(bench->target->with_ptx, &hash, &compiled);
   else if (!status)
     status = cache_image_load(bench->target->cache, text_get(&key), &compiled, &found, err);
   if (!status)
@@ -227,8 +228,9 @@ int candidate_keep_image(struct bench *bench, const struct candidate *c, cugen_e
   if (!c->real_build || c->real_build->status || c->real_build->kept) return CUGEN_OK;
   struct text key = {0};
   int status = candidate_image_key(bench, &c->real, &key, err);
+  const struct hash hash = hash_bytes(text_get(&key), key.length);
   if (!status && bench->target->predicted)
-    compiled_store_keep(bench->target->with_ptx, text_get(&key), &c->real_build->compiled);
+    kept_images_keep(bench->target->with_ptx, &hash, &c->real_build->compiled);
   else if (!status)
     status = cache_image_store(bench->target->cache, text_get(&key), &c->real_build->compiled, err);
   c->real_build->kept = !status;

@@ -55,7 +55,7 @@ struct tune_target {
   /* With in_process: the CUDA context of the worker's thread; NULL: the primary context. */
   void *cuda_context;
   struct cache *cache;
-  struct compiled_store *with_ptx; /* images of predicted variants, shared by several runs */
+  struct kept_images *with_ptx; /* images of predicted variants, shared by several runs */
   /* Cache for the images of references, generators and verify kernels, shared by several runs;
      NULL: none. */
   struct cache *images;

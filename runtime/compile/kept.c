@@ -1,4 +1,4 @@
-/* Keeping the images that this process has compiled; see kept.h. */
+/* Keeping compiled images in memory; see kept.h. */
 #include "kept.h"
 
 #include <pthread.h>
@@ -7,9 +7,6 @@
 
 #include "base/hash.h"
 #include "base/system.h"
-
-/* Limit of all images together; an image has some 50 KB, and the oldest are dropped. */
-static const size_t most_bytes = (size_t)16 << 20;
 
 struct image {
   struct hash key;
@@ -23,11 +20,13 @@ struct kept_images {
   pthread_mutex_t mutex;
   pthread_cond_t changed;
   struct image *all; /* newest first */
+  size_t most_bytes;
 };
 
-struct kept_images *kept_images_new(void) {
+struct kept_images *kept_images_new(size_t most_bytes) {
   struct kept_images *kept = calloc(1, sizeof *kept);
   if (!kept) return NULL;
+  kept->most_bytes = most_bytes;
   pthread_mutex_init(&kept->mutex, NULL);
   condition_open(&kept->changed);
   return kept;
@@ -96,8 +95,9 @@ static void kept_drop_oldest(struct kept_images *kept) {
   size_t bytes = 0;
   for (struct image **at = &kept->all; *at;) {
     struct image *image = *at;
-    bytes += sizeof *image + image->compiled.image_length;
-    if (image->ready && bytes > most_bytes) {
+    bytes += sizeof *image + image->compiled.image_length +
+             (image->compiled.ptx ? strlen(image->compiled.ptx) : 0);
+    if (image->ready && bytes > kept->most_bytes) {
       *at = image->next;
       image_free(image);
     } else {
@@ -120,4 +120,21 @@ void kept_images_put(struct kept_images *kept, const struct hash *key,
     pthread_cond_broadcast(&kept->changed);
   }
   pthread_mutex_unlock(&kept->mutex);
+}
+
+bool kept_images_find(struct kept_images *kept, const struct hash *key, struct compiled *out) {
+  pthread_mutex_lock(&kept->mutex);
+  const struct image *image = *kept_find(kept, key);
+  const bool found = image && image->ready && compiled_copy(&image->compiled, out);
+  pthread_mutex_unlock(&kept->mutex);
+  return found;
+}
+
+void kept_images_keep(struct kept_images *kept, const struct hash *key,
+                      const struct compiled *compiled) {
+  pthread_mutex_lock(&kept->mutex);
+  const bool absent = !*kept_find(kept, key);
+  if (absent) kept_mark(kept, key);
+  pthread_mutex_unlock(&kept->mutex);
+  if (absent) kept_images_put(kept, key, compiled);
 }

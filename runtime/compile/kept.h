@@ -1,7 +1,8 @@
-/* Images that this process has compiled for the cpu device, so that an equal source is not
-   compiled again: the reference at other sizes, or a variant in another thread of a check. The
-   compile pool (tune/compile_pool.h) has the images of one run, this list those of the whole
-   process. */
+/* Lists of compiled images in memory, so that an equal source is not compiled again by this process.
+   A toolkit has a list of the images for the cpu device: of the reference at other sizes, or of a
+   variant in another thread of a check. The library's handle has a list of images with their PTX,
+   which predictions need and the cache does not keep. The compile pool (tune/compile_pool.h) has the
+   images of one run. Any thread may call these functions. */
 #ifndef RUNTIME_COMPILE_KEPT_H
 #define RUNTIME_COMPILE_KEPT_H
 
@@ -9,13 +10,21 @@
 
 struct kept_images;
 
-/* Returns NULL without memory. */
-struct kept_images *kept_images_new(void);
+/* most_bytes: limit of all images together; the oldest ones are dropped. Returns NULL without
+   memory. */
+struct kept_images *kept_images_new(size_t most_bytes);
 void kept_images_free(struct kept_images *kept);
 
-/* Returns true if *out is a copy of the image with that key. Waits while another thread compiles
-   it. After false, the caller compiles the image and must call kept_images_put with the same
-   key, whether the compile succeeds or not. */
+/* Returns true if *out is a copy of the image with that key, which the caller frees; false if there
+   is none, or no memory for the copy. */
+bool kept_images_find(struct kept_images *kept, const struct hash *key, struct compiled *out);
+/* Keeps a copy of the image unless the key is present or there is no memory. */
+void kept_images_keep(struct kept_images *kept, const struct hash *key,
+                      const struct compiled *compiled);
+
+/* Like kept_images_find, but waits while another thread compiles the image. After false, the caller
+   compiles the image and must call kept_images_put with the same key, whether the compile succeeds
+   or not. */
 bool kept_images_get(struct kept_images *kept, const struct hash *key,
                      const struct process_stop *stop, struct compiled *out);
 /* compiled NULL: the compile failed, and threads that wait for the image compile it themselves. */

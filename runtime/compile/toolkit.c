@@ -235,6 +235,9 @@ static void find_compiler(struct toolkit *toolkit, const char *option) {
     if (look_for_compiler(toolkit, usual[i])) return;
 }
 
+/* An image for the cpu device has some 50 KB. */
+static const size_t most_kept = (size_t)16 << 20;
+
 /* ---- Opening and closing -------------------------------------------------------------------- */
 
 struct library_slot {
@@ -276,7 +279,7 @@ int toolkit_open(const struct toolkit_options *options, struct toolkit **out, cu
   struct toolkit *toolkit = calloc(1, sizeof *toolkit);
   if (!toolkit) return error_memory(err);
   toolkit->libraries = libraries_new();
-  toolkit->kept = kept_images_new();
+  toolkit->kept = kept_images_new(most_kept);
   find_toolkit(toolkit, named);
   find_compiler(toolkit, options ? options->compiler : NULL);
   text_add(&toolkit->driver, "libcuda.so.1");
@@ -322,10 +325,9 @@ static const struct {
 } parts[TOOLKIT_PARTS] = {
     [TOOLKIT_PART_NVRTC] = {"NVRTC (libnvrtc.so.13 or .12)", INSTALL_CUDA},
     [TOOLKIT_PART_HEADERS] = {"the CUDA headers (cuda_fp16.h)", INSTALL_CUDA},
-    [TOOLKIT_PART_COMPILER] =
-        {"a C++ compiler, which the cpu device needs,",
-         "Install g++ (Debian and Ubuntu: apt-get install g++), or name one with "
-         "cugen_options.compiler or $CUGEN_CXX."},
+    [TOOLKIT_PART_COMPILER] = {"a C++ compiler, which the cpu device needs,",
+                               "Install g++ (Debian and Ubuntu: apt-get install g++), or name one "
+                               "with cugen_options.compiler or $CUGEN_CXX."},
 };
 
 int toolkit_missing(const struct toolkit *toolkit, enum toolkit_part part, cugen_error *err) {
@@ -371,7 +373,7 @@ static int fill_slot(const struct toolkit *toolkit, toolkit_loader *load,
                      struct library_slot *slot) {
   int status = load(toolkit, &slot->table, &slot->error);
   slot->tried = status != CUGEN_ERROR_MEMORY;
-  if (status) slot->table = NULL;
+  if (status) free(slot->table), slot->table = NULL;
   return status;
 }
 
@@ -412,4 +414,10 @@ int toolkit_load(const char *library, const struct toolkit_symbol *symbols, size
                        symbols[i].name);
     }
   return CUGEN_OK;
+}
+
+int toolkit_load_table(const char *library, const struct toolkit_symbol *symbols, size_t count,
+                       size_t bytes, void **table, cugen_error *err) {
+  *table = calloc(1, bytes);
+  return *table ? toolkit_load(library, symbols, count, *table, err) : error_memory(err);
 }

@@ -75,8 +75,8 @@ enum toolkit_library {
   TOOLKIT_LIBRARY_COUNT
 };
 
-/* Makes the table of a library's functions; the toolkit frees it with free(). Libraries are
-   never unloaded. */
+/* Makes the table of a library's functions; the toolkit frees it with free(), after a failure too.
+   Libraries are never unloaded. */
 typedef int toolkit_loader(const struct toolkit *toolkit, void **table, cugen_error *err);
 
 /* The library's table, which `load` makes at the first call. A failure is kept too, except a
@@ -94,5 +94,8 @@ struct toolkit_symbol {
    the loader's own message. */
 int toolkit_load(const char *library, const struct toolkit_symbol *symbols, size_t count,
                  void *table, cugen_error *err);
+/* Allocates a table of so many bytes for toolkit_load. */
+int toolkit_load_table(const char *library, const struct toolkit_symbol *symbols, size_t count,
+                       size_t bytes, void **table, cugen_error *err);
 
 #endif

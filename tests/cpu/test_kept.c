@@ -72,7 +72,7 @@ static void *wait_for(void *context) {
 
 /* Returns what another thread gets that waits while this one compiles and then puts `put`. */
 static struct waiter beside(const struct compiled *put) {
-  struct waiter w = {.kept = kept_images_new(), .key = hash_bytes("a", 1)};
+  struct waiter w = {.kept = kept_images_new((size_t)16 << 20), .key = hash_bytes("a", 1)};
   struct compiled got;
   pthread_t thread;
   assert_non_null(w.kept);
@@ -107,7 +107,8 @@ static void *give_up(void *context) {
 
 /* A thread that is stopped while it waits does not disturb the thread that compiles. */
 TEST(who_is_stopped_leaves_it) {
-  struct waiter w = {.kept = kept_images_new(), .key = hash_bytes("a", 1), .found = true};
+  struct waiter w = {
+      .kept = kept_images_new((size_t)16 << 20), .key = hash_bytes("a", 1), .found = true};
   struct compiled got, image = {.image = (char[]){"image"}, .image_length = 5};
   pthread_t thread;
   assert_non_null(w.kept);
@@ -124,7 +125,7 @@ TEST(who_is_stopped_leaves_it) {
 /* The oldest images are dropped when all together have too many bytes. */
 TEST(old_ones_go) {
   static char large[6 << 20];
-  struct kept_images *kept = kept_images_new();
+  struct kept_images *kept = kept_images_new((size_t)16 << 20);
   struct compiled got, image = {.image = large, .image_length = sizeof large};
   const struct hash keys[] = {hash_bytes("a", 1), hash_bytes("b", 1), hash_bytes("c", 1)};
   assert_non_null(kept);

@@ -4,10 +4,11 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
+#include "base/hash.h"
 #include "base/system.h"
+#include "runtime/compile/kept.h"
 #include "tests/testing.h"
 #include "tune/compile_pool.h"
-#include "tune/compiled_store.h"
 
 static atomic_int begun, may_end;
 static size_t image_bytes;             /* bytes of all images */
@@ -171,24 +172,26 @@ static struct compiled fake_compiled(size_t bytes) {
 TEST(what_is_kept_for_predictions_is_found_until_it_is_too_much) {
   const size_t much = (size_t)70 << 20; /* of the 128 MiB that are kept */
   struct compiled small = fake_compiled(3), large = fake_compiled(much), found;
-  struct compiled_store *store = compiled_store_open();
+  const struct hash one = hash_bytes("small", 5), other = hash_bytes("other", 5),
+                    two = hash_bytes("large", 5), three = hash_bytes("larger", 6);
+  struct kept_images *store = kept_images_new((size_t)128 << 20);
   assert_non_null(store);
   memcpy(small.image, "abc", 3);
-  compiled_store_keep(store, "small", &small);
+  kept_images_keep(store, &one, &small);
   memcpy(small.image, "xyz", 3);
-  compiled_store_keep(store, "small", &small); /* the store has a copy of it already */
-  assert_true(compiled_store_find(store, "small", &found));
+  kept_images_keep(store, &one, &small); /* the store has a copy of it already */
+  assert_true(kept_images_find(store, &one, &found));
   assert_memory_equal(found.image, "abc", 3);
   assert_string_equal(found.ptx, "ptx");
   compiled_free(&found);
-  assert_false(compiled_store_find(store, "other", &found));
-  compiled_store_keep(store, "large", &large);
-  compiled_store_keep(store, "larger", &large);
-  assert_false(compiled_store_find(store, "small", &found));
-  assert_false(compiled_store_find(store, "large", &found));
-  assert_true(compiled_store_find(store, "larger", &found));
+  assert_false(kept_images_find(store, &other, &found));
+  kept_images_keep(store, &two, &large);
+  kept_images_keep(store, &three, &large);
+  assert_false(kept_images_find(store, &one, &found));
+  assert_false(kept_images_find(store, &two, &found));
+  assert_true(kept_images_find(store, &three, &found));
   compiled_free(&found);
   compiled_free(&small);
   compiled_free(&large);
-  compiled_store_close(store);
+  kept_images_free(store);
 }
