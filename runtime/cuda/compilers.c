@@ -192,10 +192,8 @@ static int compilers_await_identity(const struct compilers *c, const struct chil
       (answer != ANSWER_DONE || strcmp(wire_get_string(&reader), text_get(&identity)) != 0))
     status = error_set(err, CUGEN_ERROR_MISSING,
                        "%s does not answer as the worker of this %s, so that nothing can be "
-                       "compiled in a process of "
-                       "its own\nInstall cugen whole (cmake --install), or name the worker in "
-                       "cugen_options.worker or "
-                       "$CUGEN_WORKER.",
+                       "compiled in a process of its own\nInstall cugen whole (cmake --install), "
+                       "or name the worker in cugen_options.worker or $CUGEN_WORKER.",
                        c->options.program, text_get(&identity));
   text_free(&identity);
   text_free(&message);
@@ -276,8 +274,7 @@ static int compilers_crashed(const struct compile_request *request, struct child
       killed
           ? error_set(err, CUGEN_ERROR_MEMORY,
                       "%s: the compiler was killed, as the system does where memory runs out; "
-                      "leave more of it, "
-                      "or use fewer compile threads",
+                      "leave more of it, or use fewer compile threads",
                       request->name)
           : error_set(err, CUGEN_ERROR_COMPILE,
                       "%s: the compiler crashed: %s; it may use %d MB of memory and %d MB of stack",

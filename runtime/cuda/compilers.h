@@ -36,7 +36,7 @@ int compilers_compile(struct compilers *compilers, const struct compile_request 
 
 /* The state of a child process. */
 struct compilers_child {
-  bool open; /* set at the first compile, after which the child has no access to other files */
+  bool open; /* the toolkit is open, and the child can access no files beside the toolkit's */
   struct toolkit *toolkit;
   struct precompiled *precompiled;
   double idle; /* seconds to wait for the next compile; 0: no compile has come yet */

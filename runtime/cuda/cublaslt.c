@@ -33,13 +33,8 @@ static const struct toolkit_symbol symbols[] = {
         {"cublasLtGetStatusString", offsetof(struct cublaslt, status_string), true}};
 
 static int cublaslt_load(const struct toolkit *toolkit, void **table, cugen_error *err) {
-  struct cublaslt *lt = calloc(1, sizeof *lt);
-  if (!lt) return error_memory(err);
-  int status = toolkit_load(text_get(&toolkit->kernels[LIBRARY_cublasLt].path), symbols,
-                            sizeof symbols / sizeof *symbols, lt, err);
-  if (status) free(lt);
-  *table = status ? NULL : lt;
-  return status;
+  return toolkit_load_table(text_get(&toolkit->kernels[LIBRARY_cublasLt].path), symbols,
+                            sizeof symbols / sizeof *symbols, sizeof(struct cublaslt), table, err);
 }
 
 static int lt_check(const struct cublaslt *lt, int result, const char *call, cugen_error *err) {
@@ -107,9 +102,8 @@ static int check_matrices(const struct library_call *call, cugen_error *err) {
   struct matrix a, b, c, added;
   if (!find_matrix(&v[CUBLASLT_a], batch, &a) || !find_matrix(&v[CUBLASLT_b], batch, &b) ||
       !find_matrix(&v[CUBLASLT_c], batch, &c))
-    return cublaslt_refuse("a, b and c are matrices by rows or columns, with those of a batch "
-                           "behind each other",
-                           err);
+    return cublaslt_refuse(
+        "a, b and c are matrices by rows or columns, with those of a batch behind each other", err);
   if (a.columns != b.rows || a.rows != c.rows || b.columns != c.columns)
     return cublaslt_refuse("the shapes of a, b and c are not those of a product", err);
   if (!v[CUBLASLT_added].dtype) return CUGEN_OK;
@@ -270,11 +264,11 @@ static int cublaslt_choose(struct cublaslt_kernel *k, void *operation, void *wis
   if (result != LT_SUCCESS && result != LT_NOT_SUPPORTED)
     return lt_check(k->lt, result, "MatmulAlgoGetHeuristic", err);
   if (wanted >= count || results[wanted].state != LT_SUCCESS)
-    return error_set(err, CUGEN_ERROR_CONFIG,
-                     count ? "cublasLt has %d algorithms for this product, so none is number %lld"
-                           : "cublasLt has no algorithm for a product of these types, orders and "
-                             "sizes",
-                     count, (long long)wanted);
+    return error_set(
+        err, CUGEN_ERROR_CONFIG,
+        count ? "cublasLt has %d algorithms for this product, so none is number %lld"
+              : "cublasLt has no algorithm for a product of these types, orders and sizes",
+        count, (long long)wanted);
   k->algorithm = results[wanted].algorithm;
   k->base.workspace = results[wanted].workspace;
   return CUGEN_OK;

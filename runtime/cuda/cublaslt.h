@@ -8,41 +8,42 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { LT_SUCCESS = 0, LT_NOT_SUPPORTED = 15 }; /* cublasStatus_t */
-enum { LT_OP_N = 0, LT_OP_T = 1 };              /* cublasOperation_t */
-enum lt_type {                                  /* cudaDataType */
-               LT_R_32F = 0,
-               LT_R_64F = 1,
-               LT_R_16F = 2,
-               LT_R_8I = 3,
-               LT_R_32I = 10,
-               LT_R_16BF = 14,
-               LT_R_8F_E4M3 = 28,
-               LT_R_8F_E5M2 = 29
+/* cublasStatus_t */
+enum { LT_SUCCESS = 0, LT_NOT_SUPPORTED = 15 };
+/* cublasOperation_t */
+enum { LT_OP_N = 0, LT_OP_T = 1 };
+/* cudaDataType */
+enum lt_type {
+  LT_R_32F = 0,
+  LT_R_64F = 1,
+  LT_R_16F = 2,
+  LT_R_8I = 3,
+  LT_R_32I = 10,
+  LT_R_16BF = 14,
+  LT_R_8F_E4M3 = 28,
+  LT_R_8F_E5M2 = 29
 };
-enum lt_compute { /* cublasComputeType_t */
-                  LT_COMPUTE_32F = 68,
-                  LT_COMPUTE_64F = 70,
-                  LT_COMPUTE_32I = 72,
-                  LT_COMPUTE_32F_FAST_TF32 = 77
+/* cublasComputeType_t */
+enum lt_compute {
+  LT_COMPUTE_32F = 68,
+  LT_COMPUTE_64F = 70,
+  LT_COMPUTE_32I = 72,
+  LT_COMPUTE_32F_FAST_TF32 = 77
 };
-enum { /* cublasLtMatmulDescAttributes_t */
-       LT_DESC_TRANSA = 3,
-       LT_DESC_TRANSB = 4,
-       LT_DESC_EPILOGUE = 7,
-       LT_DESC_BIAS_POINTER = 8,
-       LT_DESC_FAST_ACCUM = 25
-};
-enum { LT_EPILOGUE_DEFAULT = 1, LT_EPILOGUE_RELU = 2, LT_EPILOGUE_BIAS = 4, LT_EPILOGUE_GELU = 32 };
+/* cublasLtMatmulDescAttributes_t */
 enum {
-  LT_LAYOUT_BATCH_COUNT = 5,
-  LT_LAYOUT_BATCH_OFFSET = 6
-};     /* cublasLtMatrixLayoutAttribute_t */
-enum { /* cublasLtMatmulPreferenceAttributes_t */
-       LT_PREF_WORKSPACE_BYTES = 1,
-       LT_PREF_ALIGNMENT_A = 5,
-       LT_PREF_ALIGNMENT_D = 8
+  LT_DESC_TRANSA = 3,
+  LT_DESC_TRANSB = 4,
+  LT_DESC_EPILOGUE = 7,
+  LT_DESC_BIAS_POINTER = 8,
+  LT_DESC_FAST_ACCUM = 25
 };
+/* cublasLtEpilogue_t */
+enum { LT_EPILOGUE_DEFAULT = 1, LT_EPILOGUE_RELU = 2, LT_EPILOGUE_BIAS = 4, LT_EPILOGUE_GELU = 32 };
+/* cublasLtMatrixLayoutAttribute_t */
+enum { LT_LAYOUT_BATCH_COUNT = 5, LT_LAYOUT_BATCH_OFFSET = 6 };
+/* cublasLtMatmulPreferenceAttributes_t */
+enum { LT_PREF_WORKSPACE_BYTES = 1, LT_PREF_ALIGNMENT_A = 5, LT_PREF_ALIGNMENT_D = 8 };
 
 struct lt_algorithm { /* cublasLtMatmulAlgo_t */
   uint64_t data[8];

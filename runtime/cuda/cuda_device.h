@@ -1,8 +1,7 @@
 /* The inside of the cuda backend, shared by its files: device.c describes and opens devices and has
    the table, memory.c allocates and guards memory, kernel.c loads images and launches kernels,
    graph.c records graphs of launches, timer.c times launches, hold.c holds a stream back, texture.c
-   makes textures and tensor maps, library.c calls the kernels of
-   NVIDIA's libraries. */
+   makes textures and tensor maps, library.c calls the kernels of NVIDIA's libraries. */
 #ifndef RUNTIME_CUDA_CUDA_DEVICE_H
 #define RUNTIME_CUDA_CUDA_DEVICE_H
 
@@ -62,8 +61,8 @@ static inline CUdeviceptr address(const void *pointer) {
   return (CUdeviceptr)(uintptr_t)pointer;
 }
 
-/* Between the two, what is queued on the device's stream does not start, if the device can. The
-   context is current. See hold.c. */
+/* What is queued on the device's stream between cuda_hold and cuda_release starts at cuda_release,
+   if the device can hold a stream back. Called with the context current. See hold.c. */
 void cuda_hold(struct cuda_device *cuda);
 void cuda_release(struct cuda_device *cuda);
 void cuda_hold_close(struct cuda_device *cuda);

@@ -179,8 +179,7 @@ static int check_context(struct cuda_device *cuda, cugen_error *err) {
   if (status || handle == cuda->handle) return status;
   return error_set(err, CUGEN_ERROR_USAGE,
                    "the CUDA context is one of cuda:%d, the kernel is for %s: make a context of "
-                   "that device current, or "
-                   "open cugen for the device \"cuda:%d\"",
+                   "that device current, or open cugen for the device \"cuda:%d\"",
                    (int)handle, cuda->base.description.id, (int)handle);
 }
 
@@ -319,17 +318,7 @@ static int cuda_energy(struct device *device, double *joules, cugen_error *err) 
 static void cuda_clock(struct device *device, struct device_clock *out) {
   struct cuda_device *cuda = cuda_of(device);
   *out = (struct device_clock){0};
-  if (!find_nvml(cuda)) return;
-  struct nvml_state state;
-  struct text why = {0};
-  nvml_read(cuda->nvml, cuda->nvml_device, &state);
-  nvml_throttle_text(state.throttle, &why);
-  out->sm_mhz = state.sm_mhz;
-  out->power_watts = state.power_milliwatts / 1000;
-  out->at_power_cap = state.throttle & NVML_POWER_CAP;
-  size_t length = why.length < sizeof out->throttle ? why.length : sizeof out->throttle - 1;
-  memcpy(out->throttle, text_get(&why), length);
-  text_free(&why);
+  if (find_nvml(cuda)) nvml_read(cuda->nvml, cuda->nvml_device, out);
 }
 
 /* clang-format off */

@@ -72,10 +72,9 @@ int driver_check_version(const struct driver *driver, const struct toolkit *tool
   if (driver->version / 1000 >= major) return CUGEN_OK;
   return error_set(err, CUGEN_ERROR_DEVICE,
                    "the CUDA driver is too old: it supports CUDA %d.%d, but NVRTC is of CUDA %d "
-                   "(%s), whose kernels "
-                   "need an NVIDIA driver %d or newer.\nUpdate the driver, or name a CUDA %d "
-                   "toolkit with cugen_options.toolkit (one from PyPI: pip install --target cuda "
-                   "'cuda-toolkit[cccl,cudart,nvrtc]==%d.*').",
+                   "(%s), whose kernels need an NVIDIA driver %d or newer.\nUpdate the driver, or "
+                   "name a CUDA %d toolkit with cugen_options.toolkit (one from PyPI: pip install "
+                   "--target cuda 'cuda-toolkit[cccl,cudart,nvrtc]==%d.*').",
                    driver->version / 1000, driver->version % 1000 / 10, major,
                    text_get(&toolkit->nvrtc), driver_needed(major), driver->version / 1000,
                    driver->version / 1000);
@@ -114,20 +113,11 @@ static int driver_start(struct driver *driver, cugen_error *err) {
 }
 
 static int driver_load(const struct toolkit *toolkit, void **table, cugen_error *err) {
-  struct driver *driver = calloc(1, sizeof *driver);
-  if (!driver) return error_memory(err);
-  int status = toolkit_load(text_get(&toolkit->driver), symbols, sizeof symbols / sizeof *symbols,
-                            driver, err);
-  if (status)
-    no_driver(toolkit, err);
-  else
-    status = driver_start(driver, err);
-  if (status) {
-    free(driver);
-    return status;
-  }
-  *table = driver;
-  return CUGEN_OK;
+  int status =
+      toolkit_load_table(text_get(&toolkit->driver), symbols, sizeof symbols / sizeof *symbols,
+                         sizeof(struct driver), table, err);
+  if (status == CUGEN_ERROR_MISSING) no_driver(toolkit, err);
+  return status ? status : driver_start(*table, err);
 }
 
 int driver_open(const struct toolkit *toolkit, const struct driver **out, cugen_error *err) {

@@ -20,8 +20,7 @@ int cuda_graphs(const struct toolkit *toolkit, cugen_error *err) {
   if (status || has_graphs(driver)) return status;
   return error_set(err, CUGEN_ERROR_DEVICE,
                    "the CUDA driver (CUDA %d.%d) has no graphs as of CUDA 11.4: update it, or "
-                   "measure otherwise than "
-                   "in a graph",
+                   "measure otherwise than in a graph",
                    driver->version / 1000, driver->version % 1000 / 10);
 }
 

@@ -114,8 +114,7 @@ static int kernel_load_all(struct cuda_device *cuda, struct loaded *loaded,
   if (status == CUGEN_ERROR_DEVICE) /* a library's code is checked only with its first kernel */
     error_append(err,
                  "\nAn image for another GPU or a newer CUDA does not load: this is an %s, its "
-                 "driver supports "
-                 "CUDA %d.%d.",
+                 "driver supports CUDA %d.%d.",
                  cuda->base.description.arch, cuda->driver->version / 1000,
                  cuda->driver->version % 1000 / 10);
   return status;
@@ -279,14 +278,14 @@ void cuda_unprepare(struct device *device, struct entry *entry, void *prepared) 
 
 static int explain_launch(const struct entry *entry, const struct kernel_launch *launch, int status,
                           cugen_error *err) {
-  error_append(
-      err,
-      "\nkernel '%s', grid %ux%ux%u, block %ux%ux%u = %llu threads (it can have %d with its %d "
-      "registers), %d + %lld bytes of shared memory",
-      launch->entry, launch->grid[0], launch->grid[1], launch->grid[2], launch->block[0],
-      launch->block[1], launch->block[2],
-      (unsigned long long)launch->block[0] * launch->block[1] * launch->block[2],
-      entry->max_threads, entry->registers, entry->static_shared, (long long)launch->shared_bytes);
+  error_append(err,
+               "\nkernel '%s', grid %ux%ux%u, block %ux%ux%u = %llu threads (it can have %d with "
+               "its %d registers), %d + %lld bytes of shared memory",
+               launch->entry, launch->grid[0], launch->grid[1], launch->grid[2], launch->block[0],
+               launch->block[1], launch->block[2],
+               (unsigned long long)launch->block[0] * launch->block[1] * launch->block[2],
+               entry->max_threads, entry->registers, entry->static_shared,
+               (long long)launch->shared_bytes);
   return status;
 }
 

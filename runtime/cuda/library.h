@@ -33,6 +33,7 @@ struct library_ops {
   /* Allocates and locks nothing of cugen's. */
   int (*launch)(const struct library_kernel *kernel, const struct library_prepared *prepared,
                 void **parameters, void *stream, cugen_error *err);
+  /* Closes the handle that open made. */
   void (*shut)(struct cuda_device *cuda, void *handle);
 };
 

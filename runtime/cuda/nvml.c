@@ -3,9 +3,10 @@
 #include "nvml.h"
 #include "runtime/compile/toolkit.h"
 
-#include <stdlib.h>
+#include <stdio.h>
+#include <string.h>
 
-enum { NVML_SUCCESS = 0, NVML_CLOCK_SM = 1, NVML_CLOCK_MEM = 2 };
+enum { NVML_SUCCESS = 0, NVML_CLOCK_SM = 1 };
 
 #define NVML_FUNCTIONS(X)                                                                          \
   X(init, nvmlInit_v2, true, (void))                                                               \
@@ -32,6 +33,7 @@ static const struct toolkit_symbol symbols[] = {
 
 /* nvmlClocksThrottleReason...; idle (1) and an application's own clock setting (2) are not
    reported. */
+enum { NVML_POWER_CAP = 0x4 };
 static const struct reason {
   uint64_t bits;
   const char *text;
@@ -42,19 +44,15 @@ static const struct reason {
                {0x80, "hardware power brake"}};
 
 static int nvml_load(const struct toolkit *toolkit, void **table, cugen_error *err) {
-  struct nvml *nvml = calloc(1, sizeof *nvml);
-  if (!nvml) return error_memory(err);
   int status =
-      toolkit_load(text_get(&toolkit->nvml), symbols, sizeof symbols / sizeof *symbols, nvml, err);
-  int result = status ? NVML_SUCCESS : nvml->init();
-  if (result != NVML_SUCCESS)
-    status = error_set(err, CUGEN_ERROR_DEVICE, "nvmlInit: %s", nvml->error_string(result));
-  if (status) {
-    free(nvml);
-    return status;
-  }
-  *table = nvml;
-  return CUGEN_OK;
+      toolkit_load_table(text_get(&toolkit->nvml), symbols, sizeof symbols / sizeof *symbols,
+                         sizeof(struct nvml), table, err);
+  if (status) return status;
+  const struct nvml *nvml = *table;
+  const int result = nvml->init();
+  return result == NVML_SUCCESS
+             ? CUGEN_OK
+             : error_set(err, CUGEN_ERROR_DEVICE, "nvmlInit: %s", nvml->error_string(result));
 }
 
 int nvml_open(const struct toolkit *toolkit, const struct nvml **out, cugen_error *err) {
@@ -74,19 +72,25 @@ int nvml_find(const struct nvml *nvml, const char *uuid, struct nvml_device **ou
                    nvml->error_string(result));
 }
 
-static int clock_of(const struct nvml *nvml, struct nvml_device *device, int which) {
-  unsigned mhz = 0;
-  return nvml->clock(device, which, &mhz) == NVML_SUCCESS ? (int)mhz : 0;
+/* Appends the names of the reasons; what does not fit is cut off. */
+static void write_throttle(uint64_t bits, char *out, size_t size) {
+  for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++) {
+    const size_t length = strlen(out);
+    if (bits & reasons[i].bits)
+      snprintf(out + length, size - length, "%s%s", length ? ", " : "", reasons[i].text);
+  }
 }
 
-void nvml_read(const struct nvml *nvml, struct nvml_device *device, struct nvml_state *out) {
-  unsigned power = 0;
-  unsigned long long throttle = 0;
-  *out = (struct nvml_state){.sm_mhz = clock_of(nvml, device, NVML_CLOCK_SM),
-                             .memory_mhz = clock_of(nvml, device, NVML_CLOCK_MEM)};
-  if (nvml->power && nvml->power(device, &power) == NVML_SUCCESS)
-    out->power_milliwatts = (int)power;
-  if (nvml->throttle && nvml->throttle(device, &throttle) == NVML_SUCCESS) out->throttle = throttle;
+void nvml_read(const struct nvml *nvml, struct nvml_device *device, struct device_clock *out) {
+  unsigned mhz = 0, milliwatts = 0;
+  unsigned long long bits = 0;
+  *out = (struct device_clock){0};
+  if (nvml->clock(device, NVML_CLOCK_SM, &mhz) == NVML_SUCCESS) out->sm_mhz = (int)mhz;
+  if (nvml->power && nvml->power(device, &milliwatts) == NVML_SUCCESS)
+    out->power_watts = (int)milliwatts / 1000;
+  if (!nvml->throttle || nvml->throttle(device, &bits) != NVML_SUCCESS) return;
+  out->at_power_cap = bits & NVML_POWER_CAP;
+  write_throttle(bits, out->throttle, sizeof out->throttle);
 }
 
 int nvml_energy(const struct nvml *nvml, struct nvml_device *device, double *joules,
@@ -100,13 +104,4 @@ int nvml_energy(const struct nvml *nvml, struct nvml_device *device, double *jou
     return error_set(err, CUGEN_ERROR_DEVICE, "%s: %s", name, nvml->error_string(result));
   *joules = (double)millijoules / 1000;
   return CUGEN_OK;
-}
-
-void nvml_throttle_text(uint64_t throttle, struct text *out) {
-  const char *separator = "";
-  for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++) {
-    if (!(throttle & reasons[i].bits)) continue;
-    text_addf(out, "%s%s", separator, reasons[i].text);
-    separator = ", ";
-  }
 }

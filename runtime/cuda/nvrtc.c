@@ -77,8 +77,7 @@ static int check_version(const struct toolkit *toolkit, const struct nvrtc *nvrt
   if (!told || told == nvrtc->number) return CUGEN_OK;
   return error_set(err, CUGEN_ERROR_MISSING,
                    "%s says that it is NVRTC %d.%d, but beside it lie the builtins of %d.%d: two "
-                   "toolkits are mixed "
-                   "there; name another folder with cugen_options.toolkit",
+                   "toolkits are mixed there; name another folder with cugen_options.toolkit",
                    text_get(&toolkit->nvrtc), nvrtc->number / 1000, nvrtc->number % 1000 / 10,
                    told / 1000, told % 1000 / 10);
 }
@@ -100,19 +99,13 @@ static int load_builtins(const struct toolkit *toolkit, const struct nvrtc *nvrt
 
 static int nvrtc_load(const struct toolkit *toolkit, void **table, cugen_error *err) {
   if (!toolkit->nvrtc.length) return toolkit_missing(toolkit, TOOLKIT_PART_NVRTC, err);
-  struct nvrtc *nvrtc = calloc(1, sizeof *nvrtc);
-  if (!nvrtc) return error_memory(err);
-  int status = toolkit_load(text_get(&toolkit->nvrtc), symbols, sizeof symbols / sizeof *symbols,
-                            nvrtc, err);
-  if (!status) status = ask_version(nvrtc, err);
-  if (!status) status = check_version(toolkit, nvrtc, err);
-  if (!status) status = load_builtins(toolkit, nvrtc, err);
-  if (status) {
-    free(nvrtc);
-    return error_prefix(err, "NVRTC cannot be used");
-  }
-  *table = nvrtc;
-  return CUGEN_OK;
+  int status =
+      toolkit_load_table(text_get(&toolkit->nvrtc), symbols, sizeof symbols / sizeof *symbols,
+                         sizeof(struct nvrtc), table, err);
+  if (!status) status = ask_version(*table, err);
+  if (!status) status = check_version(toolkit, *table, err);
+  if (!status) status = load_builtins(toolkit, *table, err);
+  return status ? error_prefix(err, "NVRTC cannot be used") : CUGEN_OK;
 }
 
 int nvrtc_open(const struct toolkit *toolkit, const struct nvrtc **out, cugen_error *err) {
@@ -246,11 +239,14 @@ static void add_log(const char *log, int lines, struct text *out) {
 
 /* ---- Compiling ------------------------------------------------------------------------------ */
 
+/* A compile in progress. */
 struct job {
   const struct nvrtc *nvrtc;
   const struct compile_request *request;
   nvrtcProgram program;
-  struct text arch, note, log;
+  struct text arch; /* the architecture that is compiled for, which may be an earlier one */
+  struct text note; /* what cugen adds to the log: that the architecture is another one */
+  struct text log;
   double deadline; /* 0: no deadline */
 };
 
@@ -261,13 +257,11 @@ static int job_error(const struct job *job, nvrtcResult result, const char *doin
   const int status = result == NVRTC_ERROR_OUT_OF_MEMORY ? CUGEN_ERROR_MEMORY
                      : builtins                          ? CUGEN_ERROR_IO
                                                          : CUGEN_ERROR_COMPILE;
-  return error_set(
-      err, status, "%s: NVRTC failed to %s: %s%s", job->request->name, doing,
-      job->nvrtc->result_text(result),
-      builtins
-          ? ". This is no fault of the source: is libnvrtc-builtins beside libnvrtc, and is there "
-            "memory and room for temporary files?"
-          : "");
+  return error_set(err, status, "%s: NVRTC failed to %s: %s%s", job->request->name, doing,
+                   job->nvrtc->result_text(result),
+                   builtins ? ". This is no fault of the source: is libnvrtc-builtins beside "
+                              "libnvrtc, and is there memory and room for temporary files?"
+                            : "");
 }
 
 /* Called from NVRTC's threads. Once the deadline has passed, every later call returns true, too. */
@@ -379,7 +373,7 @@ static void nvrtc_add_folder(struct options *options, const struct text *folder)
   text_free(&text);
 }
 
-/* Adds the words of the request's options. A default --std is left out if the request has one. */
+/* Adds the words of the request's options. */
 static void add_requested(struct options *options, const char *requested) {
   for (const char *at = requested ? requested : ""; *at; at += strspn(at, " ")) {
     size_t length = strcspn(at, " ");

@@ -32,7 +32,12 @@ enum { FILES_TO_FIT = 32 };
    the rest. */
 static const double share_of_time = 0.2;
 
-enum stage { WAIT, PROVE, USE, REFUSED };
+enum stage {
+  WAIT,   /* sources with this key are counted */
+  PROVE,  /* the next source is compiled both ways */
+  USE,    /* the file has been proved, and sources are compiled with it */
+  REFUSED /* sources with this key are compiled as they are */
+};
 
 struct precompiled {
   struct text folder, key; /* key: the sources that `stage` and `met` are about */

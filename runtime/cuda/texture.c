@@ -33,16 +33,15 @@ static int texture_check_alignment(struct cuda_device *cuda, const struct kernel
                    (&pitch, CU_DEVICE_ATTRIBUTE_TEXTURE_PITCH_ALIGNMENT, cuda->handle));
   if (status) return status;
   if ((uintptr_t)buffer % (size_t)base)
-    return error_set(err, CUGEN_ERROR_USAGE,
-                     "argument '%s' is read as a texture: its address must be a multiple of %d "
-                     "bytes, as all memory "
-                     "of the driver's is; with access = \"array\" any address will do",
-                     argument->name, base);
+    return error_set(
+        err, CUGEN_ERROR_USAGE,
+        "argument '%s' is read as a texture: its address must be a multiple of %d bytes, as all "
+        "memory of the driver's is; with access = \"array\" any address will do",
+        argument->name, base);
   if (row_bytes % (size_t)pitch)
     return error_set(err, CUGEN_ERROR_DEVICE,
                      "argument '%s' is read as a texture: its rows must be a multiple of %d bytes "
-                     "apart, not %zu; "
-                     "with access = \"array\" any pitch will do",
+                     "apart, not %zu; with access = \"array\" any pitch will do",
                      argument->name, pitch, row_bytes);
   return CUGEN_OK;
 }
@@ -211,8 +210,7 @@ int cuda_tensor_make(struct device *device, const struct kernel_argument *argume
   if (!cuda->driver->tensor_encode)
     return error_set(err, CUGEN_ERROR_DEVICE,
                      "argument '%s' is reached through a tensor map, and this driver makes none: "
-                     "it supports CUDA "
-                     "%d.%d, tensor maps came with 12.0",
+                     "it supports CUDA %d.%d, tensor maps came with 12.0",
                      argument->name, cuda->driver->version / 1000,
                      cuda->driver->version % 1000 / 10);
   if ((uintptr_t)buffer % 16)

@@ -136,44 +136,33 @@ static bool attribute_next(struct span *span, struct attribute *out) {
   return true;
 }
 
-static void take_module_attribute(const struct attribute *attribute, uint32_t symbol,
-                                  struct kernel_resources *out) {
-  if (attribute->count < 2 || attribute->words[0] != symbol) return;
-  uint32_t value = attribute->words[1];
-  switch (attribute->kind) {
-  case EIATTR_REGCOUNT: out->registers = (int)value; break;
-  case EIATTR_FRAME_SIZE:
-  case EIATTR_MIN_STACK_SIZE:
-    if (value > out->local_bytes) out->local_bytes = value;
-    break;
-  default: break;
-  }
-}
-
-static void take_kernel_attribute(const struct attribute *attribute, struct kernel_resources *out) {
-  bool bounds = attribute->kind == EIATTR_MAX_THREADS || attribute->kind == EIATTR_REQNTID;
-  if (bounds && attribute->count >= 3)
-    out->max_threads = (int)(attribute->words[0] * attribute->words[1] * attribute->words[2]);
+/* The attributes in a section: .nv.info, or .nv.info.KERNEL; none if there is no such section. */
+static struct span attributes_in(const struct cubin *cubin, const char *prefix,
+                                 const char *kernel) {
+  Elf64_Shdr section;
+  return section_find(cubin, prefix, kernel, &section) ? section_span(cubin, &section)
+                                                       : (struct span){cubin->image, 0};
 }
 
 /* ---- Resources ------------------------------------------------------------------------------ */
 
 static void read_module_info(const struct cubin *cubin, uint32_t symbol,
                              struct kernel_resources *out) {
-  Elf64_Shdr section;
-  if (!section_find(cubin, ".nv.info", "", &section)) return;
-  struct span span = section_span(cubin, &section);
-  struct attribute attribute;
-  while (attribute_next(&span, &attribute)) take_module_attribute(&attribute, symbol, out);
+  struct span span = attributes_in(cubin, ".nv.info", "");
+  for (struct attribute a; attribute_next(&span, &a);) {
+    if (a.count < 2 || a.words[0] != symbol) continue;
+    const bool stack = a.kind == EIATTR_FRAME_SIZE || a.kind == EIATTR_MIN_STACK_SIZE;
+    if (a.kind == EIATTR_REGCOUNT) out->registers = (int)a.words[1];
+    if (stack && a.words[1] > out->local_bytes) out->local_bytes = a.words[1];
+  }
 }
 
 static void read_kernel_info(const struct cubin *cubin, const char *entry,
                              struct kernel_resources *out) {
-  Elf64_Shdr section;
-  if (!section_find(cubin, ".nv.info.", entry, &section)) return;
-  struct span span = section_span(cubin, &section);
-  struct attribute attribute;
-  while (attribute_next(&span, &attribute)) take_kernel_attribute(&attribute, out);
+  struct span span = attributes_in(cubin, ".nv.info.", entry);
+  for (struct attribute a; attribute_next(&span, &a);)
+    if ((a.kind == EIATTR_MAX_THREADS || a.kind == EIATTR_REQNTID) && a.count >= 3)
+      out->max_threads = (int)(a.words[0] * a.words[1] * a.words[2]);
 }
 
 static void cubin_read_memory(const struct cubin *cubin, const char *entry,

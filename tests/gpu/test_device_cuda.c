@@ -160,13 +160,10 @@ TEST(test_clock) {
     return;
   }
   struct nvml_device *handle;
-  struct nvml_state now;
-  FREED(text) why = {0};
+  struct device_clock now;
   check(nvml_find(nvml, device->description.uuid, &handle, &err), &err);
   nvml_read(nvml, handle, &now);
-  nvml_throttle_text(now.throttle, &why);
-  printf("SM %d MHz, memory %d MHz, %d mW, throttle %llx %s\n", mhz, now.memory_mhz,
-         now.power_milliwatts, (unsigned long long)now.throttle, text_get(&why));
+  printf("SM %d MHz, %d W, throttle %s\n", now.sm_mhz, now.power_watts, now.throttle);
   assert_true(mhz > 0 && mhz <= (int)(device->description.facts.clock_khz / 1000));
 }
 

@@ -4,61 +4,38 @@
 #define CUGEN_STDINT
 #include <climits>
 
-using int8_t = signed char;
-using uint8_t = unsigned char;
-using int_fast8_t = signed char;
-using uint_fast8_t = unsigned char;
-using int_least8_t = signed char;
-using uint_least8_t = unsigned char;
-using int16_t = signed short;
-using uint16_t = unsigned short;
-using int_fast16_t = signed short;
-using uint_fast16_t = unsigned short;
-using int_least16_t = signed short;
-using uint_least16_t = unsigned short;
-using int32_t = signed int;
-using uint32_t = unsigned int;
-using int_fast32_t = signed int;
-using uint_fast32_t = unsigned int;
-using int_least32_t = signed int;
-using uint_least32_t = unsigned int;
-using int64_t = signed long long;
-using uint64_t = unsigned long long;
-using int_fast64_t = signed long long;
-using uint_fast64_t = unsigned long long;
-using int_least64_t = signed long long;
-using uint_least64_t = unsigned long long;
+/* The types of one width; the fast and the least ones have just this width. */
+#define CUGEN_WIDTH(bits, type)                                                                    \
+  using int##bits##_t = signed type;                                                               \
+  using int_fast##bits##_t = signed type;                                                          \
+  using int_least##bits##_t = signed type;                                                         \
+  using uint##bits##_t = unsigned type;                                                            \
+  using uint_fast##bits##_t = unsigned type;                                                       \
+  using uint_least##bits##_t = unsigned type
+CUGEN_WIDTH(8, char);
+CUGEN_WIDTH(16, short);
+CUGEN_WIDTH(32, int);
+CUGEN_WIDTH(64, long long);
+#undef CUGEN_WIDTH
 using intptr_t = int64_t;
 using uintptr_t = uint64_t;
 using intmax_t = int64_t;
 using uintmax_t = uint64_t;
 namespace std {
-using ::int16_t;
-using ::int32_t;
-using ::int64_t;
-using ::int8_t;
-using ::int_fast16_t;
-using ::int_fast32_t;
-using ::int_fast64_t;
-using ::int_fast8_t;
-using ::int_least16_t;
-using ::int_least32_t;
-using ::int_least64_t;
-using ::int_least8_t;
+#define CUGEN_WIDTH(bits)                                                                          \
+  using ::int##bits##_t;                                                                           \
+  using ::int_fast##bits##_t;                                                                      \
+  using ::int_least##bits##_t;                                                                     \
+  using ::uint##bits##_t;                                                                          \
+  using ::uint_fast##bits##_t;                                                                     \
+  using ::uint_least##bits##_t
+CUGEN_WIDTH(8);
+CUGEN_WIDTH(16);
+CUGEN_WIDTH(32);
+CUGEN_WIDTH(64);
+#undef CUGEN_WIDTH
 using ::intmax_t;
 using ::intptr_t;
-using ::uint16_t;
-using ::uint32_t;
-using ::uint64_t;
-using ::uint8_t;
-using ::uint_fast16_t;
-using ::uint_fast32_t;
-using ::uint_fast64_t;
-using ::uint_fast8_t;
-using ::uint_least16_t;
-using ::uint_least32_t;
-using ::uint_least64_t;
-using ::uint_least8_t;
 using ::uintmax_t;
 using ::uintptr_t;
 } // namespace std
