@@ -20,9 +20,10 @@ static bool is_memory(const char *path) {
 
 /* The last engine takes every path that the others do not. */
 static const struct cache_engine *engine_of(const char *path) {
+  static const struct cache_engine *const engines[] = {&cache_postgres, &cache_sqlite};
   size_t i = 0;
-  while (cache_engines[i + 1] && !cache_engines[i]->takes(path)) i++;
-  return cache_engines[i];
+  while (!engines[i]->takes(path)) i++;
+  return engines[i];
 }
 
 int cache_open(const char *path, struct cache **out, struct text *warning, cugen_error *err) {
@@ -182,7 +183,7 @@ int cache_verify(struct cache *cache, cugen_cache_counts *out, struct text *wron
   *out = (cugen_cache_counts){0};
   pthread_mutex_lock(&cache->lock);
   struct cache_check check = {cache, out, wrong, foreign};
-  int status = cache->engine->verify(cache, out, wrong, foreign, err);
+  int status = cache->engine->verify(&check, err);
   if (!status) status = cache_check_portfolios(&check, err);
   pthread_mutex_unlock(&cache->lock);
   return status || !(wrong->failed || foreign->failed) ? status : error_memory(err);

@@ -2,7 +2,7 @@
    whose struct begins with struct cache. Code that does not depend on where records are kept is
    shared by all engines: which records belong to a key (load.c), what a filter selects
    (filter.c), which of two records takes precedence (precedence.c), whose image it is (image.c).
-   An engine is a folder and a row in engines.c. */
+   An engine is a folder and a row in cache.c. */
 #ifndef RUNTIME_STORE_ENGINE_H
 #define RUNTIME_STORE_ENGINE_H
 
@@ -13,8 +13,8 @@
 #include "cache.h"
 #include "seal.h"
 
-/* How long a transaction waits for other processes: for a user's request, and for a measurement
-   that must not be lost. */
+/* How long a transaction waits for other processes, or for a server: for a user's request, and for
+   a measurement that must not be lost. */
 enum { CACHE_BUSY_SECONDS = 20, CACHE_STORE_SECONDS = 600 };
 
 struct cache_engine;
@@ -50,23 +50,24 @@ _Static_assert(CUGEN_OUTCOME_OK == 0 && CUGEN_OUTCOME_UNPREDICTED == 7, "as abov
 
 /* ---- Queries -------------------------------------------------------------------------------- */
 
-/* What is only read is asked by the statements of query.c, which all engines run. */
+/* The queries that only read; query.c has their statements, for all engines. A comment names the
+   values that a query takes, in their order. */
 enum cache_query {
-  CACHE_QUERY_LOAD, /* device, config, problem, options, origin */
-  CACHE_QUERY_FASTEST,
-  CACHE_QUERY_HISTORY,
+  CACHE_QUERY_LOAD,     /* device, config, problem, options, origin */
+  CACHE_QUERY_FASTEST,  /* device, config, problem, options */
+  CACHE_QUERY_HISTORY,  /* device, config, problem, options, origin */
   CACHE_QUERY_PROBLEMS, /* device, config, options */
   CACHE_QUERY_DEVICES,  /* config, problem */
   CACHE_QUERY_SHORTER,  /* device, config, problem, options, and two bounds of the problem */
   CACHE_QUERY_RATE,     /* device, config, a text in the problem */
   CACHE_QUERY_SPACES,
-  CACHE_QUERY_ORIGIN,
+  CACHE_QUERY_ORIGIN, /* origin */
   CACHE_QUERY_PORTFOLIOS,
   CACHE_QUERY_PORTFOLIOS_OF, /* device, config, options */
-  /* of a check: */
-  CACHE_QUERY_IMAGES,
+  /* The queries of a check, which take no values. */
+  CACHE_QUERY_IMAGES,  /* gives name and bytes */
   CACHE_QUERY_KEYS,    /* gives device, config, problem, options, id */
-  CACHE_QUERY_DOUBLES, /* gives a defect's words, as does the next */
+  CACHE_QUERY_DOUBLES, /* gives the words for a defect, like CACHE_QUERY_ENTRIES */
   CACHE_QUERY_ENTRIES,
   CACHE_QUERIES
 };
@@ -79,10 +80,10 @@ const char *cache_query_doing(enum cache_query which);
 
 /* A row of an answer. Its texts live until the next row. */
 struct cache_row {
-  const struct cache_columns_of *columns; /* how the engine reads them */
+  const struct cache_columns_of *columns; /* how the engine reads the row's columns */
   struct cache *cache;
-  void *answer;
-  int number;
+  void *answer; /* the engine's own */
+  int number;   /* of the row in the answer, if the engine has a whole answer at once */
 };
 struct cache_columns_of {
   const char *(*text)(const struct cache_row *row, int column); /* "" for NULL */
@@ -125,12 +126,19 @@ struct cache_image_row {
   bool sealed; /* the row has a MAC of the right length */
 };
 
+/* A check in progress, see cache_verify. */
+struct cache_check {
+  struct cache *cache;
+  cugen_cache_counts *out;
+  struct text *wrong, *foreign;
+};
+
 /* ---- The table ------------------------------------------------------------------------------ */
 
 /* All functions are called under the cache's lock, except close, sync and those of a stage. A
    function is documented in cache.h under the same name, or here. */
 struct cache_engine {
-  /* Whether the path is for this engine; asked in the order of engines.c. */
+  /* Whether the path is for this engine; asked in the order of the rows in cache.c. */
   bool (*takes)(const char *path);
   cugen_cache_kind kind;
   /* Like cache_name and cache_is_missing. */
@@ -152,8 +160,7 @@ struct cache_engine {
                 cugen_cache_counts *out, cugen_error *err);
   int (*each)(struct cache *cache, const struct cache_filter *filter,
               const struct cache_visit *visit, cugen_error *err);
-  int (*verify)(struct cache *cache, cugen_cache_counts *out, struct text *wrong,
-                struct text *foreign, cugen_error *err);
+  int (*verify)(struct cache_check *check, cugen_error *err);
 
   /* The stage begins with a copy of *given. */
   int (*stage_open)(struct cache *cache, const struct cache_stage *given, struct cache_stage **out,
@@ -187,8 +194,8 @@ struct cache_engine {
               cugen_error *err);
 };
 
-/* The functions of the table. From these names follow
-   an engine's declarations and its row: sqlite_load is the function `load` of the engine sqlite. */
+/* The names of the table's functions, from which an engine's declarations and its row are made:
+   sqlite_open is the function `open` of the engine sqlite. */
 #define CACHE_ENGINE_FUNCTIONS(X, engine)                                                          \
   X(engine, takes)                                                                                 \
   X(engine, name)                                                                                  \
@@ -214,7 +221,7 @@ struct cache_engine {
   __typeof__(*((const struct cache_engine *)0)->function) engine##_##function;
 #define CACHE_ENGINE_MEMBER(engine, function) .function = engine##_##function,
 
-extern const struct cache_engine *const cache_engines[];
+extern const struct cache_engine cache_postgres, cache_sqlite;
 
 /* ---- Rules that engines share --------------------------------------------------------------- */
 
@@ -223,26 +230,22 @@ bool cache_record_goes_first(const struct cache_record *new, const struct cache_
 /* Whether both records are the same measurement. */
 bool cache_records_equal(const struct cache_record *a, const struct cache_record *b);
 
-/* image.c: for each image, whether this user sealed it and whether it is unchanged; called under
-   the lock. */
-enum cache_image_state { CACHE_IMAGE_OWN, CACHE_IMAGE_FOREIGN, CACHE_IMAGE_CHANGED };
-int cache_images_visit(struct cache *cache,
-                       void (*visit)(void *context, const char *name, int64_t bytes,
-                                     enum cache_image_state state),
-                       void *context, cugen_error *err);
+/* The resources of a kernel that are stored with its image, in the order of the columns. */
+enum { CACHE_RESOURCES = 6 };
+void cache_resources_get(const struct kernel_resources *from, int64_t out[CACHE_RESOURCES]);
+struct kernel_resources cache_resources_of(const int64_t from[CACHE_RESOURCES]);
 
-/* findings.c: the defects that a check finds, one a line. */
-struct cache_check {
-  struct cache *cache;
-  cugen_cache_counts *out;
-  struct text *wrong, *foreign;
-};
-void cache_check_add(struct cache_check *check, const char *format, ...) PRINTF_LIKE(2, 3);
-/* Visitors whose context is the check. The row has a record, its id and whether it is superseded;
-   or a defect's words. */
+/* findings.c: adds a line to one of the check's texts. */
+void cache_check_add(struct text *lines, const char *format, ...) PRINTF_LIKE(2, 3);
+/* Visitors whose context is the check. A row of the first has a record, its id and whether it is
+   superseded; a row of the second has the words for a defect. */
 cache_row_visitor cache_check_record, cache_check_words;
-/* Checks what no engine needs to know of: sets, what is there twice, images. */
+/* Checks what all engines keep alike: sets, records that are there twice, images. */
 int cache_check_rest(struct cache_check *check, cugen_error *err);
+/* image.c: whether this user sealed the image, and whether it is unchanged; called under the lock. */
+enum cache_image_state { CACHE_IMAGE_OWN, CACHE_IMAGE_FOREIGN, CACHE_IMAGE_CHANGED };
+int cache_image_state(struct cache *cache, const char *name, enum cache_image_state *out,
+                      cugen_error *err);
 /* gate.c: like cache_key_wrong, for the key and then the record, whose `wrong` has been set. */
 const char *cache_entry_wrong(const struct cache_key *key, const struct cache_record *record,
                               const char **name);

@@ -38,6 +38,21 @@ static bool image_is_own(const struct cache *cache, const char *name) {
          strcmp(name + length - SEAL_ID, cache->seal.id) == 0;
 }
 
+void cache_resources_get(const struct kernel_resources *r, int64_t out[CACHE_RESOURCES]) {
+  const int64_t all[CACHE_RESOURCES] = {r->registers,   r->max_threads, r->static_shared,
+                                        r->local_bytes, r->spill_bytes, r->constant_bytes};
+  memcpy(out, all, sizeof all);
+}
+
+struct kernel_resources cache_resources_of(const int64_t from[CACHE_RESOURCES]) {
+  return (struct kernel_resources){.registers = (int)from[0],
+                                   .max_threads = (int)from[1],
+                                   .static_shared = from[2],
+                                   .local_bytes = from[3],
+                                   .spill_bytes = from[4],
+                                   .constant_bytes = from[5]};
+}
+
 static void image_add_fact(struct text *out, const char *fact) {
   text_addf(out, "%zu:%s\n", strlen(fact), fact);
 }
@@ -51,11 +66,12 @@ static void write_facts(const char *name, const struct compiled *compiled, struc
   image_add_fact(out, compiled->log ? compiled->log : "");
   text_addf(out, "%zu\n", compiled->entry_count);
   for (size_t i = 0; i < compiled->entry_count; i++) {
-    const struct kernel_resources *r = &compiled->resources[i];
+    int64_t numbers[CACHE_RESOURCES];
+    cache_resources_get(&compiled->resources[i], numbers);
     image_add_fact(out, compiled->entries[i]);
-    text_addf(out, "%d %d %lld %lld %lld %lld\n", r->registers, r->max_threads,
-              (long long)r->static_shared, (long long)r->local_bytes, (long long)r->spill_bytes,
-              (long long)r->constant_bytes);
+    for (int n = 0; n < CACHE_RESOURCES; n++)
+      text_addf(out, "%s%lld", n ? " " : "", (long long)numbers[n]);
+    text_add_char(out, '\n');
   }
 }
 
@@ -151,10 +167,10 @@ int cache_image_store(struct cache *cache, const char *key, const struct compile
   return status;
 }
 
-/* ---- Checking all images -------------------------------------------------------------------- */
+/* ---- Checking an image ---------------------------------------------------------------------- */
 
-static int image_state_of(struct cache *cache, const char *name, enum cache_image_state *out,
-                          cugen_error *err) {
+int cache_image_state(struct cache *cache, const char *name, enum cache_image_state *out,
+                      cugen_error *err) {
   struct compiled compiled = {0};
   bool found = false;
   *out = CACHE_IMAGE_FOREIGN;
@@ -163,27 +179,4 @@ static int image_state_of(struct cache *cache, const char *name, enum cache_imag
   *out = found ? CACHE_IMAGE_OWN : CACHE_IMAGE_CHANGED;
   compiled_free(&compiled);
   return status;
-}
-
-struct visiting {
-  struct cache *cache;
-  void (*visit)(void *context, const char *name, int64_t bytes, enum cache_image_state state);
-  void *context;
-};
-
-static int visit_one(void *context, const struct cache_row *row, cugen_error *err) {
-  const struct visiting *visiting = context;
-  const char *name = row_text(row, 0);
-  enum cache_image_state state;
-  int status = image_state_of(visiting->cache, name, &state, err);
-  if (!status) visiting->visit(visiting->context, name, row_integer(row, 1), state);
-  return status;
-}
-
-int cache_images_visit(struct cache *cache,
-                       void (*visit)(void *context, const char *name, int64_t bytes,
-                                     enum cache_image_state state),
-                       void *context, cugen_error *err) {
-  struct visiting visiting = {cache, visit, context};
-  return cache->engine->query(cache, CACHE_QUERY_IMAGES, NULL, 0, visit_one, &visiting, err);
 }

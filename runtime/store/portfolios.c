@@ -111,13 +111,14 @@ static void check_one(struct cache_check *check, const struct cache_portfolio *p
   const char *name, *wrong = cache_portfolio_wrong(p, &name);
   check->out->portfolios++;
   if (wrong)
-    cache_check_add(check, "the portfolio of %s %s: %s %s", p->config, p->class, name, wrong);
+    cache_check_add(check->wrong, "the portfolio of %s %s: %s %s", p->config, p->class, name,
+                    wrong);
   if (portfolio_body_parse(p->body, &body, &err) == CUGEN_OK)
     portfolio_body_free(&body);
   else if (err.status == CUGEN_ERROR_MEMORY)
     check->wrong->failed = true;
   else
-    cache_check_add(check, "the portfolio of %s %s: %s", p->config, p->class, err.message);
+    cache_check_add(check->wrong, "the portfolio of %s %s: %s", p->config, p->class, err.message);
 }
 
 int cache_check_portfolios(struct cache_check *check, cugen_error *err) {

@@ -34,8 +34,8 @@ static const struct {
          " ORDER BY seconds NULLS FIRST, id",
          NULL},
     [CACHE_QUERY_HISTORY] =
-        {"SELECT %s, 0 FROM @record WHERE superseded = 1 AND origin IN ('', ?5) "
-         "AND " OF_KEY " ORDER BY id DESC",
+        {"SELECT %s, 0 FROM @record WHERE superseded = 1 AND origin IN ('', ?5) AND " OF_KEY
+         " ORDER BY id DESC",
          NULL},
     [CACHE_QUERY_PROBLEMS] = {"SELECT problem FROM @space s WHERE device = ?1 AND config = ?2 AND "
                               "options = ?3 AND " HAS_RECORDS " ORDER BY problem",
@@ -45,23 +45,22 @@ static const struct {
                              "superseded = 0 AND outcome = 0) ORDER BY device, options",
                              NULL},
     /* the longest problems first; the bounds are compared as bytes */
-    [CACHE_QUERY_SHORTER] =
-        {"SELECT problem FROM @space s WHERE device = ?1 AND config = ?2 AND "
-         "options = ?4 AND problem >= ?5 AND problem < ?6 AND length(problem) < "
-         "length(CAST(?3 AS text)) AND " HAS_RECORDS " ORDER BY length(problem) DESC, id",
-         NULL},
+    [CACHE_QUERY_SHORTER] = {"SELECT problem FROM @space s WHERE device = ?1 AND config = ?2 AND "
+                             "options = ?4 AND problem >= ?5 AND problem < ?6 AND length(problem) "
+                             "< length(CAST(?3 AS text)) AND " HAS_RECORDS
+                             " ORDER BY length(problem) DESC, id",
+                             NULL},
     [CACHE_QUERY_RATE] = {RATE("instr"), RATE("strpos")},
     [CACHE_QUERY_SPACES] =
         {"SELECT s.device, s.config, s.problem, s.options, b.variant, b.origin, s.id, c.records, "
          "c.failed, c.history, c.latest, coalesce(b.seconds, 0), coalesce(b.flops, 0), "
-         "coalesce(b.bytes, 0) FROM @space s JOIN (SELECT space_id, "
-         "count(*) FILTER (WHERE superseded = 0) AS records, "
-         "count(*) FILTER (WHERE superseded = 0 AND " CACHE_FAILED_SQL ") AS failed, "
-         "count(*) FILTER (WHERE superseded <> 0) AS history, max(measured_at) AS latest "
-         "FROM @record GROUP BY space_id) c ON c.space_id = s.id LEFT JOIN @record b ON b.id = "
-         "(SELECT id FROM @record WHERE space_id = s.id AND superseded = 0 AND outcome = 0 ORDER "
-         "BY "
-         "seconds NULLS FIRST, id LIMIT 1) ORDER BY s.config, s.device, s.options, s.problem",
+         "coalesce(b.bytes, 0) FROM @space s JOIN (SELECT space_id, count(*) FILTER (WHERE "
+         "superseded = 0) AS records, count(*) FILTER (WHERE superseded = 0 AND " CACHE_FAILED_SQL
+         ") AS failed, count(*) FILTER (WHERE superseded <> 0) AS history, max(measured_at) AS "
+         "latest FROM @record GROUP BY space_id) c ON c.space_id = s.id LEFT JOIN @record b ON "
+         "b.id = (SELECT id FROM @record WHERE space_id = s.id AND superseded = 0 AND outcome = 0 "
+         "ORDER BY seconds NULLS FIRST, id LIMIT 1) ORDER BY s.config, s.device, s.options, "
+         "s.problem",
          NULL},
     [CACHE_QUERY_ORIGIN] = {"SELECT 1 FROM @record WHERE origin = ?1 LIMIT 1", NULL},
     [CACHE_QUERY_PORTFOLIOS] = {PORTFOLIOS
@@ -75,9 +74,9 @@ static const struct {
     [CACHE_QUERY_IMAGES] = {"SELECT key, length(data) FROM images",
                             "SELECT key, length(data) FROM @image ORDER BY id"},
     [CACHE_QUERY_KEYS] = {"SELECT device, config, problem, options, id FROM @space", NULL},
-    [CACHE_QUERY_DOUBLES] = {"SELECT 'variant ''' || variant || ''' has ' || count(*) || "
-                             "' records that are not superseded' FROM @record WHERE superseded = 0 "
-                             "GROUP BY space_id, variant, hash HAVING count(*) > 1",
+    [CACHE_QUERY_DOUBLES] = {"SELECT 'variant ''' || variant || ''' has ' || count(*) || ' records "
+                             "that are not superseded' FROM @record WHERE superseded = 0 GROUP BY "
+                             "space_id, variant, hash HAVING count(*) > 1",
                              NULL},
     [CACHE_QUERY_ENTRIES] = {ENTRIES("images", "image_entries"), ENTRIES("@image", "@image_entry")},
 };

@@ -19,7 +19,7 @@ enum { CACHE_FORMAT_VERSION = 12 };
    value are generated from this table. A new field is a new row at the end with the next format,
    because ALTER TABLE appends columns.
 
-   FIELD(format, TYPE, name, most): format is the first with the field; TYPE is a
+   FIELD(format, TYPE, name, most): format is the first with the field; COLUMN_TYPE is its
    cache_column_type; numbers lie between 0 and most, or, with most 0, in the type's range. For a
    TIME, most is the number of its units in a second. CHARS(format, name, size): a text of fewer
    than size bytes. PART(format, TYPE, name, member, most): a field within a member that is
@@ -61,8 +61,8 @@ enum { CACHE_FORMAT_VERSION = 12 };
   FIELD(3, INT, cluster_blocks, 0) /* as in cugen_record */                                        \
   FIELD(3, INT, active_clusters, 0)                                                                \
   FIELD(4, INT, verdict, CACHE_VERDICTS - 1) /* enum cache_verdict */                              \
-  CHARS(4, unverified, 160)          /* why it was not verified; if right: at which sizes; "" */   \
-  FIELD(6, REAL, compile_seconds, 0) /* as in cugen_record */                                      \
+  CHARS(4, unverified, 160)                  /* why not verified, or at which sizes right; "" */   \
+  FIELD(6, REAL, compile_seconds, 0)         /* as in cugen_record */                              \
   FIELD(6, REAL, measure_seconds, 0)                                                               \
   FIELD(8, REAL, requested, 0)       /* as in cugen_record */                                      \
   FIELD(9, TIME, run_began, 1000000) /* as in cugen_record */                                      \

@@ -8,7 +8,9 @@
 #include "cache.h"
 
 enum {
-  WISDOM_VERSION = CACHE_FORMAT_VERSION - 3, /* so since version 5; read.c has the older ones */
+  /* So the version has followed the cache's format since version 5; read.c lists the formats of
+     earlier versions. */
+  WISDOM_VERSION = CACHE_FORMAT_VERSION - 3,
   WISDOM_MAX_LINE = 1 << 20,
   WISDOM_MAX_RECORDS = 50000000,
   WISDOM_MAX_PORTFOLIOS = 100000

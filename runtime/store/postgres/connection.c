@@ -43,9 +43,8 @@ static const struct meaning {
 } meanings[] = {
     {"42501", CUGEN_ERROR_IO,
      "ask the owner of schema cugen for GRANT USAGE ON SCHEMA cugen and GRANT SELECT, INSERT, "
-     "UPDATE, DELETE ON ALL "
-     "TABLES IN SCHEMA cugen, or of the database for GRANT CREATE ON DATABASE; or name a file with "
-     "cugen_options.cache",
+     "UPDATE, DELETE ON ALL TABLES IN SCHEMA cugen, or of the database for GRANT CREATE ON "
+     "DATABASE; or name a file with cugen_options.cache",
      CUGEN_CAUSE_NONE},
     {"25006", CUGEN_ERROR_IO,
      "name the primary server, or add ?target_session_attrs=read-write to the connection string",
@@ -54,8 +53,8 @@ static const struct meaning {
      "make room on the server's disk, or name a file with cugen_options.cache", CUGEN_CAUSE_NONE},
     {"53300", CUGEN_ERROR_IO, "raise the server's max_connections, or start fewer tuners",
      CUGEN_CAUSE_NONE},
-    {"22021", CUGEN_ERROR_CACHE, "the text is not UTF-8: rename what is called so",
-     CUGEN_CAUSE_NONE},
+    {"22021", CUGEN_ERROR_CACHE,
+     "the text is not UTF-8: rename the kernel, setting or file that it names", CUGEN_CAUSE_NONE},
     {"22P05", CUGEN_ERROR_CACHE, "make the database with ENCODING 'UTF8'", CUGEN_CAUSE_NONE},
     {"53", CUGEN_ERROR_IO, "free what the server lacks, or name a file with cugen_options.cache",
      CUGEN_CAUSE_NONE},
@@ -190,9 +189,9 @@ static void ignore_notice(void *context, const char *message) {
 /* Names are looked up only in pg_catalog and pg_temp, because a function of another schema could
    run with this user's rights. */
 static const char settings_sql[] =
-    "SET search_path = pg_catalog, pg_temp; SET client_min_messages = error; "
-    "SET datestyle = 'ISO'; SET extra_float_digits = 1; SET default_transaction_isolation "
-    "= 'read committed'; SET statement_timeout = 0";
+    "SET search_path = pg_catalog, pg_temp; SET client_min_messages = error; SET datestyle = "
+    "'ISO'; SET extra_float_digits = 1; SET default_transaction_isolation = 'read committed'; SET "
+    "statement_timeout = 0";
 
 static bool set_up(struct pg_cache *cache) {
   cache->pq.set_notices(cache->conn, ignore_notice, NULL);
@@ -209,8 +208,7 @@ static const char *connect_way_out(struct pg_cache *cache) {
   if (cache->pq.used_password(cache->conn))
     return "check user and password (~/.pgpass, PGPASSWORD)";
   return "check that the server runs (pg_isready) and that host, port, user and database are "
-         "right, or "
-         "name a file with cugen_options.cache";
+         "right, or name a file with cugen_options.cache";
 }
 
 /* The time that connecting may take, from the address. If one of several servers does not

@@ -68,8 +68,8 @@ enum pg_way {
   /* Outside of a transaction the statement may run twice: after a lost connection, or after a
      conflict with another statement. */
   PG_ALONE,
-  PG_STORE, /* like PG_ALONE, but retried for as long as a measurement deserves */
-  PG_BINARY /* like PG_ALONE, but its columns come as bytes */
+  PG_STORE, /* like PG_ALONE, but a lost connection is retried for CACHE_STORE_SECONDS */
+  PG_BINARY /* like PG_ALONE, but the answer's columns come as bytes */
 };
 
 /* Replaces in a statement "%s" by the names of a record's columns, "%v" by the parameters from

@@ -15,7 +15,6 @@
 #define RUNTIME_STORE_POSTGRES_DATABASE_H
 
 #include "connection.h"
-#include "postgres.h"
 
 CACHE_ENGINE_FUNCTIONS(CACHE_ENGINE_DECLARE, postgres)
 CACHE_CLAIM_FUNCTIONS(CACHE_ENGINE_DECLARE, postgres)

@@ -23,17 +23,13 @@ static bool image_read_entries(struct pg_cache *cache, const struct pg_result *r
   enum { NAME = 4 };
   for (int row = 0; row < pg_rows(cache, result) && out->entry_count < KERNEL_MAX_ENTRIES; row++) {
     if (cache->pq.is_null(result, row, NAME)) continue; /* an image without entries */
-    int64_t numbers[6];
-    for (int i = 0; i < 6; i++) numbers[i] = number_at(cache, result, row, NAME + 1 + i);
+    int64_t numbers[CACHE_RESOURCES];
+    for (int i = 0; i < CACHE_RESOURCES; i++)
+      numbers[i] = number_at(cache, result, row, NAME + 1 + i);
     char *name = strdup(pg_text(cache, result, row, NAME));
     if (!name) return false;
     out->entries[out->entry_count] = name;
-    out->resources[out->entry_count++] = (struct kernel_resources){.registers = (int)numbers[0],
-                                                                   .max_threads = (int)numbers[1],
-                                                                   .static_shared = numbers[2],
-                                                                   .local_bytes = numbers[3],
-                                                                   .spill_bytes = numbers[4],
-                                                                   .constant_bytes = numbers[5]};
+    out->resources[out->entry_count++] = cache_resources_of(numbers);
   }
   return true;
 }
@@ -61,11 +57,9 @@ _Static_assert(CACHE_MAX_IMAGE == 67108864, "as above");
 /* Only the first row contains the image's bytes. */
 static const char load_sql[] =
     "SELECT i.hash, i.log, CASE WHEN row_number() OVER (ORDER BY e.position) = 1 THEN i.data END, "
-    "i.seal, e.name, "
-    "e.registers, e.max_threads, e.static_shared, e.local_bytes, e.spill_bytes, e.constant_bytes "
-    "FROM cugen.image i "
-    "LEFT JOIN cugen.image_entry e ON e.key = i.key WHERE i.key = $1 AND " FITS
-    " ORDER BY e.position";
+    "i.seal, e.name, e.registers, e.max_threads, e.static_shared, e.local_bytes, e.spill_bytes, "
+    "e.constant_bytes FROM cugen.image i LEFT JOIN cugen.image_entry e ON e.key = i.key WHERE "
+    "i.key = $1 AND " FITS " ORDER BY e.position";
 
 int postgres_image_load(struct cache *base, const char *name, struct cache_image_row *out,
                         bool *found, cugen_error *err) {
@@ -87,31 +81,24 @@ int postgres_image_load(struct cache *base, const char *name, struct cache_image
    the same entries, so they are overwritten. */
 static const char store_sql[] =
     "WITH kept AS (INSERT INTO cugen.image (key, hash, made_at, log, data, seal) VALUES ($1, $2, "
-    "$3, $4, $5, $6) ON "
-    "CONFLICT (key) DO UPDATE SET hash = excluded.hash, made_at = excluded.made_at, log = "
-    "excluded.log, data = "
-    "excluded.data, seal = excluded.seal RETURNING key) INSERT INTO cugen.image_entry SELECT "
-    "kept.key, e.* FROM "
-    "kept, "
-    "unnest($7::integer[], $8::text[], $9::integer[], $10::integer[], $11::bigint[], "
-    "$12::bigint[], $13::bigint[], "
+    "$3, $4, $5, $6) ON CONFLICT (key) DO UPDATE SET hash = excluded.hash, made_at = "
+    "excluded.made_at, log = excluded.log, data = excluded.data, seal = excluded.seal RETURNING "
+    "key) INSERT INTO cugen.image_entry SELECT kept.key, e.* FROM kept, unnest($7::integer[], "
+    "$8::text[], $9::integer[], $10::integer[], $11::bigint[], $12::bigint[], $13::bigint[], "
     "$14::bigint[]) e ON CONFLICT (key, position) DO UPDATE SET name = excluded.name, registers = "
-    "excluded.registers, "
-    "max_threads = excluded.max_threads, static_shared = excluded.static_shared, local_bytes = "
-    "excluded.local_bytes, "
-    "spill_bytes = excluded.spill_bytes, constant_bytes = excluded.constant_bytes";
+    "excluded.registers, max_threads = excluded.max_threads, static_shared = "
+    "excluded.static_shared, local_bytes = excluded.local_bytes, spill_bytes = "
+    "excluded.spill_bytes, constant_bytes = excluded.constant_bytes";
 
-enum { ARRAYS = 8 };
+enum { ARRAYS = 2 + CACHE_RESOURCES };
 
 static void write_arrays(const struct compiled *compiled, struct text *arrays) {
   for (size_t i = 0; i < compiled->entry_count; i++) {
-    const struct kernel_resources *r = &compiled->resources[i];
-    const int64_t numbers[] = {r->registers,   r->max_threads, r->static_shared,
-                               r->local_bytes, r->spill_bytes, r->constant_bytes};
+    int64_t numbers[CACHE_RESOURCES];
+    cache_resources_get(&compiled->resources[i], numbers);
     pg_array_integer(&arrays[0], (int64_t)i);
     pg_array_text(&arrays[1], compiled->entries[i]);
-    for (size_t n = 0; n < sizeof numbers / sizeof *numbers; n++)
-      pg_array_integer(&arrays[2 + n], numbers[n]);
+    for (int n = 0; n < CACHE_RESOURCES; n++) pg_array_integer(&arrays[2 + n], numbers[n]);
   }
   for (int i = 0; i < ARRAYS; i++) pg_array_end(&arrays[i]);
 }
@@ -142,28 +129,20 @@ int postgres_image_store(struct cache *base, const char *name, const struct comp
   " ELSE 'Infinity'::double precision END"
 #define FASTEST_BY(cost)                                                                           \
   "(SELECT DISTINCT ON (space_id, origin) source_hash FROM cugen.record WHERE outcome = 0 AND "    \
-  "superseded = 0 ORDER "                                                                          \
-  "BY "                                                                                            \
-  "space_id, origin, " cost ")"
+  "superseded = 0 ORDER BY space_id, origin, " cost ")"
+
+#define FASTEST                                                                                    \
+  FASTEST_BY("seconds NULLS LAST")                                                                 \
+  " UNION " FASTEST_BY(COST("flops")) " UNION " FASTEST_BY(COST("bytes")) " UNION " FASTEST_BY(    \
+      "CASE WHEN energy > 0 THEN energy END NULLS LAST")
 
 /* Removes images, except those of the fastest records and the newest ones, if all images
    together exceed the limit. */
 static const char trim_sql[] =
     "DELETE FROM cugen.image WHERE (SELECT coalesce(sum(length(data)), 0) FROM cugen.image) > "
-    "$1::bigint AND id IN "
-    "(SELECT id FROM (SELECT id, sum(length(data)) OVER (ORDER BY id DESC) AS bytes FROM "
-    "cugen.image WHERE "
-    "substr(key, 1, 32) NOT IN (" FASTEST_BY("seconds NULLS LAST") " UNION " FASTEST_BY(COST(
-        "flops")) " UNION " FASTEST_BY(COST("bytes")) " UNION " FASTEST_BY("CASE WHEN energy > 0 "
-                                                                           "THEN energy "
-                                                                           "END NULLS LAST") ")) o "
-                                                                                             "WHERE"
-                                                                                             " byte"
-                                                                                             "s "
-                                                                                             "> "
-                                                                                             "$1::"
-                                                                                             "bigin"
-                                                                                             "t)";
+    "$1::bigint AND id IN (SELECT id FROM (SELECT id, sum(length(data)) OVER (ORDER BY id DESC) AS "
+    "bytes FROM cugen.image WHERE substr(key, 1, 32) NOT IN (" FASTEST
+    ")) o WHERE bytes > $1::bigint)";
 
 int postgres_image_trim(struct cache *base, size_t most, cugen_error *err) {
   struct pg_parameters parameters = {0};

@@ -17,8 +17,7 @@ static const struct toolkit_symbol symbols[] = {
 int libpq_open(struct libpq *out, cugen_error *err) {
   int status = toolkit_load(library, symbols, sizeof symbols / sizeof *symbols, out, err);
   if (status)
-    error_append(
-        err, "; a store on PostgreSQL needs libpq (Debian and Ubuntu: apt-get install libpq5), or "
-             "name a file with cugen_options.cache");
+    error_append(err, "; a store on PostgreSQL needs libpq (Debian and Ubuntu: apt-get install "
+                      "libpq5), or name a file with cugen_options.cache");
   return status;
 }

@@ -32,27 +32,21 @@ static const char doing[] = "remove records";
    among removed records, the bytes of removed images, or 0. */
 static const char remove_records_sql[] =
     "WITH gone AS (DELETE FROM cugen.record WHERE space_id = ANY ($1::bigint[]) AND ($2::bigint = "
-    "0 OR measured_at < "
-    "$2) "
-    "AND ($3::integer = 0 OR " CACHE_FAILED_SQL
-    ") AND ($4::text IS NULL OR origin = $4 OR (origin = '' AND $5::integer <> 0)) "
-    "RETURNING superseded) SELECT count(*), coalesce(sum(superseded), 0) FROM gone";
-static const char remove_spaces_sql[] = "WITH gone AS (DELETE FROM cugen.space s WHERE NOT EXISTS "
-                                        "(SELECT FROM cugen.record WHERE space_id = s.id) AND "
-                                        "NOT EXISTS (SELECT FROM cugen.claim WHERE space_id = s.id "
-                                        "AND until > clock_timestamp()) RETURNING 1) "
-                                        "SELECT count(*), 0 FROM gone";
+    "0 OR measured_at < $2) AND ($3::integer = 0 OR " CACHE_FAILED_SQL
+    ") AND ($4::text IS NULL OR origin = $4 OR (origin = '' AND $5::integer <> 0)) RETURNING "
+    "superseded) SELECT count(*), coalesce(sum(superseded), 0) FROM gone";
+static const char remove_spaces_sql[] =
+    "WITH gone AS (DELETE FROM cugen.space s WHERE NOT EXISTS (SELECT FROM cugen.record WHERE "
+    "space_id = s.id) AND NOT EXISTS (SELECT FROM cugen.claim WHERE space_id = s.id AND until > "
+    "clock_timestamp()) RETURNING 1) SELECT count(*), 0 FROM gone";
 /* As in SQLite's engine: an image belongs to a source; records from before format 2 do not say
    which source was theirs. */
 static const char remove_images_sql[] =
     "WITH gone AS (DELETE FROM cugen.image WHERE substr(key, 1, 32) NOT IN (SELECT source_hash "
-    "FROM cugen.record "
-    "WHERE superseded = 0) AND NOT EXISTS (SELECT FROM (SELECT DISTINCT s.options FROM "
-    "cugen.record r "
-    "JOIN cugen.space s ON s.id = r.space_id WHERE r.superseded = 0 AND r.source_hash = '') o "
-    "WHERE strpos(key, ' ' "
-    "|| o.options || ' nvrtc ') > 0) RETURNING length(data)) SELECT count(*), "
-    "coalesce(sum(length), 0) FROM gone";
+    "FROM cugen.record WHERE superseded = 0) AND NOT EXISTS (SELECT FROM (SELECT DISTINCT "
+    "s.options FROM cugen.record r JOIN cugen.space s ON s.id = r.space_id WHERE r.superseded = 0 "
+    "AND r.source_hash = '') o WHERE strpos(key, ' ' || o.options || ' nvrtc ') > 0) RETURNING "
+    "length(data)) SELECT count(*), coalesce(sum(length), 0) FROM gone";
 
 static int remove_within(struct pg_cache *cache, const struct cache_filter *filter,
                          cugen_cache_counts *out, cugen_error *err) {
@@ -176,14 +170,12 @@ int postgres_each(struct cache *base, const struct cache_filter *filter,
 static const char walk_sql[] =
     "DECLARE walk NO SCROLL CURSOR FOR SELECT %s, id, superseded FROM cugen.record ORDER BY id";
 
-int postgres_verify(struct cache *base, cugen_cache_counts *out, struct text *wrong,
-                    struct text *foreign, cugen_error *err) {
-  struct pg_cache *cache = pg_cache_of(base);
-  struct cache_check check = {base, out, wrong, foreign};
+int postgres_verify(struct cache_check *check, cugen_error *err) {
+  struct pg_cache *cache = pg_cache_of(check->cache);
   int status = pg_check_tables(cache, err);
   if (!status) status = pg_begin(cache, BEGIN_READING, "check", err);
-  if (!status) status = visit_rows(cache, walk_sql, NULL, "check", cache_check_record, &check, err);
-  if (!status) status = cache_check_rest(&check, err);
+  if (!status) status = visit_rows(cache, walk_sql, NULL, "check", cache_check_record, check, err);
+  if (!status) status = cache_check_rest(check, err);
   pg_rollback(cache);
   return status;
 }

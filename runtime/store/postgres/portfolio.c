@@ -6,15 +6,13 @@
 #include "database.h"
 
 static const char store_sql[] =
-    "INSERT INTO cugen.portfolio AS old (device, config, class, options, "
-    "origin, objective, learnt_at, body) VALUES ($1, $2, $3, $4, $5, $6, $7::bigint, $8) "
-    "ON CONFLICT (device, config, class, options, origin, objective) "
-    "DO UPDATE SET learnt_at = excluded.learnt_at, "
-    "body = excluded.body WHERE excluded.learnt_at >= old.learnt_at";
+    "INSERT INTO cugen.portfolio AS old (device, config, class, options, origin, objective, "
+    "learnt_at, body) VALUES ($1, $2, $3, $4, $5, $6, $7::bigint, $8) ON CONFLICT (device, config, "
+    "class, options, origin, objective) DO UPDATE SET learnt_at = excluded.learnt_at, body = "
+    "excluded.body WHERE excluded.learnt_at >= old.learnt_at";
 static const char remove_sql[] =
-    "DELETE FROM cugen.portfolio WHERE device = $1 AND config = $2 AND class = $3 AND "
-    "options = $4 AND origin = $5 AND "
-    "objective = $6";
+    "DELETE FROM cugen.portfolio WHERE device = $1 AND config = $2 AND class = $3 AND options = $4 "
+    "AND origin = $5 AND objective = $6";
 
 static int change_one(struct pg_cache *cache, const struct cache_portfolio *p, bool removed,
                       const char *doing, cugen_error *err) {

@@ -7,9 +7,8 @@
 #include "database.h"
 
 static const char unreadable[] =
-    "the connection string is not postgresql://USER@HOST:PORT/DB?OPTION=VALUE; "
-    "percent-encode in names and passwords: "
-    "%40 for @, %3A for :, %2F for /, %3F for ?, %23 for #, %25 for %";
+    "the connection string is not postgresql://USER@HOST:PORT/DB?OPTION=VALUE; percent-encode in "
+    "names and passwords: %40 for @, %3A for :, %2F for /, %3F for ?, %23 for #, %25 for %";
 
 void postgres_name(const char *path, struct text *out) {
   if (!pg_address_show(path, out)) text_add(out, "...");

@@ -54,20 +54,17 @@ int pg_load_since(struct pg_cache *cache, const struct cache_key *key, struct ca
 /* ---- Storing -------------------------------------------------------------------------------- */
 
 /* One statement, so that it may be repeated when its success is not known: a record that exists
-   already is not stored twice. The count turns the older record into history before the new one
-   is added, since only one may be current. $1 is the set, $2 the origin. */
+   already is not stored twice. The count makes the server turn the older record into history before
+   it adds the new one, since only one may be current. $1 is the set, $2 the origin, $3 is 0; $4
+   only fills the place in front of $5, where "%v" begins. */
 static const char store_sql[] =
     "WITH same AS (SELECT 1 FROM cugen.record WHERE space_id = $1::bigint AND superseded = 0 AND "
-    "origin = $2::text "
-    "AND variant = $5 AND ROW(%s) IS NOT DISTINCT FROM ROW(%v)), older AS (UPDATE cugen.record SET "
-    "superseded = 1 "
-    "WHERE space_id = $1::bigint AND superseded = 0 AND variant = $5 AND (origin = $2::text OR "
-    "origin = '' "
-    "OR hash = $6) AND NOT EXISTS (SELECT FROM same) "
-    "RETURNING 1) INSERT INTO cugen.record (space_id, superseded, origin, %s) "
-    "SELECT $1::bigint, $3::integer, $2::text, %v WHERE (SELECT count(*) FROM older) >= 0 AND NOT "
-    "EXISTS (SELECT "
-    "FROM same) AND $4::text IS NOT NULL";
+    "origin = $2::text AND variant = $5 AND ROW(%s) IS NOT DISTINCT FROM ROW(%v)), older AS "
+    "(UPDATE cugen.record SET superseded = 1 WHERE space_id = $1::bigint AND superseded = 0 AND "
+    "variant = $5 AND (origin = $2::text OR origin = '' OR hash = $6) AND NOT EXISTS (SELECT FROM "
+    "same) RETURNING 1) INSERT INTO cugen.record (space_id, superseded, origin, %s) SELECT "
+    "$1::bigint, $3::integer, $2::text, %v WHERE (SELECT count(*) FROM older) >= 0 AND NOT EXISTS "
+    "(SELECT FROM same) AND $4::text IS NOT NULL";
 
 static int records_store(struct pg_cache *cache, int64_t space, const struct cache_key *key,
                          const struct cache_record *record, cugen_error *err) {

@@ -39,10 +39,9 @@ static struct postgres_stage *postgres_stage_of(struct cache_stage *base) {
 
 /* ---- Opening -------------------------------------------------------------------------------- */
 
-static const char table_sql[] =
-    "CREATE TEMPORARY TABLE staged (line bigint PRIMARY KEY, device text COLLATE \"C\", config "
-    "text COLLATE \"C\", "
-    "problem text COLLATE \"C\", options text COLLATE \"C\", %t) ON COMMIT DROP";
+static const char table_sql[] = "CREATE TEMPORARY TABLE staged (line bigint PRIMARY KEY, device "
+                                "text COLLATE \"C\", config text COLLATE \"C\", problem text "
+                                "COLLATE \"C\", options text COLLATE \"C\", %t) ON COMMIT DROP";
 static const char copy_sql[] = "COPY pg_temp.staged FROM STDIN";
 
 int postgres_stage_open(struct cache *base, const struct cache_stage *given,
@@ -136,8 +135,9 @@ int postgres_stage_add(struct cache_stage *base, const struct cache_entry *entry
 struct staged {
   struct cache_record record;
   int64_t space, line;
-  bool several; /* Two config files use this kernel name; their records are kept apart by hash. */
-  bool known;
+  bool several; /* the import has records of two kernels for the variant, because two config files
+                   use this kernel name; they are kept apart by hash */
+  bool known;   /* the cache has this measurement already */
   /* The cache's current record of the same kernel, and the one of no known config file; variant
      NULL: none. */
   struct cache_record current, unknown;
@@ -193,10 +193,10 @@ static int note_held(void *context, const struct cache_row *row, cugen_error *er
   return CUGEN_OK;
 }
 
-static const char held_sql[] = "SELECT %s, superseded, (origin = '')::integer, place FROM "
-                               "unnest($1::bigint[], $2::text[], $3::integer[]) AS "
-                               "u (space, name, place) JOIN cugen.record ON space_id = u.space AND "
-                               "variant = u.name ORDER BY id";
+static const char held_sql[] =
+    "SELECT %s, superseded, (origin = '')::integer, place FROM unnest($1::bigint[], $2::text[], "
+    "$3::integer[]) AS u (space, name, place) JOIN cugen.record ON space_id = u.space AND variant "
+    "= u.name ORDER BY id";
 
 static int find_held(struct pg_cache *cache, struct batch *batch, cugen_error *err) {
   struct text spaces = {0}, variants = {0}, places = {0};
@@ -251,17 +251,15 @@ static void decide(const struct staged *entry, struct changes *changes, cugen_ca
   pg_array_text(&changes->added_origin, first ? origin : "");
 }
 
-static const char retire_sql[] = "UPDATE cugen.record r SET superseded = 1 FROM "
-                                 "unnest($1::bigint[], $2::text[], $3::text[], $4::text[]) AS "
-                                 "u (space, name, mark, file) WHERE r.space_id = u.space AND "
-                                 "r.variant = u.name AND r.superseded = 0 AND "
-                                 "(r.hash = u.mark OR r.origin = u.file)";
-static const char add_sql[] = "INSERT INTO cugen.record (space_id, superseded, origin, %s) SELECT "
-                              "u.space, u.history, u.file, %s FROM "
-                              "unnest($1::bigint[], $2::bigint[], $3::integer[], $4::text[]) WITH "
-                              "ORDINALITY AS u (number, space, history, "
-                              "file, "
-                              "place) JOIN pg_temp.staged ON line = u.number ORDER BY place";
+static const char retire_sql[] =
+    "UPDATE cugen.record r SET superseded = 1 FROM unnest($1::bigint[], $2::text[], $3::text[], "
+    "$4::text[]) AS u (space, name, mark, file) WHERE r.space_id = u.space AND r.variant = u.name "
+    "AND r.superseded = 0 AND (r.hash = u.mark OR r.origin = u.file)";
+static const char add_sql[] =
+    "INSERT INTO cugen.record (space_id, superseded, origin, %s) SELECT u.space, u.history, "
+    "u.file, %s FROM unnest($1::bigint[], $2::bigint[], $3::integer[], $4::text[]) WITH ORDINALITY "
+    "AS u (number, space, history, file, place) JOIN pg_temp.staged ON line = u.number ORDER BY "
+    "place";
 
 static int run_four(struct pg_cache *cache, const char *sql, struct text *arrays,
                     cugen_error *err) {
@@ -290,13 +288,13 @@ static int merge_batch(struct pg_cache *cache, struct batch *batch, cugen_cache_
 }
 
 static const char spaces_sql[] =
-    "INSERT INTO cugen.space (device, config, problem, options) SELECT DISTINCT device, "
-    "config, problem, options FROM "
-    "pg_temp.staged ORDER BY config, device, options, problem ON CONFLICT DO NOTHING";
-static const char merging_sql[] = "DECLARE merging NO SCROLL CURSOR FOR SELECT %s, s.id, line, "
-                                  "count(*) OVER (PARTITION BY s.id, variant) FROM "
-                                  "pg_temp.staged t JOIN cugen.space s USING (device, config, "
-                                  "problem, options) ORDER BY s.id, variant, hash";
+    "INSERT INTO cugen.space (device, config, problem, options) SELECT DISTINCT device, config, "
+    "problem, options FROM pg_temp.staged ORDER BY config, device, options, problem ON CONFLICT DO "
+    "NOTHING";
+static const char merging_sql[] =
+    "DECLARE merging NO SCROLL CURSOR FOR SELECT %s, s.id, line, count(*) OVER (PARTITION BY s.id, "
+    "variant) FROM pg_temp.staged t JOIN cugen.space s USING (device, config, problem, options) "
+    "ORDER BY s.id, variant, hash";
 
 static int merge_within(struct postgres_stage *stage, struct batch *batch, cugen_cache_merged *out,
                         cugen_error *err) {

@@ -1,23 +1,19 @@
 /* The cache as an SQLite database, shared by the files of this folder, which alone include
    sqlite3.h. From below:
    file.c          where the file lies, whether it is a cache, what its failures mean
-   connection.c    a connection that trusts nothing in the file
    tables.c        the tables, older formats of them, the statements
    schema.c        whether the tables of a file are cugen's
    row.c           keys and records to and from rows
    transaction.c   transactions, and what is durable when
-   store.c, walk.c, manage.c, image.c, portfolio.c, verify.c    the functions of engine.h by
-                   subject
+   store.c, walk.c, manage.c, image.c, verify.c    the functions of engine.h by subject
    merge.c, stage.c    an import
-   open.c          opening and closing
-   sqlite.c        the table of functions */
+   open.c          opening and closing, and the table of functions */
 #ifndef RUNTIME_STORE_SQLITE_DATABASE_H
 #define RUNTIME_STORE_SQLITE_DATABASE_H
 
 #include <sqlite3.h>
 
 #include "runtime/store/engine.h"
-#include "sqlite.h"
 
 enum {
   CACHE_APPLICATION_ID = 0x6375676e, /* "cugn", in the file's header at byte 68 */
@@ -64,14 +60,15 @@ struct sqlite_cache {
   double synced;       /* when a commit last waited for the disk, by clock_seconds */
   double patience;     /* seconds that a transaction waits for other processes */
   double busy_since;   /* since when other processes have been waited for, by clock_seconds */
-  struct text refusal; /* why the file may not be written, until cache_error has reported it */
-  int refusal_status;
-  bool full; /* the last failure was for lack of room on the disk */
+  cugen_error refusal; /* a failure that cache_error has still to report; status 0: none */
+  bool full;           /* the last failure was for lack of room on the disk */
 };
 
 /* ---- tables.c ------------------------------------------------------------------------------- */
 
 bool cache_sql(sqlite3 *db, const char *sql);
+/* Secures a connection to a file that may come from a stranger. */
+bool cache_harden(sqlite3 *db);
 /* Makes the tables in one transaction: after a crash the file is either still empty or complete.
    Another process may make them first. */
 bool cache_make_tables(sqlite3 *db);
@@ -87,8 +84,11 @@ extern const char cache_tables_sql[];
 /* Appends a statement with "%t" and so on replaced for tables of `format`; the caller frees the
    text. */
 void cache_write_sql(const char *sql, int format, struct text *out);
-/* The first column of the first row. */
-bool cache_query_text(sqlite3 *db, const char *sql, struct text *out);
+/* The number in the first column of the first row; -1: the query failed or has no row. */
+int cache_query_number(sqlite3 *db, const char *sql);
+/* Runs a check whose answer is "ok" if nothing is damaged; else CUGEN_ERROR_CACHE with the answer. */
+int cache_quick_check(sqlite3 *db, const char *sql, const char *path, const char *doing,
+                      cugen_error *err);
 /* Copies the records of the read-only database attached as disk, of any format. */
 bool cache_copy_disk(sqlite3 *db);
 /* Checks every page of the records. An image is checked only when it is loaded, because there
@@ -111,8 +111,9 @@ bool cache_sql_on(sqlite3 *db, const char *sql);
 /* Must be called before a handle's first transaction that writes, so that a damaged file is left
    as it is. Returns false if the file may not be written: cache_error reports why. */
 bool cache_before_writing(struct sqlite_cache *cache);
-/* Enclose a transaction that must not wait for the disk each time; called under the lock. */
-void cache_hurry(struct sqlite_cache *cache);
+/* Enclose a transaction that need not wait for the disk each time; called under the lock. stores:
+   the transaction waits for other processes for as long as a measurement deserves. */
+void cache_hurry(struct sqlite_cache *cache, bool stores);
 void cache_hurried(struct sqlite_cache *cache, int status);
 /* Runs a statement that returns no rows. */
 bool cache_step(struct sqlite_cache *cache, enum cache_statement which);
@@ -177,11 +178,6 @@ void cache_stage_resume(struct sqlite_cache *cache, bool dropped);
    reads the list of what the file has, so that no trigger or view of a foreign file is run. */
 int cache_check_schema(sqlite3 *db, const char *schema, const char *tables, const char *path,
                        cugen_error *err);
-
-/* ---- connection.c --------------------------------------------------------------------------- */
-
-/* Secures a connection to a file that may come from a stranger. */
-bool cache_harden(sqlite3 *db);
 
 /* ---- file.c --------------------------------------------------------------------------------- */
 

@@ -32,8 +32,7 @@ bool cache_is_moved(sqlite3 *db) {
 static int refuse_moved(const char *path, cugen_error *err) {
   return error_set(err, CUGEN_ERROR_IO,
                    "%s: the cache was removed, moved or replaced while it was in use: what was "
-                   "stored in it meanwhile is not "
-                   "there; run the command again",
+                   "stored in it meanwhile is not there; run the command again",
                    path);
 }
 
@@ -85,22 +84,17 @@ int cache_error_database(sqlite3 *db, const char *path, const char *doing, cugen
 }
 
 void cache_keep_error(struct sqlite_cache *cache, const char *doing) {
-  cugen_error err = {0};
-  if (cache->refusal_status) return;
+  if (cache->refusal.status) return;
   cache->full |= cache_is_full(cache->db);
-  cache->refusal_status = cache_error_database(cache->db, text_get(&cache->base.path), doing, &err);
-  text_restart(&cache->refusal);
-  text_add(&cache->refusal, err.message);
+  cache_error_database(cache->db, text_get(&cache->base.path), doing, &cache->refusal);
 }
 
 int cache_error(struct sqlite_cache *cache, const char *doing, cugen_error *err) {
-  if (cache->refusal_status) {
-    int status = cache->refusal_status;
-    cache->refusal_status = CUGEN_OK;
-    return cache->refusal.failed ? error_memory(err)
-                                 : error_set(err, status, "%s", text_get(&cache->refusal));
-  }
-  return cache_error_database(cache->db, text_get(&cache->base.path), doing, err);
+  const int kept = cache->refusal.status;
+  if (!kept) return cache_error_database(cache->db, text_get(&cache->base.path), doing, err);
+  error_copy(err, &cache->refusal);
+  cache->refusal.status = CUGEN_OK;
+  return kept;
 }
 
 /* ---- Checking the file ---------------------------------------------------------------------- */

@@ -8,23 +8,15 @@
 
 /* ---- Loading -------------------------------------------------------------------------------- */
 
-/* Reads an entry's resources, from the column after its name on. */
-static void read_resources(sqlite3_stmt *statement, struct kernel_resources *out) {
-  out->registers = sqlite3_column_int(statement, 1);
-  out->max_threads = sqlite3_column_int(statement, 2);
-  out->static_shared = sqlite3_column_int64(statement, 3);
-  out->local_bytes = sqlite3_column_int64(statement, 4);
-  out->spill_bytes = sqlite3_column_int64(statement, 5);
-  out->constant_bytes = sqlite3_column_int64(statement, 6);
-}
-
 static bool sqlite_image_read_entries(sqlite3_stmt *statement, struct compiled *out) {
   while (out->entry_count < KERNEL_MAX_ENTRIES && sqlite3_step(statement) == SQLITE_ROW) {
     char **name = &out->entries[out->entry_count];
     *name = strdup(cache_column_text(statement, 0));
     if (!*name) return false;
-    /* compiled_free does, in another file: NOLINTNEXTLINE(clang-analyzer-unix.Malloc) */
-    read_resources(statement, &out->resources[out->entry_count++]);
+    int64_t numbers[CACHE_RESOURCES]; /* the columns after the name */
+    for (int i = 0; i < CACHE_RESOURCES; i++) numbers[i] = sqlite3_column_int64(statement, 1 + i);
+    /* compiled_free frees the name: NOLINTNEXTLINE(clang-analyzer-unix.Malloc) */
+    out->resources[out->entry_count++] = cache_resources_of(numbers);
   }
   return true;
 }
@@ -67,11 +59,10 @@ int sqlite_image_load(struct cache *base, const char *name, struct cache_image_r
 /* ---- Storing -------------------------------------------------------------------------------- */
 
 static bool bind_resources(sqlite3_stmt *statement, const struct kernel_resources *resources) {
-  const int64_t values[] = {resources->registers,     resources->max_threads,
-                            resources->static_shared, resources->local_bytes,
-                            resources->spill_bytes,   resources->constant_bytes};
-  for (int i = 0; i < 6; i++)
-    if (sqlite3_bind_int64(statement, 4 + i, values[i]) != SQLITE_OK) return false;
+  int64_t numbers[CACHE_RESOURCES];
+  cache_resources_get(resources, numbers);
+  for (int i = 0; i < CACHE_RESOURCES; i++)
+    if (sqlite3_bind_int64(statement, 4 + i, numbers[i]) != SQLITE_OK) return false;
   return true;
 }
 
@@ -111,7 +102,7 @@ static int store_image(struct sqlite_cache *cache, const char *name,
 int sqlite_image_store(struct cache *base, const char *name, const struct compiled *compiled,
                        const unsigned char *mac, cugen_error *err) {
   struct sqlite_cache *cache = sqlite_cache_of(base);
-  cache_hurry(cache);
+  cache_hurry(cache, true);
   int status = store_image(cache, name, compiled, mac, err);
   cache_hurried(cache, status);
   return status;
@@ -120,7 +111,7 @@ int sqlite_image_store(struct cache *base, const char *name, const struct compil
 int sqlite_image_trim(struct cache *base, size_t most, cugen_error *err) {
   struct sqlite_cache *cache = sqlite_cache_of(base);
   sqlite3_stmt *statement = cache->statements[IMAGE_TRIM];
-  cache_hurry(cache);
+  cache_hurry(cache, true);
   bool good = sqlite3_bind_int64(statement, 1, (int64_t)most) == SQLITE_OK &&
               cache_step(cache, BEGIN) && cache_step(cache, IMAGE_TRIM);
   int status = cache_finish(cache, good, "remove the oldest compiled kernels", err);

@@ -18,28 +18,25 @@
 static const char list_sql[] =
     UNLIST_SQL "; CREATE TEMP TABLE goes (id INTEGER PRIMARY KEY, owner, mark, weight)";
 
-static const char meant_sql[] = "INSERT INTO temp.goes SELECT id, space_id, measured_at, "
-                                "superseded FROM main.record WHERE space_id = ?1 AND "
-                                "(?2 = 0 OR measured_at < ?2) AND (?3 = 0 OR " CACHE_FAILED_SQL
-                                ") AND (?4 IS NULL OR origin = ?4 OR (origin = '' AND ?5))";
+static const char meant_sql[] =
+    "INSERT INTO temp.goes SELECT id, space_id, measured_at, superseded FROM main.record WHERE "
+    "space_id = ?1 AND (?2 = 0 OR measured_at < ?2) AND (?3 = 0 OR " CACHE_FAILED_SQL
+    ") AND (?4 IS NULL OR origin = ?4 OR (origin = '' AND ?5))";
 
 #define STAYS "id NOT IN (SELECT id FROM temp.goes)"
 
 /* Rows that are removed together with records, both for listing and for counting. */
 static const char empty_sql[] = "SELECT id, 0, 0, 0 AS weight FROM main.space s WHERE NOT EXISTS "
-                                "(SELECT 1 FROM main.record WHERE "
-                                "space_id = s.id AND " STAYS ")";
+                                "(SELECT 1 FROM main.record WHERE space_id = s.id AND " STAYS ")";
 
 /* An image belongs to a source; records from before format 2 do not say which source was theirs.
    The subqueries do not depend on the image, so that SQLite runs each once instead of once for each
    image. */
 static const char unwanted_sql[] =
-    "SELECT id, key, made_at, length(data) AS weight FROM main.image WHERE "
-    "substr(key, 1, 32) NOT IN (SELECT source_hash FROM main.record WHERE superseded = 0 AND " STAYS
-    ") AND "
-    "NOT EXISTS (SELECT 1 FROM (SELECT DISTINCT s.options FROM main.record r JOIN main.space s ON "
-    "s.id = r.space_id "
-    "WHERE r.superseded = 0 AND r.source_hash = '' AND r." STAYS
+    "SELECT id, key, made_at, length(data) AS weight FROM main.image WHERE substr(key, 1, 32) NOT "
+    "IN (SELECT source_hash FROM main.record WHERE superseded = 0 AND " STAYS
+    ") AND NOT EXISTS (SELECT 1 FROM (SELECT DISTINCT s.options FROM main.record r JOIN main.space "
+    "s ON s.id = r.space_id WHERE r.superseded = 0 AND r.source_hash = '' AND r." STAYS
     ") o WHERE instr(key, ' ' || o.options || ' nvrtc '))";
 
 static const char drop_record_sql[] =
@@ -140,10 +137,7 @@ static bool drop_some(struct removing *removing, bool *more) {
 static int drop_step(struct removing *removing, bool *more, cugen_error *err) {
   struct sqlite_cache *cache = removing->cache;
   const struct removing before = *removing;
-  const double patience = cache->patience;
-  cache_hurry(cache);
-  /* A measurement would be lost by giving up early; a removal can be repeated. */
-  cache->patience = patience;
+  cache_hurry(cache, false);
   bool good = cache_step(cache, BEGIN) && drop_some(removing, more);
   int status = cache_finish(cache, good, doing, err);
   if (status) *removing = before; /* the rolled-back rows are not counted */
@@ -155,8 +149,8 @@ static int drop_listed(struct sqlite_cache *cache, const char *drop, size_t *rem
                        int64_t *weight, cugen_error *err) {
   struct removing removing = {
       .cache = cache,
-      .next = cache_query(cache, "SELECT id, owner, mark, weight FROM temp.goes WHERE id > ?1 "
-                                 "ORDER BY id"),
+      .next = cache_query(
+          cache, "SELECT id, owner, mark, weight FROM temp.goes WHERE id > ?1 ORDER BY id"),
       .drop = cache_query(cache, drop),
       .last = INT64_MIN};
   bool more = true;
@@ -187,9 +181,8 @@ static int drop_rows(struct sqlite_cache *cache, const char *rows, const char *d
    failure is ignored. */
 static void shrink(struct sqlite_cache *cache) {
   enum { QUICK_PAGES = 4096 }; /* 16 MiB */
-  sqlite3_stmt *statement =
-      cache_query(cache, "SELECT page_count - freelist_count FROM pragma_page_count, "
-                         "pragma_freelist_count");
+  sqlite3_stmt *statement = cache_query(
+      cache, "SELECT page_count - freelist_count FROM pragma_page_count, pragma_freelist_count");
   bool quick = statement && sqlite3_step(statement) == SQLITE_ROW &&
                sqlite3_column_int64(statement, 0) < QUICK_PAGES;
   sqlite3_finalize(statement);
@@ -216,24 +209,13 @@ static bool sqlite_manage_list_meant(struct sqlite_cache *cache, const struct ca
          cache_sql(cache->db, "COMMIT");
 }
 
-/* Checks the whole file before the first removal: damage that is found halfway would leave a
-   part of the records removed. */
-static int manage_check_whole(struct sqlite_cache *cache, cugen_error *err) {
-  struct text answer = {0};
-  const char *path = text_get(&cache->base.path);
-  int status = CUGEN_OK;
-  if (!cache_query_text(cache->db, "PRAGMA main.quick_check(1)", &answer))
-    status = cache_error_database(cache->db, path, doing, err);
-  else if (strcmp(text_get(&answer), "ok") != 0)
-    status = cache_error_corrupt(path, text_get(&answer), err);
-  text_free(&answer);
-  return status;
-}
-
 int sqlite_remove(struct cache *base, const struct cache_filter *filter, bool really,
                   cugen_cache_counts *out, cugen_error *err) {
   struct sqlite_cache *cache = sqlite_cache_of(base);
-  const int damaged = really ? manage_check_whole(cache, err) : CUGEN_OK;
+  /* Damage that is found halfway would leave a part of the records removed. */
+  const int damaged = really ? cache_quick_check(cache->db, "PRAGMA main.quick_check(1)",
+                                                 text_get(&base->path), doing, err)
+                             : CUGEN_OK;
   if (damaged) return damaged;
   int status = sqlite_manage_list_meant(cache, filter, really ? NULL : out)
                    ? CUGEN_OK

@@ -15,12 +15,10 @@ static const char *const merge_sql[CACHE_MERGE_STATEMENTS] = {
                    "hash = ?3 ORDER BY id",
     [MERGE_UNKNOWN] = "SELECT %s FROM record WHERE space_id = ?1 AND variant = ?2 AND superseded = "
                       "0 AND origin = ''",
-    [MERGE_RETIRE_SAME] =
-        "UPDATE record SET superseded = 1 WHERE space_id = ?1 AND variant = ?2 AND hash = ?3 AND "
-        "+superseded = 0",
-    [MERGE_RETIRE_ORIGIN] =
-        "UPDATE record SET superseded = 1 WHERE space_id = ?1 AND variant = ?2 AND "
-        "superseded = 0 AND origin = ?3",
+    [MERGE_RETIRE_SAME] = "UPDATE record SET superseded = 1 WHERE space_id = ?1 AND variant = ?2 "
+                          "AND hash = ?3 AND +superseded = 0",
+    [MERGE_RETIRE_ORIGIN] = "UPDATE record SET superseded = 1 WHERE space_id = ?1 AND variant = ?2 "
+                            "AND superseded = 0 AND origin = ?3",
     [MERGE_ADD] = "INSERT INTO record (space_id, superseded, origin, %s) VALUES (?1, ?2, ?3, %v)",
     [MERGE_SPACE] =
         "SELECT id FROM space WHERE device = ?1 AND config = ?2 AND problem = ?3 AND options = ?4",

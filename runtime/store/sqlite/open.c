@@ -14,7 +14,7 @@
 
    Invariants:
    - A refused file is not changed, not even by a checkpoint of its log.
-   - Nothing in a file runs: triggers and extensions are switched off (connection.c), and a schema
+   - Nothing in a file runs: triggers and extensions are switched off (cache_harden), and a schema
    that has triggers or views is refused (schema.c). An image is used only with a seal of this
    user's own (image.c), because whoever can write the database can put code into it.
    - The tables of records are checked page by page before this handle's first transaction that
@@ -82,8 +82,9 @@ static int check_schema(struct sqlite_cache *cache, const char *schema, cugen_er
 static bool set_journal(sqlite3 *db, bool network) {
   /* An existing write-ahead log can be used without shared memory only under an exclusive lock
      (wal.html section 8). */
-  if (network && !cache_sql(db, "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = DELETE;"
-                                "PRAGMA locking_mode = NORMAL; SELECT count(*) FROM sqlite_schema"))
+  if (network &&
+      !cache_sql(db, "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = DELETE;PRAGMA "
+                     "locking_mode = NORMAL; SELECT count(*) FROM sqlite_schema"))
     return false;
   return cache_sql(db, "PRAGMA synchronous = EXTRA");
 }
@@ -172,8 +173,7 @@ static void warn(struct cache *cache, const char *why, const char *way_out, cons
   if (warning)
     text_addf(warning,
               "%s: cannot be written (%s); what is measured now is remembered until the end of "
-              "this run only. "
-              "%s another place with cugen_options.cache",
+              "this run only. %s another place with cugen_options.cache",
               text_get(&cache->path), why, way_out);
 }
 
@@ -186,7 +186,7 @@ static int open_without_writing(struct sqlite_cache *cache, bool fresh, cugen_er
 static int open_on_full_disk(struct sqlite_cache *cache, bool fresh, struct text *warning,
                              cugen_error *err) {
   close_database(cache);
-  cache->refusal_status = CUGEN_OK;
+  cache->refusal.status = CUGEN_OK;
   cache->base.in_file = cache->log_wanted = false;
   cache->checked = true;
   warn(&cache->base, "the disk is full", "Make room, or name", "make room, or name", warning);
@@ -254,9 +254,11 @@ void sqlite_close(struct cache *base) {
   close_database(cache);
   pthread_mutex_destroy(&cache->base.lock);
   text_free(&cache->base.path);
-  text_free(&cache->refusal);
   text_free(&cache->base.unsealed);
   text_free(&cache->base.unwritable);
   seal_forget(&cache->base.seal);
   free(cache);
 }
+
+const struct cache_engine cache_sqlite = {.kind = CUGEN_CACHE_FILE,
+                                          CACHE_ENGINE_FUNCTIONS(CACHE_ENGINE_MEMBER, sqlite)};

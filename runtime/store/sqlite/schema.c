@@ -14,8 +14,8 @@
 static const char *const indices[] = {
     "CREATE UNIQUE INDEX record_current ON record (space_id, variant, origin) WHERE superseded = 0",
     "CREATE UNIQUE INDEX record_current ON record (space_id, variant) WHERE superseded = 0",
-    ("CREATE INDEX record_fastest ON record (space_id, seconds) "
-     "WHERE superseded = 0 AND outcome = 0"),
+    ("CREATE INDEX record_fastest ON record (space_id, seconds) WHERE superseded = 0 AND outcome = "
+     "0"),
     "CREATE INDEX record_variant ON record (space_id, variant, hash)",
 };
 
@@ -98,9 +98,8 @@ static bool is_implied(const char *type, const char *name, bool has_sql) {
 static int schema_refuse(const char *path, const char *type, const char *name, cugen_error *err) {
   return error_set(err, CUGEN_ERROR_CACHE,
                    "%s: %.20s '%.100s' is not as cugen makes it, so nothing in this database is "
-                   "trusted; ask whoever it is "
-                   "from for 'cugen cache export -o FILE', or move it away, or name another with "
-                   "cugen_options.cache",
+                   "trusted; ask whoever it is from for 'cugen cache export -o FILE', or move it "
+                   "away, or name another with cugen_options.cache",
                    path, type, name);
 }
 

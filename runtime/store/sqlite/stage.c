@@ -27,13 +27,11 @@ enum stage_statement { SPACE_OF, SPACE_NEW, ENTRY_NEW, ENTRY_LINE, STAGE_STATEME
 /* "%t", "%s", "%v": as in tables.c. */
 static const char stage_tables_sql[] =
     "CREATE TABLE space (id INTEGER PRIMARY KEY, device TEXT NOT NULL, config TEXT NOT NULL, "
-    "problem TEXT NOT NULL, "
-    "options TEXT NOT NULL, UNIQUE (problem, config, device, options));\n"
-    "CREATE TABLE record (space_id INTEGER NOT NULL, line INTEGER NOT NULL, %t, "
-    "PRIMARY KEY (space_id, variant, hash)) WITHOUT ROWID;\n"
+    "problem TEXT NOT NULL, options TEXT NOT NULL, UNIQUE (problem, config, device, options));\n"
+    "CREATE TABLE record (space_id INTEGER NOT NULL, line INTEGER NOT NULL, %t, PRIMARY KEY "
+    "(space_id, variant, hash)) WITHOUT ROWID;\n"
     "CREATE TABLE place (id INTEGER PRIMARY KEY, space_id INTEGER NOT NULL, variant TEXT NOT NULL, "
-    "hash TEXT NOT "
-    "NULL);\n";
+    "hash TEXT NOT NULL);\n";
 static const char *const stage_sql[STAGE_STATEMENTS] = {
     [SPACE_OF] =
         "SELECT id FROM space WHERE device = ?1 AND config = ?2 AND problem = ?3 AND options = ?4",
@@ -44,8 +42,7 @@ static const char *const stage_sql[STAGE_STATEMENTS] = {
 /* Records of two config files with the same kernel name are kept apart. */
 static const char entries_sql[] =
     "SELECT %o, space_id, EXISTS (SELECT 1 FROM record o WHERE o.space_id = r.space_id AND "
-    "o.variant = r.variant AND "
-    "o.hash <> r.hash) FROM record r WHERE (space_id, variant, hash) > "
+    "o.variant = r.variant AND o.hash <> r.hash) FROM record r WHERE (space_id, variant, hash) > "
     "(SELECT space_id, variant, hash FROM place) ORDER BY space_id, variant, hash";
 static const char key_sql[] = "SELECT device, config, problem, options FROM space WHERE id = ?1";
 static const char place_sql[] = "UPDATE place SET space_id = ?1, variant = ?2, hash = ?3";
@@ -55,9 +52,11 @@ struct sqlite_stage {
   struct sqlite_cache *cache;
   sqlite3 *db;
   struct text path;
-  int fd; /* of the locked file; -1: in memory */
-  bool read_only, checked, kept;
-  int format;
+  int fd;         /* of the locked file; -1: in memory */
+  bool read_only; /* the cache cannot be written, so its copy in memory gets the records */
+  bool checked;   /* this process has added the records, and checked them before */
+  bool kept;      /* the file stays, because its import is still to be finished */
+  int format;     /* of the records */
   sqlite3_stmt *statements[STAGE_STATEMENTS];
   sqlite3_stmt *entries, *keys, *places; /* used for merging */
   struct text key;                       /* of the latest entry, by cache_key_write */
@@ -176,12 +175,10 @@ static struct sqlite_stage *stage_new(struct sqlite_cache *cache) {
 }
 
 static int stage_make_tables(struct sqlite_stage *stage, cugen_error *err) {
-  bool made =
-      cache_sql(stage->db,
-                "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -32768; "
-                "BEGIN EXCLUSIVE") &&
-      cache_sql_on(stage->db, stage_tables_sql) &&
-      cache_sql(stage->db, "INSERT INTO place VALUES (1, 0, '', '')");
+  bool made = cache_sql(stage->db, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA "
+                                   "cache_size = -32768; BEGIN EXCLUSIVE") &&
+              cache_sql_on(stage->db, stage_tables_sql) &&
+              cache_sql(stage->db, "INSERT INTO place VALUES (1, 0, '', '')");
   if (!made) return stage_error(stage, err);
   for (int i = 0; i < STAGE_STATEMENTS; i++)
     if (!cache_prepare_on(stage->db, stage_sql[i], stage->format, &stage->statements[i]))
@@ -347,7 +344,7 @@ static int merge_step(struct sqlite_stage *stage, struct cache_merge *merge, boo
                       cugen_error *err) {
   struct sqlite_cache *cache = stage->cache;
   pthread_mutex_lock(&cache->base.lock);
-  if (stage->fd >= 0) cache_hurry(cache);
+  if (stage->fd >= 0) cache_hurry(cache, true);
   bool begun = cache_step(cache, BEGIN);
   int status = begun && cache_merge_prepare(merge) ? CUGEN_OK : cache_error(cache, doing, err);
   if (!status) status = merge_rows(stage, merge, more, err);
@@ -364,7 +361,7 @@ static void stage_note_place(struct sqlite_stage *stage) {
   sqlite3_stmt *row = stage->entries;
   if (stage->read_only || stage->fd < 0 || stage->cache->unsynced || !sqlite3_data_count(row))
     return;
-  /* The stored place is one earlier: its row is merged again, which changes nothing. */
+  /* The stored place is the beginning of the present set, of which some rows may be merged again. */
   if (stage->space && sqlite3_bind_int64(stage->places, 1, stage->space) == SQLITE_OK &&
       cache_bind_text(stage->places, 2, "") && cache_bind_text(stage->places, 3, ""))
     cache_run(stage->places);
@@ -418,16 +415,6 @@ int sqlite_stage_merge(struct cache_stage *base, cugen_cache_merged *out, cugen_
 
 /* ---- After a kill --------------------------------------------------------------------------- */
 
-/* The format of the records; 0: the import is not complete. */
-static int format_of(sqlite3 *db) {
-  sqlite3_stmt *statement = NULL;
-  bool got = sqlite3_prepare_v2(db, "PRAGMA user_version", -1, &statement, NULL) == SQLITE_OK &&
-             sqlite3_step(statement) == SQLITE_ROW;
-  int format = got ? sqlite3_column_int(statement, 0) : 0;
-  sqlite3_finalize(statement);
-  return format;
-}
-
 /* The file lies where others may write, so it is checked like a cache: it has the tables of an
    import and nothing else, and every page of them is intact. */
 static bool stage_is_ours(struct sqlite_stage *stage) {
@@ -441,7 +428,8 @@ static void resume(struct sqlite_stage *stage) {
   cugen_cache_merged merged = {0};
   cugen_error err;
   if (stage_open_database(stage, text_get(&stage->path), &err)) return;
-  stage->format = format_of(stage->db);
+  /* set when the import is complete */
+  stage->format = cache_query_number(stage->db, "PRAGMA user_version");
   /* written by a newer cugen, which will finish the import */
   stage->kept = stage->format > CACHE_FORMAT_VERSION;
   if (stage->format < FIRST_FORMAT || stage->kept || !stage_is_ours(stage)) return;

@@ -5,12 +5,9 @@
 
 #include "base/error.h"
 
-static const char *const column_sql[] = {
-    [COLUMN_TEXT] = "TEXT NOT NULL",    [COLUMN_CHARS] = "TEXT NOT NULL",
-    [COLUMN_HASH] = "TEXT NOT NULL",    [COLUMN_OUTPUTS] = "TEXT NOT NULL",
-    [COLUMN_INT] = "INTEGER NOT NULL",  [COLUMN_INT64] = "INTEGER NOT NULL",
-    [COLUMN_TIME] = "INTEGER NOT NULL", [COLUMN_REAL] = "REAL"};
 /* A REAL that is not a number is stored as NULL. */
+static const char *const column_sql[] = {
+    [CACHE_TEXT] = "TEXT NOT NULL", [CACHE_WHOLE] = "INTEGER NOT NULL", [CACHE_REAL] = "REAL"};
 
 /* ---- The statements ------------------------------------------------------------------------- */
 
@@ -23,6 +20,11 @@ static const char *const column_sql[] = {
   "SELECT source_hash FROM (SELECT source_hash, min(" cost                                         \
   ") FROM main.record WHERE outcome = 0 AND superseded = 0 GROUP BY space_id, origin)"
 
+#define FASTEST                                                                                    \
+  FASTEST_BY("seconds")                                                                            \
+  " UNION " FASTEST_BY(COST_BY("flops")) " UNION " FASTEST_BY(                                     \
+      COST_BY("bytes")) " UNION " FASTEST_BY(ENERGY)
+
 /* "%s": the names of the columns; "%v": their places, from ?5 on, the variant's. */
 static const char *const statement_sql[CACHE_STATEMENTS] = {
     [BEGIN] = "BEGIN IMMEDIATE",
@@ -31,34 +33,26 @@ static const char *const statement_sql[CACHE_STATEMENTS] = {
     [SPACE_ADD] =
         "INSERT OR IGNORE INTO space (device, config, problem, options) VALUES (?1, ?2, ?3, ?4)",
     [RECORD_SUPERSEDE] =
-        "UPDATE record SET superseded = 1 WHERE superseded = 0 AND variant = ?5 AND "
-        "(origin = " CACHE_ORIGIN_PLACE
-        " OR origin = '' OR hash = ?6) AND space_id = " SPACE_OF_KEY,
+        "UPDATE record SET superseded = 1 WHERE superseded = 0 AND variant = ?5 AND (origin "
+        "= " CACHE_ORIGIN_PLACE " OR origin = '' OR hash = ?6) AND space_id = " SPACE_OF_KEY,
     [RECORD_ADD] = "INSERT INTO record (space_id, superseded, origin, %s) VALUES (" SPACE_OF_KEY
                    ", 0, " CACHE_ORIGIN_PLACE ", %v)",
     [IMAGE_LOAD] = "SELECT hash, log, data, seal FROM images WHERE key = ?1 AND " CACHE_IMAGE_FITS,
-    [IMAGE_ENTRIES] = "SELECT name, registers, max_threads, static_shared, local_bytes, "
-                      "spill_bytes, constant_bytes "
-                      "FROM image_entries WHERE key = ?1 ORDER BY position",
+    [IMAGE_ENTRIES] =
+        "SELECT name, registers, max_threads, static_shared, local_bytes, spill_bytes, "
+        "constant_bytes FROM image_entries WHERE key = ?1 ORDER BY position",
     /* Removes images, except those of the fastest records and the newest ones, if all images
        together exceed the limit. */
     [IMAGE_TRIM] =
         "DELETE FROM main.image WHERE (SELECT total(length(data)) FROM main.image) > ?1 AND +id IN "
-        "(SELECT id FROM "
-        "(SELECT id, sum(length(data)) OVER (ORDER BY id DESC) AS bytes FROM main.image WHERE "
-        "substr(key, 1, 32) "
-        "NOT IN (" FASTEST_BY("seconds") " UNION " FASTEST_BY(COST_BY(
-            "flops")) " UNION " FASTEST_BY(COST_BY("bytes")) " UNION " FASTEST_BY(ENERGY) ")) "
-                                                                                          "WHERE "
-                                                                                          "bytes > "
-                                                                                          "?1)",
+        "(SELECT id FROM (SELECT id, sum(length(data)) OVER (ORDER BY id DESC) AS bytes FROM "
+        "main.image WHERE substr(key, 1, 32) NOT IN (" FASTEST ")) WHERE bytes > ?1)",
     [IMAGE_DROP] = "DELETE FROM image WHERE key = ?1",
     [IMAGE_ADD] = "INSERT INTO image (key, checksum, hash, made_at, log, data, seal) VALUES (?1, "
                   "?2, ?3, ?4, ?5, ?6, ?7)",
-    [IMAGE_ENTRY_ADD] =
-        "INSERT OR REPLACE INTO image_entry (key, position, name, registers, max_threads, "
-        "static_shared, "
-        "local_bytes, spill_bytes, constant_bytes) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+    [IMAGE_ENTRY_ADD] = "INSERT OR REPLACE INTO image_entry (key, position, name, registers, "
+                        "max_threads, static_shared, local_bytes, spill_bytes, constant_bytes) "
+                        "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
 };
 
 #define SEAL_SQL   "seal BLOB NOT NULL DEFAULT x''"
@@ -122,7 +116,31 @@ bool cache_sql(sqlite3 *db, const char *sql) {
   return sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK;
 }
 
-bool cache_query_text(sqlite3 *db, const char *sql, struct text *out) {
+/* The file may come from a stranger: nothing in its schema may run, its pages are not trusted,
+   and no value may be larger than cugen stores. */
+bool cache_harden(sqlite3 *db) {
+  static const int switches[][2] = {{SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0},
+                                    {SQLITE_DBCONFIG_ENABLE_TRIGGER, 0},
+                                    {SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0},
+                                    {SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, 0},
+                                    {SQLITE_DBCONFIG_ENABLE_FKEY, 1}};
+  static const int limits[][2] = {{SQLITE_LIMIT_LENGTH, 2 * (int)CACHE_MAX_IMAGE + (16 << 20)},
+                                  {SQLITE_LIMIT_SQL_LENGTH, 1 << 20},
+                                  {SQLITE_LIMIT_ATTACHED, 1},
+                                  {SQLITE_LIMIT_WORKER_THREADS, 0},
+                                  {SQLITE_LIMIT_EXPR_DEPTH, 100},
+                                  {SQLITE_LIMIT_COLUMN, 200}};
+  bool good = true;
+  for (size_t i = 0; i < sizeof switches / sizeof *switches; i++)
+    good = good && sqlite3_db_config(db, switches[i][0], switches[i][1], NULL) == SQLITE_OK;
+  for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
+    sqlite3_limit(db, limits[i][0], limits[i][1]);
+  return good &&
+         cache_sql(db,
+                   "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0; PRAGMA temp_store = MEMORY");
+}
+
+static bool query_text(sqlite3 *db, const char *sql, struct text *out) {
   sqlite3_stmt *statement = NULL;
   bool got = sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK &&
              sqlite3_step(statement) == SQLITE_ROW;
@@ -134,13 +152,12 @@ bool cache_query_text(sqlite3 *db, const char *sql, struct text *out) {
 
 static bool query_is(sqlite3 *db, const char *sql, const char *want) {
   struct text got = {0};
-  bool is = cache_query_text(db, sql, &got) && !got.failed && strcmp(text_get(&got), want) == 0;
+  bool is = query_text(db, sql, &got) && !got.failed && strcmp(text_get(&got), want) == 0;
   text_free(&got);
   return is;
 }
 
-/* -1: the query has no row. */
-static int query_number(sqlite3 *db, const char *sql) {
+int cache_query_number(sqlite3 *db, const char *sql) {
   sqlite3_stmt *statement = NULL;
   bool got = sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK &&
              sqlite3_step(statement) == SQLITE_ROW;
@@ -165,7 +182,7 @@ static void tables_write_columns(char how, int format, struct text *out) {
       text_addf(out, "?%d", 5 + i);
     else
       text_add(out, how == 'o' && column->format > format ? default_of(column) : column->name);
-    if (how == 't') text_addf(out, " %s", column_sql[column->type]);
+    if (how == 't') text_addf(out, " %s", column_sql[cache_kind_of(i)]);
     if (how == 't' && column->format > 1) text_addf(out, " DEFAULT %s", default_of(column));
   }
 }
@@ -215,7 +232,7 @@ static bool migrate(sqlite3 *db, int format) {
   for (int i = 0; i < CACHE_COLUMNS; i++)
     if (cache_columns[i].format == format + 1)
       text_addf(&sql, "ALTER TABLE record ADD COLUMN %s %s DEFAULT %s;", cache_columns[i].name,
-                column_sql[cache_columns[i].type], default_of(&cache_columns[i]));
+                column_sql[cache_kind_of(i)], default_of(&cache_columns[i]));
   if (migrations[format]) text_add(&sql, migrations[format]);
   text_addf(&sql, "PRAGMA user_version = %d", format + 1);
   bool good = !sql.failed && cache_sql(db, text_get(&sql));
@@ -239,14 +256,14 @@ static const char copy_sql[] = COPY_SQL("origin") COPY_PORTFOLIOS_SQL;
 static const char copy_10_sql[] = COPY_SQL("origin"), copy_4_sql[] = COPY_SQL("''");
 
 bool cache_is_current(sqlite3 *db) {
-  return query_number(db, "PRAGMA user_version") >= CACHE_FORMAT_VERSION;
+  return cache_query_number(db, "PRAGMA user_version") >= CACHE_FORMAT_VERSION;
 }
 
 bool cache_migrate(sqlite3 *db) {
   if (cache_is_current(db)) return true;
   bool good = cache_sql(db, "BEGIN IMMEDIATE"); /* from here on no other process migrates */
   while (good && !cache_is_current(db)) {
-    int version = query_number(db, "PRAGMA user_version");
+    int version = cache_query_number(db, "PRAGMA user_version");
     good = version > 0 && version < CACHE_FORMAT_VERSION && migrate(db, version);
   }
   return good && cache_sql(db, "COMMIT");
@@ -254,7 +271,7 @@ bool cache_migrate(sqlite3 *db) {
 
 bool cache_copy_disk(sqlite3 *db) {
   struct text sql = {0};
-  int format = query_number(db, "PRAGMA disk.user_version");
+  int format = cache_query_number(db, "PRAGMA disk.user_version");
   cache_write_sql(format < 5 ? copy_4_sql : format < 11 ? copy_10_sql : copy_sql, format, &sql);
   bool good = !sql.failed && cache_sql(db, text_get(&sql));
   text_free(&sql);
@@ -272,24 +289,29 @@ static bool has_portfolios(sqlite3 *db, const char *schema) {
   return has;
 }
 
+int cache_quick_check(sqlite3 *db, const char *sql, const char *path, const char *doing,
+                      cugen_error *err) {
+  struct text answer = {0};
+  int status = CUGEN_OK;
+  if (!query_text(db, sql, &answer))
+    status = cache_error_database(db, path, doing, err);
+  else if (strcmp(text_get(&answer), "ok") != 0)
+    status = cache_error_corrupt(path, text_get(&answer), err);
+  text_free(&answer);
+  return status;
+}
+
 int cache_check_tables(sqlite3 *db, const char *schema, const char *path, cugen_error *err) {
   static const char *const tables[] = {"space", "record", "portfolio"};
   const size_t count = sizeof tables / sizeof *tables - !has_portfolios(db, schema);
-  struct text sql = {0}, answer = {0};
   int status = CUGEN_OK;
-  for (size_t i = 0; status == CUGEN_OK && i < count; i++) {
-    text_clear(&sql);
-    text_clear(&answer);
+  for (size_t i = 0; !status && i < count; i++) {
+    struct text sql = {0};
     text_addf(&sql, "PRAGMA %s.quick_check('%s')", schema, tables[i]);
-    if (sql.failed)
-      status = error_memory(err);
-    else if (!cache_query_text(db, text_get(&sql), &answer))
-      status = cache_error_database(db, path, "read", err);
-    else if (strcmp(text_get(&answer), "ok") != 0)
-      status = cache_error_corrupt(path, text_get(&answer), err);
+    status =
+        sql.failed ? error_memory(err) : cache_quick_check(db, text_get(&sql), path, "read", err);
+    text_free(&sql);
   }
-  text_free(&sql);
-  text_free(&answer);
   return status;
 }
 
@@ -318,8 +340,8 @@ sqlite3_stmt *cache_query(struct sqlite_cache *cache, const char *sql) {
 
 int cache_prepare(struct sqlite_cache *cache, bool with_disk, cugen_error *err) {
   cache->schema = with_disk ? "disk" : "main";
-  bool both =
-      with_disk && query_number(cache->db, "PRAGMA disk.user_version") >= CACHE_FORMAT_VERSION;
+  bool both = with_disk &&
+              cache_query_number(cache->db, "PRAGMA disk.user_version") >= CACHE_FORMAT_VERSION;
   if (!cache_sql(cache->db, both ? views_with_disk_sql : views_sql))
     return cache_error(cache, "read", err);
   struct text sql = {0};

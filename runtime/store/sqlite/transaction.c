@@ -7,15 +7,9 @@
 #include "database.h"
 
 bool cache_before_writing(struct sqlite_cache *cache) {
-  cugen_error err;
   if (cache->checked) return true;
-  int status = cache_check_tables(cache->db, "main", text_get(&cache->base.path), &err);
-  if (status != CUGEN_OK) {
-    text_restart(&cache->refusal);
-    text_add(&cache->refusal, err.message);
-    cache->refusal_status = status;
+  if (cache_check_tables(cache->db, "main", text_get(&cache->base.path), &cache->refusal))
     return false;
-  }
   cache->checked = true;
   /* The log is switched on only now, so that the application id is in the file itself from the
      first commit, and a damaged file is left as it is. The log only improves speed: if another
@@ -53,8 +47,8 @@ int cache_finish(struct sqlite_cache *cache, bool good, const char *doing, cugen
    it safe from a power cut, too. */
 static const double most_unsafe = 0.2;
 
-void cache_hurry(struct sqlite_cache *cache) {
-  if (cache->patience == CACHE_BUSY_SECONDS) cache->patience = CACHE_STORE_SECONDS;
+void cache_hurry(struct sqlite_cache *cache, bool stores) {
+  if (stores && cache->patience == CACHE_BUSY_SECONDS) cache->patience = CACHE_STORE_SECONDS;
   cache->hurry = cache->log && clock_seconds() - cache->synced < most_unsafe;
 }
 

@@ -30,14 +30,12 @@ static const char *const defects[] = {
     "'index')",
 };
 
-int sqlite_verify(struct cache *base, cugen_cache_counts *out, struct text *wrong,
-                  struct text *foreign, cugen_error *err) {
-  struct cache_check check = {base, out, wrong, foreign};
+int sqlite_verify(struct cache_check *check, cugen_error *err) {
   int status = CUGEN_OK;
   for (size_t i = 0; i < sizeof defects / sizeof *defects && !status; i++)
-    status = verify_each_row(&check, defects[i], cache_check_words, err);
+    status = verify_each_row(check, defects[i], cache_check_words, err);
   if (!status)
-    status = verify_each_row(&check, "SELECT %s, id, superseded FROM main.record",
+    status = verify_each_row(check, "SELECT %s, id, superseded FROM main.record",
                              cache_check_record, err);
-  return status ? status : cache_check_rest(&check, err);
+  return status ? status : cache_check_rest(check, err);
 }
