@@ -3,8 +3,9 @@
    (emulator/device.c, which compiles the same source with the system's C++ compiler).
 
    Threads: describe and compile may be called from several threads at once and need no open device.
-   An open device belongs to one thread, except for alloc, free, copy_2d, symbol, texture_*,
-   tensor_make, parameters and launch_on, which several threads may call at once. A GPU that failed
+   An open device belongs to one thread, except for alloc, free, copy, copy_2d, symbol, texture_*,
+   tensor_make, parameters, prepare, unprepare, launch_on and timer_*, which several threads may
+   call at once. A GPU that failed
    with a sticky error (illegal address, trap) stays failed, so the process that uses it is expected
    to end. */
 #ifndef RUNTIME_DEVICE_H
@@ -43,7 +44,7 @@ enum {
   COMPILER_STACK_MB = 64,
   COMPILER_MEMORY_MB = 4096,
   COMPILER_IMAGE_MB = 64, /* of the image and of the PTX, each */
-  COMPILER_SECONDS = 600  /* timeout of a request that sets none */
+  COMPILER_SECONDS = 600  /* timeout in a compiler process for a request that sets none */
 };
 
 /* How many more sources with the same beginning the requesting thread expects to compile, which
@@ -60,7 +61,7 @@ struct compile_request {
   const char *arch;           /* "sm_90a"; the cpu device ignores the architecture */
   const char *const *entries; /* the wanted kernels by their names in the source; distinct */
   size_t entry_count;
-  double timeout; /* seconds; 0: none */
+  double timeout; /* seconds; 0: COMPILER_SECONDS in a compiler process, otherwise no limit */
   bool keep_ptx;  /* also return the PTX, in compiled.ptx */
   enum compile_more more;
   /* For a watched compile: memory accesses stay where the source has them, whereas a GPU's
@@ -80,8 +81,8 @@ struct kernel_resources {
   int64_t local_bytes;    /* a thread: stack frame, spills included */
   int64_t spill_bytes;    /* a thread: spill stores + loads, from the compile log */
   int64_t constant_bytes; /* module's __constant__ data */
-  /* The kernel ends the context unless its launch is cooperative; false for an image from the
-     cache. */
+  /* The kernel waits for its grid, so that it traps unless its launch is cooperative. An image from
+     the cache does not say, and has false. */
   bool grid_sync;
 };
 
@@ -211,10 +212,9 @@ struct device_options {
   void *before_context;
   /* NULL, or the key of seccomp_fork, for launches that are spread over processes of their own */
   const uint64_t *fork;
-  const atomic_bool
-      /* NULL, or set to end a running kernel of the cpu device at its next wait or at the end of
-         a block */
-      *stop;
+  /* NULL, or set to end a running kernel of the cpu device at its next wait or at the end of a
+     block */
+  const atomic_bool *stop;
 };
 
 struct loaded; /* a compiled image loaded on a device */
@@ -222,8 +222,8 @@ struct entry;  /* a kernel of a loaded image */
 struct graph;  /* launches recorded for replay; defined by the backend */
 struct timer;  /* measures launches on an application's streams; defined by the backend */
 
-/* The most launches of a call of device_ops.time that are held back. A CUDA stream queues about a
-   thousand, and a call of a library may launch several kernels. */
+/* The most launches that one call of device_ops.time with `held` may queue. A CUDA stream queues
+   about a thousand, and a call of a library may launch several kernels. */
 enum { DEVICE_HELD = 256 };
 
 #define DEVICE_NO_SYMBOL "there is no __constant__ or __device__ variable '%s'"
@@ -273,8 +273,8 @@ struct device_ops {
               cugen_error *err);
   /* The size of the caches whose content survives from one launch to the next. */
   size_t (*cache_bytes)(const struct device *device);
-  /* Writes all of `memory`, so that a cache of at most half its size holds nothing else. Runs in
-     the order of launches and as asynchronously. */
+  /* Writes all of `memory`, so that a cache of at most half its size holds nothing else. Like a
+     launch, runs in the order of launches, and asynchronously where they are asynchronous. */
   int (*flush)(struct device *device, const struct memory *memory, cugen_error *err);
 
   int (*load)(struct device *device, const struct compiled *compiled, struct loaded **out,
@@ -315,10 +315,10 @@ struct device_ops {
   int (*active_clusters)(struct device *device, struct entry *entry,
                          const struct kernel_launch *launch);
 
-  /* Makes what a call of the entry needs beside its parameters, which are bound; launches find it
-     behind the last of them. before: what was made for a call that this one replaces, from which
-     device memory may be taken; NULL: none. *out NULL: nothing is needed. The functions are NULL if
-     the backend never needs anything. */
+  /* Makes what a call of the entry needs beside its parameters, such as a library's workspace. The
+     parameters are bound, and a launch finds *out behind the last of them. before: *out of a call
+     that this one replaces, from which device memory may be taken; NULL: none. *out NULL: nothing
+     is needed. Both functions are NULL if the backend never needs anything. */
   int (*prepare)(struct device *device, struct entry *entry, void *const *parameters, void *before,
                  void **out, cugen_error *err);
   void (*unprepare)(struct device *device, struct entry *entry, void *prepared);

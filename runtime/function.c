@@ -17,10 +17,10 @@ static int function_find(const char *path, const char *name, cugen_baseline *out
                          cugen_error *err) {
   void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (!library)
-    return error_set(err, CUGEN_ERROR_USAGE,
-                     "the library does not load: %s. Build it with -shared -fPIC, with all that it "
-                     "needs",
-                     dlerror());
+    return error_set(
+        err, CUGEN_ERROR_USAGE,
+        "the library does not load: %s. Build it with -shared -fPIC, with all that it needs",
+        dlerror());
   void *found = dlsym(library, name);
   if (!found)
     error_set(err, CUGEN_ERROR_USAGE,

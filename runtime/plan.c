@@ -276,12 +276,10 @@ int plan_check_symbol(const struct kernel_spec *spec, size_t index, int64_t room
               "variable '%s' has %lld bytes, but the config's argument %lld; make it as large",
               argument->name, (long long)room, (long long)bytes);
   else
-    error_set(
-        err, CUGEN_ERROR_CONFIG,
-        DEVICE_NO_SYMBOL
-        " in the source; declare each argument that its access makes a symbol, read or not, at "
-        "file scope and without static or const",
-        argument->name);
+    error_set(err, CUGEN_ERROR_CONFIG,
+              DEVICE_NO_SYMBOL " in the source; declare each argument that its access makes a "
+                               "symbol, read or not, at file scope and without static or const",
+              argument->name);
   return prefix_kernel(&spec->launches[0], err);
 }
 
@@ -370,8 +368,7 @@ static int refuse_compiled_in(const struct kernel_argument *argument, cugen_erro
   value_print(argument->value, &value);
   error_set(err, CUGEN_ERROR_USAGE,
             "scalar '%s' is compiled in as %s and was given another value: pass NULL, or open the "
-            "kernel for a problem "
-            "with that value",
+            "kernel for a problem with that value",
             argument->name, text_get(&value));
   text_free(&value);
   return CUGEN_ERROR_USAGE;
@@ -410,8 +407,7 @@ static int check_address(const struct kernel_argument *argument, const void *add
   if (!past) return CUGEN_OK;
   return error_set(err, CUGEN_ERROR_USAGE,
                    "argument '%s' was given %p, which is %zu bytes past a multiple of %d: its "
-                   "elements are %s and begin at "
-                   "multiples of their size",
+                   "elements are %s and begin at multiples of their size",
                    argument->name, address, past, argument->dtype->bytes, argument->dtype->name);
 }
 

@@ -53,17 +53,21 @@ const void *wire_get(struct wire_reader *reader, size_t length) {
   return at;
 }
 
+/* Copies the next bytes to where they belong, and leaves that unchanged if the reader fails. */
+static void get_into(struct wire_reader *reader, void *to, size_t length) {
+  const void *at = wire_get(reader, length);
+  if (at && length) memcpy(to, at, length);
+}
+
 int64_t wire_get_int(struct wire_reader *reader) {
   int64_t value = 0;
-  const void *at = wire_get(reader, sizeof value);
-  if (at) memcpy(&value, at, sizeof value);
+  get_into(reader, &value, sizeof value);
   return value;
 }
 
 double wire_get_float(struct wire_reader *reader) {
   double value = 0;
-  const void *at = wire_get(reader, sizeof value);
-  if (at) memcpy(&value, at, sizeof value);
+  get_into(reader, &value, sizeof value);
   return value;
 }
 
@@ -166,11 +170,9 @@ static size_t get_count(struct wire_reader *reader, size_t limit) {
 static int get_sequence(struct wire_reader *reader, struct kernel_spec *out, cugen_error *err) {
   out->sequence_count = get_count(reader, KERNEL_MAX_SEQUENCE);
   if (!out->sequence_count) return CUGEN_OK;
-  const void *plain = wire_get(reader, out->sequence_count * sizeof *out->sequence);
-  if (!plain) return broken(err);
-  out->sequence = malloc(out->sequence_count * sizeof *out->sequence);
+  out->sequence = calloc(out->sequence_count, sizeof *out->sequence);
   if (!out->sequence) return error_memory(err);
-  memcpy(out->sequence, plain, out->sequence_count * sizeof *out->sequence);
+  get_into(reader, out->sequence, out->sequence_count * sizeof *out->sequence);
   for (size_t i = 0; i < out->sequence_count; i++)
     reader->failed |= out->sequence[i] >= out->launch_count;
   return reader->failed ? broken(err) : CUGEN_OK;
@@ -197,9 +199,7 @@ static int get_parameters(struct wire_reader *reader, struct kernel_spec *out, c
   out->parameter_count = get_count(reader, KERNEL_MAX_LAUNCHES * KERNEL_MAX_ARGUMENTS);
   out->parameters = calloc(out->parameter_count + 1, sizeof *out->parameters);
   if (!out->parameters) return error_memory(err);
-  const void *plain = wire_get(reader, out->parameter_count * sizeof *out->parameters);
-  if (plain && out->parameter_count)
-    memcpy(out->parameters, plain, out->parameter_count * sizeof *out->parameters);
+  get_into(reader, out->parameters, out->parameter_count * sizeof *out->parameters);
   reader->failed |= !right_parameters(out);
   return CUGEN_OK;
 }
@@ -217,8 +217,7 @@ static int get_parts(struct wire_reader *reader, struct kernel_spec *out, cugen_
   if (!out->launches) return error_memory(err);
   for (size_t i = 0; i < out->launch_count; i++) {
     const char *entry = wire_get_string(reader), *place = wire_get_string(reader);
-    const void *plain = wire_get(reader, sizeof *out->launches);
-    if (plain) memcpy(&out->launches[i], plain, sizeof *out->launches);
+    get_into(reader, &out->launches[i], sizeof *out->launches);
     out->launches[i].entry = entry;
     out->launches[i].place = place;
   }
@@ -281,9 +280,8 @@ void wire_put_compiled(struct text *out, const struct compiled *compiled) {
 
 static int wire_get_image(struct wire_reader *reader, struct compiled *out, cugen_error *err) {
   const void *image = wire_get_block(reader, &out->image_length);
-  const void *hash = wire_get(reader, sizeof out->image_hash);
-  if (!image || !hash) return broken(err);
-  memcpy(&out->image_hash, hash, sizeof out->image_hash);
+  get_into(reader, &out->image_hash, sizeof out->image_hash);
+  if (!image || reader->failed) return broken(err);
   out->image = malloc(out->image_length + 1);
   if (!out->image) return error_memory(err);
   memcpy(out->image, image, out->image_length);
@@ -292,10 +290,8 @@ static int wire_get_image(struct wire_reader *reader, struct compiled *out, cuge
     out->entries[i] = strdup(wire_get_string(reader));
     if (!out->entries[i]) return error_memory(err);
     out->entry_count = i + 1;
-    const void *resources = wire_get(reader, sizeof out->resources[i]),
-               *code = wire_get(reader, sizeof out->code[i]);
-    if (resources) memcpy(&out->resources[i], resources, sizeof out->resources[i]);
-    if (code) memcpy(&out->code[i], code, sizeof out->code[i]);
+    get_into(reader, &out->resources[i], sizeof out->resources[i]);
+    get_into(reader, &out->code[i], sizeof out->code[i]);
   }
   out->log = strdup(wire_get_string(reader));
   const bool has_ptx = wire_get_int(reader) != 0;
@@ -317,7 +313,7 @@ struct header {
   uint64_t type, length;
 };
 
-/* far more than any cubin has */
+/* The longest payload, far more than any cubin has. */
 static const uint64_t most_bytes = (uint64_t)1 << 30;
 
 static int gone(cugen_error *err) {
@@ -415,6 +411,7 @@ static int receive_some(int socket, void *to, size_t length, double end, size_t 
   return CUGEN_OK;
 }
 
+/* Takes the descriptor that came with the message, if one came; fd NULL: closes the descriptor. */
 static void wire_take_descriptor(struct msghdr *message, int *fd) {
   struct cmsghdr *head = CMSG_FIRSTHDR(message);
   int received;

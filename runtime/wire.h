@@ -7,6 +7,8 @@
 
 #include "device.h"
 
+/* Each comment begins with the sender: the coordinator asks, and its worker or compiler process
+   answers with MESSAGE_DONE or MESSAGE_ERROR. */
 enum message_type {
   MESSAGE_OPEN,    /* coordinator: toolkit places, device id; carries the fault memory */
   MESSAGE_DATASET, /* coordinator: arguments, reference, samples; carries the reference's results */
@@ -17,7 +19,8 @@ enum message_type {
   MESSAGE_HELLO,
   /* coordinator: a source for NVRTC, see compilers.h; the answer is the compiled image */
   MESSAGE_COMPILE,
-  MESSAGE_PREPARE, /* coordinator: the fields that MESSAGE_COMPILE begins with; loads NVRTC */
+  /* coordinator: the fields that MESSAGE_COMPILE begins with, so that NVRTC is loaded ahead */
+  MESSAGE_PREPARE,
   /* coordinator: toolkit places, before MESSAGE_OPEN; a description of each GPU as the answer */
   MESSAGE_GPUS,
   MESSAGE_COUNT

@@ -127,10 +127,9 @@ static void fill_machine(const struct device_description *device, struct ptx_mac
       .cluster_bytes = cluster_bytes,
       .tensor_flops = r->tensor_flops,
       .tensor_sync_share = sync_share(&device->facts),
-      .tensor_small_share =
-          /* f64 products of 8 x 8 x 4, the shape of Ampere, reach half of the rate on an H200
-             (measured) */
-      device->facts.architecture_specific ? 0.5 : 1,
+      /* f64 products of 8 x 8 x 4, the shape of Ampere, reach half of the rate on an H200
+         (measured) */
+      .tensor_small_share = device->facts.architecture_specific ? 0.5 : 1,
       .tensor_f64_flops = r->tensor_f64_flops,
       .tensor_tf32_flops = r->tensor_tf32_flops,
       .tensor_fp8_flops = r->tensor_fp8_flops,
@@ -177,8 +176,8 @@ struct situation {
   const struct kernel_resources *resources;
   /* fraction of accesses to a cluster's shared memory that go to another block */
   double distant;
-  /* blocks: blocks of the grid with work; share: their number for each multiprocessor that can have
-     some */
+  /* clock: cycles a second; blocks: blocks of the grid with work; share: that number, divided by
+     the multiprocessors that can hold such blocks */
   double clock, blocks, share;
   double idle, idle_cycles; /* blocks without work, and the cycles of one */
   const atomic_bool *stop;  /* NULL, or set to give up the prediction */

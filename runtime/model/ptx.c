@@ -327,9 +327,8 @@ static int read_operands(struct reader *r, int *first) {
 /* Reads call (retval0), name, (param0), or a call through a register. The names of arguments are
    skipped. */
 static void ptx_read_call(struct reader *r, struct ptx_instruction *out) {
-  const int print_weight =
-      /* roughly: a printf reserves room in a buffer and copies the text's address and the values */
-      400;
+  /* roughly: a printf reserves room in a buffer and copies the text's address and the values */
+  const int print_weight = 400;
   struct ptx_kernel *k = r->out;
   struct ptx_name name = ptx_next_word(r);
   if (*name.text == '(') {

@@ -12,7 +12,8 @@
 
 /* What an instruction does, as far as the walk needs to know. */
 enum ptx_op {
-  /* arithmetic whose values are not followed, because it decides no address and no branch */
+  /* arithmetic whose values are not followed, because it seldom decides an address or a branch:
+     floats, and opcodes that ptx_opcode.c does not list */
   PTX_FLOAT,
   PTX_NOTHING,
   PTX_MOV,
@@ -123,17 +124,19 @@ struct ptx_instruction {
   enum ptx_compare compare;
   int guard; /* slot of the guard's predicate; -1: no guard */
   bool guard_not;
-  bool is_signed, from_signed, is_float, high, wide, left;
-  bool past_l1;        /* ld.global.cg and other loads that bypass L1 */
-  bool swaps;          /* the atomic operation is a compare-and-swap */
-  bool leader;         /* the instruction begins a basic block */
-  int size, from_size; /* bytes of one element */
-  int operand_size;    /* bytes of an element of mma's operand A */
-  int vector;          /* elements in a lane's access */
-  int weight;          /* machine instructions that the PTX instruction becomes */
-  int64_t immediate;   /* lop3's table, wait's groups, mma's flops, matrices */
-  size_t first;        /* index of the first operand */
-  int results, count;  /* numbers of results and of all operands; results come first */
+  bool is_signed, from_signed, is_float; /* of the type; from_: of the source's type */
+  bool high;                             /* the upper half of a product; cvta.to */
+  bool wide, left;                       /* a product of twice the size; a shf to the left */
+  bool past_l1;                          /* ld.global.cg and other loads that bypass L1 */
+  bool swaps;                            /* the atomic operation is a compare-and-swap */
+  bool leader;                           /* the instruction begins a basic block */
+  int size, from_size;                   /* bytes of one element */
+  int operand_size;                      /* bytes of an element of mma's operand A */
+  int vector;                            /* elements in a lane's access */
+  int weight;                            /* machine instructions that the PTX instruction becomes */
+  int64_t immediate;                     /* lop3's table, wait's groups, mma's flops, matrices */
+  size_t first;                          /* index of the first operand */
+  int results, count; /* numbers of results and of all operands; results come first */
   /* role of the load in a group of 16 bytes, and in one of 8: see ptx_join.h */
   enum ptx_part quad, pair;
   int line;              /* line of the PTX */

@@ -231,10 +231,8 @@ static void ptx_opcode_settle(struct ptx_instruction *out, bool exact) {
   out->weight = ptx_opcode_weight_of(out, exact);
   const bool logic =
       out->op == PTX_AND || out->op == PTX_OR || out->op == PTX_XOR || out->op == PTX_NOT;
-  if (logic && out->size == 1)
-    /* predicates: a comparison needs one instruction more, and negation is part of any
-       instruction */
-    out->weight = 0;
+  /* of predicates: a comparison combines them, and negation is part of any instruction */
+  if (logic && out->size == 1) out->weight = 0;
   if (out->op == PTX_MOV || out->op == PTX_CVTA) out->pipe = PTX_PIPE_NONE;
   if (out->op == PTX_CVT && out->is_float) out->op = PTX_FLOAT, out->pipe = PTX_PIPE_SPECIAL;
   bool arithmetic = out->op >= PTX_ADD && out->op <= PTX_CLZ;

@@ -1,6 +1,6 @@
 /* Walking PTX; see ptx_walk.h. The walk is an interpreter of one block that counts instead of
    computing: integers, addresses, predicates and branches are exact, lane by lane; floats have no
-   value, loads give zero.
+   value, and a load from memory gives a stand-in that follows from the address.
 
    Control flow: lanes of a warp part at a branch, and the lanes furthest behind run first, so that
    all lanes meet again at the first common place. Warps take turns at backward branches and
@@ -13,7 +13,7 @@
    slowest warp's path and its busiest unit's work (end_phase).
 
    In long programs only the first warp and some others are walked, and represent the rest by
-   their number (add_counts). Asynchronous copies are queues of the cycles in which they end; a
+   their number (ptx_walk_add_counts). Asynchronous copies are queues of the cycles in which they end; a
    wait takes the oldest. */
 #include "ptx_walk.h"
 
@@ -47,7 +47,8 @@ struct warp {
   int pc[PTX_LANES];
   bool together; /* all live lanes are at the pc of the first live lane */
   long steps;
-  /* `now` is the beginning of the basic block, `last` the latest start of an instruction in it. */
+  /* `now` is the beginning of the basic block, `last` the latest start of an instruction in it,
+     `issued` the number of instructions that were issued in it. */
   double now[PTX_SCENARIOS], last[PTX_SCENARIOS], issued;
   double *ready[PTX_SCENARIOS];
   struct queue groups, bulk, products;
@@ -58,8 +59,8 @@ struct warp {
     double done[PTX_SCENARIOS];
     int registers;
   } flights[FLIGHTS];
-  int first_flight, flight_count, flying;
-  double open[PTX_SCENARIOS]; /* when the copies that are not committed yet end */
+  int first_flight, flight_count, flying; /* flying: registers of all loads under way */
+  double open[PTX_SCENARIOS];             /* when the copies that are not committed yet end */
   bool any_open;
   /* The present phase, since the last barrier. */
   double phase_begin[PTX_SCENARIOS], phase_pipe[PTX_PIPE_COUNT];
@@ -805,11 +806,10 @@ static int ptx_walk_check(const struct walk *walk, cugen_error *err) {
   for (size_t i = 0; i < kernel->count; i++) {
     const struct ptx_instruction *in = &kernel->instructions[i];
     if ((in->op == PTX_MMA || in->op == PTX_WGMMA) && !(tensor_rate(walk->machine, in) > 0))
-      return error_set(
-          err, CUGEN_ERROR_COMPILE,
-          "PTX line %d: how fast the device multiplies matrices of this type is not known, so the "
-          "variant cannot be predicted",
-          in->line);
+      return error_set(err, CUGEN_ERROR_COMPILE,
+                       "PTX line %d: how fast the device multiplies matrices of this type is not "
+                       "known, so the variant cannot be predicted",
+                       in->line);
   }
   return CUGEN_OK;
 }

@@ -1,6 +1,6 @@
 /* Walking a kernel's PTX: counting what the warps of one block execute, without data. Integers,
-   addresses and control flow are followed exactly for the real launch; loads give zero, floats
-   are not followed. The walk also tracks which registers hold unknown values: at a branch on an
+   addresses and control flow are followed exactly for the real launch. A load from memory gives a
+   stand-in, a number that follows from the address, and floats are not followed. The walk also tracks which registers hold unknown values: at a branch on an
    unknown value both sides are counted, unknown addresses are spread over their buffer, and a
    loop with an unknown trip count is refused. So sectors, bank conflicts and trip counts are
    those of the machine. A second result is how long a warp takes alone: an instruction of a
@@ -15,10 +15,9 @@
 
 /* Speeds of a multiprocessor, in cycles. */
 struct ptx_machine {
-  double
-      /* cycles of the multiprocessor for one warp's instruction; PTX_PIPE_NONE: to issue the
-         instruction */
-      pipe[PTX_PIPE_COUNT];
+  /* cycles of the multiprocessor for one warp's instruction; PTX_PIPE_NONE: to issue the
+     instruction */
+  double pipe[PTX_PIPE_COUNT];
   double latency[PTX_PIPE_COUNT]; /* cycles until a result is ready; PTX_PIPE_NONE: of a branch */
   double latency_shared, latency_l1, latency_l2, latency_memory, latency_barrier, latency_cluster;
   double cluster_bytes; /* bytes a cycle from other blocks' shared memory */
@@ -95,10 +94,9 @@ struct ptx_counts {
   double pages;   /* pages of 1 KiB of device memory that the block touches */
   /* sectors that the level 2 cache processes for atomic operations, beyond those of a store */
   double atomics;
-  double
-      /* passes of atomic operations over the most used line of memory, if the other blocks use
-         that line too */
-      crowded;
+  /* passes of atomic operations over the most used line of memory, if the other blocks use that
+     line too */
+  double crowded;
   double exchange; /* cycles of reading shared memory, if all of it belonged to other blocks */
   struct ptx_footprint footprint;
   double barriers;
