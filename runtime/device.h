@@ -232,7 +232,7 @@ struct device_ops {
   const char *kind; /* "cuda", "cpu": the part of an id before ':' */
   unsigned capabilities;
 
-  /* The number of the backend's devices; 0 with err set says why there is none. */
+  /* The number of the backend's devices. If it is 0, err says why. */
   int (*count)(const struct toolkit *toolkit, cugen_error *err);
   /* Describes a device without making a context. */
   int (*describe)(const struct toolkit *toolkit, int ordinal, struct device_description *out,

@@ -50,14 +50,16 @@ struct call {
   struct device *device;
   const struct kernel_spec *spec;
   struct entry *const *entries;
-  /* of all launches, one after the other; the list of each launch ends with NULL */
+  /* the addresses of the parameters' values, of all launches one after the other; the list of each
+     launch ends with NULL */
   void **parameters;
   void ***launch_parameters; /* the beginning of each launch's list in `parameters` */
   /* values that a single launch passes, in the order of launches: each a number */
   int64_t *own;
-  void *addresses[KERNEL_MAX_ARGUMENTS];
+  void *addresses[KERNEL_MAX_ARGUMENTS];         /* of buffers and symbols, by argument */
   struct texture textures[KERNEL_MAX_ARGUMENTS]; /* of the arguments that are read as textures */
-  /* of constants that the kernel reads by address, and of the addresses that are set in symbols */
+  /* device memory with the constants that the kernel reads by address, and with the addresses that
+     launches put into symbols */
   struct memory copies[KERNEL_MAX_ARGUMENTS];
   /* indices of the textures whose arrays are filled before each launch */
   size_t arrays[KERNEL_MAX_ARGUMENTS];
@@ -733,34 +735,20 @@ void call_free(struct call *call) {
   free(call);
 }
 
-/* stream: as for texture_update. */
-static int fill_arrays(const struct call *call, void *const *stream, cugen_error *err) {
-  int status = CUGEN_OK;
-  for (size_t i = 0; i < call->array_count && !status; i++)
-    status = call->device->ops->texture_update(call->device, &call->textures[call->arrays[i]],
-                                               stream, err);
-  return status;
-}
-
 static int copy_symbol(const struct call *call, const struct symbol *symbol, bool in,
                        void *const *stream, cugen_error *err) {
   return call->device->ops->copy(call->device, in ? symbol->at : symbol->buffer,
                                  in ? symbol->buffer : symbol->at, symbol->bytes, stream, err);
 }
 
-/* Fills arrays and symbols before the launches. */
+/* Fills arrays and symbols before the launches. stream: as for texture_update. */
 static int plan_fill(const struct call *call, void *const *stream, cugen_error *err) {
-  int status = fill_arrays(call, stream, err);
+  const struct device_ops *ops = call->device->ops;
+  int status = CUGEN_OK;
+  for (size_t i = 0; i < call->array_count && !status; i++)
+    status = ops->texture_update(call->device, &call->textures[call->arrays[i]], stream, err);
   for (size_t i = 0; i < call->symbol_count && !status; i++)
     if (call->symbols[i].read) status = copy_symbol(call, &call->symbols[i], true, stream, err);
-  return status;
-}
-
-/* Copies outputs from symbols after the launches. */
-static int plan_collect(const struct call *call, void *const *stream, cugen_error *err) {
-  int status = CUGEN_OK;
-  for (size_t i = 0; i < call->symbol_count && !status; i++)
-    if (call->symbols[i].written) status = copy_symbol(call, &call->symbols[i], false, stream, err);
   return status;
 }
 
@@ -771,27 +759,30 @@ int call_poison(const struct call *call, cugen_error *err) {
   return status;
 }
 
-int call_launch(struct call *call, cugen_error *err) {
+/* Makes all launches, on the device's own stream if stream is NULL, and copies outputs from symbols
+   after them. */
+static int launch_all(const struct call *call, void *const *stream, cugen_error *err) {
   const struct device_ops *ops = call->device->ops;
-  if (call->function) return function_launch(call->device, call->function, err);
-  int status = plan_fill(call, NULL, err);
+  int status = plan_fill(call, stream, err);
   const size_t count = kernel_spec_calls(call->spec);
   for (size_t i = 0; i < count && !status; i++) {
     const size_t at = kernel_spec_call(call->spec, i);
-    status = ops->launch(call->device, call->entries[at], &call->spec->launches[at],
-                         call->launch_parameters[at], err);
+    const struct kernel_launch *launch = &call->spec->launches[at];
+    void **parameters = call->launch_parameters[at];
+    status = stream
+                 ? ops->launch_on(call->device, call->entries[at], launch, parameters, *stream, err)
+                 : ops->launch(call->device, call->entries[at], launch, parameters, err);
   }
-  return status ? status : plan_collect(call, NULL, err);
+  for (size_t i = 0; i < call->symbol_count && !status; i++)
+    if (call->symbols[i].written) status = copy_symbol(call, &call->symbols[i], false, stream, err);
+  return status;
+}
+
+int call_launch(struct call *call, cugen_error *err) {
+  return call->function ? function_launch(call->device, call->function, err)
+                        : launch_all(call, NULL, err);
 }
 
 int call_launch_on(const struct call *call, void *stream, cugen_error *err) {
-  const struct device_ops *ops = call->device->ops;
-  int status = plan_fill(call, &stream, err);
-  const size_t count = kernel_spec_calls(call->spec);
-  for (size_t i = 0; i < count && !status; i++) {
-    const size_t at = kernel_spec_call(call->spec, i);
-    status = ops->launch_on(call->device, call->entries[at], &call->spec->launches[at],
-                            call->launch_parameters[at], stream, err);
-  }
-  return status ? status : plan_collect(call, &stream, err);
+  return launch_all(call, &stream, err);
 }

@@ -163,7 +163,7 @@ static const char *const names[][2] = {
     {"__all", ": it is gone since sm_70; __all_sync names the lanes"}};
 
 /* Returns false if there is no advice on the name. */
-static bool add_name(const char *name, struct text *out) {
+static bool advise_name(const char *name, struct text *out) {
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
     if (strcmp(names[i][0], name) == 0) return text_add(out, names[i][1]), true;
   return false;
@@ -198,7 +198,7 @@ static bool wants_constant(const char *line, size_t length) {
 }
 
 /* passed: the size that the name is computed from; NULL: not known. */
-static void add_constant(const struct passed *passed, struct text *out) {
+static void advise_passed(const struct passed *passed, struct text *out) {
   if (!passed) {
     text_add(out, ": CUDA needs a constant there");
     return;
@@ -220,10 +220,10 @@ static bool advise_constant(const struct advice *advice, const struct diagnostic
   struct passed found;
   if (!text || !passed_find(advice->request->source, text, text + strcspn(text, "\n"), &found)) {
     const bool vla = advice->cpu && memmem(line, length, "variable length array", 21);
-    if (vla) add_constant(NULL, out);
+    if (vla) advise_passed(NULL, out);
     return vla;
   }
-  add_constant(&found, out);
+  advise_passed(&found, out);
   return true;
 }
 
@@ -314,7 +314,7 @@ static void advice_add_own(struct advice *advice, const struct diagnostic *d, co
   advice->given = true;
   if (missing)
     add_missing(advice, text_get(&header), out);
-  else if (!(unknown_name(line, length, &name) && add_name(text_get(&name), out)) &&
+  else if (!(unknown_name(line, length, &name) && advise_name(text_get(&name), out)) &&
            !add_flag(line, length, out) && !advise_constant(advice, d, line, length, out)) {
     advice->given = blame_function(advice->request->source, text_get(&d->path), d->line, &function);
     if (advice->given)

@@ -182,14 +182,17 @@ int blame_kernels(const char *source, const char *entry, struct text *out) {
 
 /* ---- Includes ------------------------------------------------------------------------------- */
 
+/* The text behind `#include`; NULL: the line is no such directive. */
+static const char *after_include(const char *at) {
+  at = blame_skip_blanks(at);
+  const char *behind = *at == '#' ? source_after_word(blame_skip_blanks(at + 1), "include") : NULL;
+  return behind ? blame_skip_blanks(behind) : NULL;
+}
+
 /* Reads `#include <x.h>` or, in the toolkit's own files, "x.h". */
 static bool read_include(const char *at, struct text *header) {
-  at = blame_skip_blanks(at);
-  if (*at != '#') return false;
-  at = blame_skip_blanks(at + 1);
-  if (strncmp(at, "include", 7) != 0) return false;
-  at = blame_skip_blanks(at + 7);
-  if (*at != '<' && *at != '"') return false;
+  at = after_include(at);
+  if (!at || (*at != '<' && *at != '"')) return false;
   text_clear(header);
   text_add_n(header, at + 1, strcspn(at + 1, *at == '<' ? ">\n" : "\"\n"));
   return !header->failed;
@@ -224,12 +227,8 @@ static bool reaches(struct hunt *hunt, const char *from, const char *name);
 
 /* Whether the line is `#include MACRO`, as in Thrust. */
 static bool is_computed(const char *at) {
-  at = blame_skip_blanks(at);
-  if (*at != '#') return false;
-  at = blame_skip_blanks(at + 1);
-  if (strncmp(at, "include", 7) != 0 || text_is_word(at[7])) return false;
-  at = blame_skip_blanks(at + 7);
-  return text_is_word(*at);
+  at = after_include(at);
+  return at && text_is_word(*at);
 }
 
 static bool reaches_below(struct hunt *hunt, const char *path) {

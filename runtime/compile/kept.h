@@ -1,8 +1,8 @@
-/* Lists of compiled images in memory, so that an equal source is not compiled again by this process.
-   A toolkit has a list of the images for the cpu device: of the reference at other sizes, or of a
-   variant in another thread of a check. The library's handle has a list of images with their PTX,
-   which predictions need and the cache does not keep. The compile pool (tune/compile_pool.h) has the
-   images of one run. Any thread may call these functions. */
+/* Lists of compiled images in memory, so that an equal source is not compiled again by this
+   process. A toolkit has a list of the images for the cpu device: of the reference at other sizes,
+   or of a variant in another thread of a check. The library's handle has a list of images with
+   their PTX, which predictions need and the cache does not keep. The compile pool
+   (tune/compile_pool.h) has the images of one run. Any thread may call these functions. */
 #ifndef RUNTIME_COMPILE_KEPT_H
 #define RUNTIME_COMPILE_KEPT_H
 

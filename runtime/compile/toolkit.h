@@ -39,7 +39,7 @@ struct toolkit {
      the loader in the folders that it searches, because loading takes a tenth of a second. */
   struct toolkit_kernels {
     struct text path; /* "": not found */
-    uint64_t build;   /* device_facts.libraries */
+    uint64_t build;   /* tells this build of the library from others; see base/library.h */
   } kernels[LIBRARY_COUNT];
   /* The places that were searched for each part: in lines for a message, "\n  looked at:
      /usr/local/cuda: not there", and as a list, "/usr/local/cuda, /opt/cuda". */

@@ -119,15 +119,18 @@ enum { PATIENCE = 3 };
 /* A child is replaced after so many compiles, because NVRTC does not free all its memory. */
 enum { MOST_COMPILES = 100 };
 
-static void compilers_give_back(struct compilers *c, struct child *child) {
-  if (++child->compiles == MOST_COMPILES) {
-    child_end(child, NULL);
-    return;
-  }
+static void add_idle(struct compilers *c, struct child *child) {
   pthread_mutex_lock(&c->mutex);
   child->next = c->idle;
   c->idle = child;
   pthread_mutex_unlock(&c->mutex);
+}
+
+static void compilers_give_back(struct compilers *c, struct child *child) {
+  if (++child->compiles == MOST_COMPILES)
+    child_end(child, NULL);
+  else
+    add_idle(c, child);
 }
 
 /* ANSWER_UNASKED: the child ended before it had received the whole message. */
@@ -319,15 +322,11 @@ static bool cuda_compilers_prepare(struct compilers *c) {
   child->unread = 2;
   const bool sent = wire_send(child->socket, MESSAGE_PREPARE, &message, -1, &ignored) == CUGEN_OK;
   text_free(&message);
-  if (!sent) {
+  if (sent)
+    add_idle(c, child);
+  else
     child_end(child, NULL);
-    return false;
-  }
-  pthread_mutex_lock(&c->mutex);
-  child->next = c->idle;
-  c->idle = child;
-  pthread_mutex_unlock(&c->mutex);
-  return true;
+  return sent;
 }
 
 void compilers_prepare(struct compilers *c, int count) {

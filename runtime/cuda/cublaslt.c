@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "library.h"
 #include "runtime/compile/toolkit.h"
 
@@ -47,32 +48,36 @@ static int lt_check(const struct cublaslt *lt, int result, const char *call, cug
 
 /* ---- The product ---------------------------------------------------------------------------- */
 
-/* The types that a product of operands of one type computes in. */
+/* The types of matrices, and what a product of operands of that type computes in; compute 0: there
+   are no such operands. */
 static const struct arithmetic {
-  enum dtype_id operand;
-  enum lt_compute compute;
+  enum dtype_id dtype;
+  enum lt_type type;
+  int compute;         /* enum lt_compute */
   enum dtype_id scale; /* of alpha and beta */
-} arithmetics[] = {{DTYPE_f64, LT_COMPUTE_64F, DTYPE_f64},  {DTYPE_f32, LT_COMPUTE_32F, DTYPE_f32},
-                   {DTYPE_f16, LT_COMPUTE_32F, DTYPE_f32},  {DTYPE_bf16, LT_COMPUTE_32F, DTYPE_f32},
-                   {DTYPE_e4m3, LT_COMPUTE_32F, DTYPE_f32}, {DTYPE_e5m2, LT_COMPUTE_32F, DTYPE_f32},
-                   {DTYPE_i8, LT_COMPUTE_32I, DTYPE_i32}};
+} arithmetics[] = {{DTYPE_f64, LT_R_64F, LT_COMPUTE_64F, DTYPE_f64},
+                   {DTYPE_f32, LT_R_32F, LT_COMPUTE_32F, DTYPE_f32},
+                   {DTYPE_f16, LT_R_16F, LT_COMPUTE_32F, DTYPE_f32},
+                   {DTYPE_bf16, LT_R_16BF, LT_COMPUTE_32F, DTYPE_f32},
+                   {DTYPE_e4m3, LT_R_8F_E4M3, LT_COMPUTE_32F, DTYPE_f32},
+                   {DTYPE_e5m2, LT_R_8F_E5M2, LT_COMPUTE_32F, DTYPE_f32},
+                   {DTYPE_i8, LT_R_8I, LT_COMPUTE_32I, DTYPE_i32},
+                   {DTYPE_i32, LT_R_32I, 0, DTYPE_i32}};
+
+static const struct arithmetic *find_arithmetic(const struct dtype *dtype) {
+  for (size_t i = 0; i < sizeof arithmetics / sizeof *arithmetics; i++)
+    if (arithmetics[i].dtype == dtype->id) return &arithmetics[i];
+  return NULL;
+}
 
 static int type_of(const struct dtype *dtype) {
-  static const struct {
-    enum dtype_id dtype;
-    enum lt_type type;
-  } types[] = {{DTYPE_f64, LT_R_64F},   {DTYPE_f32, LT_R_32F},      {DTYPE_f16, LT_R_16F},
-               {DTYPE_bf16, LT_R_16BF}, {DTYPE_e4m3, LT_R_8F_E4M3}, {DTYPE_e5m2, LT_R_8F_E5M2},
-               {DTYPE_i8, LT_R_8I},     {DTYPE_i32, LT_R_32I}};
-  for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-    if (types[i].dtype == dtype->id) return (int)types[i].type;
-  return -1;
+  const struct arithmetic *found = find_arithmetic(dtype);
+  return found ? (int)found->type : -1;
 }
 
 static const struct arithmetic *arithmetic_of(const struct library_call *call) {
-  for (size_t i = 0; i < sizeof arithmetics / sizeof *arithmetics; i++)
-    if (arithmetics[i].operand == call->values[CUBLASLT_a].dtype->id) return &arithmetics[i];
-  return NULL;
+  const struct arithmetic *found = find_arithmetic(call->values[CUBLASLT_a].dtype);
+  return found && found->compute ? found : NULL;
 }
 
 /* A matrix of a batch as it is stored: its own columns or its rows lie `line` elements apart. */
@@ -143,7 +148,7 @@ static int cublaslt_check_types(const struct library_call *call, cugen_error *er
   return CUGEN_OK;
 }
 
-static int cublaslt_check(const struct library_call *call, cugen_error *err) {
+static int check_call(const struct library_call *call, cugen_error *err) {
   int status = cublaslt_check_types(call, err);
   if (!status) status = check_matrices(call, err);
   return status ? status : check_bias(call, err);
@@ -151,11 +156,12 @@ static int cublaslt_check(const struct library_call *call, cugen_error *err) {
 
 /* ---- Loading -------------------------------------------------------------------------------- */
 
-struct cublaslt_kernel {
-  struct library_kernel base;
+struct library_kernel {
   const struct cublaslt *lt;
   void *handle;
   struct library_call call;
+  size_t workspace;                /* bytes of device memory that each call of the kernel needs */
+  size_t parameters;               /* how many a launch passes; what prepare made is behind them */
   int place[CUBLASLT_FIELD_COUNT]; /* of a field among the parameters */
   void *layouts[CUBLASLT_FIELD_COUNT];
   enum cublaslt_field first, second; /* factors in the order of the call */
@@ -169,17 +175,17 @@ struct cublaslt_kernel {
 
 /* What one call has of its own: the library keeps the address of a bias in the description of the
    operation, so that calls that share one would disturb each other. */
-struct cublaslt_prepared {
-  struct library_prepared base;
+struct library_prepared {
+  struct memory workspace;
   void *operation;
 };
 
-static const struct library_value *value_of(const struct cublaslt_kernel *k,
+static const struct library_value *value_of(const struct library_kernel *k,
                                             enum cublaslt_field field) {
   return &k->call.values[field];
 }
 
-static int set_operation(const struct cublaslt_kernel *k, void *operation, const void *bias,
+static int set_operation(const struct library_kernel *k, void *operation, const void *bias,
                          cugen_error *err) {
   static const int32_t epilogues[] = {0, LT_EPILOGUE_RELU, LT_EPILOGUE_GELU};
   const bool columns = value_of(k, CUBLASLT_c)->columns, biased = value_of(k, CUBLASLT_bias)->dtype;
@@ -205,18 +211,18 @@ static int set_operation(const struct cublaslt_kernel *k, void *operation, const
   return status;
 }
 
-static int make_operation(const struct cublaslt_kernel *k, const void *bias, void **out,
+static int make_operation(const struct library_kernel *k, const void *bias, void **out,
                           cugen_error *err) {
   const struct arithmetic *arithmetic = arithmetic_of(&k->call);
   const bool tf32 = value_of(k, CUBLASLT_math)->number == LIBRARY_TF32;
   *out = NULL;
   int status = LT(k->lt, err, operation_create, "MatmulDescCreate",
-                  (out, (int)(tf32 ? LT_COMPUTE_32F_FAST_TF32 : arithmetic->compute),
+                  (out, tf32 ? (int)LT_COMPUTE_32F_FAST_TF32 : arithmetic->compute,
                    type_of(&dtype_table[arithmetic->scale])));
   return status ? status : set_operation(k, *out, bias, err);
 }
 
-static int make_layout(struct cublaslt_kernel *k, enum cublaslt_field field, cugen_error *err) {
+static int make_layout(struct library_kernel *k, enum cublaslt_field field, cugen_error *err) {
   const struct library_value *value = value_of(k, field);
   const int64_t batch = value_of(k, CUBLASLT_batch)->number;
   struct matrix m;
@@ -246,13 +252,14 @@ static int set_wishes(const struct cublaslt *lt, void *wish, cugen_error *err) {
   return status;
 }
 
-/* What beta multiplies; without it, the result, which beta 0 has the library not read. */
-static enum cublaslt_field added_of(const struct cublaslt_kernel *k) {
+/* The matrix that beta multiplies. If nothing is added it is the result, which the library does not
+   read because beta is 0 then. */
+static enum cublaslt_field added_of(const struct library_kernel *k) {
   return value_of(k, CUBLASLT_added)->dtype ? CUBLASLT_added : CUBLASLT_c;
 }
 
 /* Takes the algorithm at the variant's place in the heuristics' list. */
-static int cublaslt_choose(struct cublaslt_kernel *k, void *operation, void *wish,
+static int cublaslt_choose(struct library_kernel *k, void *operation, void *wish,
                            cugen_error *err) {
   struct lt_result results[MOST_ALGORITHMS];
   const int64_t wanted = value_of(k, CUBLASLT_algorithm)->number;
@@ -270,11 +277,11 @@ static int cublaslt_choose(struct cublaslt_kernel *k, void *operation, void *wis
               : "cublasLt has no algorithm for a product of these types, orders and sizes",
         count, (long long)wanted);
   k->algorithm = results[wanted].algorithm;
-  k->base.workspace = results[wanted].workspace;
+  k->workspace = results[wanted].workspace;
   return CUGEN_OK;
 }
 
-static int find_algorithm(struct cublaslt_kernel *k, cugen_error *err) {
+static int find_algorithm(struct library_kernel *k, cugen_error *err) {
   void *wish = NULL, *operation = NULL;
   /* an address of the alignment that is wished for; the heuristics do not read it */
   int status = make_operation(k, (const void *)(uintptr_t)ALIGNMENT, &operation, err);
@@ -286,14 +293,14 @@ static int find_algorithm(struct cublaslt_kernel *k, cugen_error *err) {
   return status;
 }
 
-static void cublaslt_close(struct library_kernel *kernel) {
-  struct cublaslt_kernel *k = (struct cublaslt_kernel *)kernel;
+void cuda_library_close(struct library_kernel *k) {
+  if (!k) return;
   for (int i = 0; i < CUBLASLT_FIELD_COUNT; i++)
     if (k->layouts[i]) k->lt->layout_destroy(k->layouts[i]);
   free(k);
 }
 
-static void fill_constants(struct cublaslt_kernel *k) {
+static void fill_constants(struct library_kernel *k) {
   switch (arithmetic_of(&k->call)->scale) {
   case DTYPE_f64: k->one.f64 = 1; break;
   case DTYPE_i32: k->one.i32 = 1; break;
@@ -302,77 +309,115 @@ static void fill_constants(struct cublaslt_kernel *k) {
 }
 
 static int open_handle(struct cuda_device *cuda, const struct cublaslt **lt, cugen_error *err) {
-  void **handle = &cuda->libraries[LIBRARY_cublasLt];
   const void *table;
   int status = toolkit_library(cuda->toolkit, TOOLKIT_KERNELS + LIBRARY_cublasLt, cublaslt_load,
                                &table, err);
   *lt = table;
-  return status || *handle ? status : LT(*lt, err, create, "Create", (handle));
+  return status || cuda->cublaslt ? status : LT(*lt, err, create, "Create", (&cuda->cublaslt));
 }
 
-static int cublaslt_open(struct cuda_device *cuda, const struct library_call *call,
-                         struct library_kernel **out, cugen_error *err) {
+/* Reads the call from a source or an image, and checks it. */
+static int read_call(const char *text, size_t length, struct library_call *out, cugen_error *err) {
+  int status = library_call_parse(text, length, out, err);
+  return status ? status : check_call(out, err);
+}
+
+int cuda_library_open(struct cuda_device *cuda, const struct compiled *compiled,
+                      struct library_kernel **out, cugen_error *err) {
+  const struct toolkit_kernels *found = &cuda->toolkit->kernels[LIBRARY_cublasLt];
   const struct cublaslt *lt;
-  int parameters = 0, status = open_handle(cuda, &lt, err);
+  struct library_call call;
+  int status = read_call(compiled->image, compiled->image_length, &call, err);
+  if (!status && (!found->path.length || found->build != call.build))
+    status = error_set(
+        err, CUGEN_ERROR_MISSING, "%s: the variant was chosen for another build of it",
+        found->path.length ? text_get(&found->path) : libraries[LIBRARY_cublasLt].files[0]);
+  if (!status) status = open_handle(cuda, &lt, err);
   if (status) return status;
-  struct cublaslt_kernel *k = calloc(1, sizeof *k);
+  struct library_kernel *k = calloc(1, sizeof *k);
   if (!k) return error_memory(err);
   k->lt = lt;
-  k->handle = cuda->libraries[LIBRARY_cublasLt];
-  k->call = *call;
-  k->first = call->values[CUBLASLT_c].columns ? CUBLASLT_a : CUBLASLT_b;
+  k->handle = cuda->cublaslt;
+  k->call = call;
+  k->first = call.values[CUBLASLT_c].columns ? CUBLASLT_a : CUBLASLT_b;
   k->second = k->first == CUBLASLT_a ? CUBLASLT_b : CUBLASLT_a;
   fill_constants(k);
   for (int i = 0; i < CUBLASLT_FIELD_COUNT; i++)
-    k->place[i] = call->values[i].dtype ? parameters++ : -1;
+    k->place[i] = call.values[i].dtype ? (int)k->parameters++ : -1;
   for (int i = CUBLASLT_a; i <= CUBLASLT_added && !status; i++)
     status = make_layout(k, (enum cublaslt_field)i, err);
   if (!status) status = find_algorithm(k, err);
   if (status)
-    cublaslt_close(&k->base);
+    cuda_library_close(k);
   else
-    *out = &k->base;
+    *out = k;
   return status;
 }
 
-static void cublaslt_shut(struct cuda_device *cuda, void *handle) {
+void cuda_library_shut(struct cuda_device *cuda) {
   const void *table;
-  if (!toolkit_library(cuda->toolkit, TOOLKIT_KERNELS + LIBRARY_cublasLt, cublaslt_load, &table,
-                       NULL))
-    ((const struct cublaslt *)table)->destroy(handle);
+  if (cuda->cublaslt && !toolkit_library(cuda->toolkit, TOOLKIT_KERNELS + LIBRARY_cublasLt,
+                                         cublaslt_load, &table, NULL))
+    ((const struct cublaslt *)table)->destroy(cuda->cublaslt);
+}
+
+/* The image is the text without the comments in front, so that equal calls have equal images. */
+int cuda_library_compile(const struct compile_request *request, struct compiled *out,
+                         cugen_error *err) {
+  struct library_call call;
+  struct text image = {0};
+  *out = (struct compiled){0};
+  int status = read_call(request->source, strlen(request->source), &call, err);
+  if (status) return status;
+  library_call_print(&call, &image);
+  out->image_length = image.length;
+  out->image_hash = hash_bytes(text_get(&image), image.length);
+  out->image = text_take(&image);
+  out->entries[0] = strdup(libraries[call.library].name);
+  out->entry_count = 1;
+  out->log = strdup("");
+  if (out->image && out->entries[0] && out->log) return CUGEN_OK;
+  compiled_free(out);
+  return error_memory(err);
 }
 
 /* ---- Calls ---------------------------------------------------------------------------------- */
 
 /* The address that is bound to a field. */
-static void *bound(const struct cublaslt_kernel *k, void *const *parameters,
+static void *bound(const struct library_kernel *k, void *const *parameters,
                    enum cublaslt_field field) {
   return *(void **)parameters[k->place[field]];
 }
 
-static void cublaslt_unprepare(struct library_kernel *kernel, struct library_prepared *prepared) {
-  struct cublaslt_kernel *k = (struct cublaslt_kernel *)kernel;
-  struct cublaslt_prepared *p = (struct cublaslt_prepared *)prepared;
+void cuda_library_unprepare(struct cuda_device *cuda, struct library_kernel *k, void *prepared) {
+  struct library_prepared *p = prepared;
+  if (p->workspace.base) cuda_free(&cuda->base, &p->workspace);
   if (p->operation) k->lt->operation_destroy(p->operation);
   free(p);
 }
 
-static int cublaslt_prepare(struct library_kernel *kernel, void *const *parameters,
-                            struct library_prepared **out, cugen_error *err) {
-  struct cublaslt_kernel *k = (struct cublaslt_kernel *)kernel;
-  struct cublaslt_prepared *p = calloc(1, sizeof *p);
-  *out = p ? &p->base : NULL;
-  if (!p) return error_memory(err);
+int cuda_library_prepare(struct cuda_device *cuda, struct library_kernel *k,
+                         void *const *parameters, void *before, void **out, cugen_error *err) {
+  struct library_prepared *p = calloc(1, sizeof *p), *old = before;
   const bool biased = value_of(k, CUBLASLT_bias)->dtype;
-  return make_operation(k, biased ? bound(k, parameters, CUBLASLT_bias) : NULL, &p->operation, err);
+  *out = p;
+  if (!p) return error_memory(err);
+  int status =
+      make_operation(k, biased ? bound(k, parameters, CUBLASLT_bias) : NULL, &p->operation, err);
+  if (!status && old)
+    p->workspace = old->workspace, old->workspace = (struct memory){0};
+  else if (!status && k->workspace)
+    status = cuda_alloc(&cuda->base, MEMORY_DEVICE, k->workspace, false, &p->workspace, err);
+  if (!status) return CUGEN_OK;
+  cuda_library_unprepare(cuda, k, p);
+  *out = NULL;
+  return status;
 }
 
 /* alpha is 1 unless it is passed; beta is 0 without anything added. */
-static int cublaslt_launch(const struct library_kernel *kernel,
-                           const struct library_prepared *prepared, void **parameters, void *stream,
-                           cugen_error *err) {
-  const struct cublaslt_kernel *k = (const struct cublaslt_kernel *)kernel;
-  const struct cublaslt_prepared *p = (const struct cublaslt_prepared *)prepared;
+int cuda_library_launch(const struct library_kernel *k, void **parameters, void *stream,
+                        cugen_error *err) {
+  const struct library_prepared *p = parameters[k->parameters];
   const enum cublaslt_field added = added_of(k);
   const void *alpha = k->place[CUBLASLT_alpha] < 0 ? &k->one : parameters[k->place[CUBLASLT_alpha]];
   const void *beta = added == CUBLASLT_c           ? (const void *)&k->zero
@@ -382,14 +427,5 @@ static int cublaslt_launch(const struct library_kernel *kernel,
             (k->handle, p->operation, alpha, bound(k, parameters, k->first), k->layouts[k->first],
              bound(k, parameters, k->second), k->layouts[k->second], beta,
              bound(k, parameters, added), k->layouts[added], bound(k, parameters, CUBLASLT_c),
-             k->layouts[CUBLASLT_c], &k->algorithm, p->base.workspace.device, k->base.workspace,
-             stream));
+             k->layouts[CUBLASLT_c], &k->algorithm, p->workspace.device, k->workspace, stream));
 }
-
-const struct library_ops cublaslt_ops = {.check = cublaslt_check,
-                                         .open = cublaslt_open,
-                                         .close = cublaslt_close,
-                                         .prepare = cublaslt_prepare,
-                                         .unprepare = cublaslt_unprepare,
-                                         .launch = cublaslt_launch,
-                                         .shut = cublaslt_shut};

@@ -1,7 +1,7 @@
 /* The inside of the cuda backend, shared by its files: device.c describes and opens devices and has
    the table, memory.c allocates and guards memory, kernel.c loads images and launches kernels,
    graph.c records graphs of launches, timer.c times launches, hold.c holds a stream back, texture.c
-   makes textures and tensor maps, library.c calls the kernels of NVIDIA's libraries. */
+   makes textures and tensor maps, cublaslt.c calls the kernels of NVIDIA's libraries. */
 #ifndef RUNTIME_CUDA_CUDA_DEVICE_H
 #define RUNTIME_CUDA_CUDA_DEVICE_H
 
@@ -32,7 +32,8 @@ struct cuda_device {
   struct nvml_device *nvml_device;
   bool nvml_tried;
   struct hold hold;
-  void *libraries[LIBRARY_COUNT]; /* handles of the libraries that were opened; see library.h */
+  void *
+      cublaslt; /* the handle of the library; NULL: no kernel of it was opened yet; see library.h */
 };
 
 static inline struct cuda_device *cuda_of(struct device *device) {
@@ -67,7 +68,7 @@ void cuda_hold(struct cuda_device *cuda);
 void cuda_release(struct cuda_device *cuda);
 void cuda_hold_close(struct cuda_device *cuda);
 
-/* The functions of the table, each list in the file of its name. */
+/* The functions of the table; the file of a list's name has the functions of the list. */
 /* clang-format off */
 #define CUDA_TIMER(X) X(timer_make) X(timer_free) X(timer_start) X(timer_stop) X(timer_read)
 #define CUDA_MEMORY(X)                                                                             \

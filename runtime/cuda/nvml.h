@@ -14,7 +14,7 @@ int nvml_find(const struct nvml *nvml, const char *uuid, struct nvml_device **ou
               cugen_error *err);
 
 /* Reads the clock, the power and what holds the clocks back, such as "power cap, thermal". Values
-   that cannot be read stay 0. A GPU whose clocks are low only because it is idle is not held back. */
+   that cannot be read stay 0. A GPU whose clocks are low because it is idle is not held back. */
 void nvml_read(const struct nvml *nvml, struct nvml_device *device, struct device_clock *out);
 
 /* Joules taken since the driver was loaded. CUGEN_ERROR_DEVICE: the GPU, or the library, has no

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/capability.h"
 #include "base/includes.h"
 #include "base/system.h"
@@ -312,7 +313,7 @@ static const char *job_log(struct job *job) {
 }
 
 /* Diagnostics beyond the first few repeat the cause. */
-enum { DIAGNOSTIC_LINES = 16, LOG_LINES = 1000, OPTIONS_MOST = 160 };
+enum { DIAGNOSTIC_LINES = 16, LOG_LINES = 1000 };
 
 /* Whether the log has an error. */
 static bool says_why(struct job *job) {
@@ -350,35 +351,31 @@ static int job_refused(struct job *job, nvrtcResult result, cugen_error *err) {
   return err ? err->status : CUGEN_ERROR_COMPILE;
 }
 
-/* The compiler's options, with their strings. */
+/* The compiler's options. */
 struct options {
-  char *list[OPTIONS_MOST];
-  int count;
+  char **list;
+  size_t count;
   bool failed;
 };
 
-static void add_option(struct options *options, const char *text, size_t length) {
-  char *copy = options->count < OPTIONS_MOST ? strndup(text, length) : NULL;
-  options->failed |= !copy;
-  if (copy) /* freed with the options: NOLINTNEXTLINE(clang-analyzer-unix.Malloc) */
-    options->list[options->count++] = copy;
-}
-
-static void nvrtc_add_folder(struct options *options, const struct text *folder) {
+/* Adds the option, followed by the value. */
+static void add_option(struct options *options, const char *option, const char *value) {
   struct text text = {0};
-  if (!folder->length) return;
-  text_addf(&text, "--include-path=%s", text_get(folder));
-  options->failed |= text.failed;
-  add_option(options, text_get(&text), text.length);
+  text_addf(&text, "%s%s", option, value);
+  options->failed |=
+      text.failed || !array_add_text(&options->list, &options->count, text_get(&text));
   text_free(&text);
 }
 
 /* Adds the words of the request's options. */
 static void add_requested(struct options *options, const char *requested) {
-  for (const char *at = requested ? requested : ""; *at; at += strspn(at, " ")) {
-    size_t length = strcspn(at, " ");
-    add_option(options, at, length);
-    at += length;
+  for (const char *at = requested; *at; at += strspn(at, " ")) {
+    struct text word = {0};
+    text_add_n(&word, at, strcspn(at, " "));
+    at += word.failed ? strcspn(at, " ") : word.length;
+    options->failed |= word.failed;
+    add_option(options, text_get(&word), "");
+    text_free(&word);
   }
 }
 
@@ -386,34 +383,30 @@ static void add_requested(struct options *options, const char *requested) {
    any program may have put there, and would load and start the driver in this process to do so.
    cugen has a cache of its own, so NVRTC's is switched off. */
 enum { CACHES = 12090 };
-static const char no_cache[] = "--no-cache";
 
 /* figures: ask ptxas for the resources of each kernel. */
 static void list_options(const struct job *job, bool figures, struct options *out) {
-  const char *requested = job->request->options;
-  struct text arch = {0};
-  text_addf(&arch, "--gpu-architecture=%s", text_get(&job->arch));
-  add_option(out, text_get(&arch), arch.length);
-  out->failed |= arch.failed;
-  text_free(&arch);
-  add_option(out, "-default-device", strlen("-default-device"));
-  if (figures) add_option(out, "--ptxas-options=-v", strlen("--ptxas-options=-v"));
-  if (job->nvrtc->number >= CACHES) add_option(out, no_cache, strlen(no_cache));
-  if (!requested || !strstr(requested, "--std="))
-    add_option(out, "--std=c++17", strlen("--std=c++17"));
+  const struct toolkit *toolkit = job->request->toolkit;
+  const char *requested = job->request->options ? job->request->options : "";
+  add_option(out, "--gpu-architecture=", text_get(&job->arch));
+  add_option(out, "-default-device", "");
+  if (figures) add_option(out, "--ptxas-options=-v", "");
+  if (job->nvrtc->number >= CACHES) add_option(out, "--no-cache", "");
+  if (!strstr(requested, "--std=")) add_option(out, "--std=c++17", "");
   add_requested(out, requested);
-  nvrtc_add_folder(out, &job->request->toolkit->include);
-  nvrtc_add_folder(out, &job->request->toolkit->core);
+  if (toolkit->include.length) add_option(out, "--include-path=", text_get(&toolkit->include));
+  if (toolkit->core.length) add_option(out, "--include-path=", text_get(&toolkit->core));
 }
 
 /* Returns 0 and NVRTC's result in *result, or an error for lack of memory. */
 static int run_nvrtc(struct job *job, bool figures, nvrtcResult *result, cugen_error *err) {
-  struct options options = {.count = 0};
+  struct options options = {0};
   list_options(job, figures, &options);
   const int status = options.failed ? error_memory(err) : CUGEN_OK;
   if (!status)
-    *result = job->nvrtc->compile(job->program, options.count, (const char *const *)options.list);
-  for (int i = 0; i < options.count; i++) free(options.list[i]);
+    *result =
+        job->nvrtc->compile(job->program, (int)options.count, (const char *const *)options.list);
+  array_free_texts(options.list, options.count);
   return status;
 }
 
@@ -437,44 +430,35 @@ static int job_compile(struct job *job, cugen_error *err) {
   return status || !result ? status : job_refused(job, result, err);
 }
 
-static int nvrtc_check_size(const struct job *job, size_t size, cugen_error *err) {
-  if (size <= (size_t)COMPILER_IMAGE_MB << 20) return CUGEN_OK;
-  return error_set(err, CUGEN_ERROR_COMPILE,
-                   "%s: the compiled code has %zu MB; at most %d MB are taken", job->request->name,
-                   size >> 20, COMPILER_IMAGE_MB);
-}
-
-/* An image that is PTX is text with its final zero. */
-static int nvrtc_take_image(struct job *job, struct compiled *out, cugen_error *err) {
-  bool ptx = is_virtual(job->request->arch);
+/* Takes the image, or the PTX of the compile that made the image; *out has a final zero. PTX is a
+   text whose length counts its zero. */
+static int take_code(struct job *job, bool ptx, char **out, size_t *length, cugen_error *err) {
   const struct nvrtc *nvrtc = job->nvrtc;
-  nvrtcResult result =
-      (ptx ? nvrtc->ptx_size : nvrtc->cubin_size)(job->program, &out->image_length);
+  nvrtcResult result = (ptx ? nvrtc->ptx_size : nvrtc->cubin_size)(job->program, length);
   if (result) return job_error(job, result, "give the code's size", err);
-  int status = nvrtc_check_size(job, out->image_length, err);
-  if (status) return status;
-  out->image = malloc(out->image_length ? out->image_length : 1);
-  if (!out->image) return error_memory(err);
-  if ((result = (ptx ? nvrtc->ptx : nvrtc->cubin)(job->program, out->image)))
-    return job_error(job, result, "give the code", err);
-  out->image_hash = hash_bytes(out->image, out->image_length);
-  return CUGEN_OK;
+  if (*length > (size_t)COMPILER_IMAGE_MB << 20)
+    return error_set(err, CUGEN_ERROR_COMPILE,
+                     "%s: the compiled code has %zu MB; at most %d MB are taken",
+                     job->request->name, *length >> 20, COMPILER_IMAGE_MB);
+  *out = calloc(1, *length + 1);
+  if (!*out) return error_memory(err);
+  result = (ptx ? nvrtc->ptx : nvrtc->cubin)(job->program, *out);
+  return result ? job_error(job, result, "give the code", err) : CUGEN_OK;
 }
 
-/* Takes the PTX of the compile that made the image. */
+static int nvrtc_take_image(struct job *job, struct compiled *out, cugen_error *err) {
+  char *image = NULL;
+  int status = take_code(job, is_virtual(job->request->arch), &image, &out->image_length, err);
+  out->image = image;
+  if (!status) out->image_hash = hash_bytes(out->image, out->image_length);
+  return status;
+}
+
+/* Leaves *out NULL if this NVRTC gives no PTX: callers that need PTX report its absence. */
 static int take_ptx(struct job *job, char **out, cugen_error *err) {
-  const struct nvrtc *nvrtc = job->nvrtc;
-  size_t size = 0;
-  /* callers that need PTX report its absence */
-  if (!nvrtc->ptx_size || !nvrtc->ptx) return CUGEN_OK;
-  nvrtcResult result = nvrtc->ptx_size(job->program, &size);
-  if (result) return job_error(job, result, "give the PTX's size", err);
-  int status = nvrtc_check_size(job, size, err);
-  if (status) return status;
-  *out = calloc(1, size + 1);
-  if (!*out) return error_memory(err);
-  return (result = nvrtc->ptx(job->program, *out)) ? job_error(job, result, "give the PTX", err)
-                                                   : CUGEN_OK;
+  size_t length;
+  if (!job->nvrtc->ptx_size || !job->nvrtc->ptx) return CUGEN_OK;
+  return take_code(job, true, out, &length, err);
 }
 
 /* The text of the kernel in PTX, from its name to the '}' that begins a line; NULL: the PTX has

@@ -83,19 +83,12 @@ static const char *precompiled_skip_blanks(const char *at) {
   return at + strspn(at, " \t");
 }
 
-/* Skips blanks, comments and empty lines; NULL: a comment does not end. */
+/* Skips blanks, comments and empty lines. */
 static const char *skip_nothing(const char *at) {
-  for (;;) {
+  for (const char *next;; at = next) {
     at += strspn(at, " \t\r\n");
-    if (at[0] == '/' && at[1] == '/') {
-      at += strcspn(at, "\n");
-    } else if (at[0] == '/' && at[1] == '*') {
-      at = strstr(at + 2, "*/");
-      if (!at) return NULL;
-      at += 2;
-    } else {
-      return at;
-    }
+    next = *at == '/' ? text_skip_opaque(at) : at;
+    if (next == at) return at;
   }
 }
 
@@ -111,7 +104,7 @@ static const char *precompiled_line_end(const char *at) {
 bool precompiled_find(const char *source, struct text *includes, struct text *macros) {
   size_t kept_includes = 0, kept_macros = 0;
   int depth = 0;
-  for (const char *at = skip_nothing(source); at && *at == '#';
+  for (const char *at = skip_nothing(source); *at == '#';
        at = skip_nothing(precompiled_line_end(at))) {
     const char *word = precompiled_skip_blanks(at + 1);
     if (source_after_word(word, "if") || source_after_word(word, "ifdef") ||

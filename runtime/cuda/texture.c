@@ -184,8 +184,8 @@ static CUtensorMapSwizzle swizzle_mode(int bytes) {
   }
 }
 
-/* An extent as the driver takes it: the pitches from the second dimension on, with every element
-   read. */
+/* A tensor's extent as the driver takes it: pitches begin with the second dimension, and a step of
+   1 reads every element. */
 struct driver_extent {
   cuuint64_t shape[KERNEL_MAX_RANK + 1], stride[KERNEL_MAX_RANK + 1];
   cuuint32_t box[KERNEL_MAX_RANK + 1], step[KERNEL_MAX_RANK + 1];

@@ -12,8 +12,8 @@
    accounted for separately, at the barrier that ends a phase: a phase takes the longer of its
    slowest warp's path and its busiest unit's work (end_phase).
 
-   In long programs only the first warp and some others are walked, and represent the rest by
-   their number (ptx_walk_add_counts). Asynchronous copies are queues of the cycles in which they end; a
+   In long programs only the first warp and some others are walked, and represent the rest by their
+   number (ptx_walk_add_counts). Asynchronous copies are queues of the cycles in which they end; a
    wait takes the oldest. */
 #include "ptx_walk.h"
 
@@ -879,17 +879,12 @@ static int run_warps(struct walk *walk, struct warp *warps, int count, cugen_err
    often does what the others do not, so it represents itself alone. */
 static void ptx_walk_add_counts(const struct ptx_counts *from, double factor,
                                 struct ptx_counts *c) {
-  const double more[] = {
-      from->instructions,     from->shared_wavefronts, from->shared_ideal,  from->global_wavefronts,
-      from->global_requests,  from->global_sectors,    from->ideal_sectors, from->load_sectors,
-      from->store_sectors,    from->atomics,           from->barriers,      from->crowded,
-      from->store_wavefronts, from->exchange,          from->requested,     from->unknown};
-  double *to[] = {
-      &c->instructions,     &c->shared_wavefronts, &c->shared_ideal,  &c->global_wavefronts,
-      &c->global_requests,  &c->global_sectors,    &c->ideal_sectors, &c->load_sectors,
-      &c->store_sectors,    &c->atomics,           &c->barriers,      &c->crowded,
-      &c->store_wavefronts, &c->exchange,          &c->requested,     &c->unknown};
-  for (size_t i = 0; i < sizeof to / sizeof *to; i++) *to[i] += factor * more[i];
+#define ADD(name) c->name += factor * from->name
+  ADD(instructions), ADD(shared_wavefronts), ADD(shared_ideal), ADD(global_wavefronts);
+  ADD(store_wavefronts), ADD(global_requests), ADD(global_sectors), ADD(ideal_sectors);
+  ADD(load_sectors), ADD(store_sectors), ADD(requested), ADD(unknown);
+  ADD(atomics), ADD(crowded), ADD(exchange), ADD(barriers);
+#undef ADD
   for (int p = 0; p < PTX_PIPE_COUNT; p++) c->pipe[p] += factor * from->pipe[p];
 }
 

@@ -1,10 +1,11 @@
 /* Walking a kernel's PTX: counting what the warps of one block execute, without data. Integers,
    addresses and control flow are followed exactly for the real launch. A load from memory gives a
-   stand-in, a number that follows from the address, and floats are not followed. The walk also tracks which registers hold unknown values: at a branch on an
-   unknown value both sides are counted, unknown addresses are spread over their buffer, and a
-   loop with an unknown trip count is refused. So sectors, bank conflicts and trip counts are
-   those of the machine. A second result is how long a warp takes alone: an instruction of a
-   basic block starts when its operands are ready, as a scheduling compiler arranges it. */
+   stand-in, a number that follows from the address, and floats are not followed. The walk also
+   tracks which registers hold unknown values: at a branch on an unknown value both sides are
+   counted, unknown addresses are spread over their buffer, and a loop with an unknown trip count is
+   refused. So sectors, bank conflicts and trip counts are those of the machine. A second result is
+   how long a warp takes alone: an instruction of a basic block starts when its operands are ready,
+   as a scheduling compiler arranges it. */
 #ifndef RUNTIME_MODEL_PTX_WALK_H
 #define RUNTIME_MODEL_PTX_WALK_H
 

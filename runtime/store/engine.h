@@ -242,7 +242,7 @@ void cache_check_add(struct text *lines, const char *format, ...) PRINTF_LIKE(2,
 cache_row_visitor cache_check_record, cache_check_words;
 /* Checks what all engines keep alike: sets, records that are there twice, images. */
 int cache_check_rest(struct cache_check *check, cugen_error *err);
-/* image.c: whether this user sealed the image, and whether it is unchanged; called under the lock. */
+/* image.c: whether this user sealed the image and it is unchanged; called under the lock. */
 enum cache_image_state { CACHE_IMAGE_OWN, CACHE_IMAGE_FOREIGN, CACHE_IMAGE_CHANGED };
 int cache_image_state(struct cache *cache, const char *name, enum cache_image_state *out,
                       cugen_error *err);

@@ -82,6 +82,7 @@ static bool write_range(const struct cache_key *key, struct text *from, struct t
 
 enum { MOST_SHORTER = 64 }; /* most problems that a look-up joins */
 struct shorter {
+  const struct cache_key *key;  /* the key that is looked up */
   char *problems[MOST_SHORTER]; /* the problems with the most settings come first */
   uint64_t lacks[MOST_SHORTER];
   size_t count;
@@ -91,16 +92,10 @@ static void shorter_free(struct shorter *shorter) {
   for (size_t i = 0; i < shorter->count; i++) free(shorter->problems[i]);
 }
 
-struct shorter_list {
-  const struct cache_key *key;
-  struct shorter *out;
-};
-
 static int load_add_problem(void *context, const struct cache_row *row, cugen_error *err) {
-  const struct shorter_list *list = context;
+  struct shorter *out = context;
   const char *problem = row_text(row, 0);
-  struct shorter *out = list->out;
-  if (out->count == MOST_SHORTER || !cache_lacks(list->key, problem, &out->lacks[out->count]))
+  if (out->count == MOST_SHORTER || !cache_lacks(out->key, problem, &out->lacks[out->count]))
     return CUGEN_OK;
   out->problems[out->count] = strdup(problem);
   return out->problems[out->count] ? (out->count++, CUGEN_OK) : error_memory(err);
@@ -109,15 +104,15 @@ static int load_add_problem(void *context, const struct cache_row *row, cugen_er
 static int find_shorter(struct cache *cache, const struct cache_key *key, struct shorter *out,
                         cugen_error *err) {
   struct text from = {0}, to = {0};
-  struct shorter_list list = {key, out};
   int status = CUGEN_OK;
+  out->key = key;
   out->count = 0;
   if (write_range(key, &from, &to)) {
     const char *const values[] = {key->device,  key->config,     key->problem,
                                   key->options, text_get(&from), text_get(&to)};
     status = from.failed || to.failed ? error_memory(err)
                                       : cache->engine->query(cache, CACHE_QUERY_SHORTER, values, 6,
-                                                             load_add_problem, &list, err);
+                                                             load_add_problem, out, err);
   }
   text_free(&from);
   text_free(&to);

@@ -238,8 +238,8 @@ static uint64_t place_within(uint64_t place, int bits) {
   return place < most ? place : most;
 }
 
-/* The preferred property is in the upper bits and the place in the lower ones; unknown values
-   come last. */
+/* The order has the preferred property in its upper bits and the place in its lower ones. An
+   unknown property comes last. */
 uint64_t cache_record_order(const struct cache_record *record, uint64_t place,
                             const struct objective *objective) {
   const uint64_t registers =

@@ -21,18 +21,18 @@
 /* ---- Failures ------------------------------------------------------------------------------- */
 
 /* Appends the first line of a message of the server (which may be a stranger's) or of libpq,
-   without the password that libpq was given. */
+   cleaned, without the password that libpq was given. */
 static void take_words(struct pg_cache *cache, const char *words, struct text *out) {
   const char *password = cache->conn ? cache->pq.password(cache->conn) : NULL;
   const size_t length = strcspn(words, "\n"), secret = password ? strlen(password) : 0;
+  struct text open = {0};
   for (size_t i = 0; i < length;) {
     const bool hide = secret && i + secret <= length && memcmp(words + i, password, secret) == 0;
-    if (hide)
-      text_add(out, "***");
-    else
-      text_add_n(out, words + i, 1);
+    text_add_n(&open, hide ? "***" : words + i, hide ? 3 : 1);
     i += hide ? secret : 1;
   }
+  text_add_clean(out, text_get(&open), open.length);
+  text_free(&open);
 }
 
 static const struct meaning {
@@ -90,14 +90,12 @@ static int connection_fail(struct pg_cache *cache, const struct pg_result *resul
   if (cache->given_up) return given_up(cache, err);
   const struct meaning *meaning = meaning_of(connection_state_of(cache, result));
   const char *message = result ? cache->pq.result_field(result, PQ_DIAG_MESSAGE) : NULL;
-  struct text words = {0}, clean = {0};
+  struct text words = {0};
   take_words(cache, message ? message : cache->pq.error(cache->conn), &words);
-  text_add_clean(&clean, text_get(&words), words.length);
   int status = error_set_cause(
       err, meaning->status, meaning->cause, "%s: cannot %s: %s; %s", text_get(&cache->base.path),
-      doing, clean.length ? text_get(&clean) : "the connection was lost", meaning->way_out);
+      doing, words.length ? text_get(&words) : "the connection was lost", meaning->way_out);
   text_free(&words);
-  text_free(&clean);
   return status;
 }
 
@@ -256,18 +254,16 @@ int pg_connect(struct pg_cache *cache, cugen_error *err) {
                                NULL};
   const char *const values[] = {"10",    "cugen",        "10",   "5", "4",
                                 "30000", cache->address, "UTF8", NULL};
-  struct text words = {0}, clean = {0};
+  struct text words = {0};
   cache->conn = cache->pq.connect_start(names, values, 1);
   if (!cache->conn) return error_memory(err);
   if (finish_connecting(cache, cache->pq.connect_poll)) return CUGEN_OK;
   if (cache->given_up) return given_up(cache, err);
   take_words(cache, cache->pq.error(cache->conn), &words);
   if (!words.length) text_add(&words, "the server does not answer");
-  text_add_clean(&clean, text_get(&words), words.length);
   int status = error_set(err, CUGEN_ERROR_IO, "%s: cannot connect: %s; %s",
-                         text_get(&cache->base.path), text_get(&clean), connect_way_out(cache));
+                         text_get(&cache->base.path), text_get(&words), connect_way_out(cache));
   text_free(&words);
-  text_free(&clean);
   return status;
 }
 

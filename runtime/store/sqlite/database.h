@@ -5,7 +5,7 @@
    schema.c        whether the tables of a file are cugen's
    row.c           keys and records to and from rows
    transaction.c   transactions, and what is durable when
-   store.c, walk.c, manage.c, image.c, verify.c    the functions of engine.h by subject
+   store.c, walk.c, manage.c, image.c    the functions of engine.h by subject
    merge.c, stage.c    an import
    open.c          opening and closing, and the table of functions */
 #ifndef RUNTIME_STORE_SQLITE_DATABASE_H
@@ -86,7 +86,7 @@ extern const char cache_tables_sql[];
 void cache_write_sql(const char *sql, int format, struct text *out);
 /* The number in the first column of the first row; -1: the query failed or has no row. */
 int cache_query_number(sqlite3 *db, const char *sql);
-/* Runs a check whose answer is "ok" if nothing is damaged; else CUGEN_ERROR_CACHE with the answer. */
+/* Runs a check that answers "ok" if nothing is damaged. CUGEN_ERROR_CACHE has another answer. */
 int cache_quick_check(sqlite3 *db, const char *sql, const char *path, const char *doing,
                       cugen_error *err);
 /* Copies the records of the read-only database attached as disk, of any format. */

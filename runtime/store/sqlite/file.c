@@ -29,32 +29,26 @@ bool cache_is_moved(sqlite3 *db) {
          moved;
 }
 
-static int refuse_moved(const char *path, cugen_error *err) {
-  return error_set(err, CUGEN_ERROR_IO,
-                   "%s: the cache was removed, moved or replaced while it was in use: what was "
-                   "stored in it meanwhile is not there; run the command again",
-                   path);
-}
-
 bool cache_is_full(sqlite3 *db) {
   const int code = sqlite3_errcode(db), system = sqlite3_system_errno(db);
   return code == SQLITE_FULL || ((code == SQLITE_IOERR || code == SQLITE_CANTOPEN) &&
                                  (system == ENOSPC || system == EDQUOT));
 }
 
-static int refuse_full(const char *path, const char *doing, cugen_error *err) {
-  return error_set(
-      err, CUGEN_ERROR_IO,
-      "%s: cannot %s: the disk is full; make room, or name another with cugen_options.cache", path,
-      doing);
-}
-
 int cache_error_database(sqlite3 *db, const char *path, const char *doing, cugen_error *err) {
   int code = sqlite3_errcode(db);
   const char *system =
       sqlite3_system_errno(db) ? strerror(sqlite3_system_errno(db)) : sqlite3_errstr(code);
-  if (cache_is_moved(db)) return refuse_moved(path, err);
-  if (cache_is_full(db)) return refuse_full(path, doing, err);
+  if (cache_is_moved(db))
+    return error_set(err, CUGEN_ERROR_IO,
+                     "%s: the cache was removed, moved or replaced while it was in use: what was "
+                     "stored in it meanwhile is not there; run the command again",
+                     path);
+  if (cache_is_full(db))
+    return error_set(
+        err, CUGEN_ERROR_IO,
+        "%s: cannot %s: the disk is full; make room, or name another with cugen_options.cache",
+        path, doing);
   switch (code) {
   /* SQLite was not called: there was no memory for the text */
   case SQLITE_OK: return error_memory(err);

@@ -361,7 +361,7 @@ static void stage_note_place(struct sqlite_stage *stage) {
   sqlite3_stmt *row = stage->entries;
   if (stage->read_only || stage->fd < 0 || stage->cache->unsynced || !sqlite3_data_count(row))
     return;
-  /* The stored place is the beginning of the present set, of which some rows may be merged again. */
+  /* The stored place is the beginning of the present set, so some rows may be merged again. */
   if (stage->space && sqlite3_bind_int64(stage->places, 1, stage->space) == SQLITE_OK &&
       cache_bind_text(stage->places, 2, "") && cache_bind_text(stage->places, 3, ""))
     cache_run(stage->places);

@@ -27,9 +27,7 @@ static bool set_waiting(struct sqlite_cache *cache, bool wait) {
 bool cache_step(struct sqlite_cache *cache, enum cache_statement which) {
   if (which == BEGIN && !(cache_before_writing(cache) && set_waiting(cache, !cache->hurry)))
     return false;
-  sqlite3_stmt *statement = cache->statements[which];
-  sqlite3_step(statement);
-  return sqlite3_reset(statement) == SQLITE_OK;
+  return cache_run(cache->statements[which]);
 }
 
 /* The failure's message is taken before the rollback overwrites it. */

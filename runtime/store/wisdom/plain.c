@@ -9,9 +9,9 @@
 #include "format.h"
 #include "runtime/store/engine.h"
 
-/* The line, which is changed while it is read: strings get their final zeros. */
+/* A line that is being read, and changed meanwhile: strings get their final zeros. */
 struct plain {
-  char *at;
+  char *at; /* the part that is not read yet */
 };
 
 static bool plain_take(struct plain *plain, const char *text, size_t length) {
