@@ -21,9 +21,10 @@ static bool is_memory(const char *path) {
 /* The last engine takes every path that the others do not. */
 static const struct cache_engine *engine_of(const char *path) {
   static const struct cache_engine *const engines[] = {&cache_postgres, &cache_sqlite};
-  size_t i = 0;
-  while (!engines[i]->takes(path)) i++;
-  return engines[i];
+  enum { LAST = sizeof engines / sizeof *engines - 1 };
+  for (size_t i = 0; i < LAST; i++)
+    if (engines[i]->takes(path)) return engines[i];
+  return engines[LAST];
 }
 
 int cache_open(const char *path, struct cache **out, struct text *warning, cugen_error *err) {
