@@ -53,19 +53,19 @@ struct cugen {
   struct device_description *gpus; /* the GPUs that the worker listed; protected by the lock */
   int gpu_count;                   /* 0: not listed yet, or without success */
   bool gpus_asked;
-  struct worker *_Atomic looked;   /* the worker that listed the GPUs, until a tuning takes it;
+  struct worker *_Atomic looked; /* the worker that listed the GPUs, until a tuning takes it;
                                       NULL: none */
-  struct compilers *compilers;     /* NULL: there is no worker program, so NVRTC runs in this
+  struct compilers *compilers;   /* NULL: there is no worker program, so NVRTC runs in this
                                       process */
-  struct cache *cache;             /* opened on first use; protected by the lock */
-  struct cache *nothing;           /* empty cache for readers while there is no file; opened on
+  struct cache *cache;           /* opened on first use; protected by the lock */
+  struct cache *nothing;         /* empty cache for readers while there is no file; opened on
                                       first use */
-  struct kept_images *with_ptx; /* compiled images of predicted variants, with their PTX */
-  struct cache *images;            /* images of references and other kernels that many runs share;
+  struct kept_images *with_ptx;  /* compiled images of predicted variants, with their PTX */
+  struct cache *images;          /* images of references and other kernels that many runs share;
                                       in memory, opened on first use */
-  pthread_mutex_t lock;            /* protects the members above, because kernels of one library may
+  pthread_mutex_t lock;          /* protects the members above, because kernels of one library may
                                       be used by several threads */
-  struct gpu_model *models;        /* the described GPUs; loaded on first use, protected by the
+  struct gpu_model *models;      /* the described GPUs; loaded on first use, protected by the
                                       lock */
   size_t model_count;
   struct text where, why;
