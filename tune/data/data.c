@@ -18,11 +18,11 @@
 
 struct making {
   const struct data_request *request;
-  size_t i;
+  size_t i; /* index of the argument */
   const struct kernel_argument *argument;
   const struct config_data *data;
   bool is_answer;  /* the right result of the argument is made, not its data */
-  size_t readable; /* an expression may read the first so many arguments */
+  size_t readable; /* an expression may read the arguments with an index below this */
   char *to;
   /* Buffers of the arguments that the expression reads. */
   struct expr_buffer buffers[KERNEL_MAX_ARGUMENTS];
@@ -33,7 +33,7 @@ struct making {
   double begin; /* clock_seconds at the beginning */
   pthread_t caller;
   atomic_bool stopped;
-  /* The output with its elements packed row by row; of an answer, `argument` points to it. */
+  /* For a right result: a copy of the output, packed row by row, to which `argument` points. */
   struct kernel_argument own;
   cugen_error *err;
 };
@@ -99,58 +99,45 @@ static int64_t walk_offset(const struct walk *w, int64_t k) {
 
 enum { LOOK_EVERY = 1 << 10 }; /* blocks of elements between two looks at the clock */
 
-struct part {
-  struct making *making;
-  int64_t first, last;
-  int status;
-  cugen_error error;
-};
-
-static int data_refuse_element(struct part *part, int64_t flat, int status) {
+static int data_refuse_element(const struct making *m, int64_t flat, int status, cugen_error *err) {
   struct text text = {0};
   struct walk w;
-  walk_begin(&w, part->making->argument, flat);
+  walk_begin(&w, m->argument, flat);
   for (int i = 0; i < w.argument->rank; i++)
     text_addf(&text, "%s%lld", i ? ", " : "", (long long)w.at[i]);
-  error_prefix(&part->error, "element [%s]", text_get(&text));
+  error_prefix(err, "element [%s]", text_get(&text));
   text_free(&text);
   return status;
 }
 
 /* Stores a value. A number that the type cannot hold is an error, because it would become another
    number or infinity. */
-static int store_value(struct part *part, int64_t flat, int64_t offset, const struct value *value) {
-  const struct making *m = part->making;
-  /* A result is stored in the wide type, and has to be a number of the output's. */
+static int store_value(const struct making *m, int64_t flat, int64_t offset,
+                       const struct value *value, cugen_error *err) {
+  /* A right result is stored in the wide type, but the output's own type must hold it. */
   const struct dtype *own = m->request->spec->arguments[m->i].dtype;
   struct text text = {0};
   const bool number = value->type == VALUE_INT || value->type == VALUE_FLOAT,
              fits = own->floating || value->type != VALUE_INT || dtype_fits(own, value->integer);
   if (number && fits && element_put(m->argument->dtype, m->to, offset, value)) return CUGEN_OK;
   value_print(*value, &text);
-  error_set(&part->error, CUGEN_ERROR_CONFIG, "the value %s is no number of dtype %s",
-            text_get(&text), own->name);
+  error_set(err, CUGEN_ERROR_CONFIG, "the value %s is no number of dtype %s", text_get(&text),
+            own->name);
   text_free(&text);
-  return data_refuse_element(part, flat, CUGEN_ERROR_CONFIG);
+  return data_refuse_element(m, flat, CUGEN_ERROR_CONFIG, err);
 }
 
-static int check_time(struct part *part) {
-  const double timeout = part->making->request->timeout;
-  if (!(timeout > 0) || clock_seconds() < part->making->begin + timeout) return CUGEN_OK;
-  return error_set(&part->error, CUGEN_ERROR_DEVICE,
-                   "not computed within %g s; a longer timeout or a smaller problem may help",
-                   timeout);
-}
-
-/* Polls the user's callback. Only the caller's thread may do so. */
-static int check_stop(struct part *part) {
-  struct making *m = part->making;
+/* Checks the time limit, and polls the user's callback, which only the caller's thread may do. */
+static int check_stop(struct making *m, cugen_error *err) {
   const struct data_request *request = m->request;
   if (request->stop && pthread_equal(m->caller, pthread_self()) && request->stop(request->context))
     atomic_store(&m->stopped, true);
-  return atomic_load(&m->stopped)
-             ? error_set(&part->error, CUGEN_ERROR_INTERRUPTED, "they were still being made")
-             : check_time(part);
+  if (atomic_load(&m->stopped))
+    return error_set(err, CUGEN_ERROR_INTERRUPTED, "they were still being made");
+  if (!(request->timeout > 0) || clock_seconds() < m->begin + request->timeout) return CUGEN_OK;
+  return error_set(err, CUGEN_ERROR_DEVICE,
+                   "not computed within %g s; a longer timeout or a smaller problem may help",
+                   request->timeout);
 }
 
 /* Fills the columns of the element's own slots with the next elements of the walk, and notes their
@@ -176,8 +163,8 @@ static size_t next_block(struct walk *w, int64_t last, const bool *seen, struct 
   return count;
 }
 
-static int evaluate_range(struct part *part, struct value *slots) {
-  const struct making *m = part->making;
+static int evaluate_range(struct making *m, int64_t begin, int64_t end, struct value *slots,
+                          cugen_error *err) {
   const int first = config_data_slot(m->request->config);
   struct value *own = slots + (size_t)first * EXPR_BLOCK, values[EXPR_BLOCK];
   int64_t offsets[EXPR_BLOCK], looks = 0;
@@ -185,40 +172,27 @@ static int evaluate_range(struct part *part, struct value *slots) {
   struct walk w;
   for (int i = 0; i <= KERNEL_MAX_RANK; i++) seen[i] = expr_sees(m->bound, first + i);
   for (int i = 0; i < (1 + KERNEL_MAX_RANK) * EXPR_BLOCK; i++) own[i] = value_int(0);
-  walk_begin(&w, m->argument, part->first);
-  while (w.flat < part->last) {
+  walk_begin(&w, m->argument, begin);
+  while (w.flat < end) {
     const int64_t flat = w.flat;
-    if (looks++ % LOOK_EVERY == 0 && check_stop(part)) return part->error.status;
-    size_t done, count = next_block(&w, part->last, seen, own, offsets);
-    int status = expr_eval_block(m->bound, slots, m->buffers, count, values, &done, &part->error);
+    if (looks++ % LOOK_EVERY == 0 && check_stop(m, err)) return err->status;
+    size_t done, count = next_block(&w, end, seen, own, offsets);
+    int status = expr_eval_block(m->bound, slots, m->buffers, count, values, &done, err);
     for (size_t i = 0; i < done; i++)
-      if (store_value(part, flat + (int64_t)i, offsets[i], &values[i])) return part->error.status;
-    if (status) return data_refuse_element(part, flat + (int64_t)done, status);
+      if (store_value(m, flat + (int64_t)i, offsets[i], &values[i], err)) return err->status;
+    if (status) return data_refuse_element(m, flat + (int64_t)done, status, err);
   }
   return CUGEN_OK;
 }
 
-static void evaluate_part(void *context) {
-  struct part *part = context;
-  const struct making *m = part->making;
+static int evaluate_part(void *context, int part, int64_t first, int64_t last, cugen_error *err) {
+  struct making *m = context;
+  (void)part;
   /* The program contains the values of all slots other than the element's own. */
   struct value *slots = malloc((size_t)m->slot_count * EXPR_BLOCK * sizeof *slots);
-  part->status = slots ? evaluate_range(part, slots) : error_memory(&part->error);
+  int status = slots ? evaluate_range(m, first, last, slots, err) : error_memory(err);
   free(slots);
-}
-
-static int evaluate_all(struct making *m) {
-  int64_t elements = element_count(m->argument);
-  struct part parts[PARALLEL_MOST];
-  int count = parallel_count(elements);
-  for (int i = 0; i < count; i++)
-    parts[i] = (struct part){.making = m,
-                             .first = parallel_begin(elements, i, count),
-                             .last = parallel_begin(elements, i + 1, count)};
-  parallel_for(evaluate_part, parts, sizeof *parts, count);
-  for (int i = 0; i < count; i++)
-    if (parts[i].status) return *m->err = parts[i].error, parts[i].status;
-  return CUGEN_OK;
+  return status;
 }
 
 /* ---- The arguments that values read --------------------------------------------------------- */
@@ -276,7 +250,7 @@ static int make_values(struct making *m, const char *shared) {
   int status = bind_values(m);
   for (size_t k = 0; k < m->readable && !status; k++)
     if (m->data->reads >> k & 1) status = open_buffer(m, k, shared);
-  if (!status) status = evaluate_all(m);
+  if (!status) status = parallel_for(element_count(m->argument), 1, evaluate_part, m, m->err);
   for (size_t k = 0; k < m->readable; k++) free(m->made[k]);
   expr_free(m->bound);
   return status;
@@ -287,7 +261,6 @@ static int make_values(struct making *m, const char *shared) {
 static int make_list(struct making *m) {
   const struct kernel_argument *a = m->argument;
   int64_t elements = element_count(a);
-  struct part part = {.making = m};
   struct walk w;
   if ((uint64_t)elements != m->data->list_count) {
     struct text shape = {0};
@@ -300,8 +273,7 @@ static int make_list(struct making *m) {
   }
   int status = CUGEN_OK;
   for (walk_begin(&w, a, 0); w.flat < elements && !status; walk_next(&w, 1))
-    status = store_value(&part, w.flat, w.offset, &m->data->list[w.flat]);
-  if (status) *m->err = part.error;
+    status = store_value(m, w.flat, w.offset, &m->data->list[w.flat], m->err);
   return status;
 }
 
@@ -353,18 +325,16 @@ static struct kernel_argument file_layout(const struct kernel_argument *a, const
   return out;
 }
 
-/* A range of a file that is being read. Elements that are contiguous in both the file and the
-   buffer form a run, which is read in one call. If runs are short, the needed part of the file is
-   read at once into `gathered`, and elements are copied from there. */
+/* A file that is being read. Elements that are contiguous in both the file and the buffer form a
+   run, which is read in one call. If runs are short, the needed part of the file is read at once
+   into `gathered`, and elements are copied from there. */
 struct reading {
   struct making *making;
   const struct source_data *file;
   size_t offset; /* offset of the elements in the file */
   const struct kernel_argument *layout;
-  const char *gathered;     /* NULL: each run is read into its place */
-  int64_t run, first, last; /* length of a run, and range of runs */
-  int status;
-  cugen_error error;
+  const char *gathered; /* NULL: each run is read into its place */
+  int64_t run;          /* length of a run in elements */
 };
 
 /* Returns the offset in the file of the element that the walk is at. */
@@ -384,40 +354,30 @@ static int64_t common_run(const struct kernel_argument *a, const struct kernel_a
   return run;
 }
 
-static void read_runs(void *context) {
-  struct reading *r = context;
+static int read_runs(void *context, int part, int64_t first, int64_t last, cugen_error *err) {
+  const struct reading *r = context;
   const struct kernel_argument *a = r->making->argument;
   const size_t bytes = (size_t)a->dtype->bytes;
-  for (int64_t run = r->first; run < r->last && !r->status; run++) {
+  int status = CUGEN_OK;
+  (void)part;
+  for (int64_t run = first; run < last && !status; run++) {
     struct walk w;
     walk_begin(&w, a, run * r->run);
-    r->status = sources_data_read(r->file, r->offset + (size_t)file_offset(r, &w) * bytes,
-                                  r->making->to + (size_t)w.offset * bytes, (size_t)r->run * bytes,
-                                  &r->error);
+    status =
+        sources_data_read(r->file, r->offset + (size_t)file_offset(r, &w) * bytes,
+                          r->making->to + (size_t)w.offset * bytes, (size_t)r->run * bytes, err);
   }
+  return status;
 }
 
-static void gather_elements(void *context) {
-  struct reading *r = context;
+static int gather_elements(void *context, int part, int64_t first, int64_t last, cugen_error *err) {
+  const struct reading *r = context;
   const size_t bytes = (size_t)r->making->argument->dtype->bytes;
   struct walk w;
-  for (walk_begin(&w, r->making->argument, r->first); w.flat < r->last; walk_next(&w, 1))
+  (void)part, (void)err;
+  for (walk_begin(&w, r->making->argument, first); w.flat < last; walk_next(&w, 1))
     memcpy(r->making->to + (size_t)w.offset * bytes,
            r->gathered + (size_t)file_offset(r, &w) * bytes, bytes);
-}
-
-static int data_read_parts(const struct reading *whole, void (*run)(void *part), int64_t count) {
-  struct reading parts[PARALLEL_MOST];
-  const int64_t elements = count * whole->run;
-  const int most = parallel_count(elements), part_count = count < most ? (int)count : most;
-  for (int i = 0; i < part_count; i++) {
-    parts[i] = *whole;
-    parts[i].first = parallel_begin(count, i, part_count);
-    parts[i].last = parallel_begin(count, i + 1, part_count);
-  }
-  parallel_for(run, parts, sizeof *parts, part_count);
-  for (int i = 0; i < part_count; i++)
-    if (parts[i].status) return *whole->making->err = parts[i].error, parts[i].status;
   return CUGEN_OK;
 }
 
@@ -433,15 +393,15 @@ static int copy_elements(struct making *m, const struct source_data *file, size_
       .making = m, .file = file, .offset = offset, .layout = layout, .run = common_run(a, layout)};
   if (r.run * bytes >= SHORT_RUN || r.run == elements) {
     while (r.run > LONG_RUN && r.run % 2 == 0) r.run /= 2;
-    return data_read_parts(&r, read_runs, elements / r.run);
+    return parallel_for(elements / r.run, r.run, read_runs, &r, m->err);
   }
   int64_t reach = 1;
   for (int i = 0; i < a->rank; i++) reach += (a->shape[i] - 1) * layout->stride[i];
   char *all = malloc((size_t)(reach * bytes));
   int status = all ? sources_data_read(file, offset, all, (size_t)(reach * bytes), m->err)
                    : error_memory(m->err);
-  r.gathered = all, r.run = 1;
-  if (!status) status = data_read_parts(&r, gather_elements, elements);
+  r.gathered = all;
+  if (!status) status = parallel_for(elements, 1, gather_elements, &r, m->err);
   free(all);
   return status;
 }

@@ -65,34 +65,28 @@ static bool buffers_holds(const struct kernel_argument *a, const struct shared_h
   return a->data && (a->data != DATA_GENERATOR || head->generated[i]);
 }
 
-/* A thread's part of a copy. Threads share the copy, because touching new pages takes longer than
-   copying. */
+/* A copy. Threads share it, because touching new pages takes longer than copying. */
 struct copied {
   const char *from;
   char *to;
-  size_t bytes;
 };
 
-static void copy_part(void *context) {
+static int copy_part(void *context, int part, int64_t first, int64_t last, cugen_error *err) {
   const struct copied *c = context;
-  memcpy(c->to, c->from, c->bytes);
+  (void)part, (void)err;
+  memcpy(c->to + first, c->from + first, (size_t)(last - first));
+  return CUGEN_OK;
 }
 
 void dataset_copy_data(const struct kernel_spec *spec, const char *from, char *to) {
   const struct shared_head *had = (const struct shared_head *)(const void *)from;
   struct shared_head *head = (struct shared_head *)(void *)to;
+  cugen_error none; /* copy_part does not fail */
   for (size_t i = 0; i < spec->argument_count; i++) {
     if (!buffers_holds(&spec->arguments[i], had, i)) continue;
     const size_t at = dataset_data_offset(spec, i);
-    const int64_t bytes = kernel_argument_bytes(&spec->arguments[i]);
-    struct copied parts[PARALLEL_MOST];
-    const int count = parallel_count(bytes);
-    for (int k = 0; k < count; k++) {
-      const int64_t begin = parallel_begin(bytes, k, count);
-      parts[k] = (struct copied){from + at + begin, to + at + begin,
-                                 (size_t)(parallel_begin(bytes, k + 1, count) - begin)};
-    }
-    parallel_for(copy_part, parts, sizeof *parts, count);
+    struct copied copied = {from + at, to + at};
+    parallel_for(kernel_argument_bytes(&spec->arguments[i]), 1, copy_part, &copied, &none);
     head->generated[i] = had->generated[i];
   }
 }
@@ -206,29 +200,21 @@ int dataset_run_apart(const struct loading *l, int (*step)(void *context, cugen_
                            : step(context, err);
 }
 
-/* A thread's part of fresh pages, which it touches. */
-struct fresh_pages {
-  volatile char *begin, *end;
-};
+enum { LEAST_PAGE = 4096 };
 
-static void touch_pages(void *context) {
-  enum { LEAST_PAGE = 4096 };
-  const struct fresh_pages *part = context;
-  for (volatile char *at = part->begin; at < part->end; at += LEAST_PAGE) *at = 0;
+static int touch_pages(void *memory, int part, int64_t first, int64_t last, cugen_error *err) {
+  (void)part, (void)err;
+  for (int64_t page = first; page < last; page++) ((volatile char *)memory)[page * LEAST_PAGE] = 0;
+  return CUGEN_OK;
 }
 
 /* Downloads into fresh pages, which threads touch first: a download would touch them one after the
    other, which takes longer than the transfer. */
 static int download_fresh(struct device *device, void *to, const void *from, size_t bytes,
                           cugen_error *err) {
-  enum { UNIT = 64 };
-  struct fresh_pages parts[PARALLEL_MOST];
-  const int64_t units = (int64_t)(bytes / UNIT);
-  const int count = parallel_count(units);
-  for (int i = 0; i < count; i++)
-    parts[i] = (struct fresh_pages){(char *)to + UNIT * parallel_begin(units, i, count),
-                                    (char *)to + UNIT * parallel_begin(units, i + 1, count)};
-  parallel_for(touch_pages, parts, sizeof *parts, count);
+  enum { COST = 64 }; /* touching a page costs about as much as so many elements of other work */
+  int status = parallel_for((int64_t)(bytes / LEAST_PAGE), COST, touch_pages, to, err);
+  if (status) return status;
   return device->ops->download(device, to, from, bytes, err);
 }
 

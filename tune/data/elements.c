@@ -128,14 +128,13 @@ static double fill_value(const struct kernel_argument *argument, uint64_t stream
   return 0.0;
 }
 
-/* A thread's part of a buffer, in the order of memory: lines of contiguous elements, one after the
+/* A buffer that is being filled in the order of memory: lines of contiguous elements, one after the
    other. */
 struct fill {
   const struct kernel_argument *argument;
   uint64_t stream;
   void *out;
-  int along;           /* the dimension of the lines */
-  int64_t first, last; /* range of elements */
+  int along; /* the dimension of the lines */
 };
 
 static void fill_line(const struct fill *f, int64_t line, int64_t first, int64_t last) {
@@ -162,27 +161,23 @@ static void fill_line(const struct fill *f, int64_t line, int64_t first, int64_t
     store(f->out, offset + i * stride, fill_value(a, f->stream, flat + i * step));
 }
 
-/* Fills a tiled or swizzled array in the order of the flat index. */
-static void fill_mapped(const struct fill *f) {
-  const struct kernel_argument *a = f->argument;
-  element_storer *store = element_store_of(a->dtype);
-  for (int64_t flat = f->first; flat < f->last; flat++)
-    store(f->out, mapped_offset(a, flat), fill_value(a, f->stream, flat));
-}
-
-static void fill_part(void *context) {
+static int fill_part(void *context, int part, int64_t first, int64_t last, cugen_error *err) {
   const struct fill *f = context;
-  if (f->argument->map.count) {
-    fill_mapped(f);
-    return;
+  const struct kernel_argument *a = f->argument;
+  (void)part, (void)err;
+  if (a->map.count) { /* a tiled or swizzled array is filled in the order of the flat index */
+    element_storer *store = element_store_of(a->dtype);
+    for (int64_t flat = first; flat < last; flat++)
+      store(f->out, mapped_offset(a, flat), fill_value(a, f->stream, flat));
+    return CUGEN_OK;
   }
-  int64_t length = f->argument->shape[f->along];
-  for (int64_t at = f->first; at < f->last;) {
-    int64_t begin = at % length,
-            end = f->last - at < length - begin ? begin + f->last - at : length;
+  int64_t length = a->shape[f->along];
+  for (int64_t at = first; at < last;) {
+    int64_t begin = at % length, end = last - at < length - begin ? begin + last - at : length;
     fill_line(f, at / length, begin, end);
     at += end - begin;
   }
+  return CUGEN_OK;
 }
 
 static int contiguous_dimension(const struct kernel_argument *a) {
@@ -199,21 +194,13 @@ uint64_t element_stream(uint64_t seed, size_t ordinal) {
 
 void element_fill(const struct kernel_argument *argument, uint64_t seed, size_t ordinal,
                   void *out) {
-  uint64_t stream = element_stream(seed, ordinal);
-  int64_t elements = element_count(argument);
-  struct fill parts[PARALLEL_MOST];
+  struct fill fill = {.argument = argument, .stream = element_stream(seed, ordinal), .out = out};
+  cugen_error none; /* fill_part does not fail */
   memset(out, 0xff, (size_t)kernel_argument_bytes(argument));
   if (argument->rank == 0) {
-    element_store(argument->dtype, out, 0, fill_value(argument, stream, 0));
+    element_store(argument->dtype, out, 0, fill_value(argument, fill.stream, 0));
     return;
   }
-  int count = parallel_count(elements), along = contiguous_dimension(argument);
-  for (int i = 0; i < count; i++)
-    parts[i] = (struct fill){argument,
-                             stream,
-                             out,
-                             along,
-                             parallel_begin(elements, i, count),
-                             parallel_begin(elements, i + 1, count)};
-  parallel_for(fill_part, parts, sizeof *parts, count);
+  fill.along = contiguous_dimension(argument);
+  parallel_for(element_count(argument), 1, fill_part, &fill, &none);
 }

@@ -8,39 +8,47 @@
 
 enum { LEAST = 1 << 18 };
 
-struct job {
-  void (*run)(void *part);
-  void *part;
+struct part {
+  parallel_work *work;
+  void *context;
+  int number, status;
+  int64_t first, last;
+  cugen_error error;
+  pthread_t thread;
+  bool started;
 };
 
-int parallel_count(int64_t elements) {
-  int64_t count = elements / LEAST;
+static int64_t count_parts(int64_t units, int64_t size) {
+  int64_t count = units * size / LEAST;
   if (count > cpu_count()) count = cpu_count();
   if (count > PARALLEL_MOST) count = PARALLEL_MOST;
-  return count > 1 ? (int)count : 1;
+  if (count > units) count = units;
+  return count > 1 ? count : 1;
 }
 
-int64_t parallel_begin(int64_t all, int part, int count) {
-  return all / count * part + all % count * part / count;
-}
-
-static void *parallel_for_thread_main(void *context) {
-  const struct job *job = context;
-  job->run(job->part);
+static void *run_part(void *context) {
+  struct part *p = context;
+  p->status = p->work(p->context, p->number, p->first, p->last, &p->error);
   return NULL;
 }
 
-void parallel_for(void (*run)(void *part), void *parts, size_t size, int count) {
-  struct job jobs[PARALLEL_MOST];
-  pthread_t threads[PARALLEL_MOST];
-  bool started[PARALLEL_MOST] = {false};
+int parallel_for(int64_t units, int64_t size, parallel_work *work, void *context,
+                 cugen_error *err) {
+  struct part parts[PARALLEL_MOST];
+  const int64_t count = count_parts(units, size);
+  int status = CUGEN_OK;
   for (int i = 0; i < count; i++) {
-    jobs[i] = (struct job){run, (char *)parts + (size_t)i * size};
-    started[i] =
-        i > 0 && pthread_create(&threads[i], NULL, parallel_for_thread_main, &jobs[i]) == 0;
+    struct part *p = &parts[i];
+    *p = (struct part){.work = work, .context = context, .number = i};
+    p->first = i ? parts[i - 1].last : 0;
+    p->last = units / count * (i + 1) + units % count * (i + 1) / count;
+    p->started = i > 0 && pthread_create(&p->thread, NULL, run_part, p) == 0;
   }
   for (int i = 0; i < count; i++)
-    if (!started[i]) run(jobs[i].part);
-  for (int i = 0; i < count; i++)
-    if (started[i]) pthread_join(threads[i], NULL);
+    if (!parts[i].started) run_part(&parts[i]);
+  for (int i = 0; i < count; i++) {
+    if (parts[i].started) pthread_join(parts[i].thread, NULL);
+    if (!status && parts[i].status) status = error_copy(err, &parts[i].error);
+  }
+  return status;
 }

@@ -1,20 +1,21 @@
-/* Divides a large piece of work on data into parts, each run by one thread. */
+/* Divides a large piece of work on data into parts, each done by one thread. */
 #ifndef TUNE_DATA_PARALLEL_FOR_H
 #define TUNE_DATA_PARALLEL_FOR_H
 
-#include <stddef.h>
 #include <stdint.h>
+
+#include "base/error.h"
 
 enum { PARALLEL_MOST = 16 };
 
-/* Returns the number of parts for so many elements: one for each processor, but at least 2^18
-   elements in each part. */
-int parallel_count(int64_t elements);
-/* Returns where a part begins, for `all` units divided into `count` parts. Part `count` begins at
-   the end of the last part. */
-int64_t parallel_begin(int64_t all, int part, int count);
-/* Calls run for each of `count` parts, which are stored `size` bytes apart. The calling thread runs
-   the first part, and every part whose thread cannot be started. */
-void parallel_for(void (*run)(void *part), void *parts, size_t size, int count);
+/* Does the units from `first` up to, but not including, `last`. part: the number of the part, from
+   0 to PARALLEL_MOST - 1. err is the part's own. */
+typedef int parallel_work(void *context, int part, int64_t first, int64_t last, cugen_error *err);
+
+/* Divides `units` units of `size` elements each into one part for each processor, but into no part
+   of less than 2^18 elements, and calls work for each part. The calling thread does the first part,
+   and every part whose thread cannot be started. Returns the error of the first part that
+   failed. */
+int parallel_for(int64_t units, int64_t size, parallel_work *work, void *context, cugen_error *err);
 
 #endif

@@ -139,9 +139,9 @@ static double whole_difference(const struct dtype *dtype, const void *got, int64
 
 /* Compares an element of an output. flat: its flat index; i: its index in `want`. */
 static void count_element(struct verify_tally *tally, const struct kernel_argument *o, int64_t flat,
-                          int64_t i, const void *got, const void *want, const struct dtype *wide) {
+                          int64_t i, const void *got, const void *want) {
   const int64_t at = element_offset(o, flat);
-  const double wanted = element_load(wide, want, i);
+  const double wanted = element_load(o->dtype->wide, want, i);
   double difference;
   if (is_wide_whole(o->dtype)) {
     difference = whole_difference(o->dtype, got, at, want, i);
@@ -223,26 +223,26 @@ static bool row_is_close(const struct kernel_argument *o, const void *got, const
 }
 
 static void compare_row(const struct kernel_argument *o, const void *got, const void *want,
-                        const struct dtype *wide, int64_t first, int64_t count,
-                        struct verify_tally *tally) {
+                        int64_t first, int64_t count, struct verify_tally *tally) {
   bool contiguous = o->rank == 0 || (!o->map.count && o->stride[o->rank - 1] == 1);
   if (contiguous && row_is_close(o, got, want, first, count, tally)) return;
-  for (int64_t i = first; i < first + count; i++) count_element(tally, o, i, i, got, want, wide);
+  for (int64_t i = first; i < first + count; i++) count_element(tally, o, i, i, got, want);
 }
 
-/* A thread's share of the rows. */
+/* A comparison of all rows, of `length` elements each, with a tally for each part. */
 struct rows {
   const struct kernel_argument *output;
   const void *got, *want;
-  const struct dtype *wide;
-  int64_t first, last, length; /* range of elements in whole rows, and length of a row */
-  struct verify_tally tally;
+  int64_t length;
+  struct verify_tally tallies[PARALLEL_MOST];
 };
 
-static void compare_rows(void *context) {
+static int compare_rows(void *context, int part, int64_t first, int64_t last, cugen_error *err) {
   struct rows *r = context;
-  for (int64_t i = r->first; i < r->last; i += r->length)
-    compare_row(r->output, r->got, r->want, r->wide, i, r->length, &r->tally);
+  (void)err;
+  for (int64_t i = first; i < last; i++)
+    compare_row(r->output, r->got, r->want, i * r->length, r->length, &r->tallies[part]);
+  return CUGEN_OK;
 }
 
 static void add_tally(const struct verify_tally *part, struct verify_tally *all) {
@@ -254,21 +254,13 @@ static void add_tally(const struct verify_tally *part, struct verify_tally *all)
 }
 
 static void compare_all(const struct kernel_argument *o, const void *got, const void *want,
-                        const struct dtype *wide, int64_t elements, struct verify_tally *tally) {
-  struct rows parts[PARALLEL_MOST];
-  int64_t row = o->rank ? o->shape[o->rank - 1] : 1;
-  int count = parallel_count(elements);
-  for (int i = 0; i < count; i++)
-    parts[i] = (struct rows){o,
-                             got,
-                             want,
-                             wide,
-                             parallel_begin(elements / row, i, count) * row,
-                             parallel_begin(elements / row, i + 1, count) * row,
-                             row,
-                             {.first = -1}};
-  parallel_for(compare_rows, parts, sizeof *parts, count);
-  for (int i = 0; i < count; i++) add_tally(&parts[i].tally, tally);
+                        struct verify_tally *tally) {
+  struct rows rows = {
+      .output = o, .got = got, .want = want, .length = o->rank ? o->shape[o->rank - 1] : 1};
+  cugen_error none; /* compare_rows does not fail */
+  for (int i = 0; i < PARALLEL_MOST; i++) rows.tallies[i].first = -1;
+  parallel_for(element_count(o) / rows.length, rows.length, compare_rows, &rows, &none);
+  for (int i = 0; i < PARALLEL_MOST; i++) add_tally(&rows.tallies[i], tally);
 }
 
 /* ---- What to say ---------------------------------------------------------------------------- */
@@ -372,9 +364,8 @@ int verify_judge(const struct kernel_argument *o, const struct verify_tally *tal
 
 static void compare_samples(const struct kernel_argument *o, const void *got, const void *want,
                             const struct samples *samples, struct verify_tally *tally) {
-  const struct dtype *wide = o->dtype->wide;
   for (int64_t i = 0; i < samples->count; i++)
-    if (samples_due(samples, i, o)) count_element(tally, o, samples->flat[i], i, got, want, wide);
+    if (samples_due(samples, i, o)) count_element(tally, o, samples->flat[i], i, got, want);
 }
 
 void verify_count(const struct kernel_argument *o, const void *got, const void *want,
@@ -382,7 +373,7 @@ void verify_count(const struct kernel_argument *o, const void *got, const void *
   if (samples->flat)
     compare_samples(o, got, want, samples, tally);
   else
-    compare_all(o, got, want, o->dtype->wide, element_count(o), tally);
+    compare_all(o, got, want, tally);
 }
 
 int verify_output(const struct kernel_argument *o, const void *got, const void *want,
