@@ -41,3 +41,12 @@ void *array_reserve(void *array, size_t *capacity, size_t count, size_t size) {
   if (grown) *capacity = wanted;
   return grown;
 }
+
+static int compare_doubles(const void *a, const void *b) {
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+void array_sort_doubles(double *numbers, size_t count) {
+  qsort(numbers, count, sizeof *numbers, compare_doubles);
+}

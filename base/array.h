@@ -23,6 +23,9 @@ bool array_add_text(char ***texts, size_t *count, const char *text);
 /* Frees a list of texts, some of which may be NULL. */
 void array_free_texts(char **texts, size_t count);
 
+/* Sorts numbers, the least first. */
+void array_sort_doubles(double *numbers, size_t count);
+
 /* Like array_grow, for an array whose capacity the caller stores: an array that is refilled from
    its start, or was allocated with another capacity. */
 void *array_reserve(void *array, size_t *capacity, size_t count, size_t size);

@@ -383,14 +383,24 @@ double clock_seconds(void) {
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-struct timespec clock_after(double seconds) {
+static struct timespec moment_after(clockid_t clock, double seconds) {
   struct timespec until;
-  clock_gettime(CLOCK_MONOTONIC, &until);
+  clock_gettime(clock, &until);
   long whole = (long)seconds;
   until.tv_sec += whole;
   until.tv_nsec += (long)((seconds - (double)whole) * 1e9);
   if (until.tv_nsec >= 1000000000) until.tv_sec++, until.tv_nsec -= 1000000000;
   return until;
+}
+
+struct timespec clock_after(double seconds) {
+  return moment_after(CLOCK_MONOTONIC, seconds);
+}
+
+/* The wall clock, because ThreadSanitizer does not know pthread_clockjoin_np. */
+bool thread_join_within(pthread_t thread, double seconds) {
+  const struct timespec until = moment_after(CLOCK_REALTIME, seconds > 0 ? seconds : 0);
+  return pthread_timedjoin_np(thread, NULL, &until) == 0;
 }
 
 void condition_open(pthread_cond_t *condition) {

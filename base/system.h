@@ -101,6 +101,8 @@ int64_t clock_unix(void);
 int64_t clock_unix_micros(void);
 /* The number of processors that this process may use, at least 1. */
 int cpu_count(void);
+/* Waits at most `seconds` for the thread to end. Returns true if it has ended and is joined. */
+bool thread_join_within(pthread_t thread, double seconds);
 
 /* Runs argv (NULL-terminated) and collects stdout and stderr together in *output (NULL: dropped).
    *exit_code becomes the exit code, 128 + signal if the process was killed, or 0 if SIGCHLD is
