@@ -10,12 +10,13 @@
 #include "base/system.h"
 #include "data/data.h"
 #include "data/results.h"
+#include "runtime/compile/kept.h"
 #include "runtime/compile/toolkit.h"
 
-/* Limits of the reference results and inputs' data kept in main memory, and of the number of
-   datasets. There can be many, because a reference that depends on shared tunables has results for
-   each of their values. The limit of memory is 1/DATA_SHARE of the machine's memory, and no less
-   than DATA_BYTES. */
+/* Limits of the datasets that are kept. There can be many datasets, because a reference that
+   depends on shared tunables has results for each of their values. Their results and inputs may
+   take 1/DATA_SHARE of the machine's memory, and no less than DATA_BYTES. DATA_ENTRIES is the most
+   datasets, and evict never drops the DATA_IN_USE latest ones. */
 enum { DATA_BYTES = 1 << 29, DATA_SHARE = 8, DATA_ENTRIES = 128, DATA_IN_USE = 2 };
 
 static size_t data_most(void) {
@@ -45,43 +46,60 @@ struct bench_fault {
   struct bench_fault *next;
 };
 
-/* ---- Kernels that make data and judge results ----------------------------------------------- */
+/* ---- Images that later runs use ------------------------------------------------------------- */
 
-static int bench_image_key(const struct bench *bench, const struct kernel_spec *spec,
-                           struct text *out, cugen_error *err) {
+static int bench_image_key(const struct bench *bench, const struct bench_images *in,
+                           const struct kernel_spec *spec, struct text *out, cugen_error *err) {
   const struct tune_target *t = bench->target;
-  return cache_image_key(spec, device_target(t->device, t->arch), t->ops->kind, t->nvrtc_version,
-                         out, err);
+  return in->cache || in->with_ptx ? cache_image_key(spec, device_target(t->device, t->arch),
+                                                     in->options, t->nvrtc_version, out, err)
+                                   : CUGEN_OK;
 }
 
-/* Requests the kernel's image. Another run may have stored it in the shared cache. */
-static int bench_request_build(struct bench *bench, struct bench_kernel *kernel, cugen_error *err) {
+int bench_request_image(struct bench *bench, const struct bench_images *in,
+                        const struct kernel_spec *spec, struct compile_job **out,
+                        cugen_error *err) {
   struct text key = {0};
   struct compiled compiled = {0};
   bool found = false;
-  int status = CUGEN_OK;
-  if (bench->target->images) {
-    status = bench_image_key(bench, &kernel->spec, &key, err);
-    if (!status)
-      status = cache_image_load(bench->target->images, text_get(&key), &compiled, &found, err);
-  }
+  int status = bench_image_key(bench, in, spec, &key, err);
+  const struct hash hash = hash_bytes(text_get(&key), key.length);
+  if (!status && in->with_ptx)
+    found = kept_images_find(in->with_ptx, &hash, &compiled);
+  else if (!status && in->cache)
+    status = cache_image_load(in->cache, text_get(&key), &compiled, &found, err);
   if (!status)
-    status = found ? compile_pool_adopt(bench->pool, &kernel->spec, &compiled, &kernel->build, err)
-                   : compile_pool_request(bench->pool, &kernel->spec, &kernel->build, err);
+    status = found ? compile_pool_adopt(bench->pool, spec, &compiled, out, err)
+                   : compile_pool_request(bench->pool, spec, out, err);
   text_free(&key);
   return status;
 }
 
-/* Stores the image in the cache that runs share. An image that cannot be stored is compiled again
-   by the next run. */
-static void keep_image(const struct bench *bench, const struct bench_kernel *kernel) {
+int bench_keep_image(const struct bench *bench, const struct bench_images *in,
+                     const struct kernel_spec *spec, struct compile_job *job, cugen_error *err) {
   struct text key = {0};
-  cugen_error ignored;
-  if (!bench->target->images || kernel->build->kept) return;
-  if (!bench_image_key(bench, &kernel->spec, &key, &ignored))
-    kernel->build->kept = !cache_image_store(bench->target->images, text_get(&key),
-                                             &kernel->build->compiled, &ignored);
+  if (job->kept) return CUGEN_OK;
+  int status = bench_image_key(bench, in, spec, &key, err);
+  const struct hash hash = hash_bytes(text_get(&key), key.length);
+  if (!status && in->with_ptx)
+    kept_images_keep(in->with_ptx, &hash, &job->compiled);
+  else if (!status && in->cache)
+    status = cache_image_store(in->cache, text_get(&key), &job->compiled, err);
+  job->kept = !status;
   text_free(&key);
+  return status;
+}
+
+/* ---- Kernels that make data and judge results ----------------------------------------------- */
+
+/* Returns the cache that runs share for the images of these kernels. */
+static struct bench_images shared_images(const struct bench *bench) {
+  return (struct bench_images){.cache = bench->target->images, .options = bench->target->ops->kind};
+}
+
+static int bench_request_build(struct bench *bench, struct bench_kernel *kernel, cugen_error *err) {
+  const struct bench_images in = shared_images(bench);
+  return bench_request_image(bench, &in, &kernel->spec, &kernel->build, err);
 }
 
 static void bench_kernel_free(struct bench *bench, struct bench_kernel *kernel) {
@@ -92,14 +110,13 @@ static void bench_kernel_free(struct bench *bench, struct bench_kernel *kernel) 
 
 /* ---- The bench ------------------------------------------------------------------------------ */
 
-/* Requests the data kernels, by which a worker on a GPU fills and compares. Requested before the
-   reference, which takes longer. */
+/* Requests the data kernels, by which a worker on a GPU fills and compares. */
 static int request_kernels(struct bench *bench, cugen_error *err) {
   int status = CUGEN_OK;
   if (!(bench->target->ops->capabilities & DEVICE_EXECUTES_ON_GPU) || bench->target->predicted)
     return CUGEN_OK;
   for (int part = 0; part < DATA_PARTS && !status; part++) {
-    text_add(&bench->kernels[part].name, "what compares data");
+    text_add(&bench->kernels[part].name, "a kernel that compares data");
     status = data_kernels_spec(part, &bench->kernels[part].spec, err);
     if (!status) status = bench_request_build(bench, &bench->kernels[part], err);
   }
@@ -111,15 +128,13 @@ static void note_end(void *context) {
   compile_pool_note(bench->pool);
 }
 
-/* The worker that listed the GPUs has started CUDA. Only workers for GPUs can be made of it,
-   because workers for the cpu device fork, which a process must not do once CUDA is started. */
-static bool takes_looked(const struct tune_target *target) {
-  return target->ops->capabilities & DEVICE_EXECUTES_ON_GPU && !target->in_process;
-}
-
 static int open_workers(struct bench *bench, cugen_error *err) {
   const struct tune_target *target = bench->target;
   const char *only = target->device->id;
+  /* The worker that listed the GPUs has started CUDA. Only workers for GPUs can be made of it,
+     because workers for the cpu device fork, which a process must not do once CUDA is started. */
+  const bool takes_looked =
+      target->ops->capabilities & DEVICE_EXECUTES_ON_GPU && !target->in_process;
   const struct worker_pool_options options = {
       .worker = {.program = target->worker,
                  .places = target->worker_places,
@@ -127,7 +142,7 @@ static int open_workers(struct bench *bench, cugen_error *err) {
                  .in_process = target->in_process,
                  .cuda_context = target->cuda_context,
                  .until = bench->until},
-      .looked = takes_looked(target) ? target->looked : NULL,
+      .looked = takes_looked ? target->looked : NULL,
       .devices = target->device_count ? target->devices : &only,
       .count = target->device_count ? target->device_count : 1,
       .ended = note_end,
@@ -288,11 +303,12 @@ static int bench_make_shared(struct bench *bench, struct bench_data *data,
   return fill_shared(bench, data, in, err);
 }
 
-/* Waits for a compile that the run cannot do without. *out: what a dataset gets of the kernel,
-   except the argument. */
+/* Waits for a compile that the run cannot do without, and fills *out except for its argument. */
 static int finish_kernel(struct bench *bench, const struct bench_kernel *kernel,
                          struct dataset_kernel *out, cugen_error *err) {
+  const struct bench_images in = shared_images(bench);
   const char *name = text_get(&kernel->name);
+  cugen_error ignored; /* an image that cannot be stored is compiled again by the next run */
   while (!compile_pool_await(bench->pool, kernel->build, 0.05))
     if (bench_is_late(bench))
       return error_set(err, CUGEN_ERROR_INTERRUPTED, "%s was still being compiled", name);
@@ -300,7 +316,7 @@ static int finish_kernel(struct bench *bench, const struct bench_kernel *kernel,
     *err = kernel->build->error;
     return error_prefix(err, "%s does not compile", name);
   }
-  keep_image(bench, kernel);
+  bench_keep_image(bench, &in, &kernel->spec, kernel->build, &ignored);
   out->name = name;
   out->spec = &kernel->spec;
   out->compiled = &kernel->build->compiled;
@@ -402,8 +418,9 @@ static struct bench_data **find_data(struct bench *bench, const struct hash *key
   return at;
 }
 
-/* Drops the datasets that were requested least recently. A dataset with jobs under way is kept, and
-   so are the first DATA_IN_USE, which a job being prepared may have requested. */
+/* Drops the datasets that were requested least recently until the others keep the limits. A dataset
+   with jobs under way is kept, and so are the first DATA_IN_USE of the list, which a job that is
+   being prepared may have requested. */
 static void evict(struct bench *bench) {
   size_t count = 0, bytes = 0;
   for (struct bench_data **at = &bench->data; *at;) {
@@ -429,8 +446,7 @@ static int check_room(const struct bench *bench, const struct kernel_spec *spec,
   if (facts->is_gpu || bytes <= (double)facts->memory_bytes) return CUGEN_OK;
   return error_set(err, CUGEN_ERROR_MEMORY,
                    "%s: the arguments of this problem take %.1f GB, and this machine has %.1f GB "
-                   "of memory; choose a "
-                   "smaller problem",
+                   "of memory; choose a smaller problem",
                    bench->target->config->path, 1e-9 * bytes, 1e-9 * (double)facts->memory_bytes);
 }
 
@@ -487,7 +503,7 @@ static bool is_fault(int status) {
          status != CUGEN_ERROR_MEMORY;
 }
 
-/* Remembers the error for bench_fault. Returns its status, or CUGEN_ERROR_MEMORY. */
+/* Remembers *err for bench_fault. Returns its status, or CUGEN_ERROR_MEMORY. */
 static int note_fault(struct bench *bench, const struct hash *key, bool timed, cugen_error *err) {
   struct bench_fault *fault = calloc(1, sizeof *fault);
   if (!fault) return error_memory(err);

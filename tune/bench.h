@@ -15,6 +15,13 @@ struct bench_kernel {
   struct compile_job *build; /* NULL: there is no such kernel */
 };
 
+/* Where an image is kept for later runs. */
+struct bench_images {
+  struct cache *cache;          /* NULL: no cache */
+  struct kept_images *with_ptx; /* used in place of the cache, unless NULL */
+  const char *options;          /* as in cache_image_key */
+};
+
 struct bench {
   const struct tune_target *target;
   struct expander *expander;
@@ -56,6 +63,14 @@ struct bench_options {
   bool (*interrupted)(void *context);
   void *context;
 };
+
+/* Requests the image of the spec: taken from `in` if it is there, otherwise compiled. The caller
+   releases the job with compile_job_release. */
+int bench_request_image(struct bench *bench, const struct bench_images *in,
+                        const struct kernel_spec *spec, struct compile_job **out, cugen_error *err);
+/* Stores the image of a finished job in `in`, unless it came from there. */
+int bench_keep_image(const struct bench *bench, const struct bench_images *in,
+                     const struct kernel_spec *spec, struct compile_job *job, cugen_error *err);
 
 int bench_open(const struct tune_target *target, const struct bench_options *options,
                struct bench *out, cugen_error *err);

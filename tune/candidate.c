@@ -6,7 +6,6 @@
 
 #include "base/library.h"
 #include "base/system.h"
-#include "runtime/compile/kept.h"
 #include "runtime/cuda/nvrtc.h"
 #include "runtime/model/cubin.h"
 #include "runtime/model/model.h"
@@ -16,7 +15,7 @@
 
 /* ---- Candidates ----------------------------------------------------------------------------- */
 
-/* Returns true if the expression is true. An expression that fails counts as false. */
+/* Returns the value of a condition. A condition that cannot be computed counts as false. */
 static bool candidate_holds(const struct expr *expr, const struct value *slots) {
   cugen_error ignored;
   bool met;
@@ -89,7 +88,7 @@ static int expand_both(struct bench *bench, struct candidate *c, const struct va
     c->faulty = status != CUGEN_ERROR_CONFIG;
     return tune_candidate_refuse(c, variant, &why, err);
   }
-  /* Another problem is another kernel of a library, so its real problem alone proves it. */
+  /* A library may take another kernel for another problem, so the real problem alone proves it. */
   if (status || t->problem_is_check || t->predicted || unmet || variant->implementation->library)
     return status;
   status = expand_variant(bench->expander, t->config, &bench->check, &t->device->facts, variant,
@@ -128,15 +127,6 @@ static bool can_launch(const struct bench *bench, struct candidate *c) {
   error_prefix(&c->refused, "%s", text_get(&problem));
   text_free(&problem);
   return false;
-}
-
-/* ---- Images --------------------------------------------------------------------------------- */
-
-static int candidate_image_key(const struct bench *bench, const struct kernel_spec *spec,
-                               struct text *out, cugen_error *err) {
-  const struct tune_target *t = bench->target;
-  return cache_image_key(spec, device_target(t->device, t->arch), t->key.options, t->nvrtc_version,
-                         out, err);
 }
 
 /* ---- Opening and closing -------------------------------------------------------------------- */
@@ -180,7 +170,7 @@ int candidate_replace(struct bench *bench, struct candidate *c,
   struct kernel_spec *spec = &c->real;
   struct text call = {0}, variant = {0};
   if (c->refused.status) return CUGEN_OK;
-  /* The real problem alone proves a function, as it does a library's kernel. */
+  /* Like a library's kernel, a function is proved on the real problem alone. */
   c->has_check = false;
   free(spec->variant), free(spec->source), free(spec->sequence), free(spec->order);
   text_addf(&call, LIBRARY_FUNCTION "%s %s", baseline->function, baseline->path);
@@ -206,36 +196,17 @@ void candidate_close(struct bench *bench, struct candidate *c) {
   free(c);
 }
 
-static int candidate_request_build(struct bench *bench, const struct kernel_spec *spec,
-                                   struct compile_job **out, cugen_error *err) {
-  struct text key = {0};
-  struct compiled compiled = {0};
-  bool found = false;
-  int status = candidate_image_key(bench, spec, &key, err);
-  const struct hash hash = hash_bytes(text_get(&key), key.length);
-  if (!status && bench->target->predicted)
-    found = kept_images_find(bench->target->with_ptx, &hash, &compiled);
-  else if (!status)
-    status = cache_image_load(bench->target->cache, text_get(&key), &compiled, &found, err);
-  if (!status)
-    status = found ? compile_pool_adopt(bench->pool, spec, &compiled, out, err)
-                   : compile_pool_request(bench->pool, spec, out, err);
-  text_free(&key);
-  return status;
+static struct bench_images variant_images(const struct bench *bench) {
+  const struct tune_target *t = bench->target;
+  return (struct bench_images){
+      .cache = t->cache, .with_ptx = t->predicted ? t->with_ptx : NULL, .options = t->key.options};
 }
 
 int candidate_keep_image(struct bench *bench, const struct candidate *c, cugen_error *err) {
-  if (!c->real_build || c->real_build->status || c->real_build->kept) return CUGEN_OK;
-  struct text key = {0};
-  int status = candidate_image_key(bench, &c->real, &key, err);
-  const struct hash hash = hash_bytes(text_get(&key), key.length);
-  if (!status && bench->target->predicted)
-    kept_images_keep(bench->target->with_ptx, &hash, &c->real_build->compiled);
-  else if (!status)
-    status = cache_image_store(bench->target->cache, text_get(&key), &c->real_build->compiled, err);
-  c->real_build->kept = !status;
-  text_free(&key);
-  return status;
+  const struct bench_images in = variant_images(bench);
+  return c->real_build && !c->real_build->status
+             ? bench_keep_image(bench, &in, &c->real, c->real_build, err)
+             : CUGEN_OK;
 }
 
 /* Begins to compile the data's kernels before the variant itself, because making the data takes
@@ -251,11 +222,12 @@ static int foresee_data(struct bench *bench, const struct candidate *c, cugen_er
 }
 
 int candidate_build(struct bench *bench, struct candidate *c, cugen_error *err) {
+  const struct bench_images in = variant_images(bench);
   if (c->refused.status) return CUGEN_OK;
   int status = bench->target->predicted ? CUGEN_OK : foresee_data(bench, c, err);
-  if (!status) status = candidate_request_build(bench, &c->real, &c->real_build, err);
+  if (!status) status = bench_request_image(bench, &in, &c->real, &c->real_build, err);
   if (!status && c->has_check)
-    status = candidate_request_build(bench, &c->check, &c->check_build, err);
+    status = bench_request_image(bench, &in, &c->check, &c->check_build, err);
   return status;
 }
 
@@ -280,8 +252,7 @@ double candidate_compile_seconds(const struct candidate *c) {
          (c->check_build && !shared ? c->check_build->seconds : 0);
 }
 
-/* Adds the parts of a spec, other than its source, that decide what the device runs and what the
-   result is compared with. */
+/* Adds the hashes of all that decides what the device runs and what the result is compared with. */
 static void add_identity(struct text *out, const struct kernel_spec *spec,
                          const struct compile_job *build) {
   if (!build) return;
@@ -406,8 +377,6 @@ static int candidate_predict(struct bench *bench, struct candidate *c, struct ca
   return record_reason(out, CUGEN_OUTCOME_OK, model_part_names[prediction.bound], err);
 }
 
-/* Counting takes about as long as a compile, or longer. Therefore it runs while the device is at
-   work. */
 void candidate_count(struct bench *bench, struct candidate *c) {
   if (!bench->target->predicted && !c->counting && c->real_build && !c->real_build->status)
     c->counting = counting_begin(bench->target->device, &c->real, &c->real_build->compiled);
@@ -466,8 +435,7 @@ int candidate_refuse(struct bench *bench, struct candidate *c, struct cache_reco
 /* Completes the record of a candidate whose outcome is known without a run. */
 static int end_early(struct bench *bench, struct candidate *c, struct cache_record *out,
                      cugen_error *err) {
-  if (!candidate_has_data(bench, c))
-    return record_reason(out, CUGEN_OUTCOME_LAUNCH, c->refused.message, err);
+  if (!candidate_has_data(bench, c)) return candidate_refuse(bench, c, out, err);
   const cugen_error *refused = compile_failure(c);
   if (!refused) return candidate_predict(bench, c, out, err);
   /* No compiler or no memory: not the variant's fault. */

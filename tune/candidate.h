@@ -28,24 +28,27 @@ struct candidate {
   bool faulty;
 };
 
-/* Makes the hash under which a refused variant is recorded, in place of its kernel's hash. */
+/* Returns the hash under which a refused variant is recorded, in place of its kernel's hash. */
 struct hash candidate_refusal(const char *variant, const char *why);
 
-/* Expands the variant. No compile is started. */
+/* Expands the variant of that index in the space; close with candidate_close. No compile is
+   started. A variant that cannot be launched or tried gives a candidate with `refused` set. */
 int candidate_open(struct bench *bench, uint64_t index, struct candidate **out, cugen_error *err);
-/* Makes an opened candidate one of the user's function, on the arguments and data of its variant.
-   Its image needs no compile. */
+/* Makes the user's function the kernel of an opened candidate, which keeps the arguments and data
+   of its variant. The image needs no compile. Does nothing if the candidate is refused. */
 int candidate_replace(struct bench *bench, struct candidate *candidate,
                       const struct tune_baseline *baseline, cugen_error *err);
 /* Returns true if the candidate has no known fault. Otherwise sets candidate->refused, and
    candidate->faulty if the data cannot be made. */
 bool candidate_has_data(struct bench *bench, struct candidate *candidate);
 void candidate_close(struct bench *bench, struct candidate *candidate);
-/* Starts the candidate's compiles, or takes its images from the cache. */
+/* Starts the candidate's compiles, or takes its images from the cache. Does nothing if the
+   candidate is refused. */
 int candidate_build(struct bench *bench, struct candidate *candidate, cugen_error *err);
 /* Stores the candidate's image in the cache unless it came from there. Later runs use the image, as
    do variants that differ only in their launch. */
 int candidate_keep_image(struct bench *bench, const struct candidate *candidate, cugen_error *err);
+/* Returns true if no compile of the candidate is outstanding. */
 bool candidate_ready(struct bench *bench, const struct candidate *candidate);
 /* Lets the candidate's compiles begin as soon as a thread is free, even after the deadline of the
    compile pool. */
@@ -63,7 +66,7 @@ struct hash candidate_image(const struct candidate *candidate);
 /* Begins to count the bytes that a ready candidate requests from memory. Does nothing if its image
    came from the cache, because cached images have no PTX. */
 void candidate_count(struct bench *bench, struct candidate *candidate);
-/* Compiles the candidate a second time to get its PTX for counting. */
+/* Begins to compile the candidate a second time if only that gives the PTX for counting. */
 int candidate_want_ptx(struct bench *bench, struct candidate *candidate, cugen_error *err);
 /* Waits at most `patience` seconds for the count. Returns false if the counting goes on. *requested
    becomes the number of bytes if they were counted. */
@@ -90,7 +93,7 @@ int candidate_take(struct bench *bench, struct candidate *candidate, size_t work
                    const struct worker_job *job, struct cache_record *out, double *busy,
                    const struct dataset_request **failed, cugen_error *err);
 /* Makes the record of a candidate whose data cannot be made, from the reason given to
-   bench_give_up_data. */
+   bench_give_up_data. If the data can be made, returns the status of err, and makes no record. */
 int candidate_refuse(struct bench *bench, struct candidate *candidate, struct cache_record *out,
                      cugen_error *err);
 

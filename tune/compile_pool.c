@@ -43,7 +43,7 @@ static bool in_time(const struct compile_pool *b) {
   return b->options.until <= 0 || clock_seconds() + expected <= b->options.until;
 }
 
-/* Precompiled headers pay off for a process that has so many further compiles to do. */
+/* Precompiled headers pay off for a compiler process that has at least this many compiles to do. */
 enum { WORTH = 4 };
 
 /* Estimates whether a thread will carry out WORTH more compiles, from the variants left to try and
@@ -215,8 +215,7 @@ static struct compile_job *job_new(const struct kernel_spec *spec) {
   return NULL;
 }
 
-/* Returns true if the job has the same source and every entry that this spec launches, in the same
-   order. */
+/* Returns true if the job has the spec's source, and exactly the spec's entries in their order. */
 static bool compile_pool_serves(const struct compile_job *job, const struct kernel_spec *spec) {
   const char *entries[KERNEL_MAX_ENTRIES];
   size_t count = plan_entries(spec, entries);

@@ -14,9 +14,10 @@ struct compile_job {
   int status;     /* CUGEN_OK, or the reason why there is no image */
   cugen_error error;
   struct compiled compiled;
-  int references;
+  int references;   /* number of requests that were not released yet */
   size_t bytes;     /* memory that the finished job holds */
   struct hash hash; /* hash of the source */
+  /* Copies of the spec's texts and entries, so that the job outlives the spec. */
   char *source, *options, *name;
   char *entries[KERNEL_MAX_ENTRIES];
   size_t entry_count;
@@ -59,9 +60,11 @@ int compile_pool_request_anew(struct compile_pool *pool, const struct kernel_spe
 /* Compiles the spec at once in the calling thread, with the source's line numbers in the PTX. */
 int compile_pool_with_lines(struct compile_pool *pool, const struct kernel_spec *spec,
                             struct compiled *out, cugen_error *err);
-/* Like compile_pool_request for an image that was found in the cache; takes over *compiled. */
+/* Like compile_pool_request for an image that was found in the cache, so that the job is finished.
+   Takes over *compiled, even if it fails. */
 int compile_pool_adopt(struct compile_pool *pool, const struct kernel_spec *spec,
                        struct compiled *compiled, struct compile_job **out, cugen_error *err);
+/* Gives back a requested job (NULL allowed), which must not be used any more. */
 void compile_job_release(struct compile_pool *pool, struct compile_job *job);
 bool compile_job_finished(struct compile_pool *pool, const struct compile_job *job);
 /* Waits until the job has finished, even after the pool's deadline. */

@@ -1,12 +1,11 @@
-/* A thread that counts; see counting.h. */
+/* Counts requested bytes on a thread; see counting.h. */
 #include "counting.h"
 
-#include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <time.h>
 
+#include "base/system.h"
 #include "runtime/model/model.h"
 
 struct counting {
@@ -38,13 +37,7 @@ struct counting *counting_begin(const struct device_description *device,
 }
 
 bool counting_wait(struct counting *c, double patience, double *requested) {
-  struct timespec until;
-  double whole;
-  clock_gettime(CLOCK_REALTIME, &until); /* ThreadSanitizer does not know pthread_clockjoin_np */
-  const long nanoseconds = until.tv_nsec + (long)(modf(fmax(patience, 0), &whole) * 1e9);
-  until.tv_sec += (time_t)whole + nanoseconds / 1000000000;
-  until.tv_nsec = nanoseconds % 1000000000;
-  if (pthread_timedjoin_np(c->thread, NULL, &until) != 0) return false;
+  if (!thread_join_within(c->thread, patience)) return false;
   *requested = c->requested;
   free(c);
   return true;

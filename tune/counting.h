@@ -8,14 +8,15 @@
 
 struct counting;
 
-/* Begins to count. All arguments are borrowed until the counting ends. Returns NULL if there is
-   nothing to count or no thread can be started. */
+/* Begins to count. All arguments are borrowed until the counting ends. Returns NULL if the image
+   has no PTX, or if no thread can be started. */
 struct counting *counting_begin(const struct device_description *device,
                                 const struct kernel_spec *spec, const struct compiled *compiled);
 /* Waits at most `patience` seconds. Returns true if the counting has ended and its memory is freed;
    *requested is then the number of bytes, or 0 if not known. Returns false if the counting goes
    on. */
 bool counting_wait(struct counting *counting, double patience, double *requested);
+/* Ends the counting and frees its memory. */
 void counting_stop(struct counting *counting);
 
 #endif

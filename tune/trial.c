@@ -47,19 +47,6 @@ void trial_printed(const struct trial *trial, bool all, struct text *out) {
   if (trial->bench.workers) worker_printed(worker_pool_at(trial->bench.workers, 0), all, out);
 }
 
-static bool trial_is_stopped(const struct trial *trial) {
-  return trial->options.interrupted && trial->options.interrupted(trial->options.context);
-}
-
-static int trial_await(struct trial *trial, const struct candidate *candidate, cugen_error *err) {
-  while (!candidate_ready(&trial->bench, candidate)) {
-    if (trial_is_stopped(trial))
-      return error_set(err, CUGEN_ERROR_INTERRUPTED, "stopped on request");
-    compile_pool_wait(trial->bench.pool, 0.05);
-  }
-  return CUGEN_OK;
-}
-
 int trial_run(struct trial *trial, uint64_t index, double timeout,
               const struct measure_options *measure, struct cache_record *out, cugen_error *err) {
   struct candidate *c = NULL;
@@ -67,7 +54,12 @@ int trial_run(struct trial *trial, uint64_t index, double timeout,
   *out = (struct cache_record){0};
   int status = candidate_open(&trial->bench, index, &c, err);
   if (!status) status = candidate_build(&trial->bench, c, err);
-  if (!status) status = trial_await(trial, c, err);
+  while (!status && !candidate_ready(&trial->bench, c)) {
+    if (trial->options.interrupted && trial->options.interrupted(trial->options.context))
+      status = error_set(err, CUGEN_ERROR_INTERRUPTED, "stopped on request");
+    else
+      compile_pool_wait(trial->bench.pool, 0.05);
+  }
   if (!status) candidate_count(&trial->bench, c);
   if (!status)
     status = candidate_run(&trial->bench, c, true, measure, timeout > 0 ? timeout : usual_run, out,
