@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tune/faults.h"
+
 enum {
   ENOUGH = 16,
   SAMPLES = 4096 /* variants of the space that are sampled to see which values occur */
@@ -45,7 +47,7 @@ static bool is_alike(struct alike *alike, const struct cache_record *record) {
          memcmp(alike->diagnostic, line, length) == 0;
 }
 
-/* Positions from 64 on share a bit with position % 64. */
+/* Marks the variant's value on each axis by the bit of its position modulo 64. */
 static void mark_values(const struct axes *axes, uint64_t index, uint64_t *marks) {
   struct strategy_space space = {0};
   uint16_t positions[STRATEGY_MAX_AXES];
@@ -62,13 +64,8 @@ static void mark_space(const struct tuner_run *run, const struct axes *axes, uin
   for (size_t i = 0; i < count; i++) {
     const uint64_t valid = run_wants(run, &all[i]) ? all[i].valid : 0;
     const uint64_t samples = valid < SAMPLES ? valid : SAMPLES;
-    /* Each sample is drawn from a varying place of its part, so that inner tunables take all
-       values. */
-    for (uint64_t k = 0; k < samples; k++) {
-      const uint64_t part = valid / samples;
-      mark_values(axes, all[i].first + k * part + (k * UINT64_C(0x9e3779b97f4a7c15) >> 32) % part,
-                  marks);
-    }
+    for (uint64_t k = 0; k < samples; k++)
+      mark_values(axes, all[i].first + faults_sample(valid, samples, k), marks);
   }
 }
 

@@ -7,6 +7,7 @@
 #include "base/system.h"
 #include "leaders.h"
 
+/* Returns what the result of the run says about the function. */
 static cugen_baseline_result *told(const struct tuner_run *run) {
   return &run->result->baseline;
 }
@@ -28,10 +29,7 @@ static int verify(struct tuner_run *run, struct candidate *c, cugen_error *err) 
   const struct measure_options measure = leaders_measure(run);
   struct cache_record record;
   double busy;
-  int status = candidate_run(&run->bench, c, true, &measure,
-                             run->options->variant_timeout > 0 ? run->options->variant_timeout
-                                                               : run_variant_timeout,
-                             &record, &busy, err);
+  int status = candidate_run(&run->bench, c, true, &measure, run_timeout(run), &record, &busy, err);
   if (status) return status;
   run->result->measuring += busy;
   if (record.outcome && !c->faulty) tell(run, record.outcome, record.reason);
@@ -68,8 +66,8 @@ static int store(struct tuner_run *run, struct cache_record *record, cugen_error
   return status;
 }
 
-/* Tells the result of the best variant and the function, which were timed in turn. Where one failed
-   early, the other has no record. */
+/* Tells the result of the best variant and the function, which were timed in turn. If one of them
+   failed early, the other has no record. */
 static int conclude(struct tuner_run *run, struct cache_record *best, struct cache_record *own,
                     cugen_error *err) {
   if (own->outcome) {
@@ -97,8 +95,8 @@ int baseline_compare(struct run_records *records, cugen_error *err) {
   int status = leaders_open_best(records, &both[0], err);
   const bool compares = !status && both[0];
   if (compares) status = open_function(run, both[0]->index, &both[1], err);
-  /* It was verified with the arguments of the first variant. Those of the best one may have another
-     layout, so it is verified with these, too. */
+  /* The function was verified with the arguments of the first variant. Those of the best variant
+     may have another layout, so the function is verified with them, too. */
   if (compares && !status) status = verify(run, both[1], err);
   if (compares && !status && !told(run)->outcome) {
     status = leaders_time_both(run, both, timed, err);

@@ -8,8 +8,9 @@
 #include "base/array.h"
 
 /* One run of a naive product may take as long as a hundred runs of a fast one, and nothing that
-   runs on a GPU can be interrupted. So variants of an implementation wait whose best so far costs
-   this many times as much as the best of all, unless they take fewer seconds than these. */
+   runs on a GPU can be interrupted. So the variants of an implementation wait if its best so far
+   costs more than many_times as much as the best of all and takes more than worth_waiting
+   seconds. */
 static const double many_times = 8, worth_waiting = 0.02;
 
 int best_open(struct best *best, const struct tuner_run *run, cugen_error *err) {
@@ -18,7 +19,7 @@ int best_open(struct best *best, const struct tuner_run *run, cugen_error *err) 
   best->fastest = calloc(count + 1, sizeof *best->fastest);
   best->beaten = (double)INFINITY;
   if (!best->fastest) return error_memory(err);
-  for (size_t i = 0; i < count; i++) best->fastest[i].cost = (double)INFINITY;
+  for (size_t i = 0; i <= count; i++) best->fastest[i].cost = (double)INFINITY;
   return CUGEN_OK;
 }
 
@@ -28,29 +29,17 @@ void best_close(struct best *best) {
   free(best->costs);
 }
 
-static struct fastest *implementation_of(const struct best *best, const struct tuner_run *run,
-                                         uint64_t index) {
-  size_t count, i = 0;
-  const struct space_implementation *all = space_implementations(run->target->space, &count);
-  while (i + 1 < count && (index < all[i].first || index - all[i].first >= all[i].valid)) i++;
-  return &best->fastest[i];
-}
-
-static void note_cost(struct best *best, const struct tuner_run *run, double cost) {
+void best_note(struct best *best, const struct tuner_run *run, uint64_t index,
+               const struct cache_record *record) {
+  struct fastest *own = &best->fastest[run_implementation(run, index)];
+  const double cost = run_search_cost(run, record);
+  if (!run_accepts(run, record)) return;
+  if (cost < own->cost) *own = (struct fastest){cost, record->seconds};
   if (cost * CUGEN_TIE < best->beaten) {
     best->beaten = cost;
     best->beaten_at = run->result->tried;
   }
   if (ARRAY_ROOM(best->costs, best->cost_count)) best->costs[best->cost_count++] = cost;
-}
-
-void best_note(struct best *best, const struct tuner_run *run, uint64_t index,
-               const struct cache_record *record) {
-  struct fastest *own = implementation_of(best, run, index);
-  const double cost = run_search_cost(run, record);
-  if (!run_accepts(run, record)) return;
-  if (cost < own->cost) *own = (struct fastest){cost, record->seconds};
-  note_cost(best, run, cost);
   if (best->variant && !(cost < best->cost)) return;
   char *copy = strdup(record->variant);
   if (!copy) return;
@@ -68,17 +57,12 @@ bool best_is_settled(const struct best *best, const struct tuner_run *run) {
 
 enum { GAIN_LEAST = 8 }; /* costs, below which nothing can be told */
 
-static int compare_costs(const void *a, const void *b) {
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
 /* The least of a random half of n sorted costs is number i with the probability
    C(n - 1 - i, half - 1) / C(n, half). */
 double best_gain(struct best *best) {
   const size_t n = best->cost_count, half = n / 2;
   if (n < GAIN_LEAST || !(best->cost > 0)) return (double)NAN;
-  qsort(best->costs, n, sizeof *best->costs, compare_costs);
+  array_sort_doubles(best->costs, n);
   double chance = (double)half / (double)n, expected = 0;
   for (size_t i = 0; i + half <= n; i++) {
     expected += chance * best->costs[i];
@@ -88,7 +72,7 @@ double best_gain(struct best *best) {
 }
 
 bool best_lets_wait(const struct best *best, const struct tuner_run *run, uint64_t index) {
-  const struct fastest *own = implementation_of(best, run, index);
+  const struct fastest *own = &best->fastest[run_implementation(run, index)];
   return best->variant && isfinite(own->cost) && own->cost > many_times * best->cost &&
          own->seconds > worth_waiting;
 }

@@ -45,7 +45,7 @@ static const struct cache_record *record_of(const struct energies *e, const stru
   return c->record ? c->record : &e->records->own[c->at];
 }
 
-/* ---- Who is asked --------------------------------------------------------------------------- */
+/* ---- Contenders ----------------------------------------------------------------------------- */
 
 static void note_energy(struct energies *e, const struct cache_record *record) {
   if (!(record->energy > 0)) return;
@@ -54,6 +54,8 @@ static void note_energy(struct energies *e, const struct cache_record *record) {
   e->cost = fmin(e->cost, run_cost(e->run, record));
 }
 
+/* Lists the variant of a known record, or of record `at` of this run, if it is right and its energy
+   is to be measured. */
 static void add_contender(struct energies *e, const struct cache_record *known, size_t at) {
   struct contender *c = &e->all[e->count];
   *c = (struct contender){.record = known, .at = at};
@@ -77,8 +79,6 @@ static bool can_win(const struct energies *e, const struct contender *c) {
   values.joules = least_power * e->power * values.seconds;
   return objective_cost(e->run->target->config->objective, &values) < e->cost;
 }
-
-/* ---- One of them ---------------------------------------------------------------------------- */
 
 /* Measures the contender once more, and replaces its record by the one with the energy. */
 static int measure_contender(struct energies *e, struct contender *c, cugen_error *err) {
@@ -119,7 +119,7 @@ static int measure_contender(struct energies *e, struct contender *c, cugen_erro
                 : worker_usable(worker_pool_at(run->bench.workers, run->bench.worker), err);
 }
 
-/* ---- All of them ---------------------------------------------------------------------------- */
+/* ---- Measuring ------------------------------------------------------------------------------ */
 
 /* Measures contenders that compile side by side. */
 static int measure_some(struct energies *e, struct contender *from, size_t count,

@@ -8,7 +8,7 @@
    share of the budget reserved for the race of the leaders, which is a part of the former. */
 static const double energies_share = 0.5, energies_race = 0.15;
 
-/* Measures the energy of the variants that can still win, if the objective needs energies. */
+/* Does nothing if the objective needs no energies. */
 int energies_measure(struct run_records *r, cugen_error *err);
 
 #endif

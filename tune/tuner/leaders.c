@@ -103,6 +103,8 @@ static int run_rounds(struct tuner_run *run, struct race *race, struct leader *l
   return CUGEN_OK;
 }
 
+/* Returns the round whose cost is nearest to the median, or NULL if the leader failed or had too
+   few rounds. */
 static struct cache_record *median_round(const struct race_runner *runner, struct leader *leader) {
   size_t middle = 0;
   if (leader->failed || runner->rounds < RACE_LEAST_ROUNDS) return NULL;
@@ -129,8 +131,8 @@ static int store_leader(struct run_records *records, const struct race_runner *r
   return run_records_store_again(records, before, record, leader->candidate, err);
 }
 
-/* Counts the variants that were not found to be slower than the fastest, and their largest possible
-   difference. */
+/* Counts the variants that were not found to be slower than the fastest, and finds the largest
+   difference between their mean times and its own. */
 static void count_ties(cugen_tune_result *result, const struct race *race) {
   result->tied = 0;
   result->tied_within = 0;
@@ -191,8 +193,8 @@ static double most_of_race(const struct tuner_run *run) {
   return run->target->measure == MEASURE_SUSTAINED ? most_seconds_loaded : most_seconds;
 }
 
-/* Chooses who races: the fastest, those near the fastest that have not raced, then those that have
-   raced and are tied. At least two. */
+/* Chooses at least two entrants for a race: the fastest, those near it that have not raced, and
+   then those that have raced and are tied with it. Returns their number. */
 static size_t leaders_choose(struct entrant *sorted, size_t count, size_t most, double margin,
                              struct entrant *chosen[RACE_MOST]) {
   size_t number = 0;
@@ -206,6 +208,7 @@ static size_t leaders_choose(struct entrant *sorted, size_t count, size_t most, 
   return number;
 }
 
+/* Returns true if the fastest and all within `too_near` of it have raced. */
 static bool leaders_is_settled(const struct entrant *sorted, size_t count) {
   size_t i = 0;
   while (i < count && sorted[i].raced && sorted[i].cost <= sorted[0].cost * too_near) i++;

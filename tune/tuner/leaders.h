@@ -7,10 +7,10 @@
 /* Returns the seconds of the budget that are reserved for the race, or for verifying predictions;
    0: neither will take place. */
 double leaders_reserved(const struct tuner_run *run);
-/* Races the best few variants against one another, on GPUs. */
+/* Races the best few variants against one another. Does nothing on the cpu device. */
 int leaders_settle(struct run_records *r, cugen_error *err);
 
-/* How a round of a race measures. */
+/* Returns how a round of a race measures. */
 struct measure_options leaders_measure(const struct tuner_run *run);
 /* Opens and builds the candidate of the best variant; *out NULL: no variant is right. The caller
    closes *out even after an error. */

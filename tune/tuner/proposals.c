@@ -42,9 +42,11 @@ static int nothing_to_try(const struct tuner_run *run, cugen_error *err) {
 /* ---- Libraries' kernels ---------------------------------------------------------------------
 
    They are few and need no compile, so all of them are tried first. The strategy does not hear how
-   fast they are: that teaches nothing about the variants of a template, and would make it drop the
-   priors, which are about those. */
+   fast they are, because that teaches nothing about the variants of a template, and would make the
+   strategy drop its priors, which are about templates. */
 
+/* Returns the next implementation from *at on that is a library's and has variants, and moves *at
+   behind it; NULL: there is none. */
 static const struct space_implementation *library_at(const struct space *space, size_t *at) {
   size_t count;
   const struct space_implementation *all = space_implementations(space, &count);
@@ -52,11 +54,11 @@ static const struct space_implementation *library_at(const struct space *space, 
   return *at < count ? &all[(*at)++] : NULL;
 }
 
-static bool is_library(const struct space *space, uint64_t index) {
-  const struct space_implementation *one;
-  for (size_t at = 0; (one = library_at(space, &at));)
-    if (index >= one->first && index - one->first < one->valid) return true;
-  return false;
+static bool is_library(const struct tuner_run *run, uint64_t index) {
+  size_t count;
+  const struct space_implementation *all = space_implementations(run->target->space, &count);
+  const size_t i = run_implementation(run, index);
+  return i < count && all[i].implementation->library;
 }
 
 static size_t count_libraries(const struct space *space) {
@@ -68,8 +70,8 @@ static size_t count_libraries(const struct space *space) {
 
 /* ---- The beginning -------------------------------------------------------------------------- */
 
-/* The remembered variants of least cost come first, then the variants that are to be tried, or the
-   libraries'. */
+/* Lists the variants to try before the strategy's own: the remembered ones of least cost, then
+   target->listed or, without a list, the libraries' kernels. */
 static size_t find_firsts(const struct proposals *p, uint64_t *out) {
   const struct tune_target *target = p->run->target;
   struct population best = {0};
@@ -131,7 +133,7 @@ void proposals_close(struct proposals *p) {
 void proposals_tell(struct proposals *p, uint64_t index, const struct cache_record *record) {
   alike_note(&p->alike, p->axes, index, record);
   best_note(&p->best, p->run, index, record);
-  if (is_library(p->run->target->space, index)) return;
+  if (is_library(p->run, index)) return;
   p->ops->report(p->strategy, index,
                  run_accepts(p->run, record) ? run_search_cost(p->run, record) : (double)INFINITY,
                  record->compile_seconds + record->measure_seconds);

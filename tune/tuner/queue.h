@@ -7,9 +7,8 @@
 struct queue {
   struct candidate **all;
   size_t count;
-  /* No candidate begins while `most` are queued, or fewer: see sharing_room. `busy` keep the
-     compile threads and the workers busy. */
-  size_t busy, most;
+  size_t busy;  /* number of candidates that keep the compile threads and the workers busy */
+  size_t most;  /* limit of `count`; sharing_room may set a lower one */
   size_t begun; /* number of candidates that have begun */
 };
 
@@ -20,8 +19,9 @@ void queue_close(struct queue *q, struct bench *bench);
 /* Compiles the candidate and queues it to be measured; takes over the candidate. */
 int queue_begin(struct queue *q, struct proposals *proposals, struct candidate *c,
                 cugen_error *err);
-/* Puts a candidate that was taken in front of all others. */
+/* Puts a candidate that was taken back, in front of all others. */
 void queue_put_back(struct queue *q, struct candidate *c);
+/* Removes the candidate at that place, and returns it. */
 struct candidate *queue_take(struct queue *q, size_t place);
 
 #endif

@@ -5,8 +5,9 @@
 #include "race.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "base/array.h"
 
 /* Student's t, two-sided 99 %, by degrees of freedom from 2 on. Source: NIST/SEMATECH e-Handbook of
    Statistical Methods, 1.3.6.7.2. */
@@ -19,15 +20,10 @@ void race_note(struct race *race, size_t runner, double seconds) {
   if (r->rounds < RACE_ROUNDS) r->times[r->rounds++] = seconds;
 }
 
-static int race_by_size(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
 static double median(const struct race_runner *r) {
   double sorted[RACE_ROUNDS];
   memcpy(sorted, r->times, (size_t)r->rounds * sizeof *sorted);
-  qsort(sorted, (size_t)r->rounds, sizeof *sorted, race_by_size);
+  array_sort_doubles(sorted, (size_t)r->rounds);
   return (sorted[(r->rounds - 1) / 2] + sorted[r->rounds / 2]) / 2;
 }
 

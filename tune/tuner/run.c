@@ -1,4 +1,4 @@
-/* What a run is asked for, and how it ranks records; see run.h. */
+/* The variants that a run's options ask for, and its ranking of records; see run.h. */
 #include "run.h"
 
 double run_latest_end(const struct tuner_run *run) {
@@ -10,12 +10,22 @@ bool run_wants(const struct tuner_run *run, const struct space_implementation *o
          space_list_means(run->options->implementation, one->implementation->name);
 }
 
-bool run_find(const struct tuner_run *run, const char *variant, uint64_t *index) {
+size_t run_implementation(const struct tuner_run *run, uint64_t index) {
   size_t count, i = 0;
   const struct space_implementation *all = space_implementations(run->target->space, &count);
-  if (!space_look_up(run->target->space, variant, index)) return false;
-  while (i < count && (*index < all[i].first || *index - all[i].first >= all[i].valid)) i++;
-  return i < count && run_wants(run, &all[i]);
+  while (i < count && (index < all[i].first || index - all[i].first >= all[i].valid)) i++;
+  return i;
+}
+
+bool run_find(const struct tuner_run *run, const char *variant, uint64_t *index) {
+  size_t count;
+  const struct space_implementation *all = space_implementations(run->target->space, &count);
+  return space_look_up(run->target->space, variant, index) &&
+         run_wants(run, &all[run_implementation(run, *index)]);
+}
+
+double run_timeout(const struct tuner_run *run) {
+  return run->options->variant_timeout > 0 ? run->options->variant_timeout : run_variant_timeout;
 }
 
 int run_open(struct tuner_run *run, const char *variant, struct candidate **out, cugen_error *err) {

@@ -5,7 +5,8 @@
 
 #include "tune/candidate.h"
 
-enum { RUN_PATIENCE = 24 }; /* default of cugen_tune_options.patience without a budget */
+/* Default of cugen_tune_options.patience without a budget, for predictions and the cpu device. */
+enum { RUN_PATIENCE = 24 };
 /* Defaults in seconds, used if the options leave them out. */
 static const double run_gpu_budget = 60, run_cpu_budget = 30, run_variant_timeout = 10,
                     run_compile_timeout = 60;
@@ -29,10 +30,16 @@ double run_latest_end(const struct tuner_run *run);
 
 /* Returns true if the options ask for this implementation. */
 bool run_wants(const struct tuner_run *run, const struct space_implementation *one);
+/* Returns the number of the variant's implementation. A variant that heuristics left out of the
+   space has none; the count of implementations is then returned. */
+size_t run_implementation(const struct tuner_run *run, uint64_t index);
 /* Finds the variant. Returns false if its implementation is not asked for. */
 bool run_find(const struct tuner_run *run, const char *variant, uint64_t *index);
 /* Opens the candidate of a variant. *out becomes NULL if the variant is not asked for. */
 int run_open(struct tuner_run *run, const char *variant, struct candidate **out, cugen_error *err);
+
+/* Returns the timeout of a variant in seconds. */
+double run_timeout(const struct tuner_run *run);
 
 /* Returns the cost of a record by the config's objective; less is better. */
 double run_cost(const struct tuner_run *run, const struct cache_record *record);

@@ -62,7 +62,7 @@ static struct cache_claim claim_of(const struct candidate *c) {
   return (struct cache_claim){c->real.variant, c->real.hash.hex, CACHE_CLAIM_TAKEN};
 }
 
-/* most: as in cache_lease. */
+/* Claims variants for this run, or renews the claims. most: as in cache_lease. */
 static int ask_claims(const struct sharing *s, struct cache_claim *claims, size_t count,
                       size_t most, cugen_error *err) {
   const struct tune_target *target = s->run->target;
@@ -204,7 +204,7 @@ static int take_news(struct sharing *s, cugen_error *err) {
   return status;
 }
 
-/* ---- What still waits when nothing else is left --------------------------------------------- */
+/* ---- Waiting variants, when the strategy has no others -------------------------------------- */
 
 /* Handles the answer to a waiting variant's claim. A variant whose record cannot be used here, such
    as one of a shorter time limit, is left to another tuner. */

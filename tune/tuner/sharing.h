@@ -24,10 +24,10 @@ struct sharing {
   const struct slots *slots;
   /* Owner of this run's claims. "": the cache keeps no claims, so that nothing is shared. */
   char owner[24];
-  uint64_t seed; /* makes each tuner search in another order; 0 if nothing is shared */
-  int64_t since; /* the position up to which news was read, as in cache_news */
-  size_t tuners;
-  double asked, renewed;
+  uint64_t seed;         /* makes each tuner search in another order; 0 if nothing is shared */
+  int64_t since;         /* the position up to which news was read, as in cache_news */
+  size_t tuners;         /* number of tuners that search the space now */
+  double asked, renewed; /* clock_seconds of the last request for news and of the last renewal */
   struct sharing_waiting {
     uint64_t index;
     char *variant;

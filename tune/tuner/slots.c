@@ -18,7 +18,7 @@ size_t slots_busy(const struct slots *s) {
   return busy;
 }
 
-/* ---- Who gets what -------------------------------------------------------------------------- */
+/* ---- Giving candidates to workers ----------------------------------------------------------- */
 
 /* Returns true if no further device can try the candidate: it was tried on all that are left, or
    one alone is left. */

@@ -9,9 +9,9 @@
    time it. More variants would be chosen before the strategy knows the costs of earlier ones; while
    few costs are known, fewer are ahead (strategy_ahead).
 
-   The parts of a run, each of which uses only parts named before it: run, records, best, alike,
-   proposals (the strategy), queue, slots (of the workers), counts, workers, sharing (with other
-   tuners), energies, leaders, baseline, verdict.
+   The parts of a run, which are files of this folder and use only parts named before them: run,
+   records, best, alike, proposals (the strategy), queue, slots (of the workers), counts, workers,
+   sharing (with other tuners), energies, leaders, baseline, verdict.
 
    Invariants:
    - A variant is given to one worker once in a run, unless that worker's device is in doubt. A
@@ -54,7 +54,7 @@ struct tuner {
 
 /* ---- Progress ------------------------------------------------------------------------------- */
 
-/* Calls the user's callback; true when it asks to stop. */
+/* Calls the user's callback. Returns true if it asks to stop, now or in an earlier call. */
 static bool poll_user(void *context) {
   struct tuner *t = context;
   struct tuner_run *run = &t->run;

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/system.h"
 
-/* ---- One that has ended --------------------------------------------------------------------- */
+/* ---- Storing a result ----------------------------------------------------------------------- */
 
 /* Counts and stores the result. */
 static int workers_store(struct workers *w, const struct candidate *c,
@@ -67,16 +67,14 @@ static int workers_finish(struct workers *w, struct turn *turn, cugen_error *err
   return counts_close_candidate(&w->counts, c, err);
 }
 
-/* ---- One that begins ------------------------------------------------------------------------ */
+/* ---- Beginning a candidate ------------------------------------------------------------------ */
 
 /* Returns the timeout of a variant that begins now. Near and after the end of the budget it is
    short once there is a right variant. A thread of this process cannot be ended, so that its
    timeout is never shortened. */
 static double variant_timeout(const struct workers *w, bool *shortened) {
   const struct tuner_run *run = w->run;
-  const double most =
-      run->options->variant_timeout > 0 ? run->options->variant_timeout : run_variant_timeout;
-  const double left = run_latest_end(run) - clock_seconds();
+  const double most = run_timeout(run), left = run_latest_end(run) - clock_seconds();
   *shortened =
       run->budget > 0 && left < most && w->proposals->best.variant && !run->target->in_process;
   return *shortened ? fmax(left, 0.1) : most;
@@ -126,7 +124,7 @@ static int workers_begin(struct workers *w, struct slot *slot, struct candidate 
   return CUGEN_OK;
 }
 
-/* ---- Results -------------------------------------------------------------------------------- */
+/* ---- Taking results ------------------------------------------------------------------------- */
 
 /* Judges a result. Takes over the turn's record and candidate. unmade: the data that the worker
    could not make, with err as the reason; NULL: the worker gave a record. */
