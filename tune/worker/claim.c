@@ -117,9 +117,9 @@ static const char *fields_wrong(const struct worker_result *result,
   if (!memchr(result->reason, '\0', sizeof result->reason)) return "its reason has no end";
   if (right && *result->reason) return "it is right, and has a reason of failure";
   if ((unsigned)result->measurement.reached >= MEASURE_REACHED)
-    return "its load is none of those that there are";
+    return "its state under load is none that exists";
   if (!memchr(result->measurement.clock.throttle, '\0', sizeof result->measurement.clock.throttle))
-    return "what slowed its clocks has no end";
+    return "the reason for its slow clocks has no end";
   return right && bounds->timed ? times_wrong(&result->measurement, bounds->seconds) : NULL;
 }
 

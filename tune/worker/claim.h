@@ -44,7 +44,7 @@ void claim_refuse(const char *why, struct worker_result *out);
 /* Copies the error, output bits, times and energy of a result into the record. */
 void claim_record(const struct worker_result *result, uint64_t seed, struct cache_record *out);
 
-/* How a step ended that ran one of the config's own kernels in a process. */
+/* The result of a step that ran one of the config's own kernels in a process of its own. */
 struct claim_error {
   int32_t status, cause;
   char message[sizeof((cugen_error *)0)->message];

@@ -56,20 +56,15 @@ static void limit(__rlimit_resource_t which, rlim_t most) {
   if (getrlimit(which, &now) == 0 && now.rlim_max >= most) setrlimit(which, &wanted);
 }
 
-/* Limits memory to the current mappings plus half of the machine's RAM. */
-static void limit_memory(void) {
-  const rlim_t mapped = SANITIZED ? 0 : mapped_bytes();
-  if (!mapped) return;
-  limit(RLIMIT_AS, mapped + (rlim_t)sysconf(_SC_PHYS_PAGES) / 2 * (rlim_t)sysconf(_SC_PAGESIZE));
-}
-
 void confine_loading(struct confinement *c, bool spreads) {
+  const rlim_t mapped = SANITIZED ? 0 : mapped_bytes();
   c->fork = 0;
   if (spreads && getrandom(&c->fork, sizeof c->fork, GRND_NONBLOCK) != (ssize_t)sizeof c->fork)
     c->fork = 0;
   limit(RLIMIT_CORE, 0);
   limit(RLIMIT_NOFILE, MOST_FILES);
-  limit_memory();
+  if (mapped) /* the current mappings and half of the machine's RAM */
+    limit(RLIMIT_AS, mapped + (rlim_t)sysconf(_SC_PHYS_PAGES) / 2 * (rlim_t)sysconf(_SC_PAGESIZE));
   prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
   jail_enter(c->files);
   confinement_close(c); /* closes the confinement in this process only */

@@ -27,28 +27,25 @@ struct load {
   const struct measure_renewal *renewal;
   bool launches; /* false: buffers are restored and nothing is launched */
   bool mute;     /* the counter cannot be read, or does not move */
-  long repeats;
+  long repeats;  /* runs in a batch */
 };
-
-static int run_one(struct load *load, cugen_error *err) {
-  const size_t set = load->next;
-  load->next = (set + 1) % load->count;
-  int status = load->renewal ? load->renewal->run(load->renewal->context, set, err) : CUGEN_OK;
-  return status || !load->launches ? status : call_launch(load->calls[set], err);
-}
 
 /* Runs a batch, and reads the counter while the batch runs. */
 static int run_batch(struct load *load, double *joules, cugen_error *err) {
   int status = CUGEN_OK;
-  for (long i = 0; i < load->repeats && !status; i++) status = run_one(load, err);
+  for (long i = 0; i < load->repeats && !status; i++) {
+    const size_t set = load->next;
+    load->next = (set + 1) % load->count;
+    if (load->renewal) status = load->renewal->run(load->renewal->context, set, err);
+    if (!status && load->launches) status = call_launch(load->calls[set], err);
+  }
   if (!status) load->mute |= load->device->ops->energy(load->device, joules, NULL) != CUGEN_OK;
   return status ? status : load->device->ops->sync(load->device, err);
 }
 
-/* A step of the counter: its value, and how many runs had ended before the step. */
+/* A step of the counter: its new value, when it was seen, and how many runs had ended before it. */
 struct step {
-  double joules, seconds;
-  double runs;
+  double joules, seconds, runs;
 };
 
 static int warm_up(struct load *load, double *joules, cugen_error *err) {

@@ -23,8 +23,8 @@
 #include "measure.h"
 
 #include <math.h>
-#include <stdlib.h>
 
+#include "base/array.h"
 #include "base/system.h"
 
 enum { MOST_SAMPLES = 64 };
@@ -39,9 +39,9 @@ enum { MOST_LOOKS = 2 };
 /* A verified run this long (in seconds) cannot have been mostly waiting for the launch. */
 static const double doubtless = 10e-3;
 
-/* limits: after `samples` samples (0: only the verified run, which was cold and ran once), a
-   variant is dropped if its fastest sample is slower than the best variant by more than the factor
-   `ratio`. The fastest of few samples errs by some percent because of clocks and other work. */
+/* After `samples` samples (0: only the verified run, which was cold and ran once), a variant is
+   dropped if its fastest sample is slower than the best variant by more than the factor `ratio`.
+   The fastest of few samples errs by some percent because of clocks and other work. */
 static const struct {
   int samples;
   double ratio;
@@ -74,13 +74,14 @@ enum { LOAD_SAMPLES = 5 };
 static const double load_sample = 0.1, steady_time = 1.01, steady_clock = 1.01, steady_power = 1.03;
 const double measure_least_load = 1, measure_most_load = 5;
 
-/* Limits of a graph. MOST_NODES: replaying a small graph often costs less than one large graph.
-   graph_seconds: a graph of few long launches takes turns on so many sets that one round lasts this
-   long, or on all sets. */
+/* Limits of a graph. A graph has at most MOST_NODES launches, because replaying a small graph often
+   costs less than one large graph. A graph of few long launches takes turns on as many sets as make
+   it last graph_seconds, or on all sets. */
 enum { MOST_NODES = 1024 };
 static const double graph_seconds = 0.01;
 
-/* Launches of a cold sample; most of the cost of each is the flush. */
+/* Most launches of a cold sample. Overwriting the caches before a launch takes longer than the
+   launch. */
 enum { COLD_LAUNCHES = 8 };
 
 struct batch {
@@ -97,22 +98,16 @@ struct batch {
   struct memory flush; /* bytes 0: caches are not overwritten */
 };
 
-static int replay_group(const struct batch *batch, cugen_error *err) {
-  int status = CUGEN_OK;
-  for (long done = 0; done < batch->group && !status; done += batch->nodes)
-    status = batch->device->ops->graph_launch(batch->device, batch->graph, err);
-  return status;
-}
-
 static int measure_run_group(void *context, cugen_error *err) {
   struct batch *batch = context;
-  if (batch->graph) return replay_group(batch, err);
-  for (long i = 0; i < batch->group; i++) {
-    int status = call_launch(batch->calls[batch->next], err);
-    if (status) return status;
+  int status = CUGEN_OK;
+  for (long done = 0; batch->graph && done < batch->group && !status; done += batch->nodes)
+    status = batch->device->ops->graph_launch(batch->device, batch->graph, err);
+  for (long i = 0; !batch->graph && i < batch->group && !status; i++) {
+    status = call_launch(batch->calls[batch->next], err);
     batch->next = (batch->next + 1) % batch->count;
   }
-  return CUGEN_OK;
+  return status;
 }
 
 /* Restores the sets of the next group. */
@@ -124,8 +119,9 @@ static int renew_group(const struct batch *batch, cugen_error *err) {
   return status;
 }
 
-/* The most launches in a group: cold, one; if sets are restored, as many as use each set once;
-   held, as many as can be queued. */
+/* Returns the most launches in a group: one if caches are overwritten before each launch; as many
+   as use each set once if sets are restored; and no more than can be queued if launches are
+   held. */
 static long most_in_group(const struct batch *batch) {
   const long most = batch->flush.bytes ? 1 : batch->renewal ? (long)batch->count : batch->repeats;
   return batch->held && most > DEVICE_HELD ? DEVICE_HELD : most;
@@ -149,11 +145,6 @@ static int time_batch(struct batch *batch, double *seconds, cugen_error *err) {
   return status;
 }
 
-static int measure_by_size(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
 /* Interpolates linearly between order statistics. The result rises with q to the last bit, because
    claim.c refuses a measurement whose quantiles are out of order. */
 static double quantile(const double *sorted, int count, double q) {
@@ -165,7 +156,7 @@ static double quantile(const double *sorted, int count, double q) {
 }
 
 void measure_summarise(double *times, int count, struct measurement *out) {
-  qsort(times, (size_t)count, sizeof *times, measure_by_size);
+  array_sort_doubles(times, (size_t)count);
   out->samples = count;
   out->minimum = times[0];
   out->p20 = quantile(times, count, 0.2);
@@ -197,28 +188,24 @@ struct sampling {
   double times[MOST_SAMPLES], least, most, spent;
   int taken, wanted;
   bool dropped;
+  enum measure_reached reached;
 };
 
-/* Times a part of a batch, which warms up for the others. */
-static int look_first(struct batch *batch, double *seconds, cugen_error *err) {
-  const long whole = batch->repeats;
-  batch->repeats = (long)ceil(look * (double)whole);
-  int status = time_batch(batch, seconds, err);
-  batch->repeats = whole;
-  return status;
-}
-
-/* Repeats the look before a kernel is dropped: a single look may be some milliseconds too long if
-   the launching process had to wait for a processor. */
+/* Times a part of a batch, which warms up for the others. The look is repeated before a kernel is
+   dropped, because a single look may be some milliseconds too long if the launching process had to
+   wait for a processor. */
 static int look_until_sure(struct batch *batch, struct sampling *s, cugen_error *err) {
+  const long whole = batch->repeats;
   int status = CUGEN_OK;
+  batch->repeats = (long)ceil(look * (double)whole);
   s->dropped = true;
   for (int looks = 0; looks < MOST_LOOKS && s->dropped && !status; looks++) {
     double seconds = 0;
-    status = look_first(batch, &seconds, err);
+    status = time_batch(batch, &seconds, err);
     s->least = fmin(s->least, seconds);
     s->dropped = !status && measure_is_beaten(1, s->least, s->least, s->best);
   }
+  batch->repeats = whole;
   return status;
 }
 
@@ -255,10 +242,8 @@ static int measure_take_samples(struct batch *batch, struct sampling *s, cugen_e
 
 /* ---- The ways ------------------------------------------------------------------------------- */
 
-static int sample_burst(struct batch *batch, struct sampling *s, struct measurement *out,
-                        cugen_error *err) {
+static int sample_burst(struct batch *batch, struct sampling *s, cugen_error *err) {
   int status = CUGEN_OK;
-  (void)out;
   if (batch->repeats > 1)
     status = look_until_sure(batch, s, err);
   else
@@ -279,12 +264,10 @@ static void size_graph(struct batch *batch) {
 }
 
 /* The first replay uploads the graph to the device. */
-static int sample_graph(struct batch *batch, struct sampling *s, struct measurement *out,
-                        cugen_error *err) {
+static int sample_graph(struct batch *batch, struct sampling *s, cugen_error *err) {
   const struct device_ops *ops = batch->device->ops;
   struct graph *graph = NULL;
   double ignored;
-  (void)out;
   size_graph(batch);
   batch->next = 0;
   int status = ops->graph_make(batch->device, measure_run_group, batch, &graph, err);
@@ -301,17 +284,12 @@ static int sample_graph(struct batch *batch, struct sampling *s, struct measurem
   return status;
 }
 
-static int sample_cold(struct batch *batch, struct sampling *s, struct measurement *out,
-                       cugen_error *err) {
+static int sample_cold(struct batch *batch, struct sampling *s, cugen_error *err) {
   const struct device_ops *ops = batch->device->ops;
-  (void)out;
   if (batch->repeats > COLD_LAUNCHES) batch->repeats = COLD_LAUNCHES;
   int status = ops->alloc(batch->device, MEMORY_DEVICE, 2 * ops->cache_bytes(batch->device), false,
                           &batch->flush, err);
-  if (status) {
-    error_prefix(err, "to flush the caches");
-    return status;
-  }
+  if (status) return error_prefix(err, "to flush the caches");
   status = measure_take_samples(batch, s, err);
   ops->free(batch->device, &batch->flush);
   return status;
@@ -368,8 +346,7 @@ double measure_load_limit(double timeout) {
 
 /* A variant is dropped as soon as it is slower than the best, even before the device throttles,
    because it only becomes slower afterwards. */
-static int sample_sustained(struct batch *batch, struct sampling *s, struct measurement *out,
-                            cugen_error *err) {
+static int sample_sustained(struct batch *batch, struct sampling *s, cugen_error *err) {
   const double most = s->options->load > 0 ? s->options->load : measure_most_load,
                least = fmin(most, measure_least_load);
   struct load load = {.taken = 0};
@@ -382,15 +359,15 @@ static int sample_sustained(struct batch *batch, struct sampling *s, struct meas
     const double seconds = load.times[(load.taken - 1) % LOAD_SAMPLES];
     s->least = fmin(s->least, seconds);
     s->dropped = measure_is_beaten(1, s->least, s->least, s->best);
-    out->reached = s->dropped ? MEASURE_NOT_LOADED : judge_load(&load);
-  } while (!s->dropped && spent < most && (spent < least || out->reached == MEASURE_NOT_SETTLED));
+    s->reached = s->dropped ? MEASURE_NOT_LOADED : judge_load(&load);
+  } while (!s->dropped && spent < most && (spent < least || s->reached == MEASURE_NOT_SETTLED));
   for (int i = 0; i < load.taken && i < LOAD_SAMPLES; i++)
     measure_take(s, load.times[i], batch->repeats, 0);
   return status;
 }
 
 static int (*const sample_ways[MEASURE_WAYS])(struct batch *batch, struct sampling *s,
-                                              struct measurement *out, cugen_error *err) = {
+                                              cugen_error *err) = {
     [MEASURE_BURST] = sample_burst,
     [MEASURE_GRAPH] = sample_graph,
     [MEASURE_SUSTAINED] = sample_sustained,
@@ -433,10 +410,11 @@ int measure_calls(struct device *device, struct call *const *calls, size_t count
   if (s.dropped || enough) measure_take(&s, seen, 1, 0);
   int status = s.taken ? CUGEN_OK
                        : size_batch(&batch, seen, seen < doubtless && (beaten || s.best <= 0), err);
-  if (!status && !s.taken) status = sample_ways[options->way](&batch, &s, out, err);
+  if (!status && !s.taken) status = sample_ways[options->way](&batch, &s, err);
   if (status) return status;
   if (device->ops->clock) device->ops->clock(device, &out->clock);
   measure_summarise(s.times, s.taken, out);
   out->dropped = s.dropped;
+  out->reached = s.reached;
   return CUGEN_OK;
 }

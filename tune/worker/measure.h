@@ -26,8 +26,8 @@ struct measurement {
   enum measure_reached reached;
 };
 
-/* A function that writes buffer set `set` as the inputs were given. It is called before each launch
-   on the set and is not timed. */
+/* A function that restores the original contents of buffer set `set`. It is called before each
+   launch on the set and is not timed. */
 struct measure_renewal {
   int (*run)(void *context, size_t set, cugen_error *err);
   void *context;
@@ -42,11 +42,11 @@ struct measure_options {
   double seen;    /* seconds of the run when it was verified; 0: not known */
   double energy;  /* seconds to spend on measuring the energy; 0: the energy is not measured */
   enum measure_way way;
-  double load; /* for MEASURE_SUSTAINED: most seconds until a steady state; 0: measure_most_load */
+  double load; /* for MEASURE_SUSTAINED: most seconds of load; 0: measure_most_load */
 };
 
-/* Seconds of load that usually lead to a steady state, and seconds after which reaching one is
-   given up. */
+/* Seconds of load that usually lead to a steady state, and seconds after which a steady state is no
+   longer awaited. */
 extern const double measure_least_load, measure_most_load;
 
 /* Returns the part of a variant's timeout that may be spent on reaching a steady state. */
@@ -61,8 +61,8 @@ int measure_check(const struct device_ops *ops, const struct toolkit *toolkit, e
    most are the fastest and the slowest of `samples` samples. best 0: there is no best variant. */
 bool measure_is_beaten(int samples, double least, double most, double best);
 
-/* calls: one for each buffer set, used in turn. renewal NULL: a launch may find the buffers as the
-   launch before it left them. */
+/* Times one plan. calls: the plan bound to each of `count` buffer sets, which take turns. renewal
+   NULL: a launch may find the buffers as the launch before it left them. */
 int measure_calls(struct device *device, struct call *const *calls, size_t count,
                   const struct measure_renewal *renewal, const struct measure_options *options,
                   struct measurement *out, cugen_error *err);

@@ -64,6 +64,7 @@ static int transfer_wait_for_all(struct transfer *t, cugen_error *err) {
 
 /* ---- Moving: what is timed, and what goes before it ----------------------------------------- */
 
+/* Copies with cuMemcpyHtoDAsync or cuMemcpyDtoHAsync. */
 static int copy_by_direction(struct transfer *t, cugen_error *err) {
   return t->to_host ? CHECK(t, err, copy_to_host, (t->host, t->device, t->bytes, t->stream))
                     : CHECK(t, err, copy_to_device, (t->device, t->host, t->bytes, t->stream));
@@ -92,7 +93,7 @@ static struct box whole_slices(const struct transfer *t) {
   return (struct box){rows.width, height, rows.height / height};
 }
 
-/* Copies one slice of the box, or all rows of a 2-D box. */
+/* Copies one slice of the box; all rows of a 2-D box are slice 0. */
 static int copy_slice(struct transfer *t, const struct box *box, size_t slice, cugen_error *err) {
   const bool to_host = t->to_host;
   unsigned char *host = (unsigned char *)t->host + slice * box->height * box->width;
@@ -145,6 +146,7 @@ static int run_copier(struct transfer *t, cugen_error *err) {
                (t->copier, blocks, 1, 1, THREADS, 1, 1, 0, t->stream, parameters, NULL));
 }
 
+/* Has the driver move the pages to the side that is measured. */
 static int transfer_fetch(struct transfer *t, cugen_error *err) {
   return CHECK(t, err, prefetch,
                (t->seen, t->bytes, t->to_host ? CU_DEVICE_CPU : t->handle, t->stream));
@@ -234,7 +236,7 @@ static const struct kind {
   void (*free)(struct transfer *t);
   CUdevice_attribute needs; /* attribute that the device needs; 0: none */
   const char *without;      /* reason given if the attribute is missing */
-  bool kernel, prefetch;    /* it needs the kernel; it needs the driver to prefetch */
+  bool kernel, prefetch;    /* moving needs options.copier; moving needs the driver's prefetch */
   struct way ways[2];       /* to the device, to the host */
 } kinds[TRANSFER_KIND_COUNT] = {
     [TRANSFER_PAGEABLE] = {.make = make_pageable,
@@ -296,7 +298,7 @@ static const char *why_not(const struct transfer *t, const struct kind *kind) {
   return NULL;
 }
 
-/* ---- Does it arrive? ------------------------------------------------------------------------ */
+/* ---- Comparing what arrives ----------------------------------------------------------------- */
 
 /* Different seeds give different values in every byte. */
 static void write_pattern(unsigned char *to, size_t count, unsigned seed) {
@@ -344,7 +346,7 @@ static int transfer_prove(struct transfer *t, const struct kind *kind, cugen_err
       transfer_kind_names[kind - kinds], to_host ? "at the host" : "at the device", count);
 }
 
-/* ---- How long does it take? ----------------------------------------------------------------- */
+/* ---- Timing --------------------------------------------------------------------------------- */
 
 static int time_some(struct transfer *t, const struct way *way, long repeats, double *seconds,
                      cugen_error *err) {
@@ -357,8 +359,8 @@ static int time_some(struct transfer *t, const struct way *way, long repeats, do
   return status;
 }
 
-/* Steps between transfers take time as well. So the number of samples is limited by the wall
-   clock. */
+/* Times are of the moves alone, but preparing takes time as well. So the wall clock limits the
+   number of samples. */
 static int transfer_take_samples(struct transfer *t, const struct way *way, long repeats,
                                  struct measurement *out, cugen_error *err) {
   double times[MOST_SAMPLES], begin = clock_seconds();
@@ -370,7 +372,8 @@ static int transfer_take_samples(struct transfer *t, const struct way *way, long
   return status;
 }
 
-/* In seconds: of many transfers in a row; of single ones if each needs preparing. */
+/* Fills in the times of a row: row->alone is the time of single transfers, the other times are
+   those of many transfers in a row, or of single ones if each needs preparing. */
 static int measure_row(struct transfer *t, const struct kind *kind, cugen_transfer_row *row,
                        cugen_error *err) {
   const struct way *way = &kind->ways[row->to_host];
@@ -456,18 +459,13 @@ static int measure_kind(struct transfer *t, enum transfer_kind which, cugen_erro
   return status;
 }
 
-static int load_copier(struct transfer *t, cugen_error *err) {
-  const struct compiled *copier = t->options->copier;
-  if (!copier) return CUGEN_OK;
-  int status = CHECK(t, err, module_load, (&t->module, copier->image));
-  return status ? status
-                : CHECK(t, err, module_function, (&t->copier, t->module, copier->entries[0]));
-}
-
 /* Runs all measurements within the context. */
 static int measure_all(struct transfer *t, cugen_error *err) {
+  const struct compiled *copier = t->options->copier;
   int status = CHECK(t, err, stream_create, (&t->stream, CU_STREAM_NON_BLOCKING));
-  if (!status) status = load_copier(t, err);
+  if (!status && copier) status = CHECK(t, err, module_load, (&t->module, copier->image));
+  if (!status && copier)
+    status = CHECK(t, err, module_function, (&t->copier, t->module, copier->entries[0]));
   for (int kind = 0; kind < TRANSFER_KIND_COUNT && !status; kind++)
     if (t->options->kinds[kind]) status = measure_kind(t, (enum transfer_kind)kind, err);
   if (t->module) t->driver->module_unload(t->module);

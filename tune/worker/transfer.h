@@ -15,7 +15,7 @@ enum transfer_kind {
   TRANSFER_PITCHED,
   /* Like TRANSFER_PITCHED, in slices of 15 rows on the host and 16 rows on the device. */
   TRANSFER_PITCHED_3D,
-  /* Pinned, copied by cuMemcpy: the driver finds the direction from the addresses. */
+  /* Pinned, copied by cuMemcpyAsync: the driver finds the direction from the addresses. */
   TRANSFER_DEFAULT,
   TRANSFER_MAPPED,   /* zero-copy: a kernel reads or writes the host memory directly */
   TRANSFER_MANAGED,  /* managed memory: pages move when a kernel or the host touches them */
@@ -30,10 +30,10 @@ struct transfer_options {
   bool kinds[TRANSFER_KIND_COUNT];
   const size_t *sizes; /* sizes in bytes, each at least 1 */
   size_t size_count;
-  double seconds;                /* approximate seconds to spend on a row */
+  double seconds; /* approximate seconds to spend on a row: one kind, size and direction */
   const struct compiled *copier; /* image of templates/transfer_copy.cu; NULL: kernels cannot run */
   const char *why;               /* reason why `copier` is NULL */
-  /* Called after each row; a status other than CUGEN_OK ends the measurement. */
+  /* Called with each row; a status other than CUGEN_OK ends the measurement. */
   int (*done)(const cugen_transfer_row *row, void *context);
   void *context;
 };

@@ -38,6 +38,7 @@
 static const double open_timeout = 60, dataset_limit = 10, poll_interval = 0.1;
 /* Seconds within which a thread ends after it was asked to, if it ends at all. */
 static const double thread_patience = 2;
+
 struct worker {
   struct worker_options options;
   pid_t pid;                    /* 0: no process */
@@ -60,8 +61,7 @@ struct worker {
 
 #define WAYS_OUT                                                                                   \
   "Install cugen whole (cmake --install), name the worker in cugen_options.worker or "             \
-  "$CUGEN_WORKER, or tune with "                                                                   \
-  "CUGEN_TUNE_IN_PROCESS, which needs none."
+  "$CUGEN_WORKER, or tune with CUGEN_TUNE_IN_PROCESS, which needs none."
 
 int worker_open(const struct worker_options *options, struct worker **out, cugen_error *err) {
   *out = NULL;
@@ -155,14 +155,12 @@ static bool has_fault(const struct fault *fault) {
   return fault->text[0];
 }
 
-/* Returns a description of the step of making data that takes long. */
-static const char *making(struct worker *w) {
-  return *doing(w) ? doing(w) : "the data and the reference";
-}
-
+/* Ends a worker that was still making data at the deadline, and says what it was doing. */
 static int give_up_data(struct worker *w, cugen_error *err) {
-  int status = error_set(err, CUGEN_ERROR_INTERRUPTED, "%s was still %s", making(w),
-                         *doing(w) ? "running" : "being made");
+  const char *step = doing(w);
+  int status =
+      error_set(err, CUGEN_ERROR_INTERRUPTED, "%s was still %s",
+                *step ? step : "the data and the reference", *step ? "running" : "being made");
   worker_stop(w, thread_patience, NULL);
   return status;
 }
@@ -198,12 +196,13 @@ static int answered_error(struct worker *w, cugen_error *err) {
   return wire_get_error(&reader, err);
 }
 
-/* Sends without waiting. Returns an error if there is no memory. A worker that does not receive any
-   more is noticed when its answer is awaited. */
-static int post(struct worker *w, enum message_type type, const struct text *payload, int fd,
+/* Sends without waiting, and frees the payload. Returns an error if there is no memory. A worker
+   that does not receive any more is noticed when its answer is awaited. */
+static int post(struct worker *w, enum message_type type, struct text *payload, int fd,
                 cugen_error *err) {
   cugen_error why;
   int status = wire_send(w->socket, type, payload, fd, &why);
+  text_free(payload);
   return status == CUGEN_ERROR_MEMORY ? error_memory(err) : CUGEN_OK;
 }
 
@@ -241,14 +240,6 @@ static int bury(struct worker *w, enum answer answer, enum message_type type, co
   return status;
 }
 
-/* Returns an error of the whole worker for any answer other than MESSAGE_DONE. */
-static int expect_done(struct worker *w, enum answer answer, enum message_type type, double timeout,
-                       const char *what, cugen_error *err) {
-  if (answer == ANSWER_DONE) return CUGEN_OK;
-  return answer == ANSWER_ERROR ? answered_error(w, err)
-                                : bury(w, answer, type, what, timeout, err);
-}
-
 /* Returns true if nothing can be read. A worker sends nothing unasked, so that anything readable is
    the end of a process that died. */
 static bool is_idle(const struct worker *w) {
@@ -268,20 +259,12 @@ static int start_worker(struct worker *w, cugen_error *err) {
   return status;
 }
 
-/* Reads the answer to MESSAGE_HELLO. */
-static const char *read_identity(const struct worker *w) {
-  struct wire_reader reader = wire_read(&w->message);
-  return wire_get_string(&reader);
-}
-
 static int worker_send_identity(struct worker *w, cugen_error *err) {
   struct text identity = {0}, payload = {0};
   wire_identity(&identity);
   wire_put_string(&payload, text_get(&identity));
-  int status = post(w, MESSAGE_HELLO, &payload, -1, err);
   text_free(&identity);
-  text_free(&payload);
-  return status;
+  return post(w, MESSAGE_HELLO, &payload, -1, err);
 }
 
 static void put_toolkit(const struct worker *w, struct text *payload) {
@@ -293,13 +276,14 @@ static int send_device(struct worker *w, cugen_error *err) {
   struct text payload = {0};
   put_toolkit(w, &payload);
   wire_put_string(&payload, w->options.device);
-  int status = post(w, MESSAGE_OPEN, &payload, w->shared_descriptor, err);
-  text_free(&payload);
-  return status;
+  return post(w, MESSAGE_OPEN, &payload, w->shared_descriptor, err);
 }
 
+/* Checks the answer to MESSAGE_HELLO. */
 static int check_identity(struct worker *w, enum answer answer, cugen_error *err) {
   struct text identity = {0}, how = {0};
+  struct wire_reader reader = wire_read(&w->message);
+  const char *theirs = answer == ANSWER_DONE ? wire_get_string(&reader) : "";
   int status = CUGEN_OK;
   wire_identity(&identity);
   if (answer != ANSWER_DONE) {
@@ -308,12 +292,12 @@ static int check_identity(struct worker *w, enum answer answer, cugen_error *err
     status = error_set(err, CUGEN_ERROR_MISSING,
                        "%s does not answer as the worker of this %s (%s)\n" WAYS_OUT,
                        w->options.program, text_get(&identity), text_get(&how));
-  } else if (strcmp(read_identity(w), text_get(&identity)) != 0) {
+  } else if (strcmp(theirs, text_get(&identity)) != 0) {
     status = error_set(
         err, CUGEN_ERROR_MISSING,
         "%s is a worker of another build: it is of '%s', this program of '%s'. They share memory "
         "layouts, so both must be of one build\n" WAYS_OUT,
-        w->options.program, read_identity(w), text_get(&identity));
+        w->options.program, theirs, text_get(&identity));
   }
   text_free(&identity);
   text_free(&how);
@@ -347,18 +331,17 @@ static int worker_await_identity(struct worker *w, cugen_error *err) {
   return status;
 }
 
-static int await_opening(struct worker *w, cugen_error *err) {
-  enum answer answer = ANSWER_DIED;
-  int status = worker_await_identity(w, err);
-  if (!status) status = worker_await(w, open_timeout, 0, &answer, err);
-  return status ? status
-                : expect_done(w, answer, MESSAGE_OPEN, open_timeout, "opening the device", err);
-}
-
+/* Starts the worker unless it runs, and waits until its device is open. */
 static int worker_start(struct worker *w, cugen_error *err) {
+  enum answer answer = ANSWER_DIED;
   if ((w->pid || w->thread) && !w->begun && is_idle(w)) return CUGEN_OK;
   int status = w->begun ? CUGEN_OK : tune_worker_begin(w, err);
-  if (!status) status = await_opening(w, err);
+  if (!status) status = worker_await_identity(w, err);
+  if (!status) status = worker_await(w, open_timeout, 0, &answer, err);
+  if (!status && answer != ANSWER_DONE)
+    status = answer == ANSWER_ERROR
+                 ? answered_error(w, err)
+                 : bury(w, answer, MESSAGE_OPEN, "opening the device", open_timeout, err);
   w->begun = false;
   if (status) worker_stop(w, thread_patience, NULL);
   return status;
@@ -367,14 +350,6 @@ static int worker_start(struct worker *w, cugen_error *err) {
 void worker_begin(struct worker *w) {
   cugen_error ignored; /* the error comes again when the worker is needed */
   if (!w->options.in_process) tune_worker_begin(w, &ignored);
-}
-
-static int send_gpus(struct worker *w, cugen_error *err) {
-  struct text payload = {0};
-  put_toolkit(w, &payload);
-  int status = post(w, MESSAGE_GPUS, &payload, -1, err);
-  text_free(&payload);
-  return status;
 }
 
 /* Reads the answer to MESSAGE_GPUS. */
@@ -391,8 +366,11 @@ static int read_gpus(const struct worker *w, struct device_description **out) {
 void worker_ask_gpus(struct worker *w) {
   /* The error comes again when the worker is needed, or when this process looks for GPUs. */
   cugen_error ignored;
+  struct text payload = {0};
+  put_toolkit(w, &payload);
   int status = worker_launch(w, &ignored);
-  if (!status) status = send_gpus(w, &ignored);
+  if (!status) status = post(w, MESSAGE_GPUS, &payload, -1, &ignored);
+  text_free(&payload);
   if (status) worker_stop(w, thread_patience, NULL);
 }
 
@@ -472,19 +450,14 @@ static int blame(struct worker *w, const struct dataset_request *d, enum answer 
   return status;
 }
 
-/* Ends the worker after a failure, because its device may be in any state. A process is replaced; a
-   thread is not usable any more if the device failed. */
-static int drop_worker(struct worker *w, int status, const cugen_error *err) {
+/* Reports that the worker could not make the data, and ends the worker, because its device may be
+   in any state. A process is replaced; a thread is not usable any more if the device failed.
+   Damaged guards or inputs get the status of a worker that died, because it depends on the sizes
+   whether a write beyond a buffer damages a guard or kills the process. */
+static int refuse_data(struct worker *w, cugen_error *err) {
+  int status = answered_error(w, err);
   if (w->thread && status == CUGEN_ERROR_DEVICE) w->lost = *err;
   worker_stop(w, thread_patience, NULL);
-  return status;
-}
-
-/* Reports a reference or a generator that damaged guards or inputs, which is not a variant's fault.
-   The status is the one for a worker that died, because it depends on the sizes whether a write
-   beyond a buffer damages a guard or kills the process. The device stays usable. */
-static int refuse_data(struct worker *w, cugen_error *err) {
-  int status = drop_worker(w, answered_error(w, err), err);
   if (status == CUGEN_ERROR_WRONG) status = err->status = CUGEN_ERROR_DEVICE;
   return status;
 }
@@ -566,7 +539,8 @@ static bool is_gpu(const struct worker *w) {
 }
 
 /* Reads a result. Returns false if the message is no result. A result that cannot be true becomes a
-   failure of the variant; otherwise a time that was never measured could be the best of all. */
+   failure of the variant; otherwise a time that was never measured could be the best of all. *dying
+   becomes true if the worker has to be replaced. */
 static bool read_result(const struct worker *w, const struct worker_job *job,
                         struct worker_result *out, bool *dying) {
   const struct claim_bounds bounds = {
@@ -595,8 +569,8 @@ static void worker_lose(struct worker *w, const struct worker_job *job, const ch
   error_set(
       &w->lost, CUGEN_ERROR_DEVICE,
       "tuning in this process ended at '%s': %s; %s. It is remembered as failed, and what was "
-      "measured before it "
-      "is kept. A worker process (without CUGEN_TUNE_IN_PROCESS) goes on after such a variant",
+      "measured before it is kept. A worker process (without CUGEN_TUNE_IN_PROCESS) goes on after "
+      "such a variant",
       job->real_spec->variant, why, left);
 }
 
@@ -653,12 +627,6 @@ const struct watch_report *worker_report(const struct worker *w) {
   return &w->shared->report;
 }
 
-/* Clears what an earlier variant left in the shared memory. */
-static void clear_shared(struct worker *w) {
-  clear_fault(w);
-  w->shared->output.bytes = w->shared->output.marked = 0;
-}
-
 void worker_printed(const struct worker *w, bool all, struct text *out) {
   const struct isolate_output output = w->shared->output; /* copied first: see isolate.c */
   const uint64_t bytes = output.marked && !all ? output.first : output.bytes;
@@ -690,6 +658,7 @@ static void add_printed(const struct worker *w, struct worker_result *out) {
 
 /* ---- The report, which any kernel may have overwritten -------------------------------------- */
 
+/* Ends the text, and replaces all characters that are not printable ASCII. */
 static void worker_make_plain(char *text, size_t size) {
   text[size - 1] = '\0';
   for (; *text; text++)
@@ -697,6 +666,7 @@ static void worker_make_plain(char *text, size_t size) {
 }
 
 static void make_plain_finding(struct watch_finding *f) {
+  /* A watching device reports every kind up to CUGEN_FINDING_SHARED_LIMIT but wrong results. */
   const bool told =
       (unsigned)f->kind <= CUGEN_FINDING_SHARED_LIMIT && f->kind != CUGEN_FINDING_WRONG;
   if (!told) f->kind = CUGEN_FINDING_TRAP;
@@ -705,6 +675,7 @@ static void make_plain_finding(struct watch_finding *f) {
   worker_make_plain(f->text, sizeof f->text);
 }
 
+/* Makes all counts, kinds and texts of the report valid. */
 static void make_sense(struct watch_report *report) {
   if (report->finding_count > WATCH_MOST_FINDINGS) report->finding_count = WATCH_MOST_FINDINGS;
   if (report->launch_count > WATCH_MOST_LAUNCHES + 1)
@@ -724,7 +695,8 @@ static int worker_run_job(struct worker *w, const struct worker_job *job, struct
   enum answer answer;
   bool dying = false;
   put_job(&payload, job);
-  clear_shared(w);
+  clear_fault(w);
+  w->shared->output.bytes = w->shared->output.marked = 0;
   if (job->watched)
     w->shared->report =
         (struct watch_report){.limit = job->timeout,

@@ -57,7 +57,9 @@ static void worker_main_fail(struct worker_result *result, cugen_outcome outcome
 /* ---- A variant ------------------------------------------------------------------------------ */
 
 struct job {
-  bool verify, watched, shared, reversed;
+  bool verify, watched; /* as in struct worker_job */
+  bool shared;          /* the check problem runs the image of the real problem */
+  bool reversed;        /* blocks may communicate, so that verify_reversed is worthwhile */
   struct measure_options measure;
   int64_t real_id, check_id;
   struct kernel_spec real_spec, check_spec;
@@ -105,14 +107,9 @@ static int worker_main_launch_once(void *call, cugen_error *err) {
   return call_launch(call, err);
 }
 
-static int launch_and_wait(struct device *device, struct call *call, cugen_error *err) {
-  int status = call_launch(call, err);
-  return status ? status : device->ops->sync(device, err);
-}
-
-/* Restores the inputs after a run, so that the next variant finds them as they were. If the run
-   changed an input, this replaces a wrong result, which it may have caused, but not a worse
-   failure. */
+/* Restores the inputs after a run, so that the next variant finds them as they were. A changed
+   input is reported in place of a wrong result, which the change may have caused, but not in place
+   of a worse failure. Returns false if an input has changed. */
 static bool keep_inputs(struct device *device, struct dataset *dataset,
                         struct worker_result *result) {
   cugen_error err = {0};
@@ -134,9 +131,10 @@ static void note_outputs(struct device *device, struct dataset *dataset, bool ag
   result->varies |= compares && result->has_outputs && result->outputs != before;
 }
 
-/* Runs the plan once on buffer set 0 and compares the outputs with the reference's results.
-   *seconds: duration of the run. A failure before the launch counts as a refused launch. again:
-   this is the second launch of verify_twice. */
+/* Runs the plan once on buffer set 0 and compares the outputs with the reference's results. Returns
+   true if all is right, with the duration of the run in *seconds; otherwise `result` has the
+   failure. A failure before the launch counts as a refused launch. again: this is the second launch
+   of verify_twice. */
 static bool verify_on(struct device *device, struct plan *plan, const struct kernel_spec *spec,
                       bool again, struct dataset *dataset, struct worker_result *result,
                       double *seconds) {
@@ -158,7 +156,7 @@ static bool verify_on(struct device *device, struct plan *plan, const struct ker
   return result->outcome == CUGEN_OUTCOME_OK && status == CUGEN_OK && kept;
 }
 
-/* Adds the place and an advice to the reason of a failure. */
+/* Puts the place before the reason of a failure, and the advice behind it. Returns false. */
 static bool worker_main_fail_at(const char *where, const char *advice,
                                 struct worker_result *result) {
   cugen_error err = {0};
@@ -168,8 +166,8 @@ static bool worker_main_fail_at(const char *where, const char *advice,
   return false;
 }
 
-/* Verifies two launches. State that a kernel keeps in scratch or outside of its arguments, such as
-   a __device__ variable, shows from the second launch on. */
+/* Verifies two launches, because state that a kernel keeps in scratch or outside of its arguments,
+   such as a __device__ variable, shows from the second launch on. */
 static bool verify_twice(const struct server *s, struct plan *plan, const struct kernel_spec *spec,
                          struct dataset *dataset, struct worker_result *result, double *seconds) {
   if (!verify_on(s->device, plan, spec, false, dataset, result, seconds)) return false;
@@ -179,9 +177,9 @@ static bool verify_twice(const struct server *s, struct plan *plan, const struct
 }
 
 /* Verifies once more with the blocks in reverse order, if the device can do so and a run is short.
-   A kernel whose blocks wait for earlier blocks does not end then. This says nothing against the
-   kernel, but leaves its variables in any state; therefore this is the last launch in the
-   process. */
+   If blocks wait for earlier blocks, this run does not end and is stopped. That says nothing
+   against the kernel, but leaves its variables in any state; therefore this is the last launch in
+   the process. */
 static void verify_reversed(const struct server *s, struct plan *plan,
                             const struct kernel_spec *spec, struct dataset *dataset,
                             struct worker_result *result, double seconds) {
@@ -241,7 +239,7 @@ static void time_on(const struct server *s, struct plan *plan, struct dataset *d
   for (size_t i = 0; i < dataset->set_count; i++) call_free(calls[i]);
 }
 
-/* Loads the variant. A variant that does not load counts as a refused launch. */
+/* Loads the variant, and returns true if it loads. Otherwise it counts as a refused launch. */
 static bool with_plan(struct server *s, const struct kernel_spec *spec,
                       const struct compiled *compiled, struct worker_result *result,
                       struct plan **plan) {
@@ -279,7 +277,8 @@ static void count_on(struct device *device, struct plan *plan, struct dataset *d
   struct call *call = NULL;
   int status = call_bind(plan, dataset->sets[0], NULL, 0, &call, &err);
   if (!status) status = dataset_renew(device, dataset, 0, &err);
-  if (!status) status = launch_and_wait(device, call, &err);
+  if (!status) status = call_launch(call, &err);
+  if (!status) status = device->ops->sync(device, &err);
   if (status) worker_main_fail(result, cause_outcome(err.cause), &err);
   call_free(call);
 }
@@ -494,29 +493,14 @@ static int run_apart(void *context, int (*step)(void *step_context, cugen_error 
 
 /* ---- Questions ------------------------------------------------------------------------------ */
 
-static int answer_error(struct server *s, const cugen_error *why, cugen_error *err) {
-  struct text payload = {0};
-  wire_put_error(&payload, why);
-  int status = wire_send(s->socket, MESSAGE_ERROR, &payload, -1, err);
-  text_free(&payload);
-  return status;
-}
-
-static int answer_done(struct server *s, const struct text *payload, cugen_error *err) {
-  struct text nothing = {0};
-  return wire_send(s->socket, MESSAGE_DONE, payload ? payload : &nothing, -1, err);
-}
-
-/* Sends this program's identity. The coordinator compares, because it knows the names of both
-   programs for the message. */
-static int answer_hello(struct server *s, cugen_error *err) {
-  struct text identity = {0}, payload = {0};
+/* Answers with this program's identity. The coordinator compares, because it knows the names of
+   both programs for the message. */
+static int put_identity(struct text *payload) {
+  struct text identity = {0};
   wire_identity(&identity);
-  wire_put_string(&payload, text_get(&identity));
-  int status = answer_done(s, &payload, err);
+  wire_put_string(payload, text_get(&identity));
   text_free(&identity);
-  text_free(&payload);
-  return status;
+  return CUGEN_OK;
 }
 
 static void before_launch(void *server) {
@@ -546,30 +530,12 @@ static int worker_main_list_gpus(struct server *s, struct wire_reader *reader, s
   return status;
 }
 
-/* Opens NVML, which takes 20 ms and is needed by the first measurement, while the coordinator or
-   its compilers are busy. */
+/* Opens NVML ahead of the first measurement, which needs it. Opening takes 20 ms, and the
+   coordinator or its compilers are busy meanwhile. */
 static void start_nvml(const struct server *s) {
   const struct nvml *nvml;
   cugen_error ignored; /* without NVML clocks are not known */
   nvml_open(s->toolkit, &nvml, &ignored);
-}
-
-static int answer_gpus(struct server *s, struct wire_reader *reader, cugen_error *err) {
-  struct text payload = {0};
-  cugen_error why = {0};
-  int status = worker_main_list_gpus(s, reader, &payload, &why);
-  const bool any = status == CUGEN_OK;
-  status = any ? answer_done(s, &payload, err) : answer_error(s, &why, err);
-  text_free(&payload);
-  if (any) start_nvml(s);
-  return status;
-}
-
-/* Forbids new privileges and core dumps. Called when the device is open, because CUDA's libraries
-   may start a setuid program while they open it. */
-static void harden(void) {
-  prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-  setrlimit(RLIMIT_CORE, &(const struct rlimit){0, 0});
 }
 
 static int worker_main_open_device(struct server *s, struct wire_reader *reader, int fd,
@@ -593,7 +559,11 @@ static int worker_main_open_device(struct server *s, struct wire_reader *reader,
     device.before_launch = before_launch, device.before_context = s,
     device.fork = &s->confinement.fork;
   if (!status) status = ops->open(&device, &s->device, err);
-  if (!status && !s->place->embedded) harden();
+  if (!status && !s->place->embedded) {
+    /* Only now, because CUDA's libraries may start a setuid program while they open the device. */
+    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    setrlimit(RLIMIT_CORE, &(const struct rlimit){0, 0});
+  }
   if (!status) s->lock = gpu_lock_open(&s->device->description);
   if (!status && ops->capabilities & DEVICE_EXECUTES_ON_GPU) start_nvml(s);
   return status;
@@ -601,17 +571,13 @@ static int worker_main_open_device(struct server *s, struct wire_reader *reader,
 
 /* Opens a dataset in place of the earlier one of its kind. Equal buffers are kept. */
 static int take_dataset(struct server *s, const struct dataset_request *request, cugen_error *err) {
-  struct dataset **place = &s->datasets[request->timed], *dataset = *place;
-  if (!dataset || !dataset_has_buffers(dataset, request)) {
-    dataset_close(s->device, dataset);
-    *place = NULL;
-    return dataset_open(s->device, request, place, err);
-  }
-  int status = dataset_change(s->device, dataset, request, err);
-  if (!status) return CUGEN_OK;
-  dataset_close(s->device, dataset);
+  struct dataset **place = &s->datasets[request->timed];
+  const bool changes = *place && dataset_has_buffers(*place, request);
+  int status = changes ? dataset_change(s->device, *place, request, err) : CUGEN_OK;
+  if (changes && !status) return CUGEN_OK;
+  dataset_close(s->device, *place);
   *place = NULL;
-  return status;
+  return status ? status : dataset_open(s->device, request, place, err);
 }
 
 /* A kernel that a request for a dataset points to. */
@@ -726,15 +692,16 @@ static int open_dataset(struct server *s, struct wire_reader *reader, int fd, cu
   return status;
 }
 
-/* Returns true if the device cannot be used any more: its context is broken, or a variant that
-   failed may have overwritten what its process shares with this one, such as the buffers. The
-   process tells the coordinator and is replaced. */
+/* Called after a variant failed. Returns true if the device cannot be used any more: its context is
+   broken, or the variant may have overwritten what its process shares with this one, such as the
+   buffers. The coordinator is told, and replaces this process. */
 static bool is_beyond_use(struct server *s) {
   cugen_error err;
   return is_isolated(s) || s->device->ops->sync(s->device, &err) != CUGEN_OK;
 }
 
-static int answer_variant(struct server *s, struct wire_reader *reader, cugen_error *err) {
+static int serve_variant(struct server *s, struct wire_reader *reader, struct text *payload,
+                         cugen_error *err) {
   struct job job = {0};
   struct worker_result result = {0};
   int status = read_job(reader, &job, err);
@@ -745,56 +712,47 @@ static int answer_variant(struct server *s, struct wire_reader *reader, cugen_er
                              "the device is gone: %s\nEverything measured is kept.", result.reason);
   worker_main_job_free(&job);
   if (status) return status;
-  struct text payload = {0};
-  wire_put_int(&payload, result.outcome != CUGEN_OUTCOME_OK && is_beyond_use(s));
-  wire_put(&payload, &result, sizeof result);
-  status = answer_done(s, &payload, err);
-  text_free(&payload);
-  return status;
+  wire_put_int(payload, result.outcome != CUGEN_OUTCOME_OK && is_beyond_use(s));
+  wire_put(payload, &result, sizeof result);
+  return CUGEN_OK;
 }
 
-static int answer_compile(struct server *s, struct wire_reader *reader, cugen_error *err) {
-  struct text payload = {0};
-  cugen_error why = {0};
-  int status = compilers_serve(reader, &s->compiler, &payload, &why);
-  status = status ? answer_error(s, &why, err) : answer_done(s, &payload, err);
-  text_free(&payload);
-  return status;
+/* Carries out one question, and fills the payload of its answer. */
+static int serve_question(struct server *s, enum message_type type, struct wire_reader *reader,
+                          int fd, struct text *payload, cugen_error *err) {
+  if (!s->device && (type == MESSAGE_DATASET || type == MESSAGE_VARIANT))
+    return error_set(err, CUGEN_ERROR_INTERNAL,
+                     "the worker was asked before it was given a device");
+  switch (type) {
+  case MESSAGE_HELLO: return put_identity(payload);
+  case MESSAGE_COMPILE: return compilers_serve(reader, &s->compiler, payload, err);
+  case MESSAGE_PREPARE: return compilers_serve_prepare(reader, &s->compiler, err);
+  case MESSAGE_GPUS: return worker_main_list_gpus(s, reader, payload, err);
+  case MESSAGE_OPEN: return worker_main_open_device(s, reader, fd, err);
+  case MESSAGE_DATASET: return open_dataset(s, reader, fd, err);
+  case MESSAGE_VARIANT: return serve_variant(s, reader, payload, err);
+  default:
+    return error_set(err, CUGEN_ERROR_INTERNAL,
+                     "the worker was sent an answer instead of a question");
+  }
 }
 
-static int answer_prepare(struct server *s, struct wire_reader *reader, cugen_error *err) {
-  cugen_error why = {0};
-  int status = compilers_serve_prepare(reader, &s->compiler, &why);
-  return status ? answer_error(s, &why, err) : answer_done(s, NULL, err);
-}
-
-/* Carries out one message. Only an error of the communication with the coordinator ends the
-   process. */
+/* Carries out one message and answers it. Only an error of the communication with the coordinator
+   is returned, and ends the process. */
 static int serve_one(struct server *s, enum message_type type, const struct text *message, int fd,
                      cugen_error *err) {
   struct wire_reader reader = wire_read(message);
+  struct text payload = {0};
   cugen_error why = {0};
-  int status = CUGEN_ERROR_INTERNAL;
-  if (type == MESSAGE_HELLO) return answer_hello(s, err);
-  if (type == MESSAGE_COMPILE) return answer_compile(s, &reader, err);
-  if (type == MESSAGE_PREPARE) return answer_prepare(s, &reader, err);
-  if (type == MESSAGE_GPUS) return answer_gpus(s, &reader, err);
-  if (!s->device && type != MESSAGE_OPEN) {
-    error_set(&why, status, "the worker was asked before it was given a device");
-    return answer_error(s, &why, err);
+  const int failed = serve_question(s, type, &reader, fd, &payload, &why);
+  if (failed) {
+    text_restart(&payload);
+    wire_put_error(&payload, &why);
   }
-  switch (type) {
-  case MESSAGE_OPEN: status = worker_main_open_device(s, &reader, fd, &why); break;
-  case MESSAGE_DATASET: status = open_dataset(s, &reader, fd, &why); break;
-  case MESSAGE_VARIANT:
-    status = answer_variant(s, &reader, &why);
-    if (status == CUGEN_OK) return CUGEN_OK;
-    break;
-  default:
-    error_set(&why, CUGEN_ERROR_INTERNAL, "the worker was sent an answer instead of a question");
-    break;
-  }
-  return status ? answer_error(s, &why, err) : answer_done(s, NULL, err);
+  int status = wire_send(s->socket, failed ? MESSAGE_ERROR : MESSAGE_DONE, &payload, -1, err);
+  text_free(&payload);
+  if (!failed && type == MESSAGE_GPUS) start_nvml(s);
+  return status;
 }
 
 static void server_close(struct server *s) {

@@ -3,15 +3,14 @@
 #include "worker_thread.h"
 
 #include <errno.h>
-#include <math.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/system.h"
 #include "worker.h"
 
 struct worker_thread {
@@ -34,8 +33,8 @@ static void *worker_thread_serve(void *context) {
   return NULL;
 }
 
-/* Blocks the application's signals in the thread, other than those that the thread causes
-   itself. */
+/* Starts the thread with the application's signals blocked, other than those that the thread causes
+   itself. Returns 0 or an errno. */
 static int start_without_signals(struct worker_thread *t) {
   static const int own[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS};
   sigset_t all, before;
@@ -48,7 +47,7 @@ static int start_without_signals(struct worker_thread *t) {
 }
 
 int worker_thread_start(void *context, struct worker_thread **out, int *socket, cugen_error *err) {
-  int ends[2], failed = 0;
+  int ends[2];
   *out = NULL;
   struct worker_thread *t = calloc(1, sizeof *t);
   if (!t) return error_memory(err);
@@ -60,7 +59,7 @@ int worker_thread_start(void *context, struct worker_thread **out, int *socket, 
   t->socket = ends[1];
   t->place = (struct worker_place){.embedded = true, .context = context, .stop = &t->stop};
   atomic_init(&t->owners, 2);
-  failed = start_without_signals(t);
+  const int failed = start_without_signals(t);
   if (failed) {
     close(ends[0]);
     close(ends[1]);
@@ -73,14 +72,8 @@ int worker_thread_start(void *context, struct worker_thread **out, int *socket, 
 }
 
 bool worker_thread_end(struct worker_thread *t, double seconds) {
-  struct timespec until;
-  double whole;
-  clock_gettime(CLOCK_REALTIME, &until); /* ThreadSanitizer does not know pthread_clockjoin_np */
-  long nanoseconds = until.tv_nsec + (long)(modf(fmax(seconds, 0), &whole) * 1e9);
-  until.tv_sec += (time_t)whole + nanoseconds / 1000000000;
-  until.tv_nsec = nanoseconds % 1000000000;
   atomic_store(&t->stop, true);
-  bool ended = pthread_timedjoin_np(t->thread, NULL, &until) == 0;
+  bool ended = thread_join_within(t->thread, seconds);
   if (!ended) pthread_detach(t->thread);
   worker_thread_release(t);
   return ended;
