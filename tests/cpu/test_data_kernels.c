@@ -461,7 +461,7 @@ TEST(any_byte_of_a_range_is_found) {
       data[at] = 1;
       data[95] = 1;
       check(data_kernels_begin(f->kernels, &err), &err);
-      check(data_kernels_find(f->kernels, data + begin, &where, 0, &err), &err);
+      check(data_kernels_find(f->kernels, data + begin, where, 0, &err), &err);
       data[at] = 0;
       check(data_kernels_await(f->kernels, &tallies, &err), &err);
       assert_int_equal(tallies[0].first, at - begin);
@@ -471,9 +471,9 @@ TEST(any_byte_of_a_range_is_found) {
   cugen_error err = {0};
   check(data_kernels_begin(f->kernels, &err), &err);
   /* byte 95 lies behind the limit */
-  check(data_kernels_find(f->kernels, data, &cut, 0, &err), &err);
+  check(data_kernels_find(f->kernels, data, cut, 0, &err), &err);
   data[93] = 1;
-  check(data_kernels_find(f->kernels, data, &cut, 0, &err), &err);
+  check(data_kernels_find(f->kernels, data, cut, 0, &err), &err);
   check(data_kernels_await(f->kernels, &tallies, &err), &err);
   assert_true(tallies[0].first == UINT64_MAX);
   assert_int_equal(tallies[1].first, 93);

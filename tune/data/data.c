@@ -23,16 +23,16 @@ struct making {
   const struct config_data *data;
   bool is_answer;  /* the right result of the argument is made, not its data */
   size_t readable; /* an expression may read the arguments with an index below this */
-  char *to;
+  char *to;        /* the buffer that is filled */
   /* Buffers of the arguments that the expression reads. */
   struct expr_buffer buffers[KERNEL_MAX_ARGUMENTS];
   /* The buffers that were made only for this expression. */
   void *made[KERNEL_MAX_ARGUMENTS];
-  struct expr *bound;
+  struct expr *bound; /* the expression with the values of all slots but the element's own */
   int slot_count;
-  double begin; /* clock_seconds at the beginning */
-  pthread_t caller;
-  atomic_bool stopped;
+  double begin;        /* clock_seconds at the beginning */
+  pthread_t caller;    /* the thread that may call request->stop */
+  atomic_bool stopped; /* request->stop has returned true */
   /* For a right result: a copy of the output, packed row by row, to which `argument` points. */
   struct kernel_argument own;
   cugen_error *err;
@@ -50,6 +50,13 @@ static int data_prefix(const struct making *m, int status) {
     error_prefix_at(m->err, line.path, line.number, "%s of \"%s\"",
                     m->is_answer ? "reference" : names[m->data->kind], m->argument->name);
   return status;
+}
+
+/* Sets the strides of packed rows, and returns the number of elements. */
+static int64_t pack_rows(int rank, const int64_t *shape, int64_t *stride) {
+  int64_t count = 1;
+  for (int i = rank - 1; i >= 0; count *= shape[i--]) stride[i] = count;
+  return count;
 }
 
 static void print_shape(const struct kernel_argument *a, struct text *out) {
@@ -85,7 +92,7 @@ static void walk_next(struct walk *w, int64_t run) {
   if (a->map.count) w->offset = layout_offset(&a->map, w->at);
 }
 
-/* Returns the offset of the k-th element from the walk's on, in the same row. */
+/* Returns the offset of the element that lies k further along the walk's row. */
 static int64_t walk_offset(const struct walk *w, int64_t k) {
   const struct kernel_argument *a = w->argument;
   int64_t at[KERNEL_MAX_RANK];
@@ -202,14 +209,12 @@ static int evaluate_part(void *context, int part, int64_t first, int64_t last, c
 static int open_mapped(struct making *m, size_t k) {
   const struct kernel_argument *a = &m->request->spec->arguments[k];
   struct expr_buffer *buffer = &m->buffers[k];
-  const int64_t count = element_count(a), bytes = a->dtype->bytes;
+  const int64_t count = pack_rows(a->rank, a->shape, buffer->stride), bytes = a->dtype->bytes;
   char *packed = malloc((size_t)(count * bytes));
-  int64_t stride = 1;
   if (!packed) return error_memory(m->err);
   for (int64_t i = 0; i < count; i++)
     memcpy(packed + i * bytes, (const char *)buffer->data + element_offset(a, i) * bytes,
            (size_t)bytes);
-  for (int i = a->rank - 1; i >= 0; stride *= a->shape[i--]) buffer->stride[i] = stride;
   free(m->made[k]);
   buffer->data = m->made[k] = packed;
   return CUGEN_OK;
@@ -233,7 +238,6 @@ static int open_buffer(struct making *m, size_t k, const char *shared) {
   return a->map.count ? open_mapped(m, k) : CUGEN_OK;
 }
 
-/* Compiles the expression with the values of all slots other than the element's own. */
 static int bind_values(struct making *m) {
   int first = config_data_slot(m->request->config);
   m->slot_count = first + 1 + KERNEL_MAX_RANK;
@@ -317,11 +321,8 @@ static int check_npy(struct making *m, const struct npy *npy) {
 static struct kernel_argument file_layout(const struct kernel_argument *a, const struct npy *npy) {
   struct kernel_argument out = {.rank = npy->rank, .dtype = a->dtype};
   int64_t stride = 1;
-  for (int i = 0; i < npy->rank; i++) {
-    int at = npy->fortran ? i : npy->rank - 1 - i;
-    out.stride[at] = stride;
-    stride *= npy->shape[at];
-  }
+  if (!npy->fortran) pack_rows(npy->rank, npy->shape, out.stride);
+  for (int i = 0; i < npy->rank && npy->fortran; stride *= npy->shape[i++]) out.stride[i] = stride;
   return out;
 }
 
@@ -479,21 +480,16 @@ int data_make(const struct data_request *request, char *shared, cugen_error *err
 
 /* ---- Right results -------------------------------------------------------------------------- */
 
-/* Packs the elements row by row. */
-static void data_pack(struct kernel_argument *a) {
-  int64_t stride = 1;
-  a->map.count = 0;
-  for (int i = a->rank - 1; i >= 0; stride *= a->shape[i--]) a->stride[i] = stride;
-  a->elements = stride;
-}
-
+/* Makes the right result of an output, and converts the elements that are compared to the wide type
+   at `to`. */
 static int make_answer(struct making *m, const char *shared, const struct samples *samples,
                        char *to) {
   const struct kernel_argument *output = &m->request->spec->arguments[m->i];
   const int64_t count = element_count(output);
   const struct dtype *wide = output->dtype->wide;
   m->own = *output;
-  data_pack(&m->own);
+  m->own.map.count = 0;
+  m->own.elements = pack_rows(m->own.rank, m->own.shape, m->own.stride);
   m->argument = &m->own;
   m->to = malloc((size_t)(count * wide->bytes));
   if (!m->to) return error_memory(m->err);

@@ -1,6 +1,6 @@
-/* Makes the data of inputs that a config gives by an expression, a list or a file, and right
-   results that it gives so. They are made in this process and written to the memory that the
-   dataset shares with the worker (dataset.h). */
+/* Makes the data of inputs, and the right results of outputs, that a config gives by an expression,
+   a list or a file. They are made in this process and written to the memory that the dataset shares
+   with the worker (dataset.h). */
 #ifndef TUNE_DATA_DATA_H
 #define TUNE_DATA_DATA_H
 

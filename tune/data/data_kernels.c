@@ -176,6 +176,7 @@ static struct data_type data_kernels_type_of(const struct dtype *dtype) {
 
 /* ---- Layouts -------------------------------------------------------------------------------- */
 
+/* Returns true if the dimension, placed behind the last one, is contiguous with it. */
 static bool joins(const struct data_layout *l, int64_t stride, int64_t weight, int64_t shape) {
   const int last = l->rank - 1;
   return last >= 0 && l->stride[last] == shape * stride && l->weight[last] == shape * weight;
@@ -276,6 +277,11 @@ int data_kernels_begin(struct data_kernels *k, cugen_error *err) {
                               err);
 }
 
+/* Returns eight equal bytes. */
+static uint64_t word_of(unsigned char byte) {
+  return byte * UINT64_C(0x0101010101010101);
+}
+
 static struct data_tally *next_tally(struct data_kernels *k) {
   return (struct data_tally *)k->tallies.device + (k->asked < DATA_MOST_QUESTIONS ? k->asked++ : 0);
 }
@@ -303,7 +309,7 @@ int data_kernels_narrow(struct data_kernels *k, const struct kernel_argument *a,
   struct data_layout layout = layout_of(a, false);
   struct data_type type = data_kernels_type_of(a->dtype),
                    wide = data_kernels_type_of(a->dtype->wide);
-  uint64_t word = poison * UINT64_C(0x0101010101010101);
+  uint64_t word = word_of(poison);
   int64_t count = element_count(a);
   int status = CUGEN_OK;
   if (a->elements != count) /* the padding between rows is not compared */
@@ -312,8 +318,8 @@ int data_kernels_narrow(struct data_kernels *k, const struct kernel_argument *a,
   return status ? status : data_kernels_launch(k, ENTRY_narrow, count, parameters, err);
 }
 
-static int tune_data_kernels_find(struct data_kernels *k, const void *from,
-                                  struct verify_gaps where, uint64_t pattern, cugen_error *err) {
+int data_kernels_find(struct data_kernels *k, const void *from, struct verify_gaps where,
+                      uint64_t pattern, cugen_error *err) {
   struct data_tally *tally = next_tally(k);
   void *parameters[] = {&from,        &where.rows,  &where.pitch, &where.skip,
                         &where.width, &where.limit, &pattern,     &tally};
@@ -322,15 +328,10 @@ static int tune_data_kernels_find(struct data_kernels *k, const void *from,
                     : CUGEN_OK;
 }
 
-int data_kernels_find(struct data_kernels *k, const void *from, const struct verify_gaps *where,
-                      unsigned char byte, cugen_error *err) {
-  return tune_data_kernels_find(k, from, *where, byte * UINT64_C(0x0101010101010101), err);
-}
-
 int data_kernels_gaps(struct data_kernels *k, const struct kernel_argument *o, const void *from,
                       unsigned char poison, cugen_error *err) {
   const struct verify_gaps gaps = verify_gaps(o);
-  if (!gaps.scattered) return data_kernels_find(k, from, &gaps, poison, err);
+  if (!gaps.scattered) return data_kernels_find(k, from, gaps, word_of(poison), err);
   struct data_tally *tally = next_tally(k);
   struct data_layout layout = layout_by_modes(o);
   int bytes = o->dtype->bytes, byte = poison;
@@ -345,13 +346,13 @@ int data_kernels_guards(struct data_kernels *k, const struct memory *memory, boo
   *asked = k->device->ops->guards && k->device->ops->guards(memory, &guards);
   if (!*asked) return CUGEN_OK;
   const int64_t before = (int64_t)guards.before_bytes, after = (int64_t)guards.after_bytes;
-  int status = tune_data_kernels_find(
-      k, guards.before, (struct verify_gaps){.rows = 1, .width = before, .limit = before},
-      guards.pattern, err);
+  int status = data_kernels_find(k, guards.before,
+                                 (struct verify_gaps){.rows = 1, .width = before, .limit = before},
+                                 guards.pattern, err);
   if (status) return status;
-  return tune_data_kernels_find(k, guards.after,
-                                (struct verify_gaps){.rows = 1, .width = after, .limit = after},
-                                guards.pattern, err);
+  return data_kernels_find(k, guards.after,
+                           (struct verify_gaps){.rows = 1, .width = after, .limit = after},
+                           guards.pattern, err);
 }
 
 int data_kernels_compare(struct data_kernels *k, const struct kernel_argument *o, const void *got,
@@ -377,7 +378,7 @@ int data_kernels_unwritten(struct data_kernels *k, const struct kernel_argument 
                            unsigned char poison, cugen_error *err) {
   struct data_tally *tally = next_tally(k);
   int64_t elements = element_count(o);
-  uint64_t word = poison * UINT64_C(0x0101010101010101);
+  uint64_t word = word_of(poison);
   void *parameters[] = {&results, &samples, &count, &elements, &word, &tally};
   return data_kernels_launch(k, ENTRY_unwritten, count, parameters, err);
 }

@@ -432,8 +432,8 @@ __device__ bool is_element(const data_layout &l, i64 offset) {
   return true;
 }
 
-// Finds the first byte that differs from `byte`, of `count` elements in memory those that are no
-// elements of the array.
+// Looks at `count` elements in memory, and finds the first byte that differs from `byte` in those that
+// are no elements of the array.
 extern "C" __global__ void cugen_data_gaps(const unsigned char *from, data_layout layout, int bytes, i64 count, int byte,
                                            data_tally *tally) {
   const i64 step = (i64)gridDim.x * blockDim.x;

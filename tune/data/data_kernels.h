@@ -51,10 +51,10 @@ int data_kernels_digest(struct data_kernels *kernels, const void *from, size_t b
    device. */
 int data_kernels_bits(struct data_kernels *kernels, const struct kernel_argument *argument,
                       const void *from, cugen_error *err);
-/* Answers with tally.first: the index from `from` of the first of these bytes that is not `byte`;
-   UINT64_MAX: there is none. */
-int data_kernels_find(struct data_kernels *kernels, const void *from,
-                      const struct verify_gaps *where, unsigned char byte, cugen_error *err);
+/* Answers with tally.first: the index from `from` of the first of these bytes that differs from the
+   pattern, which begins at every address that is divisible by eight; UINT64_MAX: there is none. */
+int data_kernels_find(struct data_kernels *kernels, const void *from, struct verify_gaps where,
+                      uint64_t pattern, cugen_error *err);
 /* Asks about the elements in memory that are no elements of an output: as data_kernels_find about
    its padding, wherever that lies. */
 int data_kernels_gaps(struct data_kernels *kernels, const struct kernel_argument *output,

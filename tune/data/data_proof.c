@@ -1,4 +1,5 @@
-/* The data kernels against the host's own; see data_proof.h. */
+/* Compares the data kernels with the host's functions; see data_proof.h. Each function `prove_...`
+   clears `same` if its claim does not hold. */
 #include "data_proof.h"
 
 #include <stdlib.h>
@@ -17,7 +18,8 @@ struct proof {
   bool same;
 };
 
-/* Rows with a pitch, or tiles with ragged edges and a pad, and a swizzle. */
+/* Makes the argument: rows with a pitch, or (tiled) tiles with ragged edges, padding and a
+   swizzle. */
 static int lay_out(struct kernel_argument *a, const struct dtype *dtype, bool tiled,
                    cugen_error *err) {
   struct layout layout;

@@ -1,4 +1,4 @@
-/* Tests on a device that the data kernels compute the same as the host. */
+/* Tests whether the data kernels compute on a device what the host computes. */
 #ifndef TUNE_DATA_DATA_PROOF_H
 #define TUNE_DATA_DATA_PROOF_H
 

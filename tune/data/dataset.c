@@ -110,40 +110,29 @@ static int upload_wanted(struct device *device, struct dataset *d, bool results,
              : device->ops->upload(device, d->sampled.device, d->samples.flat, list, err);
 }
 
-/* Computes the reference on the device, where the results stay. Results that took longer to compute
-   than to copy are also copied to the shared memory, for the next worker and for later use. *done
-   is false if an element may be missing; the host then has to find it. */
-static int compute_there(struct device *device, const struct dataset_request *request,
-                         struct dataset *d, bool *done, cugen_error *err) {
-  bool slow = false;
-  int status = results_compute_there(device, d, request, done, &slow, err);
-  if (status || !*done || !slow) return status;
-  status = device->ops->download(device, d->results, d->wanted.device, d->results_bytes, err);
-  if (!status) dataset_head(d)->reference = 1;
-  return status;
-}
-
-static int compute_here(struct device *device, const struct dataset_request *request,
-                        struct dataset *d, cugen_error *err) {
-  int status = dataset_run_apart(&(const struct loading){device, d, request, NULL, NULL},
-                                 reference_step, err);
-  if (!status) dataset_head(d)->reference = 1;
-  return status;
-}
-
+/* Computes the reference unless the shared memory has its results: on the device, where the results
+   then stay, or in the shared memory if the device cannot, or if an element may be missing, which
+   the host has to find. */
 static int dataset_take_results(struct device *device, const struct dataset_request *request,
                                 struct dataset *d, cugen_error *err) {
   const bool wanted = request->reference.spec && !dataset_head(d)->reference;
-  bool there = false;
+  bool there = false, slow = false;
   int status = CUGEN_OK;
   if (d->kernels && d->results) alloc_wanted(device, d);
-  if (wanted && d->wanted.device) status = compute_there(device, request, d, &there, err);
-  if (wanted && !status && !there) status = compute_here(device, request, d, err);
+  if (wanted && d->wanted.device)
+    status = results_compute_there(device, d, request, &there, &slow, err);
+  /* Slow results are also copied to the shared memory, for the next worker. */
+  if (wanted && !status && there && slow)
+    status = device->ops->download(device, d->results, d->wanted.device, d->results_bytes, err);
+  if (wanted && !status && !there)
+    status = dataset_run_apart(&(const struct loading){device, d, request, NULL, NULL},
+                               reference_step, err);
+  if (wanted && !status && (!there || slow)) dataset_head(d)->reference = 1;
   if (!status && d->shared) seal_shared(d, request->shared);
   return status || !d->wanted.device ? status : upload_wanted(device, d, !there, err);
 }
 
-/* Tests in the step's process that the verify kernel can be loaded. */
+/* A step: tests that the verify kernel can be loaded. */
 static int verifier_step(void *context, cugen_error *err) {
   const struct loading *l = context;
   struct verifier *verifier;
@@ -257,13 +246,6 @@ static int dataset_judge(struct device *device, struct dataset *d, double *error
              : verifier_run(device, d->verifier, d->kernels, d->staging.host, d->doing, error, err);
 }
 
-static int verify_one(const struct dataset *d, const struct kernel_argument *a, const void *got,
-                      const void *want, double *error, cugen_error *err) {
-  int status = verify_padding(a, got, dataset_poison(d, a), err);
-  if (!status && want) status = verify_output(a, got, want, &d->samples, error, err);
-  return status;
-}
-
 static int refuse_zero(const struct kernel_argument *a, size_t at, cugen_error *err) {
   return error_set(err, CUGEN_ERROR_WRONG,
                    "scratch '%s' (fill = \"zero\") is not zero after the launch, at byte %zu: the "
@@ -271,24 +253,19 @@ static int refuse_zero(const struct kernel_argument *a, size_t at, cugen_error *
                    a->name, at);
 }
 
-static int check_zero(const struct kernel_argument *a, const unsigned char *got, size_t bytes,
-                      cugen_error *err) {
-  size_t at = 0;
-  while (at < bytes && !got[at]) at++;
-  return at == bytes ? CUGEN_OK : refuse_zero(a, at, err);
-}
-
 static int check_kept_zero(struct device *device, struct dataset *d, cugen_error *err) {
-  for (size_t i = 0; i < d->spec.argument_count; i++) {
+  int status = CUGEN_OK;
+  for (size_t i = 0; i < d->spec.argument_count && !status; i++) {
     const struct kernel_argument *a = &d->spec.arguments[i];
-    size_t bytes = (size_t)kernel_argument_bytes(a);
+    const size_t bytes = (size_t)kernel_argument_bytes(a);
+    size_t at = 0;
     if (!dataset_is_kept_zero(a)) continue;
     const void *got;
-    int status = dataset_read(device, d, i, bytes, &got, err);
-    if (!status) status = check_zero(a, got, bytes, err);
-    if (status) return status;
+    status = dataset_read(device, d, i, bytes, &got, err);
+    while (!status && at < bytes && !((const unsigned char *)got)[at]) at++;
+    if (!status && at < bytes) status = refuse_zero(a, at, err);
   }
-  return CUGEN_OK;
+  return status;
 }
 
 /* Verifies on the host, to which the outputs are copied. */
@@ -302,7 +279,8 @@ static int verify_here(struct device *device, struct dataset *d, const struct ke
     size_t bytes = (size_t)kernel_argument_bytes(a);
     const void *got;
     status = dataset_read(device, d, i, bytes, &got, err);
-    if (!status) status = verify_one(d, a, got, want, error, err);
+    if (!status) status = verify_padding(a, got, dataset_poison(d, a), err);
+    if (!status && want) status = verify_output(a, got, want, &d->samples, error, err);
     if (want) want += results_bytes(a, &d->samples);
   }
   if (!status && d->verifier) status = dataset_judge(device, d, error, err);
@@ -334,9 +312,9 @@ static int dataset_ask_all(struct dataset *d, const struct kernel_spec *spec, si
   for (size_t i = 0; i < d->spec.argument_count && !status; i++) {
     const int64_t bytes = kernel_argument_bytes(&d->spec.arguments[i]);
     if (dataset_is_kept_zero(&d->spec.arguments[i]))
-      status = data_kernels_find(
-          d->kernels, d->sets[0][i].device,
-          &(const struct verify_gaps){.rows = 1, .width = bytes, .limit = bytes}, 0, err);
+      status = data_kernels_find(d->kernels, d->sets[0][i].device,
+                                 (struct verify_gaps){.rows = 1, .width = bytes, .limit = bytes}, 0,
+                                 err);
   }
   return status;
 }
@@ -400,7 +378,7 @@ int dataset_verify(struct device *device, struct dataset *d, const struct kernel
                : verify_here(device, d, spec, error, err);
 }
 
-/* ---- The outputs' bits ---------------------------------------------------------------------- */
+/* ---- Digests of the outputs ----------------------------------------------------------------- */
 
 static int bits_here(struct device *device, struct dataset *d, uint64_t *digests, size_t *count,
                      cugen_error *err) {

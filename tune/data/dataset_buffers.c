@@ -30,7 +30,7 @@ bool dataset_is_kept_zero(const struct kernel_argument *a) {
   return a->kind == CUGEN_ARGUMENT_SCRATCH && a->fill == FILL_ZERO;
 }
 
-/* ---- Shared memory: what is ready, the inputs' data, one array an output -------------------- */
+/* ---- Shared memory -------------------------------------------------------------------------- */
 
 enum { SHARED_ALIGNMENT = 64 };
 
@@ -91,7 +91,7 @@ void dataset_copy_data(const struct kernel_spec *spec, const char *from, char *t
   }
 }
 
-/* ---- What runs ------------------------------------------------------------------------------ */
+/* ---- The kernel that runs ------------------------------------------------------------------- */
 
 void dataset_begin(char *doing, const char *name) {
   if (doing) snprintf(doing, DATASET_DOING_BYTES, "%s", name);
@@ -118,7 +118,7 @@ static bool is_host(const struct device *device) {
   return !(device->ops->capabilities & DEVICE_EXECUTES_ON_GPU);
 }
 
-/* On the host, the data of a fill is made directly in the buffer. */
+/* Returns true if the data is made directly in the buffer: a fill, on a device that is the host. */
 static bool is_made_there(const struct device *device, const struct kernel_argument *argument) {
   return is_host(device) && argument->data == DATA_FILL;
 }
@@ -235,8 +235,9 @@ static int make_generated(const struct loading *l, struct memory *memory, cugen_
   return generated_make(device, a, generator, memory, shared, err);
 }
 
-/* Runs a generator in its step, after filling the inputs before it. */
-static int run_generator(const struct loading *l, cugen_error *err) {
+/* A step: runs a generator, after restoring the inputs before it. */
+static int generator_step(void *context, cugen_error *err) {
+  const struct loading *l = context;
   struct device *device = l->device;
   struct dataset *d = l->dataset;
   const struct dataset_kernel *generator = l->generator;
@@ -255,11 +256,8 @@ static int run_generator(const struct loading *l, cugen_error *err) {
   return status;
 }
 
-static int generator_step(void *context, cugen_error *err) {
-  return run_generator(context, err);
-}
-
-/* *there is set to true if set 0 holds the generator's data. */
+/* Makes the data of an input by its generator, unless the shared memory has it. *there is set to
+   true if set 0 holds the data as well. */
 static int generate(struct device *device, struct dataset *d, const struct dataset_request *request,
                     size_t i, bool *there, cugen_error *err) {
   *there = false;
@@ -283,8 +281,8 @@ static void alloc_kept(struct device *device, struct dataset *d, size_t i) {
                      false, &d->kept[i], &no_room);
 }
 
-/* Fills an input of all sets: made on the device, or uploaded once and copied. first_made: set 0 is
-   filled already. */
+/* Fills an input of all sets with the data kernels: made on the device, or uploaded once and
+   copied. first_made: set 0 is filled already. */
 static int fill_there(struct device *device, struct dataset *d, size_t i, bool first_made,
                       cugen_error *err) {
   const struct kernel_argument *a = &d->spec.arguments[i];
@@ -370,10 +368,10 @@ size_t dataset_sets_wanted(const struct device *device, const struct kernel_spec
   return wanted < 1 || !facts->is_gpu ? 1 : (size_t)wanted;
 }
 
-/* ---- Inputs as they were -------------------------------------------------------------------- */
+/* ---- Restoring changed inputs --------------------------------------------------------------- */
 
-/* The buffer is kept from one variant to the next, because touching new pages would cost more than
-   the transfer. */
+/* The staging buffer is kept from one variant to the next, because touching new pages would cost
+   more than the transfer. */
 int dataset_stage(struct device *device, struct dataset *d, size_t bytes, cugen_error *err) {
   if (d->staging.bytes >= bytes) return CUGEN_OK;
   if (d->staging.bytes) device->ops->free(device, &d->staging);
@@ -391,7 +389,7 @@ int dataset_read(struct device *device, struct dataset *d, size_t i, size_t byte
                 : device->ops->download(device, d->staging.host, d->sets[0][i].device, bytes, err);
 }
 
-/* Says what changed in an input, and restores it. */
+/* Restores an input, and returns CUGEN_ERROR_WRONG with what had changed in it. */
 static int buffers_refill(struct device *device, struct dataset *d, size_t i, cugen_error *err) {
   const struct kernel_argument *a = &d->spec.arguments[i];
   size_t bytes = (size_t)kernel_argument_bytes(a);
@@ -406,7 +404,8 @@ static int buffers_refill(struct device *device, struct dataset *d, size_t i, cu
   return status;
 }
 
-/* Digests the current contents of the inputs of set 0. */
+/* digest_here and digest_there digest the current contents of the inputs of set 0, on the host and
+   by the data kernels. */
 static int digest_here(struct device *device, struct dataset *d, uint64_t *digests,
                        cugen_error *err) {
   int status = CUGEN_OK;
@@ -453,7 +452,6 @@ int dataset_restore(struct device *device, struct dataset *d, cugen_error *err) 
   return wrong;
 }
 
-/* Copies the inputs' data from the buffers into new shared memory. */
 int dataset_generate_all(struct device *device, struct dataset *d,
                          const struct dataset_request *request, cugen_error *err) {
   int status = CUGEN_OK;
@@ -466,8 +464,8 @@ int dataset_generate_all(struct device *device, struct dataset *d,
 
 /* ---- Before and after a run ----------------------------------------------------------------- */
 
-/* All bits set is NaN as a float, but -1 as an integer, which may be the right result. So integers
-   get another number in a second launch. */
+/* All bits set is NaN as a float, but -1 as an integer, which may be the right result. So the
+   second launch has another poison for integers. */
 unsigned char dataset_poison(const struct dataset *d, const struct kernel_argument *a) {
   return d->again && a->kind == CUGEN_ARGUMENT_OUTPUT && element_get_of(a->dtype) ? 0x5a : 0xff;
 }
@@ -541,7 +539,8 @@ int dataset_ask_guards(struct dataset *d, size_t *asked, cugen_error *err) {
   return status;
 }
 
-/* Asks whether the guards of all buffers are intact, as far as the device can read them. */
+/* Sets *whole to whether the data kernels find the guards of all buffers intact. It is false, too,
+   if they cannot read the guards. */
 static int ask_whole(struct dataset *d, bool *whole, cugen_error *err) {
   const struct data_tally *tallies;
   size_t asked;

@@ -49,6 +49,7 @@ int dataset_alloc_set(struct device *device, struct dataset *dataset, cugen_erro
 /* Fills every input of every set. Runs the generators whose data is not ready. */
 int dataset_fill_buffers(struct device *device, struct dataset *dataset,
                          const struct dataset_request *request, cugen_error *err);
+/* Runs the generators whose data is not ready, for new shared memory. */
 int dataset_generate_all(struct device *device, struct dataset *dataset,
                          const struct dataset_request *request, cugen_error *err);
 /* Makes dataset.staging at least `bytes` large. */

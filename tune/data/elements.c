@@ -38,7 +38,7 @@ DTYPES(NOISE)
 static void (*const noises[DTYPE_COUNT])(void *to, int64_t stride, int64_t count, uint64_t stream,
                                          int64_t flat, int64_t step) = {DTYPES(NOISE_ROW)};
 
-/* ---- Where they lie ------------------------------------------------------------------------- */
+/* ---- Places in memory ----------------------------------------------------------------------- */
 
 int64_t element_count(const struct kernel_argument *argument) {
   int64_t count = 1;
@@ -65,7 +65,15 @@ int64_t element_offset(const struct kernel_argument *argument, int64_t flat) {
   return offset;
 }
 
-/* ---- What they are -------------------------------------------------------------------------- */
+bool element_is_filled(const struct dtype *dtype, const void *elements, int64_t index,
+                       unsigned char byte) {
+  const unsigned char *at = (const unsigned char *)elements + index * dtype->bytes;
+  int i = 0;
+  while (i < dtype->bytes && at[i] == byte) i++;
+  return i == dtype->bytes;
+}
+
+/* ---- Digests -------------------------------------------------------------------------------- */
 
 static inline uint64_t element_bits(const unsigned char *from, size_t bytes) {
   uint64_t bits = 0; /* little-endian, as on GPUs */
@@ -137,6 +145,7 @@ struct fill {
   int along; /* the dimension of the lines */
 };
 
+/* Fills the elements of a line from `first` up to, but not including, `last`. */
 static void fill_line(const struct fill *f, int64_t line, int64_t first, int64_t last) {
   const struct kernel_argument *a = f->argument;
   int64_t offset = 0, flat = 0, step = 1, all = 1;

@@ -10,6 +10,10 @@
 int64_t element_offset(const struct kernel_argument *argument, int64_t flat);
 int64_t element_count(const struct kernel_argument *argument);
 
+/* Returns true if all bytes of the element at that index of packed elements are `byte`. */
+bool element_is_filled(const struct dtype *dtype, const void *elements, int64_t index,
+                       unsigned char byte);
+
 /* Returns the random stream of the noise that fills an argument. */
 uint64_t element_stream(uint64_t seed, size_t ordinal);
 /* Fills the whole buffer of an input, kernel_argument_bytes long. Equal seed and ordinal give equal

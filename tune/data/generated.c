@@ -11,9 +11,9 @@ struct generation {
   struct device *device;
   const struct kernel_argument *argument;
   const struct dtype *wide;
-  int64_t count; /* number of elements, passed as sample_count: a long long */
-  size_t bytes;  /* bytes of the result, packed and in the wide type */
-  struct memory own;
+  int64_t count;     /* number of elements, passed as sample_count: a long long */
+  size_t bytes;      /* bytes of the result, packed and in the wide type */
+  struct memory own; /* the memory that the generator writes */
   struct plan *plan;
   struct call *call;
 };
@@ -50,23 +50,17 @@ static int generated_run_once(struct generation *g, unsigned char poison, void *
   return status ? status : g->device->ops->download(g->device, host, g->own.device, g->bytes, err);
 }
 
-/* ---- What it wrote -------------------------------------------------------------------------- */
+/* ---- Checking the result -------------------------------------------------------------------- */
 
-static const unsigned char poisons[] = {0xff, 0x5a};
-
-static bool is_poison(const struct generation *g, const char *host, int64_t flat,
-                      unsigned char poison) {
-  for (int i = 0; i < g->wide->bytes; i++)
-    if ((unsigned char)host[flat * g->wide->bytes + i] != poison) return false;
-  return true;
-}
+static const unsigned char poisons[] = {0xff, 0x5a}; /* of the first launch, and of the second */
 
 /* Returns the first element that holds the poison of its run in every run, or -1. again NULL: there
    was one run. */
 static int64_t generated_find_unwritten(const struct generation *g, const char *host,
                                         const char *again) {
   for (int64_t i = 0; i < g->count; i++)
-    if (is_poison(g, host, i, poisons[0]) && (!again || is_poison(g, again, i, poisons[1])))
+    if (element_is_filled(g->wide, host, i, poisons[0]) &&
+        (!again || element_is_filled(g->wide, again, i, poisons[1])))
       return i;
   return -1;
 }
@@ -94,7 +88,7 @@ static int generated_check_written(struct generation *g, const char *host, cugen
       ": thread t < sample_count stores element t, and there is a thread for each element", err);
 }
 
-/* Prints a number as a person writes it. */
+/* Prints a number without superfluous digits. */
 static void generated_print_number(const struct generation *g, const char *host, int64_t flat,
                                    struct text *out) {
   int64_t whole = 0;
@@ -116,6 +110,7 @@ static int refuse_number(const struct generation *g, const char *host, int64_t f
   return status;
 }
 
+/* Converts the result to the argument's type and layout. */
 static int generated_take(const struct generation *g, const char *host, char *to,
                           cugen_error *err) {
   const struct kernel_argument *a = g->argument;

@@ -81,13 +81,13 @@ static int alloc_outputs(struct computation *c, cugen_error *err) {
   return status;
 }
 
-static int upload_samples(struct computation *c, cugen_error *err) {
-  const struct samples *samples = &c->dataset->samples;
-  size_t bytes = (size_t)samples->count * sizeof *samples->flat;
-  if (!samples->flat) return CUGEN_OK;
-  int status = c->device->ops->alloc(c->device, MEMORY_DEVICE, bytes, false, &c->list, err);
-  return status ? status
-                : c->device->ops->upload(c->device, c->list.device, samples->flat, bytes, err);
+/* Uploads the list of samples that the reference is passed. */
+static int upload_list(struct computation *c, const int64_t *list, cugen_error *err) {
+  const size_t bytes = (size_t)c->dataset->samples.count * sizeof *list;
+  int status = c->list.device
+                   ? CUGEN_OK
+                   : c->device->ops->alloc(c->device, MEMORY_DEVICE, bytes, false, &c->list, err);
+  return status ? status : c->device->ops->upload(c->device, c->list.device, list, bytes, err);
 }
 
 static void computation_free(struct computation *c) {
@@ -161,33 +161,27 @@ static int results_launch_once(struct computation *c, unsigned char poison, cuge
   return status ? status : check_guards(c, err);
 }
 
+/* Launches once, and downloads the results. */
 static int results_run_once(struct computation *c, unsigned char poison, char *to,
                             cugen_error *err) {
   int status = results_launch_once(c, poison, err);
   return status ? status : download_outputs(c, to, err);
 }
 
-/* ---- What it left unwritten ----------------------------------------------------------------- */
+/* ---- Entries that the reference left unwritten ---------------------------------------------- */
 
-static bool all_bytes_are(const char *at, size_t size, unsigned char byte) {
-  for (size_t i = 0; i < size; i++)
-    if ((unsigned char)at[i] != byte) return false;
-  return true;
-}
-
-static const unsigned char poisons[] = {0xff, 0x5a};
+static const unsigned char poisons[] = {0xff, 0x5a}; /* of the first launch, and of the second */
 
 /* Returns the first entry that the output has and that holds the poison of its run in all runs; -1:
-   none. */
+   none. second NULL: there was one run. */
 static int64_t results_find_unwritten(const struct kernel_argument *a,
-                                      const struct samples *samples, const char *const *runs,
-                                      size_t run_count) {
-  const size_t size = wide_bytes(a);
-  for (int64_t i = 0; i < entry_count(a, samples); i++) {
-    size_t r = 0;
-    while (r < run_count && all_bytes_are(runs[r] + (size_t)i * size, size, poisons[r])) r++;
-    if (r == run_count && samples_due(samples, i, a)) return i;
-  }
+                                      const struct samples *samples, const char *first,
+                                      const char *second) {
+  const struct dtype *wide = a->dtype->wide;
+  for (int64_t i = 0; i < entry_count(a, samples); i++)
+    if (element_is_filled(wide, first, i, poisons[0]) &&
+        (!second || element_is_filled(wide, second, i, poisons[1])) && samples_due(samples, i, a))
+      return i;
   return -1;
 }
 
@@ -199,9 +193,8 @@ static const struct kernel_argument *output_unwritten(const struct dataset *d, c
   for (size_t i = 0; i < d->spec.argument_count; i++) {
     const struct kernel_argument *a = &d->spec.arguments[i];
     if (!results_has_output(a)) continue;
-    const char *const runs[] = {first + at, second ? second + at : NULL};
     *entry = a->kind == CUGEN_ARGUMENT_OUTPUT
-                 ? results_find_unwritten(a, &d->samples, runs, second ? 2 : 1)
+                 ? results_find_unwritten(a, &d->samples, first + at, second ? second + at : NULL)
                  : -1;
     if (*entry >= 0) return a;
     at += results_bytes(a, &d->samples);
@@ -248,14 +241,10 @@ static bool changes_in_place(const struct dataset *d) {
 static int reverse_samples(struct computation *c, cugen_error *err) {
   const struct samples *samples = &c->dataset->samples;
   const int64_t count = samples->count;
-  size_t bytes = (size_t)count * sizeof *samples->flat;
-  int64_t *list = malloc(bytes + 1);
+  int64_t *list = malloc((size_t)count * sizeof *list + 1);
   if (!list) return error_memory(err);
   for (int64_t i = 0; i < count; i++) list[i] = samples_flat(samples, count - 1 - i);
-  int status = c->list.device
-                   ? CUGEN_OK
-                   : c->device->ops->alloc(c->device, MEMORY_DEVICE, bytes, false, &c->list, err);
-  if (!status) status = c->device->ops->upload(c->device, c->list.device, list, bytes, err);
+  int status = upload_list(c, list, err);
   free(list);
   return status;
 }
@@ -275,8 +264,8 @@ static const struct kernel_argument *differs_in_place(const struct dataset *d, c
   return NULL;
 }
 
-/* Finds races: a thread that reads elements which another thread changes in place gets the old or
-   the new value by chance. */
+/* Finds races, by a second launch with the threads in reverse order: a thread that reads elements
+   which another thread changes in place gets the old or the new value by chance. */
 static int check_order(struct computation *c, const char *results, cugen_error *err) {
   const struct dataset *d = c->dataset;
   if (!changes_in_place(d)) return CUGEN_OK;
@@ -300,7 +289,7 @@ static int open_computation(struct computation *c, const struct dataset_request 
   int status = alloc_outputs(c, err);
   if (!status)
     status = dataset_give_before(c->device, c->dataset, c->before, extra, &extra_count, err);
-  if (!status) status = upload_samples(c, err);
+  if (!status && c->dataset->samples.flat) status = upload_list(c, c->dataset->samples.flat, err);
   if (!status)
     status =
         plan_open(c->device, request->reference.spec, request->reference.compiled, &c->plan, err);
@@ -326,10 +315,10 @@ int results_compute(struct device *device, struct dataset *d, const struct datas
   return status;
 }
 
-/* ---- Computing on the device, which finds that all is right; the host finds errors ---------- */
+/* ---- Computing on the device, which only tells whether all is right; the host finds errors --- */
 
-/* Bytes a second of the bus to the host. Results that were computed more slowly are copied to the
-   host. */
+/* Bytes a second that the bus to the host moves at least. Results that took longer to compute than
+   to copy are copied to the host. */
 static const double bus = 2e9;
 
 /* Sets *written to whether no entry holds the poison any more. */

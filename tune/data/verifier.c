@@ -77,11 +77,6 @@ size_t verifier_bytes(const struct verifier *v) {
   return (size_t)v->count * sizeof(double);
 }
 
-/* Written so that a NaN is wrong. */
-static bool verifier_is_right(double error) {
-  return fabs(error) <= 1;
-}
-
 /* The poison, all bits set, is a NaN that no arithmetic makes. */
 static bool is_unwritten(const double *error) {
   uint64_t bits;
@@ -89,7 +84,7 @@ static bool is_unwritten(const double *error) {
   return bits == UINT64_MAX;
 }
 
-/* error: the error of the first wrong element. */
+/* Describes the first wrong element, which has this error. */
 static int verifier_describe(const struct verifier *v, const struct verify_tally *tally,
                              double error, cugen_error *err) {
   struct text text = {0};
@@ -108,43 +103,26 @@ static int verifier_describe(const struct verifier *v, const struct verify_tally
   return status;
 }
 
-static int read_errors(const struct verifier *v, const double *errors, double *error,
-                       cugen_error *err) {
-  struct verify_tally tally = {.first = -1};
-  for (long long i = 0; i < v->count; i++) {
-    const double size = isnan(errors[i]) ? (double)INFINITY : fabs(errors[i]);
-    if (size > *error) *error = size;
-    if (!verifier_is_right(errors[i]) && tally.wrong++ == 0) tally.first = i;
+/* Counts the errors on the host, to which they are copied. A NaN counts as infinity. */
+static int count_here(struct device *device, const struct verifier *v, double *staging,
+                      struct verify_tally *tally, cugen_error *err) {
+  int status = device->ops->download(device, staging, v->errors.device, verifier_bytes(v), err);
+  for (long long i = 0; i < v->count && !status; i++) {
+    const double size = isnan(staging[i]) ? (double)INFINITY : fabs(staging[i]);
+    tally->worst = fmax(tally->worst, size);
+    if (size > 1 && tally->wrong++ == 0) tally->first = i;
   }
-  return tally.wrong ? verifier_describe(v, &tally, errors[tally.first], err) : CUGEN_OK;
+  return status;
 }
 
-static int read_here(struct device *device, struct verifier *v, double *staging, double *error,
-                     cugen_error *err) {
-  int status = device->ops->memory_check(device, &v->errors, err);
-  if (!status)
-    status = device->ops->download(device, staging, v->errors.device, verifier_bytes(v), err);
-  if (status) return error_prefix(err, "the verify kernel %s", v->name), status;
-  return read_errors(v, staging, error, err);
-}
-
-/* Only the error of the first wrong element is copied to the host. */
-static int read_there(struct device *device, struct verifier *v, struct data_kernels *kernels,
-                      double *error, cugen_error *err) {
-  const double *errors = v->errors.device;
+static int count_there(const struct verifier *v, struct data_kernels *kernels,
+                       struct verify_tally *tally, cugen_error *err) {
   const struct data_tally *tallies;
-  double first = 0;
-  int status = device->ops->memory_check(device, &v->errors, err);
-  if (!status) status = data_kernels_begin(kernels, err);
-  if (!status) status = data_kernels_errors(kernels, errors, v->count, err);
+  int status = data_kernels_begin(kernels, err);
+  if (!status) status = data_kernels_errors(kernels, v->errors.device, v->count, err);
   if (!status) status = data_kernels_await(kernels, &tallies, err);
-  const struct verify_tally tally =
-      status ? (struct verify_tally){0} : data_tally_read(&tallies[0]);
-  if (tally.wrong)
-    status = device->ops->download(device, &first, errors + tally.first, sizeof first, err);
-  if (status) return error_prefix(err, "the verify kernel %s", v->name), status;
-  if (tally.worst > *error) *error = tally.worst;
-  return tally.wrong ? verifier_describe(v, &tally, first, err) : CUGEN_OK;
+  if (!status) *tally = data_tally_read(&tallies[0]);
+  return status;
 }
 
 static int verifier_launch(struct device *device, struct verifier *v, char *doing,
@@ -158,9 +136,18 @@ static int verifier_launch(struct device *device, struct verifier *v, char *doin
 
 int verifier_run(struct device *device, struct verifier *v, struct data_kernels *kernels,
                  double *staging, char *doing, double *error, cugen_error *err) {
+  struct verify_tally tally = {.first = -1};
+  double first = 0;
   int status = device->ops->fill(device, v->errors.device, 0xff, verifier_bytes(v), err);
   if (!status) status = verifier_launch(device, v, doing, err);
+  if (!status) status = device->ops->memory_check(device, &v->errors, err);
+  if (!status)
+    status = kernels ? count_there(v, kernels, &tally, err)
+                     : count_here(device, v, staging, &tally, err);
+  if (!status && tally.wrong)
+    status = device->ops->download(device, &first, (const double *)v->errors.device + tally.first,
+                                   sizeof first, err);
   if (status) return error_prefix(err, "the verify kernel %s", v->name), status;
-  return kernels ? read_there(device, v, kernels, error, err)
-                 : read_here(device, v, staging, error, err);
+  if (tally.worst > *error) *error = tally.worst;
+  return tally.wrong ? verifier_describe(v, &tally, first, err) : CUGEN_OK;
 }

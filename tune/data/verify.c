@@ -63,16 +63,6 @@ static int by_index(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* Sorts the samples and removes duplicates. */
-static void sort_samples(struct samples *samples) {
-  int64_t kept = 0;
-  qsort(samples->flat, (size_t)samples->count, sizeof *samples->flat, by_index);
-  for (int64_t i = 0; i < samples->count; i++)
-    if (i == 0 || samples->flat[i] != samples->flat[i - 1])
-      samples->flat[kept++] = samples->flat[i];
-  samples->count = kept;
-}
-
 int samples_choose(const struct kernel_argument *const *outputs, size_t count, double flops,
                    uint64_t seed, struct samples *out, cugen_error *err) {
   int64_t most = 0;
@@ -89,7 +79,11 @@ int samples_choose(const struct kernel_argument *const *outputs, size_t count, d
     while (!same_shape(outputs[same], outputs[i])) same++;
     if (same == i) add_output(outputs[i], &seed, out);
   }
-  sort_samples(out);
+  qsort(out->flat, (size_t)out->count, sizeof *out->flat, by_index);
+  const int64_t all = out->count;
+  out->count = 0;
+  for (int64_t i = 0; i < all; i++) /* without duplicates */
+    if (i == 0 || out->flat[i] != out->flat[out->count - 1]) out->flat[out->count++] = out->flat[i];
   return CUGEN_OK;
 }
 
@@ -108,9 +102,9 @@ void samples_free(struct samples *samples) {
 
 /* ---- Comparing ------------------------------------------------------------------------------ */
 
-/* Adds a difference to the tally. A NaN in either place gives infinity, because the comparison is
-   written so that a NaN cannot pass. The two divisions follow each other as in the functions for
-   rows below and on a device (data_kernels.cu). */
+/* Adds a difference to the tally. A NaN on either side gives infinity, because the comparison is
+   written so that a NaN cannot pass. The quotient is rounded as in the functions for rows below and
+   in data_kernels.cu: divided by the size, then by the tolerance. */
 static void count_difference(struct verify_tally *tally, int64_t i, double difference, double want,
                              double tolerance) {
   tally->errors += difference * difference;
@@ -121,11 +115,6 @@ static void count_difference(struct verify_tally *tally, int64_t i, double diffe
   if (!(r <= tally->worst)) tally->worst = r >= 0.0 ? r : (double)INFINITY;
   if (error <= tolerance) return;
   if (tally->wrong++ == 0) tally->first = i;
-}
-
-/* Returns true for integers of 64 bits, whose differences doubles may not show. */
-static bool is_wide_whole(const struct dtype *dtype) {
-  return dtype->bytes == 8 && !dtype->floating;
 }
 
 static double whole_difference(const struct dtype *dtype, const void *got, int64_t at,
@@ -143,7 +132,7 @@ static void count_element(struct verify_tally *tally, const struct kernel_argume
   const int64_t at = element_offset(o, flat);
   const double wanted = element_load(o->dtype->wide, want, i);
   double difference;
-  if (is_wide_whole(o->dtype)) {
+  if (o->dtype->bytes == 8 && !o->dtype->floating) { /* doubles may not show their differences */
     difference = whole_difference(o->dtype, got, at, want, i);
   } else {
     const double value = element_load(o->dtype, got, at);
@@ -307,12 +296,12 @@ static bool is_rounding(const struct kernel_argument *o, double got, double want
 void verify_add_beginning(const char *output, struct text *message) {
   text_addf(message,
             ". An output begins undefined, as NaN, and each element is to be written: for one that "
-            "begins with zeros, "
-            "declare %s an inout with fill = \"zero\", or zero it in a launch in front",
+            "begins with zeros, declare %s an inout with fill = \"zero\", or zero it in a launch "
+            "in front",
             output);
 }
 
-/* got, want: the first wrong element. */
+/* Describes the first wrong element, which got and want point to. */
 static int describe_wrong(const struct kernel_argument *o, const struct verify_tally *tally,
                           const struct samples *samples, const void *got, const void *want,
                           cugen_error *err) {
@@ -328,8 +317,7 @@ static int describe_wrong(const struct kernel_argument *o, const struct verify_t
   if (is_rounding(o, element_load(o->dtype, got, 0), element_load(wide, want, 0)))
     text_addf(&text,
               ". With tolerance 0 every bit counts; where this difference is rounding, give the "
-              "output a tolerance: "
-              "tolerance = \"4 * eps('%s')\"",
+              "output a tolerance: tolerance = \"4 * eps('%s')\"",
               o->dtype->name);
   if (isnan(element_load(wide, want, 0)))
     text_add(&text, ". NaN is never right, since an element that nobody writes is NaN: the "

@@ -21,9 +21,9 @@ struct samples {
    elements of each, and all elements of small outputs. */
 int samples_choose(const struct kernel_argument *const *outputs, size_t count, double flops,
                    uint64_t seed, struct samples *out, cugen_error *err);
-/* Returns the flat index of the i-th sample, and whether the output has an element of that
-   index. */
+/* Returns the flat index of the i-th sample. */
 int64_t samples_flat(const struct samples *samples, int64_t i);
+/* Returns true if the output has an element of that index. */
 bool samples_due(const struct samples *samples, int64_t i, const struct kernel_argument *output);
 void samples_free(struct samples *samples);
 
@@ -32,8 +32,8 @@ struct verify_tally {
   double worst; /* the largest error, in units of the tolerance */
   /* Number of wrong elements, and index of the first one into the samples; -1: none. */
   int64_t wrong, first;
-  /* Sums of squares of the differences and of the wanted values; contiguous rows fill them only if
-     the argument has a norm. */
+  /* Sums of squares of the differences and of the wanted values. They are complete only if the
+     argument has a norm. */
   double errors, wanted;
 };
 
@@ -61,9 +61,9 @@ int verify_output(const struct kernel_argument *output, const void *got, const v
 int verify_padding(const struct kernel_argument *output, const void *got, unsigned char poison,
                    cugen_error *err);
 
-/* The padding between rows, in bytes: in each row the bytes from `skip` on, `width` of them, none
-   at or beyond `limit`. No rows: there is no padding, or it is scattered, as in a tiled array: all
-   places where no element lies. */
+/* The padding between rows, in bytes: row r begins at r * pitch, and its padding are the `width`
+   bytes from `skip` on, without those at or beyond `limit`. Without rows there is no padding, or
+   the padding is scattered, as in a tiled array: all places where no element lies. */
 struct verify_gaps {
   int64_t rows, pitch, skip, width, limit;
   bool scattered;
