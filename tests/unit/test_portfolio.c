@@ -367,7 +367,7 @@ TEST(what_decides_nothing_is_not_asked) {
     struct portfolio_feature *all = portfolio_features(&m, &count);
     assert_non_null(all);
     for (size_t i = 0; i < count; i++)
-      if (all[i].kind == FEATURE_MULTIPLE) asked[all[i].a] = true;
+      if (all[i].kind == FEATURE_MULTIPLES) asked[all[i].each >> 1] = true;
     free(all);
     assert_int_equal(asked[0], !known);
     assert_true(asked[1]);
@@ -399,7 +399,7 @@ TEST(what_divides_all_is_asked_where_none_decides) {
     struct portfolio_feature *all = portfolio_features(&m, &count);
     assert_non_null(all);
     for (size_t i = 0; i < count; i++)
-      if (all[i].kind == FEATURE_MULTIPLES) together++, prints_all_that_divide(&all[i], &m);
+      if (all[i].each & (all[i].each - 1)) together++, prints_all_that_divide(&all[i], &m);
     free(all);
     assert_int_equal(together, k == 0);
   }

@@ -21,8 +21,8 @@
 static const double most_exact = 2e7;
 
 enum {
-  WAYS = 3, /* average number of variants for each kernel */
-  BEGINNINGS = 8
+  WAYS = 3,      /* average number of variants for each kernel */
+  BEGINNINGS = 8 /* random beginnings of the choice by exchange */
 };
 
 struct chooser {
@@ -60,7 +60,7 @@ static double sum_of(const struct chooser *c, const size_t *columns, size_t coun
   return sum;
 }
 
-/* ---- What can be needed --------------------------------------------------------------------- */
+/* ---- Variants that may be needed ------------------------------------------------------------ */
 
 static bool serves_any(const struct portfolio_matrix *m, const bool *rows, size_t variant) {
   for (size_t p = 0; p < m->problems; p++)
@@ -147,7 +147,7 @@ static void chooser_close(struct chooser *c) {
   free(c->rest);
 }
 
-/* ---- Exactly -------------------------------------------------------------------------------- */
+/* ---- The exact choice ----------------------------------------------------------------------- */
 
 static double combinations(size_t of, size_t count) {
   double product = 1;
@@ -182,7 +182,7 @@ static int choose_exactly(struct chooser *c, cugen_error *err) {
   return CUGEN_OK;
 }
 
-/* ---- By exchange ---------------------------------------------------------------------------- */
+/* ---- The choice by exchange ----------------------------------------------------------------- */
 
 /* Sets rest[row] to the least cost of the chosen columns other than the one at `place`. */
 static void fill_rest(struct chooser *c, size_t place) {
@@ -193,6 +193,7 @@ static void fill_rest(struct chooser *c, size_t place) {
   }
 }
 
+/* Returns the sum if `column` joins the columns of fill_rest. */
 static double sum_with(const struct chooser *c, size_t column) {
   double sum = 0;
   for (size_t r = 0; r < c->rows; r++) sum += fmin(c->rest[r], c->costs[r * c->columns + column]);
@@ -266,11 +267,6 @@ static int choose_often(struct chooser *c, cugen_error *err) {
 
 /* ---- The whole choice ----------------------------------------------------------------------- */
 
-static void remove_place(struct chooser *c, size_t place) {
-  memmove(c->chosen + place, c->chosen + place + 1, (c->count - place - 1) * sizeof *c->chosen);
-  c->count--;
-}
-
 /* Returns the place of the chosen column whose removal raises the sum least. */
 static size_t least_needed(struct chooser *c, double *sum) {
   size_t least = 0;
@@ -285,13 +281,15 @@ static size_t least_needed(struct chooser *c, double *sum) {
   return least;
 }
 
+/* Removes chosen columns while that loses next to nothing. */
 static void choose_trim(struct chooser *c) {
   const double most = c->sum + PORTFOLIO_NEGLIGIBLE * (double)c->rows;
   while (c->count > 1) {
     double sum;
     const size_t place = least_needed(c, &sum);
     if (sum > most) break;
-    remove_place(c, place);
+    c->count--;
+    memmove(c->chosen + place, c->chosen + place + 1, (c->count - place) * sizeof *c->chosen);
     c->sum = sum;
   }
 }

@@ -5,16 +5,17 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* ---- Which ones ----------------------------------------------------------------------------- */
+/* ---- The features of a matrix --------------------------------------------------------------- */
 
-/* Returns true if the size can make features. A size that is equal for all problems says nothing,
-   and a size below 1 has no ratio. */
+/* Returns true if the size differs between problems. A size that is always equal makes no
+   feature. */
 static bool differs(const struct portfolio_matrix *m, size_t size) {
   for (size_t p = 1; p < m->problems; p++)
     if (portfolio_value(m, p, size) != portfolio_value(m, 0, size)) return true;
   return false;
 }
 
+/* Returns true if the size is at least 1 in all problems, without which it has no ratio. */
 static bool is_positive(const struct portfolio_matrix *m, size_t size) {
   for (size_t p = 0; p < m->problems; p++)
     if (portfolio_value(m, p, size) < 1) return false;
@@ -38,37 +39,37 @@ static void add_pairs(struct list *list, const size_t *sizes, size_t count,
     for (size_t k = i + 1; k < count; k++) features_add(list, kind, sizes[i], sizes[k]);
 }
 
-/* ---- What divides --------------------------------------------------------------------------- */
+/* ---- Divisors ------------------------------------------------------------------------------- */
 
 enum { MOST_BITS = 64 };
 
-static bool decides(const struct portfolio_matrix *m, size_t size) {
-  return !m->decides || m->decides[size];
+static void add_divisor(struct list *list, uint64_t each) {
+  features_add(list, FEATURE_MULTIPLES, 0, 0);
+  list->all[list->count - 1].each = each;
 }
 
-/* Returns true if some values of the size have large power-of-two divisors. Sizes such as a radius
-   of 3 to 11 do not. */
+/* Returns true if some values of the size are multiples of 8. Those of a radius of 3 to 11 are not
+   chosen by their divisors, for example. */
 static bool has_multiples(const struct portfolio_matrix *m, size_t size) {
   for (size_t p = 0; p < m->problems; p++)
     if (portfolio_value(m, p, size) % 8 == 0) return true;
   return false;
 }
 
-/* Adds the power of two that divides all of several sizes. Even if no size decides which variants
-   are valid, divisors may decide how fast variants are, but problems whose sizes are multiples
-   together do not tell which size matters. So all sizes are asked together: an odd size that does
-   not matter costs little, while a wrongly assumed multiple of 8 costs a factor. */
+/* Adds the divisors of each size that decides which variants are valid. If no size does, divisors
+   may still decide how fast variants are, but problems whose sizes are multiples together do not
+   tell which size matters. So one feature asks all sizes together: an odd size that does not matter
+   costs little, while a wrongly assumed multiple of 8 costs a factor. */
 static void add_multiples(struct list *list, const struct portfolio_matrix *m, const size_t *sizes,
                           size_t count) {
   uint64_t each = 0;
   bool any = false;
-  for (size_t i = 0; i < count; i++) {
-    if (decides(m, sizes[i])) any = true, features_add(list, FEATURE_MULTIPLE, sizes[i], 0);
-    if (has_multiples(m, sizes[i]) && sizes[i] < MOST_BITS) each |= UINT64_C(1) << sizes[i];
+  for (size_t i = 0; i < count && sizes[i] < MOST_BITS; i++) {
+    const uint64_t own = UINT64_C(1) << sizes[i];
+    if (!m->decides || m->decides[sizes[i]]) any = true, add_divisor(list, own);
+    if (has_multiples(m, sizes[i])) each |= own;
   }
-  if (any || !each) return;
-  features_add(list, FEATURE_MULTIPLES, 0, 0);
-  list->all[list->count - 1].each = each;
+  if (!any && each) add_divisor(list, each);
 }
 
 struct portfolio_feature *portfolio_features(const struct portfolio_matrix *m, size_t *count) {
@@ -98,6 +99,8 @@ static double tiles(int64_t size) {
   return ceil((double)size / PORTFOLIO_TILE);
 }
 
+/* Returns the exponent of the largest power of two that divides the size, up to
+   PORTFOLIO_MOST_POWER. */
 static double power_in(int64_t size) {
   int power = 0;
   while (power < PORTFOLIO_MOST_POWER && size % 2 == 0 && size) size /= 2, power++;
@@ -124,10 +127,9 @@ double portfolio_feature_of(const struct portfolio_feature *f, const int64_t *si
   case FEATURE_VOLUME: return volume(sizes, count);
   case FEATURE_TILES: return tiles(sizes[f->a]) * tiles(sizes[f->b]);
   case FEATURE_RATIO: return (double)sizes[f->a] / (double)sizes[f->b];
-  case FEATURE_MULTIPLES: return least_power(f->each, sizes, count);
-  case FEATURE_MULTIPLE: break;
+  case FEATURE_MULTIPLES: break;
   }
-  return power_in(sizes[f->a]);
+  return least_power(f->each, sizes, count);
 }
 
 /* ---- Thresholds ----------------------------------------------------------------------------- */
@@ -141,8 +143,8 @@ static double multiple_within(double low, double high, double unit) {
   return unit * fmin(fmax(round(middle / unit), first), last);
 }
 
-/* Returns a power of two between low and high, as most sizes are, or otherwise the number with the
-   fewest digits. */
+/* Returns a power of two in [low, high), because most sizes are powers of two; without one, the
+   number with the fewest digits. */
 static double round_within(double low, double high) {
   const double power = low >= 1 ? exp2(ceil(0.5 * (log2(low) + log2(high)) - 0.5)) : NAN;
   if (power >= low && power < high) return power;
@@ -160,7 +162,7 @@ double portfolio_threshold(const struct portfolio_feature *f, double low, double
     const bool told = power >= low && power < high && power <= 0x1p30 && power >= 0x1p-30;
     return told ? power : (double)NAN;
   }
-  if (f->kind == FEATURE_MULTIPLE || f->kind == FEATURE_MULTIPLES) return high - 1;
+  if (f->kind == FEATURE_MULTIPLES) return high - 1;
   if (!(fabs(low) < exact) || !(fabs(high) < exact)) return NAN;
   return round_within(low, high);
 }
@@ -202,7 +204,6 @@ void portfolio_feature_print(const struct portfolio_feature *f, const struct por
     break;
   case FEATURE_RATIO: print_ratio(a, b, threshold, out); return;
   case FEATURE_MULTIPLES: print_multiples(f->each, m, 1 << (int)(threshold + 1), out); return;
-  case FEATURE_MULTIPLE: text_addf(out, "%s %% %d ~= 0", a, 1 << (int)(threshold + 1)); return;
   }
   text_addf(out, " <= %.0f", threshold);
 }

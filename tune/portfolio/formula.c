@@ -5,10 +5,10 @@
    or the rest of the last wave counts) and of the bytes of its operands, each also times the sizes
    that are not cut, which are the steps of a block. None of these terms takes negative time, so
    that the sum is fitted by least squares of the relative error with coefficients that are not
-   negative (NNLS; Lawson and Hanson, Solving Least Squares Problems, 1974). The tile sizes, and
-   which sizes are cut, are those that fit best, because a kernel is known here only by its times.
-   The logarithm of what is left over is attributed to sizes that are no multiples of 2 or 8, where
-   accesses are narrow, by a ridge regression.
+   negative (NNLS; Lawson and Hanson, Solving Least Squares Problems, 1974). The sizes that are cut,
+   and the sizes of the tiles, are those of the best fit, because a kernel is known here only by its
+   times. The logarithm of what is left over is attributed to sizes that are no multiples of 2 or 8,
+   where accesses are narrow, by a ridge regression.
 
    A valid variant that was not measured on a problem was most likely left out because it was slow.
    It counts as 75 % slower than the best, with half the weight. */
@@ -27,14 +27,14 @@ enum { TILE_SIZES = sizeof tile_sizes / sizeof *tile_sizes };
 
 /* ---- Terms ---------------------------------------------------------------------------------- */
 
-/* Factors of a term: waves of tiles, rounded up; waves, but at least one; tiles; sizes. */
+/* Factors of a term. */
 enum {
-  WAVES = 1,
-  FILLED = 2,
-  TILES = 4,
-  SIZE_A = 8,
+  WAVES = 1,  /* waves of tiles, rounded up */
+  FILLED = 2, /* waves of tiles as a fraction, but at least one */
+  TILES = 4,  /* tiles */
+  SIZE_A = 8, /* the sizes that are cut */
   SIZE_B = 16,
-  REST = 32,
+  REST = 32, /* the product of the other sizes */
   BLOCKS = WAVES | FILLED | TILES
 };
 /* The factors of each term. Terms with equal factors of BLOCKS are adjacent. */
@@ -43,8 +43,8 @@ static const int term_factors[FORMULA_TERMS] = {
     FILLED, FILLED | REST, TILES,           TILES | REST,
 };
 
-/* Returns true if the term is to be fitted. Without a second size, or without other sizes, some
-   terms equal others. */
+/* Returns true if the term is to be fitted. Without a second cut size, or without other sizes, some
+   terms would equal others. */
 static bool term_is_asked(const struct portfolio_formula *f, size_t term) {
   const int factors = term_factors[term];
   if ((factors & REST) && !f->rest) return false;
@@ -56,6 +56,7 @@ static double tiles_of(int64_t size, int64_t tile) {
   return (double)(whole + rest);
 }
 
+/* Multiplies the value by those of the factors that are sizes. */
 static double times_sizes(const struct portfolio_formula *f, const struct portfolio_matrix *m,
                           int factors, const int64_t *sizes, double value) {
   if (factors & SIZE_A) value *= (double)sizes[f->a];
@@ -65,6 +66,7 @@ static double times_sizes(const struct portfolio_formula *f, const struct portfo
   return value;
 }
 
+/* Returns the factor of BLOCKS. */
 static double formula_blocks_of(const struct portfolio_formula *f, const struct portfolio_matrix *m,
                                 int factors, const int64_t *sizes) {
   const double units = m->multiprocessors > 0 ? (double)m->multiprocessors : 1;
@@ -191,7 +193,7 @@ struct fitter {
   size_t *problems; /* problems of the rows */
   double *times;    /* times to be fitted */
   double *weights;  /* squared weights */
-  double *factors;  /* factors by the ragged sizes */
+  double *factors;  /* the product of the factors of the row's ragged sizes */
 };
 
 /* Lists the problems whose time is known or assumed. Returns how many times are known. */
@@ -275,18 +277,14 @@ static void fit_tiles(const struct fitter *f, const size_t *sizes, size_t count,
 
 /* ---- Ragged sizes --------------------------------------------------------------------------- */
 
-/* Returns true if the condition holds for some rows and not for others; otherwise it explains
+/* Adds the condition if it holds for some rows and not for others; otherwise it explains
    nothing. */
-static bool tells_apart(const struct fitter *f, const struct portfolio_ragged *ragged) {
-  size_t are = 0;
-  for (size_t r = 0; r < f->rows; r++) are += is_ragged(ragged, sizes_of(f, r));
-  return are && are < f->rows;
-}
-
 static void add_ragged(const struct fitter *f, uint64_t sizes, int of,
                        struct portfolio_formula *out) {
   const struct portfolio_ragged ragged = {sizes, of, 1};
-  if (sizes && tells_apart(f, &ragged)) out->ragged[out->ragged_count++] = ragged;
+  size_t are = 0;
+  for (size_t r = 0; r < f->rows; r++) are += is_ragged(&ragged, sizes_of(f, r));
+  if (are && are < f->rows) out->ragged[out->ragged_count++] = ragged;
 }
 
 static void list_ragged(const struct fitter *f, const size_t *sizes, size_t count,
@@ -303,7 +301,7 @@ static void list_ragged(const struct fitter *f, const size_t *sizes, size_t coun
 }
 
 /* Fits the factors of ragged sizes by ridge regression to what the terms leave. The constant of the
-   regression is multiplied into the terms. */
+   regression is multiplied into the terms. Returns false if the regression has no solution. */
 static bool fit_ragged(struct fitter *f, struct portfolio_formula *out) {
   double a[MOST_UNKNOWNS][MOST_UNKNOWNS] = {{0}}, b[MOST_UNKNOWNS] = {0}, x[MOST_UNKNOWNS];
   bool taken[MOST_UNKNOWNS];
@@ -335,8 +333,8 @@ static bool fit_ragged(struct fitter *f, struct portfolio_formula *out) {
 
 /* ---- As it is printed ----------------------------------------------------------------------- */
 
-/* Rounds to four digits, so that the printed decimal number reads back as exactly this double: a
-   quotient of two numbers that are exact. */
+/* Rounds to four digits. The result is a product or a quotient of two numbers that are exact, so
+   that the printed decimal number reads back as exactly this double. */
 static double round_off(double value) {
   int digits = 3;
   double power = 1;
@@ -346,7 +344,8 @@ static double round_off(double value) {
   return digits < 0 ? round(value / power) * power : round(value * power) / power;
 }
 
-/* A plan parses the text each time. So terms and factors that make no difference are left out. */
+/* A plan parses the text each time. So terms below least_share of the time on every problem, and
+   factors that differ from 1 by at most least_factor, are left out. */
 static const double least_share = 0.005, least_factor = 0.01;
 
 static bool formula_matters(const struct fitter *f, const struct portfolio_formula *formula,
@@ -374,18 +373,13 @@ static void formula_print_number(double value, struct text *out) {
   value_print(value_float(value), out);
 }
 
-static void print_tiles(const struct portfolio_formula *f, const struct portfolio_matrix *m,
-                        struct text *out) {
-  text_addf(out, "ceil_div(%s, %lld)", m->names[f->a], (long long)f->tile_a);
-  if (f->b != PORTFOLIO_NO_SIZE)
-    text_addf(out, " * ceil_div(%s, %lld)", m->names[f->b], (long long)f->tile_b);
-}
-
 static void print_blocks(const struct portfolio_formula *f, const struct portfolio_matrix *m,
                          int factors, struct text *out) {
   const long long units = m->multiprocessors > 0 ? m->multiprocessors : 1;
   text_add(out, factors & WAVES ? "ceil_div(" : factors & FILLED ? "max(" : "");
-  print_tiles(f, m, out);
+  text_addf(out, "ceil_div(%s, %lld)", m->names[f->a], (long long)f->tile_a);
+  if (f->b != PORTFOLIO_NO_SIZE)
+    text_addf(out, " * ceil_div(%s, %lld)", m->names[f->b], (long long)f->tile_b);
   if (factors & WAVES) text_addf(out, ", %lld)", units);
   if (factors & FILLED) text_addf(out, " / %lld.0, 1.0)", units);
 }

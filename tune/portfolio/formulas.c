@@ -10,7 +10,7 @@
 
 #include "base/hash.h"
 
-enum { PARTS = 5, FEW = 16 };
+enum { PARTS = 5, FEW = 16 }; /* FEW: with fewer problems there are no formulas */
 
 void portfolio_deal(size_t count, size_t parts, uint64_t seed, size_t *part) {
   uint64_t state = seed;
@@ -36,8 +36,8 @@ static int fit_all(const struct fitting *f, const bool *rows, cugen_error *err) 
   return status;
 }
 
-/* Returns the chosen variant of the least formula. Variants without a formula come last; of several
-   equal ones the first is taken. */
+/* Returns the index in `chosen` of the valid variant of the least formula. Variants without a
+   formula come last; of several equal ones the first is taken. */
 static size_t find_least(const struct fitting *f, size_t problem, size_t way) {
   size_t best = f->count;
   double least = INFINITY;
@@ -51,14 +51,15 @@ static size_t find_least(const struct fitting *f, size_t problem, size_t way) {
   return best;
 }
 
+/* Returns the cost of the problem if the chosen variant `given` serves it. */
 static double formulas_cost_of(const struct fitting *f, size_t problem, size_t given) {
   const double ratio =
       given < f->count ? portfolio_ratio(f->m, problem, f->chosen[given]) : (double)NAN;
   return fmin(portfolio_cost(ratio), PORTFOLIO_FAR_OFF);
 }
 
-/* Sets honest[way * problems + problem] for the problems of rows. Returns the way of fitting that
-   costs these problems less. */
+/* Sets honest[way * problems + problem] for the problems of rows, and *best to the way of fitting
+   that costs these problems least. part and others are scratch, by problem. */
 static int validate(const struct fitting *f, const bool *rows, size_t *honest, size_t *part,
                     bool *others, size_t *best, cugen_error *err) {
   const size_t problems = f->m->problems;
@@ -78,12 +79,6 @@ static int validate(const struct fitting *f, const bool *rows, size_t *honest, s
   for (size_t way = 1; way < FORMULA_WAYS; way++)
     if (sums[way] < sums[*best]) *best = way;
   return status;
-}
-
-static size_t count_rows(const struct portfolio_matrix *m, const bool *rows) {
-  size_t count = 0;
-  for (size_t p = 0; p < m->problems; p++) count += !rows || rows[p];
-  return count;
 }
 
 static int formulas_fit(const struct fitting *f, const bool *rows, size_t *honest, size_t *part,
@@ -107,8 +102,10 @@ static bool has_size_least(const struct portfolio_matrix *m) {
 
 int portfolio_formulas_fit(const struct portfolio_matrix *m, const bool *rows, const size_t *chosen,
                            size_t count, struct portfolio_formulas *out, cugen_error *err) {
+  size_t problems = 0;
   *out = (struct portfolio_formulas){0};
-  if (count_rows(m, rows) < FEW || !m->sizes || has_size_least(m)) return CUGEN_OK;
+  for (size_t p = 0; p < m->problems; p++) problems += !rows || rows[p];
+  if (problems < FEW || !m->sizes || has_size_least(m)) return CUGEN_OK;
   out->of = calloc(count + 1, sizeof *out->of);
   out->least = calloc(m->problems + 1, sizeof *out->least);
   out->honest = calloc(m->problems + 1, sizeof *out->honest);

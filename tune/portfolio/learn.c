@@ -24,7 +24,8 @@
 
 enum { FOLDS = 10, FEW = 16, MOST_LEAVES = 64 };
 
-/* Average loss that problems left out may have for the sake of the given problems: 0.1 %. */
+/* By how much the average cost of the problems left out may exceed the least one, if the problems
+   themselves are served better: 0.1 %. */
 static const double slack = 0.001;
 
 struct validation {
@@ -36,9 +37,9 @@ struct validation {
   size_t *chosen; /* variants chosen in a fold */
   size_t leaves;  /* most leaves of a rule */
   double *held;   /* [(leaves - 1) * problems + problem]: loss of the problem when left out */
-  double *trusts; /* like `held`, without doubts */
+  double *trusts; /* like `held`, for a rule whose variant is never doubted (PORTFOLIO_DOUBTED) */
   bool *missed;   /* problems that no variant learnt from the others serves */
-  bool doubts;
+  bool doubts;    /* the rule's variant may be doubted; `held` then has the losses with doubts */
 };
 
 /* ---- The order of the portfolio ------------------------------------------------------------- */
@@ -87,25 +88,30 @@ static int learn_choose(const struct portfolio_matrix *m, const bool *rows, size
 
 /* ---- What problems lose --------------------------------------------------------------------- */
 
-/* Returns the variant that serves when the tree says `choice`: that variant, unless it is doubted
-   because its formula is far above another one's. */
-static size_t served(const struct portfolio_matrix *m, size_t problem, const size_t *chosen,
-                     size_t count, size_t choice, const struct portfolio_formulas *formulas,
-                     bool doubts) {
-  const size_t given = portfolio_given(m, problem, chosen, count, choice, formulas->least);
-  const size_t least = formulas->least ? formulas->least[problem] : count;
-  if (!doubts || choice >= count || given != choice || least >= count) return given;
-  const int64_t *sizes = &m->values[problem * m->sizes];
-  const double own = portfolio_formula_of(&formulas->of[given][formulas->way], m, sizes);
-  const double other = portfolio_formula_of(&formulas->of[least][formulas->way], m, sizes);
+/* The variants that serve problems, and their formulas. */
+struct service {
+  const struct portfolio_matrix *m;
+  const size_t *chosen;
+  size_t count;
+  const struct portfolio_formulas *formulas;
+};
+
+/* Returns the index in `chosen` of the variant that serves when the tree says `choice`: that
+   variant, unless it is doubted because its formula is far above another one's. */
+static size_t served(const struct service *s, size_t problem, size_t choice, bool doubts) {
+  const struct portfolio_formulas *formulas = s->formulas;
+  const size_t given = portfolio_given(s->m, problem, s->chosen, s->count, choice, formulas->least);
+  const size_t least = formulas->least ? formulas->least[problem] : s->count;
+  if (!doubts || choice >= s->count || given != choice || least >= s->count) return given;
+  const int64_t *sizes = &s->m->values[problem * s->m->sizes];
+  const double own = portfolio_formula_of(&formulas->of[given][formulas->way], s->m, sizes);
+  const double other = portfolio_formula_of(&formulas->of[least][formulas->way], s->m, sizes);
   return isfinite(own) && other < own / PORTFOLIO_DOUBTED ? least : given;
 }
 
-static double loss_of(const struct portfolio_matrix *m, size_t problem, const size_t *chosen,
-                      size_t count, size_t choice, const struct portfolio_formulas *formulas,
-                      bool doubts) {
-  const size_t given = served(m, problem, chosen, count, choice, formulas, doubts);
-  return given < count ? portfolio_ratio(m, problem, chosen[given]) : (double)NAN;
+static double loss_of(const struct service *s, size_t problem, size_t choice, bool doubts) {
+  const size_t given = served(s, problem, choice, doubts);
+  return given < s->count ? portfolio_ratio(s->m, problem, s->chosen[given]) : (double)NAN;
 }
 
 static struct portfolio_loss sum_up(const double *losses, size_t count) {
@@ -135,7 +141,7 @@ static int run_fold(struct validation *v, size_t fold, cugen_error *err) {
   const struct portfolio_matrix *m = v->m;
   struct portfolio_tree tree = {0};
   struct portfolio_formulas formulas = {0};
-  size_t count;
+  size_t count = 0;
   for (size_t p = 0; p < m->problems; p++) v->rows[p] = v->fold[p] != fold;
   int status = learn_choose(m, v->rows, v->most, v->chosen, &count, err);
   for (size_t p = 0; p < m->problems && !status; p++)
@@ -144,13 +150,14 @@ static int run_fold(struct validation *v, size_t fold, cugen_error *err) {
   if (!status)
     status =
         portfolio_tree_grow(m, v->rows, v->chosen, count, formulas.honest, v->leaves, &tree, err);
+  const struct service service = {m, v->chosen, count, &formulas};
   for (size_t leaves = 1; leaves <= v->leaves && !status; leaves++)
     for (size_t p = 0; p < m->problems; p++) {
       if (v->rows[p]) continue;
       const size_t says = portfolio_tree_says(&tree, leaves, m, p),
                    at = (leaves - 1) * m->problems + p;
-      v->held[at] = loss_of(m, p, v->chosen, count, says, &formulas, true);
-      v->trusts[at] = loss_of(m, p, v->chosen, count, says, &formulas, false);
+      v->held[at] = loss_of(&service, p, says, true);
+      v->trusts[at] = loss_of(&service, p, says, false);
     }
   portfolio_tree_free(&tree);
   portfolio_formulas_free(&formulas);
@@ -197,18 +204,16 @@ static double least_cost(const struct validation *v) {
   return least;
 }
 
-static void exchange_held(struct validation *v) {
-  double *held = v->held;
-  v->held = v->trusts;
-  v->trusts = held;
-}
-
-/* Enables doubts if problems left out lose less with them. */
+/* Enables doubts if problems left out lose less with them, and sets `held` accordingly. */
 static void choose_doubts(struct validation *v) {
-  const double with = least_cost(v);
-  exchange_held(v);
-  v->doubts = with < least_cost(v) - 1e-9;
-  if (v->doubts) exchange_held(v);
+  double *const with = v->held;
+  const double cost = least_cost(v);
+  v->held = v->trusts;
+  v->doubts = cost < least_cost(v) - 1e-9;
+  if (v->doubts)
+    v->held = with;
+  else
+    v->trusts = with;
 }
 
 /* Marks the numbers of leaves that are nearly the best for problems left out; with few problems,
@@ -220,33 +225,29 @@ static void admit(const struct validation *v, bool *admitted) {
         v->m->problems < FEW || held_cost(v, leaves) <= least + slack * (double)v->m->problems;
 }
 
-/* ---- From all ------------------------------------------------------------------------------- */
+/* ---- Learning from all problems ------------------------------------------------------------- */
 
-static double tuned_cost(const struct portfolio_matrix *m, const struct portfolio_tree *tree,
-                         size_t leaves, const size_t *chosen, size_t count,
-                         const struct portfolio_formulas *formulas, bool doubts) {
+static double tuned_cost(const struct service *s, const struct portfolio_tree *tree, size_t leaves,
+                         bool doubts) {
   double sum = 0;
-  for (size_t p = 0; p < m->problems; p++)
-    sum += portfolio_cost(
-        loss_of(m, p, chosen, count, portfolio_tree_says(tree, leaves, m, p), formulas, doubts));
+  for (size_t p = 0; p < s->m->problems; p++)
+    sum += portfolio_cost(loss_of(s, p, portfolio_tree_says(tree, leaves, s->m, p), doubts));
   return sum;
 }
 
 /* Returns the fewest admitted leaves that serve the problems nearly as well as any. */
 static size_t choose_leaves(const struct validation *v, const struct portfolio_tree *tree,
-                            const size_t *chosen, size_t count,
-                            const struct portfolio_formulas *serves) {
-  const struct portfolio_matrix *m = v->m;
+                            const struct service *service) {
   bool admitted[MOST_LEAVES + 1] = {false};
   double costs[MOST_LEAVES + 1], least = INFINITY;
   size_t leaves = 1;
   admit(v, admitted);
   for (size_t i = 1; i <= v->leaves; i++) {
-    costs[i] =
-        admitted[i] ? tuned_cost(m, tree, i, chosen, count, serves, v->doubts) : (double)INFINITY;
+    costs[i] = admitted[i] ? tuned_cost(service, tree, i, v->doubts) : (double)INFINITY;
     least = fmin(least, costs[i]);
   }
-  while (leaves < v->leaves && costs[leaves] > least + PORTFOLIO_NEGLIGIBLE * (double)m->problems)
+  while (leaves < v->leaves &&
+         costs[leaves] > least + PORTFOLIO_NEGLIGIBLE * (double)v->m->problems)
     leaves++;
   return leaves;
 }
@@ -318,16 +319,15 @@ static void add_exception(struct exceptions *e, size_t problem, double gain) {
   e->gains[at] = gain;
 }
 
-/* Finds the exceptions. A problem is left out if its best variant would be doubted even if the rule
-   named it. */
-static void except(const struct portfolio_matrix *m, const struct portfolio_formulas *formulas,
-                   struct portfolio_learnt *out, struct exceptions *e) {
+/* Finds the exceptions, and has their fastest variants serve them. A problem is no exception if its
+   fastest variant would be doubted even if the rule named it. */
+static void except(const struct service *s, struct portfolio_learnt *out, struct exceptions *e) {
+  const struct portfolio_matrix *m = s->m;
   for (size_t p = 0; p < m->problems && m->sizes; p++) {
     const size_t best = fastest_of(m, p, out->chosen, out->count);
     const double ratio = portfolio_ratio(m, p, out->chosen[best]);
     const double gain = isnan(out->tuned[p]) ? INFINITY : out->tuned[p] / ratio;
-    if (isfinite(ratio) && gain > bearable &&
-        served(m, p, out->chosen, out->count, best, formulas, out->doubted > 0) == best)
+    if (isfinite(ratio) && gain > bearable && served(s, p, best, out->doubted > 0) == best)
       add_exception(e, p, gain);
   }
   for (size_t i = 0; i < e->count; i++) {
@@ -350,7 +350,7 @@ static void print_exceptions(const struct portfolio_matrix *m, const struct exce
   }
 }
 
-/* ---- All together --------------------------------------------------------------------------- */
+/* ---- The rule ------------------------------------------------------------------------------- */
 
 static int print_rule(const struct portfolio_matrix *m, const struct portfolio_tree *tree,
                       const struct portfolio_formulas *formulas,
@@ -382,17 +382,17 @@ static int apply(const struct portfolio_matrix *m, const struct validation *v,
                  struct portfolio_tree *tree, struct portfolio_formulas *formulas,
                  struct portfolio_learnt *out, cugen_error *err) {
   struct exceptions exceptions = {.count = 0};
-  const size_t most = portfolio_tree_leaves(tree);
+  const struct service service = {m, out->chosen, out->count, formulas};
+  const size_t most = portfolio_tree_leaves(tree), wanted = choose_leaves(v, tree, &service);
   out->doubted = v->doubts ? PORTFOLIO_DOUBTED : 0;
-  const size_t wanted = choose_leaves(v, tree, out->chosen, out->count, formulas);
   out->leaves = wanted < most ? wanted : most;
   for (size_t p = 0; p < m->problems; p++) {
     const size_t says = portfolio_tree_says(tree, out->leaves, m, p);
-    out->given[p] = served(m, p, out->chosen, out->count, says, formulas, v->doubts);
-    out->tuned[p] = loss_of(m, p, out->chosen, out->count, says, formulas, v->doubts);
+    out->given[p] = served(&service, p, says, v->doubts);
+    out->tuned[p] = loss_of(&service, p, says, v->doubts);
   }
   out->alone_loss = sum_up(out->tuned, m->problems);
-  if (m->problems > 1) except(m, formulas, out, &exceptions);
+  if (m->problems > 1) except(&service, out, &exceptions);
   drop_unused(m, tree, formulas, out);
   out->kernels = count_kernels(m, out->chosen, out->count);
   return print_rule(m, tree, formulas, &exceptions, out, err);
@@ -418,15 +418,11 @@ static int learn_from_all(const struct portfolio_matrix *m, const struct validat
   return status;
 }
 
-/* Sums up the losses of problems left out. With one or two problems they say too little. */
-static void take_held(const struct validation *v, struct portfolio_learnt *out) {
+/* Sums up the losses. One or two problems are too few to leave any out. */
+static void learn_sum_losses(const struct validation *v, struct portfolio_learnt *out) {
   const size_t problems = v->m->problems, leaves = out->leaves ? out->leaves : 1;
   for (size_t p = 0; p < problems; p++)
     out->held[p] = problems > 2 && out->count ? v->held[(leaves - 1) * problems + p] : (double)NAN;
-}
-
-static void learn_sum_losses(const struct validation *v, struct portfolio_learnt *out) {
-  const size_t problems = v->m->problems;
   out->tuned_loss = sum_up(out->tuned, problems);
   out->held_loss = sum_up(out->held, problems);
   for (size_t p = 0; p < problems; p++) {
@@ -446,10 +442,7 @@ int portfolio_learn(const struct portfolio_matrix *m, size_t most, struct portfo
     status = run_fold(&v, fold, err);
   if (!status && m->problems > 2) choose_doubts(&v);
   if (!status) status = learn_from_all(m, &v, out, err);
-  if (!status) {
-    take_held(&v, out);
-    learn_sum_losses(&v, out);
-  }
+  if (!status) learn_sum_losses(&v, out);
   close_validation(&v);
   return status;
 }

@@ -25,7 +25,7 @@ struct portfolio_learnt {
   /* For each variant, the expression of its time, by which "least" is found; an empty expression
      comes last. */
   struct text *times;
-  size_t leaves;
+  size_t leaves; /* number of leaves of the rule's tree */
   /* PORTFOLIO_DOUBTED; 0: the rule's variant serves even if its formula is much larger than the
      least. */
   double doubted;
@@ -34,7 +34,7 @@ struct portfolio_learnt {
   /* By problem: the loss; `held` is the loss when the problem was left out of the learning. NAN:
      not known. */
   double *tuned, *held;
-  /* Losses summed up; alone_loss: of `tuned`, without the rule's exceptions. */
+  /* Losses summed up over the problems; alone_loss: those of the rule without its exceptions. */
   struct portfolio_loss tuned_loss, held_loss, alone_loss;
 };
 

@@ -43,13 +43,13 @@ static inline int64_t portfolio_value(const struct portfolio_matrix *m, size_t p
 #define PORTFOLIO_UNSERVED 1e3
 
 /* The logarithm, so that sums compare geometric means, plus its square, so that the worst problems
-   count for more: one problem 10 % slower costs 1.5 times as much as ten problems 1 % slower. */
+   count for more: one problem 10 % slower costs 1.35 times as much as ten problems 1 % slower. */
 static inline double portfolio_cost(double ratio) {
   const double log_ratio = isfinite(ratio) ? log(ratio) : PORTFOLIO_UNSERVED;
   return isfinite(ratio) ? log_ratio + 5 * log_ratio * log_ratio : PORTFOLIO_UNSERVED;
 }
 
-/* The cost of a variant that is 40 % slower. Where few problems decide, a higher cost says no more
+/* The cost of a variant that is 43 % slower. Where few problems decide, a higher cost says no more
    than that the variant is far off. */
 #define PORTFOLIO_FAR_OFF 1.0
 

@@ -25,7 +25,7 @@ enum { MOST_DEPTH = 24 };
 /* Number of problems that the surroundings of a leaf count for in its choice. */
 static const double weight_of_prior = 6;
 
-/* Cost limit of a problem: the cost of a variant that is 75 % slower. With a higher limit, leaves
+/* Cost limit of a problem: the cost of a variant that is 72 % slower. With a higher limit, leaves
    would be made for the few problems that are far off. A variant that was not measured has this
    cost: it may be a good choice, but nothing says so. */
 static const double most_cost = 2;
@@ -34,7 +34,7 @@ static const double most_cost = 2;
    on. */
 struct leaf {
   size_t node, first, count, depth;
-  const double *prior; /* by choice: cost of a problem around this leaf */
+  const double *prior; /* by choice: mean cost of the problems around this leaf */
   double cost;
   double gain; /* gain of the best split */
   size_t feature;
@@ -79,8 +79,8 @@ static int tree_by_value(const void *a, const void *b) {
   return (x->problem > y->problem) - (x->problem < y->problem);
 }
 
-/* Returns the choice that is best for these problems and, with the weight of a few, for those
-   around them. The choice that suits only a handful of problems may be far off for the next one. */
+/* Returns the choice with the least cost for the leaf's problems (sums) and, with weight_of_prior,
+   for those around the leaf (prior). */
 static size_t best_choice(const double *sums, const double *prior, size_t count) {
   size_t best = 0;
   for (size_t i = 1; i < count; i++)
@@ -128,8 +128,8 @@ static void try_feature(struct grower *g, struct leaf *leaf, const double *prior
   }
 }
 
-/* Computes the mean cost of a problem in or around the leaf, by choice. Each cost is at most
-   most_cost. */
+/* Computes by choice the mean cost of the problems in and around the leaf. Each cost counts at most
+   as PORTFOLIO_FAR_OFF. */
 static void average_near(const struct grower *g, const struct leaf *leaf, double *out) {
   for (size_t c = 0; c < g->choices; c++) {
     out[c] = weight_of_prior * leaf->prior[c];
@@ -152,8 +152,8 @@ static size_t measure_leaf(struct grower *g, struct leaf *leaf, double *inner) {
   return choice;
 }
 
-/* Moves the leaf's problems whose feature is at most the threshold to the front, and returns their
-   number. */
+/* Moves the leaf's problems whose feature is at most the leaf's threshold to the front, and returns
+   their number. */
 static size_t tree_part(struct grower *g, const struct leaf *leaf) {
   size_t low = 0;
   for (size_t i = 0; i < leaf->count; i++) {
@@ -167,6 +167,7 @@ static size_t tree_part(struct grower *g, const struct leaf *leaf) {
   return low;
 }
 
+/* Returns the prior for the leaves into which the node is split. */
 static double *inner_of(const struct grower *g, size_t node) {
   return &g->priors[node * g->choices];
 }
@@ -192,15 +193,13 @@ static void look_ahead(struct grower *g, struct leaf *leaf, size_t feature, doub
   if (split.gain > leaf->gain + 1e-9) *leaf = split;
 }
 
-static bool divides(const struct portfolio_feature *feature) {
-  return feature->kind == FEATURE_MULTIPLE || feature->kind == FEATURE_MULTIPLES;
-}
-
+/* Finds the leaf's choice, its cost and its best split. */
 static void judge_leaf(struct grower *g, struct leaf *leaf) {
-  /* the caller frees all of the room: NOLINTNEXTLINE(clang-analyzer-unix.Malloc) */
+  /* tree_make_room's caller frees the memory: NOLINTNEXTLINE(clang-analyzer-unix.Malloc) */
   g->tree->nodes[leaf->node].choice = measure_leaf(g, leaf, inner_of(g, leaf->node));
   for (size_t f = 0; f < g->tree->feature_count && leaf->depth < MOST_DEPTH; f++)
-    for (int power = 0; power < PORTFOLIO_MOST_POWER && divides(&g->tree->features[f]); power++)
+    for (int power = 0;
+         g->tree->features[f].kind == FEATURE_MULTIPLES && power < PORTFOLIO_MOST_POWER; power++)
       look_ahead(g, leaf, f, power);
 }
 
@@ -228,13 +227,6 @@ static void tree_split_leaf(struct grower *g, size_t at) {
 }
 
 /* ---- Growing -------------------------------------------------------------------------------- */
-
-static size_t tree_list_rows(struct grower *g, const bool *rows) {
-  size_t count = 0;
-  for (size_t p = 0; p < g->m->problems; p++)
-    if (!rows || rows[p]) g->order[count++] = p;
-  return count;
-}
 
 /* Computes the costs. The last choice is the least formula, if there are formulas. */
 static void tree_fill(struct grower *g, const size_t *chosen, size_t count, const size_t *least) {
@@ -270,8 +262,12 @@ static bool tree_make_room(struct grower *g, size_t leaves) {
 }
 
 static void tree_grow(struct grower *g, const bool *rows, size_t leaves) {
-  /* Before any split nothing is known around the leaf. */
-  g->leaves[0] = (struct leaf){.count = tree_list_rows(g, rows), .prior = g->trial + g->choices};
+  size_t count = 0;
+  for (size_t p = 0; p < g->m->problems; p++)
+    if (!rows || rows[p]) g->order[count++] = p;
+  /* Nothing is around the root, so that its prior is 0: the second half of `trial`, which nobody
+     writes. */
+  g->leaves[0] = (struct leaf){.count = count, .prior = g->trial + g->choices};
   g->leaf_count = g->tree->count = 1;
   judge_leaf(g, &g->leaves[0]);
   while (g->leaf_count < leaves) {

@@ -22,9 +22,9 @@ struct portfolio_tree {
   size_t count;
 };
 
-/* Returns the chosen variant that serves a problem when the rule says `choice`: that one if it is
-   valid, otherwise least[problem]. least NULL: the first chosen variant that is valid. Returns
-   count if none is valid. */
+/* Returns the index in `chosen` of the variant that serves a problem when the rule says `choice`:
+   `choice` if it is valid, otherwise least[problem], or without formulas (least NULL) the first
+   valid one. Returns count if none is valid. */
 size_t portfolio_given(const struct portfolio_matrix *matrix, size_t problem, const size_t *chosen,
                        size_t count, size_t choice, const size_t *least);
 
@@ -37,9 +37,9 @@ int portfolio_tree_grow(const struct portfolio_matrix *matrix, const bool *rows,
                         struct portfolio_tree *out, cugen_error *err);
 void portfolio_tree_free(struct portfolio_tree *tree);
 
-/* portfolio_tree_leaves returns the number of leaves. portfolio_tree_says returns the choice for a
-   problem when the tree is cut to `leaves` leaves. */
+/* Returns the number of leaves. */
 size_t portfolio_tree_leaves(const struct portfolio_tree *tree);
+/* Returns the choice for a problem when the tree is cut to `leaves` leaves. */
 size_t portfolio_tree_says(const struct portfolio_tree *tree, size_t leaves,
                            const struct portfolio_matrix *matrix, size_t problem);
 /* Sets used[choice] for each choice that the tree cut to `leaves` leaves can give; the last entry
