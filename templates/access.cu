@@ -1,7 +1,7 @@
 // y[i + store_offset] = x[i + load_offset], where neighbours in x are load_stride and neighbours in y store_stride
-// elements apart: what a warp's access costs when its addresses are not one aligned stretch. Memory moves in sectors
-// of 32 bytes, so a warp's 32 elements of four bytes are 4 sectors at best, 5 with an offset, and 32 from a stride of
-// 8 on.
+// elements apart. It shows what a warp's access costs when its addresses are not one aligned stretch. Memory moves in
+// sectors of 32 bytes, so a warp's 32 elements of four bytes are 4 sectors at best, 5 with an offset, and 32 from a
+// stride of 8 on.
 // The lowest active_lanes lanes of each warp work. The first store_offset elements of y become zero.
 
 //@ include "lib/words.cuh"
@@ -13,17 +13,17 @@ __global__ void __launch_bounds__(threads) access(${params}) {
   bits *to = reinterpret_cast<bits *>(y);
   constexpr int workers = threads / 32 * active_lanes;
   const int lane = threadIdx.x % 32;
-  const index_t mine = lane < active_lanes ? n : 0;
+  const index_t mine = lane < active_lanes ? n : 0; // the lane moves only elements below this
   const index_t first = static_cast<index_t>(blockIdx.x) * (workers * loads) + threadIdx.x / 32 * active_lanes + lane;
   bits held[loads];
 #pragma unroll
   for (int i = 0; i < loads; ++i) {
     const index_t element = first + i * workers;
 //@ if scattered then
-    // An order without neighbours: an odd multiplier permutes the numbers below a power of two.
+    // Neighbouring lanes read elements far apart: an odd multiplier permutes the numbers below a power of two.
     const index_t taken = static_cast<index_t>(static_cast<unsigned long long>(element) * multiplier % n);
 //@ elseif broadcast then
-    // The first of the warp's elements: one word, which lies in one sector.
+    // All lanes read the first of the warp's elements, which lies in one sector.
     const index_t taken = element - element % active_lanes;
 //@ else
     const index_t taken = element;

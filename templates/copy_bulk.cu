@@ -6,7 +6,7 @@
 
 //@ include "lib/barrier.cuh"
 
-// Arrives at the barrier, whose phase then lasts until the bytes have come.
+// Starts a copy to shared memory, and arrives at the barrier, whose phase then lasts until the bytes have come.
 __device__ __forceinline__ void bulk_load(void *to, const void *from, unsigned bytes, unsigned barrier) {
   barrier_expect(barrier, bytes);
   asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
@@ -22,7 +22,7 @@ __device__ __forceinline__ void bulk_store(void *to, const void *from, unsigned 
   bulk_commit();
 }
 
-// Waits until all of the thread's stores are complete: shared memory ends with the block.
+// Waits until all of the thread's stores are complete, because shared memory ends with the block.
 __device__ __forceinline__ void bulk_finish() {
   asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
 }

@@ -1,7 +1,7 @@
 //@ include "lib/image.cuh"
 //@ include "lib/weights.cuh"
 
-// One thread an element. Neighbouring threads read neighbouring columns, and what one has read the next finds in the cache.
+// One thread an element. Neighbouring threads read neighbouring columns, and find in the cache what their neighbours have read.
 __global__ void __launch_bounds__(block_x * block_y) filter_naive(${params}) {
 //@ stage_weights("block_x * block_y")
   const index_t col = static_cast<index_t>(blockIdx.x) * block_x + threadIdx.x;

@@ -1,4 +1,4 @@
-// One element of the result, in double precision. Outside of the image a coordinate is brought back by its remainder.
+// One element of the result, in double precision.
 
 __constant__ weights_t weights[size * size];
 

@@ -1,13 +1,17 @@
 //@ include "lib/pack.cuh"
 //@ include "lib/image.cuh"
 //@ include "lib/weights.cuh"
+
+// A thread computes `vec` columns of `strip` rows, from the top to the bottom. A row of the image adds to the sums of
+// all `size` rows of results that it is part of, which stand in registers.
 //@
-//@ -- The halo on each side comes in loads of `halo` elements, as many as cover the radius: its own width where that is a
+//@ -- The halo on each side comes in as many loads of `halo` elements as cover the radius. halo is the radius if that is a
 //@ -- power of two below vec, else vec.
 //@ local halo = (radius < vec and is_pow2(radius)) and radius or vec
 //@ local halos = ceil_div(radius, halo)
 
-// How a strip is read: it and its halo lie inside the image and start aligned for wide loads; they lie inside; anywhere.
+// How a strip and its halo are read. packed: they lie inside the image, and wide loads fit; loose: they lie inside;
+// edge: they may reach beyond the image.
 enum strip_place { packed, loose, edge };
 
 // What a thread needs of one row of the image: its own columns and `radius` more on each side.

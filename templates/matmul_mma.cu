@@ -2,8 +2,9 @@
 // BM x BN tile of C, a warp a WM x WN part of it. Tiles of A and B travel from global to shared memory by asynchronous
 // copies, stages - 1 of them ahead of the one that is being multiplied.
 //
-// C is computed by its lines. Those of a C that is stored by columns are its columns, and its transpose is the product
-// of the operands' transposes the other way around: X is the operand whose lines (i) are C's, Y the other one.
+// A line of C is a row of C, or a column if C is stored by columns. X is the operand whose lines (rows of A, columns of
+// B) are C's lines, Y the other one. So X is A if C is stored by rows; otherwise X is B, and the transpose of C is
+// computed, which is the product of B's transpose by A's.
 
 //@ include "lib/pack.cuh"
 //@ include "lib/swizzled_tile.cuh"
@@ -183,7 +184,8 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_mma(${params}) {
     }
   }
 //@ end
-  // Lanes in pairs exchange two of their columns, so that each has four side by side: 32 bytes in all, and more.
+  // Lanes in pairs exchange two of their columns, so that each has four side by side, and two lanes store eight columns of a
+  // line side by side.
   const bool whole = ${X.extent} - ${X.tile0} >= ${X.tile} && ${Y.extent} - ${Y.tile0} >= ${Y.tile} &&
                      packs_fit<store_width>(C, ${line_c});
   const bool odd = lane % 2;

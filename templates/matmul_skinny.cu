@@ -1,10 +1,11 @@
-// C = A * B where C has few rows or few columns. X is the operand of many lines, Y the one of few: nearly all bytes are X's, and each is
-// multiplied by few others, so that the speed of memory decides. X goes from memory to registers, unroll loads ahead of their products.
+// C = A * B where C has few rows or few columns. A line is a row of A or a column of B. X is the operand of many lines, Y the one of few:
+// nearly all bytes are X's, and each is multiplied by few others, so that the speed of memory decides. X goes from memory to registers,
+// unroll loads ahead of their products.
 //
-// Four lanes (t) share a line's k, eight (g) stand beside each other along the lines. A unit of an X whose lines lie along k is 16 lines of
-// 128 bytes, which memory gives faster than halves of that: a lane has 32 bytes of the lines g and g + 8. Otherwise a unit is 128 bytes of
-// each of some k: a lane has 16 bytes, neighbouring lines, for each of its k. A lane may have any k, as long
-// as it has the same k of both operands.
+// Lane 4 g + t of a warp has the lines of number g and a quarter of their k, of number t. If X's lines lie along k, a unit of X is 16 lines
+// of 128 bytes, because memory gives 128 bytes faster than halves of them: a lane has 32 bytes of each of the lines g and g + 8. Otherwise a
+// unit is 128 bytes across the lines for each of several k: a lane has 16 bytes, which are neighbouring lines, for each of its k. It does
+// not matter which k a lane has, as long as it has the same k of both operands.
 //@ if tensor then
 // Tensor cores multiply 16 lines of X by 8 of Y; what a lane loads are its words of the fragments.
 //@ end
@@ -28,14 +29,14 @@
 //@ local b = { name = "B", from = of_batch("B", B_layout, "K", "N"), line = "B_stride1", k = "B_stride0", count = "N" }
 //@ local X, Y = a, b
 //@ if not x_is_a then X, Y = b, a end
-// A lane's elements of a unit along k, and its parts, of a line or a k each; the unit.
+// Of a unit, a lane has own_depth elements along k, in own_parts parts of one line or one k each; the unit's extents along k and across lines.
 constexpr int own_depth = ${lane_k}, own_parts = ${x_along_k and 2 or lane_k}, unit_depth = ${unit_k}, unit_lines = ${unit_x};
-// Y's lines, and the steps in which they are multiplied; a block's lines of X.
+// The number of Y's lines, the number of steps in which they are multiplied, and the number of X's lines of a block.
 constexpr int y_lines = ${count_y}, y_tiles = ${tiles_y}, block_lines = ${block_x};
 using x_pack = pack<A_t, ${x_along_k and lane_k or slice}>;
 using y_pack = pack<A_t, own_depth>;
 
-// Loads elements that stand `step` apart, Width at a time; zeros for those behind the first `left`.
+// Loads Count elements that stand `step` apart, Width at a time. Those behind the first `left` become zeros.
 template <int Width, int Count>
 __device__ __forceinline__ pack<A_t, Count> load_line(const A_t *from, index_t step, index_t left) {
   pack<A_t, Count> to;
@@ -88,7 +89,7 @@ __global__ void __launch_bounds__(threads) matmul_skinny(${params}) {
   const index_t first = 0, end = chunks_k;
 //@ end
 
-  // The last line stands in for those behind it, whose sums are not stored.
+  // Lines past X's end are replaced by the last line; their sums are not stored.
   const A_t *const y = ${Y.from};
 //@ if x_along_k then
   const A_t *x[units][own_parts];
@@ -104,13 +105,13 @@ __global__ void __launch_bounds__(threads) matmul_skinny(${params}) {
 //@ end
 
 //@ local tiles_x = x_along_k and 1 or slice // 2 -- products of 16 lines in a unit
-//@ local lines_x = x_along_k and 2 or slice      -- of a lane in a unit
+//@ local lines_x = x_along_k and 2 or slice      -- lines of a lane in a unit
 //@ if tensor then
   accumulator sum[units][${tiles_x}][y_tiles][4] = {};
 //@ else
   accumulator sum[units][${lines_x}][y_tiles] = {};
 //@ end
-  // What is on its way: a chunk of X, and of Y where that is small.
+  // A chunk of X on its way to registers, and the chunk of Y if that is small.
   struct chunk_of {
     x_pack x[unroll][units][own_parts];
 //@ if early then

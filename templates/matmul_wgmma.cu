@@ -3,15 +3,16 @@
 // shared memory, and warpgroups, the consumers, multiply them by wgmma. Barriers say which stages are full and which are
 // empty, so that loads are under way while products are, and while results are stored.
 //
-// C is computed by its lines. Those of a C that is stored by columns are its columns, and its transpose is the product
-// of the operands' transposes the other way around: X is the operand whose lines are C's, Y the other one.
+// A line of C is a row of C, or a column if C is stored by columns. X is the operand whose lines (rows of A, columns of
+// B) are C's lines, Y the other one. So X is A if C is stored by rows; otherwise X is B, and the transpose of C is
+// computed, which is the product of B's transpose by A's.
 //
 // Consumers share a tile's rows, or (pingpong) take tiles in turn, one storing while the other multiplies. The blocks of
 // a cluster stand cluster_x by cluster_y by split_k: those that need the same part of an operand bring it once, a part
 // each, for all (multicast); those along k add up their sums through each other's shared memory.
 //
-// Swapped, X and Y change roles: C's lines are the columns of the tile, of which there may be as few as 16, and each part
-// is transposed on its way to C.
+// With `swap`, X and Y change roles: C's lines are the columns of the tile, of which there may be as few as 16, and each
+// part is transposed on its way to C.
 //
 //@ if stream then
 // The tiles are no whole number of waves of clusters. Those that do not fill a wave are shared: their steps along k are dealt out evenly,
@@ -24,8 +25,8 @@
 //@ end
 // Where the copy engine does not take an operand or C as it is, lib/pad_lines.cuh has the launches before and after.
 
-//@ -- A_map, B_map and C_map are the tensor maps of A, B and C, or of their padded copies. X is the operand whose
-//@ -- lines are C's, Y the other one; C_lines and C_columns are the sizes of C along its lines' numbers and columns'.
+//@ -- A_map, B_map and C_map are the tensor maps of A, B and C, or of their padded copies. C_lines is the number of C's
+//@ -- lines, and C_columns their length.
 //@ A_map, B_map, C_map = pads_a and "padded_a" or "A", pads_b and "padded_b" or "B", pads_c and "padded_c" or "C"
 //@ local a = { map = A_map, tile = "tile_a", along_k = A_layout == "row" }
 //@ local b = { map = B_map, tile = "tile_b", along_k = B_layout == "col" }
@@ -173,8 +174,8 @@ __global__ void __launch_bounds__(threads, 1) ${cluster_size > 1 and "__cluster_
 //@ -- Waits for the last products, and releases their stage.
 //@ local finish = from_registers and "" or "wgmma_wait<0>(), release(last);"
 //@ if from_registers then
-    // The thread's words of X's first tile, by k and line: odd threads load those of a product in another order than even ones, or their
-    // banks would conflict. From here to the words 8 k or 64 lines on it is the same distance everywhere.
+    // The thread's words of X's first tile, by k and line. Odd threads load the words of a product in another order than even ones, because
+    // their banks would conflict otherwise. The distance to the word that is 8 k or 64 lines further on is the same from every word.
     const bool odd = lane % 2;
     const A_t *own_x[2][2];
 #pragma unroll
@@ -217,7 +218,7 @@ __global__ void __launch_bounds__(threads, 1) ${cluster_size > 1 and "__cluster_
       }
     };
 //@ else
-    // Issues the products of a step along k; those of the step before are then done, and its stage may be loaded anew.
+    // Issues the products of a step along k. The products of the step before are then done, and their stage may be loaded anew.
     const auto multiply = [&](bool first) {
       barrier_wait(full_0 + stage * 8, phase);
       wgmma_fence();

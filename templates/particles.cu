@@ -1,3 +1,5 @@
+// Moves particles by one step of dt. Beyond the walls of a box a spring pulls them back; drag and gravity act everywhere.
+
 //@ include "lib/pack.cuh"
 //@
 //@ -- Particles that one step of a thread moves together. In an array of structures packs lie along the record instead.
@@ -9,7 +11,7 @@ constexpr dtype stiffness = static_cast<dtype>(8);
 constexpr dtype drag = static_cast<dtype>(0.25);
 constexpr dtype gravity = static_cast<dtype>(0.5);
 
-// x y z, vx vy vz, one over the mass, and a number that makes whole packs.
+// The position x y z, the velocity vx vy vz, one over the mass, and an unused number that completes the last pack.
 struct particle {
   dtype at[8];
 

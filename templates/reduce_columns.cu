@@ -1,7 +1,7 @@
 //@ include "lib/reduce.cuh"
 
-// Each thread walks down `vec` columns, every `high`-th row of every `parts`-th group of rows; then the block's rows of
-// threads combine in shared memory, and the last block of a group of columns what the others have left.
+// Each thread walks down `vec` columns, every `high`-th row of every `parts`-th group of rows. Then the block's rows of
+// threads combine their results in shared memory, and the last block of a group of columns combines those of all blocks.
 
 // Adds a row to the sums of the thread's columns. whole: packs fit, and all of the columns exist.
 __device__ __forceinline__ void take(pack_sums<vec> &sums, const x_t *from, long long columns_left, bool whole) {
@@ -14,7 +14,7 @@ __device__ __forceinline__ void take(pack_sums<vec> &sums, const x_t *from, long
   }
 }
 
-// Threads (x, 0) have the result of their columns.
+// Combines the results of the block's rows of threads; threads (x, 0) have the results of their columns.
 __device__ __forceinline__ void merge_rows(pack_sums<vec> &sums) {
   __shared__ pack_sums<vec> tree[high][wide];
   tree[threadIdx.y][threadIdx.x] = sums;
@@ -54,12 +54,12 @@ __global__ void __launch_bounds__(wide * high) reduce(${params}) {
       if (e < columns_left) (parts == 1 ? y[column + e] : partials[blockIdx.y * cols + column + e]) = sums.at[e];
   }
   if (parts == 1) return;
-  __threadfence(); // the numbers before the ticket
+  __threadfence(); // the numbers are written before the ticket
   __syncthreads();
   if (threadIdx.x == 0 && threadIdx.y == 0) last = atomicAdd(tickets + blockIdx.x, 1u) == parts - 1;
   __syncthreads();
   if (!last) return;
-  __threadfence(); // the ticket before the numbers
+  __threadfence(); // the ticket is read before the numbers
   sums = starts;
   for (int part = threadIdx.y; part < parts; part += high) {
 #pragma unroll

@@ -2,8 +2,8 @@
 
 //@ -- Where the threads of a block combine what they have: in "global" memory, in "shared" memory, or by a "shuffle" of registers.
 //@ if exchange ~= "shuffle" then
-// Half of the threads combine pairs, a quarter, ...; the barrier in the loop is what makes one half's work visible to
-// the next. All threads have the result.
+// Half of the threads combine pairs of numbers, then a quarter, and so on. The barrier makes one round's numbers visible
+// to the next one. All threads have the result.
 __device__ __forceinline__ result merge_tree(result *numbers, result value) {
   numbers[threadIdx.x] = value;
   __syncthreads();
@@ -16,7 +16,7 @@ __device__ __forceinline__ result merge_tree(result *numbers, result value) {
 
 //@ end
 //@ local merged = exchange == "shared" and "merge_tree(tree.at(0), sum)" or "merge_block<threads>(sum)"
-// Each thread first combines its elements in a register.
+// Combines a block's share of each segment. Each thread first combines its elements in a register.
 __global__ void partial(${params}) {
   for (long long segment = blockIdx.y; segment < segments; segment += gridDim.y) {
     const x_t *from = x + segment * next;
@@ -33,7 +33,7 @@ __global__ void partial(${params}) {
   }
 }
 
-// The numbers of the blocks, which stand `threads` apart where the tree is in global memory.
+// Combines the numbers that the blocks have left, which stand `threads` apart where the tree is in global memory.
 __global__ void finish(${params}) {
 //@ local apart = exchange == "global" and "static_cast<long long>(i) * threads" or "i"
   for (long long segment = blockIdx.y; segment < segments; segment += gridDim.y) {

@@ -1,6 +1,6 @@
 //@ include "lib/reduce.cuh"
 
-// A pack of `vec` elements; streaming: marked to be evicted first, since nothing is read twice.
+// Loads a pack of `vec` elements; "streaming" marks it to be evicted first, since nothing is read twice.
 __device__ __forceinline__ pack<x_t, vec> fetch(const x_t *from) {
 //@ local words = { [4] = "unsigned", [8] = "uint2", [16] = "uint4" }
 //@ if loads == "streaming" then
@@ -14,9 +14,9 @@ __device__ __forceinline__ pack<x_t, vec> fetch(const x_t *from) {
 //@ end
 }
 
-// The thread's share of a segment of `count` elements, as block `part` of `of`. Tiles of `items` packs a thread go round the
-// blocks. What lies before the first element that a wide load may begin at, and what is left behind the last whole tile,
-// is taken one by one.
+// Combines the thread's share of a segment of `count` elements, as block number `part` of `of` blocks, which take turns on
+// tiles of `items` packs a thread. The elements before the first one that a wide load may begin at, and those behind the
+// last whole tile, are taken one by one.
 __device__ __forceinline__ result walk(const x_t *from, long long count, int part, int of) {
   constexpr int tile = threads * vec * items;
   const int past = static_cast<int>(reinterpret_cast<size_t>(from) / sizeof(x_t) % vec);
@@ -38,7 +38,8 @@ __device__ __forceinline__ result walk(const x_t *from, long long count, int par
   return sums.all();
 }
 
-// Combines what the blocks of a segment have left, in the order of their numbers. Other blocks wrote it: loads pass the L1.
+// Combines what the blocks of a segment have left, in the order of their numbers. The loads bypass the L1, because other blocks
+// wrote what they read.
 __device__ __forceinline__ result collect(const x_t *from, const result *left, int of) {
   result sum = nothing(static_cast<result>(from[0]));
   for (int i = threadIdx.x; i < of; i += threads) sum = merge(sum, __ldcg(left + i));
@@ -59,13 +60,13 @@ __global__ void __launch_bounds__(threads) reduce(${params}) {
         y[segment] = sum;
       } else {
         left[blockIdx.x] = sum;
-        __threadfence(); // the number before the ticket
+        __threadfence(); // the number is written before the ticket
         last = atomicAdd(tickets + segment, 1u) == of - 1;
       }
     }
     __syncthreads();
     if (of > 1 && last) {
-      __threadfence(); // the ticket before the numbers
+      __threadfence(); // the ticket is read before the numbers
       sum = merge_block<threads>(collect(from, left, of));
       if (threadIdx.x == 0) {
         y[segment] = sum;

@@ -102,6 +102,8 @@ struct member {
   size_t first, count; /* in member_codes */
 };
 
+/* The bounds to which the policy of buckets rounds a size, in rising order; none: it is not
+   rounded. */
 struct bucket {
   const long long *bounds;
   size_t count;

@@ -6,7 +6,7 @@ __device__ __forceinline__ unsigned shared_address(const void *at) {
   return static_cast<unsigned>(__cvta_generic_to_shared(at));
 }
 
-// Bytes  4, 8 or 16; both addresses are multiples of it. 16 bytes go past the L1 cache.
+// Starts a copy of Bytes (4, 8 or 16) if wanted. Both addresses are multiples of Bytes. Copies of 16 bytes bypass the L1.
 template <int Bytes> __device__ __forceinline__ void copy_if(bool wanted, void *to, const void *from) {
   if (Bytes == 16) {
     asm volatile("{.reg .pred wanted; setp.ne.b32 wanted, %0, 0; @wanted cp.async.cg.shared.global [%1], [%2], 16;}" ::"r"(
@@ -34,7 +34,7 @@ __device__ __forceinline__ void copy_commit() {
   asm volatile("cp.async.commit_group;");
 }
 
-// Waits until all of the thread's groups but the latest so many have arrived.
+// Waits until all of the thread's groups but the Latest newest ones have arrived.
 template <int Latest> __device__ __forceinline__ void copy_wait() {
   asm volatile("cp.async.wait_group %0;" ::"n"(Latest) : "memory");
 }

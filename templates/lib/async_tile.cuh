@@ -15,8 +15,8 @@
 // Threads      threads of the block, which share the work
 // k_contiguous whether k or i is contiguous in global memory
 //
-// What lies beyond the operand's end along i is never asked about: a copy there reads the last element (or pack)
-// again, and what is computed from it is not stored. Along k the first tile may be short, and has zeros there.
+// Copies are not checked against the operand's end along i: beyond it they read the last element (or pack) again, and what
+// is computed from it is not stored. Along k the first tile may be short, and has zeros there.
 template <typename T, int Extent, int Depth, int Lead, int Width, int Threads, bool k_contiguous> struct async_tile {
   static constexpr int copies = Extent * Depth / (Width * Threads);
 
@@ -34,8 +34,8 @@ template <typename T, int Extent, int Depth, int Lead, int Width, int Threads, b
     return k_contiguous ? p * lines / Extent * sector : lines > 0 ? p * lines : p * Threads * Width / Extent;
   }
 
-  int own_k;             // of the thread's first copy
-  int own_at;            // where it goes in shared memory
+  int own_k;             // the k of the thread's first copy
+  int own_at;            // where that copy goes in shared memory
   const T *from[copies]; // where its next copies come from
 
   // origin: the tile's first element; stride: from one line to the next; i_left: elements from the tile's first to

@@ -31,12 +31,13 @@ __device__ __forceinline__ void barrier_wait(unsigned barrier, unsigned parity) 
   } while (!done);
 }
 
-// Ends a group of the thread's stores, of which the next function counts.
+// Ends a group of the thread's stores.
 __device__ __forceinline__ void bulk_commit() {
   asm volatile("cp.async.bulk.commit_group;" ::: "memory");
 }
 
-// Waits until all but the thread's newest stores have read their shared memory, which may then be overwritten.
+// Waits until all of the thread's groups of stores but the Newest last ones have read their shared memory, which may then be
+// overwritten.
 template <int Newest> __device__ __forceinline__ void bulk_wait_read() {
   asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(Newest) : "memory");
 }

@@ -5,8 +5,8 @@
 //@   local distance = layout == "row" and rows .. " * " .. name .. "_stride0" or columns .. " * " .. name .. "_stride1"
 //@   return name .. " + static_cast<index_t>(blockIdx.z) * " .. distance
 //@ end
-//@ -- The value to store for a sum at a row and column of a product's C, by default the block's; the formula takes those of the
-//@ -- whole batch.
+//@ -- Returns the value to store for a sum at a row and column of C in the product of number `product`, by default the block's.
+//@ -- The epilogue's formula takes the row and column in the whole batch.
 //@ function stored(sum, row, col, product)
 //@   product = "static_cast<index_t>(" .. (product or "blockIdx.z") .. ")"
 //@   if accumulator == "i32" and result ~= "i32" then sum = "static_cast<float>(" .. sum .. ")" end

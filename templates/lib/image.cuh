@@ -1,9 +1,9 @@
 #pragma once
-// An image whose elements can be asked for by any row and column, also outside of it: there it goes on by `boundary`. Wants
-// the problem's dtype and boundary, an argument `image` and the tunable image_in.
+// An image whose elements can be asked for by any row and column, also outside of it, where `boundary` says how it goes on.
+// Needs the problem's dtype and boundary, an argument `image` and the tunable image_in.
 
-// Where an index past the edge is read from; negative: nowhere, there is zero. What lies further out than once the image's
-// size is reflected or repeated again.
+// Returns the index that is read in place of index i; negative: none, and the value is zero. An index further out than once
+// the image's size is reflected or repeated again.
 __device__ __forceinline__ index_t inside(index_t i, index_t count) {
 //@ if boundary == "clamp" then
   return min(max(i, static_cast<index_t>(0)), count - 1);
@@ -28,7 +28,7 @@ struct image_view {
 //@ end
   index_t height, width;
 
-  // Rows of -1 (and columns) are zero.
+  // Returns the element at a row and a column.
   __device__ __forceinline__ weights_t at(index_t row, index_t col) const {
 //@ if image_in == "global" then
     const index_t r = inside(row, height);

@@ -6,13 +6,13 @@
 // is 0 again, for the next launch.
 __device__ __forceinline__ bool is_last(unsigned count, tickets_t *ticket) {
   __shared__ bool last;
-  __threadfence(); // the sums before the ticket
+  __threadfence(); // the sums are written before the ticket
   __syncthreads();
   if (threadIdx.x == 0) {
     last = atomicAdd(ticket, 1u) == count - 1;
     if (last) *ticket = 0;
   }
   __syncthreads();
-  __threadfence(); // the ticket before the sums
+  __threadfence(); // the ticket is read before the sums
   return last;
 }

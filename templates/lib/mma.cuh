@@ -5,10 +5,10 @@
 // A warp adds the product of a 16 x k matrix by a k x 8 one to a 16 x 8 one. Lane l has, with g = l / 4 and t = l % 4,
 // sums of the rows g and g + 8 and the columns 2 t and 2 t + 1, in this order.
 //
-// Both operands come as fragments of 16 lines (rows of A, columns of B): words t + 4 q of the lines g + 8 h. A word is
-// 4 bytes, elements with neighbouring k, or a double; there are two of them along k, or k / 4 doubles. Of A it is
-// fragment[2 q + h]. Of B one half h is multiplied, whose words must stand in neighbouring registers, or they would be
-// moved there each time: fragment[words h + q].
+// Both operands come as fragments of 16 lines (rows of A, columns of B). A lane has the words t + 4 q of the lines g + 8 h,
+// for h = 0 and 1. A word is 4 bytes, of elements with neighbouring k, or a double; q counts two words, or k / 4 doubles.
+// In a fragment of A the word is number 2 q + h. An instruction multiplies one half h of a fragment of B, whose words must
+// stand in neighbouring registers, or they would be moved there each time: the word is number mma_words h + q.
 
 //@ if dtype == "f64" then
 using mma_word = double;
@@ -57,8 +57,8 @@ __device__ __forceinline__ void multiply_add(accumulator (&sum)[4], const mma_wo
 //@ end
 }
 
-// Each lane says where one line of 16 bytes lies, and gets the word l % 4 of the line l / 4 of four times 8 lines; transposed
-// the element l / 4 of the lines 2 (l % 4) and the next, of 2 bytes each.
+// Loads four matrices of 8 lines of 16 bytes. Lane l gives the address of one of the 32 lines, and gets the word l % 4 of line
+// l / 4 of each matrix; transposed, the elements l / 4, of 2 bytes each, of the lines 2 (l % 4) and 2 (l % 4) + 1.
 //@ for _, way in ipairs { { "load_matrices", "" }, { "load_matrices_transposed", ".trans" } } do
 //@ local name, transposed = table.unpack(way)
 __device__ __forceinline__ void ${name}(unsigned (&to)[4], const void *line) {
@@ -74,8 +74,8 @@ template <typename T, class Tile, int Extent, bool Matrices, bool Left> struct m
   static constexpr int count = Extent / 16;
   static constexpr int steps = Tile::depth / mma_depth;
   static_assert((Extent & (Extent - 1)) == 0, "what stands in place of an addition below");
-  // The first element that the lane reads. Those along its line are found by an exclusive or with their distance, since
-  // the warp's part begins at a multiple of its extent and packs change places by an exclusive or too.
+  // The first element that the lane reads. The others of its line are found by an exclusive or with their distance, since
+  // the warp's part begins at a multiple of its extent and packs change places by an exclusive or, too.
   int own;
 
   // first: the warp's first line, along i.

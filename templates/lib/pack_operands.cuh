@@ -1,12 +1,12 @@
-//@ -- Where the operand "a" or "b" of this block's product has been laid out.
+//@ -- Returns the address of the new layout of operand "a" or "b" for this block's product.
 //@ function packed_operand(name)
 //@   local at = name == "b" and packs_a and "workspace + batch * packed_a" or "workspace"
 //@   return batch == 1 and at or at .. " + static_cast<index_t>(blockIdx.z) * packed_" .. name
 //@ end
 // Copies a block's 64 x 32 elements (along i and k) of an operand to a layout with a line for each k, which ends in zeros.
 //
-// from    the operand's first element; next_i, next_k: from one element to the next
-// to      the first of the `depth` new lines, which are `line` long; the operand has `count` elements for each
+// from    the operand's first element; next_i and next_k are the strides along i and along k
+// to      the first of the `depth` new lines, which are `line` elements long, `count` of them the operand's
 __device__ __forceinline__ void pack_part(const dtype *from, index_t next_i, index_t next_k, bool k_contiguous,
                                           dtype *to, index_t line, index_t count, index_t depth, index_t block) {
   __shared__ dtype part[32][65]; // 65: along i and along k neighbours are in different banks

@@ -1,6 +1,7 @@
-// Copies for the tensor memory accelerator, which wants lines (rows, or the columns of a matrix that is stored by them) of whole 16
-// bytes: padded_a and padded_b of the operands, and C of padded_c. A block moves one box, by the tensor map on the padded side and
-// element by element on the other, where a line may begin anywhere; neighbours move what lies side by side.
+// The tensor memory accelerator needs lines (rows, or the columns of a matrix that is stored by them) of whole 16 bytes. So
+// pad_operands copies A to padded_a and B to padded_b, and unpad_result copies padded_c to C. A block moves one box, by the tensor map
+// on the padded side and element by element on the other, where a line may begin anywhere; neighbouring threads move neighbouring
+// elements.
 //@ local and_z = batch > 1 and ", static_cast<int>(at.z)" or ""
 //@ if pads_a or pads_b or pads_c then
 
@@ -21,7 +22,7 @@ template <int box_length, int box_lines> struct boxes {
 //@ end
 //@ if pads_a or pads_b then
 
-// Pads a box of an operand, which has `lines` of `length` elements, `distance` from one to the next.
+// Pads box `number` of an operand, which has `lines` lines of `length` elements; they begin `distance` elements apart.
 template <int box_lines>
 __device__ __forceinline__ void pad_box(const A_t *from, index_t distance, index_t length, index_t lines, const tensor_map &to,
                                         index_t number) {

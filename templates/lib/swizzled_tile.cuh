@@ -13,8 +13,8 @@
 //              a register
 // Threads      threads of the block, which share the work
 //
-// What lies beyond the operand's end along i is never asked about: a copy there reads the last element (or pack)
-// again, and what is computed from it is not stored. Along k the first tile may be short, and has zeros there.
+// Copies are not checked against the operand's end along i: beyond it they read the last element (or pack) again, and what
+// is computed from it is not stored. Along k the first tile may be short, and has zeros there.
 template <typename T, int Extent, int Depth, bool k_contiguous, int Span, int Width, int Threads>
 struct swizzled_tile {
   static constexpr bool along_k = k_contiguous;
@@ -36,8 +36,8 @@ struct swizzled_tile {
     return line * line_size + moved * pack_size + along % pack_size;
   }
 
-  // The thread's p-th copy: neighbouring threads take neighbouring copies of a line. Where the block copies whole lines
-  // at once, it is as far along its line as the first, and as many lines further down.
+  // Where the thread's p-th copy lies; neighbouring threads take neighbouring copies of a line. If the block copies whole
+  // lines at once, all copies of a thread lie equally far along their lines.
   static constexpr int across = line_size / Width;
   static constexpr bool whole_lines = Threads % across == 0;
   static constexpr int lines_at_once = whole_lines ? Threads / across : 0;
@@ -66,7 +66,7 @@ struct swizzled_tile {
 
   __device__ __forceinline__ const T *source(int p) const {
     const index_t wanted = k_contiguous ? line(p) : along(p);
-    const index_t i = wanted < i_left ? wanted : i_left - (k_contiguous ? 1 : Width); // past the end the last ones
+    const index_t i = wanted < i_left ? wanted : i_left - (k_contiguous ? 1 : Width); // past the end: the last ones
     return k_contiguous ? from + along(p) + i * stride : from + i + line(p) * stride;
   }
 

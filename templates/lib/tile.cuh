@@ -12,7 +12,7 @@
 //              stores of a warp to different banks
 // Width        elements in one global access
 // Threads      threads of the block, which share the work
-// k_contiguous whether k or i is contiguous in global memory. A line is a stretch that is: Depth or Extent long
+// k_contiguous whether k or i is contiguous in global memory, where a contiguous line is Depth or Extent elements long
 template <typename T, int Extent, int Depth, int Lead, int Width, int Threads, bool k_contiguous> struct staged_tile {
   static constexpr int packs_per_line = (k_contiguous ? Depth : Extent) / Width;
   static constexpr int packs_per_thread = Extent * Depth / (Width * Threads);
@@ -28,15 +28,15 @@ template <typename T, int Extent, int Depth, int Lead, int Width, int Threads, b
     return (p * Threads + static_cast<int>(threadIdx.x)) % packs_per_line * Width;
   }
 
-  // The whole tile lies inside the matrix and its packs are aligned: no question asked.
+  // Fetches a tile that lies inside the matrix and whose packs are aligned.
   // origin: the tile's first element; stride: from one line to the next.
   __device__ __forceinline__ void fetch(const T *origin, index_t stride) {
 #pragma unroll
     for (int p = 0; p < packs_per_thread; ++p) held[p] = load_pack<Width>(origin + line(p) * stride + along(p));
   }
 
-  // Anywhere else: one element at a time, with zeros for what lies outside the matrix, which add nothing to the
-  // product. i_left, k_left: elements from the origin to the matrix's end.
+  // Fetches any other tile, one element at a time, with zeros for what lies outside the matrix, which add nothing to
+  // the product. i_left, k_left: elements from the origin to the matrix's end.
   __device__ __forceinline__ void fetch_guarded(const T *origin, index_t stride, index_t i_left, index_t k_left) {
     const index_t lines_left = k_contiguous ? i_left : k_left;
     const index_t along_left = k_contiguous ? k_left : i_left;

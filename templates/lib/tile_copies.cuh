@@ -4,7 +4,7 @@
 //@ function tile_copies(one, other, sooner, later)
 //@   local x, y, p, q = one[1], other[1], sooner[1], later[1]
   constexpr int copies = tile_${x}::copies + tile_${y}::copies;
-  // Starts some of the next tiles' copies, from the first of them up to the last; the end of the copies also ends the group.
+  // Starts the copies of the next tiles from number `first` to number last - 1. The last copy of the tiles also ends their group.
   const auto copy_tiles = [&](int at, bool wanted, int first, int last) {
 #pragma unroll
     for (int p = 0; p < copies; ++p) {

@@ -2,8 +2,8 @@
 // Products of tiles in shared memory by a warpgroup, four warps: wgmma (sm_90a). PTX ISA, "Asynchronous Warpgroup Level
 // Matrix Multiply-Accumulate Instructions".
 //
-// A tile of X has 64 rows, one of Y BN; k reaches 32 bytes far. The sums are 64 x BN, in registers: thread t has of row
-// t / 32 * 16 + t % 32 / 4 + 8 h and of the columns 8 q + t % 4 * 2 and the next one the sums 4 q + 2 h and the next.
+// A tile of X has 64 rows, a tile of Y has BN, and both are 32 bytes long along k. The 64 x BN sums are in registers: sum[4 q + 2 h]
+// and sum[4 q + 2 h + 1] of thread t belong to row t / 32 * 16 + t % 32 / 4 + 8 h (h is 0 or 1), column 8 q + t % 4 * 2 and the next.
 
 //@ wgmma_sum = dtype == "i8" and "int" or "float"
 //@ local sums, registers = {}, {}
@@ -13,7 +13,7 @@
 //@ local kinds = { bf16 = "k16.f32.bf16.bf16", f16 = "k16.f32.f16.f16", tf32 = "k8.f32.tf32.tf32",
 //@                 e4m3 = "k32.f32.e4m3.e4m3", e5m2 = "k32.f32.e5m2.e5m2", i8 = "k32.s32.s8.s8" }
 //@ local n = BN // 2
-//@ -- The operands' signs, and across which dimension they are stored: bytes and words are only along k.
+//@ -- The operands' factors (1), and whether they are stored along k (0) or across it (1), which only 2-byte elements may be.
 //@ local modes = dtype == "i8" and "" or ", 1, 1"
 //@ if sizeof(operand) == 2 then modes = modes .. ", " .. (x_along_k and 0 or 1) .. ", " .. (y_along_k and 0 or 1) end
 
@@ -25,7 +25,7 @@ __device__ __forceinline__ void wgmma_commit() {
   asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
 }
 
-// Waits until at most so many groups of products are under way.
+// Waits until at most Groups groups of products are under way.
 template <int Groups> __device__ __forceinline__ void wgmma_wait() {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(Groups) : "memory");
 }
@@ -39,7 +39,8 @@ __device__ __forceinline__ void wgmma(${wgmma_sum} (&sum)[BN / 2], unsigned long
 }
 
 //@ if from_registers then
-// The same with the tile of X in registers: x[2 q + h] of thread t is word t % 4 + 4 q along k of row t / 32 * 16 + t % 32 / 4 + 8 h.
+// Like the function above, with the tile of X in registers: x[2 q + h] of thread t is the 4-byte element of row
+// t / 32 * 16 + t % 32 / 4 + 8 h at k = t % 4 + 4 q, for q and h 0 or 1.
 __device__ __forceinline__ void wgmma(${wgmma_sum} (&sum)[BN / 2], const unsigned (&x)[4], unsigned long long y, bool add) {
   asm volatile("{.reg .pred p; setp.ne.b32 p, %${n + 5}, 0; wgmma.mma_async.sync.aligned.m64n${BN}${kinds[dtype]} "
                "{${table.concat(registers, ", ")}}, {%${n}, %${n + 1}, %${n + 2}, %${n + 3}}, %${n + 4}, p, 1, 1;}"
@@ -49,14 +50,14 @@ __device__ __forceinline__ void wgmma(${wgmma_sum} (&sum)[BN / 2], const unsigne
 //@ end
 
 // Stores four 8 x 8 matrices of 2-byte elements. Eight lanes give the addresses of each matrix's lines; word w of a lane
-// belongs to matrix w. Swapped, each is transposed.
+// belongs to matrix w. With `swap`, each matrix is transposed.
 __device__ __forceinline__ void store_matrices(unsigned line, unsigned a, unsigned b, unsigned c, unsigned d) {
   asm volatile("stmatrix.sync.aligned.m8n8.x4${swap and ".trans" or ""}.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(line), "r"(a), "r"(b), "r"(c),
                "r"(d)
                : "memory");
 }
 
-// Four sums to and from shared memory, by its address; they are read from any block of the cluster.
+// store_words stores four sums in shared memory, and add_words adds four sums from there, of any block of the cluster.
 //@ local word, kind = "f32", "f"
 //@ if dtype == "i8" then word, kind = "s32", "r" end
 __device__ __forceinline__ void store_words(unsigned to, const ${wgmma_sum} *from) {
@@ -74,7 +75,7 @@ __device__ __forceinline__ void add_words(unsigned from, ${wgmma_sum} *to) {
   to[0] += a, to[1] += b, to[2] += c, to[3] += d;
 }
 
-// Change the registers of the warpgroup's threads: others may take what some give up.
+// Change the number of registers of the warpgroup's threads: a warpgroup may take the registers that another one gives up.
 template <int Count> __device__ __forceinline__ void fewer_registers() {
   asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(Count));
 }

@@ -1,4 +1,4 @@
-    // A consumer's results, and how it stores them. Included in the kernel, after lib/wgmma_multiply.cuh.
+    // A consumer's results, and how it stores them; included in the kernel.
 //@ -- Word w of a part's results, as it is stored: two neighbouring results of 2 bytes, or one of 4 bytes.
 //@ function words_of(sums, part, w, line, column)
 //@   if sizeof(result) == 4 then
@@ -18,7 +18,8 @@
 //@ if batch > 1 then
     int z = 0; // of the product that is stored
 //@ end
-    // The element of C that a thread's sum e of 8 columns gives; line and column are those of part and columns.
+    // Returns the element of C for number e of the thread's four sums of 8 columns, which begin at `column`; the part's 64 lines begin
+    // at `line`.
     const auto result_of = [&](${wgmma_sum} acc, int line, int column, int e) {
       line += warp * 16 + lane / 4 + e / 2 * 8;
       column += lane % 4 * 2 + e % 2;

@@ -1,5 +1,5 @@
 #pragma once
-// The order of tiles, and how a block brings its part of one.
+// The order of tiles, and the packing of two results in a word.
 struct place {
   int x, y${batch > 1 and ", z" or ""};
 };
