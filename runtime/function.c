@@ -2,6 +2,7 @@
 #include "function.h"
 
 #include <dlfcn.h>
+#include <link.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +11,14 @@
 bool function_is(const struct compiled *compiled) {
   const size_t length = sizeof LIBRARY_FUNCTION - 1;
   return compiled->image_length > length && memcmp(compiled->image, LIBRARY_FUNCTION, length) == 0;
+}
+
+/* Returns true if the symbol is a variable, which is no code and cannot be called. */
+static bool is_variable(const void *found) {
+  Dl_info ignored;
+  void *symbol = NULL;
+  return dladdr1(found, &ignored, &symbol, RTLD_DL_SYMENT) && symbol &&
+         ELF64_ST_TYPE(((const ElfW(Sym) *)symbol)->st_info) == STT_OBJECT;
 }
 
 /* RTLD_NODELETE: a library of CUDA code cannot be unloaded safely. */
@@ -22,13 +31,20 @@ static int function_find(const char *path, const char *name, cugen_baseline *out
         "the library does not load: %s. Build it with -shared -fPIC, with all that it needs",
         dlerror());
   void *found = dlsym(library, name);
+  int status = CUGEN_OK;
   if (!found)
-    error_set(err, CUGEN_ERROR_USAGE,
-              "%s has no function '%s': export it, in C++ as extern \"C\"; 'nm -D' lists them",
-              path, name);
+    status =
+        error_set(err, CUGEN_ERROR_USAGE,
+                  "%s has no function '%s': export it, in C++ as extern \"C\"; 'nm -D' lists them",
+                  path, name);
+  else if (is_variable(found))
+    status = error_set(err, CUGEN_ERROR_USAGE,
+                       "'%s' in %s is a variable, and a baseline is a function: 'nm -D' marks "
+                       "functions with T",
+                       name, path);
   memcpy(out, &found, sizeof found); /* POSIX: a function's address fits a data pointer */
   dlclose(library);
-  return found ? CUGEN_OK : CUGEN_ERROR_USAGE;
+  return status;
 }
 
 int function_load(const struct compiled *compiled, cugen_baseline *out, cugen_error *err) {
