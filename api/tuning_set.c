@@ -177,10 +177,11 @@ static bool is_spent(const struct set *set) {
 }
 
 /* Returns whether the problem is to be searched. In the first round for a portfolio, problems that
-   have a correct record are done, unless they are to be measured again. */
+   have a correct record are done, unless they are to be measured again. A problem whose search ended
+   by its patience is done. */
 static bool tuning_set_is_open(const struct set *set, size_t round, size_t i) {
   if (round == 0) return !set->options->portfolio || !set->right[i] || set->options->again;
-  return set->results[i].left > 0;
+  return set->results[i].left > 0 && !set->results[i].settled;
 }
 
 /* Returns the share of the rest of the round for the problem at this place in the order: its weight
@@ -268,7 +269,7 @@ static int tune_round(struct set *set, size_t round, cugen_error *err) {
    try. A small rest of the budget is not worth another start. */
 static bool has_next(const struct set *set, size_t round, size_t before) {
   bool open = false;
-  for (size_t i = 0; i < set->count; i++) open |= set->results[i].left > 0;
+  for (size_t i = 0; i < set->count; i++) open |= tuning_set_is_open(set, round, i);
   const bool worth =
       set->budget <= 0 || set->budget - time_spent(set) > fmax(set->least, 0.05 * set->budget);
   return open && worth && !is_spent(set) && round < MOST_ROUNDS &&
