@@ -177,8 +177,8 @@ static bool is_spent(const struct set *set) {
 }
 
 /* Returns whether the problem is to be searched. In the first round for a portfolio, problems that
-   have a correct record are done, unless they are to be measured again. A problem whose search ended
-   by its patience is done. */
+   have a correct record are done, unless they are to be measured again. A problem whose search
+   ended by its patience is done. */
 static bool tuning_set_is_open(const struct set *set, size_t round, size_t i) {
   if (round == 0) return !set->options->portfolio || !set->right[i] || set->options->again;
   return set->results[i].left > 0 && !set->results[i].settled;

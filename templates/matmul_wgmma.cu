@@ -25,8 +25,8 @@
 //@ end
 // Where the copy engine does not take an operand or C as it is, lib/pad_lines.cuh has the launches before and after.
 
-//@ -- A_map, B_map and C_map are the tensor maps of A, B and C, or of their padded copies. C_lines is the number of C's
-//@ -- lines, and C_columns their length.
+//@ -- A_map, B_map and C_map are the tensor maps of A, B and C, or of their padded copies. C_lines and C_columns are the sizes
+//@ -- of C along the tile's rows, which are lines of X, and along its columns, which are lines of Y.
 //@ A_map, B_map, C_map = pads_a and "padded_a" or "A", pads_b and "padded_b" or "B", pads_c and "padded_c" or "C"
 //@ local a = { map = A_map, tile = "tile_a", along_k = A_layout == "row" }
 //@ local b = { map = B_map, tile = "tile_b", along_k = B_layout == "col" }

@@ -308,7 +308,8 @@ static int is_empty(const struct dl_tensor *t) {
   return 0;
 }
 
-/* Stages of a comparison, in this order; the further one got, the nearer is the problem. */
+/* Stages of a comparison, in this order. The further a comparison gets, the nearer the problem
+   is. */
 enum { WRONG_TYPE, WRONG_SHAPE, WRONG_STRIDE, ALL_RIGHT };
 
 static int compare_shape(const struct dl_tensor *t, const struct argument_sizes *a,
@@ -532,8 +533,8 @@ static int seen_before(size_t code) {
   return first < code;
 }
 
-/* Values that the arguments do not show, such as an activation, are the default ones where the
-   bundle has code for these. */
+/* Finds the problem that the arguments have. Values that they do not show, such as an activation,
+   are the default ones where the bundle has code for these. */
 static int find_problem(const struct given *g, const struct settings *set, bundle_problem *out,
                         bundle_error *error) {
   struct sizes s = {.launches = NULL};
@@ -598,7 +599,7 @@ struct kept_library {
   bundle_library *library;
 };
 
-/* They live as long as the process, as the code of a loaded library does. */
+/* Kept libraries and plans live as long as the process, as the code of a loaded library does. */
 static pthread_mutex_t kept_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct kept_library *kept_libraries;
 static struct kept_plan *kept_plans;

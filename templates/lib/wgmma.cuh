@@ -57,7 +57,8 @@ __device__ __forceinline__ void store_matrices(unsigned line, unsigned a, unsign
                : "memory");
 }
 
-// store_words stores four sums in shared memory, and add_words adds four sums from there, of any block of the cluster.
+// store_words stores four sums in shared memory, and add_words adds four sums from the shared memory of any block of the
+// cluster.
 //@ local word, kind = "f32", "f"
 //@ if dtype == "i8" then word, kind = "s32", "r" end
 __device__ __forceinline__ void store_words(unsigned to, const ${wgmma_sum} *from) {
