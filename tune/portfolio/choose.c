@@ -37,19 +37,6 @@ struct chooser {
   double *rest; /* scratch, by row */
 };
 
-double portfolio_sum(const struct portfolio_matrix *m, const bool *rows, const size_t *chosen,
-                     size_t count) {
-  double sum = 0;
-  for (size_t p = 0; p < m->problems; p++) {
-    double least = PORTFOLIO_UNSERVED;
-    if (rows && !rows[p]) continue;
-    for (size_t i = 0; i < count; i++)
-      least = fmin(least, portfolio_choice_cost(portfolio_ratio(m, p, chosen[i])));
-    sum += least;
-  }
-  return sum;
-}
-
 static double sum_of(const struct chooser *c, const size_t *columns, size_t count) {
   double sum = 0;
   for (size_t r = 0; r < c->rows; r++) {

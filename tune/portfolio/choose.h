@@ -5,18 +5,14 @@
 #include "base/error.h"
 #include "matrix.h"
 
-/* Returns the sum over the problems of the least portfolio_choice_cost among the chosen variants.
-   rows: only these problems; NULL: all. */
-double portfolio_sum(const struct portfolio_matrix *matrix, const bool *rows, const size_t *chosen,
-                     size_t count);
-
 /* Returns the most variants that are chosen for `most` kernels. */
 size_t portfolio_most_variants(const struct portfolio_matrix *matrix, size_t most);
 
-/* Chooses variants of at most `most` kernels with the least portfolio_sum, in rising order;
-   `chosen` has room for portfolio_most_variants. The choice is exact if few combinations are
-   possible, and otherwise greedy and improved by exchange. Fewer variants are chosen if more would
-   gain next to nothing, and none if no variant serves anything. The choice is deterministic. */
+/* Chooses variants of at most `most` kernels, in rising order, so that the sum over the problems of
+   rows (NULL: all) of the least portfolio_choice_cost among the chosen is least. `chosen` has room
+   for portfolio_most_variants. The choice is exact if few combinations are possible, and otherwise
+   greedy and improved by exchange. Fewer variants are chosen if more would gain next to nothing,
+   and none if no variant serves anything. The choice is deterministic. */
 int portfolio_choose(const struct portfolio_matrix *matrix, const bool *rows, size_t most,
                      size_t *chosen, size_t *count, cugen_error *err);
 

@@ -67,23 +67,19 @@ static double average_cost(const struct portfolio_matrix *m, const bool *rows, s
   return sum / count;
 }
 
-/* Sorts the chosen variants by their average cost. If the rule's choice is not valid for a problem,
-   the first valid variant in this order serves. So variants that are good where they are valid come
-   first, and variants that are valid everywhere but never fast come last. */
-static void learn_put_in_order(const struct portfolio_matrix *m, const bool *rows, size_t *chosen,
-                               size_t count) {
-  struct placed placed[PORTFOLIO_MOST];
-  for (size_t i = 0; i < count; i++)
-    placed[i] = (struct placed){chosen[i], average_cost(m, rows, chosen[i])};
-  qsort(placed, count, sizeof *placed, learn_by_cost);
-  for (size_t i = 0; i < count; i++) chosen[i] = placed[i].variant;
-}
-
+/* Chooses the variants and sorts them by their average cost. If the rule's choice is not valid for
+   a problem, the first valid variant in this order serves. So variants that are good where they are
+   valid come first, and variants that are valid everywhere but never fast come last. */
 static int learn_choose(const struct portfolio_matrix *m, const bool *rows, size_t most,
                         size_t *chosen, size_t *count, cugen_error *err) {
-  int status = portfolio_choose(m, rows, most, chosen, count, err);
-  if (!status) learn_put_in_order(m, rows, chosen, *count);
-  return status;
+  struct placed placed[PORTFOLIO_MOST];
+  const int status = portfolio_choose(m, rows, most, chosen, count, err);
+  if (status) return status;
+  for (size_t i = 0; i < *count; i++)
+    placed[i] = (struct placed){chosen[i], average_cost(m, rows, chosen[i])};
+  qsort(placed, *count, sizeof *placed, learn_by_cost);
+  for (size_t i = 0; i < *count; i++) chosen[i] = placed[i].variant;
+  return CUGEN_OK;
 }
 
 /* ---- What problems lose --------------------------------------------------------------------- */
