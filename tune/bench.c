@@ -31,6 +31,7 @@ struct bench_data {
   struct hash key;
   struct kernel_spec spec;
   struct bench_kernel reference, verify, *generators;
+  struct value *slots; /* parameters and shared tunables, which expressions of arguments read */
   size_t shared_bytes;
   bool made;    /* false: the dataset's kernels are still being compiled */
   bool ready;   /* a worker has made the dataset */
@@ -141,7 +142,7 @@ static int open_workers(struct bench *bench, cugen_error *err) {
                  .toolkit = target->toolkit_options,
                  .in_process = target->in_process,
                  .cuda_context = target->cuda_context,
-                 .until = bench->until},
+                 .until = &bench->until},
       .looked = takes_looked ? target->looked : NULL,
       .devices = target->device_count ? target->devices : &only,
       .count = target->device_count ? target->device_count : 1,
@@ -184,6 +185,7 @@ static void data_free(struct bench *bench, struct bench_data *data) {
   for (size_t i = 0; i < data->request.generator_count; i++)
     bench_kernel_free(bench, &data->generators[i]);
   free(data->generators);
+  free(data->slots);
   free(data->request.generators);
   free(data->spec.arguments);
   if (data->request.shared >= 0) close(data->request.shared);
@@ -219,7 +221,7 @@ struct situation {
   const struct variant *variant;
 };
 
-/* Returns the slots that expressions of arguments read: parameters and shared tunables. */
+/* Returns the slots of bench_data; NULL: out of memory. */
 static struct value *shared_slots(const struct bench *bench, const struct situation *in) {
   const struct tune_target *t = bench->target;
   struct value *slots = calloc(config_slot_count(t->config, NULL) + 1, sizeof *slots);
@@ -262,8 +264,7 @@ static bool copy_shared(const struct bench_data *other, const struct bench_data 
 /* Makes the inputs' data that this process makes, or copies it from another dataset with an equal
    buffers_hash, because the data does not depend on the reference. Then makes the results that the
    config gives. */
-static int fill_shared(struct bench *bench, struct bench_data *data, const struct situation *in,
-                       cugen_error *err) {
+static int fill_shared(struct bench *bench, struct bench_data *data, cugen_error *err) {
   const struct tune_target *t = bench->target;
   const struct bench_data *other = find_alike(bench, data);
   char *shared =
@@ -271,25 +272,21 @@ static int fill_shared(struct bench *bench, struct bench_data *data, const struc
   if (shared == MAP_FAILED)
     return error_set(err, CUGEN_ERROR_MEMORY, "shared memory: %s", strerror(errno));
   const bool copied = other && copy_shared(other, data, shared);
-  struct value *slots = shared_slots(bench, in);
   const struct data_request request = {.config = t->config,
                                        .sources = t->sources,
-                                       .slots = slots,
+                                       .slots = data->slots,
                                        .spec = &data->spec,
                                        .seed = data->request.seed,
                                        .timeout = bench->data_timeout,
                                        .stop = bench_is_late,
                                        .context = bench};
-  int status = slots ? CUGEN_OK : error_memory(err);
-  if (!status && !copied) status = data_make(&request, shared, err);
+  int status = copied ? CUGEN_OK : data_make(&request, shared, err);
   if (!status && t->config->answers) status = data_make_answers(&request, shared, err);
-  free(slots);
   munmap(shared, data->shared_bytes);
   return status;
 }
 
-static int bench_make_shared(struct bench *bench, struct bench_data *data,
-                             const struct situation *in, cugen_error *err) {
+static int bench_make_shared(struct bench *bench, struct bench_data *data, cugen_error *err) {
   size_t bytes;
   int status = dataset_shared_size(&data->spec, config_has_results(bench->target->config),
                                    data->request.seed, &bytes, err);
@@ -300,7 +297,7 @@ static int bench_make_shared(struct bench *bench, struct bench_data *data,
                      "%zu bytes of shared memory for data and reference: %s", bytes,
                      strerror(errno));
   data->shared_bytes = bytes;
-  return fill_shared(bench, data, in, err);
+  return fill_shared(bench, data, err);
 }
 
 /* Waits for a compile that the run cannot do without, and fills *out except for its argument. */
@@ -466,6 +463,7 @@ static int request_data(struct bench *bench, const struct kernel_spec *spec,
                                         .shared = -1};
   int status = check_room(bench, spec, err);
   if (!status) status = copy_arguments(spec, config, &d->spec, err);
+  if (!status && !(d->slots = shared_slots(bench, in))) status = error_memory(err);
   if (!status) status = request_generators(bench, d, in, err);
   if (!status && config->reference) status = request_reference(bench, d, in, err);
   if (!status && config->verify) status = request_verify(bench, d, in, err);
@@ -476,8 +474,7 @@ static int request_data(struct bench *bench, const struct kernel_spec *spec,
   return status;
 }
 
-static int finish_data(struct bench *bench, struct bench_data *d, const struct situation *in,
-                       cugen_error *err) {
+static int finish_data(struct bench *bench, struct bench_data *d, cugen_error *err) {
   struct dataset_request *request = &d->request;
   int status = CUGEN_OK;
   if (d->made) return CUGEN_OK;
@@ -489,7 +486,7 @@ static int finish_data(struct bench *bench, struct bench_data *d, const struct s
     status = finish_kernel(bench, &d->verify, &request->verify, err);
     request->verify.name = bench->target->config->verify; /* messages name the config's line */
   }
-  if (!status) status = bench_make_shared(bench, d, in, err);
+  if (!status) status = bench_make_shared(bench, d, err);
   if (!status) status = finish_kernels(bench, request, err);
   d->made = !status;
   return status;
@@ -579,7 +576,6 @@ int bench_run(struct bench *bench, const struct worker_job *job, struct worker_r
 
 void bench_lift_limit(struct bench *bench) {
   bench->until = 0;
-  if (bench->workers) worker_pool_lift_limit(bench->workers);
 }
 
 void bench_foresee(struct bench *bench, const struct kernel_spec *spec,
@@ -599,7 +595,7 @@ int bench_dataset(struct bench *bench, const struct kernel_spec *spec,
   struct bench_data **at = find_data(bench, &spec->data_hash, timed), *d = *at;
   if (d) *at = d->next;
   int status = d ? CUGEN_OK : request_data(bench, spec, &in, timed, &d, err);
-  if (!status && (status = finish_data(bench, d, &in, err))) data_free(bench, d);
+  if (!status && (status = finish_data(bench, d, err))) data_free(bench, d);
   if (status) return is_fault(status) ? note_fault(bench, &spec->data_hash, timed, err) : status;
   d->next = bench->data;
   bench->data = d;

@@ -46,7 +46,7 @@ struct bench {
   size_t reached[MEASURE_REACHED];
   bool (*interrupted)(void *context);
   void *context;
-  double until;
+  double until; /* the deadline of bench_options; the workers read it, too */
 };
 
 struct bench_options {
@@ -114,7 +114,7 @@ bool bench_awaits_data(struct bench *bench, const struct worker_job *job);
 const cugen_error *bench_fault(const struct bench *bench, const struct kernel_spec *spec,
                                bool timed);
 
-/* Removes the deadline for making data. */
+/* Removes the deadline for making data. No worker has a job. */
 void bench_lift_limit(struct bench *bench);
 
 #endif

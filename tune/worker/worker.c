@@ -209,7 +209,7 @@ static int post(struct worker *w, enum message_type type, struct text *payload, 
 /* Sends and waits. Returns an error if there is no memory or the wait was interrupted. */
 static int send_and_await(struct worker *w, enum message_type type, const struct text *payload,
                           int fd, double timeout, enum answer *answer, cugen_error *err) {
-  const double until = type == MESSAGE_DATASET ? w->options.until : 0;
+  const double until = type == MESSAGE_DATASET && w->options.until ? *w->options.until : 0;
   cugen_error why;
   int status = wire_send(w->socket, type, payload, fd, &why);
   if (status == CUGEN_ERROR_MEMORY) return error_memory(err);
@@ -259,14 +259,6 @@ static int start_worker(struct worker *w, cugen_error *err) {
   return status;
 }
 
-static int worker_send_identity(struct worker *w, cugen_error *err) {
-  struct text identity = {0}, payload = {0};
-  wire_identity(&identity);
-  wire_put_string(&payload, text_get(&identity));
-  text_free(&identity);
-  return post(w, MESSAGE_HELLO, &payload, -1, err);
-}
-
 static void put_toolkit(const struct worker *w, struct text *payload) {
   wire_put_string(payload, w->options.toolkit.toolkit ? w->options.toolkit.toolkit : "");
   wire_put_string(payload, w->options.toolkit.compiler ? w->options.toolkit.compiler : "");
@@ -304,11 +296,17 @@ static int check_identity(struct worker *w, enum answer answer, cugen_error *err
   return status;
 }
 
+/* Starts the worker and sends it this program's identity. */
 static int worker_launch(struct worker *w, cugen_error *err) {
+  struct text identity = {0}, payload = {0};
   worker_stop(w, thread_patience, NULL);
   int status = start_worker(w, err);
   if (!status) status = wire_limit(w->socket, err);
-  return status ? status : worker_send_identity(w, err);
+  if (status) return status;
+  wire_identity(&identity);
+  wire_put_string(&payload, text_get(&identity));
+  text_free(&identity);
+  return post(w, MESSAGE_HELLO, &payload, -1, err);
 }
 
 /* Starts to open the device, which takes some tenths of a second for a GPU. The answers are awaited
@@ -741,8 +739,4 @@ int worker_run(struct worker *w, const struct worker_job *job, struct worker_res
 
 int worker_usable(const struct worker *w, cugen_error *err) {
   return w->lost.status ? error_copy(err, &w->lost) : CUGEN_OK;
-}
-
-void worker_lift_limit(struct worker *w) {
-  w->options.until = 0;
 }

@@ -38,9 +38,9 @@ struct worker_options {
      and the worker is ended. */
   bool (*interrupted)(void *context);
   void *context;
-  /* Deadline on clock_seconds for making data, after which a wait ends as if interrupted; 0:
-     none. */
-  double until;
+  /* Deadline on clock_seconds for making data, after which a wait ends as if interrupted. It is
+     read when the data is asked for, so that the caller can change it. NULL or 0: none. */
+  const double *until;
 };
 
 /* Opens a worker without starting its process; the first question starts it. Strings are
@@ -98,8 +98,8 @@ struct worker_result {
 
 /* Describes where a worker runs; all zero: in a process of its own. */
 struct worker_place {
-  bool embedded;
-  void *context;
+  bool embedded;           /* in a thread of the application's process */
+  void *context;           /* as in device_options.context */
   const atomic_bool *stop; /* NULL, or a flag that is set when the worker has to stop */
 };
 
@@ -119,9 +119,6 @@ int worker_run(struct worker *worker, const struct worker_job *job, struct worke
 bool worker_makes_data(const struct worker *worker);
 /* Returns true if the worker has made that data. */
 bool worker_has_data(const struct worker *worker, const struct dataset_request *data);
-
-/* Removes the deadline for making data. */
-void worker_lift_limit(struct worker *worker);
 
 /* Appends what the kernels of the last job printed, in all launches or in the first, with control
    characters removed, and how many bytes were dropped. Appends nothing if the kernels printed

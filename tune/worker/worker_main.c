@@ -320,24 +320,17 @@ struct plans {
   struct plan *check, *real;
 };
 
+/* Loads the plan of the check problem, unless it is loaded. */
 static bool worker_main_load_check(struct server *s, const struct job *job,
                                    struct worker_result *result, struct plans *plans) {
   const struct compiled *compiled = job->shared ? &job->real_compiled : &job->check_compiled;
   return plans->check || with_plan(s, &job->check_spec, compiled, result, &plans->check);
 }
 
+/* Loads the plan of the real problem, unless it is loaded. */
 static bool load_real(struct server *s, const struct job *job, struct worker_result *result,
                       struct plans *plans) {
   return plans->real || with_plan(s, &job->real_spec, &job->real_compiled, result, &plans->real);
-}
-
-/* Loads everything at once, because in a jail nothing can be loaded after a kernel has run. */
-static bool worker_main_load_all(struct server *s, const struct job *job, struct dataset *check,
-                                 struct dataset *real, struct worker_result *result,
-                                 struct plans *plans) {
-  return load_judges(s, check, result) && load_judges(s, real, result) &&
-         (!check || worker_main_load_check(s, job, result, plans)) &&
-         load_real(s, job, result, plans);
 }
 
 /* Verifies the variant on the real problem if the job asks for it, then times it. checked: it was
@@ -368,7 +361,10 @@ static void worker_main_run_variant(struct server *s, struct job *job, struct da
   struct plans plans = {NULL, NULL};
   double seconds = 0, real_seconds = 0;
   if (!job->verify) check = NULL;
-  bool right = !is_isolated(s) || worker_main_load_all(s, job, check, real, result, &plans);
+  /* In a jail everything is loaded first, because nothing can be loaded after a kernel has run. */
+  bool right = !is_isolated(s) || (load_judges(s, check, result) && load_judges(s, real, result) &&
+                                   (!check || worker_main_load_check(s, job, result, &plans)) &&
+                                   load_real(s, job, result, &plans));
   if (right && check) {
     note_check(s, true);
     right = worker_main_load_check(s, job, result, &plans) &&

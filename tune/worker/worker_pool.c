@@ -159,7 +159,3 @@ int worker_pool_take(struct worker_pool *pool, size_t i, struct worker_result *o
 void worker_pool_stop(struct worker_pool *pool) {
   pool->stop = true;
 }
-
-void worker_pool_lift_limit(struct worker_pool *pool) {
-  for (size_t i = 0; i < pool->options.count; i++) worker_lift_limit(pool->members[i].worker);
-}

@@ -42,6 +42,5 @@ int worker_pool_take(struct worker_pool *pool, size_t i, struct worker_result *o
                      const struct dataset_request **failed, cugen_error *err);
 /* Ends the current and all later jobs with CUGEN_ERROR_INTERRUPTED. */
 void worker_pool_stop(struct worker_pool *pool);
-void worker_pool_lift_limit(struct worker_pool *pool);
 
 #endif
