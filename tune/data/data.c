@@ -425,13 +425,11 @@ static int copy_npy(struct making *m, const struct source_data *file) {
 /* Reads a raw file, which has the elements in row-major order and nothing else. */
 static int copy_raw(struct making *m, const struct source_data *file) {
   const struct kernel_argument *a = m->argument;
-  struct npy npy = {.rank = a->rank};
-  int64_t bytes = element_count(a) * a->dtype->bytes;
-  memcpy(npy.shape, a->shape, sizeof npy.shape);
+  struct kernel_argument layout = {.rank = a->rank, .dtype = a->dtype};
+  const int64_t bytes = pack_rows(a->rank, a->shape, layout.stride) * a->dtype->bytes;
   if ((uint64_t)bytes > file->bytes)
     return error_set(m->err, CUGEN_ERROR_CONFIG, "'%s' has %zu bytes, and this problem needs %lld",
                      m->data->file, file->bytes, (long long)bytes);
-  struct kernel_argument layout = file_layout(a, &npy);
   return copy_elements(m, file, 0, &layout);
 }
 

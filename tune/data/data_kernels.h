@@ -14,6 +14,8 @@
 
 struct data_kernels;
 
+/* Most questions between begin and await: at most four about an argument (its guards, its padding
+   and its elements); and the number of parts in which data_kernels.cu is compiled. */
 enum { DATA_MOST_QUESTIONS = 6 * KERNEL_MAX_ARGUMENTS, DATA_PARTS = 6 };
 
 /* Makes the source and the entries of one part, for a compiler; free them with kernel_spec_free. */

@@ -289,25 +289,21 @@ static int verify_here(struct device *device, struct dataset *d, const struct ke
 
 /* ---- Verifying on the device: all questions first, then the answers in the host's order ----- */
 
-static int ask_output(struct dataset *d, const struct kernel_argument *a, size_t i,
-                      const char *want, cugen_error *err) {
-  const void *got = d->sets[0][i].device;
-  const int64_t count = d->samples.flat ? d->samples.count : element_count(a);
-  int status = data_kernels_gaps(d->kernels, a, got, dataset_poison(d, a), err);
-  if (!status && want)
-    status = data_kernels_compare(d->kernels, a, got, want, d->sampled.device, count, err);
-  return status;
-}
-
 static int dataset_ask_all(struct dataset *d, const struct kernel_spec *spec, size_t *guards,
                            cugen_error *err) {
   const char *want = d->wanted.device;
   int status = data_kernels_begin(d->kernels, err);
   if (!status) status = dataset_ask_guards(d, guards, err);
   for (size_t i = 0; i < d->spec.argument_count && !status; i++) {
-    if (!results_has_output(&spec->arguments[i])) continue;
-    status = ask_output(d, &spec->arguments[i], i, want, err);
-    if (want) want += results_bytes(&spec->arguments[i], &d->samples);
+    const struct kernel_argument *a = &spec->arguments[i];
+    const void *got = d->sets[0][i].device;
+    if (!results_has_output(a)) continue;
+    status = data_kernels_gaps(d->kernels, a, got, dataset_poison(d, a), err);
+    if (!want) continue;
+    if (!status)
+      status = data_kernels_compare(d->kernels, a, got, want, d->sampled.device,
+                                    d->samples.flat ? d->samples.count : element_count(a), err);
+    want += results_bytes(a, &d->samples);
   }
   for (size_t i = 0; i < d->spec.argument_count && !status; i++) {
     const int64_t bytes = kernel_argument_bytes(&d->spec.arguments[i]);

@@ -350,18 +350,14 @@ int verify_judge(const struct kernel_argument *o, const struct verify_tally *tal
                       : check_norm(o, tally, error, err);
 }
 
-static void compare_samples(const struct kernel_argument *o, const void *got, const void *want,
-                            const struct samples *samples, struct verify_tally *tally) {
-  for (int64_t i = 0; i < samples->count; i++)
-    if (samples_due(samples, i, o)) count_element(tally, o, samples->flat[i], i, got, want);
-}
-
 void verify_count(const struct kernel_argument *o, const void *got, const void *want,
                   const struct samples *samples, struct verify_tally *tally) {
-  if (samples->flat)
-    compare_samples(o, got, want, samples, tally);
-  else
+  if (!samples->flat) {
     compare_all(o, got, want, tally);
+    return;
+  }
+  for (int64_t i = 0; i < samples->count; i++)
+    if (samples_due(samples, i, o)) count_element(tally, o, samples->flat[i], i, got, want);
 }
 
 int verify_output(const struct kernel_argument *o, const void *got, const void *want,
