@@ -98,11 +98,8 @@ bool api_agrees(const cugen_kernel *kernel, const struct problem *problem, bool 
    caller's, its problem again. Returns `status`; if that is CUGEN_OK, the status of restoring the
    problem. */
 int api_restore_problem(cugen_kernel *kernel, bool on_check, int status, cugen_error *err);
-/* Prints the variant into variant_text. The space must be open; the index may be that of a variant
-   that heuristics remove. */
-int api_print_variant(cugen_kernel *kernel, uint64_t index, struct variant *variant,
-                      cugen_error *err);
-/* Gives the variant's text, which lives until the next call. */
+/* Gives the variant's text, which lives in variant_text until the next call. The space must be open;
+   the index may be that of a variant that heuristics remove. */
 int api_variant_text(cugen_kernel *kernel, uint64_t index, const char **out, cugen_error *err);
 /* Evaluates the arguments with the shared tunables of a valid variant (0: the first), because only
    shared tunables can influence arguments. out has room for KERNEL_MAX_ARGUMENTS. */

@@ -86,12 +86,10 @@ static int cache_find_config(cugen *lib, const char *name, const struct cache_sp
    matches a part of devices' texts. */
 static int cache_find_device(cugen *lib, const char *name, struct meant *out, cugen_error *err) {
   struct found_device found;
-  struct text ignored = {0};
   const cugen_device_name named = device_parse(name);
   out->filter.device = name;
   if (named.kind == CUGEN_DEVICE_NAMED || named.kind == CUGEN_DEVICE_CPU) return CUGEN_OK;
-  int status = api_find_device(lib, name, &found, &ignored, err);
-  text_free(&ignored);
+  int status = api_find_device(lib, name, &found, NULL, err);
   if (status) return status;
   text_addf(&out->device, "%s%s", named.kind == CUGEN_DEVICE_MODEL ? DEVICE_NAME_PREDICTED : "",
             found.description.fingerprint);

@@ -56,7 +56,6 @@ static int check_new(const struct device_list *list, const char *name, cugen_err
 }
 
 static int find_one(cugen *lib, const char *name, struct device_list *out, cugen_error *err) {
-  struct text ignored = {0};
   if (!*name)
     return error_set(err, CUGEN_ERROR_USAGE,
                      "a name is missing in the list of devices: write \"cuda:0,cuda:2\"");
@@ -64,8 +63,7 @@ static int find_one(cugen *lib, const char *name, struct device_list *out, cugen
     return error_set(err, CUGEN_ERROR_USAGE,
                      "'all' stands alone: it means all GPUs of this machine");
   struct found_device *one = &out->all[out->count++];
-  int status = api_find_device(lib, name, one, &ignored, err);
-  text_free(&ignored);
+  int status = api_find_device(lib, name, one, NULL, err);
   one->name = one->described ? name : one->description.id;
   return status ? status : check_new(out, name, err);
 }

@@ -87,7 +87,7 @@ static int find_default(cugen *lib, struct found_device *out, struct text *fallb
   out->ops = &cuda_device_ops;
   if (count < 1) {
     out->ops = &cpu_device_ops;
-    text_add(fallback, why.message);
+    if (fallback) text_add(fallback, why.message);
   }
   return api_describe_device(lib, out->ops, count < 1 ? 0 : lib->local_rank % count,
                              &out->description, err);

@@ -1,5 +1,6 @@
 /* Figures that explain times: the ceilings of a kernel's device, and occupancy on any device. */
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "api.h"
@@ -76,9 +77,7 @@ double api_roofline(cugen_kernel *k, double flops, double bytes, double seconds,
 static int find_facts(cugen *lib, const char *name, struct device_description *out,
                       cugen_error *err) {
   struct found_device found;
-  struct text fallback = {0};
-  int status = api_find_device(lib, name, &found, &fallback, err);
-  text_free(&fallback);
+  int status = api_find_device(lib, name, &found, NULL, err);
   if (status) return status;
   *out = found.description;
   if (out->facts.is_gpu) return CUGEN_OK;
@@ -101,12 +100,6 @@ static int check_resources(const cugen_resources *r, const struct device_facts *
   if (r->has_carveout && (r->carveout < 0 || r->carveout > 100))
     return error_set(err, CUGEN_ERROR_USAGE, "a carveout is 0 to 100 percent, not %d", r->carveout);
   return CUGEN_OK;
-}
-
-static void explain_copy_string(char *to, size_t size, const char *from) {
-  size_t length = strnlen(from, size - 1);
-  memcpy(to, from, length);
-  to[length] = '\0';
 }
 
 /* ---- Shared memory that grows with the block size ------------------------------------------- */
@@ -202,7 +195,7 @@ int api_device_occupancy(cugen *lib, const char *device, const cugen_resources *
   if (!status) status = fill_occupancy(&description.facts, resources, &shared, out, error);
   expr_free(shared.more);
   if (status) return status;
-  explain_copy_string(out->device, sizeof out->device, description.name);
-  explain_copy_string(out->arch, sizeof out->arch, description.arch);
+  snprintf(out->device, sizeof out->device, "%s", description.name);
+  snprintf(out->arch, sizeof out->arch, "%s", description.arch);
   return CUGEN_OK;
 }

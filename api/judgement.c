@@ -70,8 +70,7 @@ static int judgement_judge(struct lookup *l, const struct cache_record *record, 
   int status = space_find_one(l->space, record->variant, &index, &out->why);
   if (status) return status == CUGEN_ERROR_MEMORY ? error_memory(err) : CUGEN_OK;
   out->order = cache_record_order(record, index, l->config->objective);
-  const struct variant variant = lookup_variant(l, index);
-  status = lookup_expand(l, &variant, spec, &out->why);
+  status = lookup_expand(l, index, spec, &out->why);
   if (status == CUGEN_ERROR_MEMORY) return error_memory(err);
   /* A launch that the config describes but no device accepts has no source. Its record is valid as
      long as the reason is the same. */

@@ -422,18 +422,11 @@ int api_kernel_unused(cugen_kernel *k, cugen_unused_tunable *out, size_t most, s
   return mentions_unused(&l->opened->sources, l->config, out, most, count, error);
 }
 
-int api_print_variant(cugen_kernel *k, uint64_t index, struct variant *variant, cugen_error *err) {
-  *variant = lookup_variant(&k->lookup, index);
-  text_restart(&k->variant_text);
-  variant_print(variant, &k->variant_text);
-  return k->variant_text.failed ? error_memory(err) : CUGEN_OK;
-}
-
 int api_variant_text(cugen_kernel *k, uint64_t index, const char **out, cugen_error *err) {
-  struct variant variant;
-  int status = api_print_variant(k, index, &variant, err);
-  *out = status ? NULL : text_get(&k->variant_text);
-  return status;
+  text_restart(&k->variant_text);
+  lookup_print(&k->lookup, index, &k->variant_text);
+  *out = k->variant_text.failed ? NULL : text_get(&k->variant_text);
+  return *out ? CUGEN_OK : error_memory(err);
 }
 
 int api_kernel_variant(cugen_kernel *k, uint64_t index, const char **out, cugen_error *error) {

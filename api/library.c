@@ -1,5 +1,6 @@
 /* Opens the library, and tells what was found on this machine and its devices. */
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -354,12 +355,6 @@ const char *cugen_where(cugen *lib) {
 
 /* ---- Devices -------------------------------------------------------------------------------- */
 
-static void library_copy_string(char *to, size_t size, const char *from) {
-  size_t length = strnlen(from, size - 1);
-  memcpy(to, from, length);
-  to[length] = '\0';
-}
-
 void api_device_info(const cugen *lib, const struct device_description *from,
                      cugen_device_info *out) {
   const struct device_facts *facts = &from->facts;
@@ -372,10 +367,10 @@ void api_device_info(const cugen *lib, const struct device_description *from,
                              .memory_bytes = facts->memory_bytes,
                              .l2_bytes = facts->l2_bytes,
                              .shared_bytes_per_block = facts->shared_per_block_optin};
-  library_copy_string(out->id, sizeof out->id, from->id);
-  library_copy_string(out->name, sizeof out->name, from->name);
-  library_copy_string(out->uuid, sizeof out->uuid, from->uuid);
-  library_copy_string(out->arch, sizeof out->arch, from->arch);
+  snprintf(out->id, sizeof out->id, "%s", from->id);
+  snprintf(out->name, sizeof out->name, "%s", from->name);
+  snprintf(out->uuid, sizeof out->uuid, "%s", from->uuid);
+  snprintf(out->arch, sizeof out->arch, "%s", from->arch);
 }
 
 static size_t library_add_devices(cugen *lib, const struct device_ops *ops, cugen_device_info *out,

@@ -261,16 +261,17 @@ void lookup_print(const struct lookup *l, uint64_t index, struct text *out) {
   variant_print(&variant, out);
 }
 
-int lookup_expand(const struct lookup *l, const struct variant *variant, struct kernel_spec *out,
+int lookup_expand(const struct lookup *l, uint64_t index, struct kernel_spec *out,
                   cugen_error *err) {
-  return expand_variant(l->opened->expander, l->config, l->problem, &l->device.facts, variant, out,
+  const struct variant variant = lookup_variant(l, index);
+  return expand_variant(l->opened->expander, l->config, l->problem, &l->device.facts, &variant, out,
                         err);
 }
 
-int lookup_expand_known(const struct lookup *l, const struct variant *variant,
-                        struct kernel_spec *out, cugen_error *err) {
+int lookup_expand_known(const struct lookup *l, uint64_t index, struct kernel_spec *out,
+                        cugen_error *err) {
   const char *text = l->device.fingerprint[0] ? l->device.fingerprint : l->arch;
-  int status = lookup_expand(l, variant, out, err);
+  int status = lookup_expand(l, index, out, err);
   if (status) return status;
   status = api_check_read_facts(l->config, l->opened->expander, &l->device, text, err);
   if (status) kernel_spec_free(out);

@@ -47,7 +47,8 @@ struct found_device {
   const char *name; /* in a list: names the device alone; belongs to the list */
 };
 /* Finds a device. name: an id, or the text or described name ("H200") of a GPU that need not be
-   present; NULL: the first GPU, else the cpu device, with the reason appended to `fallback`. */
+   present; NULL: the first GPU, else the cpu device, with the reason appended to `fallback` (NULL:
+   it is not wanted). */
 int api_find_device(cugen *lib, const char *name, struct found_device *out, struct text *fallback,
                     cugen_error *err);
 
@@ -158,13 +159,13 @@ int lookup_prepare(struct lookup *lookup, cugen_error *err);
 struct variant lookup_variant(const struct lookup *lookup, uint64_t index);
 /* Appends the variant's text. */
 void lookup_print(const struct lookup *lookup, uint64_t index, struct text *out);
-/* Makes the variant's kernel_spec. The expander must be open. */
-int lookup_expand(const struct lookup *lookup, const struct variant *variant,
-                  struct kernel_spec *out, cugen_error *err);
+/* Makes the variant's kernel_spec. Space and expander must be open. */
+int lookup_expand(const struct lookup *lookup, uint64_t index, struct kernel_spec *out,
+                  cugen_error *err);
 /* Like lookup_expand; CUGEN_ERROR_USAGE if the source uses a fact of the device that is not
    known. */
-int lookup_expand_known(const struct lookup *lookup, const struct variant *variant,
-                        struct kernel_spec *out, cugen_error *err);
+int lookup_expand_known(const struct lookup *lookup, uint64_t index, struct kernel_spec *out,
+                        cugen_error *err);
 
 /* Compiles the kernel. keep_ptx: the result has the PTX, too. */
 int lookup_compile(const struct lookup *lookup, const struct kernel_spec *spec, bool keep_ptx,

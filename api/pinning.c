@@ -71,8 +71,7 @@ static int check_same(const struct choice *choice, const struct kernel_spec *spe
 static int find_variant(struct lookup *l, const struct choice *choice, struct selection *out,
                         cugen_error *err) {
   cugen_error why;
-  int status = lookup_space(l, err);
-  if (!status) status = lookup_expander(l, err);
+  int status = lookup_prepare(l, err);
   if (status) return status;
   if (space_find(l->space, choice->variant, &out->index, &why))
     return why.status == CUGEN_ERROR_MEMORY
@@ -80,8 +79,7 @@ static int find_variant(struct lookup *l, const struct choice *choice, struct se
                : error_set(err, CUGEN_ERROR_USAGE,
                            "the pinned choice of %s %s is not valid here: %s", choice->kernel,
                            choice->problem, why.message);
-  const struct variant variant = lookup_variant(l, out->index);
-  return lookup_expand(l, &variant, &out->best.spec, err);
+  return lookup_expand(l, out->index, &out->best.spec, err);
 }
 
 static int pinning_take(struct lookup *l, const struct choice *choice, struct selection *out,

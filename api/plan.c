@@ -117,9 +117,7 @@ static int plan_expand(struct lookup *l, cugen_plan *p, cugen_error *err) {
     return CUGEN_OK;
   }
   int status = lookup_expander(l, err);
-  if (status) return status;
-  const struct variant variant = lookup_variant(l, p->selection.index);
-  return lookup_expand(l, &variant, &p->spec, err);
+  return status ? status : lookup_expand(l, p->selection.index, &p->spec, err);
 }
 
 /* Finds the compiled image or compiles it. If the image cannot be cached, it is compiled again next

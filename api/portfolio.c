@@ -58,12 +58,6 @@ static int portfolio_find(const struct lookup *l, const struct cache_key *key, s
   return status;
 }
 
-static int portfolio_expand(const struct lookup *l, uint64_t index, struct kernel_spec *out,
-                            cugen_error *why) {
-  const struct variant variant = lookup_variant(l, index);
-  return lookup_expand(l, &variant, out, why);
-}
-
 /* Compares the source at the problem where the variant was measured, because if sizes are part of
    the source, each problem has another source. */
 static int is_measured(const struct lookup *l, const struct portfolio_body_variant *v, bool *same,
@@ -80,7 +74,7 @@ static int is_measured(const struct lookup *l, const struct portfolio_body_varia
   status = lookup_for_problem(l, &problem, &other, err);
   if (!status) status = lookup_prepare(&other, &why);
   if (!status) status = space_find_brief(other.space, v->variant, &index, &why);
-  if (!status) status = portfolio_expand(&other, index, &spec, &why);
+  if (!status) status = lookup_expand(&other, index, &spec, &why);
   if (!status) *same = strcmp(kernel_spec_passed(&spec).hex, v->source.hex) == 0;
   kernel_spec_free(&spec);
   lookup_close(&other);
@@ -320,7 +314,7 @@ int portfolio_try(struct lookup *l, const struct portfolio_body_variant *v,
   *spec = (struct kernel_spec){0};
   *state = PORTFOLIO_INVALID;
   int status = space_find_brief(l->space, v->variant, index, &why);
-  if (!status) status = portfolio_expand(l, *index, spec, &why);
+  if (!status) status = lookup_expand(l, *index, spec, &why);
   if (status) return status == CUGEN_ERROR_MEMORY ? error_memory(err) : CUGEN_OK;
   same = strcmp(kernel_spec_passed(spec).hex, v->source.hex) == 0;
   if (!same) status = is_measured(l, v, &same, err);
@@ -342,7 +336,7 @@ static int try_source(struct lookup *l, const struct portfolio_body_variant *var
     return status;
   }
   int status = space_find_brief(l->space, variant->variant, &out->index, &why);
-  if (!status) status = portfolio_expand(l, out->index, &out->spec, &why);
+  if (!status) status = lookup_expand(l, out->index, &out->spec, &why);
   *found = !status;
   return status == CUGEN_ERROR_MEMORY ? error_memory(err) : CUGEN_OK;
 }

@@ -29,30 +29,32 @@ int api_find_variant(cugen_kernel *k, const char *variant, uint64_t *index, cuge
                           : space_find(l->space, variant, index, err);
 }
 
-/* Finds the variant, stores it in *chosen and expands it. */
-static int expand_text(cugen_kernel *k, const char *variant, struct variant *chosen,
+/* Finds the variant, stores its index and text, and expands it. */
+static int expand_text(cugen_kernel *k, const char *variant, uint64_t *index,
                        struct kernel_spec *out, cugen_error *err) {
-  uint64_t index = 0;
-  int status = api_find_variant(k, variant, &index, err);
-  if (!status) status = api_print_variant(k, index, chosen, err);
+  const char *text;
+  int status = api_find_variant(k, variant, index, err);
+  if (!status) status = api_variant_text(k, *index, &text, err);
   if (!status) status = lookup_expander(&k->lookup, err);
-  return status ? status : lookup_expand_known(&k->lookup, chosen, out, err);
+  return status ? status : lookup_expand_known(&k->lookup, *index, out, err);
 }
 
 int api_expand_text(cugen_kernel *k, const char *variant, struct kernel_spec *out,
                     cugen_error *err) {
-  struct variant chosen;
-  return expand_text(k, variant, &chosen, out, err);
+  uint64_t index;
+  return expand_text(k, variant, &index, out, err);
 }
 
 int api_kernel_complete(cugen_kernel *k, const char *variant, cugen_error *error) {
   struct kernel_spec spec = {0};
-  struct variant chosen;
-  int status = expand_text(k, variant, &chosen, &spec, error);
+  uint64_t index;
+  int status = expand_text(k, variant, &index, &spec, error);
   const struct lookup *l = &k->lookup;
-  if (!status)
+  if (!status) {
+    const struct variant chosen = lookup_variant(l, index);
     status = expand_proofs(l->opened->expander, l->config, l->problem, &l->device.facts, &chosen,
                            &spec, error);
+  }
   kernel_spec_free(&spec);
   return status;
 }

@@ -217,9 +217,7 @@ static int remember_refuted(struct proof *p, const struct check_list *list,
   int status = lookup_for_problem(l, &list->problems[first->problem].problem, &there, err);
   there.origin = l->origin;
   if (!status) status = lookup_prepare(&there, err);
-  const struct variant variant =
-      status ? (struct variant){0} : lookup_variant(&there, first->index);
-  if (!status) status = lookup_expand(&there, &variant, &spec, err);
+  if (!status) status = lookup_expand(&there, first->index, &spec, err);
   if (!status) status = api_hash_verdict(l->config, &spec, err);
   if (!status) {
     const struct cache_key key = lookup_predicted_key(&there, &l->predictions);

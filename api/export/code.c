@@ -717,15 +717,16 @@ static int fill_code(struct coder *c, const struct variant *variant, struct expo
   return failed ? error_memory(c->err) : CUGEN_OK;
 }
 
-int export_code(const struct lookup *lookup, const struct variant *variant,
-                const struct kernel_spec *spec, struct export_code *out, cugen_error *err) {
+int export_code(const struct lookup *lookup, uint64_t index, const struct kernel_spec *spec,
+                struct export_code *out, cugen_error *err) {
+  const struct variant variant = lookup_variant(lookup, index);
   struct coder c = {.lookup = lookup,
                     .config = lookup->config,
-                    .implementation = variant->implementation,
+                    .implementation = variant.implementation,
                     .spec = spec,
                     .err = err};
   *out = (struct export_code){0};
-  int status = fill_code(&c, variant, out);
+  int status = fill_code(&c, &variant, out);
   free(c.slots);
   free(c.known);
   text_free(&c.name);

@@ -94,11 +94,10 @@ static bool same_code(const struct export_code *a, const struct export_code *b) 
 int export_make_code(struct exporter *x, size_t device, uint64_t index, struct export_code *out,
                      struct kernel_spec *spec, cugen_error *err) {
   const struct lookup *l = &x->devices[device].lookup;
-  const struct variant variant = lookup_variant(l, index);
   *out = (struct export_code){0};
-  int status = lookup_expand_known(l, &variant, spec, err);
+  int status = lookup_expand_known(l, index, spec, err);
   if (status) return status;
-  status = export_code(l, &variant, spec, out, err);
+  status = export_code(l, index, spec, out, err);
   out->device = device;
   if (status) kernel_spec_free(spec);
   return status;

@@ -238,8 +238,8 @@ int export_open_device(const struct lookup *base, const char *text, const char *
 
 /* Prints the variant for the device at its look-up's problem; spec is its expansion, which must be
    the last one made. The image and the names of kernels are not set. */
-int export_code(const struct lookup *lookup, const struct variant *variant,
-                const struct kernel_spec *spec, struct export_code *out, cugen_error *err);
+int export_code(const struct lookup *lookup, uint64_t index, const struct kernel_spec *spec,
+                struct export_code *out, cugen_error *err);
 void export_code_free(struct export_code *code);
 /* Appends the string as a C string literal. */
 void export_quote(const char *string, struct text *out);

@@ -27,8 +27,7 @@ static void set_problem(const char *const *settings, size_t count, struct proble
 }
 
 static void expand(uint64_t index, struct kernel_spec *spec) {
-  const struct variant variant = lookup_variant(&target.lookup, index);
-  WORKS(lookup_expand(&target.lookup, &variant, spec, &err));
+  WORKS(lookup_expand(&target.lookup, index, spec, &err));
 }
 
 /* Stores an image of a variant of the problem that is set. Different sources get different

@@ -8,14 +8,12 @@ static void keep_image(cugen_kernel *k, uint64_t index) {
   char name[] = "kernel", empty[] = "";
   struct compiled image = {
       .image = name, .image_length = 6, .entry_count = 1, .entries = {name}, .log = empty};
-  struct variant variant;
   FREED(kernel_spec) spec;
   struct cache *cache;
   FREED(text) key = {0};
   assert_int_equal(lookup_expander(&k->lookup, NULL), CUGEN_OK);
   assert_int_equal(api_cache(k->lookup.lib, &cache, NULL), CUGEN_OK);
-  variant = lookup_variant(&k->lookup, index);
-  assert_int_equal(lookup_expand(&k->lookup, &variant, &spec, NULL), 0);
+  assert_int_equal(lookup_expand(&k->lookup, index, &spec, NULL), 0);
   assert_int_equal(cache_image_key(&spec, k->lookup.arch, text_get(&k->lookup.options),
                                    k->lookup.nvrtc_version, &key, NULL),
                    0);

@@ -126,8 +126,7 @@ static void run_variant(cugen_kernel *kernel, const char *variant, void *const *
   WORKS(lookup_space(l, &err));
   WORKS(lookup_expander(l, &err));
   WORKS(space_find(l->space, variant, &index, &err));
-  const struct variant found = lookup_variant(l, index);
-  WORKS(lookup_expand(l, &found, &spec, &err));
+  WORKS(lookup_expand(l, index, &spec, &err));
   WORKS(lookup_compile(l, &spec, true, &compiled, &err));
   const struct device_options options = {.toolkit = l->lib->toolkit};
   WORKS(cuda_device_ops.open(&options, &device, &err));

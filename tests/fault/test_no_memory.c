@@ -183,8 +183,7 @@ static void remember_first(struct path *p) {
   assert_int_equal(lookup_space(l, NULL), CUGEN_OK);
   assert_int_equal(lookup_expander(l, NULL), CUGEN_OK);
   assert_int_equal(api_cache(p->lib, &cache, NULL), CUGEN_OK);
-  const struct variant variant = lookup_variant(l, 0);
-  assert_int_equal(lookup_expand(l, &variant, &spec, NULL), 0);
+  assert_int_equal(lookup_expand(l, 0, &spec, NULL), 0);
   assert_int_equal(
       cache_image_key(&spec, l->arch, text_get(&l->options), l->nvrtc_version, &key, NULL), 0);
   assert_int_equal(cache_image_store(cache, text_get(&key), &image, NULL), CUGEN_OK);

@@ -87,8 +87,7 @@ static inline void fill_cache(cugen_kernel *k, size_t count) {
   for (size_t i = 0; i < count; i++) {
     struct kernel_spec spec;
     struct text problem = {0};
-    const struct variant variant = lookup_variant(l, i % valid);
-    require(lookup_expand(l, &variant, &spec, &err), &err);
+    require(lookup_expand(l, i % valid, &spec, &err), &err);
     struct cache_record record = {.variant = spec.variant,
                                   .reason = (char *)(uintptr_t) "",
                                   .samples = 11,

@@ -19,12 +19,10 @@ static inline bool driver_is_fake(void) {
 static inline void expand_for(cugen_kernel *k, const char *variant, struct kernel_spec *spec,
                               struct text *key) {
   cugen_error err;
-  struct variant chosen;
   uint64_t index;
   require(api_find_variant(k, variant, &index, &err), &err);
   require(lookup_expander(&k->lookup, &err), &err);
-  chosen = lookup_variant(&k->lookup, index);
-  require(lookup_expand(&k->lookup, &chosen, spec, &err), &err);
+  require(lookup_expand(&k->lookup, index, spec, &err), &err);
   require(cache_image_key(spec, k->lookup.arch, text_get(&k->lookup.options),
                           k->lookup.nvrtc_version, key, &err),
           &err);

@@ -434,16 +434,14 @@ static void write_residuals(const struct work *w) {
 /* exact: adds only records of exactly this source. */
 static bool add_row(cugen_kernel *k, const struct cache_record *record, bool exact,
                     struct row *out) {
-  struct variant variant;
   uint64_t index;
   cugen_error err;
   *out = (struct row){.measured = record->seconds, .registers = record->resources.registers};
   if (record->outcome != CUGEN_OUTCOME_OK ||
       space_find(k->lookup.space, record->variant, &index, &err))
     return false;
-  variant = lookup_variant(&k->lookup, index);
   out->place = index;
-  if (lookup_expand(&k->lookup, &variant, &out->spec, &err)) return false;
+  if (lookup_expand(&k->lookup, index, &out->spec, &err)) return false;
   if (!exact || strcmp(out->spec.source_hash.hex, record->source_hash.hex) == 0) return true;
   kernel_spec_free(&out->spec);
   return false;

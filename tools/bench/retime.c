@@ -131,8 +131,7 @@ static int write_choice(struct bench *b, const char *variant, struct text *out, 
   if (!status) status = space_find_brief(l->space, variant, &index, err);
   if (!status) status = lookup_expander(l, err);
   if (status) return status;
-  const struct variant chosen = lookup_variant(l, index);
-  status = lookup_expand(l, &chosen, &spec, err);
+  status = lookup_expand(l, index, &spec, err);
   if (!status) status = api_write_choice(l, &spec, out, err);
   kernel_spec_free(&spec);
   return status;

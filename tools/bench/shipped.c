@@ -18,10 +18,9 @@ struct times {
 };
 
 static void expand(struct lookup *l, uint64_t index) {
-  const struct variant variant = lookup_variant(l, index);
   struct kernel_spec spec = {0};
   cugen_error err;
-  require(lookup_expand(l, &variant, &spec, &err), &err);
+  require(lookup_expand(l, index, &spec, &err), &err);
   kernel_spec_free(&spec);
 }
 
