@@ -10,12 +10,9 @@
 #include "capture.h"
 #include "exploring.h"
 #include "portfolio.h"
-#include "records.h"
 #include "runtime/devices.h"
 #include "runtime/plan.h"
 #include "tune/tuner/race.h"
-#include "tuning.h"
-#include "why.h"
 
 struct cugen_plan {
   struct selection selection;
@@ -29,7 +26,6 @@ struct cugen_plan {
   struct text kernel, problem;
   struct text choice; /* result of cugen_plan_save */
   cugen_plan_info info;
-  cugen_record record;             /* the record by which the plan's variant was chosen */
   struct exploration *exploration; /* NULL: nothing is explored */
   struct capture *capture;         /* NULL: nothing is captured */
   char device_name[128];
@@ -193,30 +189,18 @@ static int plan_load(const struct lookup *l, const struct others *others, cugen_
   return status;
 }
 
-static void describe_record(cugen_kernel *k, cugen_plan *p) {
+/* A default, pinned or portfolio choice comes without a measurement. */
+static void describe_record(cugen_plan *p) {
   const struct cache_record *record = &p->selection.best.record;
   const cugen_plan_choice how = p->selection.how;
-  p->info.tuned_on = p->selection.other.length ? text_get(&p->selection.other) : NULL;
   const bool measured =
       how != CUGEN_PLAN_DEFAULT && how != CUGEN_PLAN_PINNED && how != CUGEN_PLAN_PORTFOLIO;
-  if (!measured) {
-    p->record = (cugen_record){.variant = p->spec.variant,
-                               .reason = "",
-                               .flops = p->spec.flops,
-                               .bytes = p->spec.bytes,
-                               .limiter = ""};
-    p->record.order = p->selection.index;
-    p->record.throttle = "";
-    p->record.predicted = p->selection.predicted;
-  } else {
-    api_publish(k, record, &p->record);
-    p->record.from_cache = 1;
-  }
-  p->info.flops = p->record.flops;
-  p->info.bytes = p->record.bytes;
-  p->info.predicted = p->record.predicted;
+  p->info.tuned_on = p->selection.other.length ? text_get(&p->selection.other) : NULL;
+  p->info.flops = measured ? record->flops : p->spec.flops;
+  p->info.bytes = measured ? record->bytes : p->spec.bytes;
+  p->info.predicted = p->selection.predicted;
   if (!measured) return;
-  p->info.seconds = p->record.seconds;
+  p->info.seconds = record->seconds;
   p->info.tuned_for = text_get(&p->selection.problem);
   p->info.measured_at = record->measured_at;
   p->info.driver_version = record->driver_version;
@@ -235,7 +219,7 @@ static int plan_describe(cugen_kernel *k, cugen_plan *p, cugen_error *err) {
   p->info.source_hash = p->spec.source_hash.hex;
   p->info.launches = kernel_spec_calls(&p->spec);
   p->info.arguments = p->spec.argument_count;
-  describe_record(k, p);
+  describe_record(p);
   return CUGEN_OK;
 }
 
@@ -279,13 +263,12 @@ static void capture_opened(const cugen_kernel *k, cugen_plan *p) {
   p->capture = k->lookup.lib->capture;
   if (!p->capture) return;
   memcpy(p->device_name, k->lookup.device.name, sizeof p->device_name);
-  const double seconds = p->record.predicted ? 0 : p->record.seconds;
   capture_add(p->capture, &(struct capture_line){.kernel = p->info.kernel,
                                                  .problem = p->info.problem,
                                                  .device = p->device_name,
                                                  .plan = choice_words[p->info.choice],
                                                  .variant = p->info.variant,
-                                                 .seconds = seconds,
+                                                 .seconds = p->info.seconds,
                                                  .opens = 1});
 }
 
@@ -463,10 +446,6 @@ void cugen_plan_close(cugen_plan *p) {
   text_free(&p->problem);
   text_free(&p->choice);
   free(p);
-}
-
-const cugen_record *api_plan_record(const cugen_plan *plan) {
-  return &plan->record;
 }
 
 const cugen_plan_info *cugen_plan_about(const cugen_plan *p) {

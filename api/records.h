@@ -36,8 +36,4 @@ size_t api_best_of(const cugen_record *const *records, size_t count);
    member `function` is NULL if there was none, and lives until the next call or tune. */
 int api_kernel_baseline(cugen_kernel *kernel, cugen_baseline_result *out, cugen_error *error);
 
-/* The record by which the plan's variant was chosen. A default, pinned or portfolio choice sets
-   only variant, flops, bytes and predicted. */
-const cugen_record *api_plan_record(const cugen_plan *plan);
-
 #endif
