@@ -331,10 +331,9 @@ static bool add_tunable(struct suggesting *s, size_t at, struct text *variant) {
 static int print_problem(struct suggesting *s, struct text *out, bool *known, cugen_error *err) {
   const struct config *config = s->map.opened.config;
   struct text words = {0};
-  const char **settings = calloc(config->problem_count + 1, sizeof *settings);
   struct problem problem = {0};
   cugen_error why = {0};
-  int status = settings ? CUGEN_OK : CUGEN_ERROR_MEMORY;
+  int status = CUGEN_OK;
   for (size_t i = 0; i < s->map.problem_count && !status; i++) {
     const struct foreign_value *of = &s->map.problem[i];
     struct value value;
@@ -342,17 +341,13 @@ static int print_problem(struct suggesting *s, struct text *out, bool *known, cu
     if (i) text_add_char(&words, ' ');
     if (!status) setting_print(of->name, value, &words);
   }
-  char *copy = status ? NULL : strdup(text_get(&words));
-  if (!status && (!copy || words.failed)) status = CUGEN_ERROR_MEMORY;
   if (!status)
-    status = problem_set(config, settings, settings_cut(copy, settings, config->problem_count),
-                         false, &problem, &why);
+    status = words.failed ? CUGEN_ERROR_MEMORY
+                          : api_parse_problem(config, text_get(&words), &problem, &why);
   if (!status) problem_print(config, &problem, out);
   *known = !status;
   if (status && status != CUGEN_ERROR_MEMORY) unmatched(s, why.message), status = CUGEN_OK;
   problem_free(&problem);
-  free(copy);
-  free(settings);
   text_free(&words);
   return status || out->failed ? error_memory(err) : CUGEN_OK;
 }

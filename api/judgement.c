@@ -5,8 +5,6 @@
 #include "lookup.h"
 #include "tune/candidate.h"
 
-/* ---- One record ----------------------------------------------------------------------------- */
-
 /* Compares the record with the expansion of its variant. */
 static void judgement_compare(const struct cache_record *record, const struct kernel_spec *spec,
                               const struct objective *objective, bool predicted,
@@ -109,11 +107,8 @@ int api_check_current(struct lookup *l, bool predicted, struct cache_record *rec
   return status;
 }
 
-/* ---- Many records --------------------------------------------------------------------------- */
-
-/* only_others: records of this config file are kept, whatever they are. */
-static int drop_stale(struct lookup *l, struct cache_record *records, size_t *count,
-                      bool only_others, cugen_error *err) {
+int api_drop_stale(struct lookup *l, struct cache_record *records, size_t *count, bool only_others,
+                   cugen_error *err) {
   size_t kept = 0;
   int status = CUGEN_OK;
   for (size_t i = 0; i < *count; i++) {
@@ -129,14 +124,4 @@ static int drop_stale(struct lookup *l, struct cache_record *records, size_t *co
   }
   *count = kept;
   return status;
-}
-
-int api_drop_stale(struct lookup *l, struct cache_record *records, size_t *count,
-                   cugen_error *err) {
-  return drop_stale(l, records, count, false, err);
-}
-
-int api_drop_others(struct lookup *l, struct cache_record *records, size_t *count,
-                    cugen_error *err) {
-  return drop_stale(l, records, count, true, err);
 }

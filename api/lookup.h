@@ -211,6 +211,9 @@ bool api_same_class(const struct config *config, const struct problem *a, const 
 
 /* ---- problem_text.c ------------------------------------------------------------------------- */
 
+/* Makes the problem that has the settings of this text, and otherwise the defaults. */
+int api_parse_problem(const struct config *config, const char *text, struct problem *out,
+                      cugen_error *err);
 /* Reads a text of problem_print, from which parameters with their defaults may be left out. *known
    is false, and nothing needs to be freed, if the config has changed since. */
 int api_read_problem(const struct config *config, const char *text, struct problem *out,
@@ -248,12 +251,10 @@ int api_hash_verdict(const struct config *config, struct kernel_spec *spec, cuge
    record's order. *spec becomes that kernel. Free *spec also after a failure. */
 int api_check_current(struct lookup *lookup, bool predicted, struct cache_record *record,
                       bool *current, struct kernel_spec *spec, cugen_error *err);
-/* Frees the records that are not current. Space and expander must be open. */
+/* Frees the records that are not current; only_others: of these only the records of other config
+   files. Space and expander must be open. */
 int api_drop_stale(struct lookup *lookup, struct cache_record *records, size_t *count,
-                   cugen_error *err);
-/* Frees the records of other config files that are not current. Space and expander must be open. */
-int api_drop_others(struct lookup *lookup, struct cache_record *records, size_t *count,
-                    cugen_error *err);
+                   bool only_others, cugen_error *err);
 
 /* ---- failures.c: variants that are known to be wrong or to fail ----------------------------- */
 

@@ -1,4 +1,4 @@
-/* Parses the problem of a record, which is a text; see lookup.h. */
+/* Parses the text of a problem; see lookup.h. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,21 +19,27 @@ static int prints_as(const struct config *config, const struct problem *problem,
   return status;
 }
 
-int api_read_problem(const struct config *config, const char *text, struct problem *out,
-                     bool *known, cugen_error *err) {
+int api_parse_problem(const struct config *config, const char *text, struct problem *out,
+                      cugen_error *err) {
+  const size_t most = config->problem_count;
   char *copy = strdup(text);
-  const char **settings = calloc(config->problem_count + 1, sizeof *settings);
-  int status = copy && settings ? CUGEN_OK : error_memory(err);
-  *known = false;
-  if (!status) {
-    cugen_error why;
-    int set = problem_set(config, settings, settings_cut(copy, settings, config->problem_count),
-                          false, out, &why);
-    if (set == CUGEN_OK) status = prints_as(config, out, text, known, err);
-    if (set == CUGEN_OK && !*known) problem_free(out);
-    if (set == CUGEN_ERROR_MEMORY) status = error_memory(err);
-  }
+  const char **settings = calloc(most + 1, sizeof *settings);
+  const int status =
+      copy && settings
+          ? problem_set(config, settings, settings_cut(copy, settings, most), false, out, err)
+          : error_memory(err);
   free(settings);
   free(copy);
+  return status;
+}
+
+int api_read_problem(const struct config *config, const char *text, struct problem *out,
+                     bool *known, cugen_error *err) {
+  cugen_error why;
+  *known = false;
+  int status = api_parse_problem(config, text, out, &why);
+  if (status) return status == CUGEN_ERROR_MEMORY ? error_memory(err) : CUGEN_OK;
+  status = prints_as(config, out, text, known, err);
+  if (!*known) problem_free(out);
   return status;
 }

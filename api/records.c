@@ -126,7 +126,7 @@ static int records_load_records(cugen_kernel *k, cugen_error *err) {
   if (status) return status;
   const struct cache_key key = lookup_key(l);
   status = lookup_records(l, &key, &k->records, &k->record_count, err);
-  if (!status) status = api_drop_stale(l, k->records, &k->record_count, err);
+  if (!status) status = api_drop_stale(l, k->records, &k->record_count, false, err);
   if (!status) status = failures_mark(l, k->records, &k->record_count, err);
   if (!status) status = cache_records_mark(k->records, k->record_count, err);
   size_t first = k->record_count;
@@ -258,7 +258,7 @@ static int records_load(cugen_kernel *k, bool history, struct stored *list, cuge
   int status = lookup_prepare(l, err);
   if (!status) status = api_cache_to_read(l->lib, &cache, err);
   if (!status) status = cache_load(cache, &key, &list->records, &list->record_count, err);
-  if (!status) status = api_drop_others(l, list->records, &list->record_count, err);
+  if (!status) status = api_drop_stale(l, list->records, &list->record_count, true, err);
   if (!status) status = failures_mark(l, list->records, &list->record_count, err);
   if (!status) status = cache_records_mark(list->records, list->record_count, err);
   if (!status && history)

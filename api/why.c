@@ -284,7 +284,7 @@ static int explain_all(struct why *why, const char *text, cugen_why *out, cugen_
   const char *variant = text ? name_variant(why, text, out) : NULL;
   if (text && !variant) return CUGEN_OK;
   status = cache_load(cache, &key, &records, &count, err);
-  if (!status) status = api_drop_others(why->lookup, records, &count, err);
+  if (!status) status = api_drop_stale(why->lookup, records, &count, true, err);
   if (!status) status = failures_mark(why->lookup, records, &count, err);
   if (!status) status = find_hit(why, records, count, variant, &hit, err);
   if (!status && hit)

@@ -61,11 +61,13 @@ static void code_pin(struct coder *c, const struct expr *expr) {
   for (size_t i = 0; i < count; i++) c->known[slots[i]] = true;
 }
 
-static void code_put_number(struct value value, struct text *out) {
-  if (value.type == VALUE_BOOL)
+void export_value(struct value value, struct text *out) {
+  if (value.type == VALUE_STRING)
+    export_quote(value.string, out);
+  else if (value.type == VALUE_BOOL)
     text_add(out, value.boolean ? "1" : "0");
   else if (value.type == VALUE_INT && value.integer == INT64_MIN)
-    text_add(out, "LLONG_MIN");
+    text_add(out, "(-9223372036854775807LL - 1)");
   else
     value_print(value, out);
   if (value.type == VALUE_INT && value.integer != INT64_MIN &&
@@ -89,7 +91,7 @@ static int code_put_bound(struct coder *c, const struct expr *expr, struct text 
   if (status) return status;
   if (expr_constant(bound, constant)) {
     *kind = code_kind_of(*constant);
-    code_put_number(*constant, out);
+    export_value(*constant, out);
   } else {
     status = expr_print_checked(bound, code_slot_name, c, out, kind, c->err);
   }
@@ -122,14 +124,14 @@ static int put_whole(struct coder *c, const struct expr *expr, int64_t otherwise
   int64_t value;
   struct text text = {0};
   if (!expr) {
-    code_put_number(value_int(otherwise), out);
+    export_value(value_int(otherwise), out);
     return CUGEN_OK;
   }
   int status = put_kind(c, expr, EXPR_WHOLE, false, &text, &constant, &kind);
   if (!status && constant.type == VALUE_FLOAT) {
     text_clear(&text);
     status = expr_eval_int(expr, c->slots, &value, c->err);
-    if (!status) code_put_number(value_int(value), &text);
+    if (!status) export_value(value_int(value), &text);
   }
   if (!status) text_add(out, text_get(&text));
   text_free(&text);
@@ -205,7 +207,7 @@ static int put_class(struct coder *c, const struct expr *expr, struct text *out)
   } else if (!status && constant.type == VALUE_NIL) {
     struct text line = {0};
     text_addf(&line, "(%s) == ", text_get(&text));
-    code_put_number(value, &line);
+    export_value(value, &line);
     text_add_char(&line, '\n');
     if (!line.failed && !strstr(text_get(out), text_get(&line))) text_add(out, text_get(&line));
     out->failed |= line.failed;
@@ -227,23 +229,20 @@ static int put_classes(struct coder *c, struct text *out) {
 static void put_equal(const char *name, struct value value, struct text *out) {
   if (value.type == VALUE_STRING) {
     text_addf(out, "word_is(p->%s, ", name);
-    export_quote(value.string, out);
+    export_value(value, out);
     text_add(out, ")\n");
   } else if (value.type == VALUE_BOOL) {
     text_addf(out, "%sp->%s\n", value.boolean ? "" : "!", name);
   } else {
     text_addf(out, "p->%s == ", name);
-    code_put_number(value, out);
+    export_value(value, out);
     text_add_char(out, '\n');
   }
 }
 
 static void put_initialiser(const char *name, struct value value, struct text *out) {
   text_addf(out, "%s.%s = ", out->length ? ", " : "", name);
-  if (value.type == VALUE_STRING)
-    export_quote(value.string, out);
-  else
-    code_put_number(value, out);
+  export_value(value, out);
 }
 
 static void put_label(const char *name, struct value value, struct text *out) {

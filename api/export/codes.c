@@ -90,7 +90,6 @@ static bool same_code(const struct export_code *a, const struct export_code *b) 
          same_text(&a->sizes, &b->sizes);
 }
 
-/* Prints the variant as C, without its image. */
 int export_make_code(struct exporter *x, size_t device, uint64_t index, struct export_code *out,
                      struct kernel_spec *spec, cugen_error *err) {
   const struct lookup *l = &x->devices[device].lookup;
@@ -103,7 +102,6 @@ int export_make_code(struct exporter *x, size_t device, uint64_t index, struct e
   return status;
 }
 
-/* Takes over the code and compiles its image; if an equal code exists, that is used instead. */
 int export_add_code(struct exporter *x, struct export_code *code, const struct kernel_spec *spec,
                     size_t *index, cugen_error *err) {
   bool ptx = x->devices[code->device].ptx;
@@ -124,8 +122,6 @@ int export_add_code(struct exporter *x, struct export_code *code, const struct k
   return CUGEN_OK;
 }
 
-/* Returns the first argument that is read as a texture, which bundles do not support; NULL: there
-   is none. */
 const struct kernel_argument *export_textured(const struct kernel_spec *spec) {
   for (size_t i = 0; i < spec->argument_count; i++)
     if (kernel_argument_textured(&spec->arguments[i])) return &spec->arguments[i];

@@ -154,7 +154,7 @@ static int add_variants(struct exporter *x, struct export_tuned *tuned, cugen_er
   if (!status) status = lookup_space(l, err);
   const struct cache_key key = lookup_key(l);
   if (!status) status = cache_load(x->cache, &key, &records, &count, err);
-  if (!status) status = api_drop_others(l, records, &count, err);
+  if (!status) status = api_drop_stale(l, records, &count, true, err);
   if (!status) status = failures_mark(l, records, &count, err);
   if (!status) status = consider_all(x, tuned, records, count, &stale, err);
   records_free(records, count);
@@ -208,13 +208,23 @@ static int collect_add_tuned(struct exporter *x, size_t device, const char *text
   return status;
 }
 
+static int collect_take_text(void *context, const char *text, cugen_error *err) {
+  struct export_texts *texts = context;
+  return array_add_text(&texts->all, &texts->count, text) ? CUGEN_OK : error_memory(err);
+}
+
+int export_problem_texts(struct exporter *x, const struct cache_key *key, struct export_texts *out,
+                         cugen_error *err) {
+  return cache_problems(x->cache, key, collect_take_text, out, err);
+}
+
 static int add_all_tuned(struct exporter *x, size_t device, cugen_error *err) {
   struct export_texts texts = {0};
   const struct cache_key key = lookup_key(&x->devices[device].lookup);
   int status = export_problem_texts(x, &key, &texts, err);
   for (size_t i = 0; i < texts.count && !status; i++)
     status = collect_add_tuned(x, device, texts.all[i], err);
-  export_texts_free(&texts);
+  array_free_texts(texts.all, texts.count);
   return status;
 }
 

@@ -1,5 +1,4 @@
 /* The devices of an export: remembered devices, architectures, and PTX for all others. */
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -122,18 +121,6 @@ struct remembered {
   size_t count;
 };
 
-/* Compares without case: "h200" is a part of "NVIDIA H200 sm_90 132 SMs". */
-static bool contains(const char *text, const char *part, size_t length) {
-  for (; *text; text++) {
-    size_t i = 0;
-    while (i < length && text[i] &&
-           tolower((unsigned char)text[i]) == tolower((unsigned char)part[i]))
-      i++;
-    if (i == length) return true;
-  }
-  return false;
-}
-
 /* Returns whether a set of records is of this config, timed in the same way; with --predicted, also
    whether it has this model's predictions. */
 static bool devices_is_ours(const struct exporter *x, const struct cache_space *space,
@@ -146,9 +133,11 @@ static bool devices_is_ours(const struct exporter *x, const struct cache_space *
          (!base->lib->arch || strcmp(said->arch, base->lib->arch) == 0);
 }
 
-/* Returns whether a set of records is for the device's own architecture, or for that of --arch. */
+/* Returns whether a set of records is for the device's own architecture, or for that of --arch, and
+   `part` is a part of the device's text, whatever the case ("h200"), or its architecture. part NULL:
+   any device. */
 static bool devices_is_meant(const struct exporter *x, const struct cache_space *space,
-                             const char *part, size_t length) {
+                             const char *part) {
   struct device_description description;
   const char *device = device_parse(space->device).name;
   const struct record_options said = record_options_parse(space->options);
@@ -156,8 +145,7 @@ static bool devices_is_meant(const struct exporter *x, const struct cache_space 
       !description.fingerprint[0])
     return false;
   if (!x->base->lookup.lib->arch && strcmp(said.arch, description.arch) != 0) return false;
-  if (!part || contains(device, part, length)) return true;
-  return strlen(said.arch) == length && strncmp(said.arch, part, length) == 0;
+  return !part || strcasestr(device, part) || strcmp(said.arch, part) == 0;
 }
 
 /* known: as in devices_add_device. */
@@ -168,7 +156,7 @@ static int devices_add_remembered(struct exporter *x, const struct remembered *a
   *found = false;
   for (size_t i = 0; i < all->count && !status; i++) {
     const struct cache_space *space = &all->spaces[i];
-    if (!devices_is_meant(x, space, part, part ? strlen(part) : 0)) continue;
+    if (!devices_is_meant(x, space, part)) continue;
     *found = true;
     status = devices_add_device(x, device_parse(space->device).name,
                                 record_options_parse(space->options).arch, known, err);
@@ -198,7 +186,7 @@ static int devices_unknown_device(const struct exporter *x, const struct remembe
   size_t count = 0;
   if (!names) return error_memory(err);
   for (size_t i = 0; i < all->count; i++)
-    if (devices_is_meant(x, &all->spaces[i], NULL, 0) &&
+    if (devices_is_meant(x, &all->spaces[i], NULL) &&
         (!count || strcmp(names[count - 1], all->spaces[i].device) != 0))
       names[count++] = all->spaces[i].device;
   const char *nearest = text_nearest(item, names, count);

@@ -132,23 +132,19 @@ struct exporter {
 /* Fills in devices, tuned problems, defaults, codes and images. */
 int export_collect(struct exporter *x, cugen_error *err);
 void export_free(struct exporter *x);
+/* Problems as texts (problem_print), which array_free_texts frees. */
+struct export_texts {
+  char **all;
+  size_t count;
+};
+/* Adds the problems with records under the key. Free *out also after a failure. */
+int export_problem_texts(struct exporter *x, const struct cache_key *key, struct export_texts *out,
+                         cugen_error *err);
 
 /* ---- defaults.c ----------------------------------------------------------------------------- */
 
 /* Adds the default variants of the device, for problems that nobody tuned. */
 int export_defaults(struct exporter *x, size_t device, cugen_error *err);
-
-/* ---- remembered.c --------------------------------------------------------------------------- */
-
-/* The problems of which something is remembered, as texts. */
-struct export_texts {
-  char **all;
-  size_t count;
-};
-/* Adds those under the key. Free *out also after a failure. */
-int export_problem_texts(struct exporter *x, const struct cache_key *key, struct export_texts *out,
-                         cugen_error *err);
-void export_texts_free(struct export_texts *texts);
 
 /* ---- failing.c ------------------------------------------------------------------------------ */
 
@@ -243,11 +239,15 @@ int export_code(const struct lookup *lookup, uint64_t index, const struct kernel
 void export_code_free(struct export_code *code);
 /* Appends the string as a C string literal. */
 void export_quote(const char *string, struct text *out);
+/* Appends the value as a constant of C. */
+void export_value(struct value value, struct text *out);
 
 /* ---- source.c, readme.c --------------------------------------------------------------------- */
 
 /* Appends "matmul": the prefix of all names, and the name of the files. */
 void export_name(const struct config *config, struct text *out);
+/* Appends "MATMUL": the prefix of macros. */
+void export_upper(const struct config *config, struct text *out);
 /* Lists the inputs that the kernel may write to, each on a line that begins with `before`; nothing
    if there are none. */
 void export_overwritten(const struct config *config, const char *before, struct text *out);

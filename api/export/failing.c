@@ -8,7 +8,6 @@
 
 /* A problem of a device, and the failures that are remembered there. */
 struct failing_place {
-  char *text; /* strings in the problem belong to it; NULL: the problem is borrowed */
   struct problem problem;
   struct lookup lookup;
   struct failures *failures;
@@ -17,8 +16,7 @@ struct failing_place {
 static void place_free(struct failing_place *place) {
   failures_close(place->failures);
   lookup_close(&place->lookup);
-  if (place->text) problem_free(&place->problem);
-  free(place->text);
+  problem_free(&place->problem);
   free(place);
 }
 
@@ -32,34 +30,27 @@ bool export_stands_for_others(const struct export_device *device) {
   return device->ptx || device->anonymous;
 }
 
-/* Loads the failures of a problem. Takes over the place; *text NULL: place->problem is borrowed. */
-static int failing_add(struct exporter *x, size_t device, struct failing_place *place,
-                       cugen_error *err) {
+/* Loads the failures of a problem. A problem that the config does not have any more is left out. */
+static int failing_add(struct exporter *x, size_t device, const char *text, cugen_error *err) {
   struct export_failing *failing = &x->failing;
-  if (!ARRAY_ROOM(failing->places, failing->count)) return place_free(place), error_memory(err);
+  bool known = false;
+  struct failing_place *place =
+      ARRAY_ROOM(failing->places, failing->count) ? calloc(1, sizeof *place) : NULL;
+  if (!place) return error_memory(err);
   failing->places[failing->count++] = place;
-  int status = lookup_for_problem(&x->devices[device].lookup, &place->problem, &place->lookup, err);
+  int status = api_read_problem(x->base->opened.config, text, &place->problem, &known, err);
+  if (status || !known) return status;
+  status = lookup_for_problem(&x->devices[device].lookup, &place->problem, &place->lookup, err);
   return status ? status : failures_open(&place->lookup, &place->failures, err);
 }
 
-static int failing_add_borrowed(struct exporter *x, size_t device, const struct problem *problem,
-                                cugen_error *err) {
-  struct failing_place *place = calloc(1, sizeof *place);
-  if (!place) return error_memory(err);
-  place->problem = *problem;
-  return failing_add(x, device, place, err);
-}
-
-/* Adds a problem by its text; one that the config does not have any more is left out. */
-static int failing_add_text(struct exporter *x, size_t device, const char *text, cugen_error *err) {
-  struct failing_place *place = calloc(1, sizeof *place);
-  bool known = false;
-  if (!place || !(place->text = strdup(text))) return free(place), error_memory(err);
-  int status = api_read_problem(x->base->opened.config, place->text, &place->problem, &known, err);
-  if (!status && known) return failing_add(x, device, place, err);
-  free(place->text);
-  free(place);
-  return status;
+static int add_text(const struct exporter *x, const struct problem *problem,
+                    struct export_texts *out, cugen_error *err) {
+  struct text text = {0};
+  problem_print(x->base->opened.config, problem, &text);
+  const bool added = !text.failed && array_add_text(&out->all, &out->count, text_get(&text));
+  text_free(&text);
+  return added ? CUGEN_OK : error_memory(err);
 }
 
 /* Adds every problem of which something is measured or predicted for the device, and those that are
@@ -74,12 +65,12 @@ static int failing_add_device(struct exporter *x, size_t device, cugen_error *er
   const struct cache_key predicted = lookup_predicted_key(l, &predictions);
   if (!status) status = export_problem_texts(x, &predicted, &texts, err);
   api_prediction_key_free(&predictions);
+  for (size_t i = 0; i <= x->problem_count && !status; i++)
+    status = add_text(x, i ? &x->problems[i - 1] : &x->base->problem, &texts, err);
   for (size_t i = 0; i < texts.count && !status; i++)
-    status = failing_add_text(x, device, texts.all[i], err);
-  export_texts_free(&texts);
-  for (size_t i = 0; i < x->problem_count && !status; i++)
-    status = failing_add_borrowed(x, device, &x->problems[i], err);
-  return status ? status : failing_add_borrowed(x, device, &x->base->problem, err);
+    status = failing_add(x, device, texts.all[i], err);
+  array_free_texts(texts.all, texts.count);
+  return status;
 }
 
 int export_failing_open(struct exporter *x, size_t device, cugen_error *err) {

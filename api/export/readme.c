@@ -5,11 +5,6 @@
 
 #include "export.h"
 
-static void readme_add_upper(const struct text *name, struct text *out) {
-  for (const char *c = text_get(name); *c; c++)
-    text_add_char(out, *c >= 'a' && *c <= 'z' ? (char)(*c - 'a' + 'A') : *c);
-}
-
 /* ---- README.md ------------------------------------------------------------------------------ */
 
 /* Adds the row to the table, unless the table has it. Frees the row. */
@@ -160,7 +155,7 @@ static void readme_add_portfolios(const struct exporter *x, struct text *out) {
 void export_readme(const struct exporter *x, struct text *out) {
   const char *name = text_get(&x->base->export_name);
   struct text upper = {0};
-  readme_add_upper(&x->base->export_name, &upper);
+  export_upper(x->base->lookup.config, &upper);
   text_addf(out,
             "# %s\n\nTuned variants of one CUDA kernel as plain C, made by `cugen export` %s. At "
             "run time it needs the NVIDIA\ndriver (libcuda.so.1) and nothing else: no compiler, no "
@@ -226,7 +221,7 @@ void export_cmake(const struct exporter *x, struct text *out) {
 void export_example(const struct exporter *x, struct text *out) {
   const char *name = text_get(&x->base->export_name);
   struct text upper = {0};
-  readme_add_upper(&x->base->export_name, &upper);
+  export_upper(x->base->lookup.config, &upper);
   text_addf(out,
             "/* What is chosen here for the default problem, and its arguments. */\n#include "
             "<stdio.h>\n\n"

@@ -17,7 +17,7 @@ void export_name(const struct config *config, struct text *out) {
     text_add_char(out, isalnum((unsigned char)*c) ? *c : '_');
 }
 
-static void source_add_upper(const struct config *config, struct text *out) {
+void export_upper(const struct config *config, struct text *out) {
   struct text name = {0};
   export_name(config, &name);
   for (const char *c = text_get(&name); *c; c++)
@@ -87,23 +87,12 @@ static void add_field(const struct config_problem *problem, struct text *out) {
   text_add_char(out, '\n');
 }
 
-static void source_add_value(struct value value, struct text *out) {
-  if (value.type == VALUE_STRING)
-    export_quote(value.string, out);
-  else if (value.type == VALUE_BOOL)
-    text_add(out, value.boolean ? "1" : "0");
-  else if (value.type == VALUE_INT && value.integer == INT64_MIN)
-    text_add(out, "-9223372036854775807LL - 1");
-  else
-    value_print(value, out);
-}
-
 /* Appends the values of a problem: "{4096, "f32", 0}". */
 static void source_add_problem(const struct problem *problem, struct text *out) {
   text_add_char(out, '{');
   for (size_t i = 0; i < problem->count; i++) {
     text_add(out, i ? ", " : "");
-    source_add_value(problem->values[i], out);
+    export_value(problem->values[i], out);
   }
   if (!problem->count) text_add_char(out, '0');
   text_add_char(out, '}');
@@ -117,7 +106,7 @@ static void add_fields(const struct exporter *x, struct text *out) {
 
 static void add_init(const struct exporter *x, struct text *out) {
   text_add(out, "#define ");
-  source_add_upper(x->base->lookup.config, out);
+  export_upper(x->base->lookup.config, out);
   text_add(out, "_PROBLEM_INIT \\\n  ");
   source_add_problem(&x->base->problem, out);
   text_add_char(out, '\n');
@@ -551,7 +540,7 @@ static size_t substitute(const struct exporter *x, const char *at, struct text *
   if (strncmp(at, "bundle_", 7) == 0 || strncmp(at, "bundle.h", 8) == 0)
     return export_name(config, out), 6;
   if (strncmp(at, "_bundle(", 8) == 0) return text_add_char(out, '_'), export_name(config, out), 7;
-  if (strncmp(at, "BUNDLE_", 7) == 0) return source_add_upper(config, out), 6;
+  if (strncmp(at, "BUNDLE_", 7) == 0) return export_upper(config, out), 6;
   if (strncmp(at, "@argument_count", 15) == 0)
     return text_addf(out, "%zu", config->argument_count), 15;
   if (strncmp(at, "@arguments", 10) == 0) return add_arguments(x, out), 10;
