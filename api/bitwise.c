@@ -27,42 +27,30 @@
 
 /* ---- Tuning --------------------------------------------------------------------------------- */
 
-struct naming {
-  cugen_kernel *kernel;
-  const cugen_tune_options *options;
-  struct trial *trial;
-  double begin;
-};
-
-static bool poll_naming(void *context) {
-  const struct naming *n = context;
-  const cugen_progress progress = {
-      .elapsed = clock_seconds() - n->begin,
-      .remaining = -1,
-      .valid = space_valid(n->kernel->lookup.space),
-      .problem = text_get(&n->kernel->lookup.problem_text),
-      .problems = 1,
-      .stage = n->trial && trial_makes_data(n->trial) ? CUGEN_STAGE_DATA : CUGEN_STAGE_SEARCH};
-  return n->options->progress && n->options->progress(&progress, n->options->context) != 0;
-}
-
 /* Runs the variant like a tuning run, because its record becomes one of that run's records. */
-static int run_named(struct naming *n, const struct tune_target *target, uint64_t index,
-                     struct cache_record *out, cugen_error *err) {
+static int run_named(const cugen_kernel *k, const cugen_tune_options *options,
+                     const struct tune_target *target, uint64_t index, struct cache_record *out,
+                     cugen_error *err) {
   static const double usual = 10;
-  const double timeout = n->options->variant_timeout > 0 ? n->options->variant_timeout : usual;
+  const double timeout = options->variant_timeout > 0 ? options->variant_timeout : usual;
+  struct api_watched_trial run = {.progress = {.valid = space_valid(k->lookup.space),
+                                               .remaining = -1,
+                                               .problem = text_get(&k->lookup.problem_text),
+                                               .problems = 1},
+                                  .callback = options->progress,
+                                  .context = options->context,
+                                  .begin = clock_seconds()};
   const struct measure_options measure = {.seconds = 0.14,
                                           .samples = target->device->facts.is_gpu ? 11 : 3,
                                           .way = target->measure,
                                           .load = measure_load_limit(timeout)};
-  const struct trial_options trial = {.seed = n->options->seed,
-                                      .compile_timeout = n->options->compile_timeout,
-                                      .interrupted = poll_naming,
-                                      .context = n};
-  int status = trial_open(target, &trial, &n->trial, err);
-  if (!status) status = trial_run(n->trial, index, timeout, &measure, out, err);
-  trial_close(n->trial);
-  n->trial = NULL;
+  const struct trial_options trial = {.seed = options->seed,
+                                      .compile_timeout = options->compile_timeout,
+                                      .interrupted = api_poll_trial,
+                                      .context = &run};
+  int status = trial_open(target, &trial, &run.trial, err);
+  if (!status) status = trial_run(run.trial, index, timeout, &measure, out, err);
+  trial_close(run.trial);
   return status;
 }
 
@@ -117,11 +105,10 @@ static int bitwise_find_named(cugen_kernel *k, const char *name, uint64_t *index
 
 int bitwise_begin(cugen_kernel *k, const cugen_tune_options *options, struct tune_target *target,
                   cugen_error *err) {
-  struct naming naming = {.kernel = k, .options = options, .begin = clock_seconds()};
   struct cache_record record;
   uint64_t index = 0;
   int status = bitwise_find_named(k, options->bitwise, &index, err);
-  if (!status) status = run_named(&naming, target, index, &record, err);
+  if (!status) status = run_named(k, options, target, index, &record, err);
   if (status) return status;
   bool news;
   status = settle_named(k, target, &record, &news, err);

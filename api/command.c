@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/system.h"
 #include "base/text.h"
 #include "library.h"
@@ -12,36 +13,39 @@
 /* The options with which the library was opened, by the fields of cugen_options, such as
    "config_dir=/srv". They apply if the command has such an option and its words do not give it. */
 struct defaults {
-  struct text words; /* each word is followed by a zero */
+  char **words;
   size_t count;
 };
 
-static void command_add_default(struct defaults *defaults, const char *name, const char *value) {
-  if (!value) return;
-  text_addf(&defaults->words, "%s=%s", name, value);
-  text_add_n(&defaults->words, "", 1);
-  defaults->count++;
+static bool command_add_default(struct defaults *defaults, const char *name, const char *value) {
+  struct text word = {0};
+  if (!value) return true;
+  text_addf(&word, "%s=%s", name, value);
+  const bool good =
+      !word.failed && array_add_text(&defaults->words, &defaults->count, text_get(&word));
+  text_free(&word);
+  return good;
 }
 
 static int collect_defaults(const cugen *lib, struct defaults *out, cugen_error *err) {
-#define X(member, option, variable) command_add_default(out, #option, lib->member);
-  LIBRARY_STRINGS(X)
+#define X(member, option, variable) &&command_add_default(out, #option, lib->member)
+  const bool good = true LIBRARY_STRINGS(X);
 #undef X
-  if (lib->measure != MEASURE_WAYS)
-    command_add_default(out, "measure", measure_way_names[lib->measure]);
-  if (lib->no_library) command_add_default(out, "no_library", "1");
-  return out->words.failed ? error_memory(err) : CUGEN_OK;
+  const char *way = lib->measure != MEASURE_WAYS ? measure_way_names[lib->measure] : NULL;
+  return good && command_add_default(out, "measure", way) &&
+                 command_add_default(out, "no_library", lib->no_library ? "1" : NULL)
+             ? CUGEN_OK
+             : error_memory(err);
 }
 
 /* Makes the command line: WORKER worker command VERSION DEFAULT... -- WORD... */
 static const char **make_words(const cugen *lib, const struct defaults *defaults,
                                const char *const *words, size_t count) {
   const char **argv = calloc(defaults->count + count + 6, sizeof *argv);
-  const char *at = text_get(&defaults->words);
   size_t n = 0;
   if (!argv) return NULL;
   argv[n++] = lib->worker, argv[n++] = "worker", argv[n++] = "command", argv[n++] = CUGEN_VERSION;
-  for (size_t i = 0; i < defaults->count; i++, at += strlen(at) + 1) argv[n++] = at;
+  for (size_t i = 0; i < defaults->count; i++) argv[n++] = defaults->words[i];
   argv[n++] = "--";
   for (size_t i = 0; i < count; i++) argv[n++] = words[i];
   return argv;
@@ -61,7 +65,7 @@ static int api_command_run(cugen *lib, const char *const *words, size_t count, s
   if (!status && !argv) status = error_memory(err);
   if (!status) status = process_run_within(argv, &limits, answer, exit_code, err);
   free(argv);
-  text_free(&defaults.words);
+  array_free_texts(defaults.words, defaults.count);
   return status;
 }
 

@@ -22,6 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/element_conversion.h"
 #include "base/system.h"
 #include "tune/tuner/explore.h"
@@ -51,7 +52,8 @@ struct exploration {
   atomic_bool settled, stopped;
   atomic_size_t current;
   atomic_uint_fast64_t launches, next, explored;
-  struct text key_device, key_config, key_problem, key_options, key_origin;
+  char **key; /* parts of the cache key: device, config, problem, options, origin */
+  size_t key_count;
 };
 
 /* ---- Results of earlier exploration --------------------------------------------------------- */
@@ -224,14 +226,15 @@ static int copy_own(const struct cache_record *from, struct cache_record *to, cu
 /* Copies the cache key, because the kernel may be closed before the plan. */
 static int keep_key(const struct lookup *l, struct exploration *e, cugen_error *err) {
   const struct cache_key key = lookup_measured_key(l);
-  text_add(&e->key_device, key.device);
-  text_add(&e->key_config, key.config);
-  text_add(&e->key_problem, key.problem);
-  text_add(&e->key_origin, key.origin ? key.origin : "");
-  exploring_add_options(l, &e->key_options);
-  const bool failed = e->key_device.failed || e->key_config.failed || e->key_problem.failed ||
-                      e->key_origin.failed || e->key_options.failed;
-  return failed ? error_memory(err) : CUGEN_OK;
+  struct text options = {0};
+  exploring_add_options(l, &options);
+  const char *const parts[] = {key.device, key.config, key.problem, text_get(&options),
+                               key.origin ? key.origin : ""};
+  bool good = !options.failed;
+  for (size_t i = 0; i < sizeof parts / sizeof *parts && good; i++)
+    good = array_add_text(&e->key, &e->key_count, parts[i]);
+  text_free(&options);
+  return good ? CUGEN_OK : error_memory(err);
 }
 
 static int exploring_open_all(struct lookup *l, const struct exploration_plan *plan,
@@ -301,17 +304,17 @@ static void take_times(const struct race_runner *runner, struct cache_record *re
    record cannot express a tie. A cache that cannot be written is not an error: the next process
    explores again. */
 static void exploring_store(struct exploration *e) {
-  const struct cache_key key = {.device = text_get(&e->key_device),
-                                .config = text_get(&e->key_config),
-                                .problem = text_get(&e->key_problem),
-                                .options = text_get(&e->key_options),
-                                .origin = text_get(&e->key_origin)};
   const size_t current = atomic_load(&e->current);
   struct cache *cache;
   cugen_error ignored;
   if (!atomic_load(&e->settled) || atomic_load(&e->stopped) ||
       e->rule.race.runners[current].rounds < RACE_LEAST_ROUNDS)
     return;
+  const struct cache_key key = {.device = e->key[0],
+                                .config = e->key[1],
+                                .problem = e->key[2],
+                                .options = e->key[3],
+                                .origin = e->key[4]};
   take_times(&e->rule.race.runners[current], &e->all[current].record);
   if (api_cache(e->lib, &cache, &ignored) == CUGEN_OK)
     cache_store(cache, &key, &e->all[current].record, &ignored);
@@ -322,9 +325,7 @@ void exploration_close(struct exploration *e) {
   exploring_store(e);
   if (e->timer) e->device->ops->timer_free(e->device, e->timer);
   for (size_t i = 0; i < RACE_MOST; i++) alternative_free(&e->all[i]);
-  struct text *const texts[] = {&e->key_device, &e->key_config, &e->key_problem, &e->key_options,
-                                &e->key_origin};
-  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) text_free(texts[i]);
+  array_free_texts(e->key, e->key_count);
   free(e);
 }
 

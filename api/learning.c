@@ -94,14 +94,11 @@ static int judge_record(struct judging *j, struct lookup *l, size_t problem,
 }
 
 static int judge_row(struct judging *j, size_t problem, cugen_error *err) {
-  const struct lookup *base = j->data->base;
   struct lookup l = {0};
   struct cache_record *records = NULL;
   size_t count = 0;
-  int status = lookup_for_problem(base, j->data->rows[problem].problem, &l, err);
-  l.origin = base->origin;
-  if (!status && base->predicted) status = lookup_use_predictions(&l, err);
-  if (!status) status = lookup_prepare(&l, err);
+  int status = portfolio_open_row(j->data, problem, NULL, &l, err);
+  if (!status) status = lookup_expander(&l, err);
   const struct cache_key key = lookup_key(&l);
   if (!status) status = lookup_records(&l, &key, &records, &count, err);
   for (size_t i = 0; i < count && !status; i++)

@@ -128,10 +128,9 @@ static int portfolio_data_load_records(struct lookup *l, size_t problem, struct 
   return status;
 }
 
-/* filter: of the problem's space; NULL: none, because plans that a portfolio serves have none. */
-static int open_row(const struct portfolio_data *data, size_t problem, const cugen_filter *filter,
-                    struct lookup *out, cugen_error *err) {
-  int status = lookup_for_problem(data->base, data->rows[problem].problem, out, err);
+int portfolio_open_row(const struct portfolio_data *data, size_t row, const cugen_filter *filter,
+                       struct lookup *out, cugen_error *err) {
+  int status = lookup_for_problem(data->base, data->rows[row].problem, out, err);
   out->origin = data->base->origin;
   out->filter = filter;
   if (!status && data->base->predicted) status = lookup_use_predictions(out, err);
@@ -141,7 +140,7 @@ static int open_row(const struct portfolio_data *data, size_t problem, const cug
 static int load_row(struct portfolio_data *data, size_t problem, struct loose_list *list,
                     cugen_error *err) {
   struct lookup l = {0};
-  int status = open_row(data, problem, data->base->filter, &l, err);
+  int status = portfolio_open_row(data, problem, data->base->filter, &l, err);
   if (!status) status = portfolio_data_take_best(&l, &data->rows[problem], err);
   if (!status) status = portfolio_data_load_records(&l, problem, list, err);
   lookup_close(&l);
@@ -372,7 +371,7 @@ static int portfolio_data_fill_row(struct portfolio_data *data, size_t problem,
                                    const size_t *variants, size_t count, double *out,
                                    cugen_error *err) {
   struct lookup l = {0};
-  int status = open_row(data, problem, NULL, &l, err);
+  int status = portfolio_open_row(data, problem, NULL, &l, err);
   for (size_t i = 0; i < count && !status; i++) {
     const struct portfolio_entry *entry = portfolio_entry_of(data, problem, variants[i]);
     const bool valid = entry || is_valid(&l, data->variants[variants[i]]);

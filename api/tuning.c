@@ -352,25 +352,12 @@ void api_kernel_watch_run(cugen_kernel *k, cugen_progress_callback progress, voi
   k->watch_context = context;
 }
 
-/* A run of api_kernel_run, for its progress callback. */
-struct watched_run {
-  const cugen_kernel *kernel;
-  struct trial *trial; /* NULL: not open yet */
-  double begin;
-};
-
-static bool poll_run(void *context) {
-  const struct watched_run *run = context;
-  const cugen_kernel *k = run->kernel;
-  const cugen_progress progress = {
-      .planned = 1,
-      .valid = 1,
-      .elapsed = clock_seconds() - run->begin,
-      .remaining = -1,
-      .problem = text_get(&k->lookup.problem_text),
-      .problems = 1,
-      .stage = run->trial && trial_makes_data(run->trial) ? CUGEN_STAGE_DATA : CUGEN_STAGE_SEARCH};
-  return k->watch && k->watch(&progress, k->watch_context) != 0;
+bool api_poll_trial(void *context) {
+  struct api_watched_trial *w = context;
+  w->progress.elapsed = clock_seconds() - w->begin;
+  w->progress.stage =
+      w->trial && trial_makes_data(w->trial) ? CUGEN_STAGE_DATA : CUGEN_STAGE_SEARCH;
+  return w->callback && w->callback(&w->progress, w->context) != 0;
 }
 
 static int tuning_run_once(cugen_kernel *k, const struct tune_target *target, uint64_t index,
@@ -381,8 +368,15 @@ static int tuning_run_once(cugen_kernel *k, const struct tune_target *target, ui
                                           .way = target->measure,
                                           .load = measure_load_limit(timeout),
                                           .energy = energy ? energy_window : 0};
-  struct watched_run run = {.kernel = k, .begin = clock_seconds()};
-  const struct trial_options options = {.seed = 1, .interrupted = poll_run, .context = &run};
+  struct api_watched_trial run = {.progress = {.planned = 1,
+                                               .valid = 1,
+                                               .remaining = -1,
+                                               .problem = text_get(&k->lookup.problem_text),
+                                               .problems = 1},
+                                  .callback = k->watch,
+                                  .context = k->watch_context,
+                                  .begin = clock_seconds()};
+  const struct trial_options options = {.seed = 1, .interrupted = api_poll_trial, .context = &run};
   int status = measure_check(target->ops, target->toolkit, target->measure, err);
   if (!status) status = trial_open(target, &options, &run.trial, err);
   if (status) return status;
