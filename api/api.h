@@ -163,20 +163,20 @@ void api_publish(cugen_kernel *kernel, const struct cache_record *from, cugen_re
 
 /* ---- tuning.c ------------------------------------------------------------------------------- */
 
-int api_check_tune_options(const cugen_tune_options *options, cugen_error *err);
 /* Decides whether tuning on the kernel's device measures or predicts. */
 int api_tune_device(cugen_kernel *kernel, cugen_error *err);
 /* Opens the space to tune (on the cpu device that of the check problem), and fails if no variant
    can serve the problem. */
 int api_prepare_tuning(cugen_kernel *kernel, cugen_error *err);
-/* Like api_kernel_tune, with options that were checked. listed: only these variants are tried, in
-   this order; those that are not valid here are skipped. NULL: all variants. */
-struct api_listed {
-  const char *const *variants;
+/* The part that one of several problems has in a run. */
+struct api_part {
+  const char *const *variants; /* only these are tried, in this order, but for those that are not
+                                  valid here; NULL: all variants */
   size_t count;
 };
-int api_tune(cugen_kernel *kernel, const cugen_tune_options *options,
-             const struct api_listed *listed, cugen_tune_result *result, cugen_error *err);
+/* Like api_kernel_tune, with options that were checked. part NULL: the problem is the only one. */
+int api_tune(cugen_kernel *kernel, const cugen_tune_options *options, const struct api_part *part,
+             cugen_tune_result *result, cugen_error *err);
 /* A trial of one variant that reports its progress. */
 struct api_watched_trial {
   cugen_progress progress;          /* the members that do not change */

@@ -94,6 +94,11 @@ int api_check_tune_options(const cugen_tune_options *options, cugen_error *err) 
         err, CUGEN_ERROR_USAGE,
         "cugen_tune_options.bitwise and cugen_tune_options.portfolio: a portfolio's variants are "
         "measured for all sizes, whatever bits they give; ask for one of them");
+  if (options->baseline && options->portfolio)
+    return error_set(
+        err, CUGEN_ERROR_USAGE,
+        "cugen_tune_options.baseline and cugen_tune_options.portfolio: a portfolio is not compared "
+        "with a function; tune with the baseline first, then learn the portfolio");
   if (options->threads < 0 || options->threads > most_threads)
     return error_set(err, CUGEN_ERROR_USAGE, "cugen_tune_options.threads is %d, should be 0 to %d",
                      options->threads, most_threads);
@@ -185,8 +190,8 @@ static int refuse_baseline(int status, const char *given, const char *why, cugen
 }
 
 /* Splits "./libmine.so:function" and finds the file, whose path the caller frees. */
-static int take_baseline(cugen_kernel *k, const char *given, struct tune_baseline *out, char **path,
-                         cugen_error *err) {
+static int take_baseline(cugen_kernel *k, const char *given, bool several,
+                         struct tune_baseline *out, char **path, cugen_error *err) {
   const char *colon = given ? strrchr(given, ':') : NULL;
   if (!given) return CUGEN_OK;
   if (k->lookup.predicted)
@@ -208,31 +213,35 @@ static int take_baseline(cugen_kernel *k, const char *given, struct tune_baselin
     return refuse_baseline(CUGEN_ERROR_USAGE, given,
                            "its path is not UTF-8 without control characters: rename it", err);
   text_restart(&k->baseline);
-  *out = (struct tune_baseline){*path, colon + 1, &k->baseline};
+  *out = (struct tune_baseline){several, *path, colon + 1, &k->baseline};
   return CUGEN_OK;
 }
 
 /* The variants to try: a list, or a search with its leaders. */
 struct beginning {
-  const struct api_listed *listed; /* try these variants only; NULL: search */
-  uint64_t *indices;               /* indices of the listed variants */
+  const struct api_part *part;
+  uint64_t *indices; /* indices of the part's variants, if it lists some */
   struct priors priors;
 };
 
+static bool is_listed(const struct beginning *b) {
+  return b->part && b->part->variants;
+}
+
 static int tuning_list_variants(struct lookup *l, struct beginning *b, struct tune_target *target,
                                 cugen_error *err) {
-  b->indices = calloc(b->listed->count + 1, sizeof *b->indices);
+  b->indices = calloc(b->part->count + 1, sizeof *b->indices);
   if (!b->indices) return error_memory(err);
-  for (size_t i = 0; i < b->listed->count; i++)
+  for (size_t i = 0; i < b->part->count; i++)
     target->listed_count +=
-        space_look_up(l->space, b->listed->variants[i], &b->indices[target->listed_count]);
+        space_look_up(l->space, b->part->variants[i], &b->indices[target->listed_count]);
   target->listed = b->indices;
   return CUGEN_OK;
 }
 
 static int tuning_begin(struct lookup *l, struct beginning *b, struct tune_target *target,
                         cugen_error *err) {
-  if (b->listed) return tuning_list_variants(l, b, target, err);
+  if (is_listed(b)) return tuning_list_variants(l, b, target, err);
   target->priors = &b->priors.kept;
   return priors_gather(l, target->cache, &b->priors, err);
 }
@@ -265,7 +274,7 @@ static int tuning_run(cugen_kernel *k, const cugen_tune_options *options,
   struct failures *failures = NULL;
   struct tune_baseline baseline = {.path = NULL};
   char *path = NULL;
-  const bool listed = beginning->listed;
+  const bool listed = is_listed(beginning);
   int status = api_tune_device(k, err);
   if (!status) status = tuning_make_target(k, &target, err);
   if (!status) status = tuning_begin(l, beginning, &target, err);
@@ -289,7 +298,8 @@ static int tuning_run(cugen_kernel *k, const cugen_tune_options *options,
     status = lookup_context(l, options->cuda_context, &target.cuda_context, err);
   if (!status && l->predicted) status = expect_verification(l, options, &target, &failures, err);
   if (!status && options->bitwise) status = bitwise_begin(k, options, &target, err);
-  if (!status && !listed) status = take_baseline(k, options->baseline, &baseline, &path, err);
+  if (!status && !listed)
+    status = take_baseline(k, options->baseline, beginning->part, &baseline, &path, err);
   if (path) target.baseline = &baseline;
   if (!status) status = tune_run(&target, options, result, err);
   free(path);
@@ -300,9 +310,8 @@ static int tuning_run(cugen_kernel *k, const cugen_tune_options *options,
 }
 
 static int tuning_tune(cugen_kernel *k, const cugen_tune_options *options,
-                       const struct api_listed *listed, cugen_tune_result *result,
-                       cugen_error *err) {
-  struct beginning beginning = {.listed = listed};
+                       const struct api_part *part, cugen_tune_result *result, cugen_error *err) {
+  struct beginning beginning = {.part = part};
   int status = tuning_run(k, options, &beginning, result, err);
   priors_print(&beginning.priors, &k->began);
   priors_free(&beginning.priors);
@@ -316,7 +325,7 @@ const char *api_strategy(size_t index, const char **what) {
   return ops ? ops->name : NULL;
 }
 
-int api_tune(cugen_kernel *k, const cugen_tune_options *options, const struct api_listed *listed,
+int api_tune(cugen_kernel *k, const cugen_tune_options *options, const struct api_part *part,
              cugen_tune_result *result, cugen_error *err) {
   int64_t begin = clock_unix();
   const bool on_check = k->on_check;
@@ -326,7 +335,7 @@ int api_tune(cugen_kernel *k, const cugen_tune_options *options, const struct ap
   text_restart(&k->equal_to);
   k->outputs = (cugen_outputs){0};
   text_restart(&k->began);
-  int status = tuning_tune(k, options, listed, result, err);
+  int status = tuning_tune(k, options, part, result, err);
   if (k->outputs.known) result->equal_to = text_get(&k->equal_to), result->outputs = k->outputs;
   if (k->lost.length && !k->lost.failed) result->lost = text_get(&k->lost);
   if (k->not_run.length && !k->not_run.failed) result->not_run = text_get(&k->not_run);

@@ -8,6 +8,9 @@
    NULL) to a description. NULL: there are no more. */
 const char *api_strategy(size_t index, const char **what);
 
+/* Fails with CUGEN_ERROR_USAGE if the options contradict one another or are out of range. */
+int api_check_tune_options(const cugen_tune_options *options, cugen_error *err);
+
 /* Tunes like cugen_kernel_tune, and returns the values that are in its JSON. */
 int api_kernel_tune(cugen_kernel *kernel, const cugen_tune_options *options,
                     cugen_tune_result *result, cugen_error *error);

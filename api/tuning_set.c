@@ -234,7 +234,7 @@ static void add_result(cugen_tune_result *all, const cugen_tune_result *one, siz
 }
 
 static int tuning_set_tune_one(struct set *set, size_t round, size_t i, double own,
-                               const struct api_listed *listed, cugen_error *err) {
+                               const struct api_part *part, cugen_error *err) {
   cugen_kernel *k = set->kernels[i];
   cugen_tune_options options;
   cugen_tune_result result;
@@ -242,7 +242,7 @@ static int tuning_set_tune_one(struct set *set, size_t round, size_t i, double o
   tuning_set_share(set, round, own, &options);
   if (options.progress) options.progress = report, options.context = set;
   set->current = i;
-  int status = api_tune(k, &options, listed, &result, &why);
+  int status = api_tune(k, &options, part, &result, &why);
   lookup_drop_space(&k->lookup);
   add_result(&set->results[i], &result, round);
   set->tried += result.tried;
@@ -261,7 +261,7 @@ static int tune_round(struct set *set, size_t round, cugen_error *err) {
   for (size_t at = 0; at < set->count && !status && !is_spent(set); at++)
     if (tuning_set_is_open(set, round, set->order[at]))
       status = tuning_set_tune_one(set, round, set->order[at], tuning_set_part(set, round, at),
-                                   NULL, err);
+                                   &(struct api_part){0}, err);
   return status;
 }
 
@@ -295,7 +295,7 @@ static size_t kernel_of(const struct filling *f, size_t row) {
 static int tuning_set_fill_row(struct filling *f, size_t row, size_t open, cugen_error *err) {
   size_t missing[PORTFOLIO_MOST_CANDIDATES];
   const char *variants[PORTFOLIO_MOST_CANDIDATES];
-  struct api_listed listed = {.variants = variants};
+  struct api_part listed = {.variants = variants};
   const size_t kernel = kernel_of(f, row);
   listed.count = portfolio_missing(&f->data, row, f->candidates, f->candidate_count, missing);
   for (size_t i = 0; i < listed.count; i++) variants[i] = f->data.variants[missing[i]];

@@ -407,6 +407,7 @@ static int tune_problems(struct cli *cli, cugen_tune_options *options, size_t to
     status = problem_set_of_config(cli, &set);
   if (!status && !set.count && options->portfolio && !only_learns(cli))
     status = problem_set_of_one(cli, &set);
+  if (!status && only_learns(cli)) status = api_check_tune_options(options, &cli->error);
   if (!status && only_learns(cli))
     status = tune_set_learn(cli, &set, options->portfolio, top);
   else if (!status)

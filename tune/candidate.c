@@ -467,7 +467,7 @@ static int candidate_complete(const struct bench *bench, struct candidate *c,
   *busy = result->seconds;
   record_resources(bench, c, out);
   claim_record(result, bench->seed, out);
-  c->unsupported = result->cause == CUGEN_CAUSE_UNSUPPORTED;
+  c->cause = result->cause;
   if (result->cause == CUGEN_CAUSE_GRID_SYNC) {
     launch_refuse_grid_sync(&c->real, &c->refused);
     return record_reason(out, CUGEN_OUTCOME_LAUNCH, c->refused.message, err);

@@ -20,9 +20,9 @@ struct candidate {
   struct counting *counting;
   /* The reason, if the candidate cannot be launched or tried; else CUGEN_OK. */
   cugen_error refused;
-  /* The cpu device lacks a feature that the variant needs. This says nothing about the variant, so
-     that no record is stored. */
-  bool unsupported;
+  /* The cause of the last run's failure. CUGEN_CAUSE_UNSUPPORTED, a feature that the cpu device
+     lacks, says nothing about the variant, so that no record is stored. */
+  cugen_cause cause;
   /* The template does not expand, or the data cannot be made. Other variants may share this
      fault. */
   bool faulty;

@@ -20,6 +20,8 @@ struct tune_priors {
 
 /* A function of the user's own (cugen_baseline) that the best variant is compared with. */
 struct tune_baseline {
+  bool several; /* several problems are tuned: where the function returns an error for one of them,
+                   only the comparison there is left out */
   const char *path; /* of its library, absolute */
   const char *function;
   struct text *reason; /* receives why there is no comparison */

@@ -14,7 +14,7 @@
 static int workers_store(struct workers *w, const struct candidate *c,
                          const struct cache_record *record, cugen_error *err) {
   cugen_tune_result *result = w->run->result;
-  if (c->unsupported) {
+  if (c->cause == CUGEN_CAUSE_UNSUPPORTED) {
     /* Only the cpu device cannot run it. This says nothing about the variant, so that no record is
        stored. */
     struct text *why = w->run->target->unsupported;
@@ -60,7 +60,7 @@ static int workers_finish(struct workers *w, struct turn *turn, cugen_error *err
           ? error_set(err, CUGEN_ERROR_INTERRUPTED, "'%s' was still running", c->real.variant)
           : workers_store(w, c, record, err);
   /* The result must not be used for equal images. */
-  if (c->unsupported) turn->image = (struct hash){{0}};
+  if (c->cause == CUGEN_CAUSE_UNSUPPORTED) turn->image = (struct hash){{0}};
   if (!status) status = run_records_keep(w->records, record, turn->image, err);
   if (status) return workers_drop(w, turn, status);
   proposals_tell(w->proposals, c->index, record);
