@@ -120,6 +120,11 @@ int api_plan_open_among(cugen_kernel *kernel, const cugen_plan_options *options,
    policy. Free *out also after a failure. */
 int api_select(struct lookup *lookup, double distance, bool by_portfolio, struct selection *out,
                cugen_error *err);
+enum { API_MOST_CHOICES = 8 }; /* so many choices are tried until one compiles */
+/* Tells the look-up that the variant that it chose failed with this status. Returns whether a new
+   choice may serve: one without libraries in place of a library's kernel; or another variant in place
+   of one that does not compile and was neither measured for this problem nor pinned. */
+bool api_pass_over(struct lookup *lookup, cugen_plan_choice how, const char *variant, int status);
 /* ---- other_gpu.c ----------------------------------------------------------------------------- */
 
 /* Selects the best variant for the look-up's problem on another GPU, if one is found that is valid

@@ -369,19 +369,12 @@ static int plan_check_options(const cugen_plan_options *options, cugen_error *er
   return CUGEN_OK;
 }
 
-/* A variant that cannot serve does no harm if it was not measured for this problem, nor asked for:
-   the plan takes the best of the others. Returns whether there may be others. */
+/* Returns whether the plan may take another variant in place of one that cannot serve. */
 static bool plan_goes_on(cugen_kernel *k, const cugen_plan_options *options, const cugen_plan *p,
                          int status) {
-  const cugen_plan_choice how = p->selection.how;
-  cugen_error ignored;
-  if (!p->spec.variant || options->choice) return false;
-  if (config_calls_library(k->lookup.config, p->spec.variant)) {
-    lookup_drop_libraries(&k->lookup);
-    return true;
-  }
-  return status == CUGEN_ERROR_COMPILE && !options->bitwise && how != CUGEN_PLAN_EXACT &&
-         how != CUGEN_PLAN_PINNED && !lookup_drop_variant(&k->lookup, p->spec.variant, &ignored);
+  const cugen_plan_choice how = options->bitwise ? CUGEN_PLAN_PINNED : p->selection.how;
+  return p->spec.variant && !options->choice &&
+         api_pass_over(&k->lookup, how, p->spec.variant, status);
 }
 
 /* *others_left: the plan's variant cannot serve, and others may. */
@@ -404,7 +397,6 @@ static int plan_try(cugen_kernel *k, const cugen_plan_options *options, const st
 static int open_among(cugen_kernel *k, const cugen_plan_options *options,
                       const struct others *others, cugen_plan **out, cugen_error *err) {
   static const cugen_plan_options defaults = CUGEN_PLAN_OPTIONS_INIT;
-  enum { MOST_TRIES = 8 };
   if (!options) options = &defaults;
   *out = NULL;
   bool goes_on;
@@ -412,7 +404,7 @@ static int open_among(cugen_kernel *k, const cugen_plan_options *options,
   int status = plan_check_options(options, err);
   if (status) return status;
   status = plan_try(k, options, others, out, &goes_on, err);
-  for (int i = 1; i < MOST_TRIES && goes_on; i++)
+  for (int i = 1; i < API_MOST_CHOICES && goes_on; i++)
     if (!plan_try(k, options, others, out, &goes_on, &later)) return CUGEN_OK;
   lookup_forget_dropped(&k->lookup); /* the next plan's error is the same one */
   return status;

@@ -385,6 +385,16 @@ int api_select(struct lookup *l, double distance, bool by_portfolio, struct sele
   return !status && (out->problem.failed || out->other.failed) ? error_memory(err) : status;
 }
 
+bool api_pass_over(struct lookup *l, cugen_plan_choice how, const char *variant, int status) {
+  cugen_error ignored;
+  if (config_calls_library(l->config, variant)) {
+    lookup_drop_libraries(l);
+    return true;
+  }
+  return status == CUGEN_ERROR_COMPILE && how != CUGEN_PLAN_EXACT && how != CUGEN_PLAN_PINNED &&
+         !lookup_drop_variant(l, variant, &ignored);
+}
+
 void api_selection_free(struct selection *selection) {
   api_best_free(&selection->best);
   text_free(&selection->problem);

@@ -5,12 +5,14 @@
 #include "runtime/plan.h"
 #include "source.h"
 
-static int chosen_variant(cugen_kernel *k, bool best, uint64_t *index, cugen_error *err) {
+static int chosen_variant(cugen_kernel *k, bool best, uint64_t *index, cugen_plan_choice *how,
+                          cugen_error *err) {
   struct selection selection;
   const struct lookup *l = &k->lookup;
   int status = api_select(&k->lookup, best ? -1 : 0, false, &selection, err);
   bool missing = best && selection.how == CUGEN_PLAN_DEFAULT;
   *index = selection.index;
+  *how = selection.how;
   api_selection_free(&selection);
   if (status || !missing) return status;
   return error_set(err, CUGEN_ERROR_USAGE,
@@ -19,21 +21,29 @@ static int chosen_variant(cugen_kernel *k, bool best, uint64_t *index, cugen_err
                    l->config->name, text_get(&k->problem_short), l->device.name);
 }
 
-int api_find_variant(cugen_kernel *k, const char *variant, uint64_t *index, cugen_error *err) {
+/* *how: a variant that is named counts as pinned. */
+static int find_variant(cugen_kernel *k, const char *variant, uint64_t *index,
+                        cugen_plan_choice *how, cugen_error *err) {
   struct lookup *l = &k->lookup;
+  *how = CUGEN_PLAN_PINNED;
   int status = lookup_space(l, err);
   if (status) return status;
   if (space_valid(l->space) == 0) return space_explain_empty(l->space, err);
   bool best = variant && strcmp(variant, "best") == 0;
-  return !variant || best ? chosen_variant(k, best, index, err)
+  return !variant || best ? chosen_variant(k, best, index, how, err)
                           : space_find(l->space, variant, index, err);
+}
+
+int api_find_variant(cugen_kernel *k, const char *variant, uint64_t *index, cugen_error *err) {
+  cugen_plan_choice how;
+  return find_variant(k, variant, index, &how, err);
 }
 
 /* Finds the variant, stores its index and text, and expands it. */
 static int expand_text(cugen_kernel *k, const char *variant, uint64_t *index,
-                       struct kernel_spec *out, cugen_error *err) {
+                       cugen_plan_choice *how, struct kernel_spec *out, cugen_error *err) {
   const char *text;
-  int status = api_find_variant(k, variant, index, err);
+  int status = find_variant(k, variant, index, how, err);
   if (!status) status = api_variant_text(k, *index, &text, err);
   if (!status) status = lookup_expander(&k->lookup, err);
   return status ? status : lookup_expand_known(&k->lookup, *index, out, err);
@@ -41,14 +51,16 @@ static int expand_text(cugen_kernel *k, const char *variant, uint64_t *index,
 
 int api_expand_text(cugen_kernel *k, const char *variant, struct kernel_spec *out,
                     cugen_error *err) {
+  cugen_plan_choice how;
   uint64_t index;
-  return expand_text(k, variant, &index, out, err);
+  return expand_text(k, variant, &index, &how, out, err);
 }
 
 int api_kernel_complete(cugen_kernel *k, const char *variant, cugen_error *error) {
   struct kernel_spec spec = {0};
+  cugen_plan_choice how;
   uint64_t index;
-  int status = expand_text(k, variant, &index, &spec, error);
+  int status = expand_text(k, variant, &index, &how, &spec, error);
   const struct lookup *l = &k->lookup;
   if (!status) {
     const struct variant chosen = lookup_variant(l, index);
@@ -76,11 +88,14 @@ int cugen_kernel_source(cugen_kernel *k, const char *variant, const char **sourc
   return CUGEN_OK;
 }
 
-/* Compiles the variant for a GPU. ptx: the PTX is wanted, else the occupancy. Free the spec and the
-   image also after a failure. */
-static int compile_text(cugen_kernel *k, const char *variant, bool ptx, struct kernel_spec *spec,
-                        struct compiled *out, cugen_error *err) {
-  const struct lookup *l = &k->lookup;
+/* Compiles the variant for a GPU. ptx: the PTX is wanted, else the occupancy. *goes_on: another
+   choice may compile. Free the spec and the image also after a failure. */
+static int compile_once(cugen_kernel *k, const char *variant, bool ptx, struct kernel_spec *spec,
+                        struct compiled *out, bool *goes_on, cugen_error *err) {
+  struct lookup *l = &k->lookup;
+  cugen_plan_choice how;
+  uint64_t index;
+  *goes_on = false;
   *spec = (struct kernel_spec){0};
   *out = (struct compiled){0};
   if (!l->device.facts.is_gpu)
@@ -89,12 +104,30 @@ static int compile_text(cugen_kernel *k, const char *variant, bool ptx, struct k
                      "cugen_options.device, such as model:H200",
                      ptx ? "PTX" : "occupancy");
   int status = api_check_target(l->lib, &l->device, err);
-  if (!status) status = api_expand_text(k, variant, spec, err);
-  if (!status && config_calls_library(l->config, spec->variant))
-    status = error_set(err, CUGEN_ERROR_USAGE,
-                       "'%s' is a library's kernel, whose %s is not known: name another variant",
-                       spec->variant, ptx ? "PTX" : "occupancy");
-  return status ? status : lookup_compile(l, spec, ptx, out, err);
+  if (!status) status = expand_text(k, variant, &index, &how, spec, err);
+  if (status) return status;
+  if (config_calls_library(l->config, spec->variant))
+    return error_set(err, CUGEN_ERROR_USAGE,
+                     "'%s' is a library's kernel, whose %s is not known: name another variant",
+                     spec->variant, ptx ? "PTX" : "occupancy");
+  status = lookup_compile(l, spec, ptx, out, err);
+  *goes_on = status && api_pass_over(l, how, spec->variant, status);
+  return status;
+}
+
+/* Like compile_once, but passes over choices that do not compile, as a plan does. The kernel's choice
+   is then the one that compiles. If none does, the error is that of the first one. */
+static int compile_text(cugen_kernel *k, const char *variant, bool ptx, struct kernel_spec *spec,
+                        struct compiled *out, cugen_error *err) {
+  cugen_error later;
+  bool goes_on;
+  const int status = compile_once(k, variant, ptx, spec, out, &goes_on, err);
+  for (int i = 1; i < API_MOST_CHOICES && goes_on; i++) {
+    kernel_spec_free(spec);
+    if (!compile_once(k, variant, ptx, spec, out, &goes_on, &later)) return CUGEN_OK;
+  }
+  if (status) lookup_forget_dropped(&k->lookup);
+  return status;
 }
 
 int api_kernel_resources(cugen_kernel *k, const char *variant, cugen_resources *out,

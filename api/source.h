@@ -6,7 +6,9 @@
 #include "base/results.h"
 
 /* Compiles the variant (a text as for cugen_kernel_source) to PTX for the kernel's device, which
-   need not be present. *ptx lives until the next call. CUGEN_ERROR_USAGE on the cpu device. */
+   need not be present. *ptx lives until the next call. variant NULL: of the choices that were not
+   measured for this problem, those that do not compile are passed over, here and in the next
+   choices. CUGEN_ERROR_USAGE on the cpu device. */
 int api_kernel_ptx(cugen_kernel *kernel, const char *variant, const char **ptx, cugen_error *error);
 
 /* Checks for the cpu device, whose compiler accepts more than NVRTC does, that the front end of

@@ -111,16 +111,19 @@ static int gen_print_result(struct cli *cli, const struct launches *launches, co
 }
 
 int command_gen(struct cli *cli) {
-  const char *variant = cli->values[OPTION_VARIANT], *source;
-  bool best = options_given(cli, OPTION_BEST);
+  const char *variant = cli->values[OPTION_VARIANT], *source, *ptx = NULL;
+  bool best = options_given(cli, OPTION_BEST), wants_ptx = options_given(cli, OPTION_PTX);
   if (variant && best)
     return cli_fail(cli, CUGEN_ERROR_USAGE,
                     "--best and --variant name two different variants; give one of them");
-  if (options_given(cli, OPTION_PTX) && options_given(cli, OPTION_JSON))
+  if (wants_ptx && options_given(cli, OPTION_JSON))
     return cli_fail(cli, CUGEN_ERROR_USAGE, "--ptx prints text; leave out --json");
   cugen_kernel *check = NULL;
   cugen_choice choice = {.variant = variant};
   int status = cli_open_kernel(cli);
+  /* First, because a choice that does not compile is passed over. */
+  if (!status && wants_ptx && !variant && !best)
+    status = api_kernel_ptx(cli->kernel, NULL, &ptx, &cli->error);
   if (!status && !variant) status = gen_choose(cli, best, &check, &choice);
   json_t *chosen = status || variant ? json_null() : json_choice(&choice);
   struct launches launches;
@@ -128,8 +131,9 @@ int command_gen(struct cli *cli) {
   if (!status)
     status =
         cugen_kernel_source(cli->kernel, choice.variant, &source, &launches.variant, &cli->error);
-  if (!status && options_given(cli, OPTION_PTX))
-    status = api_kernel_ptx(cli->kernel, choice.variant, &source, &cli->error);
+  if (!status && wants_ptx && !ptx)
+    status = api_kernel_ptx(cli->kernel, choice.variant, &ptx, &cli->error);
+  if (ptx) source = ptx;
   /* Only now, so that an error comes without remarks. */
   if (!status && check && choice.how == CUGEN_PLAN_EXACT)
     cli_remark(cli, "on the cpu device this is the best of the check problem, %s",

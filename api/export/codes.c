@@ -128,14 +128,39 @@ const struct kernel_argument *export_textured(const struct kernel_spec *spec) {
   return NULL;
 }
 
+int export_try_code(struct exporter *x, struct export_code *code, const struct kernel_spec *spec,
+                    size_t *index, bool *compiles, cugen_error *err) {
+  struct export_device *device = &x->devices[code->device];
+  struct text line = {0};
+  size_t at = 0;
+  while (at < device->uncompiled_count &&
+         strcmp(device->uncompiled[at].hex, spec->source_hash.hex) != 0)
+    at++;
+  *compiles = at == device->uncompiled_count;
+  if (!*compiles) return CUGEN_OK;
+  int status = export_add_code(x, code, spec, index, err);
+  if (status != CUGEN_ERROR_COMPILE) return status;
+  *compiles = false;
+  if (err && !x->uncompiled.status) x->uncompiled = *err;
+  text_addf(&line, "%s: '%s' does not compile, so it is left out\n", device->text, spec->variant);
+  if (!strstr(text_get(x->notes), text_get(&line))) text_add(x->notes, text_get(&line));
+  text_free(&line);
+  return ARRAY_ADD(device->uncompiled, device->uncompiled_count, spec->source_hash)
+             ? CUGEN_OK
+             : error_memory(err);
+}
+
 int export_add_variant(struct exporter *x, size_t device, uint64_t variant, size_t *index,
-                       cugen_error *err) {
+                       bool *compiles, cugen_error *err) {
   struct export_code code;
   struct kernel_spec spec;
   *index = SIZE_MAX;
   int status = export_make_code(x, device, variant, &code, &spec, err);
   if (status) return status;
-  if (!export_textured(&spec)) status = export_add_code(x, &code, &spec, index, err);
+  if (compiles) *compiles = true;
+  if (!export_textured(&spec))
+    status = compiles ? export_try_code(x, &code, &spec, index, compiles, err)
+                      : export_add_code(x, &code, &spec, index, err);
   export_code_free(&code);
   kernel_spec_free(&spec);
   return status;

@@ -374,6 +374,7 @@ int export_collect(struct exporter *x, cugen_error *err) {
     struct lookup *l = &x->devices[0].lookup;
     status = lookup_set_problem(l, &x->base->problem, err);
     if (!status) status = lookup_space(l, err);
+    if (!status && x->uncompiled.status) status = error_copy(err, &x->uncompiled);
     if (!status && space_valid(l->space))
       status = error_set(err, CUGEN_ERROR_EMPTY,
                          "every variant of %s is known to fail, so there is none to export: mend "

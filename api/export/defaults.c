@@ -1,18 +1,19 @@
 /* The default variants of an export, which serve the problems that nobody tuned. A class is the
    values of a problem that are not sizes (dtype, layout); each class gets the defaults that plans
    would take for some sizes of it: the first try of the config that is valid, and the first valid
-   variant. As in plans, a variant that is known to fail is left out. */
+   variant. As in plans, a variant that is known to fail or does not compile is left out. */
 #include <stdlib.h>
 
 #include "export.h"
 
 /* Adds a variant for the device's problem. asked: the user wants this problem itself; otherwise a
-   variant with compiled-in sizes is useless. */
+   variant with compiled-in sizes is useless. *compiles as in export_try_code. */
 static int defaults_add_variant(struct exporter *x, size_t device, uint64_t at, size_t try,
-                                bool asked, cugen_error *err) {
+                                bool asked, bool *compiles, cugen_error *err) {
   struct export_code code;
   struct kernel_spec spec;
   size_t index = x->code_count;
+  *compiles = true;
   int status = export_make_code(x, device, at, &code, &spec, err);
   if (status) return status;
   bool wanted = asked || !code.pinned;
@@ -24,10 +25,10 @@ static int defaults_add_variant(struct exporter *x, size_t device, uint64_t at, 
                   "reads '%s' as a texture, which a bundle cannot: put access \"global\" first",
                   spec.variant, textured->name);
   else if (wanted)
-    status = export_add_code(x, &code, &spec, &index, err);
+    status = export_try_code(x, &code, &spec, &index, compiles, err);
   export_code_free(&code);
   kernel_spec_free(&spec);
-  return status || !wanted
+  return status || !wanted || !*compiles
              ? status
              : export_keep_default(x, (struct export_default){device, index, try}, err);
 }
@@ -52,7 +53,7 @@ static int add_try_classes(struct exporter *x, size_t device, const struct probl
   struct kernel_spec spec;
   uint64_t index;
   int status;
-  bool failing = false;
+  bool failing = false, compiles;
   if (!has_try(x, device, problem, try, &index, &status, err)) return status;
   status = export_is_failing(x, &x->devices[device].lookup, index, &failing, err);
   if (status || failing) return status;
@@ -63,8 +64,8 @@ static int add_try_classes(struct exporter *x, size_t device, const struct probl
     if (!export_class_open(&classes, i) ||
         !has_try(x, device, &classes.problems[i], try, &index, &status, err))
       continue;
-    export_class_serve(&classes, i);
-    status = defaults_add_variant(x, device, index, try, true, err);
+    status = defaults_add_variant(x, device, index, try, true, &compiles, err);
+    if (compiles) export_class_serve(&classes, i);
   }
   export_classes_free(&classes);
   export_code_free(&code);
@@ -80,25 +81,28 @@ static int add_tries(struct exporter *x, size_t device, bool asked, bool *found,
   *found = false;
   for (size_t try = 0; try < config_tries(l->config) && (asked || !*found) && !status; try++) {
     uint64_t index;
-    bool failing;
+    bool failing, compiles;
     if (!space_try(l->space, try, &index)) continue;
     status = export_is_failing(x, l, index, &failing, err);
     if (status || failing) continue;
-    *found = true;
-    status = defaults_add_variant(x, device, index, try, asked, err);
+    status = defaults_add_variant(x, device, index, try, asked, &compiles, err);
+    *found |= compiles;
   }
   return status;
 }
 
-/* Adds the first variant that is valid and not known to fail. */
+/* Adds the first variant that is valid, not known to fail, and compiles. */
 static int add_first(struct exporter *x, size_t device, bool asked, cugen_error *err) {
   const struct lookup *l = &x->devices[device].lookup;
   const size_t behind_tries = config_tries(l->config);
-  bool failing = true;
-  int status = CUGEN_OK;
-  for (uint64_t i = 0; i < space_valid(l->space) && failing && !status; i++) {
+  bool failing, compiles = false;
+  int status = CUGEN_OK, choices = 0;
+  for (uint64_t i = 0;
+       i < space_valid(l->space) && !compiles && choices < API_MOST_CHOICES && !status; i++) {
     status = export_is_failing(x, l, i, &failing, err);
-    if (!status && !failing) status = defaults_add_variant(x, device, i, behind_tries, asked, err);
+    if (status || failing) continue;
+    status = defaults_add_variant(x, device, i, behind_tries, asked, &compiles, err);
+    choices++;
   }
   return status;
 }

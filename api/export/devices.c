@@ -15,6 +15,7 @@
 void export_device_free(struct export_device *device) {
   lookup_close(&device->lookup);
   free(device->text);
+  free(device->uncompiled);
   *device = (struct export_device){0};
 }
 

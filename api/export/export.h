@@ -16,6 +16,8 @@ struct export_device {
   char *text;     /* the device in messages: its fingerprint, "any sm_90a", "PTX compute_75" */
   bool anonymous; /* stands for any GPU of the compute capability */
   bool ptx;
+  struct hash *uncompiled; /* sources of unmeasured variants that do not compile for the device */
+  size_t uncompiled_count;
 };
 
 /* A cubin or PTX, stored once for all variants that use it. */
@@ -102,7 +104,8 @@ struct exporter {
   size_t problem_count;
   struct export_device *devices;
   size_t device_count;
-  cugen_error unbuilt; /* why NVRTC cannot build for the device that was left out last */
+  cugen_error unbuilt;    /* why NVRTC cannot build for the device that was left out last */
+  cugen_error uncompiled; /* of the first unmeasured variant that did not compile */
   struct export_image *images;
   size_t image_count;
   struct export_code *codes;
@@ -166,13 +169,17 @@ int export_make_code(struct exporter *x, size_t device, uint64_t index, struct e
 /* Takes over the code and compiles its image; if an equal code exists, that is used instead. */
 int export_add_code(struct exporter *x, struct export_code *code, const struct kernel_spec *spec,
                     size_t *index, cugen_error *err);
+/* Like export_add_code, for a variant that was not measured: as a plan does, the export passes over
+   one that does not compile, with a note. *compiles: it was not passed over. */
+int export_try_code(struct exporter *x, struct export_code *code, const struct kernel_spec *spec,
+                    size_t *index, bool *compiles, cugen_error *err);
 /* Returns the first argument that is read as a texture, which bundles do not support; NULL: there
    is none. */
 const struct kernel_argument *export_textured(const struct kernel_spec *spec);
 /* Adds the code of a variant of the device's problem, compiled; *code is SIZE_MAX if a bundle
-   cannot contain it. */
+   cannot contain it. *compiles as in export_try_code; NULL: the variant was measured or named. */
 int export_add_variant(struct exporter *x, size_t device, uint64_t variant, size_t *code,
-                       cugen_error *err);
+                       bool *compiles, cugen_error *err);
 /* Adds a default. Each code is kept once, at its first place in the order of the config. */
 int export_keep_default(struct exporter *x, struct export_default candidate, cugen_error *err);
 

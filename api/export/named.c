@@ -22,7 +22,7 @@ static int named_find(struct exporter *x, size_t device, const struct problem *p
 
 static int named_add(struct exporter *x, size_t device, uint64_t index, cugen_error *err) {
   size_t code;
-  int status = export_add_variant(x, device, index, &code, err);
+  int status = export_add_variant(x, device, index, &code, NULL, err);
   if (!status && code == SIZE_MAX)
     status = error_set(err, CUGEN_ERROR_USAGE,
                        "'%s' reads an input as a texture, which a bundle cannot: name a variant "

@@ -93,7 +93,7 @@ static int portfolio_try_at(struct exporter *x, size_t device,
   struct lookup *l = &x->devices[device].lookup;
   struct kernel_spec spec = {0};
   uint64_t index;
-  bool failing = false;
+  bool failing = false, compiles = true;
   int status = lookup_set_problem(l, problem, err);
   if (!status) status = lookup_space(l, err);
   if (!status) status = portfolio_try(l, v, state, &index, &spec, err);
@@ -103,7 +103,8 @@ static int portfolio_try_at(struct exporter *x, size_t device,
     status = export_is_failing(x, l, index, &failing, err);
   if (failing) *state = PORTFOLIO_FAILING;
   if (!status && *state == PORTFOLIO_CURRENT)
-    status = export_add_variant(x, device, index, code, err);
+    status = export_add_variant(x, device, index, code, any_source ? &compiles : NULL, err);
+  if (!compiles) *state = PORTFOLIO_FAILING;
   if (!status && *state == PORTFOLIO_CURRENT && *code != SIZE_MAX && classes)
     status = export_classes_find(l, index, problem, classes, err);
   return status;
@@ -159,7 +160,7 @@ static int export_portfolio_add_variant(struct exporter *x, const struct export_
     note(x, p->device, v->variant, "its source has changed since; learn again");
   if (!status && state == PORTFOLIO_INVALID)
     note(x, p->device, v->variant, "it is no variant of this config now");
-  if (!status && state == PORTFOLIO_FAILING) note(x, p->device, v->variant, "it is known to fail");
+  if (!status && state == PORTFOLIO_FAILING) note(x, p->device, v->variant, "it fails");
   if (!status && state == PORTFOLIO_CURRENT && code == SIZE_MAX)
     note(x, p->device, v->variant, "it reads an input as a texture, which a bundle cannot");
   if (!status) status = add_member(x, err);
