@@ -1,17 +1,22 @@
 /* The structs behind the handles of the public header. api/ is the only room that joins gen,
    runtime and tune.
 
-   The files of api/, from the lowest to the highest; a file uses only files of its own line or of
-   lines above:
-   - kept, find_worker, library: the library's handle, and the results that functions hand out;
-   - models, predictions, devices, facts: a device, present or described, and its facts;
-   - lookup, problem_text, judgement, failures, best: a config for one problem on one device, and
-     which of its records are still valid (lookup.h);
-   - portfolio, portfolio_data, portfolio_out: few variants for many problems (portfolio.h);
-   - kernel, filter, selection, choice, pinning, source, launches, explain, records: the kernel's
-     handle, and the choice of a plan's variant;
-   - verify, bitwise, exploring, tuning, learning, tuning_set, check, why, plan, plan_for: the
-     operations on a kernel. cache and transfer need only the library. */
+   The files of api/ by subject:
+   - library, find_worker, kept, command, results, json: the library's handle, and the results that
+     functions hand out;
+   - gpus, models, devices, device_list, facts: a device, present or described, and its facts;
+   - lookup, problem_text, predictions, find_predictions, judgement, failures, best: a config for
+     one problem on one device, and which of its records are still valid (lookup.h);
+   - portfolio, portfolio_data, portfolio_kernels, portfolio_problems, portfolio_out, shipped,
+     learning: few variants for many problems (portfolio.h);
+   - selection, other_gpu, choice, pinning: the variant of a plan; priors, beginning: the variants
+     with which tuning begins;
+   - kernel, filter, source, launches, layout, explain, records, why, why_match: what a kernel's
+     handle tells;
+   - tuning, tuning_set, verify, bitwise, check, plan, plan_for, exploring, capture: what is done
+     with a kernel;
+   - cache, set_best, foreign, foreign_forms, transfer: what needs only the library;
+   - draft, draft_script, draft_type: a first config, from a kernel's text alone. */
 #ifndef API_API_H
 #define API_API_H
 
@@ -24,10 +29,11 @@ struct selection {
   cugen_plan_choice how;
   uint64_t index;
   struct best_record best; /* the record of the variant: a measurement, or a prediction if `how` is
-                              CUGEN_PLAN_DEFAULT */
+                              CUGEN_PLAN_DEFAULT; of a portfolio's or pinned variant only the
+                              expansion */
   struct text problem;     /* the problem of the record */
-  struct text other;       /* text of the other GPU from which the record comes; "" if it comes from
-                              this device */
+  struct text other;       /* text of the other GPU from which the record or the shipped portfolio
+                              comes; "" if it comes from this device */
   bool same_model;         /* the other GPU is of this GPU's model */
   bool predicted;          /* the default was chosen by the model: from remembered or from shipped
                               predictions */
@@ -36,15 +42,16 @@ struct selection {
   bool named;              /* the default is one of the config's tries */
   struct text failed;      /* how this variant fails, if all variants are known to fail; otherwise
                               "" */
-  double distance;
+  double distance;         /* from the kernel's problem to `problem`: log2 of the largest ratio of a
+                              size */
 };
 
 struct cugen_kernel {
   struct opened_config opened;
   struct problem problem; /* owned; the look-up borrows it */
   struct lookup lookup;
-  bool on_check;
-  char **settings;
+  bool on_check;   /* the problem is the config's check problem (api_kernel_use_check) */
+  char **settings; /* given at open */
   size_t setting_count;
   cugen_filter *filter; /* the filter, a single allocation; the look-up borrows it */
   cugen_device_info device_info;
@@ -84,7 +91,7 @@ struct cugen_kernel {
 
 /* ---- kernel.c ------------------------------------------------------------------------------- */
 void api_forget_records(cugen_kernel *kernel);
-/* Returns the remembered record of the record's variant as it is now; NULL: there is none. */
+/* Returns the remembered record that has the variant and the hash of this record; NULL: none. */
 const struct cache_record *api_known_record(cugen_kernel *kernel,
                                             const struct cache_record *record);
 /* Opens a kernel of the same config and device for the problem of this text (problem_print). It
@@ -94,17 +101,18 @@ int api_kernel_for_problem(cugen_kernel *kernel, const char *problem, cugen_kern
 /* Returns whether the problem has the values that the kernel was opened with as settings. sizes:
    those of sizes count, too. */
 bool api_agrees(const cugen_kernel *kernel, const struct problem *problem, bool sizes);
-/* Ends a measurement on the check problem: if on_check, makes the kernel's own problem, or the
-   caller's, its problem again. Returns `status`; if that is CUGEN_OK, the status of restoring the
-   problem. */
+/* Makes the check problem (on_check) or the problem of the settings the kernel's problem again,
+   after a function that used the other one. Returns `status`; if that is CUGEN_OK, the status of
+   restoring the problem. */
 int api_restore_problem(cugen_kernel *kernel, bool on_check, int status, cugen_error *err);
-/* Gives the variant's text, which lives in variant_text until the next call. The space must be open;
-   the index may be that of a variant that heuristics remove. */
+/* Gives the variant's text, which lives in variant_text until the next call. The space must be
+   open; the index may be that of a variant that heuristics remove. */
 int api_variant_text(cugen_kernel *kernel, uint64_t index, const char **out, cugen_error *err);
 /* Evaluates the arguments with the shared tunables of a valid variant (0: the first), because only
    shared tunables can influence arguments. out has room for KERNEL_MAX_ARGUMENTS. */
 int api_arguments(cugen_kernel *k, uint64_t index, struct kernel_argument *out, cugen_error *err);
-/* Gives config_products of the first valid variant; NULL if no variant is valid. */
+/* Gives config_products of the first valid variant; NULL if no variant is valid, or the config
+   declares no products. */
 int api_products(cugen_kernel *k, const char **out, cugen_error *err);
 
 /* ---- plan.c --------------------------------------------------------------------------------- */
@@ -122,13 +130,13 @@ int api_select(struct lookup *lookup, double distance, bool by_portfolio, struct
                cugen_error *err);
 enum { API_MOST_CHOICES = 8 }; /* so many choices are tried until one compiles */
 /* Tells the look-up that the variant that it chose failed with this status. Returns whether a new
-   choice may serve: one without libraries in place of a library's kernel; or another variant in place
-   of one that does not compile and was neither measured for this problem nor pinned. */
+   choice may serve: one without libraries in place of a library's kernel; or another variant in
+   place of one that does not compile and was neither measured for this problem nor pinned. */
 bool api_pass_over(struct lookup *lookup, cugen_plan_choice how, const char *variant, int status);
 /* ---- other_gpu.c ----------------------------------------------------------------------------- */
 
-/* Selects the best variant for the look-up's problem on another GPU, if one is found that is valid
-   here and is not among the failures. */
+/* Selects the best variant for the look-up's problem on another GPU, and sets *found, if there is
+   one that is valid here and not among the failures. */
 int api_select_other_gpu(struct lookup *lookup, struct failures *failures, struct selection *out,
                          bool *found, cugen_error *err);
 
@@ -158,6 +166,8 @@ int api_expand_text(cugen_kernel *kernel, const char *variant, struct kernel_spe
 
 /* ---- explain.c ------------------------------------------------------------------------------ */
 
+/* Returns the fraction of the rate that the kernel's ceilings allow at this work; 0: unknown.
+   *measured: the ceiling was measured, and is not the device's peak. */
 double api_roofline(cugen_kernel *kernel, double flops, double bytes, double seconds,
                     int *measured);
 
@@ -190,8 +200,8 @@ struct api_watched_trial {
   double begin;        /* clock_seconds at the beginning */
   struct trial *trial; /* NULL: not open yet */
 };
-/* trial_options.interrupted for a struct api_watched_trial: reports the progress, and returns whether
-   the callback asked to stop. */
+/* trial_options.interrupted for a struct api_watched_trial: reports the progress, and returns
+   whether the callback asked to stop. */
 bool api_poll_trial(void *watched);
 
 /* ---- verify.c ------------------------------------------------------------------------------- */

@@ -71,7 +71,7 @@ static int check_named(const struct cache_record *record, cugen_error *err) {
 
 /* Combines the new record with the remembered one. A better remembered time is kept. If the
    remembered outputs have other bits, this is remembered, too, and the variant is refused. *news:
-   nothing of this was known before. */
+   the outcome or the outputs were not remembered before. */
 static int settle_named(cugen_kernel *k, const struct tune_target *target,
                         struct cache_record *record, bool *news, cugen_error *err) {
   const struct cache_record *known = api_known_record(k, record);

@@ -18,8 +18,8 @@ typedef struct cugen_cache_filter {
                           "served": by plans that explored */
 } cugen_cache_filter;
 
-/* Lists the sets. *out lives until the next call. filter (may be NULL: all): only its first three
-   members are used. A missing database is not created. */
+/* Lists the sets that the filter selects (NULL: all). *out lives until the next call. A missing
+   database is not created. */
 int api_cache_list(cugen *lib, const cugen_cache_filter *filter, const cugen_cache_set **out,
                    size_t *count, cugen_error *error);
 
@@ -38,8 +38,8 @@ int api_cache_remove(cugen *lib, const cugen_cache_filter *filter, int really,
    is no database. */
 int api_cache_verify(cugen *lib, cugen_cache_counts *out, const char **wrong, cugen_error *error);
 
-/* Writes wisdom, which api_cache_import reads: the records that the filter's first three members
-   select (NULL: all), without history, and the portfolios, as text with one line each
+/* Writes wisdom, which api_cache_import reads: the records that the filter selects (NULL: all),
+   without history, and the portfolios, as text with one line each
    (docs/cache.md). The file at path is replaced only when the new one is complete, and is unchanged
    if progress stops the export (CUGEN_ERROR_INTERRUPTED). path NULL: no file, progress takes the
    text. progress may be NULL. *records is the number of written records. The memory used does not

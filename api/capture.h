@@ -13,8 +13,8 @@ struct capture;
 
 struct capture_line {
   const char *kernel, *problem, *device;
-  const char *plan;    /* "exact", "near", "default", "pinned"; "none": the plan was refused,
-                          because no tuned variant serves */
+  const char *plan; /* a word for a cugen_plan_choice, such as "exact" or "other_gpu"; "none": the
+                          plan was refused, because no tuned variant serves */
   const char *variant; /* text of the variant; "": none */
   double seconds;      /* time of the plan's record; 0: not measured */
   uint64_t opens, launches;

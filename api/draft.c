@@ -22,17 +22,17 @@ enum { SIZES_MOST = KERNEL_MAX_ARGUMENTS, TUNABLES_MOST = SIGNATURE_MACROS + SIG
 
 struct tunable_guess {
   struct source_token name;
-  bool truth; /* false or true */
-  long value; /* of the text; 0: unknown */
+  bool truth; /* its values are false and true */
+  long value; /* in the kernel's text; 0: unknown */
 };
 
 struct draft {
   const struct signature *in;
   api_draft *out;
   const struct script *script; /* NULL: what the kernel's text does not tell is guessed */
-  const char *file;            /* the name without its folder; with a script, from the script's */
+  const char *file;            /* the name without its folder; with a script, relative to it */
   bool several;                /* kernels in the file */
-  size_t sizes[SIZES_MOST], size_count; /* numbers of the parameters that are whole numbers */
+  size_t sizes[SIZES_MOST], size_count; /* indices of the parameters that are sizes */
   struct tunable_guess tunables[TUNABLES_MOST];
   size_t tunable_count;
   struct text text;
@@ -123,7 +123,7 @@ static const char *size_name(const struct draft *d, size_t i) {
   return d->size_count ? d->out->parameters[d->sizes[i]].name : "n";
 }
 
-/* Returns the number of the size of that name, whose case makes no difference, or -1. */
+/* Returns the index in `sizes` of the size of that name, whose case makes no difference, or -1. */
 static int find_size(const struct draft *d, const char *name) {
   for (size_t i = 0; i < d->size_count; i++)
     if (strcasecmp(size_name(d, i), name) == 0) return (int)i;
@@ -138,6 +138,7 @@ static size_t draft_rank(const struct draft *d) {
 }
 
 static void add_problems(struct draft *d) {
+  /* sizes of problems with one, two, and three or more dimensions */
   static const int defaults[] = {1 << 20, 1024, 256};
   static const int small[] = {1003, 97, 45};
   const size_t count = d->size_count ? d->size_count : 1, rank = draft_rank(d),
@@ -162,7 +163,7 @@ static bool is_product(const struct draft *d) {
          find_size(d, "k") >= 0;
 }
 
-/* The shapes of A, B and C of a product by the sizes m, n and k; else all sizes, in order. */
+/* Adds the shape of a buffer: of a product's A, B or C by m, n and k; else all sizes, in order. */
 static void add_shape(struct draft *d, size_t buffer) {
   static const char product[3][2] = {"mk", "kn", "mn"};
   text_add(&d->text, "shape = {");
@@ -368,7 +369,8 @@ static void add_extent(struct draft *d, int dimension) {
     text_addf(&d->text, "%d", d->in->block_dimensions > 1 ? 16 : 256);
 }
 
-/* What a thread does several of, in one dimension. */
+/* Adds the tunables that seem to say how many elements a thread takes, for blocks of one dimension.
+   */
 static void add_factors(struct draft *d) {
   static const char *const parts[] = {"item", "per_thread", "coarse", "work", "unroll"};
   for (size_t i = 0; i < d->tunable_count && d->in->block_dimensions < 2; i++)

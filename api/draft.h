@@ -16,7 +16,7 @@ typedef struct api_draft_parameter {
 
 typedef struct api_draft {
   char kernel[64];
-  char stem[64]; /* of the file's name: "wild" of dir/wild.cu; with a script, of the script's */
+  char stem[64]; /* "wild" of dir/wild.cu; with a script, of the script's file name */
   api_draft_parameter parameters[KERNEL_MAX_ARGUMENTS];
   size_t parameter_count;
   char entry[256];    /* what the config names as the entry: "product<TILE>"; "": nothing */

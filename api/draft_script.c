@@ -110,8 +110,8 @@ static size_t put_word(const struct script *s, const char *at, struct text *out)
   return length;
 }
 
-/* Writes Python's expression as a config has it. What differs: !=, **, True, False, and names of
-   lists. */
+/* Writes Python's expression as a config has it. Quotes, != and ** differ, and the words that
+   put_word replaces. */
 static void to_lua(const struct script *s, const char *python, struct text *out) {
   for (const char *at = python; *at;) {
     const char quote = *at == '\'' || *at == '"' ? *at : 0;
@@ -147,13 +147,13 @@ static void to_lua(const struct script *s, const char *python, struct text *out)
   }
 }
 
+/* The names that an expression may use. */
 struct script_scope {
   const struct script *script;
-  const char *variable; /* of a list of Python; NULL: none */
+  const char *variable; /* the only name in a list of Python; NULL: sizes and tunables */
 };
 
-/* Names: the variable, the sizes, the tunables. All have a slot, whose value is known where the
-   expression is evaluated. */
+/* All names get slot 0: only a list's variable is ever evaluated; other expressions are printed. */
 static struct expr_symbol script_find(void *context, const char *name) {
   const struct script_scope *scope = context;
   struct expr_symbol slot = {.kind = SYMBOL_SLOT};
@@ -569,7 +569,8 @@ int script_check(const struct script *s, const struct signature *in, cugen_error
                    s->path, count, constants, s->entry, s->file, wanted);
 }
 
-/* Takes the script's name if a config can have it and no other argument does, else the kernel's. */
+/* Takes the script's name if a config can have it and no other argument has it, else `otherwise`,
+   the kernel's. */
 static const char *argument_name(const struct script *s, json_t *argument, const char *otherwise) {
   const char *name = word_of(argument, "Name");
   json_t *other;
@@ -760,7 +761,7 @@ static void end_extents(struct text *out, size_t *guesses, bool right) {
     mark(out, guesses, "an extent of the script has no form here");
 }
 
-/* What the compiler is told stays with the user, but for fast mathematics. */
+/* Of the compiler's options only fast mathematics has a form here; the others become comments. */
 static void add_options(const struct script *s, struct text *out, size_t *guesses) {
   json_t *option;
   size_t i;

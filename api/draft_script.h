@@ -19,13 +19,13 @@ struct script_tunable {
 
 struct script {
   const char *path;
-  json_t *root, *kernel; /* kernel: the KernelSpecification */
+  json_t *root, *kernel; /* the whole script, which owns the rest, and its KernelSpecification */
   const char *file, *entry;
   int64_t sizes[SCRIPT_SIZES]; /* ProblemSize */
   size_t size_count;
   struct script_tunable tunables[SCRIPT_TUNABLES];
   size_t tunable_count;
-  char **words; /* strings of tunables */
+  char **words; /* copies of the tunables' values that are strings */
   size_t word_count;
 };
 

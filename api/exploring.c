@@ -30,7 +30,12 @@
 /* A variant whose record is this many times slower than the best is not explored. */
 static const double most_times = 2;
 
-enum { READ_AGAIN = 4, GATHERED = 3 * RACE_MOST, ALIGNED_GPU = 256, ALIGNED_CPU = 16 };
+enum {
+  READ_AGAIN = 4,           /* launches between two looks at a timed launch that has not ended */
+  GATHERED = 3 * RACE_MOST, /* records that are looked at, because some of them have no image */
+  ALIGNED_GPU = 256, /* alignment in bytes of memory from the driver, and of the cpu device's */
+  ALIGNED_CPU = 16
+};
 
 struct alternative {
   struct kernel_spec spec;

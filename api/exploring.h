@@ -28,8 +28,8 @@ int exploration_open(struct lookup *lookup, const struct exploration_plan *plan,
 void exploration_close(struct exploration *exploration);
 
 /* Binds the alternatives into calls[1] and following; calls has RACE_MOST entries, and calls[0] is
-   the plan's own call. An alternative that cannot take the arguments gets NULL. given: the
-   arguments of cugen_call_bind. */
+   the plan's own call. An alternative that cannot take the arguments gets NULL. memory: of each
+   argument, as for call_bind. */
 void exploration_bind(struct exploration *exploration, const struct memory *memory,
                       struct call **calls);
 void exploration_unbind(struct call **calls);

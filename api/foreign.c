@@ -31,7 +31,7 @@ struct foreign_names {
   bool failed; /* no memory */
 };
 
-/* A value that the map gives to a setting of the problem or a tunable. */
+/* What the map gives to a setting of the problem or to a tunable. */
 struct foreign_value {
   const char *name; /* belongs to the config */
   struct expr *expr;
@@ -274,7 +274,8 @@ static int check_parameter(const struct suggesting *s, size_t at, json_t *parame
   return CUGEN_ERROR_USAGE;
 }
 
-/* Results that are not meant may lack the parameters that the others have. */
+/* Sets *meant to whether the map's `where` admits the result. Only the parameters that `where`
+   reads must exist, because results of another kind may lack the others. */
 static int is_meant(const struct suggesting *s, json_t *parameters, bool *meant, cugen_error *err) {
   size_t count = 0;
   const int *slots = s->map.where ? expr_slots(s->map.where, &count) : NULL;
@@ -392,7 +393,7 @@ static int suggestion_compare(const void *left, const void *right) {
   return strcmp(a->variant, b->variant);
 }
 
-/* Keeps the fastest of each problem, each variant once. */
+/* Keeps the fastest suggestions of each problem, with each variant once. */
 static void keep_fastest(struct suggesting *s) {
   size_t kept = 0, first = 0;
   if (s->count) qsort(s->all, s->count, sizeof *s->all, suggestion_compare);

@@ -21,8 +21,8 @@ int api_foreign_import(cugen *lib, struct cache *cache, const char *path, const 
 
 /* ---- foreign_forms.c ------------------------------------------------------------------------ */
 
-/* A result: its parameters, numbers and words by name, and its time; negative: it failed, 0: not
-   known. */
+/* Gets a result: its parameters by name, which are numbers, words or flags, and its time in
+   seconds; negative: it failed, 0: not known. */
 typedef int foreign_visit(void *context, json_t *parameters, double seconds, cugen_error *err);
 
 /* Visits the results of the file's text. */

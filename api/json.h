@@ -9,9 +9,9 @@
 enum { JSON_VERSION = 1 }; /* docs/json.md describes when it is raised */
 
 json_t *json_count(uint64_t value);
-json_t *json_number(double value); /* null if the value is not finite */
-json_t *json_known(double value);  /* null if the value is 0, which means unknown */
-json_t *json_known_integer(int64_t value);
+json_t *json_number(double value);                /* null if the value is not finite */
+json_t *json_known(double value);                 /* null if the value is 0, which means unknown */
+json_t *json_known_integer(int64_t value);        /* null if the value is 0 */
 json_t *json_text(const char *string);            /* bytes that are not UTF-8 become '?' */
 json_t *json_optional_string(const char *string); /* null for NULL and "" */
 
@@ -36,11 +36,11 @@ json_t *json_list(const void *items, size_t count, size_t size, json_t *(*make)(
 #define JSON_LIST(items, count, make) json_list(items, count, sizeof *(items), make)
 json_t *json_strings(const char *const *strings, size_t count);
 
-/* Prints a record; its reason names options as C does ("cugen_options.toolkit"). */
+/* Makes the object of a record; its reason names options as C does ("cugen_options.toolkit"). */
 json_t *json_record_plain(const cugen_record *record);
-/* The field "run" of tune --json. */
+/* Makes the field "run" of tune --json. */
 json_t *json_tune_result(const cugen_tune_result *result);
-/* The counts of an import. */
+/* Makes the object of an import's counts. */
 json_t *json_merged(const cugen_cache_merged *merged);
 /* Copies the object with "version" as the first field, and releases the reference to `object`;
    NULL: out of memory. */

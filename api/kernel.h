@@ -64,7 +64,7 @@ typedef struct cugen_choice {
   const char *tuned_for; /* as in cugen_plan_info */
   const char *tuned_on;  /* as in cugen_plan_info */
   int same_model;        /* tuned_on is a GPU of this GPU's model */
-  double distance;
+  double distance;       /* as in cugen_plan_info */
   int predicted;    /* the default was chosen by the model, or from a portfolio that ships and was
                        predicted */
   int by_portfolio; /* the default is from a remembered portfolio that was learnt from predictions

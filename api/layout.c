@@ -18,6 +18,8 @@ struct api_layouts {
 
 /* ---- Arrays --------------------------------------------------------------------------------- */
 
+/* `layout` holds the offset of the word in `words` until layouts_fill knows where that text lies.
+   */
 static void layouts_add_shared(struct api_layouts *l, const struct layout_array *array) {
   api_array *out = &l->arrays[l->count];
   *out = (api_array){.name = array->name,

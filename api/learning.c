@@ -9,7 +9,11 @@
 #include "learning.h"
 #include "portfolio_out.h"
 
-enum { USUAL_MOST = 8, MOST_COLUMNS = 768, MOST_PASSES = 16 };
+enum {
+  USUAL_MOST = 8,     /* kernels of a portfolio, where the options do not say */
+  MOST_COLUMNS = 768, /* variants among which learning chooses */
+  MOST_PASSES = 16 /* beginnings, because each stale record among the chosen ones needs another */
+};
 
 /* An unknown value is 0 in public structs and NAN inside. */
 static double learning_known(double value) {

@@ -75,8 +75,8 @@ const char *api_kernel_unlearnt(const cugen_kernel *kernel, size_t index);
 int api_kernel_portfolios(cugen_kernel *kernel, const cugen_portfolio **out, size_t *count,
                           cugen_error *error);
 
-/* Lists all portfolios that the filter's first three members select (NULL: all); its problem is
-   compared with the class. *out lives until the next call. */
+/* Lists all portfolios that the filter selects (NULL: all); its problem is compared with the class.
+   *out lives until the next call. */
 int api_cache_portfolios(cugen *lib, const cugen_cache_filter *filter, const cugen_portfolio **out,
                          size_t *count, cugen_error *error);
 

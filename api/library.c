@@ -34,15 +34,15 @@ int api_size(const char *type, const char *init, size_t got, size_t want, cugen_
 
 /* ---- Opening -------------------------------------------------------------------------------- */
 
-/* Takes an option, else the variable of the environment, else nothing. The environment is read only
-   here, at open, and in toolkit_open. */
+/* Takes an option, else the variable of the environment, else nothing. The library reads the
+   environment only while it opens. */
 static int library_take(char **to, const char *option, const char *variable) {
   const char *from = option ? option : variable ? getenv(variable) : NULL;
   *to = from && *from ? strdup(from) : NULL;
   return from && *from && !*to ? CUGEN_ERROR_MEMORY : CUGEN_OK;
 }
 
-/* Returns Slurm's number of this task among the job's tasks on this machine. */
+/* Returns Slurm's number of this task among the job's tasks on this machine; 0 without Slurm. */
 static int read_local_rank(void) {
   const char *text = getenv("SLURM_LOCALID");
   const long rank = text ? strtol(text, NULL, 10) : 0;

@@ -63,12 +63,13 @@ struct cugen {
   struct kept_images *with_ptx;  /* compiled images of predicted variants, with their PTX */
   struct cache *images;          /* images of references and other kernels that many runs share;
                                       in memory, opened on first use */
-  pthread_mutex_t lock;          /* protects the members above, because kernels of one library may
-                                      be used by several threads */
+  pthread_mutex_t lock;          /* protects the listed GPUs, the caches and the models, because
+                                      kernels of one library may be used by several threads */
   struct gpu_model *models;      /* the described GPUs; loaded on first use, protected by the
                                       lock */
   size_t model_count;
-  struct text where, why;
+  struct text where, why;                /* texts that api_where or cugen_where, and cugen_devices
+                                            handed out */
   struct text json;                      /* text that cugen_cache_import or cugen_command handed
                                             out */
   struct text group;                     /* text that api_device_group handed out */

@@ -116,8 +116,8 @@ struct lookup {
   size_t setting_count;
   bool asked;               /* the problem comes from the user's settings, so
                                                  errors in it are blamed on them */
-  struct text problem_text; /* text of the problem, for cache_key, */
-  uint64_t may_lack;        /* and the settings that it may lack */
+  struct text problem_text; /* cache_key.problem */
+  uint64_t may_lack;        /* cache_key.may_lack */
   char **uncompiled; /* variants that did not compile for the problem (lookup_drop_variant) */
   size_t uncompiled_count;
   const cugen_filter *filter; /* borrowed; NULL: the whole space */
@@ -146,8 +146,9 @@ void lookup_drop_libraries(struct lookup *lookup);
    known to fail; until lookup_forget_dropped, or another problem is set. */
 int lookup_drop_variant(struct lookup *lookup, const char *variant, cugen_error *err);
 void lookup_forget_dropped(struct lookup *lookup);
-/* Returns the variant to take for a best variant of another problem or GPU: the same, but of a
-   library's kernel the first, because the list of its algorithms is another one there. */
+/* Returns the variant to take where the variant `index` is the best for another problem or GPU: the
+   same one. In place of a library's algorithm it is the library's first, because each problem and
+   GPU has a list of algorithms of its own. */
 uint64_t lookup_lent(const struct lookup *lookup, uint64_t index);
 void lookup_close(struct lookup *lookup);
 
@@ -183,7 +184,7 @@ int lookup_accepts(const struct lookup *l, const struct kernel_spec *spec, cugen
 
 /* Returns the key of the look-up's records. The strings belong to the look-up. */
 struct cache_key lookup_key(const struct lookup *lookup);
-/* Return the key of its measurements, and that of predictions under `key`. */
+/* Return the keys of the look-up's measurements, and of its predictions under `key`. */
 struct cache_key lookup_measured_key(const struct lookup *lookup);
 struct cache_key lookup_predicted_key(const struct lookup *lookup,
                                       const struct prediction_key *key);
@@ -230,8 +231,8 @@ struct judgement {
     JUDGED_BROKEN   /* the variant no longer expands; `why` has the reason */
   } how;
   uint64_t order;           /* cache_record_order; UINT64_MAX: the variant is gone */
-  struct hash proof, whole; /* the hashes that the record would have if it were current, without the
-                               parameters that it lacks */
+  struct hash proof, whole; /* the kernel's hashes to compare with the record's proof_hash and hash:
+                               the proof without the parameters that the record lacks */
   bool proof_changed;       /* current, but the result was verified against another reference or
                                tolerance, so it is not known to be right */
   struct cache_record now;  /* the hashes and the declared work of the kernel as it is now */

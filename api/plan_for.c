@@ -8,7 +8,8 @@
 #include "base/array.h"
 #include "base/key.h"
 
-/* A key has a word for each array that is left out, else two and two for each dimension. */
+/* An array that is left out takes one word of a key; any other takes two, and two more for each
+   dimension. */
 enum { MOST_WORDS = KERNEL_MAX_ARGUMENTS * (2 + 2 * CUGEN_MAX_RANK) };
 
 /* Arrays that were seen, in a chain of the table. */
@@ -25,7 +26,7 @@ struct seen_table {
   size_t capacity, count;
   cugen_plan **plans; /* in the order in which they were opened: later ones use earlier images */
   size_t plan_count;
-  size_t first;     /* of the plans that were opened since the kernel was tuned */
+  size_t first;     /* index of the first plan that was opened since the kernel was tuned */
   unsigned tunings; /* cugen_kernel.tunings when the table was last emptied */
 };
 

@@ -136,8 +136,8 @@ struct portfolio_data {
 int portfolio_data_open(const struct lookup *base, const struct problem *const *problems,
                         size_t count, struct portfolio_data *out, cugen_error *err);
 void portfolio_data_free(struct portfolio_data *data);
-/* Opens a look-up with its space for a row's problem, with records of the base's kind. filter: of the
-   space; NULL: none, because plans that a portfolio serves have none. Close *out also after a
+/* Opens a look-up with its space for a row's problem, with records of the base's kind. filter: of
+   the space; NULL: none, because plans that a portfolio serves have none. Close *out also after a
    failure. */
 int portfolio_open_row(const struct portfolio_data *data, size_t row, const cugen_filter *filter,
                        struct lookup *out, cugen_error *err);

@@ -229,7 +229,7 @@ double portfolio_entry_ratio(const struct portfolio_data *data,
 
 /* ---- Candidates ----------------------------------------------------------------------------- */
 
-/* Which problems have a chosen variant that is at most `limit` times slower than their best. */
+/* Which problems have a chosen variant whose cost is at most `ratio` times that of their best. */
 struct cover {
   const struct portfolio_data *data;
   double ratio;
@@ -285,8 +285,8 @@ static bool cover_all(struct cover *c) {
   return !c->gains[most_gain(c)];
 }
 
-/* Finds the smallest limit that at most `most` variants can meet. Of variants that are almost
-   equally fast, one represents the others. */
+/* Finds the smallest ratio within which `most` variants can cover all problems. Of variants that
+   are almost equally fast, one represents the others. */
 int portfolio_candidates(const struct portfolio_data *data, size_t most, size_t *out, size_t *count,
                          cugen_error *err) {
   static const double ratios[] = {1.01, 1.02, 1.03, 1.05, 1.1, 1.2, 1.5};

@@ -289,8 +289,9 @@ int api_kernel_stored(cugen_kernel *k, int history, const cugen_stored_record **
 
 /* ---- The user's own function ---------------------------------------------------------------- */
 
-/* A comparison has two records of one run: that of the function, whose text is a path, and that of
-   the variant that was the best. Finds the last of a kind; run 0: of any run. */
+/* A comparison has two records of one run: that of the user's function, whose text begins with the
+   path of its library, and that of the variant that was the best. Finds the last record of a
+   function, or of a variant; run 0: of any run. */
 static const struct cache_record *last_compared(const struct cache_record *records, size_t count,
                                                 bool function, int64_t run) {
   const struct cache_record *last = NULL;

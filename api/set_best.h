@@ -4,7 +4,7 @@
 
 #include "library.h"
 
-/* The configs of the sets; initially only lib is set. */
+/* The configs that were opened; initially only lib is set. */
 struct set_best {
   cugen *lib;
   struct source_config **configs;

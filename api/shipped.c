@@ -10,7 +10,7 @@
      class dtype=f16 layout_a=row ...
 
    An empty line follows, and then the body of a portfolio (runtime/store/portfolio.h). Each class
-   is served up to the largest problem from which it was learnt, or some times that; for larger
+   is served up to the largest problem from which it was learnt, or a multiple of it; for larger
    problems the config suggests variants. */
 #include <math.h>
 #include <stdio.h>

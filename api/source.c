@@ -115,8 +115,8 @@ static int compile_once(cugen_kernel *k, const char *variant, bool ptx, struct k
   return status;
 }
 
-/* Like compile_once, but passes over choices that do not compile, as a plan does. The kernel's choice
-   is then the one that compiles. If none does, the error is that of the first one. */
+/* Like compile_once, but passes over choices that do not compile, as a plan does. The kernel's
+   choice is then the one that compiles. If none does, the error is that of the first one. */
 static int compile_text(cugen_kernel *k, const char *variant, bool ptx, struct kernel_spec *spec,
                         struct compiled *out, cugen_error *err) {
   cugen_error later;

@@ -278,7 +278,7 @@ static int tuning_run(cugen_kernel *k, const cugen_tune_options *options,
   int status = api_tune_device(k, err);
   if (!status) status = tuning_make_target(k, &target, err);
   if (!status) status = tuning_begin(l, beginning, &target, err);
-  /* none of the listed variants is searched here */
+  /* no listed variant is valid for this problem */
   if (!status && listed && !target.listed_count) return CUGEN_OK;
   if (!status && listed && (!own.budget_count || own.budget_count > target.listed_count))
     own.budget_count = target.listed_count;

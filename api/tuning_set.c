@@ -207,6 +207,7 @@ static void tuning_set_share(const struct set *set, size_t round, double own,
     out->budget_seconds = fmax((end_of_round(set, round) - time_spent(set)) * own, set->least);
   if (out->budget_count) {
     const size_t end = count_of_round(set, round), left = end > set->tried ? end - set->tried : 0;
+    /* the factor keeps a rounding error of the share from losing a variant */
     out->budget_count = (size_t)fmax((double)left * own * (1 + 1e-12), 1);
   }
   if (round > 0) out->again = 0; /* this run has measured them again already */

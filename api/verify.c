@@ -14,6 +14,8 @@
 #include "runtime/devices.h"
 #include "tune/trial.h"
 
+/* In seconds: for the whole verification, and for a run of a variant, where the options do not say.
+   */
 static const double usual_limit = 30, most_run = 10;
 
 struct proof {
@@ -231,8 +233,8 @@ static int remember_refuted(struct proof *p, const struct check_list *list,
   return status;
 }
 
-/* Returns whether the result ends the verification of the variant: it is wrong, or the check
-   problem itself cannot be run. */
+/* Takes over a run's result. *over: it ends the verification, because the variant is wrong, or the
+   check problem itself, the first of the list, cannot be run. */
 static int take_run(struct proof *p, const struct check_list *list, size_t number,
                     struct cache_record *got, struct cache_record *record, bool *over,
                     cugen_error *err) {

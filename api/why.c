@@ -26,8 +26,8 @@ static int explain_own(struct why *why, const struct cache_record *records, size
 
 struct near {
   const struct cache_space *space;
-  size_t places, values; /* places: how many of device, options and problem differ; values: how many
-                            values of the problem differ */
+  size_t places, values; /* how many of device, options and problem differ; how many values of the
+                            problem differ */
 };
 
 static int why_by_nearness(const void *left, const void *right) {

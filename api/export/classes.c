@@ -13,7 +13,7 @@
 
 enum { SHIFTS = 7, MOST_SIZES = 3, PROBES = SHIFTS * SHIFTS * SHIFTS };
 
-/* Powers of two by which the sizes are enlarged, tried in turn. */
+/* Exponents of the powers of two by which each size is scaled, tried in turn. */
 static const int scales[][MOST_SIZES] = {{0, 0, 0},    {-1, 0, 0},  {0, -1, 0},
                                          {-1, -1, -1}, {-2, -2, 0}, {0, 0, 2}};
 enum { SCALES = sizeof scales / sizeof *scales };

@@ -23,7 +23,7 @@ struct coder {
   cugen_error *err;
 };
 
-/* Returns the index of the parameter of a slot; problem_count if the slot is not a parameter. */
+/* Returns the index of the problem's parameter in a slot; problem_count if it is another slot. */
 static size_t problem_of(const struct config *config, int slot) {
   size_t at =
       slot < config->first_problem ? config->problem_count : (size_t)(slot - config->first_problem);
@@ -55,6 +55,7 @@ static const char *code_slot_name(void *context, int slot) {
   return text_get(&c->name);
 }
 
+/* From now on the sizes that the expression reads are printed as numbers. */
 static void code_pin(struct coder *c, const struct expr *expr) {
   size_t count = 0;
   const int *slots = expr ? expr_slots(expr, &count) : NULL;

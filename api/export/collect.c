@@ -254,7 +254,7 @@ static size_t cut_settings(char *text, const char **out) {
   return count;
 }
 
-/* Adds the problem with the base's settings and these. */
+/* Adds the problem that has the base's settings and those of the text. */
 static int collect_add_problem(struct exporter *x, char *text, cugen_error *err) {
   const cugen_kernel *base = x->base;
   const char **settings = calloc(base->setting_count + strlen(text) + 1, sizeof *settings);
@@ -317,7 +317,8 @@ static int collect_classes(struct exporter *x, cugen_error *err) {
   return CUGEN_OK;
 }
 
-/* A plan uses portfolios if the policy says so; they are exported only if all problems are. */
+/* Returns whether portfolios are exported: if the options ask for them; or if plans use them by the
+   config's policy, and the export is not limited to some problems. */
 static bool asks_portfolios(const struct exporter *x) {
   const bool by_policy =
       x->options->distance == 0 && x->base->opened.config->policy.kind == POLICY_PORTFOLIO;

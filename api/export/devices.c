@@ -135,8 +135,8 @@ static bool devices_is_ours(const struct exporter *x, const struct cache_space *
 }
 
 /* Returns whether a set of records is for the device's own architecture, or for that of --arch, and
-   `part` is a part of the device's text, whatever the case ("h200"), or its architecture. part NULL:
-   any device. */
+   `part` is a part of the device's text, whatever the case ("h200"), or its architecture. part
+   NULL: any device. */
 static bool devices_is_meant(const struct exporter *x, const struct cache_space *space,
                              const char *part) {
   struct device_description description;

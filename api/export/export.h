@@ -38,8 +38,8 @@ struct export_code {
   struct text label;      /* the class for a reader: "dtype=f32 layout=row" */
   struct text fixed;      /* the class and the pinned sizes as an initialiser in C */
   struct text sizes;      /* body of the function that computes the sizes */
-  bool wide;
-  bool pinned; /* some sizes are part of the code and therefore fixed */
+  bool wide;              /* indices need 64 bits */
+  bool pinned;            /* some sizes are part of the code and therefore fixed */
   size_t image;
   int64_t rounds; /* number of rounds of a loop that is printed round by round, so that the code
                      serves only this number; 0: there is no such loop */
