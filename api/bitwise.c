@@ -83,15 +83,6 @@ static int settle_named(cugen_kernel *k, const struct tune_target *target,
   return status ? status : check_named(record, err);
 }
 
-static int keep_named(cugen_kernel *k, const struct cache_record *record,
-                      struct tune_target *target, cugen_error *err) {
-  text_add(&k->equal_to, record->variant);
-  if (k->equal_to.failed) return error_memory(err);
-  k->outputs = record->outputs;
-  target->outputs = &k->outputs;
-  return CUGEN_OK;
-}
-
 static int bitwise_find_named(cugen_kernel *k, const char *name, uint64_t *index,
                               cugen_error *err) {
   if (k->lookup.predicted)
@@ -112,8 +103,13 @@ int bitwise_begin(cugen_kernel *k, const cugen_tune_options *options, struct tun
   if (status) return status;
   bool news;
   status = settle_named(k, target, &record, &news, err);
-  if (!status) status = keep_named(k, &record, target, err);
-  if (!status && news) target->ran = text_get(&k->equal_to);
+  if (!status) {
+    text_add(&k->equal_to, record.variant);
+    k->outputs = record.outputs;
+    target->outputs = &k->outputs;
+    if (news) target->ran = text_get(&k->equal_to);
+    if (k->equal_to.failed) status = error_memory(err);
+  }
   cache_record_free(&record);
   api_forget_records(k);
   return status;

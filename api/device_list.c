@@ -97,21 +97,14 @@ static bool begins_group(const struct device_list *list, size_t i) {
   return before == i;
 }
 
-/* Returns the index of the first device of a group; list->count if there are fewer groups. */
-static size_t device_list_find_group(const struct device_list *list, size_t group) {
-  size_t i = 0;
-  for (; i < list->count; i++)
-    if (begins_group(list, i) && group-- == 0) break;
-  return i;
-}
-
 int api_device_group(cugen *lib, const char *text, size_t index, const char **out,
                      cugen_error *error) {
   struct device_list list;
   *out = NULL;
   text_restart(&lib->group);
   int status = api_list_devices(lib, text, &list, error);
-  const size_t first = status ? 0 : device_list_find_group(&list, index);
+  size_t first = 0;
+  while (!status && first < list.count && !(begins_group(&list, first) && index-- == 0)) first++;
   for (size_t i = first; i < list.count && !status; i++)
     if (api_devices_are_alike(&list.all[i], &list.all[first]))
       text_addf(&lib->group, "%s%s", i > first ? "," : "", list.all[i].name);

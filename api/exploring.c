@@ -221,13 +221,6 @@ static int find_alternatives(struct lookup *l, const struct exploration_plan *pl
   return status;
 }
 
-static int copy_own(const struct cache_record *from, struct cache_record *to, cugen_error *err) {
-  *to = *from;
-  to->variant = strdup(from->variant);
-  to->reason = strdup(from->reason);
-  return to->variant && to->reason ? CUGEN_OK : error_memory(err);
-}
-
 /* Copies the cache key, because the kernel may be closed before the plan. */
 static int keep_key(const struct lookup *l, struct exploration *e, cugen_error *err) {
   const struct cache_key key = lookup_measured_key(l);
@@ -244,7 +237,11 @@ static int keep_key(const struct lookup *l, struct exploration *e, cugen_error *
 
 static int exploring_open_all(struct lookup *l, const struct exploration_plan *plan,
                               struct exploration *e, cugen_error *err) {
-  int status = copy_own(plan->record, &e->all[0].record, err);
+  struct cache_record *own = &e->all[0].record;
+  *own = *plan->record;
+  own->variant = strdup(plan->record->variant);
+  own->reason = strdup(plan->record->reason);
+  int status = own->variant && own->reason ? CUGEN_OK : error_memory(err);
   e->rule.race.count = 1;
   if (!status) status = keep_key(l, e, err);
   if (!status) status = find_alternatives(l, plan, e, err);

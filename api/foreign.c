@@ -255,11 +255,6 @@ static struct value value_of(json_t *parameter) {
   return *word && !*end && isfinite(real) ? value_float(real) : value_string(word);
 }
 
-static void take_parameters(struct suggesting *s, json_t *parameters) {
-  for (size_t i = 0; i < s->map.names.count; i++)
-    s->slots[i] = value_of(json_object_get(parameters, s->map.names.all[i]));
-}
-
 static int check_parameter(const struct suggesting *s, size_t at, json_t *parameters,
                            cugen_error *err) {
   const char *other;
@@ -367,7 +362,8 @@ static int foreign_take(void *context, json_t *parameters, double seconds, cugen
   bool meant = true, known = true;
   s->out->results++;
   if (!(seconds >= 0) || !isfinite(seconds)) return s->out->left_out++, CUGEN_OK;
-  take_parameters(s, parameters);
+  for (size_t i = 0; i < s->map.names.count; i++)
+    s->slots[i] = value_of(json_object_get(parameters, s->map.names.all[i]));
   int status = is_meant(s, parameters, &meant, err);
   if (status || !meant) return s->out->left_out += !meant, status;
   for (size_t i = 0; i < s->map.names.count && !status; i++)

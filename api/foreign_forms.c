@@ -60,18 +60,14 @@ static bool is_kernel_tuner(json_t *root) {
   return json_is_object(json_object_get(root, "cache"));
 }
 
-/* problem_size is a number or up to three. */
-static void add_problem_size(json_t *common, json_t *size) {
-  static const char *const names[] = {"problem_size_x", "problem_size_y", "problem_size_z"};
-  for (size_t i = 0; i < json_array_size(size) && i < 3; i++)
-    json_object_set(common, names[i], json_array_get(size, i));
-}
-
 static int read_kernel_tuner(const struct forms *f, json_t *root) {
+  static const char *const sizes[] = {"problem_size_x", "problem_size_y", "problem_size_z"};
   const char *key;
-  json_t *result, *common = join(root, NULL);
+  json_t *result, *common = join(root, NULL), *size = json_object_get(root, "problem_size");
   int status = CUGEN_OK;
-  add_problem_size(common, json_object_get(root, "problem_size"));
+  /* The size is a number, which join has copied, or a list of up to three. */
+  for (size_t i = 0; i < json_array_size(size) && i < 3; i++)
+    json_object_set(common, sizes[i], json_array_get(size, i));
   json_object_foreach(json_object_get(root, "cache"), key, result) {
     const double time = number_of(json_object_get(result, "time"));
     if (!status) status = give(f, join(common, result), time < 1e20 ? time / 1e3 : -1);

@@ -20,19 +20,16 @@ void api_expect_tuning(cugen *lib, int threads) {
   lib->prepared = threads < MOST_PREPARED ? threads : MOST_PREPARED;
 }
 
-/* Without a driver no process need be started. */
-static bool has_driver(const cugen *lib) {
-  cugen_error ignored;
-  return toolkit_load(text_get(&lib->toolkit->driver), NULL, 0, NULL, &ignored) == CUGEN_OK;
-}
-
 /* Lists the GPUs in a worker, while compilers load NVRTC. The caller holds the lock. */
 static void gpus_list_gpus(cugen *lib) {
   const struct worker_options options = {.program = lib->worker, .toolkit = lib->toolkit_options};
   struct worker *worker;
   cugen_error ignored; /* the error appears again when the worker is needed */
   lib->gpus_asked = true;
-  if (!lib->worker || !has_driver(lib) || worker_open(&options, &worker, &ignored)) return;
+  /* Without a driver no process need be started. */
+  if (!lib->worker || toolkit_load(text_get(&lib->toolkit->driver), NULL, 0, NULL, &ignored) ||
+      worker_open(&options, &worker, &ignored))
+    return;
   worker_ask_gpus(worker);
   compilers_prepare(lib->compilers, lib->prepared);
   lib->gpu_count = worker_take_gpus(worker, &lib->gpus);

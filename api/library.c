@@ -86,11 +86,6 @@ int api_measure_way(const char *word, enum measure_way *out, cugen_error *err) {
                    word, names[0], names[1], names[2], names[3]);
 }
 
-static int take_measure(cugen *lib, const char *word, cugen_error *err) {
-  lib->measure = MEASURE_WAYS;
-  return word ? api_measure_way(word, &lib->measure, err) : CUGEN_OK;
-}
-
 /* Refuses folders that do not exist, because a misspelt folder would silently be replaced by the
    shipped files. */
 static int library_check_folders(const cugen *lib, cugen_error *err) {
@@ -132,12 +127,6 @@ static int take_worker(cugen *lib, cugen_error *err) {
   return lib->worker_places.failed ? error_memory(err) : CUGEN_OK;
 }
 
-static int open_compilers(cugen *lib, cugen_error *err) {
-  const struct compilers_options options = {.program = lib->worker,
-                                            .toolkit = lib->toolkit_options};
-  return lib->worker ? compilers_open(&options, &lib->compilers, err) : CUGEN_OK;
-}
-
 int cugen_open(const cugen_options *options, cugen **out, cugen_error *error) {
   static const cugen_options defaults = CUGEN_OPTIONS_INIT;
   if (!options) options = &defaults;
@@ -151,7 +140,8 @@ int cugen_open(const cugen_options *options, cugen **out, cugen_error *error) {
   lib->stop_context = options->stop_context;
   lib->with_ptx = kept_images_new((size_t)128 << 20);
   int status = lib->with_ptx ? library_take_options(lib, options, error) : error_memory(error);
-  if (!status) status = take_measure(lib, options->measure, error);
+  lib->measure = MEASURE_WAYS;
+  if (!status && options->measure) status = api_measure_way(options->measure, &lib->measure, error);
   if (!status && lib->capture_path) status = capture_open(lib->capture_path, &lib->capture, error);
   if (!status) status = library_check_folders(lib, error);
   if (!status) status = library_check_objective(lib, error);
@@ -159,7 +149,9 @@ int cugen_open(const cugen_options *options, cugen **out, cugen_error *error) {
   lib->sources = (struct sources){lib->config_dir, lib->template_dir, NULL};
   lib->toolkit_options = (struct toolkit_options){lib->toolkit_dir, lib->compiler};
   if (!status) status = toolkit_open(&lib->toolkit_options, &lib->toolkit, error);
-  if (!status) status = open_compilers(lib, error);
+  const struct compilers_options compilers = {.program = lib->worker,
+                                              .toolkit = lib->toolkit_options};
+  if (!status && lib->worker) status = compilers_open(&compilers, &lib->compilers, error);
   if (status)
     cugen_close(lib);
   else

@@ -216,19 +216,14 @@ static int blame_setting(const struct lookup *l, const cugen_error *why, cugen_e
   return status;
 }
 
-static int lookup_check_sizes(const struct lookup *l, cugen_error *err) {
-  cugen_error why;
-  const int status = config_check_sizes(l->config, l->problem, &l->device.facts, &why);
-  if (status == CUGEN_ERROR_CONFIG && l->asked) return blame_setting(l, &why, err);
-  return status ? error_copy(err, &why) : CUGEN_OK;
-}
-
 int lookup_space(struct lookup *l, cugen_error *err) {
+  cugen_error why;
   if (l->space) return CUGEN_OK;
-  int status = lookup_check_sizes(l, err);
-  if (!status)
-    status = space_open_within(l->config, l->problem, &l->device.facts, l->filter, api_stop(l->lib),
-                               &l->space, err);
+  int status = config_check_sizes(l->config, l->problem, &l->device.facts, &why);
+  if (status == CUGEN_ERROR_CONFIG && l->asked) return blame_setting(l, &why, err);
+  status = status ? error_copy(err, &why)
+                  : space_open_within(l->config, l->problem, &l->device.facts, l->filter,
+                                      api_stop(l->lib), &l->space, err);
   if (status) return status;
   struct value *values = calloc(space_max_tunables(l->space) + 1, sizeof *values);
   if (!values) {

@@ -114,18 +114,6 @@ int api_select_bytes(struct lookup *l, const void *bytes, size_t size, struct se
 
 /* ---- From a file ---------------------------------------------------------------------------- */
 
-/* Puts the option or variable that named the file in front of the message. */
-static int pinning_refuse_file(const cugen *lib, const cugen_error *why, cugen_error *err) {
-  return error_set(err, why->status, "%s: %s: %s", lib->pin_from, lib->pin, why->message);
-}
-
-static int refuse_unread(const cugen *lib, const cugen_error *why, cugen_error *err) {
-  return error_set(
-      err, why->status,
-      "%s: %s; write the bytes of cugen_plan_save there, or leave it out to pin nothing",
-      lib->pin_from, why->message);
-}
-
 static int find_in(struct lookup *l, const struct text *content, struct selection *out, bool *found,
                    cugen_error *err) {
   cugen_error why;
@@ -143,7 +131,8 @@ static int find_in(struct lookup *l, const struct text *content, struct selectio
     if (*found) status = pinning_take(l, &choice, out, &why);
     choice_free(&choice);
   }
-  return status ? pinning_refuse_file(l->lib, &why, err) : CUGEN_OK;
+  return status ? error_set(err, status, "%s: %s: %s", l->lib->pin_from, l->lib->pin, why.message)
+                : CUGEN_OK;
 }
 
 int api_select_pinned(struct lookup *l, struct selection *out, bool *found, cugen_error *err) {
@@ -153,7 +142,11 @@ int api_select_pinned(struct lookup *l, struct selection *out, bool *found, cuge
   *found = false;
   if (!l->lib->pin) return CUGEN_OK;
   int status = file_read(l->lib->pin, &content, &why);
-  status = status ? refuse_unread(l->lib, &why, err) : find_in(l, &content, out, found, err);
+  status = status ? error_set(err, status,
+                              "%s: %s; write the bytes of cugen_plan_save there, or leave it out "
+                              "to pin nothing",
+                              l->lib->pin_from, why.message)
+                  : find_in(l, &content, out, found, err);
   text_free(&content);
   return status;
 }

@@ -236,13 +236,6 @@ static int refuse_failed(const cugen_kernel *k, const struct selection *selectio
                    text_get(&selection->failed));
 }
 
-static int choose_unpinned(cugen_kernel *k, const cugen_plan_options *options,
-                           struct selection *out, cugen_error *err) {
-  int status =
-      api_select(&k->lookup, options->distance, options->flags & CUGEN_PLAN_BY_PORTFOLIO, out, err);
-  return status || !out->failed.length ? status : refuse_failed(k, out, err);
-}
-
 static int plan_choose(cugen_kernel *k, const cugen_plan_options *options, struct selection *out,
                        cugen_error *err) {
   struct lookup *l = &k->lookup;
@@ -250,7 +243,9 @@ static int plan_choose(cugen_kernel *k, const cugen_plan_options *options, struc
   if (options->choice) return api_select_bytes(l, options->choice, options->choice_size, out, err);
   if (options->bitwise) return bitwise_select(k, options->bitwise, out, err);
   int status = api_select_pinned(l, out, &pinned, err);
-  return status || pinned ? status : choose_unpinned(k, options, out, err);
+  if (status || pinned) return status;
+  status = api_select(l, options->distance, options->flags & CUGEN_PLAN_BY_PORTFOLIO, out, err);
+  return status || !out->failed.length ? status : refuse_failed(k, out, err);
 }
 
 /* ---- Opening: capturing --------------------------------------------------------------------- */
@@ -298,11 +293,6 @@ static void capture_closed(cugen_plan *p) {
 
 /* ---- Opening -------------------------------------------------------------------------------- */
 
-/* Returns whether the variant was tuned on this GPU. */
-static bool is_tuned(const struct selection *selection) {
-  return selection->how != CUGEN_PLAN_DEFAULT && selection->how != CUGEN_PLAN_OTHER_GPU;
-}
-
 /* Takes the result of earlier exploration, which precedes the records of tuning. */
 static int recall(cugen_kernel *k, const cugen_plan_options *options, struct selection *selection,
                   bool *settled, cugen_error *err) {
@@ -335,7 +325,9 @@ static int plan_open_parts(cugen_kernel *k, const cugen_plan_options *options,
   int status = plan_open_device(k, options, p, err);
   if (!status) status = plan_choose(k, options, &p->selection, err);
   if (!status) status = recall(k, options, &p->selection, &settled, err);
-  if (!status && options->flags & CUGEN_PLAN_TUNED_ONLY && !is_tuned(&p->selection))
+  const cugen_plan_choice how = p->selection.how;
+  if (!status && options->flags & CUGEN_PLAN_TUNED_ONLY &&
+      (how == CUGEN_PLAN_DEFAULT || how == CUGEN_PLAN_OTHER_GPU))
     capture_refused(k), status = plan_refuse_untuned(k, options, err);
   if (!status) status = plan_expand(&k->lookup, p, err);
   if (!status) status = api_write_choice(&k->lookup, &p->spec, &p->choice, err);
@@ -598,16 +590,12 @@ void cugen_call_close(cugen_call *call) {
   free(call);
 }
 
-/* Counts a launch. No atomic read-modify-write is needed, because only one thread uses a call at a
-   time. */
-static void count_launch(cugen_call *call) {
-  const uint_fast64_t before = atomic_load_explicit(&call->launches, memory_order_relaxed);
-  atomic_store_explicit(&call->launches, before + 1, memory_order_relaxed);
-}
-
 int cugen_call_launch(const cugen_call *call, void *stream, cugen_error *error) {
   if (!call) return API_NEEDS(error, "call", call);
-  count_launch((cugen_call *)(uintptr_t)call);
+  /* No atomic read-modify-write is needed, because only one thread uses a call at a time. */
+  const uint_fast64_t before = atomic_load_explicit(&call->launches, memory_order_relaxed);
+  atomic_store_explicit(&((cugen_call *)(uintptr_t)call)->launches, before + 1,
+                        memory_order_relaxed);
   if (call->explored)
     return exploration_launch(call->plan->exploration, call->explored, stream, error);
   return call_launch_on(call->call, stream, error);

@@ -168,20 +168,14 @@ static int open_plan(cugen_kernel *k, struct seen_table *t, const char *problem,
   return status;
 }
 
-static int find_or_open(cugen_kernel *k, struct seen_table *t, const char *problem,
-                        const cugen_plan_options *options, cugen_plan **out, cugen_error *err) {
-  for (size_t i = t->first; i < t->plan_count; i++)
-    if (strcmp(cugen_plan_about(t->plans[i])->problem, problem) == 0)
-      return *out = t->plans[i], CUGEN_OK;
-  return open_plan(k, t, problem, options, out, err);
-}
-
 static int plan_for_new(cugen_kernel *k, struct seen_table *t, const cugen_array *arrays,
                         size_t count, const cugen_plan_options *options, cugen_plan **out,
                         cugen_error *err) {
   struct text problem = {0};
   int status = fit_problem(k, arrays, count, &problem, err);
-  if (!status) status = find_or_open(k, t, text_get(&problem), options, out, err);
+  for (size_t i = t->first; i < t->plan_count && !status && !*out; i++)
+    if (strcmp(cugen_plan_about(t->plans[i])->problem, text_get(&problem)) == 0) *out = t->plans[i];
+  if (!status && !*out) status = open_plan(k, t, text_get(&problem), options, out, err);
   text_free(&problem);
   return status;
 }

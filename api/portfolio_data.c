@@ -43,11 +43,6 @@ struct loose_list {
   size_t count;
 };
 
-static void free_loose(struct loose_list *list) {
-  for (size_t i = 0; i < list->count; i++) free(list->all[i].variant);
-  free(list->all);
-}
-
 static int add_loose(struct loose_list *list, size_t problem, struct cache_record *record,
                      const struct objective *objective, cugen_error *err) {
   const bool right = record->outcome == CUGEN_OUTCOME_OK;
@@ -162,13 +157,6 @@ static int portfolio_data_by_place(const void *a, const void *b) {
   return (x->variant > y->variant) - (x->variant < y->variant);
 }
 
-/* Joins two records of one variant and problem, from two files with equal sources: keeps the faster
-   one, or the failure. */
-static void portfolio_data_join(struct portfolio_entry *into, const struct portfolio_entry *from) {
-  if (isnan(into->cost) || from->cost >= into->cost) return;
-  *into = *from;
-}
-
 static int make_table(struct portfolio_data *data, struct loose_list *list, cugen_error *err) {
   data->variants = calloc(list->count + 1, sizeof *data->variants);
   data->entries = calloc(list->count + 1, sizeof *data->entries);
@@ -181,10 +169,12 @@ static int make_table(struct portfolio_data *data, struct loose_list *list, cuge
     if (!same) data->variants[data->variant_count++] = loose->variant, loose->variant = NULL;
     loose->entry.variant = data->variant_count - 1;
     struct portfolio_entry *last = data->entry_count ? &data->entries[data->entry_count - 1] : NULL;
-    if (same && last && last->problem == loose->entry.problem)
-      portfolio_data_join(last, &loose->entry);
-    else
+    /* Of two records of one variant and problem, from two files with equal sources, the faster one
+       is kept, or the failure. */
+    if (!same || !last || last->problem != loose->entry.problem)
       data->entries[data->entry_count++] = loose->entry;
+    else if (!isnan(last->cost) && !(loose->entry.cost >= last->cost))
+      *last = loose->entry;
     if (!same) continue;
     free(loose->variant);
     loose->variant = NULL;
@@ -201,7 +191,8 @@ int portfolio_data_open(const struct lookup *base, const struct problem *const *
   int status = portfolio_data_list_rows(out, problems, count, err);
   for (size_t i = 0; i < out->row_count && !status; i++) status = load_row(out, i, &list, err);
   if (!status) status = make_table(out, &list, err);
-  free_loose(&list);
+  for (size_t i = 0; i < list.count; i++) free(list.all[i].variant);
+  free(list.all);
   return status;
 }
 
@@ -443,13 +434,6 @@ static int fill_decides(const struct portfolio_data *data, size_t size, const si
   return status;
 }
 
-static size_t fill_sizes(const struct config *config, const struct problem *problem, int64_t *out) {
-  size_t count = 0;
-  for (size_t i = 0; i < config->problem_count; i++)
-    if (config_is_size(config, i)) out[count++] = problem->values[i].integer;
-  return count;
-}
-
 int portfolio_columns_open(struct portfolio_data *data, const size_t *variants, size_t count,
                            struct portfolio_columns *out, cugen_error *err) {
   const struct config *config = data->base->config;
@@ -472,7 +456,8 @@ int portfolio_columns_open(struct portfolio_data *data, const size_t *variants, 
       out->names[at++] = config->problems[i].name;
     }
   for (size_t p = 0; p < data->row_count && !status; p++) {
-    fill_sizes(config, data->rows[p].problem, &out->values[p * sizes]);
+    for (size_t i = 0, at = p * sizes; i < config->problem_count; i++)
+      if (config_is_size(config, i)) out->values[at++] = data->rows[p].problem->values[i].integer;
     status = portfolio_data_fill_row(data, p, variants, count, &out->ratios[p * count], err);
     out->best[p] = 1e6 * data->rows[p].best_cost; /* in microseconds (if the cost is a time), as
                                                      numbers that people can read */

@@ -7,14 +7,9 @@ bool priors_full(const struct priors *priors) {
   return priors->count >= priors->most;
 }
 
-static bool priors_is_there(const struct priors *priors, uint64_t index) {
-  for (size_t i = 0; i < priors->count; i++)
-    if (priors->all[i].index == index) return true;
-  return false;
-}
-
 bool priors_add_index(struct priors *priors, uint64_t index) {
-  if (priors_is_there(priors, index)) return false;
+  for (size_t i = 0; i < priors->count; i++)
+    if (priors->all[i].index == index) return false;
   priors->all[priors->count++] = (struct strategy_prior){index, priors->source};
   return true;
 }
@@ -42,12 +37,6 @@ void priors_free(struct priors *priors) {
 
 /* ---- As text -------------------------------------------------------------------------------- */
 
-static size_t count_of(const struct priors *priors, unsigned source) {
-  size_t count = 0;
-  for (size_t i = 0; i < priors->count; i++) count += priors->all[i].source == source;
-  return count;
-}
-
 static void print_source(const struct priors *priors, unsigned source, struct text *out) {
   static const char *const words[PRIOR_SOURCES] = {[PRIOR_FOREIGN] =
                                                        "that other autotuners suggest",
@@ -56,7 +45,9 @@ static void print_source(const struct priors *priors, unsigned source, struct te
                                                    [PRIOR_SHIPPED] = "that cugen ships, learnt on ",
                                                    [PRIOR_MODEL] = "that the model puts first",
                                                    [PRIOR_CONFIG] = "that the config suggests"};
-  const size_t tried = priors->kept.tried[source], all = count_of(priors, source);
+  const size_t tried = priors->kept.tried[source];
+  size_t all = 0;
+  for (size_t i = 0; i < priors->count; i++) all += priors->all[i].source == source;
   text_addf(out, "%zu ", tried);
   if (tried < all) text_addf(out, "of %zu ", all);
   text_add(out, words[source]);

@@ -201,11 +201,6 @@ static int records_by_variant(const void *a, const void *b) {
                 (*(const struct cache_record *const *)b)->variant);
 }
 
-static bool records_same_work(const struct cache_record *a, const struct cache_record *b) {
-  return a->outcome != CUGEN_OUTCOME_OK || b->outcome != CUGEN_OUTCOME_OK ||
-         (a->flops == b->flops && a->bytes == b->bytes);
-}
-
 /* Decides the state of a superseded record from the current record of its variant, because
    expanding a variant takes far longer and there may be thousands. Returns false if the record must
    be judged. */
@@ -215,7 +210,9 @@ static bool records_is_told(const cugen_kernel *k, const struct stored *list,
       list->current_count
           ? bsearch(&record, list->current, list->current_count, sizeof record, records_by_variant)
           : NULL;
-  if (!found || record->lacks || (*found)->lacks || !records_same_work(record, *found))
+  if (!found || record->lacks || (*found)->lacks) return false;
+  if (record->outcome == CUGEN_OUTCOME_OK && (*found)->outcome == CUGEN_OUTCOME_OK &&
+      (record->flops != (*found)->flops || record->bytes != (*found)->bytes))
     return false;
   out->order = (*found)->order;
   bool same = strcmp(record->hash.hex, (*found)->hash.hex) == 0;

@@ -63,13 +63,6 @@ struct nearby {
   size_t count;
 };
 
-static int selection_add_tuned(struct nearby *nearby, struct tuned tuned, cugen_error *err) {
-  if (!ARRAY_ROOM(nearby->all, nearby->count)) return error_memory(err);
-  tuned.order = nearby->count;
-  nearby->all[nearby->count++] = tuned;
-  return CUGEN_OK;
-}
-
 static int selection_visit(void *context, const char *text, cugen_error *err) {
   struct nearby *nearby = context;
   struct tuned tuned = {0};
@@ -77,10 +70,11 @@ static int selection_visit(void *context, const char *text, cugen_error *err) {
   int status = api_read_problem(nearby->lookup->config, text, &tuned.problem, &known, err);
   if (status || !known) return status;
   tuned.distance = problem_distance(nearby->lookup->problem, &tuned.problem);
+  tuned.order = nearby->count;
   bool near = tuned.distance.largest > 0 && tuned.distance.largest <= nearby->limit;
-  if (near) status = selection_add_tuned(nearby, tuned, err);
-  if (!near || status) problem_free(&tuned.problem);
-  return status;
+  if (near && ARRAY_ADD(nearby->all, nearby->count, tuned)) return CUGEN_OK;
+  problem_free(&tuned.problem);
+  return near ? error_memory(err) : CUGEN_OK;
 }
 
 /* Orders by the largest ratio, then by the product of the ratios, then by text, so that the order
@@ -318,12 +312,6 @@ static int select_named(struct lookup *l, struct failures *failures, struct sele
   return status;
 }
 
-static int say_all_failed(const struct cache_record *record, struct text *out, cugen_error *err) {
-  text_addf(out, "%s: %.*s", outcome_text((int)record->outcome), (int)strcspn(record->reason, "\n"),
-            record->reason);
-  return out->failed ? error_memory(err) : CUGEN_OK;
-}
-
 /* Chooses a variant without measurements from a space that is not empty: the first try, else the
    first variant. A variant that is known to fail is taken only if all are. */
 static int select_default(struct lookup *l, struct failures *failures, struct selection *out,
@@ -338,7 +326,10 @@ static int select_default(struct lookup *l, struct failures *failures, struct se
     if (!first) first = failed;
   }
   out->index = 0;
-  return status || !first ? status : say_all_failed(first, &out->failed, err);
+  if (status || !first) return status;
+  text_addf(&out->failed, "%s: %.*s", outcome_text((int)first->outcome),
+            (int)strcspn(first->reason, "\n"), first->reason);
+  return out->failed.failed ? error_memory(err) : CUGEN_OK;
 }
 
 static int select_exact(struct lookup *l, struct selection *out, bool *found, cugen_error *err) {

@@ -224,10 +224,6 @@ struct beginning {
   struct priors priors;
 };
 
-static bool is_listed(const struct beginning *b) {
-  return b->part && b->part->variants;
-}
-
 static int tuning_list_variants(struct lookup *l, struct beginning *b, struct tune_target *target,
                                 cugen_error *err) {
   b->indices = calloc(b->part->count + 1, sizeof *b->indices);
@@ -237,13 +233,6 @@ static int tuning_list_variants(struct lookup *l, struct beginning *b, struct tu
         space_look_up(l->space, b->part->variants[i], &b->indices[target->listed_count]);
   target->listed = b->indices;
   return CUGEN_OK;
-}
-
-static int tuning_begin(struct lookup *l, struct beginning *b, struct tune_target *target,
-                        cugen_error *err) {
-  if (is_listed(b)) return tuning_list_variants(l, b, target, err);
-  target->priors = &b->priors.kept;
-  return priors_gather(l, target->cache, &b->priors, err);
 }
 
 static int tuning_find_failure(void *context, const char *variant, const struct cache_record **out,
@@ -274,10 +263,13 @@ static int tuning_run(cugen_kernel *k, const cugen_tune_options *options,
   struct failures *failures = NULL;
   struct tune_baseline baseline = {.path = NULL};
   char *path = NULL;
-  const bool listed = is_listed(beginning);
+  const bool listed = beginning->part && beginning->part->variants;
   int status = api_tune_device(k, err);
   if (!status) status = tuning_make_target(k, &target, err);
-  if (!status) status = tuning_begin(l, beginning, &target, err);
+  if (!status) target.priors = listed ? NULL : &beginning->priors.kept;
+  if (!status)
+    status = listed ? tuning_list_variants(l, beginning, &target, err)
+                    : priors_gather(l, target.cache, &beginning->priors, err);
   /* no listed variant is valid for this problem */
   if (!status && listed && !target.listed_count) return CUGEN_OK;
   if (!status && listed && (!own.budget_count || own.budget_count > target.listed_count))
@@ -400,13 +392,6 @@ const char *api_kernel_printed(const cugen_kernel *k) {
   return k ? text_get(&k->printed) : "";
 }
 
-/* Takes the requested memory from the earlier record, because it is counted when the variant is
-   compiled, and a cached image has no PTX. */
-static void recall_requested(cugen_kernel *k, struct cache_record *record) {
-  const struct cache_record *known = record->requested > 0 ? NULL : api_known_record(k, record);
-  if (known) record->requested = known->requested;
-}
-
 static int tuning_run_variant(cugen_kernel *k, const char *variant, double timeout,
                               struct cache_record *out, cugen_error *err) {
   struct tune_target target;
@@ -416,7 +401,9 @@ static int tuning_run_variant(cugen_kernel *k, const char *variant, double timeo
   if (!status) status = tuning_run_once(k, &target, index, timeout, out, err);
   if (status) return status;
   out->order = index;
-  recall_requested(k, out);
+  /* The requested memory is counted when the variant is compiled, and a cached image has no PTX. */
+  const struct cache_record *known = out->requested > 0 ? NULL : api_known_record(k, out);
+  if (known) out->requested = known->requested;
   return CUGEN_OK;
 }
 

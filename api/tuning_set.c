@@ -162,11 +162,6 @@ static double end_of_round(const struct set *set, size_t round) {
   return round == 0 && set->halves && large ? set->budget / 2 : set->budget;
 }
 
-static size_t count_of_round(const struct set *set, size_t round) {
-  const size_t all = set->options->budget_count;
-  return round == 0 && set->halves && all / 2 >= set->count ? all / 2 : all;
-}
-
 static double time_spent(const struct set *set) {
   return clock_seconds() - set->begin;
 }
@@ -206,7 +201,9 @@ static void tuning_set_share(const struct set *set, size_t round, double own,
   if (set->budget > 0)
     out->budget_seconds = fmax((end_of_round(set, round) - time_spent(set)) * own, set->least);
   if (out->budget_count) {
-    const size_t end = count_of_round(set, round), left = end > set->tried ? end - set->tried : 0;
+    const size_t all = out->budget_count,
+                 end = round == 0 && set->halves && all / 2 >= set->count ? all / 2 : all,
+                 left = end > set->tried ? end - set->tried : 0;
     /* the factor keeps a rounding error of the share from losing a variant */
     out->budget_count = (size_t)fmax((double)left * own * (1 + 1e-12), 1);
   }
@@ -410,14 +407,6 @@ static int tuning_set_tune_set(struct set *set, cugen_error *err) {
   return status ? status : tuning_set_conclude(set, err);
 }
 
-/* Gives the kernels the problems of their callers again. */
-static int tuning_set_restore(const struct set *set, const bool *on_check, int status,
-                              cugen_error *err) {
-  for (size_t i = 0; i < set->count; i++)
-    status = api_restore_problem(set->kernels[i], on_check[i], status, err);
-  return status;
-}
-
 int api_kernels_tune(cugen_kernel *const *kernels, size_t count, const cugen_tune_options *options,
                      cugen_tune_result *results, cugen_error *error) {
   static const cugen_tune_options defaults = CUGEN_TUNE_OPTIONS_INIT;
@@ -435,7 +424,11 @@ int api_kernels_tune(cugen_kernel *const *kernels, size_t count, const cugen_tun
   struct set set = {.kernels = kernels, .count = count, .options = options, .results = own};
   if (!own || !on_check) status = error_memory(error);
   for (size_t i = 0; on_check && i < count; i++) on_check[i] = kernels[i]->on_check;
-  if (!status) status = tuning_set_restore(&set, on_check, tuning_set_tune_set(&set, error), error);
+  if (!status) {
+    status = tuning_set_tune_set(&set, error);
+    for (size_t i = 0; i < count; i++)
+      status = api_restore_problem(kernels[i], on_check[i], status, error);
+  }
   if (results && own) memcpy(results, own, count * sizeof *own);
   free(set.order);
   free(set.right);

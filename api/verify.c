@@ -95,12 +95,6 @@ static int open_trial(struct proof *p, cugen_error *err) {
   return status ? status : trial_open(&p->target, &options, &p->trial, err);
 }
 
-static void proof_close(struct proof *p) {
-  trial_close(p->trial);
-  problem_free(&p->check);
-  text_free(&p->key_options);
-}
-
 /* ---- One run -------------------------------------------------------------------------------- */
 
 /* Names the problem on which the variant was wrong, which may not be the user's problem. */
@@ -377,7 +371,9 @@ int api_verify_predictions(cugen_kernel *k, const cugen_tune_options *options,
   if (status) status = verify_give_up(&p, status, err);
   const int synced = p.trial ? cache_sync(p.target.cache, status ? NULL : err) : CUGEN_OK;
   if (!status) status = synced;
-  proof_close(&p);
+  trial_close(p.trial);
+  problem_free(&p.check);
+  text_free(&p.key_options);
   result->seconds += clock_seconds() - p.begin;
   return status;
 }

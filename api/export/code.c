@@ -218,15 +218,6 @@ static int put_class(struct coder *c, const struct expr *expr, struct text *out)
   return status;
 }
 
-/* Appends conditions for the values that the template reads, for the existence of arguments, and
-   for the use of tensor maps. */
-static int put_classes(struct coder *c, struct text *out) {
-  int status = CUGEN_OK;
-  for (size_t i = 0; i < c->shape.value_count && !status; i++)
-    status = put_class(c, c->shape.values[i], out);
-  return status;
-}
-
 static void put_equal(const char *name, struct value value, struct text *out) {
   if (value.type == VALUE_STRING) {
     text_addf(out, "word_is(p->%s, ", name);
@@ -241,16 +232,6 @@ static void put_equal(const char *name, struct value value, struct text *out) {
   }
 }
 
-static void put_initialiser(const char *name, struct value value, struct text *out) {
-  text_addf(out, "%s.%s = ", out->length ? ", " : "", name);
-  export_value(value, out);
-}
-
-static void put_label(const char *name, struct value value, struct text *out) {
-  text_addf(out, "%s%s=", out->length ? " " : "", name);
-  value_print(value, out);
-}
-
 /* Appends the values that are not sizes, and the sizes that are pinned. */
 static void put_fixed(const struct coder *c, struct export_code *out) {
   for (size_t i = 0; i < c->config->problem_count; i++) {
@@ -259,10 +240,13 @@ static void put_fixed(const struct coder *c, struct export_code *out) {
     const char *name = c->config->problems[i].name;
     if (!size || c->known[slot]) {
       put_equal(name, c->slots[slot], size ? &out->conditions : &out->class);
-      put_initialiser(name, c->slots[slot], &out->fixed);
+      text_addf(&out->fixed, "%s.%s = ", out->fixed.length ? ", " : "", name);
+      export_value(c->slots[slot], &out->fixed);
     }
     out->pinned = out->pinned || (size && c->known[slot]);
-    if (!size) put_label(name, c->slots[slot], &out->label);
+    if (size) continue;
+    text_add(&out->label, out->label.length ? " " : "");
+    setting_print(name, c->slots[slot], &out->label);
   }
 }
 
@@ -656,15 +640,6 @@ static int code_put_arguments(struct coder *c, const struct config_implementatio
   return status;
 }
 
-static int put_sizes(struct coder *c, const struct config_implementation *implementation,
-                     struct export_code *out) {
-  size_t first = 0;
-  int status = code_put_arguments(c, implementation, &out->sizes);
-  for (size_t i = 0; i < implementation->loop_count && !status; i++)
-    status = put_loop(c, &implementation->loops[i], &first, out);
-  return status;
-}
-
 /* ---- A variant ------------------------------------------------------------------------------ */
 
 /* Returns the place of the variant among all combinations of its implementation, with the last
@@ -702,9 +677,14 @@ static int fill_slots(struct coder *c, const struct variant *variant) {
 }
 
 static int fill_code(struct coder *c, const struct variant *variant, struct export_code *out) {
+  size_t first = 0;
   int status = fill_slots(c, variant);
-  if (!status) status = put_classes(c, &out->conditions);
-  if (!status) status = put_sizes(c, variant->implementation, out);
+  /* the values that the template reads, the existence of arguments, the use of tensor maps */
+  for (size_t i = 0; i < c->shape.value_count && !status; i++)
+    status = put_class(c, c->shape.values[i], &out->conditions);
+  if (!status) status = code_put_arguments(c, variant->implementation, &out->sizes);
+  for (size_t i = 0; i < variant->implementation->loop_count && !status; i++)
+    status = put_loop(c, &variant->implementation->loops[i], &first, out);
   if (!status) status = put_conditions(c, variant->implementation, &out->conditions);
   if (status) return status;
   put_fixed(c, out);

@@ -47,19 +47,14 @@ static int codes_add_image(struct exporter *x, struct compiled *compiled, bool p
   return CUGEN_OK;
 }
 
-/* Checks the symbols now, and not in the first call of the bundle. */
-static int check_symbols(const struct kernel_spec *spec, const struct lookup *l,
-                         const struct compiled *compiled, cugen_error *err) {
+/* Checks the symbols now, and not in the first call of the bundle; and the launches, because a
+   variant that the device cannot launch is not exported. */
+static int codes_check(const struct kernel_spec *spec, const struct lookup *l, bool ptx,
+                       const struct compiled *compiled, cugen_error *err) {
   int status = model_check_symbols(spec, compiled, err);
-  if (status) error_prefix(err, "%s for %s", spec->variant, l->arch);
-  return status;
-}
-
-/* Checks the launches now: a variant that the device cannot launch is not exported. */
-static int codes_check_launches(const struct kernel_spec *spec, const struct lookup *l,
-                                const struct compiled *compiled, cugen_error *err) {
-  int status = plan_check_launches(&cuda_device_ops, &l->device.facts, spec, compiled,
-                                   occupancy_resident, err);
+  if (!status && !ptx)
+    status = plan_check_launches(&cuda_device_ops, &l->device.facts, spec, compiled,
+                                 occupancy_resident, err);
   if (status) error_prefix(err, "%s for %s", spec->variant, l->arch);
   return status;
 }
@@ -104,15 +99,14 @@ int export_make_code(struct exporter *x, size_t device, uint64_t index, struct e
 
 int export_add_code(struct exporter *x, struct export_code *code, const struct kernel_spec *spec,
                     size_t *index, cugen_error *err) {
+  const struct lookup *l = &x->devices[code->device].lookup;
   bool ptx = x->devices[code->device].ptx;
   struct compiled compiled = {0};
   for (*index = 0; *index < x->code_count; ++*index)
     if (same_code(&x->codes[*index], code)) return CUGEN_OK;
   if (!ARRAY_ROOM(x->codes, x->code_count)) return error_memory(err);
-  int status = codes_get_image(x, &x->devices[code->device].lookup, spec, ptx, &compiled, err);
-  if (!status) status = check_symbols(spec, &x->devices[code->device].lookup, &compiled, err);
-  if (!status && !ptx)
-    status = codes_check_launches(spec, &x->devices[code->device].lookup, &compiled, err);
+  int status = codes_get_image(x, l, spec, ptx, &compiled, err);
+  if (!status) status = codes_check(spec, l, ptx, &compiled, err);
   if (!status) status = name_kernels(spec, &compiled, code, err);
   if (!status) status = codes_add_image(x, &compiled, ptx, &code->image, err);
   compiled_free(&compiled);

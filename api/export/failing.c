@@ -13,15 +13,13 @@ struct failing_place {
   struct failures *failures;
 };
 
-static void place_free(struct failing_place *place) {
-  failures_close(place->failures);
-  lookup_close(&place->lookup);
-  problem_free(&place->problem);
-  free(place);
-}
-
 void export_failing_close(struct export_failing *failing) {
-  for (size_t i = 0; i < failing->count; i++) place_free(failing->places[i]);
+  for (size_t i = 0; i < failing->count; i++) {
+    failures_close(failing->places[i]->failures);
+    lookup_close(&failing->places[i]->lookup);
+    problem_free(&failing->places[i]->problem);
+    free(failing->places[i]);
+  }
   free(failing->places);
   *failing = (struct export_failing){0};
 }

@@ -62,12 +62,6 @@ static int portfolio_print_times(const struct config *config, const struct portf
 
 /* ---- Variants of a portfolio ----------------------------------------------------------------- */
 
-static int add_member(struct exporter *x, cugen_error *err) {
-  if (!ARRAY_ROOM(x->members, x->member_count)) return error_memory(err);
-  x->members[x->member_count++] = (struct export_member){.first = x->member_code_count};
-  return CUGEN_OK;
-}
-
 /* Adds a code to the last member. */
 static int add_member_code(struct exporter *x, size_t code, cugen_error *err) {
   struct export_member *member = &x->members[x->member_count - 1];
@@ -130,14 +124,6 @@ static int portfolio_add_classes(struct exporter *x, const struct export_portfol
   return status;
 }
 
-/* Combines the sizes at which the variant was measured with the class that is served, because a
-   shipped portfolio serves several classes but was measured for one. */
-static void enter_class(const struct config *config, const struct problem *class,
-                        struct problem *problem) {
-  for (size_t i = 0; i < problem->count; i++)
-    if (!config_is_size(config, i)) problem->values[i] = class->values[i];
-}
-
 /* Adds the variant at the problem where it was measured; for a shipped portfolio at the requested
    problem, if the variant is valid there. A variant that is left out keeps its index in the rule,
    but no code serves it. */
@@ -153,7 +139,9 @@ static int export_portfolio_add_variant(struct exporter *x, const struct export_
   if (status) return status;
   if (p->shipped)
     status = portfolio_try_at(x, p->device, v, p->class, true, &state, &code, &classes, err);
-  if (p->shipped && known) enter_class(config, p->class, &problem);
+  /* A shipped portfolio serves several classes but was measured for one. */
+  for (size_t i = 0; p->shipped && known && i < problem.count; i++)
+    if (!config_is_size(config, i)) problem.values[i] = p->class->values[i];
   if (!status && known && state == PORTFOLIO_INVALID)
     status = portfolio_try_at(x, p->device, v, &problem, p->shipped, &state, &code, &classes, err);
   if (!status && state == PORTFOLIO_STALE)
@@ -163,7 +151,9 @@ static int export_portfolio_add_variant(struct exporter *x, const struct export_
   if (!status && state == PORTFOLIO_FAILING) note(x, p->device, v->variant, "it fails");
   if (!status && state == PORTFOLIO_CURRENT && code == SIZE_MAX)
     note(x, p->device, v->variant, "it reads an input as a texture, which a bundle cannot");
-  if (!status) status = add_member(x, err);
+  if (!status && !ARRAY_ADD(x->members, x->member_count,
+                            (struct export_member){.first = x->member_code_count}))
+    status = error_memory(err);
   if (!status && code != SIZE_MAX) status = add_member_code(x, code, err);
   if (!status) status = portfolio_add_classes(x, p, v, &classes, err);
   export_classes_free(&classes);

@@ -116,13 +116,6 @@ static void add_order(const struct exporter *x, struct text *out) {
     text_add(out, "the first below that is valid for the problem.");
 }
 
-static void add_functions(const struct exporter *x, const char *name, struct text *out) {
-  text_addf(out, "`%s.h` documents every function. `%s_pick` takes ", name, name);
-  add_order(x, out);
-  text_addf(out, "\n`%s_about(plan)` says which and why, `%s_choose` the same without a driver.\n",
-            name, name);
-}
-
 /* Describes the function for TVM-FFI, which templates/bundle/tvm_ffi.c defines. */
 static void add_tensors(const struct exporter *x, const char *name, struct text *out) {
   struct text given = {0};
@@ -166,7 +159,10 @@ void export_readme(const struct exporter *x, struct text *out) {
             "example.c %s.c -ldl -o example`.\n\n## Using it\n\n",
             x->base->lookup.config->name, CUGEN_VERSION, name, name, name, name);
   add_use(name, &upper, x, out);
-  add_functions(x, name, out);
+  text_addf(out, "`%s.h` documents every function. `%s_pick` takes ", name, name);
+  add_order(x, out);
+  text_addf(out, "\n`%s_about(plan)` says which and why, `%s_choose` the same without a driver.\n",
+            name, name);
   add_tensors(x, name, out);
   const size_t before = out->length;
   export_overwritten(x->base->lookup.config, "\n", out);

@@ -98,20 +98,6 @@ static void source_add_problem(const struct problem *problem, struct text *out) 
   text_add_char(out, '}');
 }
 
-static void add_fields(const struct exporter *x, struct text *out) {
-  const struct config *config = x->base->lookup.config;
-  for (size_t i = 0; i < config->problem_count; i++) add_field(&config->problems[i], out);
-  if (!config->problem_count) text_add(out, "  int none; /* the kernel has only one problem */\n");
-}
-
-static void add_init(const struct exporter *x, struct text *out) {
-  text_add(out, "#define ");
-  export_upper(x->base->lookup.config, out);
-  text_add(out, "_PROBLEM_INIT \\\n  ");
-  source_add_problem(&x->base->problem, out);
-  text_add_char(out, '\n');
-}
-
 /* ---- Images --------------------------------------------------------------------------------- */
 
 /* Prints the image as numbers of eight bytes, because numbers are aligned, and most of an image is
@@ -342,16 +328,10 @@ static void source_add_classes(const struct exporter *x, struct text *out) {
 
 /* ---- Problems ------------------------------------------------------------------------------- */
 
-static size_t count_sizes(const struct config *config) {
-  size_t count = 0;
-  for (size_t i = 0; i < config->problem_count; i++) count += config_is_size(config, i);
-  return count;
-}
-
 static void add_sizes_of(const struct config *config, struct text *out) {
-  size_t at = 0;
-  text_addf(out, "enum { SIZES = %zu };\nstatic const size_t size_count = SIZES;\n\n",
-            count_sizes(config));
+  size_t at = 0, sizes = 0;
+  for (size_t i = 0; i < config->problem_count; i++) sizes += config_is_size(config, i);
+  text_addf(out, "enum { SIZES = %zu };\nstatic const size_t size_count = SIZES;\n\n", sizes);
   text_add(
       out,
       "static void sizes_of(const problem_values *p, long long *out) {\n  (void)p, (void)out;\n");
@@ -554,11 +534,6 @@ static size_t substitute(const struct exporter *x, const char *at, struct text *
   return 1;
 }
 
-static void add_substituted(const struct exporter *x, const char *from, size_t length,
-                            struct text *out) {
-  for (const char *at = from; at < from + length;) at += substitute(x, at, out);
-}
-
 static int source_fill(const struct exporter *x, const char *path, const char *mark,
                        const struct text *content, const char *mark2, const struct text *content2,
                        struct text *out, cugen_error *err) {
@@ -574,16 +549,24 @@ static int source_fill(const struct exporter *x, const char *path, const char *m
     else if (source_is_mark(line, length, mark2))
       text_add(out, text_get(content2));
     else
-      add_substituted(x, line, length + (stop != NULL), out);
+      for (const char *at = line; at < line + length + (stop != NULL);)
+        at += substitute(x, at, out);
     line += length + 1;
   }
   return out->failed || content->failed || content2->failed ? error_memory(err) : CUGEN_OK;
 }
 
 int export_header(const struct exporter *x, struct text *out, cugen_error *err) {
+  const struct config *config = x->base->lookup.config;
   struct text fields = {0}, init = {0};
-  add_fields(x, &fields);
-  add_init(x, &init);
+  for (size_t i = 0; i < config->problem_count; i++) add_field(&config->problems[i], &fields);
+  if (!config->problem_count)
+    text_add(&fields, "  int none; /* the kernel has only one problem */\n");
+  text_add(&init, "#define ");
+  export_upper(config, &init);
+  text_add(&init, "_PROBLEM_INIT \\\n  ");
+  source_add_problem(&x->base->problem, &init);
+  text_add_char(&init, '\n');
   int status = source_fill(x, "templates/bundle/bundle.h", "/* @problem */", &fields, "/* @init */",
                            &init, out, err);
   text_free(&fields);
