@@ -119,7 +119,7 @@ static void settle_ties(cugen_kernel *k, size_t count) {
   k->records[0] = leader;
 }
 
-static int records_load_records(cugen_kernel *k, cugen_error *err) {
+int api_load_records(cugen_kernel *k, cugen_error *err) {
   struct lookup *l = &k->lookup;
   if (k->records_loaded) return CUGEN_OK;
   int status = lookup_prepare(l, err);
@@ -140,28 +140,10 @@ static int records_load_records(cugen_kernel *k, cugen_error *err) {
   return CUGEN_OK;
 }
 
-static void records_publish(cugen_kernel *k, size_t i, cugen_record *out) {
-  api_publish(k, &k->records[i], out);
-  out->from_cache = k->tuned_at == 0 || k->records[i].measured_at < k->tuned_at;
-}
-
-size_t api_kernel_records(cugen_kernel *k) {
-  cugen_error ignored;
-  return !k || records_load_records(k, &ignored) ? 0 : k->record_count;
-}
-
-int api_kernel_record(cugen_kernel *k, size_t index, cugen_record *out, cugen_error *error) {
-  int status = records_load_records(k, error);
-  if (status) return status;
-  if (index >= k->record_count)
-    return error_set(error, CUGEN_ERROR_USAGE, "record %zu: there are %zu", index, k->record_count);
-  records_publish(k, index, out);
-  return CUGEN_OK;
-}
-
 const struct cache_record *api_known_record(cugen_kernel *k, const struct cache_record *record) {
-  const size_t count = api_kernel_records(k);
-  for (size_t i = 0; i < count; i++)
+  cugen_error ignored;
+  if (api_load_records(k, &ignored)) return NULL;
+  for (size_t i = 0; i < k->record_count; i++)
     if (strcmp(k->records[i].variant, record->variant) == 0 &&
         strcmp(k->records[i].hash.hex, record->hash.hex) == 0)
       return &k->records[i];
@@ -169,12 +151,17 @@ const struct cache_record *api_known_record(cugen_kernel *k, const struct cache_
 }
 
 const cugen_record *api_records(cugen_kernel *k, size_t *count) {
-  *count = api_kernel_records(k);
+  cugen_error ignored;
+  *count = 0;
+  if (api_load_records(k, &ignored)) return NULL;
   if (!k->published) {
-    k->published = calloc(*count + 1, sizeof *k->published);
-    for (size_t i = 0; k->published && i < *count; i++) records_publish(k, i, &k->published[i]);
+    k->published = calloc(k->record_count + 1, sizeof *k->published);
+    for (size_t i = 0; k->published && i < k->record_count; i++) {
+      api_publish(k, &k->records[i], &k->published[i]);
+      k->published[i].from_cache = k->tuned_at == 0 || k->records[i].measured_at < k->tuned_at;
+    }
   }
-  if (!k->published) *count = 0;
+  if (k->published) *count = k->record_count;
   return k->published;
 }
 

@@ -4,12 +4,10 @@
 
 #include "base/results.h"
 
-/* The records of cugen_kernel_records one by one. The strings live until the kernel is tuned
-   again. */
-size_t api_kernel_records(cugen_kernel *kernel);
-int api_kernel_record(cugen_kernel *kernel, size_t index, cugen_record *out, cugen_error *error);
-/* All records of the kernel as an array, which is empty if they cannot be loaded: see
-   api_kernel_record. */
+/* Loads the records of cugen_kernel_records, unless they are loaded. */
+int api_load_records(cugen_kernel *kernel, cugen_error *error);
+/* Returns these records, which are loaded first and live until the kernel is tuned again. *count is 0
+   if they cannot be loaded. */
 const cugen_record *api_records(cugen_kernel *kernel, size_t *count);
 
 /* A record, and whether it is still valid for the kernel. */

@@ -20,18 +20,21 @@ static int results_keep(json_t *value, struct text *kept, const char **out, cuge
   return CUGEN_OK;
 }
 
+static json_t *record_json(const void *record) {
+  return json_record_plain(record);
+}
+
 static int records_json(cugen_kernel *k, json_t **out, cugen_error *err) {
-  json_t *records = json_array();
-  int status = CUGEN_OK;
-  for (size_t i = 0; !status && i < api_kernel_records(k); i++) {
-    cugen_record record;
-    status = api_kernel_record(k, i, &record, err);
-    if (!status && json_array_append_new(records, json_record_plain(&record)))
-      status = error_memory(err);
-  }
-  if (status) json_decref(records);
-  *out = status ? NULL : records;
-  return status;
+  size_t count;
+  *out = NULL;
+  int status = api_load_records(k, err);
+  if (status) return status;
+  const cugen_record *records = api_records(k, &count);
+  *out = JSON_LIST(records, count, record_json);
+  if (records && json_array_size(*out) == count) return CUGEN_OK;
+  json_decref(*out);
+  *out = NULL;
+  return error_memory(err);
 }
 
 int cugen_kernel_records(cugen_kernel *k, const char **out, cugen_error *error) {

@@ -37,11 +37,7 @@ int cli_open_kernel(struct cli *cli) {
 }
 
 int cli_load_records(struct cli *cli) {
-  cugen_record record;
-  if (api_kernel_records(cli->kernel)) return CUGEN_OK;
-  int status = api_kernel_record(cli->kernel, 0, &record, &cli->error);
-  /* CUGEN_ERROR_USAGE: there is no record 0, because there are no records. */
-  return status == CUGEN_ERROR_USAGE ? CUGEN_OK : status;
+  return api_load_records(cli->kernel, &cli->error);
 }
 
 cugen_device_kind cli_device(const struct cli *cli) {

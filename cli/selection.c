@@ -20,7 +20,9 @@ static void advise_tuning(const struct cli *cli, bool near, bool predicted) {
 size_t cli_failed(const struct cli *cli, const cugen_choice *choice) {
   bool none = choice->how == CUGEN_PLAN_DEFAULT && !choice->predicted && !choice->tuned_on &&
               !api_kernel_predicted(cli->kernel);
-  return none ? api_kernel_records(cli->kernel) : 0;
+  size_t count = 0;
+  if (none) api_records(cli->kernel, &count);
+  return count;
 }
 
 /* Tuning again tries the remaining variants; a failed variant is tried again only when its kernel

@@ -339,7 +339,8 @@ static int fail_all(struct cli *cli, const cugen_tune_result *result) {
 /* Tunes. A stop by a signal, and "not one came out right", still have results to print. */
 static int tune_tune(struct cli *cli, cugen_tune_options *options, const cugen_space_info *space,
                      size_t top) {
-  struct run run = {.cli = cli, .space = space, .remembered = api_kernel_records(cli->kernel)};
+  struct run run = {.cli = cli, .space = space};
+  api_records(cli->kernel, &run.remembered);
   cugen_tune_result result = {0};
   bool json = options_given(cli, OPTION_JSON);
   tune_devices_open_progress(cli, &run.progress);

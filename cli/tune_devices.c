@@ -223,8 +223,10 @@ static int tune_devices_end_group(struct tune_group *group, struct cli *cli) {
 
 void tune_devices_keep_best(struct cli *cli) {
   struct tune_group *group = cli->group;
-  cugen_error ignored;
-  if (!group || api_kernel_record(cli->kernel, 0, &group->best, &ignored)) return;
+  size_t count = 0;
+  const cugen_record *all = group ? api_records(cli->kernel, &count) : NULL;
+  if (!count) return;
+  group->best = all[0];
   group->variant = strdup(group->best.variant);
 }
 

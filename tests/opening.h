@@ -5,6 +5,7 @@
 
 #include <cugen.h>
 
+#include "api/records.h"
 #include "tests/testing.h"
 
 #define OPEN_LIBRARY(...) library_of(&(cugen_options){.size = sizeof(cugen_options), __VA_ARGS__})
@@ -52,6 +53,19 @@ static inline cugen_call *call_of(cugen_plan *plan, void *const *arguments, size
   cugen_call *call;
   if (cugen_call_bind(plan, arguments, count, &call, &err)) fail_msg("%s", err.message);
   return call;
+}
+
+static inline size_t record_count(cugen_kernel *kernel) {
+  size_t count;
+  api_records(kernel, &count);
+  return count;
+}
+
+static inline cugen_record record_at(cugen_kernel *kernel, size_t index) {
+  size_t count;
+  const cugen_record *all = api_records(kernel, &count);
+  if (index >= count) fail_msg("record %zu: there are %zu", index, count);
+  return all[index];
 }
 
 /* Holds a file in memory, such as a config or a template. */

@@ -86,11 +86,11 @@ TEST_WITH(planted_failures_are_recorded_and_tuning_goes_on, fresh_cache, remove_
   assert_int_equal(result.left, 0);
   assert_true(result.compiled < 13); /* right, right_again and odd_grid share one source */
   assert_true(result.measuring > 0 && result.measuring <= result.seconds);
-  size_t count = api_kernel_records(kernel), seen = 0;
+  size_t count = record_count(kernel), seen = 0;
   assert_int_equal(count, 13);
   for (size_t i = 0; i < count; i++) {
     cugen_record record;
-    WORKS(api_kernel_record(kernel, i, &record, &err));
+    record = record_at(kernel, i);
     seen += check_record(&record);
     if (i == 0)
       assert_true(record.outcome == CUGEN_OUTCOME_OK && record.seconds > 0 && record.error <= 1.0);
@@ -189,7 +189,7 @@ TEST_WITH(inputs_are_kept_from_one_variant_to_the_next, fresh_cache, remove_cach
   assert_int_equal(result.tried, 8);
   for (size_t i = 0; i < 8; i++) {
     cugen_record record;
-    WORKS(api_kernel_record(kernel, i, &record, &err));
+    record = record_at(kernel, i);
     bool writes = strstr(record.variant, "how=1") != NULL;
     if (record.outcome != (writes ? CUGEN_OUTCOME_WRONG : CUGEN_OUTCOME_OK) ||
         (writes && !strstr(record.reason, "wrote to input x: x[0] is 0, was ")))
@@ -217,12 +217,12 @@ TEST_WITH(a_stop_keeps_what_was_measured_and_resumes, fresh_cache, remove_cache)
   assert_in_range(tried, 3, 4);
   assert_int_equal(result.left, 4 - tried);
   assert_true(calls >= 3);
-  assert_int_equal(api_kernel_records(kernel), tried);
+  assert_int_equal(record_count(kernel), tried);
   options.progress = NULL;
   WORKS(api_kernel_tune(kernel, &options, &result, &err));
   assert_int_equal(result.remembered, tried);
   assert_int_equal(result.tried, 4 - tried);
-  assert_int_equal(api_kernel_records(kernel), 4);
+  assert_int_equal(record_count(kernel), 4);
 }
 
 TEST_WITH(a_count_is_a_budget, fresh_cache, remove_cache) {

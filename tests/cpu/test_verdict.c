@@ -191,11 +191,11 @@ static void tuned(struct bench *b, const struct drawn *d) {
   options.budget_seconds = -1;
   options.variant_timeout = 60;
   WORKS(api_kernel_tune(b->kernel, &options, &result, &err));
-  size_t count = api_kernel_records(b->kernel);
+  size_t count = record_count(b->kernel);
   assert_int_equal(count, 4 * d->most);
   for (size_t i = 0; i < count; i++) {
     cugen_record record;
-    WORKS(api_kernel_record(b->kernel, i, &record, &err));
+    record = record_at(b->kernel, i);
     hold(d, &record, "tuned");
   }
 }

@@ -90,9 +90,9 @@ TEST_WITH(tuning_ranks_what_is_equal_first, set_up, tear_down) {
   cugen_record record;
   const cugen_tune_result result = tune(f, "sum ORDER=1 THREADS=64");
   assert_string_equal(result.equal_to, "sum ORDER=1 THREADS=64");
-  assert_int_equal(api_kernel_records(f->kernel), 6);
+  assert_int_equal(record_count(f->kernel), 6);
   for (size_t i = 0; i < 6; i++) {
-    WORKS(api_kernel_record(f->kernel, i, &record, &err));
+    record = record_at(f->kernel, i);
     assert_int_equal(record.outcome, CUGEN_OUTCOME_OK);
     assert_int_equal(strncmp(record.variant, "sum ORDER=1", 11) == 0, i < 2);
     assert_int_equal(memcmp(&record.outputs, &result.outputs, sizeof record.outputs) == 0, i < 2);

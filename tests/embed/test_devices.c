@@ -184,12 +184,12 @@ TEST_WITH(test_tune_clusters, open_libraries, close_libraries) {
   fake->cluster[0] = 1, fake->cluster[1] = fake->cluster[2] = 1;
   options.budget_count = 1;
   assert_int_equal(api_kernel_tune(kernel, &options, NULL, NULL), CUGEN_OK);
-  assert_int_equal(api_kernel_record(kernel, 0, &record, NULL), CUGEN_OK);
+  record = record_at(kernel, 0);
   assert_int_equal(record.active_clusters + record.cluster_blocks, 0);
   fake->cluster[0] = 2;
   options.again = 1;
   assert_int_equal(api_kernel_tune(kernel, &options, NULL, NULL), CUGEN_OK);
-  assert_int_equal(api_kernel_record(kernel, 0, &record, NULL), CUGEN_OK);
+  record = record_at(kernel, 0);
   assert_int_equal(record.active_clusters, 64);
 }
 
@@ -237,11 +237,11 @@ TEST_WITH(test_tune_breaks, open_libraries, close_libraries) {
   FAILS(api_kernel_tune(kernel, &options, NULL, &err), CUGEN_ERROR_DEVICE,
         "tuning in this process ended at 'one threads=32'", "the CUDA context is broken");
   fake->broken = 0;
-  assert_int_equal(api_kernel_records(kernel), 2);
-  assert_int_equal(api_kernel_record(kernel, 0, &record, NULL), CUGEN_OK);
+  assert_int_equal(record_count(kernel), 2);
+  record = record_at(kernel, 0);
   assert_string_equal(record.variant, "one threads=64");
   assert_int_equal(record.outcome, CUGEN_OUTCOME_OK);
-  assert_int_equal(api_kernel_record(kernel, 1, &record, NULL), CUGEN_OK);
+  record = record_at(kernel, 1);
   assert_int_equal(record.outcome, CUGEN_OUTCOME_TRAP);
   assert_non_null(strstr(record.reason, "719"));
 }

@@ -177,8 +177,8 @@ TEST(test_predictions) {
   assert_true(api_kernel_predicted(kernel));
   assert_int_equal(result.tried, 2);
   assert_true(result.measuring == 0);
-  assert_int_equal(api_kernel_records(kernel), 2);
-  WORKS(api_kernel_record(kernel, 0, &record, &err));
+  assert_int_equal(record_count(kernel), 2);
+  record = record_at(kernel, 0);
   assert_true(record.predicted && record.seconds > 0 && record.samples == 0 &&
               record.registers > 0);
   FAILS(api_kernel_tune(unknown, &options, &result, &err), CUGEN_ERROR_USAGE,

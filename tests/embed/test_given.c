@@ -218,7 +218,6 @@ TEST(test_without_a_status) {
   api_kernel_key(NULL, &why, NULL);
   assert_string_equal(why, "");
   assert_int_equal(cugen_kernel_arguments(NULL), 0);
-  assert_int_equal(api_kernel_records(NULL), 0);
   assert_true(api_kernel_tensor_flops(NULL, "f16") == 0 &&
               api_kernel_tensor_flops(kernel, NULL) == 0);
   assert_null(cugen_plan_about(NULL));

@@ -81,7 +81,7 @@ TEST_WITH(it_is_tuned, open_library, close_library) {
   WORKS(api_kernel_tune(kernel, &options, &result, &err));
   assert_int_equal(result.tried, 2);
   assert_int_equal(result.failed, 0);
-  WORKS(api_kernel_record(kernel, 0, &record, &err));
+  record = record_at(kernel, 0);
   assert_int_equal(record.outcome, CUGEN_OUTCOME_OK);
   expect_plan("n=1000", CUGEN_PLAN_EXACT, record.variant);
   expect_plan("n=1500", CUGEN_PLAN_NEAR, record.variant);

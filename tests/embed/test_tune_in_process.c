@@ -91,8 +91,8 @@ TEST_WITH(test_matmul, open_library, close_library) {
   assert_int_equal(result.tried, 4);
   assert_int_equal(result.failed, 0);
   assert_true(seen.named && seen.calls >= 4);
-  assert_int_equal(api_kernel_records(kernel), 4);
-  assert_int_equal(api_kernel_record(kernel, 0, &record, NULL), CUGEN_OK);
+  assert_int_equal(record_count(kernel), 4);
+  record = record_at(kernel, 0);
   assert_true(record.outcome == CUGEN_OUTCOME_OK && record.seconds > 0 && record.samples > 0);
   assert_int_equal(count_entries("/proc/self/fd"), descriptors);
   expect_threads(threads);
@@ -112,7 +112,7 @@ TEST_WITH(test_stop, open_library, close_library) {
   assert_int_equal(api_kernel_tune(kernel, &options, &result, NULL), CUGEN_ERROR_INTERRUPTED);
   const size_t tried = result.tried;
   assert_in_range(tried, 2, 3); /* the next variant is running already, and may end in time */
-  assert_int_equal(api_kernel_records(kernel), tried);
+  assert_int_equal(record_count(kernel), tried);
   expect_threads(threads);
   options.progress = NULL;
   assert_int_equal(api_kernel_tune(kernel, &options, &result, NULL), CUGEN_OK);
@@ -132,9 +132,9 @@ static void expect(cugen_kernel *kernel, const char *implementation, cugen_outco
   int status = api_kernel_tune(kernel, &options, NULL, &err);
   if (status != (outcome ? CUGEN_ERROR_WRONG : CUGEN_OK))
     fail_msg("%s: %s", implementation, err.message);
-  size_t count = api_kernel_records(kernel);
+  size_t count = record_count(kernel);
   for (size_t i = 0; i < count; i++) {
-    assert_int_equal(api_kernel_record(kernel, i, &record, NULL), CUGEN_OK);
+    record = record_at(kernel, i);
     if (strncmp(record.variant, implementation, strlen(implementation)) == 0) break;
   }
   if (record.outcome != outcome || !strstr(record.reason, reason))

@@ -65,7 +65,7 @@ TEST_WITH(each_is_tuned, open_all, close_all) {
   for (size_t i = 0; i < PROBLEMS; i++) {
     assert_int_equal(results[i].tried, 3);
     assert_int_equal(results[i].left, 0);
-    assert_int_equal(api_kernel_records(kernels[i]), 3);
+    assert_int_equal(record_count(kernels[i]), 3);
   }
   /* The first problem compiled the kernels of the others; only their references are new. */
   assert_true(results[1].compiled < 3 && results[2].compiled < 3);
@@ -96,7 +96,7 @@ TEST_WITH(a_stop_keeps_what_was_measured, open_all, close_all) {
   cugen_tune_options options = right_ones(&seen);
   cugen_tune_result results[PROBLEMS];
   FAILS(api_kernels_tune(kernels, PROBLEMS, &options, results, &err), CUGEN_ERROR_INTERRUPTED);
-  const size_t kept = api_kernel_records(kernels[0]) + api_kernel_records(kernels[1]);
+  const size_t kept = record_count(kernels[0]) + record_count(kernels[1]);
   assert_true(results[0].interrupted || results[1].interrupted);
   assert_true(kept >= 2 && kept == results[0].tried + results[1].tried);
   seen.stop_at = seen.last = 0;
@@ -218,7 +218,7 @@ TEST_WITH(what_is_wrong_is_said_first, open_all, close_all) {
              "cugen_kernels_tune: kernels[1] is of another library");
   cugen_kernel_close(other);
   cugen_close(foreign);
-  for (size_t i = 0; i < PROBLEMS; i++) assert_int_equal(api_kernel_records(kernels[i]), 0);
+  for (size_t i = 0; i < PROBLEMS; i++) assert_int_equal(record_count(kernels[i]), 0);
 }
 
 /* A problem without a right variant does not keep the others from being tuned. */
@@ -292,5 +292,5 @@ TEST_WITH(what_was_asked_for_stays, open_all, close_all) {
   options.budget_count = 1;
   WORKS(api_kernel_tune(kernel, &options, NULL, &err));
   assert_non_null(strstr(cugen_kernel_problem(kernel), "batch=2"));
-  assert_true(api_kernel_records(kernel) >= 1);
+  assert_true(record_count(kernel) >= 1);
 }

@@ -74,7 +74,7 @@ static int tune(const char *measure, const char *function, cugen_baseline_result
   assert_true(kept.seconds == out->seconds && kept.best_seconds == out->best_seconds);
   assert_true(kept.ratio == out->ratio);
   /* the comparison leaves no variant or record that a look-up of variants finds */
-  assert_int_equal(api_kernel_records(kernel), 4);
+  assert_int_equal(record_count(kernel), 4);
   return status;
 }
 

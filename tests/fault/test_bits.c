@@ -34,7 +34,7 @@ static cugen_tune_result tune(const char *bitwise, size_t *records, cugen_kernel
                       .toolkit = getenv("CUGEN_TEST_FAKE_TOOLKIT"), .worker = "none");
   *kernel = kernel_of(*lib, "tests/configs/wild.lua", settings, 1);
   *status = api_kernel_tune(*kernel, &tuning, &result, err);
-  *records = *status ? 0 : api_kernel_records(*kernel);
+  *records = *status ? 0 : record_count(*kernel);
   return result;
 }
 
@@ -56,7 +56,7 @@ TEST(a_negative_zero_is_not_equal) {
   if (status) fail_msg("%s", err.message);
   assert_int_equal(count, 4);
   for (size_t i = 0; i < count; i++) {
-    assert_int_equal(api_kernel_record(kernel, i, &record, &err), CUGEN_OK);
+    record = record_at(kernel, i);
     assert_int_equal(record.outcome, CUGEN_OUTCOME_OK);
     assert_int_equal(strstr(record.variant, "BLOCK_SIZE=256") != NULL, i < 2);
     assert_true(record.outputs.known && !record.outputs.varies);

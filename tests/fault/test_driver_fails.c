@@ -95,9 +95,8 @@ static void tune_in(cugen *lib, const char *size, unsigned flags, size_t variant
   options.variant_timeout = 60;
   out->status = cugen_kernel_open(lib, "tests/configs/wild.lua", &size, 1, &kernel, &out->error);
   if (!out->status) out->status = api_kernel_tune(kernel, &options, &result, &out->error);
-  for (size_t i = 0; kernel && i < api_kernel_records(kernel); i++) {
-    cugen_record record;
-    if (api_kernel_record(kernel, i, &record, NULL)) break;
+  for (size_t i = 0; kernel && i < record_count(kernel); i++) {
+    const cugen_record record = record_at(kernel, i);
     if (record.outcome != CUGEN_OUTCOME_OK) text_addf(&out->reasons, "%s\n", record.reason);
   }
 }

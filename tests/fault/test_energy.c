@@ -107,11 +107,11 @@ static void expect_records(const char *objective, int first, const double *joule
                            const char *front) {
   cugen *lib;
   cugen_kernel *kernel = open_kernel(objective, &lib);
-  assert_int_equal(api_kernel_records(kernel), VARIANTS);
+  assert_int_equal(record_count(kernel), VARIANTS);
   for (size_t i = 0; i < VARIANTS; i++) {
     cugen_record record;
     int which = 0;
-    assert_int_equal(api_kernel_record(kernel, i, &record, NULL), CUGEN_OK);
+    record = record_at(kernel, i);
     while (strcmp(script[which].variant, record.variant) != 0) which++;
     if (i == 0) assert_string_equal(record.variant, script[first].variant);
     if (fabs(record.energy - joules[which]) > 0.001)
@@ -179,7 +179,7 @@ TEST(the_way_of_timing_stays) {
   for (size_t i = 0; i < VARIANTS; i++) {
     cugen_record record;
     int which = 0;
-    WORKS(api_kernel_record(kernel, i, &record, &err));
+    record = record_at(kernel, i);
     while (strcmp(script[which].variant, record.variant) != 0) which++;
     if (record.energy > 0 && record.seconds > 0.9e-3 * (double)script[which].milliseconds)
       fail_msg("%s: %g s, which is not the time in a graph", record.variant, record.seconds);

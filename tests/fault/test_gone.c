@@ -53,8 +53,8 @@ static int say_lost(const cugen_progress *progress, void *context) {
 
 static double measured(cugen_kernel *kernel, const char *variant) {
   cugen_record record;
-  for (size_t i = 0; i < api_kernel_records(kernel); i++) {
-    assert_int_equal(api_kernel_record(kernel, i, &record, NULL), CUGEN_OK);
+  for (size_t i = 0; i < record_count(kernel); i++) {
+    record = record_at(kernel, i);
     assert_int_equal(record.outcome, CUGEN_OUTCOME_OK);
     if (strcmp(record.variant, variant) == 0) return record.run_seconds;
   }
@@ -150,10 +150,10 @@ static void tune(long at, int with, struct outcome *out) {
   kernel = kernel_of(lib, "tests/configs/wild.lua", NULL, 0);
   out->status = api_kernel_tune(kernel, &tuning, &result, &out->error);
   out->tried = result.tried;
-  out->records = api_kernel_records(kernel);
+  out->records = record_count(kernel);
   for (size_t i = 0; i < out->records; i++) {
     cugen_record record;
-    assert_int_equal(api_kernel_record(kernel, i, &record, NULL), CUGEN_OK);
+    record = record_at(kernel, i);
     out->failed += record.outcome != CUGEN_OUTCOME_OK;
   }
 }

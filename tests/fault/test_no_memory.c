@@ -63,8 +63,7 @@ static int expand(struct path *p, cugen_error *err) {
 }
 
 static int read_records(struct path *p, cugen_error *err) {
-  cugen_record record;
-  return api_kernel_record(p->kernel, 0, &record, err);
+  return api_load_records(p->kernel, err);
 }
 
 static int open_plan(struct path *p, cugen_error *err) {

@@ -226,7 +226,7 @@ static void tune(cugen_kernel *kernel, CUcontext context, size_t tried) {
   options.again = 1;
   WORKS(api_kernel_tune(kernel, &options, &result, &err));
   assert_true(result.tried == tried && result.failed == 0);
-  assert_int_equal(api_kernel_record(kernel, 0, &record, NULL), CUGEN_OK);
+  record = record_at(kernel, 0);
   assert_true(record.outcome == CUGEN_OUTCOME_OK && record.seconds > 0);
   printf("  %s: %.3g us\n", record.variant, record.seconds * 1e6);
 }
@@ -299,8 +299,10 @@ TEST_WITH(test_pointers, open_library, close_library) {
 
 static const cugen_record *find_record(cugen_kernel *kernel, const char *implementation) {
   static cugen_record record;
-  for (size_t i = 0; api_kernel_record(kernel, i, &record, NULL) == CUGEN_OK; i++)
+  for (size_t i = 0; i < record_count(kernel); i++) {
+    record = record_at(kernel, i);
     if (strncmp(record.variant, implementation, strlen(implementation)) == 0) return &record;
+  }
   fail_msg("no record of %s", implementation);
   return NULL;
 }
