@@ -192,17 +192,6 @@ struct api_part {
 /* Like api_kernel_tune, with options that were checked. part NULL: the problem is the only one. */
 int api_tune(cugen_kernel *kernel, const cugen_tune_options *options, const struct api_part *part,
              cugen_tune_result *result, cugen_error *err);
-/* A trial of one variant that reports its progress. */
-struct api_watched_trial {
-  cugen_progress progress;          /* the members that do not change */
-  cugen_progress_callback callback; /* NULL: none */
-  void *context;
-  double begin;        /* clock_seconds at the beginning */
-  struct trial *trial; /* NULL: not open yet */
-};
-/* trial_options.interrupted for a struct api_watched_trial: reports the progress, and returns
-   whether the callback asked to stop. */
-bool api_poll_trial(void *watched);
 
 /* ---- verify.c ------------------------------------------------------------------------------- */
 

@@ -33,20 +33,20 @@ static int run_named(const cugen_kernel *k, const cugen_tune_options *options,
                      cugen_error *err) {
   static const double usual = 10;
   const double timeout = options->variant_timeout > 0 ? options->variant_timeout : usual;
-  struct api_watched_trial run = {.progress = {.valid = space_valid(k->lookup.space),
-                                               .remaining = -1,
-                                               .problem = text_get(&k->lookup.problem_text),
-                                               .problems = 1},
-                                  .callback = options->progress,
-                                  .context = options->context,
-                                  .begin = clock_seconds()};
+  struct trial_watch run = {.progress = {.valid = space_valid(k->lookup.space),
+                                         .remaining = -1,
+                                         .problem = text_get(&k->lookup.problem_text),
+                                         .problems = 1},
+                            .callback = options->progress,
+                            .context = options->context,
+                            .begin = clock_seconds()};
   const struct measure_options measure = {.seconds = 0.14,
                                           .samples = target->device->facts.is_gpu ? 11 : 3,
                                           .way = target->measure,
                                           .load = measure_load_limit(timeout)};
   const struct trial_options trial = {.seed = options->seed,
                                       .compile_timeout = options->compile_timeout,
-                                      .interrupted = api_poll_trial,
+                                      .interrupted = trial_poll,
                                       .context = &run};
   int status = trial_open(target, &trial, &run.trial, err);
   if (!status) status = trial_run(run.trial, index, timeout, &measure, out, err);

@@ -6,8 +6,8 @@
 
 /* Loads the records of cugen_kernel_records, unless they are loaded. */
 int api_load_records(cugen_kernel *kernel, cugen_error *error);
-/* Returns these records, which are loaded first and live until the kernel is tuned again. *count is 0
-   if they cannot be loaded. */
+/* Returns these records, which are loaded first and live until the kernel is tuned again. *count is
+   0 if they cannot be loaded. */
 const cugen_record *api_records(cugen_kernel *kernel, size_t *count);
 
 /* A record, and whether it is still valid for the kernel. */

@@ -353,14 +353,6 @@ void api_kernel_watch_run(cugen_kernel *k, cugen_progress_callback progress, voi
   k->watch_context = context;
 }
 
-bool api_poll_trial(void *context) {
-  struct api_watched_trial *w = context;
-  w->progress.elapsed = clock_seconds() - w->begin;
-  w->progress.stage =
-      w->trial && trial_makes_data(w->trial) ? CUGEN_STAGE_DATA : CUGEN_STAGE_SEARCH;
-  return w->callback && w->callback(&w->progress, w->context) != 0;
-}
-
 static int tuning_run_once(cugen_kernel *k, const struct tune_target *target, uint64_t index,
                            double timeout, struct cache_record *out, cugen_error *err) {
   const bool energy = objective_needs_energy(target->config->objective);
@@ -369,15 +361,15 @@ static int tuning_run_once(cugen_kernel *k, const struct tune_target *target, ui
                                           .way = target->measure,
                                           .load = measure_load_limit(timeout),
                                           .energy = energy ? energy_window : 0};
-  struct api_watched_trial run = {.progress = {.planned = 1,
-                                               .valid = 1,
-                                               .remaining = -1,
-                                               .problem = text_get(&k->lookup.problem_text),
-                                               .problems = 1},
-                                  .callback = k->watch,
-                                  .context = k->watch_context,
-                                  .begin = clock_seconds()};
-  const struct trial_options options = {.seed = 1, .interrupted = api_poll_trial, .context = &run};
+  struct trial_watch run = {.progress = {.planned = 1,
+                                         .valid = 1,
+                                         .remaining = -1,
+                                         .problem = text_get(&k->lookup.problem_text),
+                                         .problems = 1},
+                            .callback = k->watch,
+                            .context = k->watch_context,
+                            .begin = clock_seconds()};
+  const struct trial_options options = {.seed = 1, .interrupted = trial_poll, .context = &run};
   int status = measure_check(target->ops, target->toolkit, target->measure, err);
   if (!status) status = trial_open(target, &options, &run.trial, err);
   if (status) return status;

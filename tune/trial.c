@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <stdlib.h>
 
+#include "base/system.h"
 #include "candidate.h"
 
 static const double usual_compile = 60, usual_run = 10;
@@ -41,6 +42,14 @@ void trial_close(struct trial *trial) {
 
 bool trial_makes_data(const struct trial *trial) {
   return trial->bench.workers && worker_pool_makes_data(trial->bench.workers);
+}
+
+bool trial_poll(void *context) {
+  struct trial_watch *w = context;
+  w->progress.elapsed = clock_seconds() - w->begin;
+  w->progress.stage =
+      w->trial && trial_makes_data(w->trial) ? CUGEN_STAGE_DATA : CUGEN_STAGE_SEARCH;
+  return w->callback && w->callback(&w->progress, w->context) != 0;
 }
 
 void trial_printed(const struct trial *trial, bool all, struct text *out) {

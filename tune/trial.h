@@ -25,6 +25,18 @@ bool trial_makes_data(const struct trial *trial);
 void trial_printed(const struct trial *trial, bool all, struct text *out);
 void trial_close(struct trial *trial);
 
+/* The context of trial_poll: a trial that reports its progress. */
+struct trial_watch {
+  cugen_progress progress;          /* the members that do not change */
+  cugen_progress_callback callback; /* NULL: none */
+  void *context;                    /* of the callback */
+  double begin;                     /* clock_seconds at the beginning */
+  struct trial *trial;              /* NULL: not open yet */
+};
+/* For trial_options.interrupted: reports the progress, and returns whether the callback asked to
+   stop. */
+bool trial_poll(void *watch);
+
 /* Runs a variant of target->space on target->problem, which may be smaller than the space's
    problem. If the smaller problem does not allow the variant, the record says that the launch is
    refused. A fault that is not the variant's own, such as a template that does not expand or data

@@ -208,16 +208,6 @@ static int collect_add_tuned(struct exporter *x, size_t device, const char *text
   return status;
 }
 
-static int collect_take_text(void *context, const char *text, cugen_error *err) {
-  struct export_texts *texts = context;
-  return array_add_text(&texts->all, &texts->count, text) ? CUGEN_OK : error_memory(err);
-}
-
-int export_problem_texts(struct exporter *x, const struct cache_key *key, struct export_texts *out,
-                         cugen_error *err) {
-  return cache_problems(x->cache, key, collect_take_text, out, err);
-}
-
 static int add_all_tuned(struct exporter *x, size_t device, cugen_error *err) {
   struct export_texts texts = {0};
   const struct cache_key key = lookup_key(&x->devices[device].lookup);

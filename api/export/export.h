@@ -135,14 +135,6 @@ struct exporter {
 /* Fills in devices, tuned problems, defaults, codes and images. */
 int export_collect(struct exporter *x, cugen_error *err);
 void export_free(struct exporter *x);
-/* Problems as texts (problem_print), which array_free_texts frees. */
-struct export_texts {
-  char **all;
-  size_t count;
-};
-/* Adds the problems with records under the key. Free *out also after a failure. */
-int export_problem_texts(struct exporter *x, const struct cache_key *key, struct export_texts *out,
-                         cugen_error *err);
 
 /* ---- defaults.c ----------------------------------------------------------------------------- */
 
@@ -151,6 +143,14 @@ int export_defaults(struct exporter *x, size_t device, cugen_error *err);
 
 /* ---- failing.c ------------------------------------------------------------------------------ */
 
+/* Problems as texts (problem_print), which array_free_texts frees. */
+struct export_texts {
+  char **all;
+  size_t count;
+};
+/* Adds the problems with records under the key. Free *out also after a failure. */
+int export_problem_texts(struct exporter *x, const struct cache_key *key, struct export_texts *out,
+                         cugen_error *err);
 /* Returns whether the device is PTX or an architecture. */
 bool export_stands_for_others(const struct export_device *device);
 /* Makes x->failing the variants that are known to fail on the device. */

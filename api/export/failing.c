@@ -42,13 +42,23 @@ static int failing_add(struct exporter *x, size_t device, const char *text, cuge
   return status ? status : failures_open(&place->lookup, &place->failures, err);
 }
 
+static int take_text(void *context, const char *text, cugen_error *err) {
+  struct export_texts *texts = context;
+  return array_add_text(&texts->all, &texts->count, text) ? CUGEN_OK : error_memory(err);
+}
+
+int export_problem_texts(struct exporter *x, const struct cache_key *key, struct export_texts *out,
+                         cugen_error *err) {
+  return cache_problems(x->cache, key, take_text, out, err);
+}
+
 static int add_text(const struct exporter *x, const struct problem *problem,
                     struct export_texts *out, cugen_error *err) {
   struct text text = {0};
   problem_print(x->base->opened.config, problem, &text);
-  const bool added = !text.failed && array_add_text(&out->all, &out->count, text_get(&text));
+  const int status = text.failed ? error_memory(err) : take_text(out, text_get(&text), err);
   text_free(&text);
-  return added ? CUGEN_OK : error_memory(err);
+  return status;
 }
 
 /* Adds every problem of which something is measured or predicted for the device, and those that are
