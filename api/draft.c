@@ -132,7 +132,7 @@ static int find_size(const struct draft *d, const char *name) {
 
 /* ---- Problem and arguments ------------------------------------------------------------------ */
 
-/* Returns the rank of buffers by the grid: 1 or 2. */
+/* Guesses the rank of the buffers from the dimensions of grid and block: 1 or 2. */
 static size_t draft_rank(const struct draft *d) {
   return d->in->grid_dimensions > 1 && d->in->block_dimensions > 1 ? 2 : 1;
 }

@@ -77,7 +77,8 @@ static size_t exponent_length(const char *text) {
   return strncmp(text + next, "**", 2) == 0 ? next + 2 + exponent_length(text + next + 2) : at;
 }
 
-/* Returns the largest (smallest) value of a tunable, as Python's max gives of a list. */
+/* Sets *out to the largest (`most`) or smallest value of a tunable. Returns false if it has none,
+   or a value is no whole number. */
 static bool bound_of(const struct script_tunable *tunable, bool most, int64_t *out) {
   for (size_t i = 0; i < tunable->count; i++) {
     const struct value value = tunable->values[i];

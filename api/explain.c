@@ -74,20 +74,12 @@ double api_roofline(cugen_kernel *k, double flops, double bytes, double seconds,
 
 /* ---- Occupancy ------------------------------------------------------------------------------ */
 
-static int find_facts(cugen *lib, const char *name, struct device_description *out,
-                      cugen_error *err) {
-  struct found_device found;
-  int status = api_find_device(lib, name, &found, NULL, err);
-  if (status) return status;
-  *out = found.description;
-  if (out->facts.is_gpu) return CUGEN_OK;
-  return error_set(err, CUGEN_ERROR_USAGE,
-                   "the cpu device has no occupancy: blocks run there one after the other; "
-                   "model:A100 is one that has");
-}
-
 static int check_resources(const cugen_resources *r, const struct device_facts *facts,
                            cugen_error *err) {
+  if (!facts->is_gpu)
+    return error_set(err, CUGEN_ERROR_USAGE,
+                     "the cpu device has no occupancy: blocks run there one after the other; "
+                     "model:A100 is one that has");
   if (r->threads < 1 || r->threads > facts->max_threads_per_block)
     return error_set(err, CUGEN_ERROR_USAGE, "a block has 1 to %d threads, not %d",
                      (int)facts->max_threads_per_block, r->threads);
@@ -185,17 +177,18 @@ static int fill_occupancy(const struct device_facts *facts, const cugen_resource
 
 int api_device_occupancy(cugen *lib, const char *device, const cugen_resources *resources,
                          cugen_occupancy *out, cugen_error *error) {
-  struct device_description description;
+  struct found_device found;
   struct shared shared;
   *out = (cugen_occupancy){.limiter = "none"};
-  int status = find_facts(lib, device ? device : lib->device, &description, error);
-  if (!status) status = check_resources(resources, &description.facts, error);
+  int status = api_find_device(lib, device ? device : lib->device, &found, NULL, error);
+  const struct device_description *description = &found.description;
+  if (!status) status = check_resources(resources, &description->facts, error);
   if (status) return status;
   status = shared_open(resources, &shared, error);
-  if (!status) status = fill_occupancy(&description.facts, resources, &shared, out, error);
+  if (!status) status = fill_occupancy(&description->facts, resources, &shared, out, error);
   expr_free(shared.more);
   if (status) return status;
-  snprintf(out->device, sizeof out->device, "%s", description.name);
-  snprintf(out->arch, sizeof out->arch, "%s", description.arch);
+  snprintf(out->device, sizeof out->device, "%s", description->name);
+  snprintf(out->arch, sizeof out->arch, "%s", description->arch);
   return CUGEN_OK;
 }

@@ -4,8 +4,9 @@
 
 #include "lookup.h"
 
-/* Returns the latest options of that place that differ from the key's options only in the figures;
-   NULL: there are none. A key without a problem means any. */
+/* Returns the latest options of predictions with the key's device, config and problem that differ
+   from the key's options only in the figures; NULL: there are none. A key without a problem means
+   any. */
 static const char *find_figures(const struct cache_key *key, const struct cache_space *spaces,
                                 size_t count) {
   const struct cache_space *found = NULL;

@@ -95,8 +95,7 @@ int api_judge(struct lookup *l, const struct cache_record *record, struct judgem
   return api_judge_as(l, l->predicted, record, out, err);
 }
 
-/* Checks whether the record is current. A verdict also depends on the reference and tolerances of
-   the verification. Free *spec also after a failure. */
+/* A verdict also depends on the reference and tolerances of the verification. */
 int api_check_current(struct lookup *l, bool predicted, struct cache_record *record, bool *current,
                       struct kernel_spec *spec, cugen_error *err) {
   struct judgement judgement;

@@ -3,20 +3,18 @@
 #include <string.h>
 
 #include "api.h"
-#include "base/array.h"
 #include "base/library.h"
 #include "source.h"
 
 struct launches {
-  struct kernel_spec spec; /* owns the strings */
+  struct kernel_spec spec; /* owns the strings of the list, except `passes` */
   cugen_launch_info *list;
   size_t count;
-  char **passes; /* one text for each launch of the list */
 };
 
 static void clear_launches(void *data) {
   struct launches *launches = data;
-  array_free_texts(launches->passes, launches->count);
+  for (size_t i = 0; i < launches->count; i++) free((char *)(uintptr_t)launches->list[i].passes);
   free(launches->list);
   kernel_spec_free(&launches->spec);
 }
@@ -74,7 +72,6 @@ static int launches_add(struct launches *launches, const struct kernel_launch *l
     free(passes);
     return CUGEN_OK;
   }
-  launches->passes[launches->count] = passes;
   launches->list[launches->count++] = info;
   return CUGEN_OK;
 }
@@ -87,8 +84,7 @@ static int launches_fill(struct launches *launches, cugen_error *err) {
   const size_t count = each ? spec->launch_count : kernel_spec_calls(spec);
   size_t *times = calloc(spec->launch_count + 1, sizeof *times);
   launches->list = calloc(count + 1, sizeof *launches->list);
-  launches->passes = calloc(count + 1, sizeof *launches->passes);
-  int status = launches->list && launches->passes && times ? CUGEN_OK : error_memory(err);
+  int status = launches->list && times ? CUGEN_OK : error_memory(err);
   if (!status) kernel_spec_times(spec, times);
   for (size_t i = 0; i < count && !status; i++) {
     const size_t at = each ? i : kernel_spec_call(spec, i);

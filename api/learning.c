@@ -114,8 +114,8 @@ static int judge_row(struct judging *j, size_t problem, cugen_error *err) {
 
 /* ---- Learning ------------------------------------------------------------------------------- */
 
-/* Learns again if a chosen entry is stale. *columns: the variants, to be freed also after a
-   failure. */
+/* *again: a chosen entry turned out to be stale, so that learning has to begin again without it.
+   *columns: the variants, to be freed also after a failure. */
 static int learn_once(struct portfolio_data *data, size_t most, struct portfolio_learnt *out,
                       size_t **columns, bool *again, cugen_error *err) {
   struct portfolio_columns matrix = {0};
@@ -414,7 +414,7 @@ static int learn_classes(struct classes *c, const cugen_learn_options *options,
   return status;
 }
 
-/* Stores the portfolio as text in the cache. */
+/* Stores the portfolios in the cache, their bodies as text. */
 static int learning_store(const struct lookup *base, struct portfolio_holdings *h,
                           cugen_error *err) {
   struct cache *cache;

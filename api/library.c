@@ -281,7 +281,7 @@ bool api_has_compiler(const cugen *lib) {
   return lib->toolkit->compiler.length > 0;
 }
 
-/* Appends the value of a line of cugen_where; nothing: there is no such line. */
+/* Appends the value of a line of cugen_where, or nothing if the line is left out. */
 static void add_place(cugen *lib, enum api_place place, struct text *out) {
   cugen_error err;
   struct device_description device;

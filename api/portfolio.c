@@ -206,7 +206,8 @@ static const char *split_select(const char *text, const char *parts[3]) {
   return NULL;
 }
 
-/* Evaluates the condition of a time, which is mostly equal to the last one. */
+/* Evaluates the condition of a time. Most conditions are the same text as the one before, whose
+   result is kept. */
 static int portfolio_ask_condition(struct asked *a, const char *text, size_t length,
                                    cugen_error *err) {
   struct expr *condition;

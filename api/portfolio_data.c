@@ -76,7 +76,8 @@ static int portfolio_data_take_best(struct lookup *l, struct portfolio_row *row,
 static bool portfolio_data_is_wanted(const struct lookup *l, const char *variant) {
   uint64_t index;
   cugen_error ignored;
-  /* A portfolio serves on machines without the library, and sizes that its lists do not cover. */
+  /* A portfolio also serves on machines without the library, and for sizes for which the library
+     lists other algorithms. */
   if (config_calls_library(l->config, variant)) return false;
   return !l->filter || space_find_brief(l->space, variant, &index, &ignored) == CUGEN_OK;
 }

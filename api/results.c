@@ -8,7 +8,7 @@
 #include "records.h"
 #include "tuning.h"
 
-/* Keeps the text of the value, which is NULL if memory ran out, and releases the value. */
+/* Keeps the text of the value and releases the value; value NULL: memory ran out. */
 static int results_keep(json_t *value, struct text *kept, const char **out, cugen_error *err) {
   char *text = value ? json_dumps(value, JSON_REAL_PRECISION(9) | JSON_ENCODE_ANY) : NULL;
   json_decref(value);

@@ -80,15 +80,6 @@ static bool set_best_describe(struct lookup *l, const char *text) {
          api_prefer_present(l->lib, &l->device);
 }
 
-static int open_lookup(struct lookup *l, const struct cache_space *space, bool *usable,
-                       cugen_error *err) {
-  *usable = set_best_describe(l, space->device);
-  if (!*usable) return CUGEN_OK;
-  const struct record_options said = record_options_parse(space->options);
-  int status = lookup_set_arch(l, said.kind == OPTIONS_MEASURED ? said.arch : l->device.arch, err);
-  return status ? status : lookup_set_problem(l, l->problem, err);
-}
-
 /* ---- The best record of a set --------------------------------------------------------------- */
 
 /* The best record so far, which owns its strings. */
@@ -149,7 +140,8 @@ static int set_best_find_best(struct lookup *l, struct cache_space *space, cugen
 
 int set_best_find(struct set_best *s, struct cache_space *space, cugen_error *err) {
   struct problem problem;
-  bool known = false, usable = false;
+  const struct record_options said = record_options_parse(space->options);
+  bool known = false;
   if (!*space->best) return CUGEN_OK;
   struct source_config *source = set_best_find_config(s, space);
   if (!source) return error_memory(err);
@@ -161,8 +153,11 @@ int set_best_find(struct set_best *s, struct cache_space *space, cugen_error *er
                      .problem = &problem};
   int status = api_read_problem(l.config, space->problem, &problem, &known, err);
   if (status || !known) return status;
-  status = open_lookup(&l, space, &usable, err);
-  if (!status && usable) status = set_best_find_best(&l, space, err);
+  if (set_best_describe(&l, space->device)) {
+    status = lookup_set_arch(&l, said.kind == OPTIONS_MEASURED ? said.arch : l.device.arch, err);
+    if (!status) status = lookup_set_problem(&l, l.problem, err);
+    if (!status) status = set_best_find_best(&l, space, err);
+  }
   lookup_close(&l);
   problem_free(&problem);
   return status;

@@ -406,7 +406,8 @@ int api_kernel_run(cugen_kernel *k, const char *variant, double timeout, cugen_r
   if (!record) return error_memory(error);
   int status = lookup_check_present(&k->lookup, error);
   if (!status) status = tuning_run_variant(k, variant, timeout, record, error);
-  if (!status) api_publish(k, record, out); /* prints the problem that was run */
+  /* before the problem is restored, because the ceilings depend on its types */
+  if (!status) api_publish(k, record, out);
   status = api_restore_problem(k, on_check, status, error);
   if (status) {
     cache_record_free(record);

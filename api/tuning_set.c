@@ -39,10 +39,10 @@ struct set {
   size_t *order;         /* the order in which the kernels are tuned */
   bool *right;           /* for each kernel: a correct record exists */
   double begin, budget;  /* seconds; budget 0: no limit */
-  double least;          /* a smaller share would be spent on starting the worker */
+  double least;          /* seconds; a smaller share would be spent on starting the worker */
   double round_begin;    /* seconds of the budget at the beginning of the round */
-  bool halves;           /* tune in rounds; not for predictions, which learn nothing from one
-                            another */
+  bool halves;           /* the first round spends half of the budget; not for predictions, which
+                            learn nothing from one another */
   bool filling;          /* fill a portfolio's matrix behind each round's search */
   uint64_t valid;        /* variants of all problems together */
   cugen_error too_large; /* error of the first problem for which memory ran out */

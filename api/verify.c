@@ -326,8 +326,8 @@ static const char *refusal(const struct proof *p) {
   return NULL;
 }
 
-/* Returns the length of the first sentence, without its full stop, on one line. */
-static size_t first_sentence(const char *message) {
+/* Returns the length of the first line, without a full stop at its end. */
+static size_t first_line(const char *message) {
   size_t length = strcspn(message, "\n");
   return length && message[length - 1] == '.' ? length - 1 : length;
 }
@@ -346,7 +346,7 @@ static int verify_give_up(struct proof *p, int status, cugen_error *err) {
   else if (verify_time_left(p) <= 0)
     text_addf(why, "that took longer than %g s", p->limit);
   else
-    text_addf(why, "%.*s", (int)first_sentence(err->message), err->message);
+    text_addf(why, "%.*s", (int)first_line(err->message), err->message);
   return why->failed ? error_memory(err) : CUGEN_OK;
 }
 

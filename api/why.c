@@ -53,7 +53,7 @@ static struct near why_measure(struct why *why, const struct cache_space *space)
   return near;
 }
 
-/* Explains the best record of the place. */
+/* Explains the best record of the set. */
 static int explain_near(struct why *why, const struct cache_space *space, cugen_error *err) {
   const struct cache_key key = {.device = space->device,
                                 .config = space->config,
@@ -142,61 +142,56 @@ static void say_nothing_here(struct why *why, size_t elsewhere, const char *vari
     out->advice = "tune it by prediction", out->tune = true;
 }
 
+static const char *variant_name_of(struct why *why, uint64_t index) {
+  struct text name = {0};
+  lookup_print(why->lookup, index, &name);
+  return why_keep(why, text_take(&name));
+}
+
 /* Returns the full text of the variant that is meant; NULL: there is no such variant, and out says
    why. */
 static const char *name_variant(struct why *why, const char *text, cugen_why *out) {
-  const struct lookup *l = why->lookup;
   uint64_t index;
   cugen_error reason;
-  if (space_find(l->space, text, &index, &reason)) {
+  if (space_find(why->lookup->space, text, &index, &reason)) {
     out->verdict =
         why_keepf(why, "'%s' is no variant of this kernel for this problem on this device: %s",
                   text, reason.message);
     out->advice = "'cugen space' says which rule removes how many";
     return NULL;
   }
-  struct text name = {0};
-  lookup_print(l, index, &name);
-  return why_keep(why, text_take(&name));
+  return variant_name_of(why, index);
 }
 
 static const char *say_selected(struct why *why, const struct selection *selection,
                                 const char *verdict) {
-  struct text name = {0};
-  lookup_print(why->lookup, selection->index, &name);
-  const char *said = NULL;
+  const char *name = variant_name_of(why, selection->index);
   if (selection->how == CUGEN_PLAN_NEAR)
-    said = why_keepf(why, "%s. By the config's policy (%s) a plan takes '%s', the best for %s",
-                     verdict, why->policy, text_get(&name), text_get(&selection->problem));
-  else if (selection->how == CUGEN_PLAN_PORTFOLIO)
-    said = why_keepf(
+    return why_keepf(why, "%s. By the config's policy (%s) a plan takes '%s', the best for %s",
+                     verdict, why->policy, name, text_get(&selection->problem));
+  if (selection->how == CUGEN_PLAN_PORTFOLIO)
+    return why_keepf(
         why,
         "%s. By the config's policy (%s) a plan takes '%s', which the portfolio has for such sizes",
-        verdict, why->policy, text_get(&name));
-  else if (selection->how == CUGEN_PLAN_OTHER_GPU)
-    said = why_keepf(why, "%s. A plan takes '%s', the best on %s, which is of the same %s", verdict,
-                     text_get(&name), text_get(&selection->other),
+        verdict, why->policy, name);
+  if (selection->how == CUGEN_PLAN_OTHER_GPU)
+    return why_keepf(why, "%s. A plan takes '%s', the best on %s, which is of the same %s", verdict,
+                     name, text_get(&selection->other),
                      selection->same_model ? "model" : "compute capability");
-  else if (selection->other.length)
-    said =
-        why_keepf(why, "%s. A plan takes '%s', which ships for such sizes: it was %s %s", verdict,
-                  text_get(&name), selection->predicted ? "predicted for" : "measured on",
-                  text_get(&selection->other));
-  else if (selection->failed.length)
-    said = why_keepf(
+  if (selection->other.length)
+    return why_keepf(why, "%s. A plan takes '%s', which ships for such sizes: it was %s %s",
+                     verdict, name, selection->predicted ? "predicted for" : "measured on",
+                     text_get(&selection->other));
+  if (selection->failed.length)
+    return why_keepf(
         why, "%s. No plan opens: every variant is remembered to have failed, the first with '%s'",
         verdict, text_get(&selection->failed));
-  else
-    said =
-        why_keepf(why, "%s. A plan takes the %s, '%s'", verdict,
-                  selection->by_portfolio ? "choice of a portfolio of predictions, for other sizes"
-                  : selection->predicted  ? "model's choice, predicted"
-                  : selection->named      ? "first that the config names as good"
-                                          : "first valid variant",
-                  text_get(&name));
-  if (name.failed) why->failed = true;
-  text_free(&name);
-  return said;
+  return why_keepf(why, "%s. A plan takes the %s, '%s'", verdict,
+                   selection->by_portfolio ? "choice of a portfolio of predictions, for other sizes"
+                   : selection->predicted  ? "model's choice, predicted"
+                   : selection->named      ? "first that the config names as good"
+                                           : "first valid variant",
+                   name);
 }
 
 /* Explains what a plan would take from a portfolio that neither the caller nor the config asked
@@ -204,17 +199,12 @@ static const char *say_selected(struct why *why, const struct selection *selecti
 static int why_say_portfolio(struct why *why, cugen_why *out, cugen_error *err) {
   struct selection selection;
   int status = api_select(why->lookup, 0, true, &selection, err);
-  if (!status && selection.how == CUGEN_PLAN_PORTFOLIO) {
-    struct text name = {0};
-    lookup_print(why->lookup, selection.index, &name);
+  if (!status && selection.how == CUGEN_PLAN_PORTFOLIO)
     out->verdict =
         why_keepf(why,
                   "%s. A portfolio is remembered for such sizes: with CUGEN_PLAN_BY_PORTFOLIO, or "
                   "the config's policy \"portfolio\", a plan takes its '%s'",
-                  out->verdict, text_get(&name));
-    if (name.failed) why->failed = true;
-    text_free(&name);
-  }
+                  out->verdict, variant_name_of(why, selection.index));
   api_selection_free(&selection);
   return status;
 }

@@ -315,7 +315,8 @@ static bool asks_portfolios(const struct exporter *x) {
   return x->options->portfolio || (by_policy && !x->options->problems);
 }
 
-/* Adds the problems with records; those with predictions alone, if the user wants them. */
+/* Adds the problems with measurements; then, if the options ask for them, those with predictions.
+   */
 static int add_all_records(struct exporter *x, size_t device, cugen_error *err) {
   struct lookup *l = &x->devices[device].lookup;
   int status = add_all_tuned(x, device, err);

@@ -73,8 +73,9 @@ int export_open_device(const struct lookup *base, const char *text, const char *
   return status;
 }
 
-/* Checks that NVRTC can build for the device. Otherwise notes why the device is left out, in place
-   of what was noted behind `noted`; the reason becomes the error if no device remains. */
+/* Checks that NVRTC can build for the device. Otherwise replaces the notes behind `noted`, which
+   are about this device, by one that says why it is left out; the reason becomes the error if no
+   device remains. */
 static int check_built(struct exporter *x, const struct export_device *device, size_t noted,
                        bool *built, cugen_error *err) {
   cugen_error why;

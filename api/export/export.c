@@ -123,6 +123,7 @@ static int export_refuse(const char *folder, const struct place *place, const ch
                    folder, name);
 }
 
+/* Makes an empty folder of a new name beside `folder`. */
 static int make_beside(const char *folder, struct text *out, cugen_error *err) {
   struct text prefix = {0};
   size_t length = strlen(folder);

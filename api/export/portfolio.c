@@ -23,8 +23,8 @@ static const char *portfolio_slot_name(void *context, int slot) {
   return text_get(&naming->name);
 }
 
-/* CUGEN_ERROR_CONFIG: the rule has no form in C, or is not a whole number although `whole` is
-   set. */
+/* Prints a rule, or the time of a variant, as C. CUGEN_ERROR_CONFIG: it has no form in C, or is not
+   a whole number although `whole` is set. */
 static int print_c(const struct config *config, const char *rule, bool whole, struct text *out,
                    cugen_error *err) {
   struct naming naming = {.config = config};
@@ -44,8 +44,8 @@ static int print_c(const struct config *config, const char *rule, bool whole, st
   return status;
 }
 
-/* Prints statements that set the times. A time that cannot be printed for some sizes is left out
-   there. */
+/* Prints statements that set the times. For sizes at which a time cannot be computed, the bundle
+   goes without it. */
 static int portfolio_print_times(const struct config *config, const struct portfolio_body *body,
                                  struct text *out, cugen_error *err) {
   int status = CUGEN_OK;

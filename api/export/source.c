@@ -424,7 +424,7 @@ static void add_policy(const struct exporter *x, struct text *out) {
   enum policy_kind kind = distance > 0   ? POLICY_NEAREST
                           : distance < 0 ? POLICY_EXACT
                                          : config->policy.kind;
-  /* the policy if no portfolio serves */
+  /* for problems that no portfolio serves */
   if (kind == POLICY_PORTFOLIO) kind = config->policy.distance > 0 ? POLICY_NEAREST : POLICY_EXACT;
   static const char *const functions[] = {
       [POLICY_EXACT] = "0",
