@@ -115,14 +115,6 @@ static int load_uncompiled(struct failures *f, struct place *place, cugen_error 
   return status;
 }
 
-static bool has_place(const struct failures *f, const struct text *problem) {
-  for (size_t i = 0; i < f->place_count; i++)
-    if (f->places[i].problem.values &&
-        strcmp(text_get(&f->places[i].other.problem_text), text_get(problem)) == 0)
-      return true;
-  return false;
-}
-
 /* Loads the failures of another problem, which the function takes over. Does nothing if the problem
    is the look-up's own or already a place. */
 static int load_other(struct failures *f, struct problem *problem, bool predicted, is_failure *is,
@@ -132,9 +124,11 @@ static int load_other(struct failures *f, struct problem *problem, bool predicte
   place->problem = *problem;
   *problem = (struct problem){0};
   int status = lookup_for_problem(f->lookup, &place->problem, &other, err);
-  const bool known =
-      !status && (has_place(f, &other.problem_text) ||
-                  strcmp(text_get(&other.problem_text), text_get(&f->lookup->problem_text)) == 0);
+  const char *text = text_get(&other.problem_text);
+  bool known = strcmp(text, text_get(&f->lookup->problem_text)) == 0;
+  for (size_t i = 0; i < f->place_count && !known; i++)
+    known = f->places[i].problem.values &&
+            strcmp(text_get(&f->places[i].other.problem_text), text) == 0;
   place->other = other;
   place->other.origin = f->lookup->origin;
   place->lookup = &place->other;

@@ -348,14 +348,6 @@ static int print_problem(struct suggesting *s, struct text *out, bool *known, cu
   return status || out->failed ? error_memory(err) : CUGEN_OK;
 }
 
-static int keep(struct suggesting *s, struct text *problem, struct text *variant, double seconds,
-                cugen_error *err) {
-  if (problem->failed || variant->failed || !ARRAY_ROOM(s->all, s->count)) return error_memory(err);
-  struct suggestion *all = &s->all[s->count++];
-  *all = (struct suggestion){strdup(text_get(problem)), strdup(text_get(variant)), seconds};
-  return all->problem && all->variant ? CUGEN_OK : error_memory(err);
-}
-
 static int foreign_take(void *context, json_t *parameters, double seconds, cugen_error *err) {
   struct suggesting *s = context;
   struct text problem = {0}, variant = {0};
@@ -373,7 +365,13 @@ static int foreign_take(void *context, json_t *parameters, double seconds, cugen
   for (size_t i = 0; i < s->map.implementation->tunable_count && known; i++)
     known = add_tunable(s, i, &variant);
   if (known) status = print_problem(s, &problem, &known, err);
-  if (!status && known) status = keep(s, &problem, &variant, seconds, err);
+  if (!status && known) {
+    const struct suggestion one = {text_take(&problem), text_take(&variant), seconds};
+    if (!ARRAY_ADD(s->all, s->count, one))
+      free(one.problem), free(one.variant), status = error_memory(err);
+    else if (!one.problem || !one.variant)
+      status = error_memory(err);
+  }
   text_free(&problem);
   text_free(&variant);
   return status;

@@ -13,14 +13,6 @@
 
 /* ---- Opening -------------------------------------------------------------------------------- */
 
-static int refuse_list(const struct found_device *one, const struct found_device *other,
-                       cugen_error *err) {
-  return error_set(err, CUGEN_ERROR_USAGE,
-                   "%s (%s) and %s (%s) are no GPUs of one model: each has records of its own. "
-                   "Name one, or open cugen for each",
-                   one->name, one->description.name, other->name, other->description.name);
-}
-
 static int find_devices(cugen_kernel *k, const char *text, struct found_device *out,
                         cugen_error *err) {
   struct device_list *list = &k->devices;
@@ -33,9 +25,13 @@ static int find_devices(cugen_kernel *k, const char *text, struct found_device *
   k->device_ids = calloc(list->count, sizeof *k->device_ids);
   if (!k->device_ids) return error_memory(err);
   for (size_t i = 0; i < list->count; i++) {
-    k->device_ids[i] = list->all[i].description.id;
-    if (!api_devices_are_alike(&list->all[0], &list->all[i]))
-      return refuse_list(&list->all[0], &list->all[i], err);
+    const struct found_device *first = list->all, *one = &list->all[i];
+    k->device_ids[i] = one->description.id;
+    if (!api_devices_are_alike(first, one))
+      return error_set(err, CUGEN_ERROR_USAGE,
+                       "%s (%s) and %s (%s) are no GPUs of one model: each has records of its own. "
+                       "Name one, or open cugen for each",
+                       first->name, first->description.name, one->name, one->description.name);
   }
   *out = list->all[0];
   return CUGEN_OK;

@@ -373,14 +373,6 @@ struct classes {
   size_t count;
 };
 
-static int learning_take_kernels(struct classes *c, cugen_kernel *const *kernels, size_t count,
-                                 cugen_error *err) {
-  c->all = calloc(count + 1, sizeof(const struct problem *));
-  if (!c->all) return error_memory(err);
-  for (size_t i = 0; i < count; i++) c->all[c->count++] = kernels[i]->lookup.problem;
-  return CUGEN_OK;
-}
-
 static int take_remembered(struct classes *c, const cugen_kernel *k, cugen_error *err) {
   int status = portfolio_problems_open(&k->lookup, &c->own, err);
   c->all = calloc(c->own.count + 1, sizeof(const struct problem *));
@@ -461,8 +453,14 @@ int api_kernels_learn(cugen_kernel *const *kernels, size_t count,
       kept_renew(&kernels[0]->learnt, sizeof *h, portfolio_holdings_clear, error);
   if (!h) return CUGEN_ERROR_MEMORY;
   struct classes classes = {.base = &kernels[0]->lookup};
-  status = options->remembered ? take_remembered(&classes, kernels[0], error)
-                               : learning_take_kernels(&classes, kernels, count, error);
+  if (options->remembered) {
+    status = take_remembered(&classes, kernels[0], error);
+  } else {
+    classes.all = calloc(count, sizeof(const struct problem *));
+    if (!classes.all) status = error_memory(error);
+    for (; !status && classes.count < count; classes.count++)
+      classes.all[classes.count] = kernels[classes.count]->lookup.problem;
+  }
   if (!status) status = learn_classes(&classes, options, h, error);
   if (!status && !options->dry) status = learning_store(classes.base, h, error);
   portfolio_problems_free(&classes.own);

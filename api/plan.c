@@ -506,22 +506,19 @@ static int plan_refuse_count(const cugen_plan *p, size_t count, cugen_error *err
   return CUGEN_ERROR_USAGE;
 }
 
-/* Allocates scratch and zeroes it, as scratch with fill = "zero" must be before the first
-   launch. */
-static int own_scratch(const cugen_plan *p, const struct kernel_argument *argument,
-                       struct memory *out, cugen_error *err) {
-  size_t bytes = (size_t)kernel_argument_bytes(argument);
-  int status = p->device->ops->alloc(p->device, argument->memory, bytes, false, out, err);
-  return status ? status : p->device->ops->fill(p->device, out->device, 0, bytes, err);
-}
-
 static int take_argument(cugen_call *call, size_t i, void *given, struct memory *out,
                          cugen_error *err) {
   const struct kernel_argument *argument = &call->plan->spec.arguments[i];
   struct memory *own = &call->scratch[i];
   if (argument->unused && !given) return CUGEN_OK;
   if (argument->kind == CUGEN_ARGUMENT_SCRATCH && !given) {
-    int status = own->base ? CUGEN_OK : own_scratch(call->plan, argument, own, err);
+    struct device *device = call->plan->device;
+    const size_t bytes = (size_t)kernel_argument_bytes(argument);
+    const bool has = own->base;
+    int status =
+        has ? CUGEN_OK : device->ops->alloc(device, argument->memory, bytes, false, own, err);
+    /* Scratch with fill = "zero" must be zero before the first launch. */
+    if (!has && !status) status = device->ops->fill(device, own->device, 0, bytes, err);
     *out = *own;
     return status;
   }

@@ -29,15 +29,10 @@ struct portfolio_holding *portfolio_holding_add(struct portfolio_holdings *h, cu
   return &h->all[h->count++];
 }
 
-/* Counts the problems that no variant serves. */
-static size_t count_missed(const struct portfolio_body *body) {
-  int64_t left = body->problems;
-  for (size_t i = 0; i < body->count; i++) left -= body->variants[i].serves;
-  return left > 0 ? (size_t)left : 0;
-}
-
 void portfolio_publish(const struct portfolio_holding *from, cugen_portfolio *out) {
   const struct portfolio_body *body = &from->body;
+  int64_t missed = body->problems;
+  for (size_t i = 0; i < body->count; i++) missed -= body->variants[i].serves;
   *out = (cugen_portfolio){.config = from->kept.config,
                            .problem_class = from->kept.class,
                            .device = from->kept.device,
@@ -54,5 +49,5 @@ void portfolio_publish(const struct portfolio_holding *from, cugen_portfolio *ou
                            .held_out_mean = body->held_mean,
                            .held_out_worst = body->held_worst,
                            .learnt_at = from->kept.learnt_at,
-                           .missed = count_missed(body)};
+                           .missed = missed > 0 ? (size_t)missed : 0};
 }

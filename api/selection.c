@@ -218,16 +218,6 @@ static void take_answer(const struct portfolio_answer *answer, struct selection 
   out->best = (struct best_record){.found = true, .index = answer->index, .spec = answer->spec};
 }
 
-static int select_portfolio(struct lookup *l, struct failures *failures, struct selection *out,
-                            bool *found, cugen_error *err) {
-  struct portfolio_answer answer;
-  int status = portfolio_serve(l, NULL, failures, &answer, found, err);
-  if (status || !*found) return status;
-  out->how = CUGEN_PLAN_PORTFOLIO;
-  take_answer(&answer, out);
-  return CUGEN_OK;
-}
-
 /* Returns whether the plan's options ask for a portfolio, or the config's policy does and the
    options do not override it. */
 static bool asks_portfolio(const struct lookup *l, double distance, bool by_portfolio) {
@@ -239,10 +229,12 @@ static int select_other(struct lookup *l, double distance, bool by_portfolio,
                         struct failures *failures, struct selection *out, bool *found,
                         cugen_error *err) {
   const struct config_policy *policy = &l->config->policy;
+  struct portfolio_answer answer;
   int status = CUGEN_OK;
   if (distance < 0) return CUGEN_OK;
   if (asks_portfolio(l, distance, by_portfolio))
-    status = select_portfolio(l, failures, out, found, err);
+    status = portfolio_serve(l, NULL, failures, &answer, found, err);
+  if (!status && *found) out->how = CUGEN_PLAN_PORTFOLIO, take_answer(&answer, out);
   if (status || *found) return status;
   if (distance > 0) return select_nearest(l, distance, failures, out, found, err);
   if (policy->kind == POLICY_BUCKETS) return select_bucket(l, failures, out, found, err);

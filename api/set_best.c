@@ -43,7 +43,12 @@ static void set_best_open_config(const cugen *lib, struct source_config *config)
 }
 
 /* Returns NULL if memory is out. */
-static struct source_config *add_config(struct set_best *s, const struct cache_space *space) {
+static struct source_config *set_best_find_config(struct set_best *s,
+                                                  const struct cache_space *space) {
+  for (size_t i = 0; i < s->count; i++)
+    if (strcmp(s->configs[i]->origin, space->origin) == 0 &&
+        strcmp(s->configs[i]->name, space->config) == 0)
+      return s->configs[i];
   if (!ARRAY_ROOM(s->configs, s->count)) return NULL;
   struct source_config *config = s->configs[s->count] = calloc(1, sizeof *config);
   if (!config) return NULL;
@@ -53,15 +58,6 @@ static struct source_config *add_config(struct set_best *s, const struct cache_s
   if (!config->origin || !config->name) return NULL;
   set_best_open_config(s->lib, config);
   return config;
-}
-
-static struct source_config *set_best_find_config(struct set_best *s,
-                                                  const struct cache_space *space) {
-  for (size_t i = 0; i < s->count; i++)
-    if (strcmp(s->configs[i]->origin, space->origin) == 0 &&
-        strcmp(s->configs[i]->name, space->config) == 0)
-      return s->configs[i];
-  return add_config(s, space);
 }
 
 /* ---- The look-up of a set ------------------------------------------------------------------- */

@@ -87,14 +87,6 @@ static int open_target(struct proof *p, cugen_error *err) {
   return CUGEN_OK;
 }
 
-static int open_trial(struct proof *p, cugen_error *err) {
-  const struct trial_options options = {
-      .seed = p->options->seed, .compile_timeout = p->limit, .interrupted = is_over, .context = p};
-  if (p->trial) return CUGEN_OK;
-  int status = open_target(p, err);
-  return status ? status : trial_open(&p->target, &options, &p->trial, err);
-}
-
 /* ---- One run -------------------------------------------------------------------------------- */
 
 /* Names the problem on which the variant was wrong, which may not be the user's problem. */
@@ -284,7 +276,10 @@ static int verify(struct proof *p, struct cache_record *record, cugen_error *err
                                         .whole = p->kernel->lookup.problem};
   struct check_list list;
   cugen_error why;
-  int status = open_trial(p, err);
+  const struct trial_options trial = {
+      .seed = p->options->seed, .compile_timeout = p->limit, .interrupted = is_over, .context = p};
+  int status = p->trial ? CUGEN_OK : open_target(p, err);
+  if (!status && !p->trial) status = trial_open(&p->target, &trial, &p->trial, err);
   if (status) return status;
   p->target.problem = &p->check;
   status = check_select(&p->target, &options, &list, &why);

@@ -3,8 +3,8 @@
    name the variant is another code. A plan compiles that code when it meets such sizes, but a
    bundle must contain it. So sizes are probed: odd multiples of each power of two up to 64, because
    restrictions and widths mostly depend on the divisors of a size. If several sizes matter, all
-   combinations are probed; only expressions are evaluated for this. A class keeps
-   problems of other scales, too, because the variant may be valid for these only. */
+   combinations are probed; only expressions are evaluated for this. A class keeps problems
+   of other scales, too, because the variant may be valid for these only. */
 #include <stdlib.h>
 #include <string.h>
 

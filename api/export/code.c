@@ -76,12 +76,6 @@ void export_value(struct value value, struct text *out) {
     text_add(out, "LL");
 }
 
-static enum expr_kind code_kind_of(struct value value) {
-  return value.type == VALUE_BOOL    ? EXPR_BOOLEAN
-         : value.type == VALUE_FLOAT ? EXPR_REAL
-                                     : EXPR_WHOLE;
-}
-
 /* Appends the expression with the known slots bound; *constant becomes its value if it is a
    constant. */
 static int code_put_bound(struct coder *c, const struct expr *expr, struct text *out,
@@ -91,7 +85,9 @@ static int code_put_bound(struct coder *c, const struct expr *expr, struct text 
   int status = expr_bind(expr, c->slots, c->known, c->slot_count, &bound, c->err);
   if (status) return status;
   if (expr_constant(bound, constant)) {
-    *kind = code_kind_of(*constant);
+    *kind = constant->type == VALUE_BOOL    ? EXPR_BOOLEAN
+            : constant->type == VALUE_FLOAT ? EXPR_REAL
+                                            : EXPR_WHOLE;
     export_value(*constant, out);
   } else {
     status = expr_print_checked(bound, code_slot_name, c, out, kind, c->err);
@@ -556,13 +552,6 @@ static int put_round(struct coder *c, const struct looping *l, int64_t step, str
   return status;
 }
 
-static bool any_entry_sees_step(const struct coder *c, const struct config_loop *loop) {
-  for (size_t i = 0; i < loop->count; i++)
-    if (config_spelling_sees(&c->implementation->launches[loop->first + i].entry, c->step_slot))
-      return true;
-  return false;
-}
-
 /* Prints the loop as a loop of C: its first round, with the step counted by C. *done is false if a
    part of it has no form in C; `known` is then restored. */
 static int put_counted(struct coder *c, const struct looping *l, const char *steps, bool *done,
@@ -614,11 +603,14 @@ static int put_loop(struct coder *c, const struct config_loop *loop, size_t *fir
                     struct export_code *code) {
   struct looping l = {loop, *first, 1};
   struct text steps = {0};
-  bool done = false;
-  int status = config_steps(&c->implementation->launches[loop->first], c->slots, &l.rounds, c->err);
+  const struct config_launch *launches = &c->implementation->launches[loop->first];
+  bool done = false, sees = false; /* sees: an entry depends on the step */
+  for (size_t i = 0; i < loop->count; i++)
+    sees |= config_spelling_sees(&launches[i].entry, c->step_slot);
+  int status = config_steps(launches, c->slots, &l.rounds, c->err);
   if (!status && !loop->steps) status = put_round(c, &l, 0, &code->sizes), done = true;
   if (!status && !done) status = put_whole(c, loop->steps, 1, &steps);
-  if (!status && !done && l.rounds && !any_entry_sees_step(c, loop))
+  if (!status && !done && l.rounds && !sees)
     status = put_counted(c, &l, text_get(&steps), &done, &code->sizes);
   if (!status && !done) status = put_unrolled(c, &l, text_get(&steps), code);
   *first += (size_t)l.rounds * loop->count;

@@ -96,14 +96,6 @@ static bool any_verified(const struct cache_record *records, size_t count) {
   return false;
 }
 
-static void note_library(struct exporter *x, const struct export_tuned *tuned,
-                         const struct cache_record *record) {
-  text_addf(x->notes,
-            "%s, %s: the fastest is %s, a kernel of a library, which a bundle does not hold; it "
-            "has the next\n",
-            x->devices[tuned->device].text, tuned->text, record->variant);
-}
-
 /* Looks at the records, which are ordered by cost. Of predictions, only those that were verified
    are taken, unless none was. */
 static int consider_all(struct exporter *x, const struct export_tuned *tuned,
@@ -116,7 +108,11 @@ static int consider_all(struct exporter *x, const struct export_tuned *tuned,
     struct judgement judgement;
     if (verified && records[i].verdict != CACHE_RIGHT) continue;
     if (config_calls_library(l->config, records[i].variant)) {
-      if (!i) note_library(x, tuned, &records[i]);
+      if (!i)
+        text_addf(x->notes,
+                  "%s, %s: the fastest is %s, a kernel of a library, which a bundle does not hold; "
+                  "it has the next\n",
+                  x->devices[tuned->device].text, tuned->text, records[i].variant);
       continue;
     }
     status = api_judge(l, &records[i], &judgement, err);

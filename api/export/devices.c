@@ -292,32 +292,25 @@ static int devices_add_own(struct exporter *x, const struct remembered *all, cug
 
 /* ---- PTX ------------------------------------------------------------------------------------ */
 
-/* Returns whether the default problem has a variant on such a device; for a named variant, whether
-   its first problem has that variant. */
-static int has_variants(struct exporter *x, struct lookup *l, bool *out, cugen_error *err) {
-  const bool named = x->options->variant && x->problem_count;
-  int status = lookup_set_problem(l, named ? x->problems : &x->base->problem, err);
-  if (!status) status = lookup_space(l, err);
-  *out = !status && space_valid(l->space) > 0 && export_named_fits(x, l);
-  return status;
-}
-
-/* Adds PTX for the lowest architecture that the config's requirements allow, which serves every
-   later one. */
+/* Adds PTX for the lowest architecture on which the default problem has a variant; if a variant is
+   named, on which its first problem has that variant. PTX serves every later architecture. */
 static int add_ptx(struct exporter *x, cugen_error *err) {
   static const char *const archs[] = {"75", "80", "86", "89", "90", "100", "120"};
   if (!ARRAY_ROOM(x->devices, x->device_count)) return error_memory(err);
   struct export_device *device = &x->devices[x->device_count];
+  struct lookup *l = &device->lookup;
+  const bool named = x->options->variant && x->problem_count;
   for (size_t i = 0; i < sizeof archs / sizeof *archs; i++) {
     struct text arch = {0};
-    bool some = false;
     text_addf(&arch, "sm_%s", archs[i]);
     int status =
         export_open_device(&x->base->lookup, text_get(&arch), NULL, NULL, NULL, device, err);
-    if (!status) status = has_variants(x, &device->lookup, &some, err);
+    if (!status) status = lookup_set_problem(l, named ? x->problems : &x->base->problem, err);
+    if (!status) status = lookup_space(l, err);
+    const bool some = !status && space_valid(l->space) > 0 && export_named_fits(x, l);
     text_clear(&arch);
     text_addf(&arch, "compute_%s", archs[i]);
-    memcpy(device->lookup.arch, text_get(&arch), arch.length + 1);
+    memcpy(l->arch, text_get(&arch), arch.length + 1);
     free(device->text);
     device->text = text_take(&arch);
     device->ptx = true;
