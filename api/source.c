@@ -43,6 +43,7 @@ int api_find_variant(cugen_kernel *k, const char *variant, uint64_t *index, cuge
 static int expand_text(cugen_kernel *k, const char *variant, uint64_t *index,
                        cugen_plan_choice *how, struct kernel_spec *out, cugen_error *err) {
   const char *text;
+  *index = 0;
   int status = find_variant(k, variant, index, how, err);
   if (!status) status = api_variant_text(k, *index, &text, err);
   if (!status) status = lookup_expander(&k->lookup, err);
