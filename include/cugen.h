@@ -2,10 +2,8 @@
    kernels, verifies them, tunes them, and remembers the best variants for each device.
 
    An application opens the library, a kernel (a config for one problem) and a plan (the variant to
-   use), binds arguments, and launches. It may also tune, and import results that were tuned
-   elsewhere. cugen_command runs everything else that the command line can do. The header needs only
-   the C library and compiles as C11 and C++17; CUDA handles are void pointers. Rules for every
-   function:
+   use), binds arguments, and launches. The header needs only the C library and compiles as C11 and
+   C++17; CUDA handles are void pointers. Rules for every function:
    - Errors: a function that can fail returns CUGEN_OK (0) or a negative status, and describes the
      failure in *error unless error is NULL. After a failure *out is NULL and there is nothing to
      release.
@@ -16,8 +14,8 @@
      0. A wrong NULL is CUGEN_ERROR_USAGE; a function without a status then returns 0, NULL or "".
    - Options: options and result may be NULL, for all defaults and for no result. Initialise options
      with their INIT macro, which sets their size; another size is CUGEN_ERROR_USAGE.
-   - JSON: results with many fields are JSON texts; docs/json.md describes each field. A JSON text
-     belongs to the handle that made it, and lives until that handle makes the next one.
+   - JSON: results with many fields are JSON texts (docs/json.md). A JSON text belongs to the handle
+     that made it, and lives until that handle makes the next one.
    - Threads: a handle may be used from any thread, but only from one at a time. Different handles
      are independent. A plan may be used by several threads at once.
    - The library never prints, never exits, installs no signal handler and keeps no global state. */
@@ -81,8 +79,8 @@ typedef enum cugen_cause {
   CUGEN_CAUSE_UNSUPPORTED   /* a GPU may launch the kernel; the cpu device cannot */
 } cugen_cause;
 
-/* Filled in by the function that failed. The message has one or more lines, names the user's file
-   and line if the error has one, and says what to do. A message that is too long is cut. */
+/* Filled in by the function that failed. The message has one or more lines, and is cut if it is too
+   long. */
 typedef struct cugen_error {
   int status;
   char message[4096];
@@ -160,19 +158,15 @@ void cugen_close(cugen *lib);
 
 /* Holds a file in memory (a config, template or include), so that an application can ship the file
    inside itself. The name is relative, without "..": "scale.lua", "kernels/scale.cu". Memory is
-   searched before any folder, also for files that a file in memory mentions; a config whose name
-   begins with / or ./ is always on disk. The text is copied; NULL with length 0 is an empty file.
-   Adding a name again replaces the file for kernels opened later. CUGEN_ERROR_USAGE: the name is
-   not valid. */
+   searched before any folder; a config whose name begins with / or ./ is always on disk. The text
+   is copied; NULL with length 0 is an empty file. Adding a name again replaces the file for kernels
+   opened later. CUGEN_ERROR_USAGE: the name is not valid. */
 int cugen_add_file(cugen *lib, const char *name, const char *text, size_t length,
                    cugen_error *error);
 
 /* Describes the installation for a bug report: lines "name: value" with what was found where
-   (driver, NVRTC, headers, compiler, cublasLt, cache, worker), or the places searched. Further
-   lines: "capture": with options.capture, and the reason if lines are missing in the file.
-   "warning": the cache cannot be written. "clock": this machine's clock is wrong, so records have
-   no time. "image key": the key that signs compiled kernels cannot be used, so they are not
-   kept. */
+   (driver, NVRTC, headers, compiler, cublasLt, cache, worker), or the places searched, and what
+   keeps the cache, its compiled kernels or the file of options.capture from being written. */
 const char *cugen_where(cugen *lib);
 
 /* A device of this machine. "" and 0 mean unknown. */
@@ -273,9 +267,8 @@ int cugen_kernel_argument(const cugen_kernel *kernel, size_t index, cugen_argume
    closed before, unless the plan is that of cugen_plan_for.
 
    On the cpu device a plan runs in the calling thread, on host memory, one launch at a time,
-   without contexts and streams. The kernel is code of this process, without isolation. A trap or a
-   deadlock is CUGEN_ERROR_DEVICE from the launch, and the plan stays usable. An access far out of
-   bounds or an endless loop has the same effect as in any C program. */
+   without contexts, streams and isolation. A trap or a deadlock is CUGEN_ERROR_DEVICE from the
+   launch, and the plan stays usable; a wild access or an endless loop harms this process. */
 typedef struct cugen_plan cugen_plan;
 
 /* For cugen_plan_options.flags. */
@@ -355,12 +348,10 @@ typedef struct cugen_plan_info {
 
    The variant must be valid for this problem and measured with the present source; otherwise the
    next best variant of that problem is taken. If there is none, records of this very problem on
-   another GPU serve (CUGEN_PLAN_OTHER_GPU): on one of the same model, else of the same compute
-   capability, the nearest in multiprocessors and bandwidth. The last resort is CUGEN_PLAN_DEFAULT.
-   These last two are errors only with CUGEN_PLAN_TUNED_ONLY. Unless it is pinned, a variant is not
-   taken if its present source is recorded to fail on this device: for this problem, and on the cpu
-   device for the check problem with these types and layouts. CUGEN_ERROR_WRONG: all variants are
-   recorded to fail.
+   another GPU serve (CUGEN_PLAN_OTHER_GPU), at last CUGEN_PLAN_DEFAULT (docs/embedding.md); both
+   are errors with CUGEN_PLAN_TUNED_ONLY. Unless it is pinned, a variant is not taken if its present
+   source is recorded to fail on this device: for this problem, and on the cpu device for the check
+   problem with these types and layouts. CUGEN_ERROR_WRONG: all variants are recorded to fail.
 
    The variant is compiled, or its image is taken from the cache. CUGEN_ERROR_USAGE: the context
    belongs to another device, or a context was given for the cpu device. A line that cannot be
@@ -368,7 +359,7 @@ typedef struct cugen_plan_info {
 
    With CUGEN_PLAN_EXPLORE at most options->explore_share of the launches use another variant, and
    the plan changes to one that proves faster (docs/embedding.md). Exploration never waits and never
-   compiles. Without other variants to choose from, the plan is like any other. */
+   compiles. */
 int cugen_plan_open(cugen_kernel *kernel, const cugen_plan_options *options, cugen_plan **out,
                     cugen_error *error);
 void cugen_plan_close(cugen_plan *plan);
@@ -404,8 +395,7 @@ int cugen_plan_for(cugen_kernel *kernel, const cugen_array *arrays, size_t count
 /* The plan's choice as bytes, which can be stored or sent, and given to cugen_plan_options.choice
    elsewhere, for the same variant. The bytes are text and belong to the plan. Opening a plan with
    them fails with CUGEN_ERROR_CACHE if they are damaged or of a newer cugen, and with
-   CUGEN_ERROR_USAGE if the kernel, problem or architecture differs, or if the variant is not valid
-   or is another kernel there. */
+   CUGEN_ERROR_USAGE if the kernel, problem, architecture or source differs. */
 int cugen_plan_save(cugen_plan *plan, const void **bytes, size_t *size, cugen_error *error);
 
 /* The results of a plan with CUGEN_PLAN_EXPLORE. */
@@ -433,9 +423,8 @@ typedef struct cugen_call cugen_call;
    - Scratch: a buffer, zeroed once if the config says fill = "zero". NULL: the call allocates its
      own, zeroed if needed.
    - Scalar: a pointer to its value, copied now; NULL: the problem's value. A value that is compiled
-     in cannot change. Buffers and grid stay those of the problem. So for a size (is_size) only a
-     smaller value is safe, if the kernel supports it; a larger value overruns the buffers
-     unchecked. For other sizes open another kernel. For dtype "struct": a pointer to
+     in cannot change. Buffers and grid stay those of the problem, so a larger value of a size
+     (is_size) overruns the buffers unchecked. For dtype "struct": a pointer to
      cugen_argument_info.bytes bytes, in which the addresses of other arguments are set.
    - Constant: a pointer to its values, on host or device, copied now, which synchronises the
      context. A symbol belongs to the plan, so the last bind applies to all its calls. Values that
@@ -459,11 +448,10 @@ int cugen_call_rebind(cugen_call *call, void *const *arguments, size_t count, cu
 
 /* Launches on a CUstream (or cudaStream_t) of the plan's context; NULL: the default stream of the
    current context, which must be the plan's. Returns before the kernels end. The function takes no
-   lock, allocates nothing and looks nothing up: it makes one cuLaunchKernel (or cuLaunchKernelEx)
-   for each of the plan's launches, and the copies of arrays and symbols. A call with scratch or an
-   array may be used by one thread and on one stream at a time; bind more calls for more. If a plan
-   has a buffer or its address in a symbol, this holds for all its calls together. On the cpu device
-   stream must be NULL, else CUGEN_ERROR_USAGE, and the kernels have ended on return. */
+   lock, allocates nothing and looks nothing up. A call with scratch or an array may be used by one
+   thread and on one stream at a time; bind more calls for more. If a plan has a buffer or its
+   address in a symbol, this holds for all its calls together. On the cpu device stream must be
+   NULL, else CUGEN_ERROR_USAGE, and the kernels have ended on return. */
 int cugen_call_launch(const cugen_call *call, void *stream, cugen_error *error);
 
 /* ---- Symbols: the __device__ and __constant__ variables of a plan --------------------------- */
@@ -529,9 +517,8 @@ enum {
 /* A function of your own that does the kernel's work, to compare the best variant with
    (docs/tuning.md). arguments are those of cugen_call_bind, all of them, with values for scalars;
    about[i] describes arguments[i]. The function launches on stream (a cudaStream_t; NULL on the cpu
-   device, where pointers are the host's) without waiting, and returns 0, or a code of a failure.
-   What its first call makes, such as a library's handle, it may keep in static variables. In C++
-   declare it extern "C". */
+   device, where pointers are the host's) without waiting, and returns 0, or a code of a failure. In
+   C++ declare it extern "C". */
 typedef int (*cugen_baseline)(void *const *arguments, const cugen_argument_info *const *about,
                               void *stream);
 
@@ -582,9 +569,8 @@ typedef struct cugen_tune_options {
    variants by time, then failed ones.
 
    On the cpu device the config's check problem is tuned, except for parameters that settings set.
-   When the function returns, the kernel's problem is the caller's again. For a described GPU
-   predictions are stored instead of measurements, and the fastest is verified on the cpu device
-   (docs/model.md).
+   For a described GPU predictions are stored instead of measurements, and the fastest is verified
+   on the cpu device (docs/model.md).
 
    The budget is exceeded by at most a tenth, or by a second if that is more. This may take longer
    if a variant runs while no variant was correct yet, or with CUGEN_TUNE_IN_PROCESS. A run with a
@@ -598,18 +584,17 @@ typedef struct cugen_tune_options {
    current context, else the primary one. This gives no isolation: on a GPU a variant that traps
    breaks the context and everything in it. A variant that does not end within variant_timeout keeps
    its thread, and the library must stay loaded. Both are CUGEN_ERROR_DEVICE, and the variant is
-   remembered as failed; call again to go on. On the cpu device a variant can do whatever the
-   application can. */
+   remembered as failed; call again to go on. */
 int cugen_kernel_tune(cugen_kernel *kernel, const cugen_tune_options *options, const char **result,
                       cugen_error *error);
 
 /* Tunes several kernels of one library within one budget, such as one config for several problems.
    The kernels must not be used elsewhere meanwhile. Nothing is tuned if one of the kernels cannot
-   be. Kernels that were not tuned yet come first. Each kernel gets a share of half of the budget,
-   and then one of the rest: equal shares, or shares by options->weights, which are 0 or more.
-   budget_seconds 0, without a count, is the default for each kernel; budget_count is at least the
-   number of kernels. At most 1000 kernels. *result (result may be NULL) becomes a JSON array with
-   the results of cugen_kernel_tune, in the order of kernels; it belongs to the first kernel.
+   be. Each kernel gets an equal share of the budget, or one by options->weights, which are 0 or
+   more (docs/tuning.md). budget_seconds 0, without a count, is the default for each kernel;
+   budget_count is at least the number of kernels. At most 1000 kernels. *result (result may be
+   NULL) becomes a JSON array with the results of cugen_kernel_tune, in the order of kernels; it
+   belongs to the first kernel.
 
    Errors are those of cugen_kernel_tune, and name the problem. CUGEN_ERROR_EMPTY: no variant serves
    a problem. CUGEN_ERROR_WRONG: some kernels have no correct variant (in the budget); the others
@@ -631,14 +616,11 @@ int cugen_kernel_source(cugen_kernel *kernel, const char *variant, const char **
 
 /* ---- Wisdom: records to ship ---------------------------------------------------------------- */
 
-/* Merges a file of 'cugen cache export' into the cache: all of it, or nothing after a failure. The
-   library's stop callback is called: if it stops the import while the file is read, nothing is
-   imported; if later, the next program that opens the cache completes the import. Of two records of
-   one kernel, a wrong one is kept (wrong, out of bounds, a trap), else one whose outputs vary, else
-   the fastest. Of records of two sources of one variant, the one measured later is kept. *result
-   (result may be NULL) becomes JSON with the numbers of records. CUGEN_ERROR_CACHE: a line is not
-   valid. CUGEN_ERROR_IO: the file cannot be read, or the cache not written. CUGEN_ERROR_MISSING:
-   the file does not exist. */
+/* Merges a file of 'cugen cache export' into the cache: all of it, or nothing after a failure. If
+   the library's stop callback stops the import while the file is read, nothing is imported; if
+   later, the next program that opens the cache completes the import. docs/cache.md says which of
+   two records of a variant is used. *result (result may be NULL) becomes JSON with the numbers of
+   records. CUGEN_ERROR_CACHE: a line is not valid. */
 int cugen_cache_import(cugen *lib, const char *path, const char **result, cugen_error *error);
 
 /* ---- Commands ------------------------------------------------------------------------------- */
@@ -646,11 +628,10 @@ int cugen_cache_import(cugen *lib, const char *path, const char **result, cugen_
 /* Runs a command of the command line and returns its JSON. words: {"check", "matmul.lua", "--set",
    "M=64"}, without "cugen" and "--json". Every command that takes --json can be run (docs/json.md);
    options that are not given are those with which lib was opened. The command runs in a process of
-   its own, whose program is that of options.worker (see below), so that nothing that it does harms
-   this process. Therefore it sees neither files of cugen_add_file nor a cache in memory. The
-   library's stop callback is called; a stop ends the process, what was measured by then is kept,
-   and CUGEN_ERROR_INTERRUPTED comes back. *json is also set if the command failed after it had a
-   result, such as a check with findings (CUGEN_ERROR_WRONG); otherwise a failure sets it to NULL.
+   its own, whose program is that of options.worker (see below), and sees neither files of
+   cugen_add_file nor a cache in memory. The library's stop callback can end the process; what was
+   measured by then is kept. *json is also set if the command failed after it had a result, such as
+   a check with findings (CUGEN_ERROR_WRONG); otherwise a failure sets it to NULL.
    CUGEN_ERROR_USAGE: there is no such command, or it has no JSON. CUGEN_ERROR_MISSING: there is no
    worker program. */
 int cugen_command(cugen *lib, const char *const *words, size_t count, const char **json,
