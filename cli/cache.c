@@ -19,19 +19,6 @@
 #include "settings.h"
 #include "table.h"
 
-static int cli_cache_take_filter(struct cli *cli, cugen_cache_filter *out) {
-  double age = 0;
-  *out = (cugen_cache_filter){0};
-  int status = options_seconds(cli, OPTION_OLDER_THAN, &age);
-  out->config = cli->operand;
-  out->problem = cli->values[OPTION_PROBLEM];
-  out->device = cli->values[OPTION_DEVICE];
-  out->measure = cli->values[OPTION_MEASURE];
-  out->failed = options_given(cli, OPTION_FAILED);
-  if (age > 0) out->before = (int64_t)time(NULL) - (int64_t)age;
-  return status;
-}
-
 static json_t *path_json(struct cli *cli) {
   return json_string(api_where(cli->lib, API_PLACE_CACHE));
 }
@@ -165,10 +152,9 @@ static int print_listing(struct cli *cli, const struct listing *l) {
 }
 
 int command_cache_ls(struct cli *cli) {
-  cugen_cache_filter filter;
+  const cugen_cache_filter filter = cli_cache_filter(cli);
   struct listing l = {0};
-  int status = cli_cache_take_filter(cli, &filter);
-  if (!status) status = cli_open_cache(cli);
+  int status = cli_open_cache(cli);
   if (!status) status = api_cache_list(cli->lib, &filter, &l.sets, &l.count, &cli->error);
   if (!status)
     status =
@@ -356,10 +342,12 @@ static int remove_records(struct cli *cli, const cugen_cache_filter *filter,
 }
 
 int command_cache_rm(struct cli *cli) {
-  cugen_cache_filter filter;
+  cugen_cache_filter filter = cli_cache_filter(cli);
   cugen_cache_counts counts;
+  double age = 0;
   int status = check_meaning(cli);
-  if (!status) status = cli_cache_take_filter(cli, &filter);
+  if (!status) status = options_seconds(cli, OPTION_OLDER_THAN, &age);
+  if (age > 0) filter.before = (int64_t)time(NULL) - (int64_t)age;
   if (!status) status = cli_open_cache(cli);
   if (!status) status = api_cache_remove(cli->lib, &filter, 0, &counts, &cli->error);
   if (status) return status;

@@ -82,7 +82,7 @@ static int capture_add_object(struct reading *reading, json_t *object) {
   if (reading->count == MOST_PROBLEMS)
     return capture_fail_at(reading, "more than a million problems: not all can be weighed");
   struct captured *one = capture_find(reading, problem);
-  if (!one) return cli_fail(reading->cli, CUGEN_ERROR_MEMORY, "out of memory");
+  if (!one) return cli_no_memory(reading->cli);
   one->opens += (double)opens;
   one->launches += (double)launches;
   if (seconds > 0) one->seconds = seconds;
@@ -187,7 +187,7 @@ static int capture_add_problem(const struct reading *reading, const struct captu
                                struct problem_set *out) {
   char *where;
   if (asprintf(&where, "%s:%zu: %s: ", reading->path, one->line, one->problem) < 0)
-    return cli_fail(reading->cli, CUGEN_ERROR_MEMORY, "out of memory");
+    return cli_no_memory(reading->cli);
   const size_t before = out->count;
   const int status = problem_set_add(reading->cli, out, where, one->problem);
   free(where);
@@ -240,8 +240,7 @@ static int capture_conclude(struct reading *reading, struct problem_set *out) {
 int capture_read(struct cli *cli, struct problem_set *out) {
   struct reading reading = {
       .cli = cli, .path = cli->values[OPTION_FROM], .problems = json_object()};
-  int status = reading.problems ? capture_read_lines(&reading)
-                                : cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
+  int status = reading.problems ? capture_read_lines(&reading) : cli_no_memory(cli);
   if (!status) status = capture_conclude(&reading, out);
   json_decref(reading.problems);
   free(reading.all);

@@ -8,7 +8,7 @@
    line.
 
    A variant lies at the intensity of what it requests, which caches may serve: so it may lie
-   above the slope. Without FLOP, bytes or a ceiling there is no roof (ranges_has_roof): then
+   above the slope. Without FLOP, bytes or a ceiling there is no roof (findings_has_roof): then
    only rates are drawn, a lane for each implementation. */
 #include <math.h>
 #include <stdlib.h>
@@ -16,8 +16,96 @@
 
 #include "chart.h"
 #include "plot.h"
-#include "ranges.h"
 #include "records.h"
+
+/* ---- Positions ------------------------------------------------------------------------------ */
+
+/* The logarithms at the edges of both axes. */
+struct ranges {
+  bool roof;
+  double x0, x1, y0, y1;
+};
+
+static void include(double value, double *least, double *most) {
+  if (!(value > 0)) return;
+  if (*least <= 0 || value < *least) *least = value;
+  if (value > *most) *most = value;
+}
+
+static double own_intensity(const struct findings *f) {
+  return f->right[0]->flops / f->right[0]->bytes;
+}
+
+/* Returns true if some requests are known; otherwise all variants are at the problem's own
+   intensity. */
+static bool has_requests(const struct findings *f) {
+  for (size_t i = 0; i < f->right_count; i++)
+    if (f->right[i]->requested > 0) return true;
+  return false;
+}
+
+/* Returns the intensity of a variant by its requests. */
+static double log_intensity(const cugen_record *r) {
+  return log10(r->flops / (r->requested > 0 ? r->requested : r->bytes));
+}
+
+static void find_x(const struct findings *f, struct ranges *out) {
+  double least = 0, most = 0;
+  if (!out->roof) return;
+  for (size_t i = 0; i < f->right_count; i++)
+    include(pow(10, log_intensity(f->right[i])), &least, &most);
+  include(own_intensity(f), &least, &most);
+  include(records_peak(&f->ceilings) / records_bandwidth(&f->ceilings), &least, &most);
+  for (size_t i = 0; i < f->set_count; i++)
+    if (findings_takes_other(f, &f->sets[i]))
+      include(f->sets[i].flops / f->sets[i].bytes, &least, &most);
+  out->x0 = log10(least / 6);
+  out->x1 = log10(most * 4);
+}
+
+/* Includes the ceilings to which a rate without an intensity is compared. */
+static void include_ceilings(const struct findings *f, const cugen_record *r, double *least,
+                             double *most) {
+  double device_peak = r->flops > 0 ? f->ceilings.flops_peak : f->ceilings.bandwidth_peak;
+  include(r->flops > 0 ? records_peak(&f->ceilings) : records_bandwidth(&f->ceilings), least, most);
+  include(device_peak, least, most);
+}
+
+static struct ranges find_ranges(const struct findings *f) {
+  struct ranges r = {.roof = findings_has_roof(f)};
+  double least = 0, most = 0;
+  for (size_t i = 0; i < f->right_count; i++) include(findings_rate(f->right[i]), &least, &most);
+  if (f->right_count) include_ceilings(f, f->right[0], &least, &most);
+  for (size_t i = 0; r.roof && i < f->set_count; i++)
+    if (findings_takes_other(f, &f->sets[i]))
+      include(f->sets[i].flops / f->sets[i].seconds, &least, &most);
+  if (least <= 0) least = most = 1;
+  find_x(f, &r);
+  r.y0 = log10(least) - 0.15;
+  r.y1 = log10(most) + 0.2;
+  if (r.y1 - r.y0 < 0.6) r.y0 = r.y1 - 0.6;
+  return r;
+}
+
+/* Returns the logarithm of the rate that the roof allows at log_x. */
+static double attainable(const struct ranges *r, double log_x, double peak, double bandwidth) {
+  double slope = log_x + log10(bandwidth);
+  return r->roof && slope < log10(peak) ? slope : log10(peak);
+}
+
+/* Returns the position of the implementation among those with right variants, and their number. */
+static double place_of(const struct findings *f, size_t implementation, double *count) {
+  double at = 0;
+  *count = 0;
+  for (size_t i = 0; i < f->implementation_count; i++) {
+    if (!f->implementations[i].best) continue;
+    if (i < implementation) at++;
+    ++*count;
+  }
+  return at;
+}
+
+/* ---- Drawing -------------------------------------------------------------------------------- */
 
 /* The marks of the implementations, in the config's order; those beyond the last mark share '+'.
    'o' marks an implementation's best variant, and is therefore not among them. */
@@ -47,7 +135,7 @@ static void put_roof(struct canvas *c, double peak, double bandwidth) {
   if (!(peak > 0)) return;
   for (int x = 0; x < c->columns; x++) {
     double log_x = c->range.x0 + (c->range.x1 - c->range.x0) * x / (c->columns - 1);
-    double y = ranges_attainable(&c->range, log_x, peak, bandwidth > 0 ? bandwidth : 1);
+    double y = attainable(&c->range, log_x, peak, bandwidth > 0 ? bandwidth : 1);
     chart_put(c, x, chart_row_of(c, y), y < log10(peak) - 1e-9 ? '/' : '-');
   }
 }
@@ -59,15 +147,15 @@ static double chart_column_at(const struct canvas *c, double log_x) {
 /* Returns the column of a record: in a roofline that of its intensity, otherwise the middle of its
    implementation's lane. */
 static double chart_column_of(const struct canvas *c, const cugen_record *record) {
-  if (c->range.roof) return chart_column_at(c, ranges_log_intensity(record));
-  double count, at = ranges_place_of(c->f, findings_implementation(c->f, record->variant), &count);
+  if (c->range.roof) return chart_column_at(c, log_intensity(record));
+  double count, at = place_of(c->f, findings_implementation(c->f, record->variant), &count);
   return (at + 0.5) / count * c->columns;
 }
 
 /* Draws a vertical line at the problem's own intensity. */
 static void chart_put_own(struct canvas *c) {
-  for (int y = 0; y < c->rows && c->range.roof && ranges_has_own(c->f); y++)
-    chart_put(c, chart_column_at(c, log10(ranges_own_intensity(c->f))), y, ':');
+  for (int y = 0; y < c->rows && c->range.roof && has_requests(c->f); y++)
+    chart_put(c, chart_column_at(c, log10(own_intensity(c->f))), y, ':');
 }
 
 static bool is_free(const struct canvas *c, int x, int y) {
@@ -158,11 +246,12 @@ int chart_text(const struct findings *f, int columns, int rows, FILE *out) {
   c.cells = malloc((size_t)columns * (size_t)rows);
   if (!c.cells) return CUGEN_ERROR_MEMORY;
   memset(c.cells, ' ', (size_t)columns * (size_t)rows);
-  c.range = ranges_find(f);
+  c.range = find_ranges(f);
   bool flops = f->right[0]->flops > 0;
   chart_put_own(&c);
-  if (flops) put_roof(&c, records_multiply_adds(&f->ceilings), findings_bandwidth(f));
-  put_roof(&c, flops ? findings_peak(f) : findings_bandwidth(f), findings_bandwidth(f));
+  if (flops) put_roof(&c, records_multiply_adds(&f->ceilings), records_bandwidth(&f->ceilings));
+  put_roof(&c, flops ? records_peak(&f->ceilings) : records_bandwidth(&f->ceilings),
+           records_bandwidth(&f->ceilings));
   put_points(&c);
   chart_print_canvas(&c, out);
   print_keys(&c, out);

@@ -39,7 +39,7 @@ static int check_read_options(struct cli *cli, cugen_check_options *options) {
   return CUGEN_OK;
 }
 
-static int cli_check_on_progress(const cugen_check_progress *state, void *context) {
+static int check_on_progress(const cugen_check_progress *state, void *context) {
   const cugen_progress line = {
       .done = state->done, .planned = state->planned, .failed = state->findings, .remaining = -1};
   progress_draw(context, &line);
@@ -71,7 +71,7 @@ static bool check_same_line(const char *file, int line, const char *other, int o
 }
 
 /* Returns true for equal findings. The two accesses of a race may be described in either order. */
-static bool cli_check_same_finding(const cugen_check_finding *a, const cugen_check_finding *b) {
+static bool is_same_finding(const cugen_check_finding *a, const cugen_check_finding *b) {
   if (a->kind != b->kind) return false;
   const bool straight = check_same_line(a->file, a->line, b->file, b->line) &&
                         check_same_line(a->other_file, a->other_line, b->other_file, b->other_line);
@@ -82,7 +82,7 @@ static bool cli_check_same_finding(const cugen_check_finding *a, const cugen_che
 
 static bool has_finding(const cugen_check *check, const cugen_check_finding *f) {
   for (size_t i = 0; i < check->finding_count; i++)
-    if (cli_check_same_finding(&check->findings[i], f)) return true;
+    if (is_same_finding(&check->findings[i], f)) return true;
   return false;
 }
 
@@ -92,7 +92,7 @@ static bool has_skip(const cugen_check *check, const cugen_check_skip *skip) {
   return false;
 }
 
-static void cli_check_add_finding(struct views *v, const cugen_check_finding *f, const char *by) {
+static void check_add_finding(struct views *v, const cugen_check_finding *f, const char *by) {
   v->by[v->check.finding_count] = by;
   v->findings[v->check.finding_count++] = *f;
   v->check.note_count += f->note != 0;
@@ -104,16 +104,15 @@ static int join_views(struct cli *cli, struct views *v, const cugen_check *secon
   v->findings = calloc(first.finding_count + second->finding_count + 1, sizeof *v->findings);
   v->by = calloc(first.finding_count + second->finding_count + 1, sizeof *v->by);
   v->skips = calloc(first.skip_count + second->skip_count + 1, sizeof *v->skips);
-  if (!v->findings || !v->by || !v->skips)
-    return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
+  if (!v->findings || !v->by || !v->skips) return cli_no_memory(cli);
   v->check.finding_count = v->check.note_count = v->check.waived_count = v->check.skip_count = 0;
   for (size_t i = 0; i < first.finding_count; i++)
-    cli_check_add_finding(v, &first.findings[i],
-                          has_finding(second, &first.findings[i]) ? NULL
-                                                                  : cli->values[OPTION_COMPILER]);
+    check_add_finding(v, &first.findings[i],
+                      has_finding(second, &first.findings[i]) ? NULL
+                                                              : cli->values[OPTION_COMPILER]);
   for (size_t i = 0; i < second->finding_count; i++)
     if (!has_finding(&first, &second->findings[i]))
-      cli_check_add_finding(v, &second->findings[i], v->second.values[OPTION_COMPILER]);
+      check_add_finding(v, &second->findings[i], v->second.values[OPTION_COMPILER]);
   for (size_t i = 0; i < first.skip_count; i++) v->skips[v->check.skip_count++] = first.skips[i];
   for (size_t i = 0; i < second->skip_count; i++)
     if (!has_skip(&first, &second->skips[i])) v->skips[v->check.skip_count++] = second->skips[i];
@@ -448,21 +447,15 @@ static int check_print_result(struct cli *cli, const struct views *views, double
 
 /* ---- As JSON -------------------------------------------------------------------------------- */
 
-static json_t *dim_json(const uint32_t at[3]) {
-  json_t *array = json_array();
-  for (int i = 0; i < 3; i++) json_array_append_new(array, json_integer(at[i]));
-  return array;
-}
-
 static json_t *finding_json(const cugen_check_finding *f, const char *by) {
   return JSON_NEW(
       {"kind", json_string(finding_name((int)f->kind))}, MEMBER(text, f, message),
       MEMBER(optional_string, f, file), MEMBER(known_integer, f, line),
       MEMBER(optional_string, f, user_file), MEMBER(known_integer, f, user_line),
       MEMBER(optional_string, f, other_file), MEMBER(known_integer, f, other_line),
-      MEMBER(optional_string, f, array), MEMBER(boolean, f, shared), {"block", dim_json(f->block)},
-      {"thread", dim_json(f->thread)}, {"other_block", dim_json(f->other_block)},
-      {"other_thread", dim_json(f->other_thread)}, MEMBER(string, f, variant),
+      MEMBER(optional_string, f, array), MEMBER(boolean, f, shared), {"block", json_size(f->block)},
+      {"thread", json_size(f->thread)}, {"other_block", json_size(f->other_block)},
+      {"other_thread", json_size(f->other_thread)}, MEMBER(string, f, variant),
       MEMBER(string, f, problem), MEMBER(count, f, variants), MEMBER(count, f, count),
       MEMBER(count, f, places), MEMBER(optional_string, f, also), MEMBER(boolean, f, note),
       MEMBER(optional_string, f, waived), {"compiler", json_optional_string(by)});
@@ -577,7 +570,7 @@ static int check_kernel(struct cli *cli, cugen_check_options *options, json_t **
   struct views views = {.by = NULL};
   struct progress progress = {0};
   progress_open(&progress, options_given(cli, OPTION_QUIET));
-  options->progress = cli_check_on_progress;
+  options->progress = check_on_progress;
   options->context = &progress;
   const double begin = progress_now();
   int status = api_kernel_use_check(cli->kernel, &cli->error); /* the check problem is shown */

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "api/cache.h"
 #include "api/records.h"
 
 /* name, letter (0: none), argument (NULL: none; "[N]": optional), help text. Parsing, --help and
@@ -199,16 +200,28 @@ const char *commands_in_group(const struct cli_command *command, const char *gro
 /* Returns true if the command takes options other than --help. */
 bool commands_take_options(const struct cli_command *command);
 bool commands_take(const struct cli_command *command, enum cli_option option);
+/* options: ended by OPTION_COUNT. */
+bool commands_has(const enum cli_option *options, enum cli_option option);
 
 /* ---- messages.c ----------------------------------------------------------------------------- */
 
 /* Sets cli->error and returns its status. */
 int cli_fail(struct cli *cli, int status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+int cli_no_memory(struct cli *cli);
 /* Sets the place in the user's file that caused the failure. Returns the error's status. */
 int cli_place(struct cli *cli, const char *file, size_t line);
 /* Appends to the message. */
 void cli_append(struct cli *cli, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Prints a remark and a line end on stderr, except with --quiet. */
+void cli_remark(const struct cli *cli, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* Prints the object of --json and releases it. A failure without an object is printed as one at the
+   end. */
+int cli_print_json(struct cli *cli, json_t *object);
+
+/* ---- remarks.c ------------------------------------------------------------------------------ */
+
 /* Remarks which tunables of cli->kernel nothing uses. */
 void cli_remark_unused(const struct cli *cli);
 /* Remarks, on the cpu device, that NVRTC refuses a variant that is right there, with NVRTC's
@@ -216,12 +229,6 @@ void cli_remark_unused(const struct cli *cli);
 void cli_remark_refused(struct cli *cli, const char *variant);
 /* Calls cli_remark_refused for the first right remembered variant of each implementation. */
 void cli_remark_all_refused(struct cli *cli);
-/* Prints a remark and a line end on stderr, except with --quiet. */
-void cli_remark(const struct cli *cli, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-/* Prints the object of --json and releases it. A failure without an object is printed as one at the
-   end. */
-int cli_print_json(struct cli *cli, json_t *object);
 
 /* ---- options.c ------------------------------------------------------------------------------ */
 
@@ -303,6 +310,8 @@ int cli_open(struct cli *cli);
 bool cli_is_stopped(void *context);
 /* Opens the library only for its cache, for commands without a kernel. --device is ignored. */
 int cli_open_cache(struct cli *cli);
+/* Returns the records that CONFIG, --problem, --device, --measure and --failed mean. */
+cugen_cache_filter cli_cache_filter(const struct cli *cli);
 /* Hides connection strings, which other users could see in the process's arguments. The strings are
    kept until the program ends. */
 void secrets_hide(int argc, char **argv);
@@ -356,6 +365,8 @@ void cli_explain_list(struct cli *cli);
 int cli_open_kernel(struct cli *cli);
 /* Applies the options' filter to cli->kernel. all: include variants that heuristics leave out. */
 int cli_filter(struct cli *cli, bool all);
+/* Returns true if --variant PATTERN, --implementation or --where leave out variants. */
+bool cli_narrows(const struct cli *cli);
 /* Loads the kernel's records, so that an unusable cache is noticed before any work. */
 int cli_load_records(struct cli *cli);
 cugen_device_kind cli_device(const struct cli *cli); /* kind of the kernel's device */

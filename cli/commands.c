@@ -26,7 +26,7 @@ bool commands_take_options(const struct cli_command *command) {
   return command->common || *command->options != OPTION_HELP;
 }
 
-static bool commands_has(const enum cli_option *options, enum cli_option option) {
+bool commands_has(const enum cli_option *options, enum cli_option option) {
   while (*options != OPTION_COUNT && *options != option) options++;
   return *options == option;
 }

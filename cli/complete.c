@@ -53,12 +53,10 @@ static void offer(const struct completion *c, const char *text, const char *what
 
 /* Offers the first words of all commands, or the second words of a group's commands. */
 static void offer_commands(const struct completion *c, const char *group) {
-  size_t skip = group ? strlen(group) + 1 : 0;
   const char *before = "";
   for (const struct cli_command *command = cli_commands; command->name; command++) {
-    if (group && (strncmp(command->name, group, skip - 1) != 0 || command->name[skip - 1] != ' '))
-      continue;
-    const char *name = command->name + skip;
+    const char *name = group ? commands_in_group(command, group) : command->name;
+    if (!name) continue;
     size_t length = strcspn(name, " ");
     /* An earlier command is of the same group. */
     if (strncmp(before, name, length + 1) == 0) continue;

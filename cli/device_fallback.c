@@ -46,7 +46,7 @@ static int fall_back(struct cli *cli) {
   char *name = strdup(model); /* copied, because the library is closed */
   if (!cli->fallback || !name) {
     free(name);
-    return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
+    return cli_no_memory(cli);
   }
   cugen_close(cli->lib);
   cli->lib = NULL;

@@ -8,22 +8,6 @@
 #include "print.h"
 #include "table.h"
 
-/* Lists all devices; the caller frees the list. */
-static cugen_device_info *list_devices(struct cli *cli, size_t *count, const char **why) {
-  size_t room = 16;
-  for (;;) {
-    cugen_device_info *devices = calloc(room, sizeof *devices);
-    if (!devices) {
-      cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
-      return NULL;
-    }
-    *count = cugen_devices(cli->lib, devices, room, why);
-    if (*count <= room) return devices;
-    free(devices);
-    room = *count;
-  }
-}
-
 static struct shown print_or_dash(int value) {
   return value ? print_format("%d", value) : print_format("-");
 }
@@ -43,7 +27,7 @@ static int devices_print_table(struct cli *cli, const cugen_device_info *devices
                                          name};
   struct table table;
   table_open(&table, cli, columns, here ? 8 : 6);
-  for (size_t i = 0; devices && i < count; i++) {
+  for (size_t i = 0; i < count; i++) {
     const cugen_device_info *device = &devices[i];
     table_cell(&table, device->id);
     table_cell(&table, *device->arch ? device->arch : "-");
@@ -123,11 +107,12 @@ int command_devices(struct cli *cli) {
   struct lists lists = {0};
   int status = cli_open(cli);
   if (status) return status;
-  lists.here = list_devices(cli, &lists.here_count, &lists.why);
+  lists.here_count = cugen_devices(cli->lib, NULL, 0, &lists.why);
   lists.described_count = api_described_devices(cli->lib, NULL, 0);
+  lists.here = calloc(lists.here_count + 1, sizeof *lists.here);
   lists.described = calloc(lists.described_count + 1, sizeof *lists.described);
-  if (lists.here && !lists.described) cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
-  status = lists.here && lists.described ? CUGEN_OK : cli->error.status;
+  if (!lists.here || !lists.described) status = cli_no_memory(cli);
+  if (!status) cugen_devices(cli->lib, lists.here, lists.here_count, NULL);
   if (!status) api_described_devices(cli->lib, lists.described, lists.described_count);
   if (!status) list_remembered(cli, &lists);
   if (!status)

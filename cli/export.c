@@ -18,10 +18,6 @@ static int take_distance(struct cli *cli, double *out) {
                   "--distance %s: a number above 0 is expected; 1 is twice or half a size", text);
 }
 
-static json_t *export_integer(int64_t value) {
-  return json_integer((json_int_t)value);
-}
-
 /* Returns the notes as a list of lines. */
 static json_t *list_notes(const char *notes) {
   json_t *list = json_array();
@@ -36,19 +32,11 @@ static json_t *list_notes(const char *notes) {
 static int export_print_json(struct cli *cli, const char *folder, const cugen_export_result *r) {
   json_t *object = JSON_NEW(
       {"kernel", json_string(cugen_kernel_name(cli->kernel))}, MEMBER(string, r, name),
-      {"folder", json_string(folder)}, {"devices", export_integer((int64_t)r->devices)},
-      {"problems", export_integer((int64_t)r->problems)},
-      {"variants", export_integer((int64_t)r->variants)},
-      {"images", export_integer((int64_t)r->images)},
-      {"portfolios", export_integer((int64_t)r->portfolios)},
-      {"compiled", export_integer((int64_t)r->compiled)},
-      {"stale", export_integer((int64_t)r->stale)}, {"image_bytes", export_integer(r->image_bytes)},
-      {"source_bytes", export_integer(r->source_bytes)}, {"notes", list_notes(r->notes)});
+      {"folder", json_string(folder)}, MEMBER(count, r, devices), MEMBER(count, r, problems),
+      MEMBER(count, r, variants), MEMBER(count, r, images), MEMBER(count, r, portfolios),
+      MEMBER(count, r, compiled), MEMBER(count, r, stale), MEMBER(integer, r, image_bytes),
+      MEMBER(integer, r, source_bytes), {"notes", list_notes(r->notes)});
   return cli_print_json(cli, object);
-}
-
-static const char *plural(size_t count) {
-  return count == 1 ? "" : "s";
 }
 
 static void export_print_result(const struct cli *cli, const char *folder,
@@ -59,12 +47,11 @@ static void export_print_result(const struct cli *cli, const char *folder,
     line += length + (line[length] == '\n');
   }
   printf("%s: %s.h, %s.c, example.c, CMakeLists.txt, README.md\n", folder, r->name, r->name);
-  printf(
-      "%zu device%s, %zu tuned problem%s, %zu variant%s in %zu image%s: %s of code, %s of source\n",
-      r->devices, plural(r->devices), r->problems, plural(r->problems), r->variants,
-      plural(r->variants), r->images, plural(r->images), print_bytes(r->image_bytes).text,
-      print_bytes(r->source_bytes).text);
-  if (r->portfolios) printf("%zu portfolio%s\n", r->portfolios, plural(r->portfolios));
+  printf("%s, %s, %s in %s: %s of code, %s of source\n", print_many(r->devices, "device").text,
+         print_many(r->problems, "tuned problem").text, print_many(r->variants, "variant").text,
+         print_many(r->images, "image").text, print_bytes(r->image_bytes).text,
+         print_bytes(r->source_bytes).text);
+  if (r->portfolios) puts(print_many(r->portfolios, "portfolio").text);
   printf("Build it there, and link it with -ldl; README.md says how it is used:\n  cc -std=c11 -O2 "
          "-c %s.c\n",
          r->name);

@@ -1,6 +1,7 @@
 /* Arranges records for people; see findings.h. */
 #include "findings.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +16,7 @@ static int open_implementations(struct cli *cli, struct findings *f) {
   int status = api_kernel_space(cli->kernel, &f->space, &cli->error);
   if (status) return status;
   f->implementations = calloc(f->space.implementations + 1, sizeof *f->implementations);
-  if (!f->implementations) return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
+  if (!f->implementations) return cli_no_memory(cli);
   for (size_t i = 0; i < f->space.implementations; i++) {
     const cugen_implementation_info *info = &f->space.implementation[i];
     snprintf(f->implementations[i].name, sizeof f->implementations[i].name, "%s", info->name);
@@ -134,14 +135,12 @@ static int findings_load_records(struct cli *cli, struct findings *f) {
   int status = api_kernel_stored(cli->kernel, 1, &all, &count, &cli->error);
   if (status) return status;
   f->right = calloc(count + 1, sizeof *f->right);
-  if (!f->right) return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
-  if (!trace_open(all, count, &f->trace)) return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
+  if (!f->right) return cli_no_memory(cli);
+  if (!trace_open(all, count, &f->trace)) return cli_no_memory(cli);
   take_records(f, all, count);
-  if (!findings_find_best(f)) return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
+  if (!findings_find_best(f)) return cli_no_memory(cli);
   if (f->right_count || f->failed_count || f->unpredicted_count) return CUGEN_OK;
-  const bool narrowed =
-      cli->where_count || cli->values[OPTION_PATTERN] || cli->values[OPTION_IMPLEMENTATION];
-  return narrowed ? refuse_left_out(cli, f) : refuse_stale(cli);
+  return cli_narrows(cli) ? refuse_left_out(cli, f) : refuse_stale(cli);
 }
 
 /* ---- All findings --------------------------------------------------------------------------- */
@@ -193,10 +192,27 @@ double findings_rate(const cugen_record *record) {
                              : 0;
 }
 
-double findings_peak(const struct findings *f) {
-  return records_peak(&f->ceilings);
+bool findings_has_roof(const struct findings *f) {
+  const cugen_record *r = f->right_count ? f->right[0] : NULL;
+  return r && r->flops > 0 && r->bytes > 0 && records_peak(&f->ceilings) > 0 &&
+         records_bandwidth(&f->ceilings) > 0;
 }
 
-double findings_bandwidth(const struct findings *f) {
-  return records_bandwidth(&f->ceilings);
+/* Returns true for problems of one kernel that differ only in sizes; another type would have
+   another ceiling. */
+static bool is_alike(const char *a, const char *b) {
+  struct setting one, other;
+  size_t length;
+  while (setting_next(&a, &one))
+    if (!setting_next(&b, &other) ||
+        !(setting_equal(&one, &other) || isdigit((unsigned char)*setting_value(&one, &length))))
+      return false;
+  return !setting_next(&b, &other);
+}
+
+bool findings_takes_other(const struct findings *f, const cugen_cache_set *set) {
+  return findings_is_kin(f, set) && is_alike(cugen_kernel_problem(f->kernel), set->problem) &&
+         set->seconds > 0 && set->flops > 0 && set->bytes > 0 && f->right_count &&
+         strcmp(set->best, "") != 0 &&
+         (set->flops != f->right[0]->flops || set->bytes != f->right[0]->bytes);
 }

@@ -73,10 +73,12 @@ size_t findings_implementation(const struct findings *findings, const char *vari
 
 /* Returns FLOP/s where operations are declared, else bytes/s; 0: neither is. */
 double findings_rate(const cugen_record *record);
-/* Return the ceilings in use: the measured one, else the peak; 0: not known. The ceiling of
-   arithmetic is that of the tensor cores if they do the kernel's operations. */
-double findings_peak(const struct findings *findings);
-double findings_bandwidth(const struct findings *findings);
+/* Returns true if a roofline can be drawn instead of mere rates: operations, bytes and both
+   ceilings are known. */
+bool findings_has_roof(const struct findings *findings);
+/* Returns true if the best of another problem is drawn as well: a problem of the same types, whose
+   intensity is another. */
+bool findings_takes_other(const struct findings *findings, const cugen_cache_set *set);
 
 /* ---- findings_find.c: findings_open's first step -------------------------------------------- */
 

@@ -51,8 +51,8 @@ static void wanted_free(struct wanted *wanted) {
 }
 
 /* Finds the wanted problem. The caller frees *out even after an error. */
-static int findings_find_find_wanted(struct cli *cli, const struct findings *f, size_t settings,
-                                     struct wanted *out) {
+static int find_wanted(struct cli *cli, const struct findings *f, size_t settings,
+                       struct wanted *out) {
   cugen_kernel *kernel;
   *out = (struct wanted){NULL, NULL, NULL, NULL, NULL};
   int status =
@@ -66,7 +66,7 @@ static int findings_find_find_wanted(struct cli *cli, const struct findings *f, 
   out->cpu_short = status ? NULL : strdup(api_kernel_problem_short(kernel));
   cugen_kernel_close(kernel);
   if (!status && (!out->gpu || !out->cpu || !out->gpu_short || !out->cpu_short))
-    status = cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
+    status = cli_no_memory(cli);
   return status;
 }
 
@@ -87,7 +87,7 @@ static const char *wanted_of(const struct wanted *wanted, const cugen_cache_set 
 
 /* Returns true if --device is an id, as other commands use it, and not a part of a device's
    name. */
-static bool findings_find_is_id(const char *device) {
+static bool is_device_id(const char *device) {
   const cugen_device_name named = device_parse(device);
   return !device ||
          (named.kind != CUGEN_DEVICE_NAMED && !(named.kind == CUGEN_DEVICE_CPU && *named.name));
@@ -118,7 +118,7 @@ static bool is_reachable(const char *problem, const char *now) {
 
 /* Returns true if the problems are equal, apart from defaults and from parameters that the config
    has got since. */
-static bool findings_find_is_meant(const char *problem, const char *wanted, const char *defaults) {
+static bool is_meant_problem(const char *problem, const char *wanted, const char *defaults) {
   struct setting theirs, mine;
   bool more = setting_next(&problem, &theirs);
   while (setting_next(&wanted, &mine))
@@ -171,15 +171,14 @@ static void append_others(struct cli *cli, const struct findings *f,
   if (!shown && !earlier) cli_append(cli, "' lists what is remembered");
 }
 
-static int findings_find_explain_nothing(struct cli *cli, const struct findings *f,
-                                         const struct wanted *wanted) {
+static int explain_nothing(struct cli *cli, const struct findings *f, const struct wanted *wanted) {
   struct wanted defaults;
   const char *device = cli->values[OPTION_DEVICE];
   bool cpu = device_parse(device).kind == CUGEN_DEVICE_CPU;
-  int status = findings_find_find_wanted(cli, f, 0, &defaults);
+  int status = find_wanted(cli, f, 0, &defaults);
   if (!status) {
     struct cli meant = *cli;
-    if (!findings_find_is_id(device)) meant.values[OPTION_DEVICE] = NULL;
+    if (!is_device_id(device)) meant.values[OPTION_DEVICE] = NULL;
     cli_fail(cli, CUGEN_ERROR_USAGE, "nothing is remembered of %s for %s%s%s; '", cli->operand,
              cpu ? wanted->cpu_short : wanted->gpu_short, device ? " on " : "",
              device ? device : "");
@@ -198,14 +197,13 @@ static int find_set(struct cli *cli, struct findings *f, const cugen_cache_set *
   filter.config = cli->operand;
   filter.device = cli->values[OPTION_DEVICE];
   *out = NULL;
-  int status = findings_find_find_wanted(cli, f, cli->setting_count, &wanted);
-  if (!status) status = findings_find_find_wanted(cli, f, 0, &defaults);
+  int status = find_wanted(cli, f, cli->setting_count, &wanted);
+  if (!status) status = find_wanted(cli, f, 0, &defaults);
   if (!status) status = api_cache_list(f->listing, &filter, &f->sets, &f->set_count, &cli->error);
   for (size_t i = 0; i < f->set_count && !status; i++) {
     const cugen_cache_set *set = &f->sets[i];
-    bool meant =
-        set->records && !is_no_tuning(set) && is_timed_so(set, wanted.measure) &&
-        findings_find_is_meant(set->problem, wanted_of(&wanted, set), wanted_of(&defaults, set));
+    bool meant = set->records && !is_no_tuning(set) && is_timed_so(set, wanted.measure) &&
+                 is_meant_problem(set->problem, wanted_of(&wanted, set), wanted_of(&defaults, set));
     if (meant && (!*out || is_better(set, *out))) *out = set;
   }
   wanted_free(&wanted);
@@ -215,14 +213,14 @@ static int find_set(struct cli *cli, struct findings *f, const cugen_cache_set *
 
 /* ---- The kernel of that set ----------------------------------------------------------------- */
 
-static int findings_find_open_kernel(struct cli *cli, const cugen_cache_set *set) {
+static int open_kernel_of_set(struct cli *cli, const cugen_cache_set *set) {
   const char *settings[MOST_SETTINGS];
   cugen_options options = cli_library_options(cli);
   options.device = set->device;
   options.arch = is_cpu_set(set) || !*set->arch ? NULL : set->arch;
   options.measure = set->measure;
   char *problem = strdup(set->problem);
-  if (!problem) return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
+  if (!problem) return cli_no_memory(cli);
   int status = cugen_open(&options, &cli->lib, &cli->error);
   size_t count = settings_cut(problem, settings, MOST_SETTINGS);
   if (!status)
@@ -237,15 +235,15 @@ static int list_problems(struct cli *cli, struct findings *f, const cugen_cache_
   cugen_cache_filter filter = {0};
   filter.config = cli->operand;
   char *device = strdup(set->device); /* copied, because the set is freed with the old list */
-  if (!device) return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
+  if (!device) return cli_no_memory(cli);
   filter.device = device;
   int status = api_cache_list(f->listing, &filter, &f->sets, &f->set_count, &cli->error);
   free(device);
   return status;
 }
 
-static int findings_find_open_set(struct cli *cli, struct findings *f, const cugen_cache_set *set) {
-  int status = findings_find_open_kernel(cli, set);
+static int open_set(struct cli *cli, struct findings *f, const cugen_cache_set *set) {
+  int status = open_kernel_of_set(cli, set);
   if (!status && !has_figures(cli->kernel, set))
     status = cli_fail(cli, CUGEN_ERROR_USAGE,
                       "the predictions of %s for %s come from a description that is unknown here; "
@@ -291,12 +289,12 @@ static int open_any(struct cli *cli, struct findings *f) {
   struct wanted wanted;
   bool used = false;
   int status = find_set(cli, f, &set);
-  if (status || set) return status ? status : findings_find_open_set(cli, f, set);
+  if (status || set) return status ? status : open_set(cli, f, set);
   if (!knows_any(f) && !cli->values[OPTION_DEVICE]) status = cli_open(cli);
   if (!status && cli->lib) status = cli_use_model(cli, &used);
   if (status || used) return status ? status : open_model(cli, f);
-  status = findings_find_find_wanted(cli, f, cli->setting_count, &wanted);
-  if (!status) status = findings_find_explain_nothing(cli, f, &wanted);
+  status = find_wanted(cli, f, cli->setting_count, &wanted);
+  if (!status) status = explain_nothing(cli, f, &wanted);
   wanted_free(&wanted);
   return status;
 }

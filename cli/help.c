@@ -94,13 +94,8 @@ static const enum cli_option rare[] = {
     OPTION_DEVICE_DIR, OPTION_TOOLKIT,         OPTION_NO_LIBRARY, OPTION_COMPILER,
     OPTION_COUNT};
 
-static bool has_option(const enum cli_option *options, enum cli_option wanted) {
-  while (*options != OPTION_COUNT && *options != wanted) options++;
-  return *options == wanted && wanted != OPTION_COUNT;
-}
-
 static bool takes_strategies(const struct cli_command *command) {
-  return has_option(command->options, OPTION_STRATEGY);
+  return commands_has(command->options, OPTION_STRATEGY);
 }
 
 /* Prints a line's words in lines of 80 columns, indented from the second one on. A line that begins
@@ -177,7 +172,7 @@ static void help_print_options(const struct cli_command *command, const enum cli
   char text[64];
   for (; *options != OPTION_COUNT; options++) {
     option_text(*options, text, sizeof text);
-    if (all || !has_option(rare, *options))
+    if (all || !commands_has(rare, *options))
       help_print_row(text, OF_OPTIONS, help_option(command, *options), out);
   }
 }
@@ -186,7 +181,7 @@ static void help_print_options(const struct cli_command *command, const enum cli
 static void name_options(const enum cli_option *options, bool all, char *text, size_t size) {
   for (; *options != OPTION_COUNT; options++) {
     size_t length = strlen(text);
-    if (all || has_option(rare, *options))
+    if (all || commands_has(rare, *options))
       snprintf(text + length, size - length, "%s--%s", length ? ", " : "",
                cli_options[*options].name);
   }
@@ -336,15 +331,20 @@ static void man_text(const char *text, FILE *out) {
   }
 }
 
+static void man_line(const char *text, FILE *out) {
+  man_text(text, out);
+  fputc('\n', out);
+}
+
+static void man_item(const char *name, const char *what, FILE *out) {
+  fputs(".TP\n.B ", out);
+  man_line(name, out);
+  man_line(what, out);
+}
+
 static void man_items(const char *title, const struct item *items, FILE *out) {
   fprintf(out, ".SH %s\n", title);
-  for (; items->name; items++) {
-    fputs(".TP\n.B ", out);
-    man_text(items->name, out);
-    fputc('\n', out);
-    man_text(items->what, out);
-    fputc('\n', out);
-  }
+  for (; items->name; items++) man_item(items->name, items->what, out);
 }
 
 static void man_options(const struct cli_command *command, const enum cli_option *options,
@@ -357,19 +357,14 @@ static void man_options(const struct cli_command *command, const enum cli_option
     man_text(row->name, out);
     fprintf(out, "\\fR%s%s%s\n", row->argument ? " \\fI" : "", row->argument ? row->argument : "",
             row->argument ? "\\fR" : "");
-    man_text(help_option(command, *options), out);
-    fputc('\n', out);
+    man_line(help_option(command, *options), out);
   }
 }
 
 static void man_strategies(FILE *out) {
   const char *name, *what;
   fputs(".PP\nStrategies:\n", out);
-  for (size_t i = 0; (name = api_strategy(i, &what)); i++) {
-    fprintf(out, ".TP\n.B %s\n", name);
-    man_text(what, out);
-    fputc('\n', out);
-  }
+  for (size_t i = 0; (name = api_strategy(i, &what)); i++) man_item(name, what, out);
 }
 
 static void man_command(const struct cli_command *command, FILE *out) {
@@ -377,16 +372,13 @@ static void man_command(const struct cli_command *command, FILE *out) {
   fprintf(out, ".SS cugen %s%s%s%s\n", command->name, command->operand ? " " : "",
           command->operand ? command->operand : "",
           commands_take_options(command) ? " [OPTION]..." : "");
-  man_text(*command->details ? command->details : command->summary, out);
-  fputc('\n', out);
+  man_line(*command->details ? command->details : command->summary, out);
   if (command->more) {
     fputs(".PP\n", out);
-    man_text(command->more, out);
-    fputc('\n', out);
+    man_line(command->more, out);
   }
   fputs(".PP\nExample:\n.B ", out);
-  man_text(command->example, out);
-  fputc('\n', out);
+  man_line(command->example, out);
   man_options(command, command->options, out);
   if (takes_strategies(command)) man_strategies(out);
   if (command->common && command->device) man_options(command, own, out);

@@ -21,6 +21,16 @@ json_t *json_device(const void *info) {
       MEMBER(known_integer, device, shared_bytes_per_block));
 }
 
+json_t *json_extents(const int64_t *numbers, int count) {
+  json_t *array = json_array();
+  for (int i = 0; i < count; i++) json_array_append_new(array, json_integer(numbers[i]));
+  return array;
+}
+
+json_t *json_size(const unsigned int size[3]) {
+  return json_extents((const int64_t[]){size[0], size[1], size[2]}, 3);
+}
+
 json_t *json_kernel(const struct cli *cli) {
   return JSON_NEW({"kernel", json_string(cugen_kernel_name(cli->kernel))},
                   {"problem", json_string(cugen_kernel_problem(cli->kernel))},

@@ -14,8 +14,11 @@ int cli_filter(struct cli *cli, bool all) {
   filter.variant = cli->values[OPTION_PATTERN];
   filter.implementation = cli->values[OPTION_IMPLEMENTATION];
   filter.all = all;
-  bool any = filter.where_count || filter.variant || filter.implementation || filter.all;
-  return api_kernel_filter(cli->kernel, any ? &filter : NULL, &cli->error);
+  return api_kernel_filter(cli->kernel, all || cli_narrows(cli) ? &filter : NULL, &cli->error);
+}
+
+bool cli_narrows(const struct cli *cli) {
+  return cli->where_count || cli->values[OPTION_PATTERN] || cli->values[OPTION_IMPLEMENTATION];
 }
 
 void cli_explain_list(struct cli *cli) {

@@ -76,10 +76,6 @@ int launches_print(struct cli *cli, const struct launches *launches, const char 
   return table_close(&table, 2, out, &cli->error);
 }
 
-static json_t *size_json(const unsigned int size[3]) {
-  return json_pack("[I, I, I]", (json_int_t)size[0], (json_int_t)size[1], (json_int_t)size[2]);
-}
-
 static json_t *passes_json(const char *passes) {
   json_t *array = json_array();
   while (*passes) {
@@ -94,8 +90,8 @@ static json_t *passes_json(const char *passes) {
 static json_t *launch_json(const void *item) {
   const cugen_launch_info *launch = item;
   return JSON_NEW(MEMBER(string, launch, entry), MEMBER(optional_string, launch, place),
-                  MEMBER(integer, launch, line), {"grid", size_json(launch->grid)},
-                  {"block", size_json(launch->block)},
+                  MEMBER(integer, launch, line), {"grid", json_size(launch->grid)},
+                  {"block", json_size(launch->block)},
                   {"dynamic_shared_bytes", json_integer(launch->shared_bytes)},
                   {"carveout", launch->carveout < 0 ? json_null() : json_integer(launch->carveout)},
                   MEMBER(boolean, launch, overlap), MEMBER(boolean, launch, cooperative),

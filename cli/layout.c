@@ -174,14 +174,13 @@ static int layout_add_json(const struct layout_request *r, size_t which, json_t 
   struct layout_accesses accesses;
   int status = layout_count(r, which, &accesses);
   if (status) return status;
-  json_t *shape = json_array();
-  for (int i = 0; i < array->rank; i++) json_array_append_new(shape, json_integer(array->shape[i]));
-  json_t *object = JSON_NEW(
-      MEMBER(string, array, name), MEMBER(string, array, memory), MEMBER(string, array, dtype),
-      {"shape", shape}, MEMBER(string, array, layout), MEMBER(integer, array, stages),
-      MEMBER(integer, array, bytes), MEMBER(optional_string, array, file),
-      MEMBER(integer, array, line), {"offsets", layout_json_offsets(r, which)},
-      {"accesses", layout_json_accesses(array, &accesses)});
+  json_t *object =
+      JSON_NEW(MEMBER(string, array, name), MEMBER(string, array, memory),
+               MEMBER(string, array, dtype), {"shape", json_extents(array->shape, array->rank)},
+               MEMBER(string, array, layout), MEMBER(integer, array, stages),
+               MEMBER(integer, array, bytes), MEMBER(optional_string, array, file),
+               MEMBER(integer, array, line), {"offsets", layout_json_offsets(r, which)},
+               {"accesses", layout_json_accesses(array, &accesses)});
   json_array_append_new(list, object);
   return CUGEN_OK;
 }

@@ -32,6 +32,14 @@ int cli_open_cache(struct cli *cli) {
   return cugen_open(&options, &cli->lib, &cli->error);
 }
 
+cugen_cache_filter cli_cache_filter(const struct cli *cli) {
+  return (cugen_cache_filter){.config = cli->operand,
+                              .problem = cli->values[OPTION_PROBLEM],
+                              .device = cli->values[OPTION_DEVICE],
+                              .measure = cli->values[OPTION_MEASURE],
+                              .failed = options_given(cli, OPTION_FAILED)};
+}
+
 /* Names this program as the worker, unless the environment names one. */
 static const char *own_worker(struct cli *cli) {
   const char *named = getenv("CUGEN_WORKER");
@@ -47,7 +55,7 @@ bool cli_is_stopped(void *context) {
   return stop_asked();
 }
 
-static int cli_library_ask_stop(void *context) {
+static int library_ask_stop(void *context) {
   return cli_is_stopped(context);
 }
 
@@ -62,7 +70,7 @@ static int expected_threads(const struct cli *cli) {
 int cli_open(struct cli *cli) {
   cugen_options options = cli_library_options(cli);
   options.worker = own_worker(cli);
-  options.stop = cli_library_ask_stop;
+  options.stop = library_ask_stop;
   const bool tunes = cli->command == &cli_commands[COMMAND_TUNE];
   /* Signals are caught from now on, before there is anything to remove at the end, such as a
      compiler's folder. */
@@ -101,4 +109,20 @@ bool cli_remark_no_cache(const struct cli *cli) {
   const bool missing = api_cache_parse(name) == CUGEN_CACHE_FILE && access(name, F_OK) != 0;
   if (missing) cli_remark(cli, "%s: there is no database there, so nothing is remembered", name);
   return missing;
+}
+
+/* Other users see the words of a command line (ps). So a connection string is copied elsewhere, and
+   only its scheme is left in place. Without memory for the copy the string stays. */
+static char *hide(char *word) {
+  static const char mark[] = "://";
+  char *secret = strstr(word, mark);
+  char *copy = secret && strchr(secret, '@') ? strdup(word) : NULL;
+  if (!copy) return word;
+  secret += sizeof mark - 1;
+  memset(secret, 'x', strlen(secret));
+  return copy;
+}
+
+void secrets_hide(int argc, char **argv) {
+  for (int i = 1; i < argc; i++) argv[i] = hide(argv[i]);
 }

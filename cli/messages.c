@@ -19,6 +19,10 @@ int cli_fail(struct cli *cli, int status, const char *format, ...) {
   return cli->error.status = status;
 }
 
+int cli_no_memory(struct cli *cli) {
+  return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
+}
+
 int cli_place(struct cli *cli, const char *file, size_t line) {
   if (line > INT_MAX || strlen(file) >= sizeof cli->error.file) return cli->error.status;
   memcpy(cli->error.file, file, strlen(file) + 1);
@@ -46,11 +50,10 @@ void cli_remark(const struct cli *cli, const char *format, ...) {
 }
 
 int cli_print_json(struct cli *cli, json_t *object) {
-  if (cli->answers && json_array_append_new(cli->answers, object))
-    return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
+  if (cli->answers && json_array_append_new(cli->answers, object)) return cli_no_memory(cli);
   if (cli->answers) return CUGEN_OK;
   cli->answered = true;
   if (!cli->serve) return json_print(object, stdout, &cli->error);
   cli->serve->result = json_document(object);
-  return cli->serve->result ? CUGEN_OK : cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
+  return cli->serve->result ? CUGEN_OK : cli_no_memory(cli);
 }

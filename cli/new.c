@@ -63,8 +63,8 @@ int command_new(struct cli *cli) {
   } else {
     char *config = new_path(cli, &draft, ".lua"),
          *reference = new_path(cli, &draft, "_reference.cu");
-    status = config && reference ? new_write_files(cli, &draft, config, reference)
-                                 : cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
+    status =
+        config && reference ? new_write_files(cli, &draft, config, reference) : cli_no_memory(cli);
     free(config);
     free(reference);
   }

@@ -62,7 +62,7 @@ static int occupancy_find_best(struct cli *cli, const cugen_stored_record *all, 
   const bool failed = !wanted || !places;
   free(wanted);
   free(places);
-  return failed ? cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory") : CUGEN_OK;
+  return failed ? cli_no_memory(cli) : CUGEN_OK;
 }
 
 /* Sets *out to NULL if there is no such record. */
@@ -136,19 +136,13 @@ static int take_record(struct cli *cli, const char *variant, struct kernel *out)
 
 static int take_kernel(struct cli *cli, struct kernel *out) {
   const char *source, *name = "", *variant = cli->values[OPTION_VARIANT];
-  int status = cli_fall_back(cli);
-  if (!status)
-    status = cugen_kernel_open(cli->lib, cli->operand, cli->settings, cli->setting_count,
-                               &cli->kernel, &cli->error);
-  if (status) cli_explain_list(cli);
-  if (!status) status = cli_filter(cli, options_given(cli, OPTION_EVERY));
+  int status = cli_open_kernel(cli);
   if (!status) status = cli_use_check_on_cpu(cli);
   if (!status && variant)
     status = cugen_kernel_source(cli->kernel, variant, &source, &name, &cli->error);
   if (status) return status;
   char *whole = strdup(name); /* copied, because the kernel may be closed */
-  status =
-      whole ? take_record(cli, whole, out) : cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
+  status = whole ? take_record(cli, whole, out) : cli_no_memory(cli);
   free(whole);
   return status;
 }
@@ -314,8 +308,7 @@ int command_occupancy(struct cli *cli) {
   struct kernel kernel = {.takes = {.registers = 32, .threads = 256}};
   struct answers answers = {0};
   const char *device = cli->values[OPTION_DEVICE];
-  int status = cli_open(cli);
-  if (!status && cli->operand) status = take_kernel(cli, &kernel);
+  int status = cli->operand ? take_kernel(cli, &kernel) : cli_open(cli);
   if (!status) status = occupancy_take_options(cli, &kernel.takes);
   bool one = device && (!cli->operand || device_parse(device).kind != CUGEN_DEVICE_CPU);
   if (!status)

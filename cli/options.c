@@ -40,7 +40,7 @@ struct tables {
   size_t count;
 };
 
-static void options_add_options(struct tables *tables, const enum cli_option *options) {
+static void add_option_rows(struct tables *tables, const enum cli_option *options) {
   for (; *options != OPTION_COUNT; options++) {
     const struct cli_option_row *row = &cli_options[*options];
     int argument = !row->argument                         ? no_argument
@@ -56,7 +56,7 @@ static void options_add_options(struct tables *tables, const enum cli_option *op
   }
 }
 
-static enum cli_option options_option_of(int code) {
+static enum cli_option option_of_code(int code) {
   if (code >= 256) return (enum cli_option)(code - 256);
   for (int i = 0; i < OPTION_COUNT; i++)
     if (cli_options[i].letter && cli_options[i].letter == code) return (enum cli_option)i;
@@ -80,7 +80,7 @@ static int fail_unknown(struct cli *cli, const struct tables *tables, const char
 /* Reports a word to which getopt_long returned '?' or ':': an unknown option, or a wrong use of a
    known one. */
 static int fail_option(struct cli *cli, const struct tables *tables, int code, const char *word) {
-  enum cli_option option = options_option_of(optopt);
+  enum cli_option option = option_of_code(optopt);
   if (code == ':' && option != OPTION_COUNT)
     return cli_fail(cli, CUGEN_ERROR_USAGE, "--%s needs a value: --%s %s", cli_options[option].name,
                     cli_options[option].name, cli_options[option].argument);
@@ -162,11 +162,11 @@ static int take_operands(struct cli *cli, char **argv, int count) {
 
 int options_parse(struct cli *cli, int argc, char **argv) {
   struct tables tables = {.letters = ":"};
-  options_add_options(&tables, cli->command->options);
-  if (cli->command->common) options_add_options(&tables, cli_common);
+  add_option_rows(&tables, cli->command->options);
+  if (cli->command->common) add_option_rows(&tables, cli_common);
   cli->settings = calloc((size_t)argc + 1, sizeof *cli->settings);
   cli->wheres = calloc((size_t)argc + 1, sizeof *cli->wheres);
-  if (!cli->settings || !cli->wheres) return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
+  if (!cli->settings || !cli->wheres) return cli_no_memory(cli);
   opterr = 0;
   for (;;) {
     int before = optind ? optind : 1;
@@ -174,7 +174,7 @@ int options_parse(struct cli *cli, int argc, char **argv) {
     if (code == -1) break;
     if (code == '?' || code == ':')
       return fail_option(cli, &tables, code, argv[optind > before ? optind - 1 : before]);
-    enum cli_option option = options_option_of(code);
+    enum cli_option option = option_of_code(code);
     const char *argument = cli_options[option].argument;
     const char *value = argument && options_word(argument).optional
                             ? optional_number((const char *const *)argv, argc)

@@ -88,12 +88,6 @@ static int portfolio_print_variants(struct cli *cli, const cugen_portfolio *p) {
   return table_close(&table, 0, stdout, &cli->error);
 }
 
-/* Returns true if --where or the like left out variants, of which no records were read. */
-static bool portfolio_is_filtered(const struct cli *cli) {
-  return cli->where_count || options_given(cli, OPTION_IMPLEMENTATION) ||
-         options_given(cli, OPTION_PATTERN);
-}
-
 int portfolio_print(struct cli *cli, const cugen_portfolio *p) {
   printf("Portfolio of %s", print_many(p->variant_count, "variant").text);
   if (p->kernels && p->kernels < p->variant_count)
@@ -114,8 +108,7 @@ int portfolio_print(struct cli *cli, const cugen_portfolio *p) {
   print_not_counted(p);
   if (p->unserved)
     printf("%s problem%s no correct variant%s yet.\n", print_count(p->unserved).text,
-           p->unserved == 1 ? " has" : "s have",
-           portfolio_is_filtered(cli) ? " of those asked for" : "");
+           p->unserved == 1 ? " has" : "s have", cli_narrows(cli) ? " of those asked for" : "");
   return CUGEN_OK;
 }
 
@@ -131,7 +124,7 @@ static int by_loss(const void *a, const void *b) {
 static void portfolio_add_problem(const struct cli *cli, struct table *table,
                                   const cugen_portfolio *p,
                                   const cugen_portfolio_problem *problem) {
-  const char *none = portfolio_is_filtered(cli) ? "none asked for is right" : "none is right";
+  const char *none = cli_narrows(cli) ? "none asked for is right" : "none is right";
   char *own = settings_take(problem->problem, p->problem_class, false);
   const bool served = problem->variant < p->variant_count;
   table_cell(table, own && *own ? own : problem->problem);
@@ -155,7 +148,7 @@ int portfolio_print_problems(struct cli *cli, const cugen_portfolio *p, size_t t
   struct table table;
   const cugen_portfolio_problem **sorted =
       calloc(p->problems + 1, sizeof(const cugen_portfolio_problem *));
-  if (!sorted) return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
+  if (!sorted) return cli_no_memory(cli);
   for (size_t i = 0; i < p->problems; i++) sorted[i] = &p->problem[i];
   qsort(sorted, p->problems, sizeof *sorted, by_loss);
   const size_t shown = options_given(cli, OPTION_WIDE) || p->problems < top ? p->problems : top;

@@ -26,7 +26,7 @@ static int reopen(struct cli *cli) {
 
 /* A status that nothing could be predicted is left to the caller, which looks for records
    anyway. */
-static int predict_predict(struct cli *cli, size_t most) {
+static int predict_first(struct cli *cli, size_t most) {
   cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
   options.strategy = "exhaustive";
   options.budget_count = most;
@@ -46,7 +46,7 @@ static int predict_one(struct cli *cli, const char *variant, bool all) {
   filter.variant = name;
   filter.all = all;
   status = api_kernel_filter(cli->kernel, &filter, &cli->error);
-  return status ? status : predict_predict(cli, 1);
+  return status ? status : predict_first(cli, 1);
 }
 
 static int predict_defaults(struct cli *cli) {
@@ -70,13 +70,12 @@ static int predict_defaults(struct cli *cli) {
 
 int cli_predict(struct cli *cli) {
   const char *variant = cli->values[OPTION_VARIANT];
-  bool named = variant || cli->where_count || cli->values[OPTION_PATTERN] ||
-               cli->values[OPTION_IMPLEMENTATION];
+  const bool named = variant || cli_narrows(cli);
   int status = reopen(cli);
   if (status) return status;
   cli_remark(cli, "nothing is remembered of %s for this problem on %s: predicting %s", cli->operand,
              cli->values[OPTION_DEVICE],
              named ? "what the options name" : "one variant of each implementation");
   if (variant) return predict_one(cli, variant, true);
-  return named ? predict_predict(cli, MOST_NAMED) : predict_defaults(cli);
+  return named ? predict_first(cli, MOST_NAMED) : predict_defaults(cli);
 }

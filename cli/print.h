@@ -46,6 +46,8 @@ char *print_clean(const char *text, size_t length);
 /* ---- JSON ----------------------------------------------------------------------------------- */
 
 json_t *json_device(const void *device); /* a cugen_device_info */
+json_t *json_extents(const int64_t *numbers, int count);
+json_t *json_size(const unsigned int size[3]); /* x, y, z of a grid, a block or a place in one */
 struct cli;
 /* Begins an object with the kernel, its problem and its device. */
 json_t *json_kernel(const struct cli *cli);

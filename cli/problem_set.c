@@ -12,10 +12,6 @@
 
 enum { MOST_BYTES = 1 << 24, MOST_NAMES = 64, MOST_TOLD = 64 };
 
-static int fail_memory(struct cli *cli) {
-  return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
-}
-
 /* ---- One line: a product of lists ----------------------------------------------------------- */
 
 struct word {
@@ -132,7 +128,7 @@ static int problem_set_add_product(struct cli *cli, struct problem_set *set,
     return cli_fail(cli, CUGEN_ERROR_USAGE, "%smore than %d problems: tune fewer together",
                     line->where, CUGEN_MOST_PROBLEMS);
   for (size_t i = 0; i < count; i++)
-    if (!add_combination(set, line, i)) return fail_memory(cli);
+    if (!add_combination(set, line, i)) return cli_no_memory(cli);
   return CUGEN_OK;
 }
 
@@ -198,7 +194,7 @@ static int problem_set_add_object(struct cli *cli, struct problem_set *set, cons
   json_object_foreach(object, name, value) {
     if (!status) status = write_field(cli, where, name, value, &line);
   }
-  if (line.failed && !status) status = fail_memory(cli);
+  if (line.failed && !status) status = cli_no_memory(cli);
   if (!status) status = problem_set_add_line(cli, set, where, text_get(&line), line.length);
   text_free(&line);
   return status;
@@ -221,7 +217,7 @@ static int add_array(struct cli *cli, struct problem_set *set, const char *path,
   for (size_t i = 0; !status && i < json_array_size(array); i++) {
     char *where;
     if (asprintf(&where, "%s: problem %zu: ", path, i + 1) < 0)
-      return json_decref(array), fail_memory(cli);
+      return json_decref(array), cli_no_memory(cli);
     status = problem_set_add_object(cli, set, where, json_array_get(array, i));
     free(where);
   }
@@ -246,7 +242,7 @@ static int add_text_line(struct cli *cli, struct problem_set *set, const char *p
   const size_t before = set->count;
   while (length && strchr(" \t\r", *text)) text++, length--;
   if (!length || *text == '#') return CUGEN_OK;
-  if (asprintf(&where, "%s:%zu: ", path, number) < 0) return fail_memory(cli);
+  if (asprintf(&where, "%s:%zu: ", path, number) < 0) return cli_no_memory(cli);
   int status = *text == '{' ? add_json_line(cli, set, path, number, where, text, length)
                             : problem_set_add_line(cli, set, where, text, length);
   free(where);

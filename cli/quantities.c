@@ -11,9 +11,10 @@ static struct shown show_rate(const cugen_record *r) {
 
 /* Each quantity: whether record r has it, and how it is shown.
 
-   - No rate in watts is shown for other runs: the energy was measured under continuous load, and
-     the time perhaps not.
-   - On the cpu device only the dynamic bytes are known, not those of the kernel's own arrays. */
+   - POWER is in J/s and not in W, because the energy was measured under continuous load and the
+     time perhaps was not.
+   - DYNAMIC_ALONE is for the cpu device, where the bytes of the kernel's own arrays are not
+     known. */
 #define ROWS(ROW)                                                                                  \
   ROW(TIME, r->seconds > 0, print_seconds(r->seconds))                                             \
   ROW(MEASURED, r->seconds > 0 && !r->predicted, print_seconds(r->seconds))                        \

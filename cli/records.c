@@ -41,10 +41,6 @@ static const struct column {
 };
 enum { RATE = 6, ROOFLINE = 7, COLUMNS = sizeof columns / sizeof *columns };
 
-static bool records_by_rate(const struct cli *cli) {
-  return cli_ranks_by_rate(cli->kernel);
-}
-
 /* Returns the column at a place: the rate comes first if variants are ranked by it. */
 static size_t records_column_at(size_t place, bool rate_first) {
   if (!rate_first || place > RATE) return place;
@@ -117,7 +113,7 @@ static int records_rank(struct cli *cli, struct ranking *out) {
   size_t count;
   const cugen_record *all = api_records(cli->kernel, &count);
   *out = (struct ranking){.places = calloc(count + 1, sizeof *out->places)};
-  if (!out->places) return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
+  if (!out->places) return cli_no_memory(cli);
   for (size_t i = 0; next_right(cli, i, &record); i++) {
     if (i == 0 || record.cost > group.least * CUGEN_TIE)
       group = (struct group){.least = record.cost};
@@ -148,8 +144,7 @@ static int records_each_row(struct cli *cli, const struct ranking *ranking, size
                             void *context) {
   cugen_record record;
   for (size_t i = 0; i < end && next_right(cli, i, &record); i++)
-    if (is_row(ranking, i) && !use(context, &record, i))
-      return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
+    if (is_row(ranking, i) && !use(context, &record, i)) return cli_no_memory(cli);
   return CUGEN_OK;
 }
 
@@ -226,8 +221,7 @@ static int take_tried(struct cli *cli, struct settings *variants) {
   size_t count;
   const cugen_record *all = api_records(cli->kernel, &count);
   for (size_t i = 0; i < count; i++)
-    if (!settings_add_tried(variants, all[i].variant))
-      return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
+    if (!settings_add_tried(variants, all[i].variant)) return cli_no_memory(cli);
   return CUGEN_OK;
 }
 
@@ -308,7 +302,7 @@ const char *records_preference(const struct cli *cli) {
 }
 
 static void print_ranking(const struct cli *cli, bool tied) {
-  bool rate = records_by_rate(cli);
+  bool rate = cli_ranks_by_rate(cli->kernel);
   const enum objective_kind objective = api_kernel_objective(cli->kernel);
   const char *const text = api_kernel_objective_text(cli->kernel);
   const char *const unit = objective == OBJECTIVE_FLOPS ? "GFLOP/s" : rate ? "GB/s" : text;
@@ -326,7 +320,7 @@ static void print_ranking(const struct cli *cli, bool tied) {
 
 static int print_best(struct cli *cli, const struct ranking *ranking, size_t top) {
   struct best best = {
-      .ranking = ranking, .rate_first = records_by_rate(cli), .narrow = cli->width > 0};
+      .ranking = ranking, .rate_first = cli_ranks_by_rate(cli->kernel), .narrow = cli->width > 0};
   const size_t end = records_end_of(ranking, top);
   if (!end) return CUGEN_OK;
   int status = records_print_table(cli, &best, end);
@@ -341,6 +335,43 @@ int records_print_best(struct cli *cli, size_t top, size_t *right) {
   if (right) *right = ranking.count;
   if (!status) status = print_best(cli, &ranking, top);
   free(ranking.places);
+  return status;
+}
+
+/* ---- Time against energy -------------------------------------------------------------------- */
+
+static int by_seconds(const void *a, const void *b) {
+  const cugen_record *x = a, *y = b;
+  return (x->seconds > y->seconds) - (x->seconds < y->seconds);
+}
+
+static int print_front(struct cli *cli, const cugen_record *records, size_t count) {
+  static const struct table_column front_columns[] = {{"time", TABLE_RIGHT, 0},
+                                                      {"energy", TABLE_RIGHT, 0},
+                                                      {"energy / time", TABLE_RIGHT, 0},
+                                                      {"variant", TABLE_WRAP, 0}};
+  static const enum quantity shown[] = {QUANTITY_TIME, QUANTITY_ENERGY, QUANTITY_POWER};
+  struct table table;
+  puts("\nNo other variant beats these in both time and energy:");
+  table_open(&table, cli, front_columns, sizeof front_columns / sizeof *front_columns);
+  for (size_t i = 0; i < count; i++) {
+    for (size_t c = 0; c < sizeof shown / sizeof *shown; c++)
+      table_cell(&table, quantities[shown[c]].show(&records[i]).text);
+    table_cell(&table, records[i].variant);
+  }
+  return table_close(&table, 0, stdout, &cli->error);
+}
+
+int records_print_front(struct cli *cli) {
+  size_t all, count = 0;
+  const cugen_record *records = api_records(cli->kernel, &all);
+  cugen_record *front = calloc(all + 1, sizeof *front);
+  if (!front) return cli_no_memory(cli);
+  for (size_t i = 0; i < all; i++)
+    if (records[i].non_dominated) front[count++] = records[i];
+  qsort(front, count, sizeof *front, by_seconds);
+  int status = count ? print_front(cli, front, count) : CUGEN_OK;
+  free(front);
   return status;
 }
 

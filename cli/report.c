@@ -23,7 +23,6 @@
 #include "layout.h"
 #include "option_names.h"
 #include "quantities.h"
-#include "ranges.h"
 #include "records.h"
 
 /* ---- Variants ------------------------------------------------------------------------------- */
@@ -127,7 +126,8 @@ static json_t *others_json(const struct findings *f) {
                  {"time", *set->best ? json_string(print_seconds(set->seconds).text) : json_null()},
                  {"rate", json_number(rate)}, {"flops", json_boolean(set->flops > 0)},
                  {"intensity", set->bytes > 0 ? json_number(set->flops / set->bytes) : json_null()},
-                 {"alike", json_boolean(ranges_takes_other(f, set))}, MEMBER(count, set, records)));
+                 {"alike", json_boolean(findings_takes_other(f, set))},
+                 MEMBER(count, set, records)));
   }
   return all;
 }
@@ -227,13 +227,13 @@ static json_t *machine_json(const struct findings *f) {
 }
 
 /* The members "flops" and "bandwidth" are measured, "flops_peak" and "bandwidth_peak" theoretical;
-   "peak" and "memory" are the ceilings in use (findings_peak, findings_bandwidth). */
+   "peak" and "memory" are the ceilings in use (records_peak, records_bandwidth). */
 static json_t *report_ceilings_json(const struct findings *f) {
   const cugen_ceilings *c = &f->ceilings;
   return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "flops", c->flops, "flops_peak",
                    c->flops_peak, "bandwidth", c->bandwidth, "bandwidth_peak", c->bandwidth_peak,
-                   "multiply_adds", records_multiply_adds(c), "peak", findings_peak(f), "memory",
-                   findings_bandwidth(f));
+                   "multiply_adds", records_multiply_adds(c), "peak", records_peak(&f->ceilings),
+                   "memory", records_bandwidth(&f->ceilings));
 }
 
 /* ---- What was proved ------------------------------------------------------------------------ */
@@ -290,7 +290,7 @@ static json_t *run_json(const struct page *page) {
       MEMBER(boolean, f, predicted), {"cpu", json_boolean(findings_on_cpu(f))},
       {"by_rate", json_boolean(cli_ranks_by_rate(f->kernel))},
       {"by_time", json_boolean(api_kernel_objective(f->kernel) == OBJECTIVE_TIME)},
-      {"roof", json_boolean(ranges_has_roof(f))}, {"dtype", json_string(f->ceilings.dtype)},
+      {"roof", json_boolean(findings_has_roof(f))}, {"dtype", json_string(f->ceilings.dtype)},
       {"flops", json_boolean(best && best->flops > 0)},
       {"operations", best ? json_number(best->flops) : json_null()},
       {"bytes", best ? json_number(best->bytes) : json_null()},

@@ -11,7 +11,6 @@
 #include "plot.h"
 #include "print.h"
 #include "quantities.h"
-#include "ranges.h"
 #include "records.h"
 #include "report.h"
 #include "table.h"
@@ -213,8 +212,8 @@ static void roofline_add_variant(struct table *table, const struct findings *f,
   char name[96];
   bool alone = f->implementations[findings_implementation(f, r->variant)].right == 1;
   snprintf(name, sizeof name, "%.*s", VARIANT_IMPLEMENTATION(r->variant));
-  add_request(table, quantity_requested(r), records_served(r, &f->ceilings), findings_peak(f),
-              plot_rate(findings_rate(r), true),
+  add_request(table, quantity_requested(r), records_served(r, &f->ceilings),
+              records_peak(&f->ceilings), plot_rate(findings_rate(r), true),
               alone || f->right_count > MOST_ROWS ? name : r->variant);
 }
 
@@ -222,11 +221,11 @@ static void roofline_add_variant(struct table *table, const struct findings *f,
    that comes from the caches. */
 static int roofline_print_requests(struct cli *cli, const struct findings *f) {
   const cugen_record **rows = calloc(f->right_count + 1, sizeof *rows), *best = f->right[0];
-  if (!rows) return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
+  if (!rows) return cli_no_memory(cli);
   size_t count = choose_rows(f, rows);
-  const struct shown bandwidth =
-                         print_format("at %.40s", print_bandwidth(findings_bandwidth(f)).text),
-                     peak = print_format("of %.40s", print_flops(findings_peak(f)).text);
+  const struct shown bandwidth = print_format(
+                         "at %.40s", print_bandwidth(records_bandwidth(&f->ceilings)).text),
+                     peak = print_format("of %.40s", print_flops(records_peak(&f->ceilings)).text);
   const struct table_column columns[] = {{"requests", TABLE_RIGHT, 0},
                                          {bandwidth.text, TABLE_RIGHT, 0},
                                          {peak.text, TABLE_RIGHT, 0},
@@ -235,9 +234,10 @@ static int roofline_print_requests(struct cli *cli, const struct findings *f) {
   struct table table;
   table_open(&table, cli, columns, sizeof columns / sizeof *columns);
   for (size_t i = 0; i < count; i++) roofline_add_variant(&table, f, rows[i]);
-  double own = best->flops / best->bytes, served = own * findings_bandwidth(f);
-  add_request(&table, own, served < findings_peak(f) ? served : findings_peak(f), findings_peak(f),
-              (struct shown){"-"}, "the problem, each byte moved once");
+  double own = best->flops / best->bytes, served = own * records_bandwidth(&f->ceilings);
+  add_request(&table, own,
+              served < records_peak(&f->ceilings) ? served : records_peak(&f->ceilings),
+              records_peak(&f->ceilings), (struct shown){"-"}, "the problem, each byte moved once");
   free(rows);
   putchar('\n');
   int status = table_close(&table, 0, stdout, &cli->error);
@@ -250,7 +250,7 @@ static int roofline_print_plot(struct cli *cli, const struct findings *f) {
   findings_print_heading(cli, f);
   int status = chart_text(f, width, 21, stdout);
   if (status) return cli_fail(cli, status, "out of memory");
-  if (!ranges_has_roof(f)) return CUGEN_OK;
+  if (!findings_has_roof(f)) return CUGEN_OK;
   records_print_roofline(cli, f->right[0], &f->ceilings);
   for (size_t i = 0; i < f->right_count; i++)
     if (quantity_requested(f->right[i]) > 0) return roofline_print_requests(cli, f);
@@ -297,8 +297,7 @@ static int roofline_draw(struct cli *cli) {
 int command_roofline(struct cli *cli) {
   if (cli->operand) return roofline_draw(cli);
   cugen_ceilings all[DTYPES];
-  if (cli->where_count || cli->values[OPTION_PATTERN] || cli->values[OPTION_IMPLEMENTATION] ||
-      options_given(cli, OPTION_EVERY))
+  if (cli_narrows(cli) || options_given(cli, OPTION_EVERY))
     return cli_fail(
         cli, CUGEN_ERROR_USAGE,
         "--variant, --implementation, --where and --all need a CONFIG: cugen roofline CONFIG");

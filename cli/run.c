@@ -140,8 +140,7 @@ static int run_on_progress(const cugen_progress *state, void *context) {
 
 /* Runs the variant. On a terminal a line says what is being waited for, because a reference may
    take minutes. */
-static int cli_run_variant(struct cli *cli, const char *variant, double timeout,
-                           cugen_record *out) {
+static int run_variant(struct cli *cli, const char *variant, double timeout, cugen_record *out) {
   struct progress progress;
   progress_open(&progress, options_given(cli, OPTION_QUIET));
   api_kernel_watch_run(cli->kernel, run_on_progress, &progress);
@@ -165,7 +164,7 @@ int command_run(struct cli *cli) {
   json_t *chosen = json_choice(&choice);
   const char *variant = choice.variant ? choice.variant : cli->values[OPTION_VARIANT];
   const size_t failed = choice.variant ? cli_failed(cli, &choice) : 0;
-  status = cli_run_variant(cli, variant, timeout, &record);
+  status = run_variant(cli, variant, timeout, &record);
   if (!status && choice.variant)
     cli_remark_choice(cli, &choice, failed); /* only now, so that an error comes without remarks */
   struct launches launches = {NULL, 0, NULL};

@@ -175,9 +175,9 @@ static int print_to_memory(struct cli *cli, int (*print)(struct cli *, const voi
                            const void *of, char **text) {
   size_t length;
   FILE *stream = open_memstream(text, &length);
-  if (!stream) return *text = NULL, cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
+  if (!stream) return *text = NULL, cli_no_memory(cli);
   int status = print(cli, of, stream);
-  if (fclose(stream) != 0 && !status) status = cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
+  if (fclose(stream) != 0 && !status) status = cli_no_memory(cli);
   return status;
 }
 
@@ -190,17 +190,11 @@ static int print_whole(struct cli *cli, int (*print)(struct cli *, const void *,
   return status;
 }
 
-static json_t *extents_json(const int64_t *numbers, int rank) {
-  json_t *array = json_array();
-  for (int i = 0; i < rank; i++) json_array_append_new(array, json_integer(numbers[i]));
-  return array;
-}
-
 static json_t *argument_json(const cugen_argument_info *argument) {
   return JSON_NEW(MEMBER(string, argument, name), {"kind", json_string(kinds[argument->kind])},
                   MEMBER(string, argument, dtype), {"c_type", json_string(c_type(argument))},
-                  {"shape", extents_json(argument->shape, argument->rank)},
-                  {"stride", has_strides(argument) ? extents_json(argument->stride, argument->rank)
+                  {"shape", json_extents(argument->shape, argument->rank)},
+                  {"stride", has_strides(argument) ? json_extents(argument->stride, argument->rank)
                                                    : json_null()},
                   {"layout", argument->rank ? json_string(argument->layout) : json_null()},
                   MEMBER(integer, argument, bytes),

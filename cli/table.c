@@ -24,6 +24,8 @@ struct table_cell {
   bool line;
 };
 
+/* States of a column. FOLDED: printed once below the table. PRINTED: shown in an earlier part of a
+   split table. */
 enum state { SHOWN, FOLDED, LEFT_OUT, PRINTED };
 
 struct table_layout {

@@ -17,7 +17,6 @@
 #include <string.h>
 
 #include "api/kernel.h"
-#include "plot.h"
 
 /* ---- Order ---------------------------------------------------------------------------------- */
 
@@ -191,59 +190,8 @@ void trace_close(struct trace *t) {
   *t = (struct trace){0};
 }
 
-/* ---- The picture ---------------------------------------------------------------------------- */
-
-static bool by_time_alone(const cugen_kernel *kernel) {
-  return !cli_ranks_by_rate(kernel);
-}
-
 double trace_value(const cugen_kernel *kernel, const cugen_record *record) {
-  return by_time_alone(kernel) ? record->seconds : 1 / record->cost;
-}
-
-struct shown trace_label(const cugen_kernel *kernel, double value) {
-  return by_time_alone(kernel) ? plot_seconds(value)
-                               : plot_rate(value, api_kernel_objective(kernel) == OBJECTIVE_FLOPS);
-}
-
-static int trace_by_number(const void *a, const void *b) {
-  return trace_compare(*(const double *)a, *(const double *)b);
-}
-
-/* Returns how high a value is drawn: lower values or higher values are better, depending on the
-   kernel. */
-static double height_of(const cugen_kernel *kernel, const cugen_record *record) {
-  double log = log10(trace_value(kernel, record));
-  return by_time_alone(kernel) ? log : -log;
-}
-
-/* Finds the edges, from the best to nine tenths of all values, and to the worst value that once was
-   the best. heights[count]: all heights, rising. */
-static struct trace_edges edges_of(const cugen_kernel *kernel, const struct trace *t,
-                                   const double *heights) {
-  static const double least = 0.08, most = 2; /* in decades */
-  double low = heights[0], high = heights[(t->right - 1) * 9 / 10];
-  for (size_t i = 0; i < t->count; i++)
-    if (t->points[i].changed && t->points[i].best)
-      high = fmax(high, height_of(kernel, t->points[i].best));
-  high = fmin(fmax(high, low + least), low + most);
-  const bool beyond = heights[t->right - 1] > high;
-  const double margin = 0.07 * (high - low);
-  low -= margin, high += margin;
-  return by_time_alone(kernel) ? (struct trace_edges){t->seconds, low, high, beyond}
-                               : (struct trace_edges){t->seconds, -high, -low, beyond};
-}
-
-bool trace_edges(const cugen_kernel *kernel, const struct trace *t, struct trace_edges *out) {
-  double *heights = calloc(t->right + 1, sizeof *heights);
-  size_t count = 0;
-  if (!heights) return false;
-  for (size_t i = 0; i < t->count; i++)
-    if (t->points[i].right) heights[count++] = height_of(kernel, t->points[i].record);
-  qsort(heights, count, sizeof *heights, trace_by_number);
-  *out = edges_of(kernel, t, heights);
-  free(heights);
-  return true;
+  return cli_ranks_by_rate(kernel) ? 1 / record->cost : record->seconds;
 }
 
 /* ---- As JSON -------------------------------------------------------------------------------- */
@@ -270,7 +218,7 @@ int trace_into_json(struct cli *cli, json_t *object) {
   struct trace trace;
   int status = api_kernel_stored(cli->kernel, 1, &all, &count, &cli->error);
   if (status) return status;
-  if (!trace_open(all, count, &trace)) return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
+  if (!trace_open(all, count, &trace)) return cli_no_memory(cli);
   json_object_set_new(object, "trace", trace_json(&trace));
   trace_close(&trace);
   return CUGEN_OK;

@@ -38,17 +38,6 @@ int trace_into_json(struct cli *cli, json_t *object);
 /* Returns the value that is drawn of a record: its time, or its rate if the config ranks by a
    rate. */
 double trace_value(const cugen_kernel *kernel, const cugen_record *record);
-struct shown trace_label(const cugen_kernel *kernel, double value);
-
-/* The edges of a picture: seconds spent from 0 on, and the logarithms of values. Most variants
-   tried are far slower than the best and would leave no room for it, so that the slowest tenth may
-   be beyond the edge and is drawn on it. */
-struct trace_edges {
-  double spent, low, high;
-  bool beyond; /* some values are beyond the edge */
-};
-/* Finds the edges for a trace with right records. Returns false if there is no memory. */
-bool trace_edges(const cugen_kernel *kernel, const struct trace *trace, struct trace_edges *out);
 
 /* ---- trace_show.c --------------------------------------------------------------------------- */
 

@@ -11,6 +11,58 @@
 #include "terminal.h"
 #include "trace.h"
 
+/* ---- The edges ------------------------------------------------------------------------------ */
+
+/* The edges of a picture: seconds spent from 0 on, and the logarithms of values. Most variants
+   tried are far slower than the best and would leave no room for it, so that the slowest tenth may
+   be beyond the edge and is drawn on it. */
+struct edges {
+  double spent, low, high;
+  bool beyond; /* some values are beyond the edge */
+};
+
+static int by_number(const void *a, const void *b) {
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+/* Returns how high a value is drawn: lower values or higher values are better, depending on the
+   kernel. */
+static double height_of(const cugen_kernel *kernel, const cugen_record *record) {
+  const double log = log10(trace_value(kernel, record));
+  return cli_ranks_by_rate(kernel) ? -log : log;
+}
+
+/* Finds the edges, from the best to nine tenths of all values, and to the worst value that once was
+   the best. heights[t->right]: all heights, rising. */
+static struct edges edges_of(const cugen_kernel *kernel, const struct trace *t,
+                             const double *heights) {
+  static const double least = 0.08, most = 2; /* in decades */
+  double low = heights[0], high = heights[(t->right - 1) * 9 / 10];
+  for (size_t i = 0; i < t->count; i++)
+    if (t->points[i].changed && t->points[i].best)
+      high = fmax(high, height_of(kernel, t->points[i].best));
+  high = fmin(fmax(high, low + least), low + most);
+  const bool beyond = heights[t->right - 1] > high;
+  const double margin = 0.07 * (high - low);
+  low -= margin, high += margin;
+  return cli_ranks_by_rate(kernel) ? (struct edges){t->seconds, -high, -low, beyond}
+                                   : (struct edges){t->seconds, low, high, beyond};
+}
+
+/* The trace has right records. Returns false if there is no memory. */
+static bool find_edges(const cugen_kernel *kernel, const struct trace *t, struct edges *out) {
+  double *heights = calloc(t->right + 1, sizeof *heights);
+  size_t count = 0;
+  if (!heights) return false;
+  for (size_t i = 0; i < t->count; i++)
+    if (t->points[i].right) heights[count++] = height_of(kernel, t->points[i].record);
+  qsort(heights, count, sizeof *heights, by_number);
+  *out = edges_of(kernel, t, heights);
+  free(heights);
+  return true;
+}
+
 /* ---- The picture ---------------------------------------------------------------------------- */
 
 enum { ROWS = 15, LABEL = 13 };
@@ -18,7 +70,7 @@ enum { ROWS = 15, LABEL = 13 };
 struct canvas {
   const cugen_kernel *kernel;
   const struct trace *trace;
-  struct trace_edges edges;
+  struct edges edges;
   char *cells; /* ROWS rows of columns, and the axis below them */
   int columns;
 };
@@ -74,6 +126,12 @@ static void draw_points(struct canvas *c) {
   }
 }
 
+static struct shown trace_label(const cugen_kernel *kernel, double value) {
+  return cli_ranks_by_rate(kernel)
+             ? plot_rate(value, api_kernel_objective(kernel) == OBJECTIVE_FLOPS)
+             : plot_seconds(value);
+}
+
 /* Returns the round value nearest to a row; "" if none is near. */
 static struct shown trace_show_row_tick(const struct canvas *c, int row) {
   double log;
@@ -93,17 +151,13 @@ static void trace_show_print_canvas(const struct canvas *c) {
   printf("%*s  0 s%*s\n", LABEL, "", c->columns - 3, plot_seconds(c->edges.spent).text);
 }
 
-static bool trace_show_by_rate(const struct cli *cli) {
-  return cli_ranks_by_rate(cli->kernel);
-}
-
 static int trace_show_print_plot(struct cli *cli, const struct trace *trace) {
   struct canvas c = {.kernel = cli->kernel, .trace = trace};
   c.columns = terminal_picture_width(cli->width, LABEL + 4);
   c.cells = malloc((size_t)c.columns * (ROWS + 1));
-  if (!c.cells || !trace_edges(cli->kernel, trace, &c.edges)) {
+  if (!c.cells || !find_edges(cli->kernel, trace, &c.edges)) {
     free(c.cells);
-    return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
+    return cli_no_memory(cli);
   }
   memset(c.cells, ' ', (size_t)c.columns * ROWS);
   memset(c.cells + c.columns * ROWS, '-', (size_t)c.columns);
@@ -111,7 +165,7 @@ static int trace_show_print_plot(struct cli *cli, const struct trace *trace) {
   draw_points(&c);
   trace_show_print_canvas(&c);
   if (c.edges.beyond)
-    printf("The slowest lie on the %s edge.\n", trace_show_by_rate(cli) ? "lower" : "upper");
+    printf("The slowest lie on the %s edge.\n", cli_ranks_by_rate(cli->kernel) ? "lower" : "upper");
   free(c.cells);
   return CUGEN_OK;
 }
@@ -126,7 +180,7 @@ static bool trace_show_has_energy(const struct trace *trace) {
 }
 
 static int print_steps(struct cli *cli, const struct trace *trace) {
-  const bool rate = trace_show_by_rate(cli), energy = trace_show_has_energy(trace);
+  const bool rate = cli_ranks_by_rate(cli->kernel), energy = trace_show_has_energy(trace);
   const struct table_column variant = {"variant", TABLE_WRAP, 0};
   const struct table_column columns[] = {{"spent", TABLE_RIGHT, 0},
                                          {rate ? "best rate" : "best time", TABLE_RIGHT, 0},

@@ -10,7 +10,6 @@
 #include "api/tuning.h"
 #include "capture.h"
 #include "cli.h"
-#include "front.h"
 #include "print.h"
 #include "progress.h"
 #include "records.h"
@@ -187,8 +186,7 @@ static void tune_print_numbers(struct cli *cli, const cugen_tune_result *result)
 static void print_chosen(struct cli *cli, const char *command) {
   size_t count;
   const cugen_record *best = api_records(cli->kernel, &count);
-  bool filtered = cli->where_count || options_given(cli, OPTION_PATTERN) ||
-                  options_given(cli, OPTION_IMPLEMENTATION) || options_given(cli, OPTION_BITWISE);
+  const bool filtered = cli_narrows(cli) || options_given(cli, OPTION_BITWISE);
   struct cli meant = *cli;
   if (filtered && count) meant.values[OPTION_VARIANT] = best->variant;
   hint_print(&meant, command, stdout);
@@ -285,7 +283,7 @@ static int tune_print_result(struct cli *cli, const cugen_tune_result *result, s
   if (!status) status = records_print_best(cli, top, &right);
   if (!status) print_baseline(cli, result);
   if (!status && !quiet) tune_remark_bitwise(cli, result, right);
-  if (!status && api_kernel_needs_energy(cli->kernel)) status = front_print(cli);
+  if (!status && api_kernel_needs_energy(cli->kernel)) status = records_print_front(cli);
   if (!status) records_print_failures(cli, right > 0);
   if (right) tune_devices_keep_best(cli);
   if (!status && result->not_run)
@@ -337,8 +335,8 @@ static int fail_all(struct cli *cli, const cugen_tune_result *result) {
 }
 
 /* Tunes. A stop by a signal, and "not one came out right", still have results to print. */
-static int tune_tune(struct cli *cli, cugen_tune_options *options, const cugen_space_info *space,
-                     size_t top) {
+static int tune_open_kernel(struct cli *cli, cugen_tune_options *options,
+                            const cugen_space_info *space, size_t top) {
   struct run run = {.cli = cli, .space = space};
   api_records(cli->kernel, &run.remembered);
   cugen_tune_result result = {0};
@@ -374,12 +372,12 @@ static int use_device(struct cli *cli) {
   return here ? cli_use_check_on_cpu(cli) : api_kernel_use_predictions(cli->kernel, &cli->error);
 }
 
-static int cli_tune_one(struct cli *cli, cugen_tune_options *options, size_t top) {
+static int tune_one(struct cli *cli, cugen_tune_options *options, size_t top) {
   cugen_space_info space;
   int status = use_device(cli);
   if (!status) status = api_kernel_space(cli->kernel, &space, &cli->error);
   if (!status) status = cli_load_records(cli);
-  return status ? status : tune_tune(cli, options, &space, top);
+  return status ? status : tune_open_kernel(cli, options, &space, top);
 }
 
 /* Reads captured problems after opening the config, because its lines are found by the config's
@@ -413,7 +411,7 @@ static int tune_problems(struct cli *cli, cugen_tune_options *options, size_t to
     status = tune_set_learn(cli, &set, options->portfolio, top);
   else if (!status)
     status =
-        set.count ? tune_set(cli, &set, options, top, use_device) : cli_tune_one(cli, options, top);
+        set.count ? tune_set(cli, &set, options, top, use_device) : tune_one(cli, options, top);
   problem_set_free(&set);
   return status;
 }

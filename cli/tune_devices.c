@@ -101,7 +101,8 @@ struct groups {
   bool named;   /* the devices are printed first, because the results do not name them */
 };
 
-/* Returns the number of processors that this process may use. */
+/* Returns the number of processors that this process may use: those of the cpu device, which is the
+   last device. */
 static int count_processors(struct cli *cli) {
   const size_t count = cugen_devices(cli->lib, NULL, 0, NULL);
   cugen_device_info *devices = calloc(count, sizeof *devices);
@@ -121,7 +122,8 @@ static int read_groups(struct cli *cli, const char *list, int threads, struct gr
     status = api_device_group(cli->lib, list, out->count, &list_of_group, &cli->error);
     if (status || !list_of_group) break;
     *group = (struct tune_group){.all = out, .index = out->count, .list = strdup(list_of_group)};
-    if (!group->list) return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
+    if (!group->list) return cli_no_memory(cli);
+    /* Only a list of present GPUs begins with "cuda:". */
     out->in_turn |= strncmp(group->list, DEVICE_NAME_CUDA ":", sizeof DEVICE_NAME_CUDA) != 0;
     out->count++;
   }
@@ -280,7 +282,7 @@ static int tune_groups(struct cli *cli, struct groups *groups, const cugen_tune_
   for (size_t i = 0; i < groups->count; i++) names[i] = groups->each[i].list;
   if (!status &&
       !progress_board_open(&groups->board, names, groups->count, options_given(cli, OPTION_QUIET)))
-    status = cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
+    status = cli_no_memory(cli);
   if (status) return status;
   groups->spaced = !cli->answers;
   groups->named = !cli->answers && options_given(cli, OPTION_QUIET);
@@ -319,7 +321,7 @@ int tune_devices(struct cli *cli, cugen_tune_options *options, size_t top, tune_
   const char *named = cli->values[OPTION_DEVICE], *list = named ? named : getenv("CUGEN_DEVICE");
   if (!list || device_parse(list).kind != CUGEN_DEVICE_LIST) return tune(cli, options, top);
   struct groups *groups = calloc(1, sizeof *groups);
-  if (!groups) return cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
+  if (!groups) return cli_no_memory(cli);
   *groups = (struct groups){.tune = tune,
                             .top = top,
                             .lock = PTHREAD_MUTEX_INITIALIZER,

@@ -89,8 +89,7 @@ static int tune_set_open_all(struct tuning *tuning, const struct problem_set *se
   tuning->spent = calloc(set->count, sizeof *tuning->spent);
   if (set->captured) tuning->weights = calloc(set->count, sizeof *tuning->weights);
   const bool got = tuning->kernels && tuning->problems && tuning->results && tuning->spent;
-  if (!status && (!got || (set->captured && !tuning->weights)))
-    status = cli_fail(cli, CUGEN_ERROR_MEMORY, "out of memory");
+  if (!status && (!got || (set->captured && !tuning->weights))) status = cli_no_memory(cli);
   for (size_t i = 0; tuning->kernels && tuning->problems && i < set->count && !status; i++)
     status = open_one(tuning, &set->problems[i], prepare);
   if (!status && !tuning->count)
@@ -221,7 +220,7 @@ static int tune_kernels(struct tuning *tuning, const cugen_tune_options *options
 
 /* ---- The run -------------------------------------------------------------------------------- */
 
-static int cli_tune_set_learn(struct tuning *tuning, size_t most, bool remembered) {
+static int learn_portfolios(struct tuning *tuning, size_t most, bool remembered) {
   cugen_learn_options options = {0};
   options.most = most;
   options.remembered = remembered;
@@ -244,7 +243,7 @@ static int tune_set_run(struct tuning *tuning, cugen_tune_options *options) {
   if (status && status != CUGEN_ERROR_WRONG && status != CUGEN_ERROR_INTERRUPTED) return status;
   cugen_error tuned = cli->error;
   int learnt = options->portfolio && status != CUGEN_ERROR_INTERRUPTED
-                   ? cli_tune_set_learn(tuning, options->portfolio, false)
+                   ? learn_portfolios(tuning, options->portfolio, false)
                    : CUGEN_OK;
   if (learnt && !status) status = learnt, tuned = cli->error;
   int printed = tuning_print_results(tuning);
@@ -273,7 +272,7 @@ static int learn_predicted(struct tuning *tuning, size_t most, bool remembered,
   int status = CUGEN_OK;
   for (size_t i = 0; i < tuning->count && !status; i++)
     status = api_kernel_use_predictions(tuning->kernels[i], &cli->error);
-  if (!status) status = cli_tune_set_learn(tuning, most, remembered);
+  if (!status) status = learn_portfolios(tuning, most, remembered);
   if (status) cli->error = *why;
   return status ? why->status : CUGEN_OK;
 }
@@ -284,7 +283,7 @@ int tune_set_learn(struct cli *cli, const struct problem_set *set, size_t most, 
   int status = set->count ? tune_set_open_all(&tuning, set, cli_use_check_on_cpu) : CUGEN_OK;
   if (!status && tuning.weights) status = leave_out_unserved(&tuning, 0, &left);
   if (!set->count) tuning.kernels = &cli->kernel, tuning.count = 1;
-  if (!status) status = cli_tune_set_learn(&tuning, most, !set->count);
+  if (!status) status = learn_portfolios(&tuning, most, !set->count);
   const cugen_error why = cli->error;
   if (status == CUGEN_ERROR_USAGE && cli_device(cli) == CUGEN_DEVICE_MODEL)
     status = learn_predicted(&tuning, most, !set->count, &why);

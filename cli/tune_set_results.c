@@ -140,7 +140,7 @@ static int results_print_table(const struct tuning *tuning) {
     if (*columns[c].header) shown[count++] = columns[c];
   struct table table;
   char *shared = shared_values(tuning);
-  if (!shared) return cli_fail(tuning->cli, CUGEN_ERROR_MEMORY, "out of memory");
+  if (!shared) return cli_no_memory(tuning->cli);
   table_open(&table, tuning->cli, shown, count);
   for (size_t i = 0; i < tuning->count; i++)
     results_add_row(tuning, &table, i, shared, unit != NULL);

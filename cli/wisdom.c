@@ -44,11 +44,7 @@ static int on_export(const cugen_export_progress *state, void *context) {
 
 static void export(struct exporting *exporting) {
   struct cli *cli = exporting->cli;
-  cugen_cache_filter filter = {0};
-  filter.config = cli->operand;
-  filter.problem = cli->values[OPTION_PROBLEM];
-  filter.device = cli->values[OPTION_DEVICE];
-  filter.measure = cli->values[OPTION_MEASURE];
+  const cugen_cache_filter filter = cli_cache_filter(cli);
   exporting->status = api_cache_export(cli->lib, &filter, exporting->path, on_export, exporting,
                                        &exporting->records, &cli->error);
 }
@@ -183,7 +179,7 @@ static int on_import(const cugen_import_progress *state, void *context) {
   return stop_asked();
 }
 
-static int cli_wisdom_import(struct cli *cli, const char *path, cugen_cache_merged *merged) {
+static int import_wisdom(struct cli *cli, const char *path, cugen_cache_merged *merged) {
   struct importing importing = {.begin = progress_now()};
   progress_open(&importing.progress, options_given(cli, OPTION_QUIET));
   stop_catch();
@@ -195,18 +191,10 @@ static int cli_wisdom_import(struct cli *cli, const char *path, cugen_cache_merg
 }
 
 static json_t *suggested_json(const api_suggested *suggested) {
-  const struct {
-    const char *name;
-    size_t count;
-  } counts[] = {{"results", suggested->results},
-                {"suggested", suggested->merged.records},
-                {"slower", suggested->slower},
-                {"unmatched", suggested->unmatched},
-                {"left_out", suggested->left_out}};
-  json_t *object = json_object();
-  for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
-    json_object_set_new(object, counts[i].name, json_integer((json_int_t)counts[i].count));
-  return object;
+  return JSON_NEW(MEMBER(count, suggested, results),
+                  {"suggested", json_count(suggested->merged.records)},
+                  MEMBER(count, suggested, slower), MEMBER(count, suggested, unmatched),
+                  MEMBER(count, suggested, left_out));
 }
 
 static void print_suggested(const api_suggested *suggested) {
@@ -233,7 +221,7 @@ int command_cache_import(struct cli *cli) {
   cugen_cache_merged merged;
   int status = cli_open_cache(cli);
   if (!status && options_given(cli, OPTION_MAP)) return import_foreign(cli);
-  if (!status) status = cli_wisdom_import(cli, cli->operand, &merged);
+  if (!status) status = import_wisdom(cli, cli->operand, &merged);
   if (status) return status;
   if (options_given(cli, OPTION_JSON)) return cli_print_json(cli, json_merged(&merged));
   if (!options_given(cli, OPTION_QUIET)) print_merged(&merged);
