@@ -247,13 +247,11 @@ int command_cache_show(struct cli *cli) {
   if (count) status = print_stored(cli, all, count);
   if (!status) status = cache_print_portfolios(cli);
   if (status || (!count && cli_remark_no_cache(cli))) return status;
-  char *why = !count || stale ? hint_text(cli, "cache why") : NULL;
-  if (why)
+  if (!count || stale)
     cli_remark(cli, "%s; '%s' says why",
                count ? "stale records are not used: the kernel has changed since"
                      : "nothing is remembered for this problem and device",
-               why);
-  free(why);
+               hint(cli, "cache why").text);
   return status;
 }
 

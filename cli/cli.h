@@ -278,14 +278,13 @@ bool options_read_seconds(const char *text, bool unit_required, double *out);
 
 /* ---- hint.c --------------------------------------------------------------------------------- */
 
-/* Prints a command about the kernel of this run, ready for a shell, with those options of this run
+struct hint {
+  char text[sizeof((cugen_error *)0)->message];
+};
+/* Returns a command about the kernel of this run, ready for a shell, with those options of this run
    that the command takes: "cugen run ./scale.lua --device cpu --set M=64". For another problem or
-   device, pass a changed copy of *cli. */
-void hint_print(const struct cli *cli, const char *name, FILE *out);
-/* Like hint_print; the caller frees it; NULL: out of memory. */
-char *hint_text(const struct cli *cli, const char *name);
-/* Appends a hint to cli's message. `meant` is *cli or a changed copy. */
-void hint_append(struct cli *cli, const struct cli *meant, const char *name);
+   device, pass a changed copy of *cli. A command as long as a message is cut. */
+struct hint hint(const struct cli *cli, const char *name);
 
 /* The action of 'cugen tune' for this kernel on this device. */
 enum cli_tuning { CLI_MEASURES, CLI_PREDICTS, CLI_REFUSES };

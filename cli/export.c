@@ -57,18 +57,13 @@ static void export_print_result(const struct cli *cli, const char *folder,
          r->name);
 }
 
-static int refuse_no_folder(struct cli *cli) {
-  cli_fail(cli, CUGEN_ERROR_USAGE, "an export needs a folder: ");
-  hint_append(cli, cli, "export");
-  cli_append(cli, " -o FOLDER");
-  return CUGEN_ERROR_USAGE;
-}
-
 int command_export(struct cli *cli) {
   const char *folder = cli->values[OPTION_OUTPUT];
   cugen_export_options options = {0};
   cugen_export_result result;
-  if (!folder) return refuse_no_folder(cli);
+  if (!folder)
+    return cli_fail(cli, CUGEN_ERROR_USAGE, "an export needs a folder: %s -o FOLDER",
+                    hint(cli, "export").text);
   options.devices = cli->values[OPTION_DEVICES];
   options.problems = cli->values[OPTION_PROBLEMS];
   options.predicted = options_given(cli, OPTION_PREDICTED);

@@ -105,14 +105,12 @@ static int refuse_stale(struct cli *cli) {
   struct cli meant = *cli;
   const char *id = meant.values[OPTION_DEVICE] = cugen_kernel_device(cli->kernel)->id;
   bool predicts = api_kernel_predicted(cli->kernel);
-  cli_fail(cli, CUGEN_ERROR_USAGE, "every record of %s for this problem is of an earlier source; '",
+  cli_fail(cli, CUGEN_ERROR_USAGE, "every record of %s for this problem is of an earlier source; ",
            cli->operand);
-  if (predicts || device_parse(id).kind != CUGEN_DEVICE_MODEL) {
-    hint_append(cli, &meant, "tune");
-    cli_append(cli, predicts ? "' predicts it again, '" : "' measures it again, '");
-  }
-  hint_append(cli, &meant, "cache why");
-  cli_append(cli, "' says more");
+  if (predicts || device_parse(id).kind != CUGEN_DEVICE_MODEL)
+    cli_append(cli, "'%s' %s it again, ", hint(&meant, "tune").text,
+               predicts ? "predicts" : "measures");
+  cli_append(cli, "'%s' says more", hint(&meant, "cache why").text);
   return CUGEN_ERROR_USAGE;
 }
 
@@ -122,11 +120,10 @@ static int refuse_left_out(struct cli *cli, const struct findings *f) {
   cugen_choice choice = {0};
   if (!f->space.valid) return api_kernel_choose(cli->kernel, 0, &choice, &cli->error);
   meant.values[OPTION_DEVICE] = cugen_kernel_device(cli->kernel)->id;
-  cli_fail(cli, CUGEN_ERROR_USAGE, "no record of %s is of a variant that the options name; '",
-           cli->operand);
-  hint_append(cli, &meant, "tune");
-  cli_append(cli, api_kernel_predicted(cli->kernel) ? "' predicts them" : "' measures them");
-  return CUGEN_ERROR_USAGE;
+  return cli_fail(cli, CUGEN_ERROR_USAGE,
+                  "no record of %s is of a variant that the options name; '%s' %s them",
+                  cli->operand, hint(&meant, "tune").text,
+                  api_kernel_predicted(cli->kernel) ? "predicts" : "measures");
 }
 
 static int findings_load_records(struct cli *cli, struct findings *f) {

@@ -138,8 +138,7 @@ static void append_set(struct cli *cli, const cugen_cache_set *set, const char *
   meant.settings = settings;
   meant.setting_count = settings_of(problem, defaults, settings, MOST_SETTINGS);
   if (!is_timed_so(set, measure)) meant.values[OPTION_MEASURE] = set->measure;
-  cli_append(cli, "\n  on %s there is: ", set->device);
-  hint_append(cli, &meant, "report");
+  cli_append(cli, "\n  on %s there is: %s", set->device, hint(&meant, "report").text);
   free(problem);
 }
 
@@ -164,11 +163,13 @@ static void append_others(struct cli *cli, const struct findings *f,
   if (shown > LINES) cli_append(cli, "\n  and %zu more", shown - LINES);
   if (shown && shown <= LINES && !earlier) return;
   struct cli meant = *cli;
-  if (!shown && !earlier) meant.values[OPTION_DEVICE] = NULL;
-  if (!shown && !earlier) meant.operand = NULL;
-  cli_append(cli, shown || earlier ? ": " : ", '");
-  hint_append(cli, &meant, "cache ls");
-  if (!shown && !earlier) cli_append(cli, "' lists what is remembered");
+  if (shown || earlier) {
+    cli_append(cli, ": %s", hint(&meant, "cache ls").text);
+    return;
+  }
+  meant.values[OPTION_DEVICE] = NULL;
+  meant.operand = NULL;
+  cli_append(cli, ", '%s' lists what is remembered", hint(&meant, "cache ls").text);
 }
 
 static int explain_nothing(struct cli *cli, const struct findings *f, const struct wanted *wanted) {
@@ -179,11 +180,9 @@ static int explain_nothing(struct cli *cli, const struct findings *f, const stru
   if (!status) {
     struct cli meant = *cli;
     if (!is_device_id(device)) meant.values[OPTION_DEVICE] = NULL;
-    cli_fail(cli, CUGEN_ERROR_USAGE, "nothing is remembered of %s for %s%s%s; '", cli->operand,
-             cpu ? wanted->cpu_short : wanted->gpu_short, device ? " on " : "",
-             device ? device : "");
-    hint_append(cli, &meant, "tune");
-    cli_append(cli, "' measures it");
+    cli_fail(cli, CUGEN_ERROR_USAGE, "nothing is remembered of %s for %s%s%s; '%s' measures it",
+             cli->operand, cpu ? wanted->cpu_short : wanted->gpu_short, device ? " on " : "",
+             device ? device : "", hint(&meant, "tune").text);
     append_others(cli, f, &defaults);
   }
   wanted_free(&defaults);

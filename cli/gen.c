@@ -21,9 +21,7 @@ static void append_remedy(struct cli *cli) {
              predicted = (!measures || cli_fell_back(cli)) && cli_is_predicted(cli, model);
   if (measures || !predicted) {
     const struct cli meant = cli_to_tune(cli);
-    cli_append(cli, "run '");
-    hint_append(cli, &meant, "tune");
-    cli_append(cli, measures ? "' first" : "' first and ");
+    cli_append(cli, "run '%s' first%s", hint(&meant, "tune").text, measures ? "" : " and ");
   }
   if (measures && !predicted) return;
   cli_append(cli, "%stake what is predicted (--device %s without --best)", measures ? ", " : "",
@@ -36,9 +34,7 @@ static void append_remedy(struct cli *cli) {
 static bool append_tuning(struct cli *cli) {
   if (cli_device(cli) != CUGEN_DEVICE_MODEL) return append_remedy(cli), true;
   if (cli_tuning(cli) == CLI_REFUSES) return false;
-  cli_append(cli, "run '");
-  hint_append(cli, cli, "tune");
-  cli_append(cli, "' and leave out --best for what it predicts");
+  cli_append(cli, "run '%s' and leave out --best for what it predicts", hint(cli, "tune").text);
   return true;
 }
 
@@ -49,9 +45,8 @@ static void append_way_out(struct cli *cli, bool predicted) {
     cli_append(cli, "leave out --best for the model's choice, predicted");
   else
     more = append_tuning(cli);
-  cli_append(cli, "%sname a variant ('", more ? ", or " : "");
-  hint_append(cli, &here, "cache why");
-  cli_append(cli, "' explains)");
+  cli_append(cli, "%sname a variant ('%s' explains)", more ? ", or " : "",
+             hint(&here, "cache why").text);
 }
 
 static int refuse_best(struct cli *cli, const cugen_kernel *kernel, bool predicted) {

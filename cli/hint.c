@@ -65,7 +65,7 @@ static void hint_print_options(const struct cli *cli, const struct cli_command *
     }
 }
 
-void hint_print(const struct cli *cli, const char *name, FILE *out) {
+static void print_hint(const struct cli *cli, const char *name, FILE *out) {
   static const enum cli_option filters[] = {OPTION_PATTERN,   OPTION_IMPLEMENTATION, OPTION_VARIANT,
                                             OPTION_OBJECTIVE, OPTION_MEASURE,        OPTION_PREFER,
                                             OPTION_COUNT};
@@ -83,20 +83,14 @@ void hint_print(const struct cli *cli, const char *name, FILE *out) {
     print_option(OPTION_WHERE, cli->wheres[i], out);
 }
 
-char *hint_text(const struct cli *cli, const char *name) {
-  char *text = NULL;
-  size_t length;
-  FILE *out = open_memstream(&text, &length);
-  if (!out) return NULL;
-  hint_print(cli, name, out);
+struct hint hint(const struct cli *cli, const char *name) {
+  struct hint hint = {""};
+  FILE *out = fmemopen(hint.text, sizeof hint.text, "w");
+  if (!out) return hint;
+  print_hint(cli, name, out);
   fclose(out);
-  return text;
-}
-
-void hint_append(struct cli *cli, const struct cli *meant, const char *name) {
-  char *text = hint_text(meant, name);
-  cli_append(cli, "%s", text ? text : "");
-  free(text);
+  hint.text[sizeof hint.text - 1] = '\0';
+  return hint;
 }
 
 bool cli_only_predicts(const struct cli *cli) {

@@ -263,9 +263,7 @@ static void print_measuring(const struct cli *cli) {
   meant.operand = NULL;
   meant.setting_count = meant.where_count = 0;
   meant.values[OPTION_PATTERN] = meant.values[OPTION_IMPLEMENTATION] = NULL;
-  fputs(", the device's peak; '", stdout);
-  hint_print(&meant, "roofline", stdout);
-  puts("' measures it.");
+  printf(", the device's peak; '%s' measures it.\n", hint(&meant, "roofline").text);
 }
 
 void records_print_roofline(const struct cli *cli, const cugen_record *r, const cugen_ceilings *c) {
@@ -440,9 +438,7 @@ static void print_check(struct cli *cli, const cugen_record *record) {
   if (!help) return;
   meant.values[OPTION_DEVICE] = NULL;
   meant.values[OPTION_VARIANT] = record->variant;
-  fputs("    '", stdout);
-  hint_print(&meant, "check", stdout);
-  printf("' %s\n", help);
+  printf("    '%s' %s\n", hint(&meant, "check").text, help);
 }
 
 /* By outcome: the number of records, and the one whose variant comes first in the config. */

@@ -112,9 +112,7 @@ static void append_check(struct cli *cli, const cugen_record *r) {
   if (!help) return;
   meant.values[OPTION_DEVICE] = NULL;
   meant.values[OPTION_VARIANT] = r->variant;
-  cli_append(cli, "\n'");
-  hint_append(cli, &meant, "check");
-  cli_append(cli, "' %s", help);
+  cli_append(cli, "\n'%s' %s", hint(&meant, "check").text, help);
 }
 
 /* Sets the status of a variant that is not right. Its figures are printed all the same. */

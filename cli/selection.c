@@ -11,10 +11,8 @@ static void advise_tuning(const struct cli *cli, bool near, bool predicted) {
   enum cli_tuning tuning = cli_tuning(cli);
   if (tuning == CLI_REFUSES || (predicted && tuning == CLI_PREDICTS)) return;
   const struct cli meant = cli_to_tune(cli);
-  fputc('\'', stderr);
-  hint_print(&meant, "tune", stderr);
-  fprintf(stderr, "' %s %s, ", tuning == CLI_PREDICTS ? "predicts" : "finds",
-          near ? "its own" : "the best");
+  fprintf(stderr, "'%s' %s %s, ", hint(&meant, "tune").text,
+          tuning == CLI_PREDICTS ? "predicts" : "finds", near ? "its own" : "the best");
 }
 
 size_t cli_failed(const struct cli *cli, const cugen_choice *choice) {
@@ -32,14 +30,11 @@ static void remark_failed(const struct cli *cli, size_t failed) {
   cugen_space_info space;
   cugen_error ignored;
   bool others = api_kernel_space(cli->kernel, &space, &ignored) == CUGEN_OK && space.valid > failed;
-  fprintf(stderr,
-          "cugen: all %zu variants remembered for this problem failed: using the first valid "
-          "variant; '",
-          failed);
-  hint_print(&here, "cache why", stderr);
-  fprintf(stderr, "' says why each failed; %s'", others ? "" : "when that is corrected, ");
-  hint_print(&meant, "tune", stderr);
-  fprintf(stderr, "' %s\n", others ? "tries the others" : "tries them again");
+  cli_remark(cli,
+             "all %zu variants remembered for this problem failed: using the first valid variant; "
+             "'%s' says why each failed; %s'%s' %s",
+             failed, hint(&here, "cache why").text, others ? "" : "when that is corrected, ",
+             hint(&meant, "tune").text, others ? "tries the others" : "tries them again");
 }
 
 void cli_remark_choice(const struct cli *cli, const cugen_choice *choice, size_t failed) {
@@ -69,9 +64,7 @@ void cli_remark_choice(const struct cli *cli, const cugen_choice *choice, size_t
                                  : "first valid variant");
   advise_tuning(cli, choice->how != CUGEN_PLAN_DEFAULT, choice->predicted);
   const struct cli here = cli_here(cli);
-  fputc('\'', stderr);
-  hint_print(&here, "cache why", stderr);
-  fputs("' says what was found\n", stderr);
+  fprintf(stderr, "'%s' says what was found\n", hint(&here, "cache why").text);
 }
 
 bool cli_is_predicted(const struct cli *cli, const char *model) {

@@ -254,16 +254,13 @@ static int trace_show_refuse(struct cli *cli, const struct findings *f) {
   struct cli meant = *cli;
   meant.values[OPTION_DEVICE] = cugen_kernel_device(cli->kernel)->id;
   if (f->now)
-    cli_fail(cli, CUGEN_ERROR_USAGE, "nothing is remembered of %s for this problem; '",
-             cli->operand);
-  else
-    cli_fail(cli, CUGEN_ERROR_USAGE,
-             "it is not known when the %zu records of %s were made: no tuning run of this version "
-             "made them; '",
-             f->trace.unknown, cli->operand);
-  hint_append(cli, &meant, "tune");
-  cli_append(cli, f->now ? "' makes a trace" : " --again' measures them again");
-  return cli->error.status;
+    return cli_fail(cli, CUGEN_ERROR_USAGE,
+                    "nothing is remembered of %s for this problem; '%s' makes a trace",
+                    cli->operand, hint(&meant, "tune").text);
+  return cli_fail(cli, CUGEN_ERROR_USAGE,
+                  "it is not known when the %zu records of %s were made: no tuning run of this "
+                  "version made them; '%s --again' measures them again",
+                  f->trace.unknown, cli->operand, hint(&meant, "tune").text);
 }
 
 int trace_show(struct cli *cli) {

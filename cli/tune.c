@@ -182,14 +182,15 @@ static void tune_print_numbers(struct cli *cli, const cugen_tune_result *result)
   }
 }
 
-/* With a filter, the best is not the one that a look-up without the filter finds. */
-static void print_chosen(struct cli *cli, const char *command) {
+/* Returns the command about the best variant. With a filter, the best is not the one that a look-up
+   without the filter finds. */
+static struct hint hint_of_best(struct cli *cli, const char *command) {
   size_t count;
   const cugen_record *best = api_records(cli->kernel, &count);
   const bool filtered = cli_narrows(cli) || options_given(cli, OPTION_BITWISE);
   struct cli meant = *cli;
   if (filtered && count) meant.values[OPTION_VARIANT] = best->variant;
-  hint_print(&meant, command, stdout);
+  return hint(&meant, command);
 }
 
 static void print_tail(struct cli *cli, const cugen_tune_result *result, size_t right) {
@@ -201,13 +202,10 @@ static void print_tail(struct cli *cli, const cugen_tune_result *result, size_t 
   if (api_kernel_predicted(cli->kernel)) {
     puts("These are predictions, stored apart from measurements; docs/model.md says how good they "
          "are.");
-    fputs("The best as source: ", stdout);
-    print_chosen(cli, "gen");
+    printf("The best as source: %s\n", hint_of_best(cli, "gen").text);
   } else {
-    fputs("Run the best: ", stdout);
-    print_chosen(cli, "run");
+    printf("Run the best: %s\n", hint_of_best(cli, "run").text);
   }
-  putchar('\n');
 }
 
 static void print_verified(const cugen_tune_result *result, const cugen_record *best) {
@@ -325,13 +323,12 @@ static int fail_all(struct cli *cli, const cugen_tune_result *result) {
   bool predicted = api_kernel_predicted(cli->kernel);
   struct cli meant = *cli;
   const cugen_record *first = records_failed(cli);
-  cli_fail(cli, CUGEN_ERROR_WRONG, "not one of %zu variants %s; '",
-           result->refuted ? result->refuted : result->tried,
-           predicted && !result->refuted ? "could be predicted" : "came out right");
   if (first) meant.values[OPTION_VARIANT] = first->variant;
-  hint_append(cli, &meant, predicted ? "gen" : "run");
-  cli_append(cli, predicted ? "' prints the source of the first" : "' shows the first in full");
-  return cli->error.status;
+  return cli_fail(cli, CUGEN_ERROR_WRONG, "not one of %zu variants %s; '%s' %s",
+                  result->refuted ? result->refuted : result->tried,
+                  predicted && !result->refuted ? "could be predicted" : "came out right",
+                  hint(&meant, predicted ? "gen" : "run").text,
+                  predicted ? "prints the source of the first" : "shows the first in full");
 }
 
 /* Tunes. A stop by a signal, and "not one came out right", still have results to print. */

@@ -176,9 +176,7 @@ static void append_failure(const struct tuning *tuning) {
   const cugen_record *failed = records_failed(&one);
   if (!failed) return;
   one.values[OPTION_VARIANT] = failed->variant;
-  cli_append(cli, "; '");
-  hint_append(cli, &one, "run");
-  cli_append(cli, "' shows one of its failures in full");
+  cli_append(cli, "; '%s' shows one of its failures in full", hint(&one, "run").text);
 }
 
 static void append_waited(const struct tuning *tuning) {
@@ -217,9 +215,7 @@ static void print_next(const struct cli *cli) {
                                              : "with CUGEN_PLAN_BY_PORTFOLIO");
   if (!cli_on_cpu(cli)) {
     meant.setting_count = 0; /* the settings are lists of sizes, or sizes of other classes */
-    fputs(" As C: ", stdout);
-    hint_print(&meant, "export", stdout);
-    fputs(" --portfolio -o FOLDER", stdout);
+    printf(" As C: %s --portfolio -o FOLDER", hint(&meant, "export").text);
   }
   putchar('\n');
 }

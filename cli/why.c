@@ -116,9 +116,8 @@ static int print_why(struct cli *cli, const cugen_why *why) {
   if (status || !*why->advice) return status;
   printf("\nTo do: %s", message_own(why->advice).text);
   if (why->tune) {
-    fputs(": ", stdout);
     const struct cli meant = cli_to_tune(cli);
-    hint_print(&meant, "tune", stdout);
+    printf(": %s", hint(&meant, "tune").text);
   }
   putchar('\n');
   return CUGEN_OK;
