@@ -93,8 +93,9 @@ static double attainable(const struct ranges *r, double log_x, double peak, doub
   return r->roof && slope < log10(peak) ? slope : log10(peak);
 }
 
-/* Returns the position of the implementation among those with right variants, and their number. */
-static double place_of(const struct findings *f, size_t implementation, double *count) {
+/* Returns the lane of the implementation, among those with right variants, and the number of
+   lanes. */
+static double lane_of(const struct findings *f, size_t implementation, double *count) {
   double at = 0;
   *count = 0;
   for (size_t i = 0; i < f->implementation_count; i++) {
@@ -148,7 +149,7 @@ static double chart_column_at(const struct canvas *c, double log_x) {
    implementation's lane. */
 static double chart_column_of(const struct canvas *c, const cugen_record *record) {
   if (c->range.roof) return chart_column_at(c, log_intensity(record));
-  double count, at = place_of(c->f, findings_implementation(c->f, record->variant), &count);
+  double count, at = lane_of(c->f, findings_implementation(c->f, record->variant), &count);
   return (at + 0.5) / count * c->columns;
 }
 

@@ -92,7 +92,7 @@ static bool has_skip(const cugen_check *check, const cugen_check_skip *skip) {
   return false;
 }
 
-static void check_add_finding(struct views *v, const cugen_check_finding *f, const char *by) {
+static void join_finding(struct views *v, const cugen_check_finding *f, const char *by) {
   v->by[v->check.finding_count] = by;
   v->findings[v->check.finding_count++] = *f;
   v->check.note_count += f->note != 0;
@@ -107,12 +107,11 @@ static int join_views(struct cli *cli, struct views *v, const cugen_check *secon
   if (!v->findings || !v->by || !v->skips) return cli_no_memory(cli);
   v->check.finding_count = v->check.note_count = v->check.waived_count = v->check.skip_count = 0;
   for (size_t i = 0; i < first.finding_count; i++)
-    check_add_finding(v, &first.findings[i],
-                      has_finding(second, &first.findings[i]) ? NULL
-                                                              : cli->values[OPTION_COMPILER]);
+    join_finding(v, &first.findings[i],
+                 has_finding(second, &first.findings[i]) ? NULL : cli->values[OPTION_COMPILER]);
   for (size_t i = 0; i < second->finding_count; i++)
     if (!has_finding(&first, &second->findings[i]))
-      check_add_finding(v, &second->findings[i], v->second.values[OPTION_COMPILER]);
+      join_finding(v, &second->findings[i], v->second.values[OPTION_COMPILER]);
   for (size_t i = 0; i < first.skip_count; i++) v->skips[v->check.skip_count++] = first.skips[i];
   for (size_t i = 0; i < second->skip_count; i++)
     if (!has_skip(&first, &second->skips[i])) v->skips[v->check.skip_count++] = second->skips[i];

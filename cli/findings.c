@@ -197,7 +197,7 @@ bool findings_has_roof(const struct findings *f) {
 
 /* Returns true for problems of one kernel that differ only in sizes; another type would have
    another ceiling. */
-static bool is_alike(const char *a, const char *b) {
+static bool is_other_size(const char *a, const char *b) {
   struct setting one, other;
   size_t length;
   while (setting_next(&a, &one))
@@ -208,7 +208,7 @@ static bool is_alike(const char *a, const char *b) {
 }
 
 bool findings_takes_other(const struct findings *f, const cugen_cache_set *set) {
-  return findings_is_kin(f, set) && is_alike(cugen_kernel_problem(f->kernel), set->problem) &&
+  return findings_is_kin(f, set) && is_other_size(cugen_kernel_problem(f->kernel), set->problem) &&
          set->seconds > 0 && set->flops > 0 && set->bytes > 0 && f->right_count &&
          strcmp(set->best, "") != 0 &&
          (set->flops != f->right[0]->flops || set->bytes != f->right[0]->bytes);

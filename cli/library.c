@@ -55,7 +55,7 @@ bool cli_is_stopped(void *context) {
   return stop_asked();
 }
 
-static int library_ask_stop(void *context) {
+static int is_stopped_for_library(void *context) {
   return cli_is_stopped(context);
 }
 
@@ -70,7 +70,7 @@ static int expected_threads(const struct cli *cli) {
 int cli_open(struct cli *cli) {
   cugen_options options = cli_library_options(cli);
   options.worker = own_worker(cli);
-  options.stop = library_ask_stop;
+  options.stop = is_stopped_for_library;
   const bool tunes = cli->command == &cli_commands[COMMAND_TUNE];
   /* Signals are caught from now on, before there is anything to remove at the end, such as a
      compiler's folder. */
@@ -113,7 +113,7 @@ bool cli_remark_no_cache(const struct cli *cli) {
 
 /* Other users see the words of a command line (ps). So a connection string is copied elsewhere, and
    only its scheme is left in place. Without memory for the copy the string stays. */
-static char *hide(char *word) {
+static char *hide_secret(char *word) {
   static const char mark[] = "://";
   char *secret = strstr(word, mark);
   char *copy = secret && strchr(secret, '@') ? strdup(word) : NULL;
@@ -124,5 +124,5 @@ static char *hide(char *word) {
 }
 
 void secrets_hide(int argc, char **argv) {
-  for (int i = 1; i < argc; i++) argv[i] = hide(argv[i]);
+  for (int i = 1; i < argc; i++) argv[i] = hide_secret(argv[i]);
 }

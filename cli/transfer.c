@@ -35,7 +35,7 @@ static bool read_bytes(const char **at, int64_t *out) {
   return *out >= 1 && (!*end || *end == ',' || *end == ' ');
 }
 
-static int transfer_read_sizes(struct cli *cli, int64_t *sizes, size_t *count) {
+static int read_sizes_option(struct cli *cli, int64_t *sizes, size_t *count) {
   const char *text = cli->values[OPTION_SIZES];
   for (const char *at = text ? text : ""; *(at += strspn(at, ", "));) {
     if (*count == MOST_SIZES)
@@ -167,8 +167,8 @@ static int transfer_print_json(struct cli *cli, const cugen_transfer *result, bo
 
 /* ---- The command ---------------------------------------------------------------------------- */
 
-static int transfer_measure(struct cli *cli, cugen_transfer_options *options,
-                            cugen_transfer *result) {
+static int measure_transfers(struct cli *cli, cugen_transfer_options *options,
+                             cugen_transfer *result) {
   struct progress progress;
   progress_open(&progress, options_given(cli, OPTION_QUIET));
   options->progress = transfer_on_progress;
@@ -183,12 +183,12 @@ int command_transfer(struct cli *cli) {
   cugen_transfer_options options = {0};
   cugen_transfer result;
   int64_t sizes[MOST_SIZES];
-  int status = transfer_read_sizes(cli, sizes, &options.size_count);
+  int status = read_sizes_option(cli, sizes, &options.size_count);
   if (!status) status = cli_open(cli);
   if (status) return status;
   options.memory = cli->values[OPTION_MEMORY];
   options.sizes = sizes;
-  status = transfer_measure(cli, &options, &result);
+  status = measure_transfers(cli, &options, &result);
   bool interrupted = status == CUGEN_ERROR_INTERRUPTED;
   if (status && !interrupted) return status;
   int printed = options_given(cli, OPTION_JSON) ? transfer_print_json(cli, &result, interrupted)
