@@ -119,7 +119,7 @@ static char mark_of(size_t implementation) {
 struct canvas {
   const struct findings *f;
   struct ranges range;
-  char *cells;
+  char *cells; /* rows of columns, and the axis below them */
   int columns, rows;
 };
 
@@ -204,25 +204,14 @@ static void put_points(struct canvas *c) {
 }
 
 /* The round rate nearest to a row; "" when none is near. */
-static struct shown chart_row_tick(const struct canvas *c, int row, bool flops) {
+static struct shown chart_row_tick(const void *canvas, int row) {
+  const struct canvas *c = canvas;
+  const bool flops = c->f->right[0]->flops > 0;
   bool fine = c->range.y1 - c->range.y0 < 2.2;
   for (double log = plot_first_tick(c->range.y0, fine); log <= c->range.y1;
        plot_next_tick(&log, fine))
     if ((int)lround(chart_row_of(c, log)) == row) return plot_rate(pow(10, log), flops);
   return (struct shown){""};
-}
-
-static void chart_print_canvas(const struct canvas *c, FILE *out) {
-  bool flops = c->f->right[0]->flops > 0;
-  for (int y = 0; y < c->rows; y++) {
-    int length = c->columns;
-    while (length && c->cells[y * c->columns + length - 1] == ' ') length--;
-    fprintf(out, "%13s |%.*s\n", chart_row_tick(c, y, flops).text, length,
-            c->cells + y * c->columns);
-  }
-  fprintf(out, "%13s +", "");
-  for (int x = 0; x < c->columns; x++) putc('-', out);
-  putc('\n', out);
 }
 
 static void print_keys(const struct canvas *c, FILE *out) {
@@ -244,9 +233,10 @@ static void print_keys(const struct canvas *c, FILE *out) {
 int chart_text(const struct findings *f, int columns, int rows, FILE *out) {
   struct canvas c = {.f = f, .columns = columns, .rows = rows};
   if (!f->right_count) return CUGEN_OK;
-  c.cells = malloc((size_t)columns * (size_t)rows);
+  c.cells = malloc((size_t)columns * ((size_t)rows + 1));
   if (!c.cells) return CUGEN_ERROR_MEMORY;
   memset(c.cells, ' ', (size_t)columns * (size_t)rows);
+  memset(c.cells + columns * rows, '-', (size_t)columns);
   c.range = find_ranges(f);
   bool flops = f->right[0]->flops > 0;
   chart_put_own(&c);
@@ -254,7 +244,7 @@ int chart_text(const struct findings *f, int columns, int rows, FILE *out) {
   put_roof(&c, flops ? records_peak(&f->ceilings) : records_bandwidth(&f->ceilings),
            records_bandwidth(&f->ceilings));
   put_points(&c);
-  chart_print_canvas(&c, out);
+  plot_print(c.cells, columns, rows, chart_row_tick, &c, out);
   print_keys(&c, out);
   free(c.cells);
   return CUGEN_OK;

@@ -69,8 +69,8 @@ static bool findings_find_best(struct findings *f) {
 
 static void take_failed(struct findings *f, const cugen_record *record) {
   size_t at = findings_implementation(f, record->variant), outcome = (size_t)record->outcome;
-  if (outcome >= OUTCOME_COUNT) return;
-  struct failure *failure = &f->failures[outcome];
+  if (outcome >= OUTCOMES) return;
+  struct ending *failure = &f->failures[outcome];
   const bool unpredicted = record->outcome == CUGEN_OUTCOME_UNPREDICTED;
   if (unpredicted)
     f->unpredicted_count++;
@@ -78,7 +78,7 @@ static void take_failed(struct findings *f, const cugen_record *record) {
     f->failed_count++;
   if (at < f->implementation_count && unpredicted) f->implementations[at].unpredicted++;
   if (at < f->implementation_count && !unpredicted) f->implementations[at].failed++;
-  if (failure->count++ == 0) *failure = (struct failure){record->outcome, 1, record};
+  if (failure->count++ == 0) failure->example = record;
 }
 
 /* Takes the records; the right ones come first, sorted by cost. */

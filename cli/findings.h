@@ -6,6 +6,7 @@
 #include "api/cache.h"
 #include "api/explain.h"
 #include "api/kernel.h"
+#include "records.h"
 #include "trace.h"
 
 /* One implementation; implementations have the config's order. */
@@ -17,14 +18,6 @@ struct implementation {
   size_t right, failed, unpredicted; /* numbers of its variants */
   uint64_t valid;
 };
-
-struct failure {
-  cugen_outcome outcome;
-  size_t count;
-  const cugen_record *example;
-};
-
-enum { OUTCOME_COUNT = CUGEN_OUTCOME_UNPREDICTED + 1 };
 
 struct findings {
   cugen_kernel *kernel; /* cli->kernel */
@@ -40,7 +33,7 @@ struct findings {
   size_t verified_count;
   struct implementation *implementations;
   size_t implementation_count;
-  struct failure failures[OUTCOME_COUNT];
+  struct ending failures[OUTCOMES];  /* by outcome */
   int driver_version, nvrtc_version; /* versions of the latest record */
   int64_t measured_at;
   char *baseline;              /* line about the user's own function; NULL: none */

@@ -52,3 +52,14 @@ double plot_tick(double low, double high, int index) {
                log = log10((ceil(from / step) + index) * step);
   return log <= high ? log : (double)INFINITY;
 }
+
+void plot_print(const char *cells, int columns, int rows,
+                struct shown (*label)(const void *context, int row), const void *context,
+                FILE *out) {
+  for (int y = 0; y < rows; y++, cells += columns) {
+    int length = columns;
+    while (length && cells[length - 1] == ' ') length--;
+    fprintf(out, "%*s |%.*s\n", PLOT_LABEL, label(context, y).text, length, cells);
+  }
+  fprintf(out, "%*s +%.*s\n", PLOT_LABEL, "", columns, cells);
+}

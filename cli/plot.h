@@ -19,4 +19,12 @@ void plot_next_tick(double *log, bool fine);
 /* Returns the tick with this index (from 0) of an axis from `low` to `high`, all as logarithms;
    infinity if there are no more. On a short axis the ticks are round values in equal steps. */
 double plot_tick(double low, double high, int index);
+
+enum { PLOT_LABEL = 13 }; /* columns of the labels */
+/* Prints `rows` lines of `columns` cells, each behind its label, and below them the axis, which is
+   one more line of cells. context: passed to label. */
+void plot_print(const char *cells, int columns, int rows,
+                struct shown (*label)(const void *context, int row), const void *context,
+                FILE *out);
+
 #endif

@@ -393,8 +393,6 @@ char *records_baseline(const struct cli *cli, const cugen_baseline_result *b) {
 
 /* ---- Failures ------------------------------------------------------------------------------- */
 
-enum { OUTCOMES = CUGEN_OUTCOME_UNPREDICTED + 1 };
-
 /* Prints an error line. Of an error that ends in a colon and a list of candidates, the types that
    the user's line has are printed. */
 static void records_print_error(const char *line) {
@@ -441,12 +439,7 @@ static void print_check(struct cli *cli, const cugen_record *record) {
   printf("    '%s' %s\n", hint(&meant, "check").text, help);
 }
 
-/* By outcome: the number of records, and the one whose variant comes first in the config. */
-struct ending {
-  size_t count;
-  const cugen_record *example;
-};
-
+/* The example of each outcome is the variant that comes first in the config. */
 static void count_endings(const struct cli *cli, struct ending out[OUTCOMES]) {
   size_t count;
   const cugen_record *all = api_records(cli->kernel, &count);

@@ -5,6 +5,14 @@
 #include "api/explain.h"
 #include "cli.h"
 
+enum { OUTCOMES = CUGEN_OUTCOME_UNPREDICTED + 1 };
+
+/* The records of one outcome: their number, and one of them; NULL: there is none. */
+struct ending {
+  size_t count;
+  const cugen_record *example;
+};
+
 /* Prints the `top` best. *right (may be NULL) becomes the number of right records. Prints nothing
    if there are none. */
 int records_print_best(struct cli *cli, size_t top, size_t *right);

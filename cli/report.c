@@ -96,13 +96,12 @@ static json_t *implementations_json(const struct findings *f) {
 
 static json_t *failures_json(const struct findings *f) {
   json_t *all = json_array();
-  for (size_t i = 0; i < OUTCOME_COUNT; i++) {
-    const struct failure *failure = &f->failures[i];
+  for (size_t i = 0; i < OUTCOMES; i++) {
+    const struct ending *failure = &f->failures[i];
     if (!failure->count) continue;
     json_array_append_new(
-        all, JSON_NEW(MEMBER(count, failure, count),
-                      {"how", json_string(outcome_text((int)failure->outcome))},
-                      {"unpredicted", json_boolean(failure->outcome == CUGEN_OUTCOME_UNPREDICTED)},
+        all, JSON_NEW(MEMBER(count, failure, count), {"how", json_string(outcome_text((int)i))},
+                      {"unpredicted", json_boolean(i == CUGEN_OUTCOME_UNPREDICTED)},
                       {"variant", json_text(failure->example->variant)},
                       {"reason", json_text(message_own(failure->example->reason).text)}));
   }

@@ -65,7 +65,7 @@ static bool find_edges(const cugen_kernel *kernel, const struct trace *t, struct
 
 /* ---- The picture ---------------------------------------------------------------------------- */
 
-enum { ROWS = 15, LABEL = 13 };
+enum { ROWS = 15 };
 
 struct canvas {
   const cugen_kernel *kernel;
@@ -133,27 +133,17 @@ static struct shown trace_label(const cugen_kernel *kernel, double value) {
 }
 
 /* Returns the round value nearest to a row; "" if none is near. */
-static struct shown trace_show_row_tick(const struct canvas *c, int row) {
+static struct shown trace_show_row_tick(const void *canvas, int row) {
+  const struct canvas *c = canvas;
   double log;
   for (int i = 0; isfinite(log = plot_tick(c->edges.low, c->edges.high, i)); i++)
     if (trace_show_row_of(c, log) == row) return trace_label(c->kernel, pow(10, log));
   return (struct shown){""};
 }
 
-static void trace_show_print_canvas(const struct canvas *c) {
-  for (int y = 0; y < ROWS; y++) {
-    const char *line = c->cells + y * c->columns;
-    int length = c->columns;
-    while (length && line[length - 1] == ' ') length--;
-    printf("%*s |%.*s\n", LABEL, trace_show_row_tick(c, y).text, length, line);
-  }
-  printf("%*s +%.*s\n", LABEL, "", c->columns, c->cells + ROWS * c->columns);
-  printf("%*s  0 s%*s\n", LABEL, "", c->columns - 3, plot_seconds(c->edges.spent).text);
-}
-
 static int trace_show_print_plot(struct cli *cli, const struct trace *trace) {
   struct canvas c = {.kernel = cli->kernel, .trace = trace};
-  c.columns = terminal_picture_width(cli->width, LABEL + 4);
+  c.columns = terminal_picture_width(cli->width, PLOT_LABEL + 4);
   c.cells = malloc((size_t)c.columns * (ROWS + 1));
   if (!c.cells || !find_edges(cli->kernel, trace, &c.edges)) {
     free(c.cells);
@@ -163,7 +153,8 @@ static int trace_show_print_plot(struct cli *cli, const struct trace *trace) {
   memset(c.cells + c.columns * ROWS, '-', (size_t)c.columns);
   draw_steps(&c);
   draw_points(&c);
-  trace_show_print_canvas(&c);
+  plot_print(c.cells, c.columns, ROWS, trace_show_row_tick, &c, stdout);
+  printf("%*s  0 s%*s\n", PLOT_LABEL, "", c.columns - 3, plot_seconds(c.edges.spent).text);
   if (c.edges.beyond)
     printf("The slowest lie on the %s edge.\n", cli_ranks_by_rate(cli->kernel) ? "lower" : "upper");
   free(c.cells);
