@@ -16,8 +16,8 @@ struct ending {
 /* Prints the `top` best. *right (may be NULL) becomes the number of right records. Prints nothing
    if there are none. */
 int records_print_best(struct cli *cli, size_t top, size_t *right);
-/* Prints the variants that no other beats in both time and energy, the fastest first. Prints nothing
-   if no energy is known. */
+/* Prints the variants that no other beats in both time and energy, the fastest first; nothing if no
+   energy is known. */
 int records_print_front(struct cli *cli);
 /* Returns the FLOP/s that bound arithmetic without tensor cores, measured or else the peak, and the
    highest ceiling; 0: not known. */
