@@ -34,7 +34,6 @@ struct check {
   /* variants whose data cannot be made, because that crashes or never ends; not tried on other
      sizes */
   bool *variants_lost;
-  size_t most_variants;
   size_t refused_run; /* the run that result->refusal is about */
   /* the variant that result->fault is about, if the config has no launch for it */
   size_t fault_variant;
@@ -49,10 +48,14 @@ static bool check_is_stopped(void *context) {
 
 /* ---- Results: called with the mutex held ---------------------------------------------------- */
 
+static size_t variant_words(const struct check *c) {
+  return c->list.variant_count / 64 + 1;
+}
+
 static int check_add_variant(const struct check *c, struct check_variants *set, size_t variant,
                              cugen_error *err) {
   const uint64_t bit = UINT64_C(1) << variant % 64;
-  if (!set->bits) set->bits = calloc(c->most_variants / 64 + 1, sizeof *set->bits);
+  if (!set->bits) set->bits = calloc(variant_words(c), sizeof *set->bits);
   if (!set->bits) return error_memory(err);
   set->count += !(set->bits[variant / 64] & bit);
   set->bits[variant / 64] |= bit;
@@ -109,22 +112,23 @@ static bool describes_better(const cugen_check_finding *f, const cugen_check_fin
 }
 
 /* Joins two findings; the description that is not used is left in `f`. */
-static void join_findings(cugen_check_finding *known, cugen_check_finding *f) {
+static void join_findings(const struct check *c, cugen_check_finding *known,
+                          cugen_check_finding *f) {
   const uint64_t count = known->count + f->count;
   if (describes_better(f, known)) {
     const cugen_check_finding other = *known;
     *known = *f;
     *f = other;
-    known->detail->variants = f->detail->variants;
-    f->detail->variants = (struct check_variants){NULL, 0};
   }
+  variants_join(&known->detail->variants, &f->detail->variants, variant_words(c));
   known->count = count;
 }
 
-/* Takes over the finding's memory. */
+/* Takes over the finding's memory. Every finding that is kept has a set of variants. */
 static int keep_finding(struct check *c, cugen_check_finding *f, size_t variant, cugen_error *err) {
   cugen_check *r = &c->result->check;
-  if (!f->message || !f->variant || !f->problem || !f->detail) {
+  if (!f->message || !f->variant || !f->problem || !f->detail ||
+      check_add_variant(c, &f->detail->variants, variant, err)) {
     finding_free(f);
     return error_memory(err);
   }
@@ -135,18 +139,18 @@ static int keep_finding(struct check *c, cugen_check_finding *f, size_t variant,
     if (!check_same_finding(known, f)) continue;
     const bool waived = known->detail->waiver && f->detail->waiver,
                on_check = known->detail->on_check || f->detail->on_check;
-    join_findings(known, f);
+    join_findings(c, known, f);
     known->detail->on_check = on_check;
     if (!waived) known->detail->waiver = NULL;
     finding_free(f);
-    return check_add_variant(c, &known->detail->variants, variant, err);
+    return CUGEN_OK;
   }
   if (!ARRAY_ROOM(r->findings, r->finding_count)) {
     finding_free(f);
     return error_memory(err);
   }
   r->findings[r->finding_count++] = *f;
-  return check_add_variant(c, &f->detail->variants, variant, err);
+  return CUGEN_OK;
 }
 
 /* Adds a variant that is skipped for the same reason. The first in the list gives the name,
@@ -819,7 +823,7 @@ static int tell_found(struct check *c, cugen_error *err) {
   cugen_check *r = &c->result->check;
   size_t on_check = 0;
   findings_sort(r->findings, r->finding_count);
-  r->finding_count = findings_join(r->findings, r->finding_count, c->most_variants / 64 + 1);
+  r->finding_count = findings_join(r->findings, r->finding_count, variant_words(c));
   for (size_t i = 0; i < r->finding_count; i++) {
     cugen_check_finding *f = &r->findings[i];
     const struct check_detail *d = f->detail;
@@ -838,7 +842,6 @@ static int tell_found(struct check *c, cugen_error *err) {
 }
 
 static int check_make_tables(struct check *c, cugen_error *err) {
-  c->most_variants = c->list.variant_count;
   c->variants_seen = calloc(c->list.variant_count + 1, sizeof *c->variants_seen);
   c->variants_counted = calloc(c->list.variant_count + 1, sizeof *c->variants_counted);
   c->problems_seen = calloc(c->list.problem_count + 1, sizeof *c->problems_seen);

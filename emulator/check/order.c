@@ -72,9 +72,7 @@ void check_detail_free(struct check_detail *detail) {
   free(detail);
 }
 
-/* Adds the variants of `more`, a set of the same size. */
-static void variants_join(struct check_variants *set, const struct check_variants *more,
-                          size_t words) {
+void variants_join(struct check_variants *set, const struct check_variants *more, size_t words) {
   for (size_t i = 0; i < words; i++) {
     set->count += (size_t)__builtin_popcountll(more->bits[i] & ~set->bits[i]);
     set->bits[i] |= more->bits[i];
