@@ -152,6 +152,9 @@ static void compile_job_free(struct job *job) {
   for (size_t i = 0; i < SINK_PASSES; i++) text_free(&job->dumps[i]);
 }
 
+/* What to do if a file in the compiler's temporary folder cannot be written. */
+#define TEMPORARY_WAY_OUT "make room there, or set TMPDIR to another folder"
+
 static int compile_write_files(const struct compile_request *request, struct job *job,
                                cugen_error *err) {
   struct text script = {0};
@@ -171,6 +174,7 @@ static int compile_write_files(const struct compile_request *request, struct job
   status = script.failed ? error_memory(err)
                          : file_put(text_get(&script), symbols, sizeof symbols - 1, err);
   if (!status) status = unit_write(request, folder, err);
+  if (status == CUGEN_ERROR_IO) error_append(err, "; " TEMPORARY_WAY_OUT);
   text_free(&script);
   return status;
 }
@@ -402,8 +406,7 @@ static int check_surroundings(const struct compile_request *request, struct job 
   if (!status && !works)
     error_set(err, CUGEN_ERROR_IO,
               "%s cannot compile here, not even a source without a kernel: %.600s\nIs it a C++ "
-              "compiler, with its linker? "
-              "Has %s ($TMPDIR) room, and may it be written?",
+              "compiler, with its linker? If %s is full or may not be written, " TEMPORARY_WAY_OUT,
               text_get(&request->toolkit->compiler),
               said.length ? text_get(&said) : "it said nothing", text_get(&parent));
   text_free(&said);

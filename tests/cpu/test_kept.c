@@ -2,6 +2,8 @@
    other code is not. */
 
 #include <pthread.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/hash.h"
@@ -48,6 +50,27 @@ TEST(equal_code_is_compiled_once) {
                           first.hex);
   WORKS(toolkit_open(&(struct toolkit_options){0}, &other, &err));
   assert_string_not_equal(image_of(other, "// one\n// n=1\n" ONE, true).hex, first.hex);
+}
+
+/* A limit of files stands for a disk that is full. */
+TEST(a_folder_without_room_has_a_way_out) {
+  const char *entry = "one";
+  struct rlimit before, small;
+  CLOSED(toolkit) *toolkit;
+  WORKS(toolkit_open(&(struct toolkit_options){0}, &toolkit, &err));
+  const struct compile_request request = {
+      .toolkit = toolkit, .name = "one", .source = ONE, .entries = &entry, .entry_count = 1};
+  FREED(compiled) compiled;
+  signal(SIGXFSZ, SIG_IGN);
+  getrlimit(RLIMIT_FSIZE, &before);
+  small = (struct rlimit){4096, before.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &small);
+  cugen_error error = {0};
+  const int status = cpu_compile(&request, &compiled, &error);
+  setrlimit(RLIMIT_FSIZE, &before);
+  assert_int_equal(status, CUGEN_ERROR_IO);
+  assert_non_null(strstr(error.message, "kernel.cpp"));
+  assert_non_null(strstr(error.message, "TMPDIR"));
 }
 
 /* ---- Between threads ------------------------------------------------------------------------ */
