@@ -19,7 +19,7 @@ _Static_assert(NAMED_SYNCS + FIBERS_BLOCKS * ASYNC_NAMED <= OBSERVER_SYNCS,
 static void check_round(const struct named_barrier *barrier, unsigned slot, const void *site) {
   const struct observer *observer = fibers_observer();
   if (!observer || !barrier->completed ||
-      observer->ops->knows(observer, slot, barrier->last, barrier->completed))
+      observer->ops->knows(observer->watch, slot, barrier->last, barrier->completed))
     return;
   async_misuse(CUGEN_FINDING_ASYNC_MISUSE, site, slot,
                "comes to a named barrier, and nothing makes it wait for the end of the barrier's "
@@ -31,13 +31,13 @@ static void complete_round(struct named_barrier *barrier, unsigned slot) {
   barrier->arrived = 0;
   barrier->last = slot;
   /* the release has just advanced the counter */
-  if (observer) barrier->completed = observer->ops->now(observer) - 1;
+  if (observer) barrier->completed = observer->ops->now(observer->watch) - 1;
   fibers_wake_all(&barrier->queue);
 }
 
 void barriers_named(unsigned number, unsigned threads, int wait) {
   const void *site = async_site(__builtin_return_address(0));
-  struct observer *observer = fibers_observer();
+  const struct observer *observer = fibers_observer();
   const unsigned slot = fibers_current()->slot,
                  sync = NAMED_SYNCS + fibers_current()->rank * ASYNC_NAMED + number;
   if (number >= ASYNC_NAMED || !threads || threads % FIBERS_LANES)
@@ -48,13 +48,13 @@ void barriers_named(unsigned number, unsigned threads, int wait) {
     async_trap(site, "threads at one barrier say that it has different numbers of threads");
   barrier->threads = threads;
   check_round(barrier, slot, site);
-  observe_release(observer, slot, sync);
+  OBSERVE(observer, release, slot, sync);
   if (++barrier->arrived == threads) {
     complete_round(barrier, slot);
   } else if (wait) {
     fibers_wait(&barrier->queue, site, describe_named, barrier);
   }
-  if (wait) observe_acquire(observer, slot, sync);
+  if (wait) OBSERVE(observer, acquire, slot, sync);
 }
 
 static void describe_cluster(const void *object, char *out, size_t size) {
@@ -67,7 +67,8 @@ void barriers_try_cluster(struct async *async) {
   if (!async->cluster_arrived || async->cluster_arrived < fibers_live_all()) return;
   async->cluster_arrived = 0;
   async->cluster_phase++;
-  observe_cluster_barrier(fibers_observer());
+  const struct observer *observer = fibers_observer();
+  if (observer) observer->ops->cluster_barrier(observer->watch);
   fibers_wake_all(&async->cluster_queue);
 }
 
@@ -94,9 +95,9 @@ void barriers_cluster(int what) {
 void barriers_fence(int kind) {
   const unsigned slot = fibers_current()->slot;
   if (kind == CPU_FENCE_LAUNCH) {
-    observe_launch_waited(fibers_observer(), slot);
+    OBSERVE(fibers_observer(), launch_waited, slot);
     return;
   }
   mbarrier_fence(fibers_async());
-  if (kind == CPU_FENCE_PROXY) observe_proxy_fence(fibers_observer(), slot);
+  if (kind == CPU_FENCE_PROXY) OBSERVE(fibers_observer(), proxy_fence, slot);
 }

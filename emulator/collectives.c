@@ -5,7 +5,7 @@
 /* Reports to the observer threads that wait at another place than the first, and threads that
    will never come. */
 static void observe_arrivals(const struct fibers *all, unsigned rank) {
-  struct observer *observer = all->launch->observer;
+  const struct observer *observer = all->launch->observer;
   const struct block *block = &all->blocks[rank];
   const unsigned begin = rank * all->current.padded, end = begin + all->current.threads;
   unsigned first = FIBERS_SLOTS;
@@ -17,9 +17,9 @@ static void observe_arrivals(const struct fibers *all, unsigned rank) {
         other->barrier == here->barrier ? WATCH_APART_AT_SITES : WATCH_APART_AT_BARRIERS;
     const void *call, *other_call;
     if (other->site != here->site)
-      observe_divergence(observer, here->site, first, other->site, thread, apart);
-    else if (!observer->ops->same_path(observer, first, thread, &call, &other_call))
-      observe_divergence(observer, call, first, other_call, thread, WATCH_APART_AT_CALLS);
+      OBSERVE(observer, diverged, here->site, first, other->site, thread, apart);
+    else if (!observer->ops->same_path(observer->watch, first, thread, &call, &other_call))
+      OBSERVE(observer, diverged, call, first, other_call, thread, WATCH_APART_AT_CALLS);
   }
   if (block->live < all->current.threads && first < FIBERS_SLOTS) {
     char text[WATCH_TEXT];
@@ -29,7 +29,7 @@ static void observe_arrivals(const struct fibers *all, unsigned rank) {
     fault_text_add(&line, " threads have ended and never come to this barrier");
     observe_misuse(observer, CUGEN_FINDING_EXITED, all->parked[first].site, first, text);
   }
-  observer->ops->barrier(observer, rank);
+  observer->ops->barrier(observer->watch, rank);
 }
 
 void collective_release(struct fibers *all, unsigned rank) {
@@ -109,8 +109,8 @@ bool collective_try_warp(struct fibers *all, unsigned thread) {
   operation->combine(slots, wanted);
   for (unsigned left = all->launch->observer ? wanted : 0; left; left &= left - 1)
     all->parked[thread / FIBERS_LANES * FIBERS_LANES + (unsigned)__builtin_ctz(left)].mask = wanted;
-  observe_warp(all->launch->observer, thread / FIBERS_LANES, wanted, wanted == warp->live,
-               !operation->mine);
+  OBSERVE(all->launch->observer, warp, thread / FIBERS_LANES, wanted, wanted == warp->live,
+          !operation->mine);
   warp->waiting &= ~wanted;
   fibers_mark_ready(all, thread / FIBERS_LANES, wanted);
   return true;

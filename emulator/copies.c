@@ -62,7 +62,7 @@ static struct copy *copies_add(struct list *list) {
 /* ---- Accesses of a watched kernel's copies -------------------------------------------------- */
 
 static void use_global(const struct copy *copy) {
-  observe_launch_used(fibers_observer(), copy->slot, copy->site);
+  OBSERVE(fibers_observer(), launch_used, copy->slot, copy->site);
 }
 
 static uint32_t touch_shared(const struct copy *copy, unsigned rank, unsigned kind) {
@@ -226,8 +226,8 @@ static void copies_land(const struct copy *load, unsigned rank) {
                                   .slot = load->slot,
                                   .epoch = load->epochs[rank],
                                   .site = load->site};
-  observe_copy_landed(fibers_observer(), async_raw(load->shared, rank), load->bytes,
-                      load->epochs[rank]);
+  OBSERVE(fibers_observer(), copy_landed, async_raw(load->shared, rank), load->bytes,
+          load->epochs[rank]);
   mbarrier_complete(fibers_async(), &arrival);
 }
 

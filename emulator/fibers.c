@@ -76,7 +76,8 @@ static void start_block(struct fibers *all) {
     start_threads(all, rank);
   }
   launch->builtins->block = origin;
-  observe_block_begins(launch->observer);
+  const struct observer *observer = launch->observer;
+  if (observer) observer->ops->block_begins(observer->watch);
   async_begin(all->async);
 }
 
@@ -95,8 +96,8 @@ static bool choose_block(struct fibers *all, uint64_t number) {
 }
 
 static bool fibers_next_block(struct fibers *all) {
-  struct observer *observer = all->launch->observer;
-  const uint64_t next = observer ? observer->ops->next_block(observer) : ++all->number;
+  const struct observer *observer = all->launch->observer;
+  const uint64_t next = observer ? observer->ops->next_block(observer->watch) : ++all->number;
   if (next == OBSERVER_HUNG) fibers_fault(CUGEN_CAUSE_NONE, "the time is up");
   return choose_block(all, next);
 }
@@ -242,6 +243,7 @@ static int clear_up(struct fibers *all, cugen_error *err) {
 
 static int begin_observer(const struct fibers *all, const struct fiber_launch *launch,
                           cugen_error *err) {
+  const struct observer *observer = launch->observer;
   const struct observed_launch observed = {.image = launch->image,
                                            .builtins = launch->builtins,
                                            .grid = launch->grid,
@@ -255,7 +257,7 @@ static int begin_observer(const struct fibers *all, const struct fiber_launch *l
                                            .padded = all->current.padded,
                                            .overlap = launch->overlap,
                                            .cluster = all->cluster};
-  return observe_begin(launch->observer, &observed, err);
+  return observer ? observer->ops->begin(observer->watch, &observed, err) : CUGEN_OK;
 }
 
 static void run_grid(struct fibers *all, const struct fiber_launch *launch) {
@@ -315,7 +317,7 @@ int fibers_run(struct fibers *fibers, const struct fiber_launch *launch, cugen_e
   status = begin_observer(fibers, launch, err);
   if (status) return status;
   run_grid(fibers, launch);
-  observe_end(launch->observer);
+  if (launch->observer) launch->observer->ops->end(launch->observer->watch);
   return fibers->fault.text[0] ? clear_up(fibers, err) : CUGEN_OK;
 }
 

@@ -48,7 +48,7 @@ struct fiber_launch {
   const atomic_bool *stop;
   /* NULL: the launch is not observed. Otherwise the kernel reports its accesses, and `image`
      says where the kernel is loaded. */
-  struct observer *observer;
+  const struct observer *observer;
   const struct observed_image *image;
   size_t dynamic_bytes, dynamic_room; /* of dynamic_shared: requested, and present */
   bool cooperative;                   /* all blocks of the grid run together, as one cluster */

@@ -22,7 +22,7 @@ static struct mbarrier *need(struct async *async, unsigned rank, unsigned addres
                                       .thread = slot,
                                       .rank = rank,
                                       .site = site};
-  observe_use(fibers_observer(), &use);
+  OBSERVE(fibers_observer(), use, &use);
   return barrier;
 }
 
@@ -63,7 +63,7 @@ static void try_complete(struct mbarrier *barrier, const void *site) {
   if (barrier->bytes) return;
   barrier->pending = barrier->arrivals;
   barrier->phase++;
-  observe_pass(fibers_observer(), barrier->sync + 1, barrier->sync);
+  OBSERVE(fibers_observer(), pass, barrier->sync + 1, barrier->sync);
   fibers_wake_all(&barrier->queue);
 }
 
@@ -77,7 +77,7 @@ void mbarrier_arrive(unsigned address, unsigned expected_bytes) {
   if (rank != current->rank) need_fence(barrier, current->slot, site);
   async_remember_remote(rank, site);
   if (!barrier->pending) async_trap(site, "more arrivals at an mbarrier than complete its phase");
-  observe_release(fibers_observer(), current->slot, barrier->sync);
+  OBSERVE(fibers_observer(), release, current->slot, barrier->sync);
   barrier->bytes += expected_bytes;
   barrier->pending--;
   try_complete(barrier, site);
@@ -104,7 +104,7 @@ void mbarrier_complete(struct async *async, const struct arrival *arrival) {
   struct mbarrier *barrier =
       need(async, arrival->rank, arrival->barrier, arrival->slot, arrival->site);
   need_fence(barrier, arrival->slot, arrival->site);
-  observe_copy_counted(fibers_observer(), barrier->sync, arrival->epoch);
+  OBSERVE(fibers_observer(), copy_counted, barrier->sync, arrival->epoch);
   barrier->bytes -= arrival->bytes;
   try_complete(barrier, arrival->site);
 }
@@ -125,7 +125,7 @@ void mbarrier_wait(unsigned address, unsigned parity) {
   struct mbarrier *barrier = need(fibers_async(), rank, place, slot, site);
   while ((barrier->phase & 1) == (parity & 1))
     fibers_wait(&barrier->queue, site, describe_mbarrier, barrier);
-  observe_acquire(fibers_observer(), slot, barrier->sync + 1);
+  OBSERVE(fibers_observer(), acquire, slot, barrier->sync + 1);
 }
 
 void mbarrier_fence(struct async *async) {

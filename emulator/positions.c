@@ -16,8 +16,8 @@ static void report_waiting(const struct fibers *all, const void *site) {
     const struct warp *warp = &all->warps[thread / FIBERS_LANES];
     if (thread == all->current.slot || !((warp->live & ~warp->ready) >> thread % FIBERS_LANES & 1))
       continue;
-    observe_finding(all->launch->observer, CUGEN_FINDING_HANG, site, all->current.slot,
-                    all->parked[thread].site, thread, "");
+    OBSERVE(all->launch->observer, finding, CUGEN_FINDING_HANG, site, all->current.slot,
+            all->parked[thread].site, thread, "");
   }
 }
 
@@ -28,17 +28,19 @@ static void report_hang(const struct fibers *all, const void *site) {
   report_waiting(all, site);
 }
 
+static const struct observer *running_observer(void) {
+  return fibers_running ? fibers_running->launch->observer : NULL;
+}
+
 bool fibers_time_is_up(void) {
-  const struct fibers *all = fibers_running;
-  struct observer *observer = all ? all->launch->observer : NULL;
-  return observer && observer->ops->time_is_up(observer);
+  const struct observer *observer = running_observer();
+  return observer && observer->ops->time_is_up(observer->watch);
 }
 
 const char *fibers_hang(const void *site) {
-  const struct fibers *all = fibers_running;
-  const struct observer *observer = all ? all->launch->observer : NULL;
+  const struct observer *observer = running_observer();
   if (!observer) return "";
-  report_hang(all, observer->ops->position(observer, site));
+  report_hang(fibers_running, observer->ops->position(observer->watch, site));
   return time_is_up;
 }
 
@@ -53,23 +55,18 @@ _Noreturn void fibers_end_hang(const void *site) {
 }
 
 void fibers_stray(const void *site, const void *address, bool write) {
-  const struct fibers *all = fibers_running;
-  struct observer *observer = all ? all->launch->observer : NULL;
-  if (observer) observer->ops->stray(observer, site, address, write);
+  OBSERVE(running_observer(), stray, site, address, write);
 }
 
 void fibers_misaligned(const void *site) {
-  const struct fibers *all = fibers_running;
-  struct observer *observer = all ? all->launch->observer : NULL;
-  if (observer) observer->ops->misaligned(observer, site);
+  OBSERVE(running_observer(), misaligned, site);
 }
 
 void fibers_ended(const void *site, const char *what) {
-  const struct fibers *all = fibers_running;
-  struct observer *observer = all ? all->launch->observer : NULL;
+  const struct observer *observer = running_observer();
   if (observer)
-    observe_misuse(observer, CUGEN_FINDING_TRAP, observer->ops->position(observer, site),
-                   all->current.slot, what);
+    observe_misuse(observer, CUGEN_FINDING_TRAP, observer->ops->position(observer->watch, site),
+                   fibers_running->current.slot, what);
 }
 
 _Noreturn void fibers_give_up(cugen_cause cause, const char *what) {

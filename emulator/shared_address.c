@@ -71,11 +71,11 @@ const void *async_site(const void *address) {
    block was ordered after this use by then. */
 void async_remember_remote(unsigned rank, const void *site) {
   const struct current *current = fibers_current();
-  struct observer *observer = fibers_observer();
+  const struct observer *observer = fibers_observer();
   if (!observer || rank == current->rank) return;
   fibers_async()->used = true;
   fibers_async()->remote[rank][current->rank] =
-      (struct remote_use){current->slot, observer->ops->now(observer), site};
+      (struct remote_use){current->slot, observer->ops->now(observer->watch), site};
 }
 
 void *async_pointer(unsigned address) {
@@ -94,7 +94,8 @@ static bool outlives(unsigned rank, const struct remote_use *use) {
   const struct current *current = fibers_current();
   unsigned thread = 0;
   while (thread < current->threads &&
-         !observer->ops->knows(observer, rank * current->padded + thread, use->slot, use->epoch))
+         !observer->ops->knows(observer->watch, rank * current->padded + thread, use->slot,
+                               use->epoch))
     thread++;
   return thread < current->threads;
 }

@@ -20,7 +20,7 @@ const struct fiber_launch *fibers_launch(void);
 struct async *fibers_async(void);
 
 /* Returns NULL if the launch is not observed. */
-static inline struct observer *fibers_observer(void) {
+static inline const struct observer *fibers_observer(void) {
   return fibers_launch()->observer;
 }
 

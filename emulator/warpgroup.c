@@ -224,8 +224,8 @@ static void follow_operands(const struct warpgroup *w, const struct product *p) 
   const struct pair pair = operands_of(w, p);
   const struct observed_access x = touch_of(&pair.x, 0, 0, fibers_current()->slot, p->site);
   const struct observed_access y = touch_of(&pair.y, 0, 0, fibers_current()->slot, p->site);
-  if (!p->x_words) observe_use(fibers_observer(), &x);
-  observe_use(fibers_observer(), &y);
+  if (!p->x_words) OBSERVE(fibers_observer(), use, &x);
+  OBSERVE(fibers_observer(), use, &y);
 }
 
 /* ---- Multiplying ---------------------------------------------------------------------------- */
@@ -350,7 +350,7 @@ static void warpgroup_give_back(struct warpgroup *w, struct member *self) {
     struct held *held = &self->held[i];
     if (!held->registers || held->product >= w->done) continue;
     warpgroup_exchange(w->accumulators[i], (unsigned)(self - w->members), held, true);
-    observe_accumulators_release(fibers_observer(), fibers_current()->slot, held->registers);
+    OBSERVE(fibers_observer(), accumulators_release, fibers_current()->slot, held->registers);
     held->registers = NULL;
   }
 }
@@ -370,8 +370,8 @@ static struct product *warpgroup_add_product(struct warpgroup *w) {
 
 static void observe_product(struct warpgroup *w, const struct member *self, const struct product *p,
                             const void *accumulators) {
-  observe_accumulators_hold(fibers_observer(), fibers_current()->slot, accumulators,
-                            (size_t)p->n / 2 * sizeof(float), p->site);
+  OBSERVE(fibers_observer(), accumulators_hold, fibers_current()->slot, accumulators,
+          (size_t)p->n / 2 * sizeof(float), p->site);
   if (self == w->members)
     touch_operands(w, p, true);
   else
@@ -451,10 +451,10 @@ void warpgroup_wait(unsigned newest) {
     end++;
   while (end > w->done && committed(w) < end) fibers_wait(&w->queue, site, warpgroup_describe, w);
   warpgroup_finish(w, end);
-  observe_follow(fibers_observer(), fibers_current()->slot, w->leader, w->epoch);
+  OBSERVE(fibers_observer(), follow, fibers_current()->slot, w->leader, w->epoch);
   warpgroup_give_back(w, self);
 }
 
 void warpgroup_fence(void) {
-  observe_accumulators_fence(fibers_observer(), fibers_current()->slot);
+  OBSERVE(fibers_observer(), accumulators_fence, fibers_current()->slot);
 }

@@ -137,7 +137,7 @@ struct overwriting {
 };
 
 struct watch {
-  struct observer observer; /* must be first, because the emulator uses it as the watch */
+  struct observer observer; /* what the emulator calls */
   struct watch_report *report;
   struct cpu_watch hooks; /* the hooks that a watched image calls */
   const uint64_t *fork;   /* as in device_options */

@@ -159,13 +159,7 @@ const struct cpu_watch *watch_hooks(const struct watch *watch) {
 
 /* ---- The launch ----------------------------------------------------------------------------- */
 
-static struct watch *watch_of(struct observer *observer) {
-  return (struct watch *)observer;
-}
-
-static int watch_begin(struct observer *observer, const struct observed_launch *launch,
-                       cugen_error *err) {
-  struct watch *w = watch_of(observer);
+static int watch_begin(struct watch *w, const struct observed_launch *launch, cugen_error *err) {
   w->launch = *launch;
   int status = regions_image(w, launch->image, err);
   if (!status) status = regions_dynamic(w, err);
@@ -193,8 +187,7 @@ static int watch_begin(struct observer *observer, const struct observed_launch *
   return CUGEN_OK;
 }
 
-static void watch_end(struct observer *observer) {
-  struct watch *w = watch_of(observer);
+static void watch_end(struct watch *w) {
   if (w->overwriting.finding) finding_compare(w);
   if (w->counting) traffic_all_met(w->traffic, w->launch.padded);
   w->counting = w->running = false;
@@ -205,8 +198,7 @@ static void watch_end(struct observer *observer) {
   watching = NULL;
 }
 
-static void block_begins(struct observer *observer) {
-  struct watch *w = watch_of(observer);
+static void block_begins(struct watch *w) {
   const struct cpu_dim3 *at = &w->launch.builtins->block, *grid = &w->launch.grid,
                         *cluster = &w->launch.cluster;
   const uint64_t wide = grid->x / cluster->x, high = grid->y / cluster->y;
@@ -229,12 +221,7 @@ static void block_begins(struct observer *observer) {
   w->report->launches[w->report->launch_count - 1].counted += w->counting;
 }
 
-static uint64_t watch_next_block(struct observer *observer) {
-  return parallel_next(watch_of(observer));
-}
-
-static bool time_is_up(struct observer *observer) {
-  struct watch *w = watch_of(observer);
+static bool time_is_up(struct watch *w) {
   const bool already = w->time_is_up;
   w->time_is_up = true;
   watch_look(w);
@@ -244,8 +231,7 @@ static bool time_is_up(struct observer *observer) {
 
 /* ---- Ordering of threads -------------------------------------------------------------------- */
 
-static void barrier(struct observer *observer, unsigned rank) {
-  struct watch *w = watch_of(observer);
+static void barrier(struct watch *w, unsigned rank) {
   if (w->overwriting.finding) finding_compare(w);
   hb_barrier(&w->hb, rank);
   ra_barrier(w->ra, rank);
@@ -254,35 +240,33 @@ static void barrier(struct observer *observer, unsigned rank) {
   w->report->launches[w->report->launch_count - 1].barriers++;
 }
 
-static void cluster_barrier(struct observer *observer) {
-  hb_cluster(&watch_of(observer)->hb);
+static void cluster_barrier(struct watch *w) {
+  hb_cluster(&w->hb);
 }
 
-static void warp(struct observer *observer, unsigned warp, unsigned lanes, bool all, bool orders) {
-  struct watch *w = watch_of(observer);
+static void warp(struct watch *w, unsigned warp, unsigned lanes, bool all, bool orders) {
   if (w->counting && all && warp * WATCH_WARP < w->launch.padded) traffic_met(w->traffic, warp);
   if (orders) hb_lanes(&w->hb, warp, lanes, all);
 }
 
-static void watch_release(struct observer *observer, unsigned thread, unsigned sync) {
-  hb_release(&watch_of(observer)->hb, thread, sync);
+static void watch_release(struct watch *w, unsigned thread, unsigned sync) {
+  hb_release(&w->hb, thread, sync);
 }
 
-static void watch_acquire(struct observer *observer, unsigned thread, unsigned sync) {
-  hb_acquire(&watch_of(observer)->hb, thread, sync);
+static void watch_acquire(struct watch *w, unsigned thread, unsigned sync) {
+  hb_acquire(&w->hb, thread, sync);
 }
 
-static void pass(struct observer *observer, unsigned to_sync, unsigned from_sync) {
-  hb_pass(&watch_of(observer)->hb, to_sync, from_sync);
+static void pass(struct watch *w, unsigned to_sync, unsigned from_sync) {
+  hb_pass(&w->hb, to_sync, from_sync);
 }
 
-static void follow(struct observer *observer, unsigned thread, unsigned other, uint32_t epoch) {
-  hb_follow(&watch_of(observer)->hb, thread, other, epoch);
+static void follow(struct watch *w, unsigned thread, unsigned other, uint32_t epoch) {
+  hb_follow(&w->hb, thread, other, epoch);
 }
 
-static bool same_path(const struct observer *observer, unsigned thread, unsigned other,
-                      const void **call, const void **other_call) {
-  const struct watch *w = (const struct watch *)observer;
+static bool same_path(const struct watch *w, unsigned thread, unsigned other, const void **call,
+                      const void **other_call) {
   const struct call_path *own = &w->paths[thread], *its = &w->paths[other];
   const unsigned depth = own->depth < its->depth ? own->depth : its->depth;
   for (unsigned i = 0; i < depth && i < PATH_DEPTH; i++) {
@@ -294,20 +278,18 @@ static bool same_path(const struct observer *observer, unsigned thread, unsigned
   return true;
 }
 
-static uint32_t now(const struct observer *observer) {
-  return ((const struct watch *)observer)->hb.epoch;
+static uint32_t now(const struct watch *w) {
+  return w->hb.epoch;
 }
 
-static bool knows(const struct observer *observer, unsigned thread, unsigned other,
-                  uint32_t epoch) {
+static bool knows(const struct watch *w, unsigned thread, unsigned other, uint32_t epoch) {
   const struct event then = {.epoch = epoch, .thread = other};
-  return happens_before(&((const struct watch *)observer)->hb, &then, thread);
+  return happens_before(&w->hb, &then, thread);
 }
 
 /* ---- Asynchronous operations ---------------------------------------------------------------- */
 
-static uint32_t async_access(struct observer *observer, const struct observed_access *what) {
-  struct watch *w = watch_of(observer);
+static uint32_t async_access(struct watch *w, const struct observed_access *what) {
   struct access a = {.watch = w,
                      .at = (uintptr_t)what->at,
                      .bytes = (unsigned)what->bytes,
@@ -319,8 +301,7 @@ static uint32_t async_access(struct observer *observer, const struct observed_ac
   return w->hb.epoch++;
 }
 
-static void use(struct observer *observer, const struct observed_access *what) {
-  struct watch *w = watch_of(observer);
+static void use(struct watch *w, const struct observed_access *what) {
   const uintptr_t at = (uintptr_t)what->at;
   const struct region *shared = &w->shared[what->rank];
   if (at - shared->start >= shared->end - shared->start) shared = &w->dynamic[what->rank];
@@ -335,50 +316,26 @@ static void use(struct observer *observer, const struct observed_access *what) {
   shadow_check_write(&a, &shared->cells[(at - shared->start) / WATCH_WORD], WATCH_WHOLE_WORD);
 }
 
-static void copy_landed(struct observer *observer, const void *at, size_t bytes, uint32_t epoch) {
+static void copy_landed(struct watch *w, const void *at, size_t bytes, uint32_t epoch) {
   for (size_t done = 0; done < bytes; done += WATCH_WORD) {
-    struct cell *cell = regions_cell(watch_of(observer), (uintptr_t)at + done);
+    struct cell *cell = regions_cell(w, (uintptr_t)at + done);
     if (cell && cell->write.kind & OBSERVED_ENGINE && cell->write.epoch == epoch)
       cell->write.kind &= (uint8_t)~CPU_ASYNC;
   }
 }
 
-static void copy_counted(struct observer *observer, unsigned sync, uint32_t epoch) {
-  hb_copy_counted(&watch_of(observer)->hb, sync, epoch);
+static void copy_counted(struct watch *w, unsigned sync, uint32_t epoch) {
+  hb_copy_counted(&w->hb, sync, epoch);
 }
 
-static void proxy_fence(struct observer *observer, unsigned thread) {
-  struct watch *w = watch_of(observer);
+static void proxy_fence(struct watch *w, unsigned thread) {
   w->fence_epoch[thread] = w->hb.epoch++;
-}
-
-static void watch_hold(struct observer *observer, unsigned thread, const void *start, size_t bytes,
-                       const void *site) {
-  accumulators_hold(watch_of(observer), thread, start, bytes, site);
-}
-
-static void let_go(struct observer *observer, unsigned thread, const void *start) {
-  accumulators_release(watch_of(observer), thread, start);
-}
-
-static void registers_fence(struct observer *observer, unsigned thread) {
-  accumulators_fence(watch_of(observer), thread);
-}
-
-static void launch_waited(struct observer *observer, unsigned thread) {
-  regions_launch_waited(watch_of(observer), thread);
-}
-
-static void launch_used(struct observer *observer, unsigned thread, const void *site) {
-  regions_launch_used(watch_of(observer), thread, site);
 }
 
 /* ---- Errors --------------------------------------------------------------------------------- */
 
-static void finding(struct observer *observer, cugen_finding_kind kind, const void *site,
-                    unsigned thread, const void *other_site, unsigned other_thread,
-                    const char *text) {
-  struct watch *w = watch_of(observer);
+static void finding(struct watch *w, cugen_finding_kind kind, const void *site, unsigned thread,
+                    const void *other_site, unsigned other_thread, const char *text) {
   const uint32_t count = w->report->finding_count;
   finding_report(w, kind, site, thread, other_site, other_thread, text);
   const bool looks =
@@ -387,30 +344,18 @@ static void finding(struct observer *observer, cugen_finding_kind kind, const vo
     w->report->findings[count].spins = looks;
 }
 
-static void diverged(struct observer *observer, const void *site, unsigned thread,
-                     const void *other_site, unsigned other_thread, enum watch_apart apart) {
-  struct watch_report *report = watch_of(observer)->report;
+static void diverged(struct watch *w, const void *site, unsigned thread, const void *other_site,
+                     unsigned other_thread, enum watch_apart apart) {
+  struct watch_report *report = w->report;
   const uint32_t count = report->finding_count;
-  finding(observer, CUGEN_FINDING_DIVERGENCE, site, thread, other_site, other_thread, "");
+  finding(w, CUGEN_FINDING_DIVERGENCE, site, thread, other_site, other_thread, "");
   if (report->finding_count > count) report->findings[count].apart = apart;
-}
-
-static void stray(struct observer *observer, const void *site, const void *address, bool write) {
-  finding_stray(watch_of(observer), site, address, write);
-}
-
-static void misaligned(struct observer *observer, const void *site) {
-  alignment_fault(watch_of(observer), site);
-}
-
-static const void *watch_position(const struct observer *observer, const void *site) {
-  return finding_position((const struct watch *)observer, site);
 }
 
 static const struct observer_ops watch_ops = {.begin = watch_begin,
                                               .end = watch_end,
                                               .block_begins = block_begins,
-                                              .next_block = watch_next_block,
+                                              .next_block = parallel_next,
                                               .barrier = barrier,
                                               .cluster_barrier = cluster_barrier,
                                               .warp = warp,
@@ -426,17 +371,17 @@ static const struct observer_ops watch_ops = {.begin = watch_begin,
                                               .copy_landed = copy_landed,
                                               .copy_counted = copy_counted,
                                               .proxy_fence = proxy_fence,
-                                              .accumulators_hold = watch_hold,
-                                              .accumulators_release = let_go,
-                                              .accumulators_fence = registers_fence,
-                                              .launch_waited = launch_waited,
-                                              .launch_used = launch_used,
+                                              .accumulators_hold = accumulators_hold,
+                                              .accumulators_release = accumulators_release,
+                                              .accumulators_fence = accumulators_fence,
+                                              .launch_waited = regions_launch_waited,
+                                              .launch_used = regions_launch_used,
                                               .finding = finding,
                                               .diverged = diverged,
-                                              .stray = stray,
-                                              .misaligned = misaligned,
+                                              .stray = finding_stray,
+                                              .misaligned = alignment_fault,
                                               .time_is_up = time_is_up,
-                                              .position = watch_position};
+                                              .position = finding_position};
 
 /* ---- Opening -------------------------------------------------------------------------------- */
 
@@ -445,7 +390,7 @@ int watch_open(struct watch_report *report, const uint64_t *fork, struct watch *
   *out = NULL;
   struct watch *w = calloc(1, sizeof *w);
   if (!w) return error_memory(err);
-  w->observer.ops = &watch_ops;
+  w->observer = (struct observer){&watch_ops, w};
   w->report = report;
   watch_set_hooks(&w->hooks);
   access_choose_hooks(w);
@@ -489,8 +434,8 @@ int watch_buffers(struct watch *w, const struct watch_buffer *buffers, size_t co
   return regions_buffers(w, buffers, count, err);
 }
 
-struct observer *watch_observer(struct watch *w) {
-  return w ? &w->observer : NULL;
+const struct observer *watch_observer(const struct watch *w) {
+  return &w->observer;
 }
 
 double watch_limit(const struct watch *w) {

@@ -16,8 +16,8 @@ void watch_close(struct watch *watch);
 
 /* The hooks that a watched image is given; owned by the watch. */
 const struct cpu_watch *watch_hooks(const struct watch *watch);
-/* The watch as the observer of launches; NULL for NULL. */
-struct observer *watch_observer(struct watch *watch);
+/* The watch as the observer of launches; owned by the watch. */
+const struct observer *watch_observer(const struct watch *watch);
 
 /* The buffers of the next launches. Copied. */
 int watch_buffers(struct watch *watch, const struct watch_buffer *buffers, size_t count,
