@@ -14,7 +14,6 @@
 #include "base/jail.h"
 #include "base/system.h"
 #include "diagnostics.h"
-#include "headers.h"
 #include "object.h"
 #include "runtime/compile/advice.h"
 #include "runtime/compile/kept.h"
@@ -22,8 +21,6 @@
 #include "tools.h"
 #include "unit.h"
 #include "unjailed.h"
-
-extern const char cpu_shim_text[]; /* abi.h and the parts of cuda_shim.h, embedded by the build */
 
 /* -O2: at -O1 a register-blocked matmul compiles in 0.26 s instead of 0.33 s but runs four times
    longer. Hidden symbols keep a template's __shared__ arrays private to the object. NVRTC
@@ -533,27 +530,6 @@ int cpu_compile(const struct compile_request *request, struct compiled *out, cug
   return status;
 }
 
-void cpu_add_code(const char *at, struct text *out) {
-  while (*at) {
-    const char *end = at + strcspn(at, "/\"'\n");
-    if (end == at) end = text_skip_opaque(at);
-    const bool is_comment = end > at && at[0] == '/';
-    if (end == at && *at == '\n') {
-      while (out->length && isblank((unsigned char)out->data[out->length - 1]))
-        out->data[--out->length] = '\0';
-      if (out->length && out->data[out->length - 1] != '\n') text_add_char(out, '\n');
-      while (isspace((unsigned char)*at)) at++;
-      continue;
-    }
-    if (end == at) end++;
-    if (is_comment)
-      text_add_char(out, ' ');
-    else
-      text_add_n(out, at, (size_t)(end - at));
-    at = end;
-  }
-}
-
 void cpu_compiler_identity(const struct toolkit *toolkit, struct text *out) {
   const void *line;
   cugen_error ignored;
@@ -564,9 +540,7 @@ void cpu_compiler_identity(const struct toolkit *toolkit, struct text *out) {
   for (size_t i = 0; i < GCC_COUNT && known && !strstr(line, "clang"); i++)
     text_addf(out, " %s", gcc_flags[i]);
   struct text shim = {0};
-  cpu_add_code(cpu_shim_text, &shim);
-  for (const struct cpu_header *header = cpu_headers; header->name; header++)
-    cpu_add_code(header->text, &shim);
+  unit_add_shim(&shim);
   /* the text in front of each source */
   text_addf(out, " -include %.8s", hash_bytes(text_get(&shim), shim.length).hex);
   out->failed |= shim.failed;

@@ -12,8 +12,4 @@ int cpu_compile(const struct compile_request *request, struct compiled *out, cug
    used. */
 void cpu_compiler_identity(const struct toolkit *toolkit, struct text *out);
 
-/* Appends C code without comments, empty lines and trailing spaces, which do not change the
-   compiled result. */
-void cpu_add_code(const char *text, struct text *out);
-
 #endif

@@ -1,6 +1,7 @@
 /* Writing the input of the C++ compiler; see unit.h. */
 #include "unit.h"
 
+#include <ctype.h>
 #include <string.h>
 
 #include "base/includes.h"
@@ -112,28 +113,50 @@ static const char *const empty_headers[] = {"cuda_fp16.h",
    CUDA's functions. */
 static const char *const host_headers[] = {"assert.h", "cassert", "cmath", "math.h"};
 
-static int unit_write_file(const char *folder, const char *name, const struct text *content,
+/* Headers that only include another one, by their folders. */
+static const struct {
+  const char *folder;
+  const char *includes; /* NULL: the host's header of the same name, for cuda::std */
+  const char *const names[32];
+} forwarded[] = {
+    {"cuda/std", NULL, {"algorithm", "array",   "bit",         "cassert",    "cfloat",
+                        "climits",   "cmath",   "complex",     "concepts",   "cstddef",
+                        "cstdint",   "cstdlib", "cstring",     "functional", "initializer_list",
+                        "iterator",  "limits",  "numeric",     "optional",   "ratio",
+                        "span",      "tuple",   "type_traits", "utility",    "variant",
+                        "version"}},
+    {"cuda/std", "cuda/atomic", {"atomic"}},
+    {"cuda/std", "cuda/barrier", {"barrier"}},
+    {"cooperative_groups", "cooperative_groups.h", {"memcpy_async.h", "reduce.h", "scan.h"}},
+    {"cub", "cub/cub.cuh", {"util_debug.cuh", "util_macro.cuh", "util_ptx.cuh", "util_type.cuh"}},
+    {"cub/block",
+     "cub/cub.cuh",
+     {"block_exchange.cuh", "block_load.cuh", "block_radix_sort.cuh", "block_reduce.cuh",
+      "block_scan.cuh", "block_store.cuh"}},
+    {"cub/thread", "cub/cub.cuh", {"thread_operators.cuh"}},
+    {"cub/warp", "cub/cub.cuh", {"warp_exchange.cuh", "warp_reduce.cuh", "warp_scan.cuh"}}};
+enum { FORWARDED = sizeof forwarded / sizeof *forwarded };
+
+static void add_forwarded(size_t i, const char *name, struct text *out) {
+  text_addf(out, "#include <%s>\n%s", forwarded[i].includes ? forwarded[i].includes : name,
+            forwarded[i].includes ? "" : "#include <cuda/cugen_std>\n");
+}
+
+/* Writes a file below the folder, and makes the folders in its name. */
+static int unit_write_file(const char *folder, const char *name, const char *content, size_t length,
                            cugen_error *err) {
-  struct text path = {0};
+  struct text path = {0}, home = {0};
   text_addf(&path, "%s/%s", folder, name);
-  int status = path.failed || content->failed
-                   ? error_memory(err)
-                   : file_put(text_get(&path), text_get(content), content->length, err);
+  path_folder(text_get(&path), &home);
+  int status = path.failed || home.failed ? error_memory(err) : folder_make(text_get(&home), err);
+  if (!status) status = file_put(text_get(&path), content, length, err);
   text_free(&path);
+  text_free(&home);
   return status;
 }
 
-static int write_plain_header(const char *folder, const char *name, const char *content,
-                              cugen_error *err) {
-  struct text text = {0};
-  text_add(&text, content);
-  int status = unit_write_file(folder, name, &text, err);
-  text_free(&text);
-  return status;
-}
-
-/* Whether the source may include the header: it mentions the folder, or the name before ".h".
-   Our own headers are included by the others. */
+/* Whether the source may include a header of cugen_headers: it mentions the folder, or the name
+   before ".h". cugen's own headers are included by the others. */
 static bool wants_header(const char *source, const char *name) {
   struct text family = {0};
   size_t length = strcspn(name, "/.");
@@ -145,24 +168,29 @@ static bool wants_header(const char *source, const char *name) {
   return wants;
 }
 
-static int write_header(const char *folder, const struct cpu_header *header, cugen_error *err) {
-  struct text text = {0}, path = {0};
-  text_addf(&path, "%s/" CPU_HEADERS_NAME, folder);
-  int status = folder_make(text_get(&path), err);
-  text_clear(&path);
-  for (const char *slash = header->name; !status && (slash = strchr(slash, '/')); slash++) {
-    struct text inner = {0};
-    text_addf(&inner, "%s/" CPU_HEADERS_NAME "/%.*s", folder, (int)(slash - header->name),
-              header->name);
-    status = inner.failed ? error_memory(err) : folder_make(text_get(&inner), err);
-    text_free(&inner);
-  }
-  text_add_n(&text, header->text, header->length);
-  text_addf(&path, CPU_HEADERS_NAME "/%s", header->name);
-  if (!status)
-    status = path.failed ? error_memory(err) : unit_write_file(folder, text_get(&path), &text, err);
-  text_free(&text);
+static int write_wanted(const char *source, const char *folder, const char *name,
+                        const char *content, size_t length, cugen_error *err) {
+  struct text path = {0};
+  if (!wants_header(source, name)) return CUGEN_OK;
+  text_addf(&path, CPU_HEADERS_NAME "/%s", name);
+  int status = path.failed ? error_memory(err)
+                           : unit_write_file(folder, text_get(&path), content, length, err);
   text_free(&path);
+  return status;
+}
+
+static int write_forwarded(const char *source, const char *folder, size_t i, cugen_error *err) {
+  int status = CUGEN_OK;
+  for (const char *const *name = forwarded[i].names; *name && !status; name++) {
+    struct text path = {0}, content = {0};
+    text_addf(&path, "%s/%s", forwarded[i].folder, *name);
+    add_forwarded(i, *name, &content);
+    status = path.failed || content.failed ? error_memory(err)
+                                           : write_wanted(source, folder, text_get(&path),
+                                                          text_get(&content), content.length, err);
+    text_free(&path);
+    text_free(&content);
+  }
   return status;
 }
 
@@ -170,15 +198,19 @@ static int write_header(const char *folder, const struct cpu_header *header, cug
    a small compile. The name of an included header is always written out (base/includes.h). */
 static int write_headers(const char *source, const char *folder, cugen_error *err) {
   int status = CUGEN_OK;
-  /* not even in parts */
+  /* A line continuation may split the word "include". */
   if (!strstr(source, "include") && !strstr(source, "\\\n")) return CUGEN_OK;
   for (size_t i = 0; i < sizeof empty_headers / sizeof *empty_headers && !status; i++)
     if (strstr(source, empty_headers[i]))
-      status = write_plain_header(folder, empty_headers[i], "", err);
-  for (size_t i = 0; i < sizeof host_headers / sizeof *host_headers && !status; i++)
-    status = write_plain_header(folder, host_headers[i], standard_text(host_headers[i]), err);
+      status = unit_write_file(folder, empty_headers[i], "", 0, err);
+  for (size_t i = 0; i < sizeof host_headers / sizeof *host_headers && !status; i++) {
+    const char *text = standard_text(host_headers[i]);
+    status = unit_write_file(folder, host_headers[i], text, strlen(text), err);
+  }
   for (const struct cpu_header *header = cpu_headers; header->name && !status; header++)
-    if (wants_header(source, header->name)) status = write_header(folder, header, err);
+    status = write_wanted(source, folder, header->name, header->text, header->length, err);
+  for (size_t i = 0; i < FORWARDED && !status; i++)
+    status = write_forwarded(source, folder, i, err);
   return status;
 }
 
@@ -194,8 +226,37 @@ int unit_write(const struct compile_request *request, const char *folder, cugen_
   int status = unit.failed ? error_memory(err)
                            /* the translation may have produced an include */
                            : includes_check(text_get(&unit), err);
-  if (!status) status = unit_write_file(folder, CPU_UNIT_NAME, &unit, err);
+  if (!status) status = unit_write_file(folder, CPU_UNIT_NAME, text_get(&unit), unit.length, err);
   if (!status) status = write_headers(request->source, folder, err);
   text_free(&unit);
   return status;
+}
+
+void cpu_add_code(const char *at, struct text *out) {
+  while (*at) {
+    const char *end = at + strcspn(at, "/\"'\n");
+    if (end == at) end = text_skip_opaque(at);
+    const bool is_comment = end > at && at[0] == '/';
+    if (end == at && *at == '\n') {
+      while (out->length && isblank((unsigned char)out->data[out->length - 1]))
+        out->data[--out->length] = '\0';
+      if (out->length && out->data[out->length - 1] != '\n') text_add_char(out, '\n');
+      while (isspace((unsigned char)*at)) at++;
+      continue;
+    }
+    if (end == at) end++;
+    if (is_comment)
+      text_add_char(out, ' ');
+    else
+      text_add_n(out, at, (size_t)(end - at));
+    at = end;
+  }
+}
+
+void unit_add_shim(struct text *out) {
+  cpu_add_code(cpu_shim_text, out);
+  for (const struct cpu_header *header = cpu_headers; header->name; header++)
+    cpu_add_code(header->text, out);
+  for (size_t i = 0; i < FORWARDED; i++)
+    for (const char *const *name = forwarded[i].names; *name; name++) add_forwarded(i, *name, out);
 }

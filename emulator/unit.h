@@ -8,6 +8,14 @@
 /* Writes all files into the folder (runtime/compile/advice.h has their names). */
 int unit_write(const struct compile_request *request, const char *folder, cugen_error *err);
 
+/* Appends C code without comments, empty lines and trailing spaces, which do not change the
+   compiled result. */
+void cpu_add_code(const char *text, struct text *out);
+
+/* Appends the code that may stand in front of a source or be included by one: the shim and the
+   headers. */
+void unit_add_shim(struct text *out);
+
 /* Whether the source may include headers of the toolkit that compile here unchanged. */
 bool unit_wants_toolkit(const char *source);
 

@@ -1,2 +1,2 @@
-/* The functions are in the other header. */
+/* <cuda_pipeline_primitives.h>: the functions are in cuda_pipeline.h. */
 #include <cuda_pipeline.h>

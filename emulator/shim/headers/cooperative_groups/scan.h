@@ -1,2 +1,0 @@
-/* All of it is in the main header. */
-#include <cooperative_groups.h>

@@ -1,2 +1,0 @@
-/* All of it is in one header. */
-#include <cub/cub.cuh>
