@@ -6,8 +6,9 @@ void fault_text_add(struct fault_text *line, const char *string) {
   *line->at = '\0';
 }
 
-void fault_text_number(struct fault_text *line, unsigned number, unsigned base, int digits) {
-  char backwards[16], character[2] = "";
+void fault_text_number(struct fault_text *line, unsigned long long number, unsigned base,
+                       int digits) {
+  char backwards[24], character[2] = "";
   int count = 0;
   for (; number || count < digits; number /= base)
     backwards[count++] = "0123456789abcdef"[number % base];

@@ -10,7 +10,9 @@ struct fault_text {
 };
 
 void fault_text_add(struct fault_text *line, const char *string);
-void fault_text_number(struct fault_text *line, unsigned number, unsigned base, int digits);
+/* Appends a number with at least so many digits. */
+void fault_text_number(struct fault_text *line, unsigned long long number, unsigned base,
+                       int digits);
 /* Appends "block (0,1,0)". */
 void fault_text_position(struct fault_text *line, const char *what, struct cpu_dim3 at);
 /* Appends a lane mask. */

@@ -11,9 +11,11 @@
 #include <unistd.h>
 
 #include "base/seccomp.h"
+#include "canaries.h"
+#include "fault_text.h"
 #include "fibers.h"
 
-enum { ALIGNMENT = 16, CANARY = 0xca, MOST_BUFFERS = 1024, FAULT_EXIT = 99 };
+enum { ALIGNMENT = 16, MOST_BUFFERS = 1024, FAULT_EXIT = 99 };
 
 /* State that a signal handler uses must be static; like the handlers, it exists once in a
    process. */
@@ -50,22 +52,11 @@ static void guard_remember(char *start, char *end) {
   }
 }
 
-/* The writable bytes around a buffer: from low to its start, from its end to high. */
-struct canaries {
-  unsigned char *low, *start, *end, *high;
-};
-
 static struct canaries canaries_of(const struct memory *memory, bool soft) {
   unsigned char *start = memory->device, *base = memory->base;
   const size_t unreachable = soft ? 0 : zone(soft);
   return (struct canaries){base + unreachable, start, start + memory->bytes,
                            base + memory->base_bytes - unreachable};
-}
-
-static void guard_write_canaries(const struct memory *memory, bool soft) {
-  const struct canaries c = canaries_of(memory, soft);
-  memset(c.low, CANARY, (size_t)(c.start - c.low));
-  memset(c.end, CANARY, (size_t)(c.high - c.end));
 }
 
 /* Shared memory, because a launch may be spread over several processes. */
@@ -91,7 +82,8 @@ int guard_alloc(size_t bytes, bool soft, struct memory *out, cugen_error *err) {
                          .bytes = bytes,
                          .base = base,
                          .base_bytes = whole};
-  guard_write_canaries(out, soft);
+  const struct canaries canaries = canaries_of(out, soft);
+  canaries_write(&canaries);
   if (!soft) guard_remember(start, start + bytes);
   return CUGEN_OK;
 }
@@ -103,69 +95,48 @@ void guard_free(struct memory *memory, bool soft) {
   *memory = (struct memory){0};
 }
 
-static int check_canaries(const struct memory *memory, bool soft, cugen_error *err) {
-  const struct canaries c = canaries_of(memory, soft);
-  for (const unsigned char *at = c.end; at < c.high; at++)
-    if (*at != CANARY)
-      return error_set_cause(
-          err, CUGEN_ERROR_WRONG, CUGEN_CAUSE_BOUNDS,
-          "out of bounds: write at byte %zu past the end of a buffer of %zu bytes",
-          (size_t)(at - c.end), memory->bytes);
-  for (const unsigned char *at = c.start; at > c.low; at--)
-    if (at[-1] != CANARY)
-      return error_set_cause(
-          err, CUGEN_ERROR_WRONG, CUGEN_CAUSE_BOUNDS,
-          "out of bounds: write at byte %zu before the start of a buffer of %zu bytes",
-          (size_t)(c.start - at) + 1, memory->bytes);
-  return CUGEN_OK;
-}
-
 int guard_check(const struct memory *memory, bool soft, cugen_error *err) {
-  int status = check_canaries(memory, soft, err);
-  if (status) guard_write_canaries(memory, soft);
-  return status;
+  const struct canaries canaries = canaries_of(memory, soft);
+  size_t distance;
+  bool before;
+  if (!canaries_changed(&canaries, &before, &distance)) return CUGEN_OK;
+  return error_set_cause(err, CUGEN_ERROR_WRONG, CUGEN_CAUSE_BOUNDS,
+                         "out of bounds: write at byte %zu %s of a buffer of %zu bytes", distance,
+                         before ? "before the start" : "past the end", memory->bytes);
 }
 
 /* ---- Faults: from here on only async-signal-safe functions ---------------------------------- */
 
+/* A description that is being written; the text points into the fault. */
 struct line {
   struct fault fault;
-  size_t length; /* length of the text */
+  struct fault_text text;
 };
 
-static void guard_add(struct line *line, const char *string) {
-  while (*string && line->length < sizeof line->fault.text - 1)
-    line->fault.text[line->length++] = *string++;
-  line->fault.text[line->length] = '\0';
-}
-
-static void guard_add_number(struct line *line, unsigned long long value, unsigned base) {
-  char digits[24];
-  int at = sizeof digits - 1;
-  digits[at] = '\0';
-  do digits[--at] = "0123456789abcdef"[value % base];
-  while ((value /= base) != 0);
-  guard_add(line, &digits[at]);
+static void begin_line(struct line *line, cugen_cause cause) {
+  *line = (struct line){.fault.cause = cause};
+  line->text =
+      (struct fault_text){line->fault.text, line->fault.text + sizeof line->fault.text - 1};
 }
 
 static void die(const struct line *line) {
   if (guard.fault)
-    memcpy(guard.fault, &line->fault, offsetof(struct fault, text) + line->length + 1);
+    memcpy(guard.fault, &line->fault, (size_t)(line->text.at + 1 - (const char *)&line->fault));
   _exit(FAULT_EXIT);
 }
 
 static void guard_add_where(struct line *line) {
   char where[128];
   fibers_where(where, sizeof where);
-  if (!where[0]) return;
-  guard_add(line, " in ");
-  guard_add(line, where);
+  if (where[0]) fault_text_add(&line->text, " in ");
+  fault_text_add(&line->text, where);
 }
 
 /* For trap, assert and deadlock, whose text has the place already. */
 static void on_fault(cugen_cause cause, const char *text) {
-  struct line line = {.fault.cause = cause};
-  guard_add(&line, text);
+  struct line line;
+  begin_line(&line, cause);
+  fault_text_add(&line.text, text);
   die(&line);
 }
 
@@ -261,75 +232,71 @@ static bool is_misaligned(const siginfo_t *info, const void *context) {
 #endif
 }
 
-/* Returns false if the address is not near dynamic shared memory. */
-static bool describe_shared(struct line *line, const char *address, const void *context) {
-  bool before;
-  size_t distance;
-  if (!guard.shared || !shared_zone_find(guard.shared, address, &before, &distance)) return false;
+/* "write at byte 4 past the end of a buffer of 64 bytes" */
+static void describe_beside(struct line *line, const void *context, size_t distance, bool before,
+                            const char *what, size_t bytes) {
   line->fault.cause = CUGEN_CAUSE_BOUNDS;
-  guard_add(line, guard_access_kind(context));
-  guard_add(line, " at byte ");
-  guard_add_number(line, distance, 10);
-  guard_add(line, before ? " before the start of " : " past the end of ");
-  guard_add_number(line, guard.shared->bytes, 10);
-  guard_add(line, " bytes of dynamic shared memory" SHARED_ZONE_HINT ",");
-  return true;
+  fault_text_add(&line->text, guard_access_kind(context));
+  fault_text_add(&line->text, " at byte ");
+  fault_text_number(&line->text, distance, 10, 1);
+  fault_text_add(&line->text, before ? " before the start of " : " past the end of ");
+  fault_text_add(&line->text, what);
+  fault_text_number(&line->text, bytes, 10, 1);
+  fault_text_add(&line->text, " bytes");
 }
 
 static void describe_address(struct line *line, const siginfo_t *info, const void *context) {
   const char *address = info->si_addr;
   size_t distance;
-  const struct span *buffer = nearest(address, &distance);
+  bool before;
+  const struct span *buffer;
   if (is_misaligned(info, context)) {
     line->fault.cause = CUGEN_CAUSE_TRAP;
-    guard_add(line, "misaligned access");
+    fault_text_add(&line->text, "misaligned access");
     fibers_misaligned(site(context));
   } else if (fibers_owns_guard(address)) {
-    guard_add(line, "stack overflow");
+    fault_text_add(&line->text, "stack overflow");
     fibers_ended(site(context), "stack overflow");
-  } else if (describe_shared(line, address, context)) {
-    return;
-  } else if (!buffer) {
-    line->fault.cause = CUGEN_CAUSE_BOUNDS;
-    guard_add(line, guard_access_kind(context));
-    fibers_stray(site(context), address, is_write(context));
-    guard_add(line, " at address 0x");
-    guard_add_number(line, (unsigned long long)(uintptr_t)address, 16);
-  } else {
-    bool before = address < buffer->start;
-    line->fault.cause = CUGEN_CAUSE_BOUNDS;
+  } else if (guard.shared && shared_zone_find(guard.shared, address, &before, &distance)) {
+    describe_beside(line, context, distance, before, "", guard.shared->bytes);
+    fault_text_add(&line->text, " of dynamic shared memory" SHARED_ZONE_HINT ",");
+  } else if ((buffer = nearest(address, &distance))) {
     line->fault.beside = true;
-    guard_add(line, guard_access_kind(context));
-    guard_add(line, " at byte ");
-    guard_add_number(line, distance, 10);
-    guard_add(line, before ? " before the start of a buffer of " : " past the end of a buffer of ");
-    guard_add_number(line, (unsigned long long)(buffer->end - buffer->start), 10);
-    guard_add(line, " bytes");
+    describe_beside(line, context, distance, address < buffer->start, "a buffer of ",
+                    (size_t)(buffer->end - buffer->start));
+  } else {
+    line->fault.cause = CUGEN_CAUSE_BOUNDS;
+    fault_text_add(&line->text, guard_access_kind(context));
+    fibers_stray(site(context), address, is_write(context));
+    fault_text_add(&line->text, " at address 0x");
+    fault_text_number(&line->text, (uintptr_t)address, 16, 1);
   }
 }
 
 static void guard_trap(struct line *line, const void *context, const char *what) {
   line->fault.cause = CUGEN_CAUSE_TRAP;
-  guard_add(line, what);
+  fault_text_add(&line->text, what);
   fibers_ended(site(context), what);
 }
 
 /* Describes a system call, which no kernel can make on a GPU: see base/seccomp.h. */
 static void refuse_call(struct line *line, const siginfo_t *info, const void *context) {
   const char *name = seccomp_name(info->si_syscall);
-  struct line what = {.length = 0};
-  guard_add(&what, "a GPU has no system calls, and ");
-  guard_add(&what, name ? "'" : "number ");
+  char what[FAULT_TEXT];
+  struct fault_text text = {what, what + sizeof what - 1};
+  fault_text_add(&text, "a GPU has no system calls, and ");
+  fault_text_add(&text, name ? "'" : "number ");
   if (name)
-    guard_add(&what, name);
+    fault_text_add(&text, name);
   else
-    guard_add_number(&what, (unsigned)info->si_syscall, 10);
-  guard_add(&what, name ? "' was called" : " was called");
-  guard_trap(line, context, what.fault.text);
+    fault_text_number(&text, (unsigned)info->si_syscall, 10, 1);
+  fault_text_add(&text, name ? "' was called" : " was called");
+  guard_trap(line, context, what);
 }
 
 static void handle(int number, siginfo_t *info, void *context) {
-  struct line line = {.length = 0};
+  struct line line;
+  begin_line(&line, CUGEN_CAUSE_NONE);
   switch (number) {
   case SIGSEGV:
   case SIGBUS: describe_address(&line, info, context); break;
@@ -339,7 +306,7 @@ static void handle(int number, siginfo_t *info, void *context) {
       alarm(1); /* ends a loop that makes no access */
       return;
     }
-    guard_add(&line, fibers_hang(site(context)));
+    fault_text_add(&line.text, fibers_hang(site(context)));
     break;
   case SIGVTALRM: fibers_leave_reversed(program_counter(context)); return;
   case SIGSYS: refuse_call(&line, info, context); break;

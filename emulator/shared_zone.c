@@ -8,25 +8,18 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { CANARY = 0xca, UNWRITTEN = 0xff, SOFT = 1 << 14 };
+#include "canaries.h"
 
-/* The writable bytes of one block's room: low to start and end to high are canaries. */
-struct extent {
-  unsigned char *low, *start, *end, *high;
-};
+enum { UNWRITTEN = 0xff, SOFT = 1 << 14 };
 
-static struct extent shared_zone_extent_of(const struct shared_zone *z, unsigned block) {
+/* The writable bytes of one block's room. */
+static struct canaries shared_zone_canaries_of(const struct shared_zone *z, unsigned block) {
   const size_t page = (size_t)sysconf(_SC_PAGESIZE);
   const size_t used = (z->bytes + z->alignment - 1) / z->alignment * z->alignment;
   unsigned char *middle = (unsigned char *)z->base + block * (size_t)SHARED_ROOM + SHARED_ROOM / 2;
   unsigned char *start = middle - used, *low = middle - (used + page - 1) / page * page;
   const size_t around = z->soft ? SOFT : 0;
-  return (struct extent){low - around, start, start + z->bytes, middle + around};
-}
-
-static void shared_zone_write_canaries(const struct extent *e) {
-  memset(e->low, CANARY, (size_t)(e->start - e->low));
-  memset(e->end, CANARY, (size_t)(e->high - e->end));
+  return (struct canaries){low - around, start, start + z->bytes, middle + around};
 }
 
 void shared_zone_free(struct shared_zone *z) {
@@ -49,35 +42,28 @@ int shared_zone_prepare(struct shared_zone *z, unsigned blocks, size_t bytes, si
                             .bytes = bytes,
                             .alignment = alignment,
                             .soft = z->soft};
-  z->start = (char *)shared_zone_extent_of(z, 0).start;
+  z->start = (char *)shared_zone_canaries_of(z, 0).start;
   for (unsigned i = 0; i < blocks; i++) {
-    const struct extent e = shared_zone_extent_of(z, i);
+    const struct canaries e = shared_zone_canaries_of(z, i);
     if (e.low == e.high) continue;
     if (mprotect(e.low, (size_t)(e.high - e.low), PROT_READ | PROT_WRITE))
       return error_set(err, CUGEN_ERROR_MEMORY, "shared memory: %s", strerror(errno));
     memset(e.start, UNWRITTEN, bytes);
-    shared_zone_write_canaries(&e);
+    canaries_write(&e);
   }
   return CUGEN_OK;
 }
 
-static const unsigned char *first_changed(const unsigned char *at, const unsigned char *end) {
-  while (at < end && *at == CANARY) at++;
-  return at < end ? at : NULL;
-}
-
-int shared_zone_check(struct shared_zone *z, cugen_error *err) {
+int shared_zone_check(const struct shared_zone *z, cugen_error *err) {
+  size_t distance;
+  bool before;
   for (unsigned i = 0; i < z->blocks; i++) {
-    const struct extent e = shared_zone_extent_of(z, i);
-    const unsigned char *behind = first_changed(e.end, e.high),
-                        *before = first_changed(e.low, e.start);
-    if (!behind && !before) continue;
-    shared_zone_write_canaries(&e);
+    const struct canaries canaries = shared_zone_canaries_of(z, i);
+    if (!canaries_changed(&canaries, &before, &distance)) continue;
     return error_set_cause(
         err, CUGEN_ERROR_WRONG, CUGEN_CAUSE_BOUNDS,
-        "write at byte %zu %s of %zu bytes of dynamic shared memory" SHARED_ZONE_HINT,
-        (size_t)(behind ? behind - e.end : e.start - before),
-        behind ? "past the end" : "before the start", z->bytes);
+        "write at byte %zu %s of %zu bytes of dynamic shared memory" SHARED_ZONE_HINT, distance,
+        before ? "before the start" : "past the end", z->bytes);
   }
   return CUGEN_OK;
 }

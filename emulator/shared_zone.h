@@ -31,7 +31,7 @@ struct shared_zone {
 int shared_zone_prepare(struct shared_zone *zone, unsigned blocks, size_t bytes, size_t alignment,
                         cugen_error *err);
 /* CUGEN_CAUSE_BOUNDS when the kernel wrote around the memory. */
-int shared_zone_check(struct shared_zone *zone, cugen_error *err);
+int shared_zone_check(const struct shared_zone *zone, cugen_error *err);
 void shared_zone_free(struct shared_zone *zone);
 /* Finds the block whose memory is near an address outside of it. Async-signal-safe; false: the
    address is not near any. */
