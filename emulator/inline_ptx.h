@@ -108,13 +108,12 @@ struct iptx_instruction {
   iptx_perform *perform;
   struct iptx_term guard; /* kind IPTX_NOTHING: no guard */
   uint64_t words[(IPTX_W_COUNT + 63) / 64];
-  unsigned char types[IPTX_INSTRUCTION_TYPES], type_count, vector;
+  unsigned char types[IPTX_INSTRUCTION_TYPES], type_count;
   unsigned char count;
   uint16_t columns; /* of a wgmma: the n of m64nNkK */
   uint16_t target;  /* of a branch */
   const char *label;
   size_t label_length;
-  int line; /* number of the line in the text, used only to order definitions */
   struct iptx_argument arguments[IPTX_ARGUMENTS];
 };
 
@@ -229,6 +228,14 @@ extern const struct iptx_operation iptx_arithmetic[], iptx_memory[], iptx_collec
     iptx_matrix[], iptx_control[], iptx_warpgroup[];
 
 uint64_t iptx_from_real(double value, enum iptx_type type);
+/* The bits of a number of that type with its sign in all higher bits, if the type has one. */
+uint64_t iptx_extended(uint64_t bits, enum iptx_type type);
+/* The result of an atomic operation or a reduction, by the words of the instruction; without a
+   known word the new value. */
+uint64_t iptx_combined(const struct iptx_instruction *i, uint64_t old, uint64_t value,
+                       enum iptx_type type);
+/* Makes the instruction's place the site of the asynchronous operation that is called next. */
+void iptx_at_site(const struct iptx_run *run);
 /* The argument as an address of shared memory. */
 unsigned iptx_shared(const struct iptx_run *run, const struct iptx_instruction *i,
                      unsigned argument);

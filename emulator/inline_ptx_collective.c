@@ -5,10 +5,6 @@
 #include "inline_ptx.h"
 #include "scheduler.h"
 
-static void collective_at_site(const struct iptx_run *run) {
-  fibers_async()->site = run->site;
-}
-
 static unsigned lane_of_current(void) {
   return fibers_launch()->builtins->linear % FIBERS_LANES;
 }
@@ -25,12 +21,12 @@ static void bar(struct iptx_run *run, const struct iptx_instruction *i) {
     collective_barrier_at(run->site, CPU_BARRIER_PLAIN, 0);
     return;
   }
-  collective_at_site(run);
+  iptx_at_site(run);
   barriers_named(number, threads, waits);
 }
 
 static void barrier_cluster(struct iptx_run *run, const struct iptx_instruction *i) {
-  collective_at_site(run);
+  iptx_at_site(run);
   barriers_cluster(iptx_has(i, IPTX_W_ARRIVE) ? CPU_CLUSTER_ARRIVE : CPU_CLUSTER_WAIT);
 }
 
@@ -132,20 +128,12 @@ static void match(struct iptx_run *run, const struct iptx_instruction *i) {
   if (i->arguments[0].count > 1) iptx_write(run, &i->arguments[0].terms[1], all);
 }
 
-static uint64_t collective_joined(const struct iptx_instruction *i, uint64_t a, uint64_t b) {
-  const bool is_signed = i->type_count && iptx_kind(i->types[0]) == 's';
-  const bool less = is_signed ? (int64_t)a < (int64_t)b : a < b;
-  if (iptx_has(i, IPTX_W_ADD)) return a + b;
-  if (iptx_has(i, IPTX_W_MIN)) return less ? a : b;
-  if (iptx_has(i, IPTX_W_MAX)) return less ? b : a;
-  return iptx_has(i, IPTX_W_AND) ? a & b : iptx_has(i, IPTX_W_OR) ? a | b : a ^ b;
-}
-
 static void reduce(void **slots, unsigned mask) {
   const struct slot *first = slots[__builtin_ctz(mask)];
+  const enum iptx_type type = first->i->type_count ? first->i->types[0] : IPTX_B32;
   uint64_t all = first->value;
   LANES(lane, mask & (mask - 1))
-  all = collective_joined(first->i, all, ((struct slot *)slots[lane])->value);
+  all = iptx_combined(first->i, all, ((struct slot *)slots[lane])->value, type);
   LANES(lane, mask)((struct slot *)slots[lane])->result = all;
 }
 

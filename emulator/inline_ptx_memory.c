@@ -43,6 +43,12 @@ static size_t memory_bytes_of(enum iptx_type type) {
   return iptx_bits(type) / 8;
 }
 
+static uint64_t load_typed(const char *at, enum iptx_type type) {
+  uint64_t bits = 0;
+  memcpy(&bits, at, memory_bytes_of(type));
+  return iptx_extended(bits, type);
+}
+
 /* ---- Loads and stores ----------------------------------------------------------------------- */
 
 /* Strong accesses bypass caches, like volatile ones; a release or acquire is also a fence. */
@@ -65,13 +71,8 @@ static void memory_load(struct iptx_run *run, const struct iptx_instruction *i) 
   const char *at = memory_address(run, i, 1);
   memory_check_alignment(run, at, bytes * to->count, 0);
   iptx_note(run, at, bytes * to->count, memory_access_kind(i));
-  for (unsigned part = 0; part < to->count; part++) {
-    uint64_t bits = 0;
-    memcpy(&bits, at + part * bytes, bytes);
-    if (iptx_kind(type) == 's' && bytes < 8)
-      bits = (uint64_t)((int64_t)(bits << (64 - 8 * bytes)) >> (64 - 8 * bytes));
-    iptx_write(run, &to->terms[part], bits);
-  }
+  for (unsigned part = 0; part < to->count; part++)
+    iptx_write(run, &to->terms[part], load_typed(at + part * bytes, type));
   if (iptx_has(i, IPTX_W_ACQUIRE)) memory_fence(run, i);
 }
 
@@ -99,8 +100,8 @@ static uint64_t added(uint64_t old, uint64_t value, enum iptx_type type) {
                    << 16;
 }
 
-static uint64_t combined(const struct iptx_instruction *i, uint64_t old, uint64_t value,
-                         enum iptx_type type) {
+uint64_t iptx_combined(const struct iptx_instruction *i, uint64_t old, uint64_t value,
+                       enum iptx_type type) {
   const bool less = iptx_kind(type) == 's' ? (int64_t)value < (int64_t)old : value < old;
   if (iptx_has(i, IPTX_W_ADD)) return added(old, value, type);
   if (iptx_has(i, IPTX_W_MIN)) return less ? value : old;
@@ -113,22 +114,13 @@ static uint64_t combined(const struct iptx_instruction *i, uint64_t old, uint64_
   return value; /* exch */
 }
 
-static uint64_t load_typed(const char *at, enum iptx_type type) {
-  uint64_t bits = 0;
-  memcpy(&bits, at, memory_bytes_of(type));
-  const unsigned width = iptx_bits(type);
-  return iptx_kind(type) == 's' && width < 64
-             ? (uint64_t)((int64_t)(bits << (64 - width)) >> (64 - width))
-             : bits;
-}
-
 /* Performs the operation on one element; returns the old value. */
 static uint64_t memory_exchange(const struct iptx_run *run, const struct iptx_instruction *i,
                                 char *at, unsigned first, unsigned part) {
   const enum iptx_type type = memory_type_of(i);
   const uint64_t old = load_typed(at, type),
                  value = iptx_read(run, &i->arguments[first].terms[part], type);
-  uint64_t out = combined(i, old, value, type);
+  uint64_t out = iptx_combined(i, old, value, type);
   if (iptx_has(i, IPTX_W_CAS)) out = old == value ? iptx_get(run, i, first + 1, type) : old;
   memcpy(at, &out, memory_bytes_of(type));
   return old;
@@ -246,13 +238,9 @@ static void copy_commit(struct iptx_run *run, const struct iptx_instruction *i) 
 
 /* ---- mbarriers ------------------------------------------------------------------------------ */
 
-static void memory_at_site(const struct iptx_run *run) {
-  fibers_async()->site = run->site;
-}
-
 static void mbarrier_start(struct iptx_run *run, const struct iptx_instruction *i) {
   const unsigned arrivals = (unsigned)iptx_get(run, i, 1, IPTX_U32), at = iptx_shared(run, i, 0);
-  memory_at_site(run);
+  iptx_at_site(run);
   mbarrier_init(at, arrivals);
 }
 
@@ -266,14 +254,14 @@ static void mbarrier_come(struct iptx_run *run, const struct iptx_instruction *i
   const unsigned rank = at >> ASYNC_BLOCK_SHIFT;
   if (address && !rank) iptx_put(run, i, 0, mbarrier_phase(at));
   for (unsigned time = 0; time < times; time++) {
-    memory_at_site(run);
+    iptx_at_site(run);
     mbarrier_arrive(at, bytes ? number : 0);
   }
 }
 
 static void mbarrier_more(struct iptx_run *run, const struct iptx_instruction *i) {
   const unsigned at = iptx_shared(run, i, 0);
-  memory_at_site(run);
+  iptx_at_site(run);
   mbarrier_expect(at, (unsigned)iptx_get(run, i, 1, IPTX_U32));
 }
 
@@ -281,7 +269,7 @@ static void mbarrier_more(struct iptx_run *run, const struct iptx_instruction *i
 static void mbarrier_until(struct iptx_run *run, const struct iptx_instruction *i) {
   const uint64_t state = iptx_get(run, i, 2, IPTX_B64);
   const unsigned at = iptx_shared(run, i, 1);
-  memory_at_site(run);
+  iptx_at_site(run);
   mbarrier_wait(at, (unsigned)state & 1);
   iptx_put(run, i, 0, 1);
 }
@@ -290,7 +278,7 @@ static void mbarrier_until(struct iptx_run *run, const struct iptx_instruction *
 static void copy_arrive(struct iptx_run *run, const struct iptx_instruction *i) {
   const unsigned at = iptx_shared(run, i, 0);
   memory_finish(run, CPU_COPY_ALL);
-  memory_at_site(run);
+  iptx_at_site(run);
   if (iptx_has(i, IPTX_W_NOINC)) mbarrier_arrive(at, 0);
 }
 
@@ -301,7 +289,7 @@ static void copy_arrive(struct iptx_run *run, const struct iptx_instruction *i) 
 static void bulk(struct iptx_run *run, const struct iptx_instruction *i) {
   const bool loads = i->count >= 4 && i->arguments[3].address;
   const unsigned bytes = (unsigned)iptx_get(run, i, 2, IPTX_U32);
-  memory_at_site(run);
+  iptx_at_site(run);
   if (loads)
     copies_bulk_load(iptx_shared(run, i, 0), (const void *)(uintptr_t)base_of(run, i, 1), bytes,
                      iptx_shared(run, i, 3));
@@ -323,7 +311,7 @@ static void bulk_tensor(struct iptx_run *run, const struct iptx_instruction *i) 
   coordinates(run, &i->arguments[map], at);
   const void *tensor = (const void *)(uintptr_t)base_of(run, i, map);
   const unsigned blocks = several ? (unsigned)iptx_get(run, i, 3, IPTX_U16) : 0;
-  memory_at_site(run);
+  iptx_at_site(run);
   if (stores)
     copies_tensor_store(tensor, iptx_shared(run, i, 1), at);
   else

@@ -293,10 +293,6 @@ static void read_words(struct reader *r, struct iptx_instruction *i, const char 
         parse_fail(r, "the instruction", name, whole);
     }
   }
-  i->vector = iptx_has(i, IPTX_W_V2)   ? 2
-              : iptx_has(i, IPTX_W_V4) ? 4
-              : iptx_has(i, IPTX_W_V8) ? 8
-                                       : 1;
 }
 
 static const struct iptx_operation *find_operation(const struct iptx_instruction *i,

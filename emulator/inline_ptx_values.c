@@ -26,11 +26,20 @@ void iptx_trap(const struct iptx_run *run, const char *what) {
   iptx_end(run, what);
 }
 
+void iptx_at_site(const struct iptx_run *run) {
+  fibers_async()->site = run->site;
+}
+
 void iptx_note(const struct iptx_run *run, const void *at, size_t bytes, unsigned kind) {
   if (run->watch) run->watch->access(at, bytes, kind, run->site);
 }
 
 /* ---- Numbers -------------------------------------------------------------------------------- */
+
+uint64_t iptx_extended(uint64_t bits, enum iptx_type type) {
+  const unsigned unused = 64 - iptx_bits(type);
+  return iptx_kind(type) == 's' ? (uint64_t)((int64_t)(bits << unused) >> unused) : bits;
+}
 
 uint64_t iptx_from_real(double value, enum iptx_type type) {
   const float single = (float)value;
@@ -147,8 +156,7 @@ uint64_t iptx_read(const struct iptx_run *run, const struct iptx_term *term, enu
   if (iptx_kind(type) == 'p') return term->negated ? !bits : bits != 0;
   const unsigned width = iptx_bits(type);
   if (!width || width == 64) return bits;
-  if (iptx_kind(type) == 's') return (uint64_t)((int64_t)(bits << (64 - width)) >> (64 - width));
-  return bits & ((UINT64_C(1) << width) - 1);
+  return iptx_extended(bits & ((UINT64_C(1) << width) - 1), type);
 }
 
 void iptx_write(struct iptx_run *run, const struct iptx_term *term, uint64_t bits) {

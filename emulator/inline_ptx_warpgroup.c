@@ -88,7 +88,7 @@ static void cpu_warpgroup_multiply(struct iptx_run *run, const struct iptx_instr
   const uint64_t x = registers ? 0 : descriptor_of(run, i, DESCRIPTOR_X);
   const uint64_t y = descriptor_of(run, i, DESCRIPTOR_Y);
   const int flags = flags_of(run, i);
-  fibers_async()->site = run->site;
+  iptx_at_site(run);
   warpgroup_multiply(number, n, sums, registers ? words : NULL, x, y, flags);
 }
 
@@ -103,7 +103,7 @@ static void cpu_warpgroup_commit(struct iptx_run *run, const struct iptx_instruc
 }
 
 static void wait(struct iptx_run *run, const struct iptx_instruction *i) {
-  fibers_async()->site = run->site;
+  iptx_at_site(run);
   warpgroup_wait((unsigned)iptx_get(run, i, 0, IPTX_U32));
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "async.h"
+#include "base/array.h"
 #include "base/element_conversion.h"
 
 enum {
@@ -54,7 +55,8 @@ struct warpgroup {
   struct operands operands;
   struct member members[THREADS];
   struct product *products; /* products from `done` on; the first one has the number `done` */
-  unsigned done, count, room;
+  unsigned done, count;
+  size_t room;
   unsigned rank;
   union accumulators *accumulators[MOST_ACCUMULATORS];
   /* the first thread's slot, whose list of products represents the group's */
@@ -358,13 +360,9 @@ static void warpgroup_give_back(struct warpgroup *w, struct member *self) {
 /* ---- Hooks ---------------------------------------------------------------------------------- */
 
 static struct product *warpgroup_add_product(struct warpgroup *w) {
-  if (w->count == w->room) {
-    const unsigned room = w->room ? 2 * w->room : 64;
-    struct product *grown = realloc(w->products, room * sizeof *grown);
-    if (!grown) fibers_trap("no memory for a warpgroup's products");
-    w->products = grown;
-    w->room = room;
-  }
+  struct product *grown = array_reserve(w->products, &w->room, w->count, sizeof *grown);
+  if (!grown) fibers_trap("no memory for a warpgroup's products");
+  w->products = grown;
   return &w->products[w->count++];
 }
 

@@ -20,7 +20,7 @@ void accumulators_touch(struct watch *w, uintptr_t at, const void *site) {
 }
 
 static struct accumulators *find_accumulators(struct watch *w, unsigned thread, uintptr_t start) {
-  if (!w->accumulators) w->accumulators = calloc(WATCH_THREADS, sizeof *w->accumulators);
+  if (!w->accumulators) w->accumulators = calloc(HB_THREADS, sizeof *w->accumulators);
   struct accumulators *all = w->accumulators ? w->accumulators[thread] : NULL;
   for (int i = 0; i < WATCH_ACCUMULATORS && all; i++)
     if (!all[i].start || all[i].start == start) return &all[i];

@@ -52,8 +52,8 @@ static inline void quick_keep_read(struct read_cell *reads, const struct last_ac
   }
   const bool matters = last->epoch >= barrier_epoch && last->thread != now->thread;
   const bool better =
-      other->epoch < barrier_epoch || other->thread / WATCH_WARP == now->thread / WATCH_WARP;
-  if (matters && (better || last->thread / WATCH_WARP != now->thread / WATCH_WARP)) *other = *last;
+      other->epoch < barrier_epoch || other->thread / HB_WARP == now->thread / HB_WARP;
+  if (matters && (better || last->thread / HB_WARP != now->thread / HB_WARP)) *other = *last;
   *last = *now;
 }
 

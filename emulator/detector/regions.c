@@ -380,7 +380,7 @@ static int make_variables(struct watch *w, const struct image_memory *memory, cu
 void regions_close_image(struct watch *w) {
   free(w->arrays);
   free(w->array_of);
-  for (int i = 0; i < WATCH_BLOCKS; i++) shadow_drop(&w->shared[i]);
+  for (int i = 0; i < HB_BLOCKS; i++) shadow_drop(&w->shared[i]);
   for (size_t i = 0; i < w->variable_count; i++) shadow_drop(&w->variables[i]);
   free(w->variables);
   w->array_of = NULL;
@@ -417,7 +417,7 @@ int regions_image(struct watch *w, const struct observed_image *image, cugen_err
 
 int regions_dynamic(struct watch *w, cugen_error *err) {
   int status = CUGEN_OK;
-  for (int i = 0; i < WATCH_BLOCKS; i++) shadow_drop(&w->dynamic[i]);
+  for (int i = 0; i < HB_BLOCKS; i++) shadow_drop(&w->dynamic[i]);
   for (unsigned i = 0; i < w->launch.blocks && !status; i++) {
     const uintptr_t start = w->launch.dynamic + i * w->launch.dynamic_room;
     w->dynamic[i] = (struct region){.start = start,

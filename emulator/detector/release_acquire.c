@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 enum {
   MOST_EVENTS = 1 << 22, /* of a launch; after that everything counts as ordered */
   MOST_STEPS = 1 << 14   /* of one search; after that the accesses count as ordered */
@@ -43,15 +45,12 @@ struct synchronizer { /* of each thread of a block */
   uint32_t acquired, unfenced;
 };
 
-struct events {
-  void *all;
-  size_t size;
-  uint32_t count, room;
-};
-
 struct release_acquire {
   struct happens_before *hb;
-  struct events releases, acquires;
+  struct release *releases;
+  struct acquire *acquires;
+  uint32_t release_count, acquire_count;
+  size_t release_room, acquire_room;
   /* number of the launch's first release; words of earlier launches have lower numbers */
   uint32_t base;
   uint32_t chain; /* number of the next chain */
@@ -67,43 +66,30 @@ int ra_open(struct release_acquire **out, struct happens_before *hb, cugen_error
   struct release_acquire *ra = *out = calloc(1, sizeof *ra);
   if (!ra) return error_memory(err);
   ra->hb = hb;
-  ra->releases.size = sizeof(struct release);
-  ra->acquires.size = sizeof(struct acquire);
   return CUGEN_OK;
 }
 
 void ra_close(struct release_acquire *ra) {
   if (!ra) return;
-  free(ra->releases.all);
-  free(ra->acquires.all);
+  free(ra->releases);
+  free(ra->acquires);
   free(ra);
 }
 
-static struct release *nth_release(const struct release_acquire *ra, uint32_t i) {
-  return (struct release *)ra->releases.all + i;
-}
-
-static struct acquire *nth_acquire(const struct release_acquire *ra, uint32_t i) {
-  return (struct acquire *)ra->acquires.all + i;
-}
-
-/* Returns false if there is no room; then no order can be excluded any more. */
-static bool need_room(struct release_acquire *ra, struct events *events) {
-  if (events->count < events->room) return true;
-  const uint32_t room = events->room ? 2 * events->room : 64;
-  void *grown = room > MOST_EVENTS ? NULL : realloc(events->all, room * events->size);
+/* Makes room for another event. Returns NULL if there is none; then no order can be excluded any
+   more. */
+static void *need_room(struct release_acquire *ra, void *events, size_t *room, uint32_t count,
+                       size_t size) {
+  void *grown = count < MOST_EVENTS ? array_reserve(events, room, count, size) : NULL;
   ra->lost |= !grown;
-  if (!grown) return false;
-  events->all = grown;
-  events->room = room;
-  return true;
+  return grown;
 }
 
 /* ---- Recording ------------------------------------------------------------------------------ */
 
 void ra_launch(struct release_acquire *ra) {
-  ra->base += ra->releases.count;
-  ra->releases.count = ra->acquires.count = 0;
+  ra->base += ra->release_count;
+  ra->release_count = ra->acquire_count = 0;
   ra->lost = false;
 }
 
@@ -112,7 +98,7 @@ void ra_block(struct release_acquire *ra) {
   memset(ra->threads, 0, threads * sizeof *ra->threads);
   memset(ra->written, 0, threads * sizeof *ra->written);
   memset(ra->swept, 0, sizeof ra->swept);
-  ra->acquired_first = ra->acquires.count;
+  ra->acquired_first = ra->acquire_count;
   ra->fenced = false;
 }
 
@@ -126,8 +112,8 @@ void ra_fence(struct release_acquire *ra, unsigned thread, bool device) {
   const uint32_t now = ++ra->hb->epoch;
   self->block = (struct fence){now, hb->barrier_epoch[thread / hb->padded], hb->cluster_epoch,
                                hb->warp_epoch[thread / HB_WARP]};
-  for (uint32_t i = self->unfenced; i; i = nth_acquire(ra, i - 1)->unfenced) {
-    struct acquire *acquire = nth_acquire(ra, i - 1);
+  for (uint32_t i = self->unfenced; i; i = ra->acquires[i - 1].unfenced) {
+    struct acquire *acquire = &ra->acquires[i - 1];
     if (!acquire->block) acquire->block = now;
     if (device) acquire->device = now;
   }
@@ -151,11 +137,14 @@ void ra_barrier(struct release_acquire *ra, unsigned rank) {
 
 static void acquire_acquire(struct release_acquire *ra, unsigned thread, uint32_t release) {
   struct synchronizer *self = &ra->threads[thread];
-  if (self->acquired && nth_acquire(ra, self->acquired - 1)->release == release) return;
-  if (!need_room(ra, &ra->acquires)) return;
-  *nth_acquire(ra, ra->acquires.count++) = (struct acquire){
+  if (self->acquired && ra->acquires[self->acquired - 1].release == release) return;
+  struct acquire *grown =
+      need_room(ra, ra->acquires, &ra->acquire_room, ra->acquire_count, sizeof *grown);
+  if (!grown) return;
+  ra->acquires = grown;
+  ra->acquires[ra->acquire_count++] = (struct acquire){
       .epoch = ++ra->hb->epoch, .release = release, .thread = thread, .unfenced = self->unfenced};
-  self->acquired = self->unfenced = ra->acquires.count;
+  self->acquired = self->unfenced = ra->acquire_count;
 }
 
 static void acquire_release(struct release_acquire *ra, unsigned thread, uint32_t *word,
@@ -164,19 +153,23 @@ static void acquire_release(struct release_acquire *ra, unsigned thread, uint32_
   const struct synchronizer *self = &ra->threads[thread];
   const uint32_t swept = ra->swept[thread / hb->padded], before = *word;
   if (!adds) *word = 0;
-  if ((!self->block.epoch && !swept) || !need_room(ra, &ra->releases)) return;
-  *nth_release(ra, ra->releases.count) = (struct release){
+  if (!self->block.epoch && !swept) return;
+  struct release *grown =
+      need_room(ra, ra->releases, &ra->release_room, ra->release_count, sizeof *grown);
+  if (!grown) return;
+  ra->releases = grown;
+  ra->releases[ra->release_count] = (struct release){
       .device = self->device,
       .block = self->block,
       .epoch = ++ra->hb->epoch,
       .swept = swept,
-      .chain = adds && before ? nth_release(ra, before - ra->base - 1)->chain : ra->chain++,
+      .chain = adds && before ? ra->releases[before - ra->base - 1].chain : ra->chain++,
       .acquired_first = ra->acquired_first,
-      .acquired_end = ra->acquires.count,
+      .acquired_end = ra->acquire_count,
       .thread = thread,
       .vague = hb->clocks.words || hb->pairs_used[thread / HB_WARP],
   };
-  *word = ra->base + ++ra->releases.count;
+  *word = ra->base + ++ra->release_count;
 }
 
 bool ra_is_flag(const struct release_acquire *ra, uint32_t word) {
@@ -222,10 +215,10 @@ struct search {
 };
 
 static uint32_t first_release(const struct release_acquire *ra, uint32_t epoch) {
-  uint32_t low = 0, high = ra->releases.count;
+  uint32_t low = 0, high = ra->release_count;
   while (low < high) {
     const uint32_t middle = (low + high) / 2;
-    if (nth_release(ra, middle)->epoch < epoch)
+    if (ra->releases[middle].epoch < epoch)
       low = middle + 1;
     else
       high = middle;
@@ -236,11 +229,11 @@ static uint32_t first_release(const struct release_acquire *ra, uint32_t epoch) 
 /* Whether the acquire has read one of these releases. */
 static bool is_found(struct search *search, const struct acquire *acquire) {
   const struct release_acquire *ra = search->ra;
-  const uint32_t chain = nth_release(ra, acquire->release)->chain;
+  const uint32_t chain = ra->releases[acquire->release].chain;
   for (uint32_t i = search->first; i < search->end && i <= acquire->release && search->steps > 0;
        i++, search->steps--)
-    if (nth_release(ra, i)->chain == chain &&
-        is_behind(ra, nth_release(ra, i), &search->then, search->device))
+    if (ra->releases[i].chain == chain &&
+        is_behind(ra, &ra->releases[i], &search->then, search->device))
       return true;
   return false;
 }
@@ -248,19 +241,19 @@ static bool is_found(struct search *search, const struct acquire *acquire) {
 /* Whether the block whose release was read, or one before it, had acquired `then`. */
 static bool is_handed_on(struct search *search, const struct acquire *acquire) {
   const struct release_acquire *ra = search->ra;
-  const struct release *r = nth_release(ra, acquire->release);
+  const struct release *r = &ra->releases[acquire->release];
   while (r->epoch > search->then.epoch && search->steps > 0) {
     const struct acquire *newest = NULL;
     for (uint32_t i = r->acquired_end; i-- > r->acquired_first && search->steps > 0;
          search->steps--) {
-      const struct acquire *acquired = nth_acquire(ra, i);
+      const struct acquire *acquired = &ra->acquires[i];
       const struct event event = {.epoch = acquired->epoch, .thread = acquired->thread};
       if (!is_behind(ra, r, &event, search->device)) continue;
       if (is_found(search, acquired)) return true;
       if (!newest || acquired->release > newest->release) newest = acquired;
     }
-    if (!newest || newest->release >= (uint32_t)(r - nth_release(ra, 0))) return false;
-    r = nth_release(ra, newest->release);
+    if (!newest || newest->release >= (uint32_t)(r - ra->releases)) return false;
+    r = &ra->releases[newest->release];
   }
   return false;
 }
@@ -281,7 +274,7 @@ static bool is_fenced_since(const struct search *search, const struct acquire *a
 bool ra_orders(struct release_acquire *ra, const struct event *then, unsigned thread, bool strong) {
   uint32_t until = UINT32_MAX;
   if (ra->lost) return true;
-  if (ra->acquires.count == ra->acquired_first) return false;
+  if (ra->acquire_count == ra->acquired_first) return false;
   hb_begun(ra->hb, then->epoch, &until);
   struct search search = {.ra = ra,
                           .then = *then,
@@ -291,9 +284,9 @@ bool ra_orders(struct release_acquire *ra, const struct event *then, unsigned th
                           .device = then->epoch < ra->hb->block_epoch,
                           .strong = strong,
                           .steps = MOST_STEPS};
-  for (uint32_t i = ra->acquires.count; i-- > ra->acquired_first && search.steps > 0;
+  for (uint32_t i = ra->acquire_count; i-- > ra->acquired_first && search.steps > 0;
        search.steps--) {
-    const struct acquire *acquire = nth_acquire(ra, i);
+    const struct acquire *acquire = &ra->acquires[i];
     if (!is_fenced_since(&search, acquire)) continue;
     if (is_found(&search, acquire) || is_handed_on(&search, acquire)) return true;
   }

@@ -17,9 +17,6 @@
 #include "watch.h"
 
 enum {
-  WATCH_WARP = 32,
-  WATCH_BLOCKS = HB_BLOCKS,
-  WATCH_THREADS = HB_THREADS,
   WATCH_ACCUMULATORS = 16, /* arrays of a thread */
   WATCH_WORD = 4,
   WATCH_WHOLE_WORD = 15, /* mask of a word's bytes */
@@ -154,7 +151,7 @@ struct watch {
   struct region *variables; /* __device__ and __constant__ variables, in order of address */
   size_t variable_count;
   /* For each block of a cluster: all static arrays as one region; the dynamic array. */
-  struct region shared[WATCH_BLOCKS], dynamic[WATCH_BLOCKS];
+  struct region shared[HB_BLOCKS], dynamic[HB_BLOCKS];
   /* for each word of static shared memory the index of its array or gap, from 1; 0: none */
   uint8_t *array_of;
 
@@ -164,7 +161,7 @@ struct watch {
   struct release_acquire *ra;
   uint32_t *written; /* ra_written() */
   struct flags flags;
-  struct call_path paths[WATCH_THREADS];
+  struct call_path paths[HB_THREADS];
   /* Consecutive strong accesses of a thread that does nothing else, so that it may be waiting
      for another thread. Also whether such a thread has let others run, and the last words that
      were polled. */
@@ -172,7 +169,7 @@ struct watch {
   bool yielded;
   uintptr_t waited[WATCH_WAITED];
   unsigned waited_count;
-  uint32_t fence_epoch[WATCH_THREADS];                     /* of the last fence.proxy.async */
+  uint32_t fence_epoch[HB_THREADS];                        /* of the last fence.proxy.async */
   struct accumulators (*accumulators)[WATCH_ACCUMULATORS]; /* of each thread; NULL: none */
   struct overwriting overwriting;
   /* the known finding that finding_new has counted instead of a new one */
@@ -180,10 +177,10 @@ struct watch {
   uint32_t last_site; /* place of the last access, and what it accessed */
   uintptr_t last_at;
   unsigned last_kind;
-  bool products_fenced[WATCH_THREADS]; /* the thread has executed a wgmma.fence */
-  bool launch_waited[WATCH_THREADS];   /* the thread has executed a griddepcontrol.wait */
-  struct event last_waited;            /* the last griddepcontrol.wait */
-  size_t static_bytes;                 /* size of the arrays that were touched */
+  bool products_fenced[HB_THREADS]; /* the thread has executed a wgmma.fence */
+  bool launch_waited[HB_THREADS];   /* the thread has executed a griddepcontrol.wait */
+  struct event last_waited;         /* the last griddepcontrol.wait */
+  size_t static_bytes;              /* size of the arrays that were touched */
   /* __threadfence() was called: blocks may be ordered by flags */
   bool fenced;
   bool passed_over; /* this block's accesses are ignored */

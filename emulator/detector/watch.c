@@ -245,7 +245,7 @@ static void cluster_barrier(struct watch *w) {
 }
 
 static void warp(struct watch *w, unsigned warp, unsigned lanes, bool all, bool orders) {
-  if (w->counting && all && warp * WATCH_WARP < w->launch.padded) traffic_met(w->traffic, warp);
+  if (w->counting && all && warp * HB_WARP < w->launch.padded) traffic_met(w->traffic, warp);
   if (orders) hb_lanes(&w->hb, warp, lanes, all);
 }
 
@@ -409,7 +409,7 @@ int watch_open(struct watch_report *report, const uint64_t *fork, struct watch *
 void watch_close(struct watch *w) {
   if (!w) return;
   for (size_t i = 0; i < w->region_count; i++) shadow_drop(&w->regions[i]);
-  for (int i = 0; i < WATCH_BLOCKS; i++) shadow_drop(&w->dynamic[i]);
+  for (int i = 0; i < HB_BLOCKS; i++) shadow_drop(&w->dynamic[i]);
   regions_close_image(w);
   hb_close(&w->hb);
   ra_close(w->ra);

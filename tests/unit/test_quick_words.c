@@ -117,7 +117,7 @@ static void order(struct watch *w, uint64_t r) {
   switch (r % 8) {
   case 0: begin_launch(w), begin_block(w, 0); break;
   case 1: begin_block(w, w->block + 1); break;
-  case 2: hb_lanes(&w->hb, thread / WATCH_WARP, ~0u, true); break;
+  case 2: hb_lanes(&w->hb, thread / HB_WARP, ~0u, true); break;
   case 3: ra_fence(w->ra, thread, r >> 60 & 1); break;
   default: hb_barrier(&w->hb, 0), ra_barrier(w->ra, 0); break;
   }
