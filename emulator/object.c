@@ -39,6 +39,26 @@ static bool runs_code(const Elf64_Dyn *entry) {
   return false;
 }
 
+/* Finds the loaded segment that contains all of these bytes in memory. */
+static bool find_segment(const struct elf_file *elf, uint64_t address, uint64_t bytes,
+                         Elf64_Phdr *out) {
+  for (size_t i = 0; elf_segment(elf, i, out); i++)
+    if (out->p_type == PT_LOAD && address >= out->p_vaddr && bytes <= out->p_memsz &&
+        address - out->p_vaddr <= out->p_memsz - bytes)
+      return true;
+  return false;
+}
+
+/* The file's content at an address; NULL: there is none. */
+static const void *content_at(const struct elf_file *elf, uint64_t address, uint64_t bytes,
+                              Elf64_Phdr *segment) {
+  if (!find_segment(elf, address, bytes, segment)) return NULL;
+  const uint64_t offset = address - segment->p_vaddr;
+  return bytes <= segment->p_filesz && offset <= segment->p_filesz - bytes
+             ? elf_part(elf, segment->p_offset + offset, bytes)
+             : NULL;
+}
+
 /* ---- Checking what the loader reads ----
 
    Sections that an asm of the source defines may be merged into the linker's: entries of
@@ -75,25 +95,11 @@ static uint64_t object_value_of(const struct loader *l, uint64_t tag) {
   return l->value[tag_at(tag)];
 }
 
-/* Finds the loaded segment that contains all of these bytes in memory. */
-static bool find_segment(const struct loader *l, uint64_t address, uint64_t bytes,
-                         Elf64_Phdr *out) {
-  for (size_t i = 0; elf_segment(&l->o->elf, i, out); i++)
-    if (out->p_type == PT_LOAD && address >= out->p_vaddr && bytes <= out->p_memsz &&
-        address - out->p_vaddr <= out->p_memsz - bytes)
-      return true;
-  return false;
-}
-
-/* The file's content at an address that nothing writes to; NULL: there is none, or it may be
-   written. */
+/* The file's content at an address that nothing writes to; NULL: there is none. */
 static const void *constant_at(const struct loader *l, uint64_t address, uint64_t bytes) {
   Elf64_Phdr segment;
-  if (!find_segment(l, address, bytes, &segment) || segment.p_flags & PF_W) return NULL;
-  const uint64_t offset = address - segment.p_vaddr;
-  return bytes <= segment.p_filesz && offset <= segment.p_filesz - bytes
-             ? elf_part(&l->o->elf, segment.p_offset + offset, bytes)
-             : NULL;
+  const void *at = content_at(&l->o->elf, address, bytes, &segment);
+  return at && !(segment.p_flags & PF_W) ? at : NULL;
 }
 
 /* Copies, thread-local storage, addresses; not R_*_COPY or R_*_IRELATIVE. */
@@ -129,7 +135,8 @@ static const char *check_relocation(const struct loader *l, const Elf64_Rela *r)
   const bool pair =
       l->o->elf.header.e_machine == EM_AARCH64 && ELF64_R_TYPE(r->r_info) == R_AARCH64_TLSDESC;
   const uint64_t written = (pair ? 2 : 1) * sizeof(Elf64_Addr);
-  const bool inside = find_segment(l, r->r_offset, written, &segment) && segment.p_flags & PF_W;
+  const bool inside =
+      find_segment(&l->o->elf, r->r_offset, written, &segment) && segment.p_flags & PF_W;
   if (!inside || (r->r_offset < dynamic_end && r->r_offset + written > l->dynamic))
     return "a relocation of what is not the kernel's";
   return NULL;
@@ -278,18 +285,6 @@ bool object_is_const(const void *image, size_t length, uint64_t address) {
 
 /* ---- Facts about kernels -------------------------------------------------------------------- */
 
-/* Bytes of an object in memory that nothing writes to; NULL: they are in no segment of the file. */
-static const void *at_address(const struct elf_file *elf, uint64_t address, uint64_t bytes) {
-  Elf64_Phdr segment;
-  for (size_t i = 0; elf_segment(elf, i, &segment); i++) {
-    const uint64_t offset = address - segment.p_vaddr;
-    if (segment.p_type == PT_LOAD && address >= segment.p_vaddr && offset <= segment.p_filesz &&
-        bytes <= segment.p_filesz - offset)
-      return elf_part(elf, segment.p_offset + offset, bytes);
-  }
-  return NULL;
-}
-
 struct needs_reading {
   const struct elf_file *elf;
   const char *entry;
@@ -298,7 +293,8 @@ struct needs_reading {
 
 static bool take_need(void *context, const char *name, const Elf64_Sym *symbol) {
   const struct needs_reading *r = context;
-  const void *value = at_address(r->elf, symbol->st_value, symbol->st_size);
+  Elf64_Phdr segment;
+  const void *value = content_at(r->elf, symbol->st_value, symbol->st_size, &segment);
   const size_t length = strlen(r->entry);
   const char *constant = strstr(name, "cugen_constant_");
   uint64_t size = 0;
