@@ -44,18 +44,13 @@ template <int fraction_bits, int bias, int most> struct cugen_float8 {
 };
 typedef cugen_float8<3, 7, 0x7e> __nv_fp8_e4m3;
 typedef cugen_float8<2, 15, 0x7b> __nv_fp8_e5m2;
-#endif
 
-#ifdef CUGEN_SMALL_FLOATS
 /* Two and four of them in a word. */
 template <class One> struct __attribute__((__aligned__(2))) cugen_float8x2 {
   unsigned short __x;
   cugen_float8x2() = default;
-  explicit cugen_float8x2(float2 v) : __x((unsigned short)(One(v.x).__x | One(v.y).__x << 8)) {}
-  explicit cugen_float8x2(double2 v) : __x((unsigned short)(One(v.x).__x | One(v.y).__x << 8)) {}
-  explicit cugen_float8x2(__half2 v)
-      : __x((unsigned short)(One((float)v.x).__x | One((float)v.y).__x << 8)) {}
-  explicit cugen_float8x2(__nv_bfloat162 v)
+  template <class Two>
+  explicit cugen_float8x2(const Two &v)
       : __x((unsigned short)(One((float)v.x).__x | One((float)v.y).__x << 8)) {}
   explicit operator float2() const { return {cugen_part(0), cugen_part(1)}; }
   explicit operator __half2() const { return __half2(cugen_part(0), cugen_part(1)); }
@@ -68,10 +63,10 @@ template <class One> struct __attribute__((__aligned__(2))) cugen_float8x2 {
 template <class One> struct __attribute__((__aligned__(4))) cugen_float8x4 {
   unsigned __x;
   cugen_float8x4() = default;
-  explicit cugen_float8x4(float4 v)
-      : __x(One(v.x).__x | One(v.y).__x << 8 | One(v.z).__x << 16 | (unsigned)One(v.w).__x << 24) {}
-  explicit cugen_float8x4(double4 v)
-      : __x(One(v.x).__x | One(v.y).__x << 8 | One(v.z).__x << 16 | (unsigned)One(v.w).__x << 24) {}
+  template <class Four>
+  explicit cugen_float8x4(const Four &v)
+      : __x(One((float)v.x).__x | One((float)v.y).__x << 8 | One((float)v.z).__x << 16 |
+            (unsigned)One((float)v.w).__x << 24) {}
   template <class Two>
   cugen_float8x4(const Two &low, const Two &high)
       : __x(One((float)low.x).__x | One((float)low.y).__x << 8 | One((float)high.x).__x << 16 |

@@ -76,6 +76,7 @@ const struct cpu_hooks *cugen_own_hooks;
 #define __align__(bytes) __attribute__((__aligned__(bytes)))
 /* A function in place of an instruction belongs to the line that uses it, also for a debugger. */
 #define CUGEN_INLINE    static __inline__ __attribute__((__always_inline__))
+#define CUGEN_METHOD    __inline__ __attribute__((__always_inline__))
 #define __forceinline__ __inline__ __attribute__((__always_inline__))
 #define __nv_pure__     __attribute__((__pure__))
 #ifndef __clang__

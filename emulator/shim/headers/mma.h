@@ -3,7 +3,6 @@
    The lane that comes last multiplies for all. */
 #ifndef CUGEN_MMA
 #define CUGEN_MMA
-#define CUGEN_WMMA static __inline__ __attribute__((__always_inline__))
 namespace nvcuda {
 namespace wmma {
 struct row_major {};
@@ -36,7 +35,7 @@ template <class Use, int m, int n, int k, class Element, class Layout = void> st
 };
 
 /* Waits for all lanes; does not order memory. */
-CUGEN_WMMA void cugen_meet() {
+CUGEN_INLINE void cugen_meet() {
   int nothing = 0;
   [[maybe_unused]] const unsigned came =
       cugen_own_hooks->warp(~0u, cugen_combine_nothing, &nothing);
@@ -48,42 +47,42 @@ template <class Layout> struct cugen_is_row { static constexpr bool value = true
 template <> struct cugen_is_row<col_major> { static constexpr bool value = false; };
 
 /* Element e of lane l is number 32 e + (l ^ twist), row by row. */
-CUGEN_WMMA int cugen_twist(int element) { return (element * 11 + 5) & 31; }
+CUGEN_INLINE int cugen_twist(int element) { return (element * 11 + 5) & 31; }
 template <class Fragment>
-CUGEN_WMMA size_t cugen_place(int element, bool by_rows, unsigned leading) {
+CUGEN_INLINE size_t cugen_place(int element, bool by_rows, unsigned leading) {
   const int i = element * 32 + ((int)cugen_lane() ^ cugen_twist(element)),
             row = i / Fragment::cugen_shape::columns, column = i % Fragment::cugen_shape::columns;
   return by_rows ? (size_t)row * leading + column : (size_t)column * leading + row;
 }
 template <class Fragment, class Element>
-CUGEN_WMMA void cugen_load(Fragment &to, const Element *from, unsigned leading, bool by_rows) {
+CUGEN_INLINE void cugen_load(Fragment &to, const Element *from, unsigned leading, bool by_rows) {
   cugen_meet();
   for (int e = 0; e < Fragment::num_elements; ++e)
     to.x[e] = from[cugen_place<Fragment>(e, by_rows, leading)];
 }
 template <class Use, int m, int n, int k, class Element, class Layout, class From>
-CUGEN_WMMA void load_matrix_sync(fragment<Use, m, n, k, Element, Layout> &to, const From *from,
-                                 unsigned leading) {
+CUGEN_INLINE void load_matrix_sync(fragment<Use, m, n, k, Element, Layout> &to, const From *from,
+                                   unsigned leading) {
   cugen_load(to, from, leading, cugen_is_row<Layout>::value);
 }
 template <int m, int n, int k, class Element, class From>
-CUGEN_WMMA void load_matrix_sync(fragment<accumulator, m, n, k, Element> &to, const From *from,
-                                 unsigned leading, layout_t layout) {
+CUGEN_INLINE void load_matrix_sync(fragment<accumulator, m, n, k, Element> &to, const From *from,
+                                   unsigned leading, layout_t layout) {
   cugen_load(to, from, leading, layout == mem_row_major);
 }
 template <int m, int n, int k, class Element, class To>
-CUGEN_WMMA void store_matrix_sync(To *to, const fragment<accumulator, m, n, k, Element> &from,
-                                  unsigned leading, layout_t layout) {
+CUGEN_INLINE void store_matrix_sync(To *to, const fragment<accumulator, m, n, k, Element> &from,
+                                    unsigned leading, layout_t layout) {
   typedef fragment<accumulator, m, n, k, Element> Fragment;
   cugen_meet();
   for (int e = 0; e < Fragment::num_elements; ++e)
     to[cugen_place<Fragment>(e, layout == mem_row_major, leading)] = from.x[e];
 }
 template <class Use, int m, int n, int k, class Element, class Layout, class Value>
-CUGEN_WMMA void fill_fragment(fragment<Use, m, n, k, Element, Layout> &to, const Value &value) {
+CUGEN_INLINE void fill_fragment(fragment<Use, m, n, k, Element, Layout> &to, const Value &value) {
   for (auto &x : to.x) x = value;
 }
-CUGEN_WMMA float __float_to_tf32(float x) {
+CUGEN_INLINE float __float_to_tf32(float x) {
   return __uint_as_float((__float_as_uint(x) + 0x1000u) & 0xffffe000u);
 }
 
@@ -130,10 +129,10 @@ template <class D, class A, class B, class C, int m, int n, int k, bool tf32> st
 template <class Element> struct cugen_is_tf32 { static constexpr bool value = false; };
 template <> struct cugen_is_tf32<precision::tf32> { static constexpr bool value = true; };
 template <int m, int n, int k, class DE, class AE, class AL, class BE, class BL, class CE>
-CUGEN_WMMA void mma_sync(fragment<accumulator, m, n, k, DE> &d,
-                         const fragment<matrix_a, m, n, k, AE, AL> &a,
-                         const fragment<matrix_b, m, n, k, BE, BL> &b,
-                         const fragment<accumulator, m, n, k, CE> &c) {
+CUGEN_INLINE void mma_sync(fragment<accumulator, m, n, k, DE> &d,
+                           const fragment<matrix_a, m, n, k, AE, AL> &a,
+                           const fragment<matrix_b, m, n, k, BE, BL> &b,
+                           const fragment<accumulator, m, n, k, CE> &c) {
   typedef fragment<accumulator, m, n, k, DE> D;
   typedef fragment<matrix_a, m, n, k, AE, AL> A;
   typedef fragment<matrix_b, m, n, k, BE, BL> B;
@@ -147,5 +146,4 @@ CUGEN_WMMA void mma_sync(fragment<accumulator, m, n, k, DE> &d,
 }
 } // namespace wmma
 } // namespace nvcuda
-#undef CUGEN_WMMA
 #endif

@@ -6,7 +6,6 @@
 #define CUGEN_CUB
 #include <limits> /* CUB's own headers include these, and sources rely on that */
 #include <type_traits>
-#define CUGEN_CUB_CALL __inline__ __attribute__((__always_inline__))
 namespace cub {
 enum BlockReduceAlgorithm { BLOCK_REDUCE_RAKING_COMMUTATIVE_ONLY, BLOCK_REDUCE_RAKING, BLOCK_REDUCE_WARP_REDUCTIONS };
 enum BlockScanAlgorithm { BLOCK_SCAN_RAKING, BLOCK_SCAN_RAKING_MEMOIZE, BLOCK_SCAN_WARP_SCANS };
@@ -29,14 +28,14 @@ enum BlockStoreAlgorithm {
 
 #define CUGEN_OPERATION(name, expression)                                                                             \
   struct name {                                                                                                       \
-    template <class Value> CUGEN_CUB_CALL Value operator()(const Value &a, const Value &b) const { return expression; } \
+    template <class Value> CUGEN_METHOD Value operator()(const Value &a, const Value &b) const { return expression; } \
   };
 CUGEN_OPERATION(Sum, a + b)
 CUGEN_OPERATION(Max, a < b ? b : a)
 CUGEN_OPERATION(Min, b < a ? b : a)
 #undef CUGEN_OPERATION
 struct Equality {
-  template <class Value> CUGEN_CUB_CALL bool operator()(const Value &a, const Value &b) const { return a == b; }
+  template <class Value> CUGEN_METHOD bool operator()(const Value &a, const Value &b) const { return a == b; }
 };
 template <class Key_, class Value_> struct KeyValuePair {
   typedef Key_ Key;
@@ -45,18 +44,18 @@ template <class Key_, class Value_> struct KeyValuePair {
   Value value;
 };
 struct ArgMax {
-  template <class Pair> CUGEN_CUB_CALL Pair operator()(const Pair &a, const Pair &b) const {
+  template <class Pair> CUGEN_METHOD Pair operator()(const Pair &a, const Pair &b) const {
     return b.value > a.value || (a.value == b.value && b.key < a.key) ? b : a;
   }
 };
 struct ArgMin {
-  template <class Pair> CUGEN_CUB_CALL Pair operator()(const Pair &a, const Pair &b) const {
+  template <class Pair> CUGEN_METHOD Pair operator()(const Pair &a, const Pair &b) const {
     return b.value < a.value || (a.value == b.value && b.key < a.key) ? b : a;
   }
 };
 template <class Storage> struct Uninitialized {
   alignas(Storage) char bytes[sizeof(Storage)];
-  CUGEN_CUB_CALL Storage &Alias() { return reinterpret_cast<Storage &>(bytes); }
+  CUGEN_METHOD Storage &Alias() { return reinterpret_cast<Storage &>(bytes); }
 };
 struct NullType {};
 struct cugen_empty {};
@@ -71,15 +70,15 @@ public:
 
 private:
   TempStorage &storage;
-  static CUGEN_CUB_CALL TempStorage &own() {
+  static CUGEN_METHOD TempStorage &own() {
     __shared__ TempStorage all;
     return all;
   }
 
 public:
-  CUGEN_CUB_CALL BlockReduce() : storage(own()) {}
-  CUGEN_CUB_CALL explicit BlockReduce(TempStorage &all) : storage(all) {}
-  template <class Operation> CUGEN_CUB_CALL Value Reduce(Value value, Operation operation, int valid) {
+  CUGEN_METHOD BlockReduce() : storage(own()) {}
+  CUGEN_METHOD explicit BlockReduce(TempStorage &all) : storage(all) {}
+  template <class Operation> CUGEN_METHOD Value Reduce(Value value, Operation operation, int valid) {
     const int thread = (int)cugen_own_builtins.linear;
     if (thread < valid) storage.parts[thread] = value;
     cugen_barrier(CPU_BARRIER_PLAIN, 0);
@@ -89,15 +88,15 @@ public:
     cugen_note(&storage, valid * sizeof(Value), 0);
     return value;
   }
-  template <class Operation> CUGEN_CUB_CALL Value Reduce(Value value, Operation operation) { return Reduce(value, operation, x * y * z); }
-  template <int count, class Operation> CUGEN_CUB_CALL Value Reduce(Value (&values)[count], Operation operation) {
+  template <class Operation> CUGEN_METHOD Value Reduce(Value value, Operation operation) { return Reduce(value, operation, x * y * z); }
+  template <int count, class Operation> CUGEN_METHOD Value Reduce(Value (&values)[count], Operation operation) {
     Value all = values[0];
     for (int i = 1; i < count; ++i) all = operation(all, values[i]);
     return Reduce(all, operation);
   }
-  CUGEN_CUB_CALL Value Sum(Value value) { return Reduce(value, cub::Sum()); }
-  CUGEN_CUB_CALL Value Sum(Value value, int valid) { return Reduce(value, cub::Sum(), valid); }
-  template <int count> CUGEN_CUB_CALL Value Sum(Value (&values)[count]) { return Reduce(values, cub::Sum()); }
+  CUGEN_METHOD Value Sum(Value value) { return Reduce(value, cub::Sum()); }
+  CUGEN_METHOD Value Sum(Value value, int valid) { return Reduce(value, cub::Sum(), valid); }
+  template <int count> CUGEN_METHOD Value Sum(Value (&values)[count]) { return Reduce(values, cub::Sum()); }
 };
 
 template <class Value, int x, BlockScanAlgorithm = BLOCK_SCAN_RAKING, int y = 1, int z = 1, int = 0> class BlockScan {
@@ -108,13 +107,13 @@ public:
 
 private:
   TempStorage &storage;
-  static CUGEN_CUB_CALL TempStorage &own() {
+  static CUGEN_METHOD TempStorage &own() {
     __shared__ TempStorage all;
     return all;
   }
   /* Thread 0 replaces each part by the combination of the parts before it, beginning with
      `first`; `all` is the total. */
-  template <class Operation> CUGEN_CUB_CALL Value scan(Value value, Operation operation, bool starts, Value first, Value &all) {
+  template <class Operation> CUGEN_METHOD Value scan(Value value, Operation operation, bool starts, Value first, Value &all) {
     const int thread = (int)cugen_own_builtins.linear;
     storage.parts[thread] = value;
     cugen_barrier(CPU_BARRIER_PLAIN, 0);
@@ -133,46 +132,46 @@ private:
     cugen_note(&storage, sizeof storage, 0);
     return storage.parts[thread];
   }
-  template <class Operation> CUGEN_CUB_CALL Value including(Value value, Operation operation, Value before) {
+  template <class Operation> CUGEN_METHOD Value including(Value value, Operation operation, Value before) {
     return cugen_own_builtins.linear ? operation(before, value) : value;
   }
 
 public:
-  CUGEN_CUB_CALL BlockScan() : storage(own()) {}
-  CUGEN_CUB_CALL explicit BlockScan(TempStorage &all) : storage(all) {}
-  template <class Operation> CUGEN_CUB_CALL void ExclusiveScan(Value in, Value &out, Value first, Operation operation, Value &all) {
+  CUGEN_METHOD BlockScan() : storage(own()) {}
+  CUGEN_METHOD explicit BlockScan(TempStorage &all) : storage(all) {}
+  template <class Operation> CUGEN_METHOD void ExclusiveScan(Value in, Value &out, Value first, Operation operation, Value &all) {
     out = scan(in, operation, true, first, all);
   }
-  template <class Operation> CUGEN_CUB_CALL void ExclusiveScan(Value in, Value &out, Value first, Operation operation) {
+  template <class Operation> CUGEN_METHOD void ExclusiveScan(Value in, Value &out, Value first, Operation operation) {
     Value all;
     out = scan(in, operation, true, first, all);
   }
-  template <class Operation> CUGEN_CUB_CALL void InclusiveScan(Value in, Value &out, Operation operation, Value &all) {
+  template <class Operation> CUGEN_METHOD void InclusiveScan(Value in, Value &out, Operation operation, Value &all) {
     out = including(in, operation, scan(in, operation, false, in, all));
   }
-  template <class Operation> CUGEN_CUB_CALL void InclusiveScan(Value in, Value &out, Operation operation) {
+  template <class Operation> CUGEN_METHOD void InclusiveScan(Value in, Value &out, Operation operation) {
     Value all;
     InclusiveScan(in, out, operation, all);
   }
-  CUGEN_CUB_CALL void ExclusiveSum(Value in, Value &out) { ExclusiveScan(in, out, Value(), Sum()); }
-  CUGEN_CUB_CALL void ExclusiveSum(Value in, Value &out, Value &all) { ExclusiveScan(in, out, Value(), Sum(), all); }
-  CUGEN_CUB_CALL void InclusiveSum(Value in, Value &out) { InclusiveScan(in, out, Sum()); }
-  CUGEN_CUB_CALL void InclusiveSum(Value in, Value &out, Value &all) { InclusiveScan(in, out, Sum(), all); }
+  CUGEN_METHOD void ExclusiveSum(Value in, Value &out) { ExclusiveScan(in, out, Value(), Sum()); }
+  CUGEN_METHOD void ExclusiveSum(Value in, Value &out, Value &all) { ExclusiveScan(in, out, Value(), Sum(), all); }
+  CUGEN_METHOD void InclusiveSum(Value in, Value &out) { InclusiveScan(in, out, Sum()); }
+  CUGEN_METHOD void InclusiveSum(Value in, Value &out, Value &all) { InclusiveScan(in, out, Sum(), all); }
   /* For several values in each thread: first the thread's own are combined, then those before
      the thread. */
-  template <int count, class Operation> CUGEN_CUB_CALL void InclusiveScan(Value (&in)[count], Value (&out)[count], Operation operation, Value &all) {
+  template <int count, class Operation> CUGEN_METHOD void InclusiveScan(Value (&in)[count], Value (&out)[count], Operation operation, Value &all) {
     Value sums[count];
     sums[0] = in[0];
     for (int i = 1; i < count; ++i) sums[i] = operation(sums[i - 1], in[i]);
     const Value before = scan(sums[count - 1], operation, false, sums[count - 1], all);
     for (int i = 0; i < count; ++i) out[i] = including(sums[i], operation, before);
   }
-  template <int count, class Operation> CUGEN_CUB_CALL void InclusiveScan(Value (&in)[count], Value (&out)[count], Operation operation) {
+  template <int count, class Operation> CUGEN_METHOD void InclusiveScan(Value (&in)[count], Value (&out)[count], Operation operation) {
     Value all;
     InclusiveScan(in, out, operation, all);
   }
   template <int count, class Operation>
-  CUGEN_CUB_CALL void ExclusiveScan(Value (&in)[count], Value (&out)[count], Value first, Operation operation, Value &all) {
+  CUGEN_METHOD void ExclusiveScan(Value (&in)[count], Value (&out)[count], Value first, Operation operation, Value &all) {
     Value sum = in[0];
     for (int i = 1; i < count; ++i) sum = operation(sum, in[i]);
     Value before = scan(sum, operation, true, first, all);
@@ -182,28 +181,28 @@ public:
       before = next;
     }
   }
-  template <int count> CUGEN_CUB_CALL void InclusiveSum(Value (&in)[count], Value (&out)[count]) { InclusiveScan(in, out, Sum()); }
-  template <int count> CUGEN_CUB_CALL void InclusiveSum(Value (&in)[count], Value (&out)[count], Value &all) { InclusiveScan(in, out, Sum(), all); }
-  template <int count> CUGEN_CUB_CALL void ExclusiveSum(Value (&in)[count], Value (&out)[count]) {
+  template <int count> CUGEN_METHOD void InclusiveSum(Value (&in)[count], Value (&out)[count]) { InclusiveScan(in, out, Sum()); }
+  template <int count> CUGEN_METHOD void InclusiveSum(Value (&in)[count], Value (&out)[count], Value &all) { InclusiveScan(in, out, Sum(), all); }
+  template <int count> CUGEN_METHOD void ExclusiveSum(Value (&in)[count], Value (&out)[count]) {
     Value all;
     ExclusiveScan(in, out, Value(), Sum(), all);
   }
-  template <int count> CUGEN_CUB_CALL void ExclusiveSum(Value (&in)[count], Value (&out)[count], Value &all) {
+  template <int count> CUGEN_METHOD void ExclusiveSum(Value (&in)[count], Value (&out)[count], Value &all) {
     ExclusiveScan(in, out, Value(), Sum(), all);
   }
 };
 
 /* ---- Of a warp, or a part of one ---- */
 
-template <int threads> CUGEN_CUB_CALL unsigned cugen_cub_mask() {
+template <int threads> CUGEN_METHOD unsigned cugen_cub_mask() {
   const unsigned from = cugen_lane() / threads * threads;
   return threads >= 32 ? ~0u : ((1u << threads) - 1) << from;
 }
 template <class Value, int threads = 32, int = 0> class WarpReduce {
 public:
   struct TempStorage {};
-  CUGEN_CUB_CALL explicit WarpReduce(TempStorage &) {}
-  template <class Operation> CUGEN_CUB_CALL Value Reduce(Value value, Operation operation, int valid = threads) {
+  CUGEN_METHOD explicit WarpReduce(TempStorage &) {}
+  template <class Operation> CUGEN_METHOD Value Reduce(Value value, Operation operation, int valid = threads) {
     const unsigned mask = cugen_cub_mask<threads>(), rank = cugen_lane() % threads;
     for (int by = 1; by < threads; by *= 2) {
       const Value other = __shfl_down_sync(mask, value, by, threads);
@@ -211,13 +210,13 @@ public:
     }
     return value;
   }
-  CUGEN_CUB_CALL Value Sum(Value value) { return Reduce(value, cub::Sum()); }
-  CUGEN_CUB_CALL Value Sum(Value value, int valid) { return Reduce(value, cub::Sum(), valid); }
-  CUGEN_CUB_CALL Value Max(Value value) { return Reduce(value, cub::Max()); }
-  CUGEN_CUB_CALL Value Min(Value value) { return Reduce(value, cub::Min()); }
+  CUGEN_METHOD Value Sum(Value value) { return Reduce(value, cub::Sum()); }
+  CUGEN_METHOD Value Sum(Value value, int valid) { return Reduce(value, cub::Sum(), valid); }
+  CUGEN_METHOD Value Max(Value value) { return Reduce(value, cub::Max()); }
+  CUGEN_METHOD Value Min(Value value) { return Reduce(value, cub::Min()); }
 };
 template <class Value, int threads = 32, int = 0> class WarpScan {
-  template <class Operation> CUGEN_CUB_CALL Value scan(Value value, Operation operation) {
+  template <class Operation> CUGEN_METHOD Value scan(Value value, Operation operation) {
     const unsigned mask = cugen_cub_mask<threads>(), rank = cugen_lane() % threads;
     for (int by = 1; by < threads; by *= 2) {
       const Value other = __shfl_up_sync(mask, value, by, threads);
@@ -228,48 +227,48 @@ template <class Value, int threads = 32, int = 0> class WarpScan {
 
 public:
   struct TempStorage {};
-  CUGEN_CUB_CALL explicit WarpScan(TempStorage &) {}
-  template <class Operation> CUGEN_CUB_CALL void InclusiveScan(Value in, Value &out, Operation operation) { out = scan(in, operation); }
-  template <class Operation> CUGEN_CUB_CALL void ExclusiveScan(Value in, Value &out, Value first, Operation operation) {
+  CUGEN_METHOD explicit WarpScan(TempStorage &) {}
+  template <class Operation> CUGEN_METHOD void InclusiveScan(Value in, Value &out, Operation operation) { out = scan(in, operation); }
+  template <class Operation> CUGEN_METHOD void ExclusiveScan(Value in, Value &out, Value first, Operation operation) {
     const Value before = __shfl_up_sync(cugen_cub_mask<threads>(), scan(in, operation), 1, threads);
     out = cugen_lane() % threads ? operation(first, before) : first;
   }
-  CUGEN_CUB_CALL void InclusiveSum(Value in, Value &out) { out = scan(in, Sum()); }
-  CUGEN_CUB_CALL void InclusiveSum(Value in, Value &out, Value &all) {
+  CUGEN_METHOD void InclusiveSum(Value in, Value &out) { out = scan(in, Sum()); }
+  CUGEN_METHOD void InclusiveSum(Value in, Value &out, Value &all) {
     out = scan(in, Sum());
     all = __shfl_sync(cugen_cub_mask<threads>(), out, threads - 1, threads);
   }
-  CUGEN_CUB_CALL void ExclusiveSum(Value in, Value &out) { ExclusiveScan(in, out, Value(), Sum()); }
-  CUGEN_CUB_CALL void ExclusiveSum(Value in, Value &out, Value &all) {
+  CUGEN_METHOD void ExclusiveSum(Value in, Value &out) { ExclusiveScan(in, out, Value(), Sum()); }
+  CUGEN_METHOD void ExclusiveSum(Value in, Value &out, Value &all) {
     Value with;
     InclusiveSum(in, with, all);
     ExclusiveSum(in, out);
   }
-  CUGEN_CUB_CALL Value Broadcast(Value in, unsigned from) { return __shfl_sync(cugen_cub_mask<threads>(), in, from, threads); }
+  CUGEN_METHOD Value Broadcast(Value in, unsigned from) { return __shfl_sync(cugen_cub_mask<threads>(), in, from, threads); }
 };
 
 /* ---- Loads, stores, exchanges ---- */
 
 #define CUGEN_MOVES(name, place)                                                                                      \
   template <int threads, class Value, int count, class From>                                                          \
-  CUGEN_CUB_CALL void Load##name(int thread, From from, Value (&to)[count]) {                                         \
+  CUGEN_METHOD void Load##name(int thread, From from, Value (&to)[count]) {                                         \
     for (int i = 0; i < count; ++i) to[i] = from[place];                                                              \
   }                                                                                                                   \
   template <int threads, class Value, int count, class From>                                                          \
-  CUGEN_CUB_CALL void Load##name(int thread, From from, Value (&to)[count], int valid) {                              \
+  CUGEN_METHOD void Load##name(int thread, From from, Value (&to)[count], int valid) {                              \
     for (int i = 0; i < count; ++i)                                                                                   \
       if (place < valid) to[i] = from[place];                                                                         \
   }                                                                                                                   \
   template <int threads, class Value, int count, class From, class Default>                                           \
-  CUGEN_CUB_CALL void Load##name(int thread, From from, Value (&to)[count], int valid, Default other) {               \
+  CUGEN_METHOD void Load##name(int thread, From from, Value (&to)[count], int valid, Default other) {               \
     for (int i = 0; i < count; ++i) to[i] = place < valid ? (Value)from[place] : (Value)other;                        \
   }                                                                                                                   \
   template <int threads, class Value, int count, class To>                                                            \
-  CUGEN_CUB_CALL void Store##name(int thread, To to, Value (&from)[count]) {                                          \
+  CUGEN_METHOD void Store##name(int thread, To to, Value (&from)[count]) {                                          \
     for (int i = 0; i < count; ++i) to[place] = from[i];                                                              \
   }                                                                                                                   \
   template <int threads, class Value, int count, class To>                                                            \
-  CUGEN_CUB_CALL void Store##name(int thread, To to, Value (&from)[count], int valid) {                               \
+  CUGEN_METHOD void Store##name(int thread, To to, Value (&from)[count], int valid) {                               \
     for (int i = 0; i < count; ++i)                                                                                   \
       if (place < valid) to[place] = from[i];                                                                         \
   }
@@ -277,19 +276,19 @@ CUGEN_MOVES(DirectStriped, i * threads + thread)
 CUGEN_MOVES(DirectPlaced, thread * count + i)
 #undef CUGEN_MOVES
 template <class Value, int count, class From, class... Rest>
-CUGEN_CUB_CALL void LoadDirectBlocked(int thread, From from, Value (&to)[count], Rest... rest) {
+CUGEN_METHOD void LoadDirectBlocked(int thread, From from, Value (&to)[count], Rest... rest) {
   LoadDirectPlaced<1>(thread, from, to, rest...);
 }
 template <class Value, int count, class To, class... Rest>
-CUGEN_CUB_CALL void StoreDirectBlocked(int thread, To to, Value (&from)[count], Rest... rest) {
+CUGEN_METHOD void StoreDirectBlocked(int thread, To to, Value (&from)[count], Rest... rest) {
   StoreDirectPlaced<1>(thread, to, from, rest...);
 }
 template <class Value, int x, int count, BlockLoadAlgorithm algorithm = BLOCK_LOAD_DIRECT, int y = 1, int z = 1, int = 0> class BlockLoad {
 public:
   struct TempStorage {};
-  CUGEN_CUB_CALL BlockLoad() {}
-  CUGEN_CUB_CALL explicit BlockLoad(TempStorage &) {}
-  template <class From, class... Rest> CUGEN_CUB_CALL void Load(From from, Value (&to)[count], Rest... rest) {
+  CUGEN_METHOD BlockLoad() {}
+  CUGEN_METHOD explicit BlockLoad(TempStorage &) {}
+  template <class From, class... Rest> CUGEN_METHOD void Load(From from, Value (&to)[count], Rest... rest) {
     if (algorithm == BLOCK_LOAD_STRIPED) LoadDirectStriped<x * y * z>((int)cugen_own_builtins.linear, from, to, rest...);
     else LoadDirectBlocked((int)cugen_own_builtins.linear, from, to, rest...);
   }
@@ -297,9 +296,9 @@ public:
 template <class Value, int x, int count, BlockStoreAlgorithm algorithm = BLOCK_STORE_DIRECT, int y = 1, int z = 1, int = 0> class BlockStore {
 public:
   struct TempStorage {};
-  CUGEN_CUB_CALL BlockStore() {}
-  CUGEN_CUB_CALL explicit BlockStore(TempStorage &) {}
-  template <class To, class... Rest> CUGEN_CUB_CALL void Store(To to, Value (&from)[count], Rest... rest) {
+  CUGEN_METHOD BlockStore() {}
+  CUGEN_METHOD explicit BlockStore(TempStorage &) {}
+  template <class To, class... Rest> CUGEN_METHOD void Store(To to, Value (&from)[count], Rest... rest) {
     if (algorithm == BLOCK_STORE_STRIPED) StoreDirectStriped<x * y * z>((int)cugen_own_builtins.linear, to, from, rest...);
     else StoreDirectBlocked((int)cugen_own_builtins.linear, to, from, rest...);
   }
@@ -307,12 +306,12 @@ public:
 /* Exchanges values between threads: each value is written at its present place and read at its
    new one. */
 #define CUGEN_EXCHANGE_WAYS                                                                                           \
-  template <class Out> CUGEN_CUB_CALL void BlockedToStriped(Value (&in)[count], Out (&out)[count]) { exchange(in, out, true); } \
-  template <class Out> CUGEN_CUB_CALL void StripedToBlocked(Value (&in)[count], Out (&out)[count]) { exchange(in, out, false); } \
-  CUGEN_CUB_CALL void BlockedToStriped(Value (&both)[count]) { exchange(both, both, true); }                          \
-  CUGEN_CUB_CALL void StripedToBlocked(Value (&both)[count]) { exchange(both, both, false); }
+  template <class Out> CUGEN_METHOD void BlockedToStriped(Value (&in)[count], Out (&out)[count]) { exchange(in, out, true); } \
+  template <class Out> CUGEN_METHOD void StripedToBlocked(Value (&in)[count], Out (&out)[count]) { exchange(in, out, false); } \
+  CUGEN_METHOD void BlockedToStriped(Value (&both)[count]) { exchange(both, both, true); }                          \
+  CUGEN_METHOD void StripedToBlocked(Value (&both)[count]) { exchange(both, both, false); }
 #define CUGEN_EXCHANGE(threads, thread, meet)                                                                         \
-  template <class Out> CUGEN_CUB_CALL void exchange(Value (&in)[count], Out (&out)[count], bool striped) {            \
+  template <class Out> CUGEN_METHOD void exchange(Value (&in)[count], Out (&out)[count], bool striped) {            \
     for (int i = 0; i < count; ++i) storage.parts[striped ? thread * count + i : i * threads + thread] = in[i];       \
     meet;                                                                                                             \
     for (int i = 0; i < count; ++i) out[i] = storage.parts[striped ? i * threads + thread : thread * count + i];      \
@@ -328,7 +327,7 @@ private:
   CUGEN_EXCHANGE(x * y * z, (int)cugen_own_builtins.linear, cugen_barrier(CPU_BARRIER_PLAIN, 0))
 
 public:
-  CUGEN_CUB_CALL explicit BlockExchange(TempStorage &all) : storage(all) {}
+  CUGEN_METHOD explicit BlockExchange(TempStorage &all) : storage(all) {}
   CUGEN_EXCHANGE_WAYS
 };
 enum WarpExchangeAlgorithm { WARP_EXCHANGE_SMEM, WARP_EXCHANGE_SHUFFLE };
@@ -343,7 +342,7 @@ private:
   CUGEN_EXCHANGE(threads, (int)(cugen_lane() % threads), __syncwarp(cugen_cub_mask<threads>()))
 
 public:
-  CUGEN_CUB_CALL explicit WarpExchange(TempStorage &all) : storage(all) {}
+  CUGEN_METHOD explicit WarpExchange(TempStorage &all) : storage(all) {}
   CUGEN_EXCHANGE_WAYS
 };
 #undef CUGEN_EXCHANGE
@@ -363,7 +362,7 @@ public:
 private:
   TempStorage &storage;
   static constexpr int threads = x * y * z, total = threads * count;
-  template <bool down, bool striped, bool with> CUGEN_CUB_CALL void sort(Key (&keys)[count], Value (&values)[count]) {
+  template <bool down, bool striped, bool with> CUGEN_METHOD void sort(Key (&keys)[count], Value (&values)[count]) {
     const int thread = (int)cugen_own_builtins.linear;
     Key own[count];
     int rank[count];
@@ -391,13 +390,13 @@ private:
   }
 
 public:
-  CUGEN_CUB_CALL explicit BlockRadixSort(TempStorage &all) : storage(all) {}
+  CUGEN_METHOD explicit BlockRadixSort(TempStorage &all) : storage(all) {}
 #define CUGEN_SORT(name, down, striped)                                                                               \
-  CUGEN_CUB_CALL void name(Key (&keys)[count]) {                                                                      \
+  CUGEN_METHOD void name(Key (&keys)[count]) {                                                                      \
     Value none[count];                                                                                                \
     sort<down, striped, false>(keys, none);                                                                           \
   }                                                                                                                   \
-  CUGEN_CUB_CALL void name(Key (&keys)[count], Value (&values)[count]) { sort<down, striped, true>(keys, values); }
+  CUGEN_METHOD void name(Key (&keys)[count], Value (&values)[count]) { sort<down, striped, true>(keys, values); }
   CUGEN_SORT(Sort, false, false)
   CUGEN_SORT(SortDescending, true, false)
   CUGEN_SORT(SortBlockedToStriped, false, true)
