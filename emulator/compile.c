@@ -267,8 +267,8 @@ static int compile_run(const struct compile_request *request, struct job *job,
                        const char *const *argv, int jail, int *code, cugen_error *err) {
   struct text temporary = {0};
   text_addf(&temporary, "TMPDIR=%s", text_get(&job->folder));
-  /* A compile cache needs folders of its own; cugen caches compiled images itself. */
-  /* plain quotes */
+  /* A compile cache needs folders of its own, and cugen caches compiled images itself. In the locale
+     C messages have ASCII quotes. */
   const char *const also[] = {text_get(&temporary), "CCACHE_DISABLE=1", "LC_ALL=C", COMPILER_HEAP,
                               NULL};
   const struct process_limits limits = {.seconds = request->timeout,

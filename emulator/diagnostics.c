@@ -36,19 +36,6 @@ static void diagnostics_add_line(struct text *out, const char *line, size_t leng
   text_add_char(out, '\n');
 }
 
-/* Replaces the UTF-8 quotes that gcc writes in some locales, for terminals and tables that need
-   ASCII. */
-static void plain_quotes(struct text *text) {
-  size_t to = 0;
-  for (size_t at = 0; at < text->length; at++) {
-    const char *c = text->data + at;
-    const bool quote = !strncmp(c, "\xe2\x80\x98", 3) || !strncmp(c, "\xe2\x80\x99", 3);
-    text->data[to++] = quote ? '\'' : *c;
-    at += quote ? 2 : 0;
-  }
-  if (text->data) text->data[text->length = to] = '\0';
-}
-
 /* Whether the line gives the place of the next diagnostic, such as "In file included from
    a.h:3,"; *from becomes the last place. */
 static bool is_context(const char *line, size_t length, struct text *from) {
@@ -204,7 +191,6 @@ static void diagnostics_add_lines(const char *log, const char *folder, struct ad
     if (length && !is_context(line, length, &from)) {
       text_clear(&plain);
       diagnostics_add_line(&plain, line, without_quote(request->source, line, length), folder);
-      plain_quotes(&plain);
       plain_types(&plain);
       take_refusal(&plain);
       take_option(&plain);

@@ -59,7 +59,7 @@ void access_forget(struct watch *w) {
 static void see_progress(struct watch *w, unsigned kind, uintptr_t at) {
   enum { PATIENCE = 4096 };
   const unsigned thread = watch_thread(w);
-  const bool strong = kind & (CPU_ATOMIC | CPU_VOLATILE);
+  const bool strong = kind & WATCH_STRONG;
   if (!strong || thread != w->strong_thread) w->strong_run = 0;
   w->strong_thread = thread;
   if (!strong || ++w->strong_run % PATIENCE) return;
@@ -72,7 +72,7 @@ void access_report(const void *at, unsigned long bytes, unsigned kind, const voi
   struct watch *w = watching;
   const uintptr_t address = (uintptr_t)at;
   if (!w) return; /* without a launch nothing is recorded */
-  if (w->passed_over && !w->time_is_up && !(kind & (CPU_ATOMIC | CPU_VOLATILE))) return;
+  if (w->passed_over && !w->time_is_up && !(kind & WATCH_STRONG)) return;
   const bool noted = !site;
   if (noted) site = __builtin_return_address(0);
   if (w->time_is_up) fibers_end_hang(site);
@@ -81,7 +81,7 @@ void access_report(const void *at, unsigned long bytes, unsigned kind, const voi
     accumulators_touch(w, address, site);
     return;
   }
-  if (kind & (CPU_ATOMIC | CPU_VOLATILE | CPU_WRITE)) see_progress(w, kind, address);
+  if (kind & (WATCH_STRONG | CPU_WRITE)) see_progress(w, kind, address);
   if (w->passed_over) return;
   struct access a = {.watch = w,
                      .at = address,

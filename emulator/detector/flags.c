@@ -5,8 +5,6 @@
 #include "base/array.h"
 #include "state.h"
 
-enum { STRONG = CPU_ATOMIC | CPU_VOLATILE };
-
 void flags_launch(struct watch *w) {
   w->flags.release_count = w->flags.use_count = 0;
 }
@@ -35,7 +33,8 @@ static void keep_release(struct watch *w, const struct access *a) {
 /* The last strong write to the word. */
 static const struct last_access *found_at(const struct region *region, const struct cell *cell) {
   const struct last_access *atomic = &shadow_rare(region, cell)->atomic;
-  return cell->write.kind & STRONG && cell->write.epoch > atomic->epoch ? &cell->write : atomic;
+  return cell->write.kind & WATCH_STRONG && cell->write.epoch > atomic->epoch ? &cell->write
+                                                                              : atomic;
 }
 
 void flags_use(const struct access *a, const struct cell *cell) {

@@ -44,8 +44,6 @@ void shadow_drop(struct region *region) {
 
 /* ---- One word ------------------------------------------------------------------------------- */
 
-enum { STRONG = CPU_ATOMIC | CPU_VOLATILE };
-
 static struct rare_cell *need_rare(const struct region *region, struct cell *cell) {
   cell->more |= CELL_RARE;
   return &region->rare[cell - region->cells];
@@ -56,7 +54,7 @@ static bool ordered(const struct access *a, const struct last_access *then, bool
   const struct watch *w = a->watch;
   const struct event event = {then->epoch, then->thread, then->kind & OBSERVED_ENGINE};
   if (here && happens_before(&w->hb, &event, a->thread)) return true;
-  return ra_orders(w->ra, &event, a->thread, a->kind & STRONG);
+  return ra_orders(w->ra, &event, a->thread, a->kind & WATCH_STRONG);
 }
 
 /* Whether a thread has polled the word until other threads had to run. */
@@ -76,7 +74,7 @@ static bool may_meet(const struct access *a, const struct cell *cell,
   const bool scoped = a->kind & CPU_BLOCK || (then->kind & CPU_ATOMIC && then->kind & CELL_BLOCK);
   if (scoped && (!here || then->thread / padded != a->thread / padded)) return false;
   if (a->kind & then->kind & CPU_ATOMIC) return true;
-  const bool both = a->kind & STRONG && then->kind & STRONG,
+  const bool both = a->kind & WATCH_STRONG && then->kind & WATCH_STRONG,
              writes = a->kind & then->kind & CPU_WRITE;
   if (!both) return false;
   return !here || ra_is_flag(a->watch->ra, shadow_rare(a->region, cell)->flag) ||
@@ -202,9 +200,9 @@ static uint32_t last_written(const struct region *region, const struct cell *cel
 static void keep_write(const struct access *a, struct cell *cell, const struct last_access *now) {
   const struct watch *w = a->watch;
   const bool earlier = a->region->shared && last_written(a->region, cell) < w->hb.block_epoch;
-  const bool forgets = earlier || !(now->kind & STRONG);
+  const bool forgets = earlier || !(now->kind & WATCH_STRONG);
   if (forgets && cell->more & CELL_RARE) need_rare(a->region, cell)->flag = 0;
-  if (!a->region->shared && !(now->kind & STRONG)) w->written[a->thread] = w->hb.epoch;
+  if (!a->region->shared && !(now->kind & WATCH_STRONG)) w->written[a->thread] = w->hb.epoch;
   struct last_access *last =
       now->kind & CPU_ATOMIC ? &need_rare(a->region, cell)->atomic : &cell->write;
   if (earlier) cell->written = 0;
@@ -281,7 +279,7 @@ void shadow_visit(const struct access *a) {
     speculation_claim(a->watch->speculation, (size_t)(a->region - a->watch->regions), offset,
                       a->bytes, a->kind & CPU_WRITE);
   if (a->watch->report->mode == WATCH_TRAFFIC) return;
-  if (a->kind & STRONG) flags_use(a, &a->region->cells[offset / WATCH_WORD]);
+  if (a->kind & WATCH_STRONG) flags_use(a, &a->region->cells[offset / WATCH_WORD]);
   for (uintptr_t word = offset / WATCH_WORD; word * WATCH_WORD < end; word++) {
     const unsigned whole = WATCH_WHOLE_WORD;
     unsigned bytes = whole;
@@ -290,5 +288,5 @@ void shadow_visit(const struct access *a) {
       bytes &= whole >> (unsigned)(word * WATCH_WORD + WATCH_WORD - end);
     shadow_visit_word(a, &a->region->cells[word], bytes & whole);
   }
-  if (a->kind & STRONG) use_flag(a, &a->region->cells[offset / WATCH_WORD]);
+  if (a->kind & WATCH_STRONG) use_flag(a, &a->region->cells[offset / WATCH_WORD]);
 }

@@ -20,7 +20,8 @@ enum {
   WATCH_ACCUMULATORS = 16, /* arrays of a thread */
   WATCH_WORD = 4,
   WATCH_WHOLE_WORD = 15, /* mask of a word's bytes */
-  WATCH_WAITED = 4
+  WATCH_WAITED = 4,
+  WATCH_STRONG = CPU_ATOMIC | CPU_VOLATILE /* accesses with which threads may synchronise */
 };
 
 /* An earlier access in a cell: an epoch and a thread, FastTrack's c@t, and the place in the

@@ -11,8 +11,7 @@ enum {
   MOST_WARPS = 32,
   MOST_SITES = 1024, /* a power of two */
   /* passes of a lane through a site until its warp meets; further passes are not counted */
-  MOST_PASSES = 512,
-
+  MOST_PASSES = 512
 };
 
 struct instance {
@@ -42,8 +41,6 @@ struct traffic {
   unsigned used_count[MOST_WARPS];
   struct launch_counters *out;
 };
-
-/* ---- One request ---------------------------------------------------------------------------- */
 
 /* ---- Places --------------------------------------------------------------------------------- */
 

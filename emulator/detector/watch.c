@@ -338,8 +338,7 @@ static void finding(struct watch *w, cugen_finding_kind kind, const void *site, 
                     const void *other_site, unsigned other_thread, const char *text) {
   const uint32_t count = w->report->finding_count;
   finding_report(w, kind, site, thread, other_site, other_thread, text);
-  const bool looks =
-      w->yielded && w->last_kind & (CPU_ATOMIC | CPU_VOLATILE) && w->block + 1 < w->blocks;
+  const bool looks = w->yielded && w->last_kind & WATCH_STRONG && w->block + 1 < w->blocks;
   if (kind == CUGEN_FINDING_HANG && w->report->finding_count > count)
     w->report->findings[count].spins = looks;
 }
