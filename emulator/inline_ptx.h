@@ -92,12 +92,13 @@ struct iptx_term {
 /* `%1`, `{a, b}`, or `[%1 + 16]`, also `[%1, {x, y}]`, whose coordinates are the terms from the
    second on. */
 struct iptx_argument {
-  bool address;
+  bool address; /* in brackets */
   /* number of terms; a wgmma's sums may be up to IPTX_LIST, of which the first IPTX_TERMS are
      kept */
   unsigned char count;
   struct iptx_term terms[IPTX_TERMS];
   int64_t offset;
+  struct iptx_term added; /* of `[%0 + %1]`, the second operand; kind IPTX_NOTHING: none */
 };
 
 struct iptx_run;
@@ -220,7 +221,7 @@ struct iptx_operation {
   const char *name; /* up to the first point */
   /* the word that tells instructions of one name apart; IPTX_W_COUNT: none */
   enum iptx_word word;
-  unsigned char least, most; /* number of arguments */
+  unsigned char least, most; /* number of arguments; least above most: the instruction is refused */
   iptx_perform *perform;     /* NULL: the instruction does nothing */
 };
 /* Tables of operations, each ended by a NULL name; the first row that fits is used. */

@@ -160,8 +160,7 @@ static void activemask(struct iptx_run *run, const struct iptx_instruction *i) {
 }
 
 #define ANY IPTX_W_COUNT
-const struct iptx_operation iptx_collective[] = {{"bar", IPTX_W_RED, 99, 99, NULL},
-                                                 {"bar", IPTX_W_WARP, 1, 1, warp_barrier},
+const struct iptx_operation iptx_collective[] = {{"bar", IPTX_W_WARP, 1, 1, warp_barrier},
                                                  {"bar", IPTX_W_SYNC, 1, 2, bar},
                                                  {"bar", IPTX_W_ARRIVE, 2, 2, bar},
                                                  {"barrier", IPTX_W_CLUSTER, 0, 0, barrier_cluster},

@@ -9,9 +9,8 @@
 static uint64_t base_of(const struct iptx_run *run, const struct iptx_instruction *i,
                         unsigned argument) {
   const struct iptx_argument *a = &i->arguments[argument];
-  const struct iptx_term *offset = &a->terms[IPTX_TERMS - 1];
   uint64_t at = iptx_read(run, &a->terms[0], IPTX_B64) + (uint64_t)a->offset;
-  if (offset->negated) at += iptx_read(run, offset, IPTX_B64);
+  if (a->added.kind != IPTX_NOTHING) at += iptx_read(run, &a->added, IPTX_B64);
   return at;
 }
 
@@ -351,7 +350,7 @@ const struct iptx_operation iptx_memory[] = {{"ld", ANY, 2, 3, memory_load},
                                              {"ldu", ANY, 2, 2, memory_load},
                                              {"st", ANY, 2, 3, memory_store},
                                              {"atom", ANY, 3, 4, atom},
-                                             {"red", IPTX_W_ASYNC, 99, 99, NULL},
+                                             {"red", IPTX_W_ASYNC, 1, 0, NULL},
                                              {"red", ANY, 2, 3, red},
                                              {"cvta", ANY, 2, 2, cvta},
                                              {"mapa", ANY, 3, 3, mapa},

@@ -199,10 +199,8 @@ static void parse_read_address(struct reader *r, struct iptx_argument *argument)
     read_term(r, &offset);
     if (offset.kind == IPTX_IMMEDIATE)
       argument->offset += (int64_t)offset.bits;
-    else if (argument->count < IPTX_TERMS) { /* `[%0 + %1]`: the offset is an "n" operand */
-      argument->terms[IPTX_TERMS - 1] = offset;
-      argument->terms[IPTX_TERMS - 1].negated = true;
-    }
+    else
+      argument->added = offset;
   }
   if (parse_take(r, ',')) {
     if (parse_take(r, '{'))
@@ -300,11 +298,13 @@ static const struct iptx_operation *find_operation(const struct iptx_instruction
   const struct iptx_operation *const all[] = {iptx_arithmetic, iptx_memory,  iptx_collective,
                                               iptx_matrix,     iptx_control, iptx_warpgroup};
   for (size_t t = 0; t < sizeof all / sizeof *all; t++)
-    for (const struct iptx_operation *row = all[t]; row->name; row++)
-      if (strlen(row->name) == length && !strncmp(row->name, name, length) &&
-          (row->word == IPTX_W_COUNT || iptx_has(i, row->word)) && i->count >= row->least &&
-          i->count <= row->most)
-        return row;
+    for (const struct iptx_operation *row = all[t]; row->name; row++) {
+      if (strlen(row->name) != length || strncmp(row->name, name, length) != 0 ||
+          (row->word != IPTX_W_COUNT && !iptx_has(i, row->word)))
+        continue;
+      if (row->least > row->most) return NULL;
+      if (i->count >= row->least && i->count <= row->most) return row;
+    }
   return NULL;
 }
 
