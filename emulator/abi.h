@@ -1,6 +1,6 @@
 /* The interface between a kernel compiled for the cpu device and the program that runs it. Plain C
-   that also compiles as C++: it is put in front of cuda_shim.h in every translation unit, and
-   included by fibers.c.
+   that also compiles as C++: it stands in front of the shim in every translation unit, and the
+   emulator includes it (fibers.h).
 
    A compiled kernel is a shared object that exports
      struct cpu_builtins cugen_builtins;            set by the scheduler before a CUDA thread
@@ -10,9 +10,9 @@
      int cugen_entry_0_takes(int *sizes, int capacity), ...  number and sizes of its parameters
      const unsigned cugen_entry_0_cluster[3];       blocks of a cluster, for a kernel with
                                                     __cluster_dims__
-     const char cugen_cooperative                   for a source whose blocks may wait for each
+     const char cugen_cooperative;                  for a source whose blocks may wait for each
                                                     other
-     const char cugen_aligned                       for a source that mentions alignment
+     const char cugen_aligned;                      for a source that mentions alignment
    and its __constant__ and __device__ variables under their own names.
 
    All CUDA threads of a launch run on one thread of the operating system. Blocks (or clusters of
@@ -41,9 +41,10 @@ enum cpu_address { CPU_ADDRESS_CLAMP, CPU_ADDRESS_BORDER, CPU_ADDRESS_WRAP, CPU_
 
 struct cpu_texture {
   const void *base;
-  long long width, height, depth, row, slice;
-  int address;    /* an enum cpu_address; the last two take coordinates from 0 to 1 */
-  int half_float; /* elements are binary16, read as float */
+  long long width, height, depth;
+  long long row, slice; /* from the start of a row, or of a slice, to that of the next */
+  int address;          /* enum cpu_address; with WRAP and MIRROR coordinates are from 0 to 1 */
+  int half_float;       /* elements are binary16, read as float */
 };
 
 /* A tensor map of the cpu device; the first dimension is the contiguous one. */
@@ -58,13 +59,14 @@ struct cpu_tensor {
 };
 
 /* ---- Asynchronous operations (compute capability 9.0). Addresses are those of
-   __cvta_generic_to_shared: the low 18 bits are an offset in dynamic shared memory, the bits
-   from 24 on the block of the cluster ---- */
+   __cvta_generic_to_shared: below 2^18 an offset in dynamic shared memory, from 2^23 on an address
+   of static shared memory. The bits from 24 on are 1 + the rank of the block in the cluster; 0: the
+   thread's own block ---- */
 
 enum cpu_fence { CPU_FENCE_PROXY, CPU_FENCE_MBARRIER_INIT, CPU_FENCE_LAUNCH };
 enum cpu_cluster { CPU_CLUSTER_ARRIVE = 1, CPU_CLUSTER_WAIT = 2 };
 
-enum { CPU_COPY_ALL = 0x7fffffff };
+enum { CPU_COPY_ALL = 0x7fffffff }; /* for copy_next */
 
 /* A thread's own copy (cp.async) to shared memory. Bytes past from_bytes become zero. */
 struct cpu_copy {
@@ -134,7 +136,7 @@ struct cpu_hooks {
   /* Warp-wide operation. The lane parks with a pointer to its arguments; when every live lane of
      mask has arrived with the same mask and combine, combine(slots, lanes) is called once for
      those lanes: slots[lane] is the lane's `mine`, null for lanes not in mask or ended. Then all
-     go on. Gives the lanes that came, if the kernel is watched. */
+     go on. If the kernel is watched, returns the lanes that have arrived. */
   unsigned (*warp)(unsigned mask, void (*combine)(void **slots, unsigned lanes), void *mine);
   /* Lanes of the current warp that have not ended. */
   unsigned (*active_mask)(void);
@@ -142,8 +144,8 @@ struct cpu_hooks {
      fault text. Does not return. */
   void (*trap)(const char *what);
   const struct cpu_async *async;
-  /* The lanes of the warp that have converged here: all that reach this place before any other
-     thread can run. */
+  /* Returns the lanes of the warp that have converged here: those that reach this place while no
+     other thread can run. */
   unsigned (*converged)(void);
   /* Ends the launch, because it would have to be cooperative. Does not return. */
   void (*needs_grid)(void);
@@ -151,6 +153,7 @@ struct cpu_hooks {
 
 /* ---- A watched kernel, compiled with CUGEN_WATCH, reports its accesses to memory ------------ */
 
+/* The values 8 and 16 are those of enum observed_kind (observer.h). */
 enum cpu_access {
   CPU_WRITE = 1,      /* otherwise the access is a read */
   CPU_ATOMIC = 2,     /* with the scope of the whole device */

@@ -1,7 +1,7 @@
 /* Inline assembly of a kernel is PTX: it becomes a call with its text and operands
-   (shim/inline_ptx.h). A literal text is also parsed here, so that the compiler refuses an
-   instruction that is not supported: the statement becomes a call of a function with the
-   attribute error, which does no harm in code that is not compiled. */
+   (shim/inline_ptx.h). A literal text is also parsed here. If an instruction in it is not
+   supported, the statement becomes a call of a function with the attribute error, which the
+   compiler refuses unless it drops the call. */
 #include "asm_text.h"
 
 #include <ctype.h>
@@ -55,7 +55,7 @@ static const char *find_close(const char *open) {
   return NULL;
 }
 
-/* The next separator of that kind outside of parentheses; `end`: there is none. */
+/* The next such separator outside of parentheses and literals; `end`: there is none. */
 static const char *find_separator(const char *at, const char *end, char separator) {
   int depth = 0;
   while (at < end) {
@@ -96,6 +96,8 @@ static bool read_literals(const char *at, const char *end, struct text *out) {
   return true;
 }
 
+/* Whether the text can be parsed, or is not yet known because it is no literal. *empty: it has no
+   instruction. */
 static bool asm_text_is_known(const char *at, const char *end, char *wrong, bool *empty) {
   struct text text = {0};
   bool known = true;
@@ -112,6 +114,7 @@ static bool asm_text_is_known(const char *at, const char *end, char *wrong, bool
 
 /* ---- Writing -------------------------------------------------------------------------------- */
 
+/* Copies the ends of lines, with the backslashes that continue a macro. */
 static void keep_lines(const char *at, const char *end, struct text *out) {
   for (; at < end; at++) {
     if (*at == '\\' && at + 1 < end && at[1] == '\n') text_add_char(out, '\\');
@@ -137,6 +140,7 @@ static bool add_operands(const char *at, const char *end, const char *name, stru
   return true;
 }
 
+/* Copies the text without its comments. */
 static void add_plain(const char *at, const char *end, struct text *out) {
   for (const char *past; at < end; at = past) {
     past = *at == '"'                                ? text_skip_opaque(at)

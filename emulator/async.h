@@ -84,10 +84,11 @@ extern const struct cpu_async async_hooks;
 /* The offset within a block's shared memory; *rank becomes the rank of the block, the thread's
    own if the address names none. */
 unsigned async_place(unsigned address, unsigned *rank);
-/* The address of that many bytes of shared memory; traps if there are fewer. */
+/* Returns where `bytes` bytes of a block's shared memory lie; traps if they are not all in its
+   dynamic shared memory, unless the address is one of static shared memory. */
 char *async_shared(unsigned place, unsigned rank, size_t bytes);
-/* The address of the memory for the observer: that of static shared memory is where the running
-   block has it. */
+/* Like async_shared, without a check, for the observer: static shared memory has the address that
+   it has in the running block. */
 void *async_raw(unsigned place, unsigned rank);
 /* Notes that the current thread uses shared memory of the block of that rank, which must not end
    before. */
@@ -95,8 +96,8 @@ void async_remember_remote(unsigned rank, const void *site);
 /* Called when all blocks have ended: checks that each ended after the other blocks' uses of its
    memory. */
 void async_check_remote(const struct async *async);
-/* Reports a wrong use of a barrier or copy: a finding of a watched kernel. async_trap ends the
-   launch as well. */
+/* Reports a wrong use of a barrier or copy as a finding, if the kernel is watched. async_trap also
+   ends the launch. */
 void async_misuse(cugen_finding_kind kind, const void *site, unsigned slot, const char *what);
 _Noreturn void async_trap(const void *site, const char *what);
 

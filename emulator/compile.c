@@ -267,8 +267,8 @@ static int compile_run(const struct compile_request *request, struct job *job,
                        const char *const *argv, int jail, int *code, cugen_error *err) {
   struct text temporary = {0};
   text_addf(&temporary, "TMPDIR=%s", text_get(&job->folder));
-  /* A compile cache needs folders of its own, and cugen caches compiled images itself. In the locale
-     C messages have ASCII quotes. */
+  /* A compile cache needs folders of its own, and cugen caches compiled images itself. In the
+     locale C messages have ASCII quotes. */
   const char *const also[] = {text_get(&temporary), "CCACHE_DISABLE=1", "LC_ALL=C", COMPILER_HEAP,
                               NULL};
   const struct process_limits limits = {.seconds = request->timeout,
@@ -339,10 +339,11 @@ static int run_unjailed(const struct compile_request *request, struct job *job, 
 
 /* ---- Failures of the surroundings ----------------------------------------------------------- */
 
-/* A source without a kernel, with as many bytes as the largest objects of kernels. */
+/* The control source: without a kernel, but its object is as large as the largest ones of kernels,
+   so that a nearly full disk is noticed. */
 static const char control[] = "char cugen_control[4 << 20] = {1};\n";
 
-/* How often the kernel has killed a process for lack of memory; -1: not known. */
+/* How many processes Linux has killed for lack of memory since it started; -1: not known. */
 static long long memory_kills(void) {
   static const char name[] = "\noom_kill ";
   struct text counters = {0};
@@ -385,8 +386,8 @@ static int run_control(const struct compile_request *request, struct job *job, b
   return status == CUGEN_ERROR_COMPILE ? CUGEN_OK : status;
 }
 
-/* After a failed compile, checks for a broken compiler or linker, a full disk, or an unusable
-   folder: then the control source fails, too, and the failure is not the kernel's. */
+/* After a failed compile, compiles the control source. If that fails, too, the failure is not the
+   kernel's: the compiler or linker is broken, the disk is full, or the folder cannot be used. */
 static int check_surroundings(const struct compile_request *request, struct job *job, bool clang,
                               int jail, int code, long long kills, cugen_error *err) {
   struct text log = job->log;

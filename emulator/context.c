@@ -65,7 +65,6 @@ void context_make(struct context *context, char *bottom, size_t bytes, void (*pr
 #endif
 }
 
-/* Adopts the caller's own stack, before the first switch away from it. */
 void context_adopt(struct context *context) {
   memset(context, 0, sizeof *context);
 #if THREAD_SANITIZED

@@ -38,6 +38,7 @@ struct context {
    from it. */
 void context_make(struct context *context, char *bottom, size_t bytes, void (*program)(void));
 void context_adopt(struct context *context);
+/* Frees what context_make has made for a sanitizer. */
 void context_drop(struct context *context);
 
 /* Returns when another stack switches back to `from`. The code after a call must begin with

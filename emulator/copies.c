@@ -23,7 +23,7 @@ struct copy {
   const void *site;
 };
 
-struct list {
+struct list { /* the copies from `first` on are under way */
   struct copy *copies;
   size_t first, count, room;
 };
@@ -296,7 +296,7 @@ void copies_wait(unsigned newest) {
   stores->count = kept;
 }
 
-/* Completes copies that no thread waited for. */
+/* Reports the copies that no thread has waited for, and completes the stores. */
 void copies_end(struct copies *copies) {
   const struct list *loads = &copies->loads, *stores = &copies->stores;
   for (size_t i = loads->first; i < loads->count; i++)

@@ -82,7 +82,7 @@ static int cpu_count_devices(const struct toolkit *toolkit, cugen_error *err) {
 #endif
 }
 
-/* "model name" of /proc/cpuinfo, or the architecture's name. */
+/* "model name" of /proc/cpuinfo, or "processor". */
 static void processor_name(struct text *out) {
   struct text info = {0};
   cugen_error ignored;
@@ -102,9 +102,9 @@ static void device_copy_text(char *to, size_t size, const struct text *from) {
   to[length] = '\0';
 }
 
-/* Limits of a mid-size GPU of compute capability 8.6 (CUDA C++ Programming Guide, "Technical
-   Specifications per Compute Capability"), except for the number of multiprocessors, so that a
-   config's valid variants are valid on most GPUs. */
+/* Limits of compute capability 8.0, with the shared memory of 8.6, which has less (CUDA C++
+   Programming Guide, "Technical Specifications per Compute Capability"), so that a config's valid
+   variants are valid on most GPUs. */
 static struct device_facts cpu_facts(void) {
   long l2 = sysconf(_SC_LEVEL2_CACHE_SIZE);
   return (struct device_facts){.compute_capability = 80,
@@ -421,7 +421,8 @@ static void cpu_unload(struct device *device, struct loaded *loaded) {
   free(loaded);
 }
 
-/* A watched image exports a variable for the hooks. */
+/* Notes where the image was loaded. A watched image has the variable cugen_watch, which is set to
+   the table of its hooks. */
 static int watch_image(const struct cpu_device *d, struct loaded *loaded, cugen_error *err) {
   const struct cpu_watch **hooks = dlsym(loaded->library, "cugen_watch");
   struct link_map *map = NULL;
@@ -467,7 +468,7 @@ static int device_check_shared(int64_t bytes, cugen_error *err) {
                    (long long)bytes, DYNAMIC_SHARED);
 }
 
-/* The blocks of a cluster run together, each with static shared memory of its own. */
+/* Lists the arrays of static shared memory, of which each block of a cluster has its own copy. */
 static int find_statics(struct loaded *loaded, cugen_error *err) {
   struct image_memory memory;
   const struct observed_image *image = &loaded->image;
@@ -485,7 +486,7 @@ static int find_statics(struct loaded *loaded, cugen_error *err) {
   return status;
 }
 
-/* Reads the numbers that the image exports for a kernel with clusters. */
+/* Finds the cluster's size that the image exports for a kernel with __cluster_dims__. */
 static int find_cluster(struct loaded *loaded, const char *name, struct entry *entry,
                         cugen_error *err) {
   struct text symbol = {0};

@@ -101,7 +101,8 @@ static void keep_answer(const struct question *question, const struct source_pla
   in_shim[question->place] |= shim;
 }
 
-/* The text with which each address's answer begins. */
+/* Reads the answers. Each begins with a line for its address, "0x...", and has a line for each
+   frame. */
 static void lines_read_answer(const char *text, const struct questions *q, struct source_place *out,
                               bool *in_shim) {
   struct source_place place;

@@ -102,7 +102,8 @@ static const void *constant_at(const struct loader *l, uint64_t address, uint64_
   return at && !(segment.p_flags & PF_W) ? at : NULL;
 }
 
-/* Copies, thread-local storage, addresses; not R_*_COPY or R_*_IRELATIVE. */
+/* Whether the relocation only stores an address or an offset of thread-local storage. R_*_COPY
+   copies memory, and R_*_IRELATIVE runs code. */
 static bool is_plain_relocation(unsigned machine, uint64_t type) {
   static const uint16_t x86[] = {R_X86_64_NONE,      R_X86_64_64,       R_X86_64_GLOB_DAT,
                                  R_X86_64_JUMP_SLOT, R_X86_64_RELATIVE, R_X86_64_DTPMOD64,
@@ -270,7 +271,8 @@ void object_disarm(const void *image, size_t length, int file) {
   }
 }
 
-/* RELRO: constants that contain addresses, which are written only while the object is loaded. */
+/* A RELRO segment has constants that contain addresses: they are written only while the object is
+   loaded. */
 bool object_is_const(const void *image, size_t length, uint64_t address) {
   const struct elf_file elf = elf_open(image, length);
   Elf64_Phdr segment;

@@ -1,7 +1,7 @@
-/* What the emulator tells the race detector (detector/watch.h) about a launch: a table of functions,
-   because the detector is built on the emulator and not the other way round. A launch that is not
-   watched has no observer: the pointer is NULL. Accesses are frequent, so the watched kernel
-   reports them directly to the detector (abi.h, struct cpu_watch).
+/* What the emulator tells the race detector (detector/watch.h) about a launch: a table of
+   functions, because the detector is built on the emulator and not the other way round. A launch
+   that is not watched has no observer: the pointer is NULL. Accesses are frequent, so the watched
+   kernel reports them directly to the detector (abi.h, struct cpu_watch).
 
    thread: a slot (wait_queues.h). epoch: a number that the observer assigns to events, in order;
    0 is before all events. sync: the caller's number of a synchronization object, such as a phase

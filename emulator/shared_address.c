@@ -1,10 +1,11 @@
 /* Shared memory by PTX addresses (abi.h), in the own block and in other blocks of the cluster. */
 #include "async.h"
 
+/* The address of static shared memory is STATIC_BIT and the distance from static_base(). */
 enum { STATIC_BIT = 1 << 23, STATIC_REACH = 1 << 22, BASE_ALIGNMENT = 4096 };
 
-/* The address from which static shared memory is counted; it is near the other variables of the
-   loaded object. */
+/* An address STATIC_REACH bytes in front of the loaded object's variable cugen_builtins, because
+   its arrays of static shared memory lie on either side of that. */
 static uintptr_t static_base(void) {
   return (uintptr_t)fibers_launch()->builtins / BASE_ALIGNMENT * BASE_ALIGNMENT - STATIC_REACH;
 }

@@ -6,6 +6,7 @@
 
 #include "base/system.h"
 
+/* Appends the folder above the one that the program lies in; nothing for "/". */
 static void find_prefix(const char *program, struct text *prefix) {
   struct text file = {0}, programs = {0};
   char *real = path_find_program(program, &file) ? realpath(text_get(&file), NULL) : NULL;

@@ -10,7 +10,7 @@
    its own. */
 enum { TOOL_PLACES = 15 };
 struct tool_places {
-  struct text prefix; /* PREFIX/bin/c++ */
+  struct text prefix; /* the folder PREFIX, if the program is PREFIX/bin/c++ */
   struct jail_place list[TOOL_PLACES];
 };
 

@@ -26,8 +26,8 @@ static const char *translate_skip_parentheses(const char *at) {
   return at;
 }
 
-/* Skips `__align__(16)`, `alignas(16)`, `__attribute__((...))`: mmap'ed memory is aligned to a
-   page anyway. */
+/* Skips `__align__(16)`, `alignas(16)`, `__attribute__((...))` of dynamic shared memory, whose
+   alignment follows from CUGEN_ALIGNED (shim/entry.h). */
 static const char *skip_alignment(const char *at) {
   static const char *const words[] = {"__align__", "alignas", "__attribute__"};
   for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
@@ -40,7 +40,7 @@ static const char *skip_alignment(const char *at) {
 
 /* ---- Shared memory and launches ------------------------------------------------------------- */
 
-/* The surroundings of a word. */
+/* Where the word that is being translated stands. */
 struct place {
   int depth;        /* number of open braces */
   bool macro;       /* within a directive */
@@ -239,14 +239,13 @@ static const char *refuse_unroll(const char *source, const char *at, struct text
 
 /* ---- Declarations outside of functions ------------------------------------------------------ */
 
-/* Open braces, the outer ones of namespaces; and for the present declaration outside of
-   functions, whether it is of shared memory, or of a constant with its name. */
+/* Where the translation is, and what is known of the present declaration outside of functions. */
 struct scope {
-  int depth, spaces;
-  bool space; /* the next brace is a namespace's */
-  bool shared, constant;
-  bool partial; /* the size is not known there: extern, or a template */
-  const char *name;
+  int depth, spaces;     /* open braces, and how many of them, the outer ones, are of namespaces */
+  bool space;            /* the next brace is a namespace's */
+  bool shared, constant; /* the declaration is of shared memory, of a constant */
+  bool partial;          /* the size is not known there: extern, or a template */
+  const char *name;      /* of the constant */
   size_t name_length;
 };
 

@@ -22,9 +22,9 @@ static const struct {
   const char *macro;
   const char *words[16];
 } parts[] = {
-    /* ##: a name may be pasted together */
+    /* a source with ## may paste a name together */
     {"CUGEN_SMALL_FLOATS", {"half", "bf16", "bfloat16", "fp16", "fp8", "##"}},
-    /* not "__v_x", which expressions use */
+    /* not "__v" alone, because expressions have names such as __v_x */
     {"CUGEN_SIMD", {"__va", "__vc", "__vh", "__vi", "__vm", "__vn", "__vs", "##"}},
     {"CUGEN_ATOMICS", {"atomic", "include", "##"}},
     {"CUGEN_WARP", {"_sync", "include", "##"}},
@@ -90,7 +90,7 @@ static void write_unit(const struct compile_request *request, struct text *out) 
 
 /* ---- Headers -------------------------------------------------------------------------------- */
 
-/* Headers whose contents the shim provides: they are found, and are empty. */
+/* Headers whose contents the shim provides. They are written empty. */
 static const char *const empty_headers[] = {"cuda_fp16.h",
                                             "cuda_bf16.h",
                                             "cuda_fp8.h",

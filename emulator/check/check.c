@@ -17,7 +17,9 @@
 #include "tune/data/verify.h"
 #include "waivers.h"
 
-/* Where a variant's traffic was counted; a later kind replaces the earlier ones. */
+/* Where a variant's traffic was counted: on a problem that differs from the check problem not only
+   in sizes, on one that does in sizes alone, or with whole tiles. Counters of a later kind replace
+   those of an earlier one. */
 enum counted { COUNTED_NOT, COUNTED_ELSEWHERE, COUNTED_SIZE, COUNTED_WHOLE_TILES };
 
 struct check {
@@ -223,7 +225,7 @@ static int keep_ran(struct check *c, const char *variant, const char *problem, c
 
 /* ---- Results of a run ----------------------------------------------------------------------- */
 
-enum { SITES = 3 }; /* of a finding */
+enum { SITES = 3 }; /* of a finding: its place, the other place, and that of a missing fence */
 
 struct outcome {
   struct check *check;
@@ -264,7 +266,8 @@ static bool is_false_alarm(const struct watch_finding *f, const struct source_pl
   return !here->line || !other->line || same_place(here, other);
 }
 
-/* Takes the message about a read of unwritten memory; for an output, adds how the output begins. */
+/* Takes over the message. If it is about a read of an unwritten output, adds with what content the
+   output begins. */
 static char *say_beginning(const struct outcome *o, const struct watch_finding *raw,
                            char *message) {
   const struct kernel_spec *spec = o->result->spec;
@@ -280,7 +283,7 @@ static char *say_beginning(const struct outcome *o, const struct watch_finding *
   return text_take(&text);
 }
 
-/* Takes the message, and adds whether arguments may be exchanged. */
+/* Takes over the message, and adds whether arguments may be exchanged. */
 static char *say_order(const struct outcome *o, cugen_outcome outcome, char *message) {
   struct text text = {0};
   if (!message || !o->result->spec->order) return message;
@@ -484,7 +487,8 @@ static bool is_known_refused(const struct check *c, size_t variant) {
   return false;
 }
 
-/* On the check problem a finding; made-up sizes may not fit blocks and clusters. */
+/* A launch that a GPU refuses is a finding on the check problem. On other sizes, which are made up
+   and may not fit blocks and clusters, the variant is skipped. */
 static int keep_unlaunchable(const struct outcome *o, cugen_error *err) {
   struct check *c = o->check;
   const struct instrument_result *result = o->result;
@@ -621,7 +625,8 @@ static int keep_run(struct outcome *o, cugen_error *err) {
 
 /* ---- Threads -------------------------------------------------------------------------------- */
 
-/* Processors for one run, including those of threads that have no more runs. */
+/* The number of processes for one run: the threads that have no more runs leave theirs to the
+   others. */
 static int processes_now(struct check *c) {
   pthread_mutex_lock(&c->mutex);
   const int each = c->options->wanted.threads / (c->running ? c->running : 1);

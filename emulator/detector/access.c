@@ -1,7 +1,7 @@
 /* The hooks that a watched kernel calls before each access to memory; see state.h. Most accesses
    have no finding, so each place in the program remembers the array or buffer that it accessed
    last, as an inline cache remembers a method. While the place stays with that memory, an access
-   costs a check of its words (quick_words.h), and an entry in its trail if its traffic is counted.
+   costs a check of its words (quick_words.h), and a call of traffic_access if traffic is counted.
    All other accesses go through access_report: the first access of a place, bytes, atomic
    operations, clusters, launches that overlap.
 
@@ -18,7 +18,8 @@ enum {
   CALL = 4 /* CALL: the least number of code bytes from one call to the next */
 };
 
-/* The kind of check of the shadow memory that an access needs. */
+/* The check of the shadow memory that an access needs: none, of its whole words by quick_words.h,
+   the same after a claim of the memory (speculation.h), or by shadow_visit. */
 enum look { LOOK_NONE, LOOK_WORDS, LOOK_CLAIMED, LOOK_FULL };
 
 /* A place in the program, by the return address of its call, and what it accessed last: an array
@@ -73,7 +74,7 @@ void access_report(const void *at, unsigned long bytes, unsigned kind, const voi
   const uintptr_t address = (uintptr_t)at;
   if (!w) return; /* without a launch nothing is recorded */
   if (w->passed_over && !w->time_is_up && !(kind & WATCH_STRONG)) return;
-  const bool noted = !site;
+  const bool noted = !site; /* reported by cugen_note of the shim */
   if (noted) site = __builtin_return_address(0);
   if (w->time_is_up) fibers_end_hang(site);
   if (w->overwriting.finding) finding_compare(w);

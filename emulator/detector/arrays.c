@@ -45,16 +45,16 @@ static bool outer_name(const char *symbol, char out[WATCH_NAME]) {
   return *out;
 }
 
-/* The meanings of symbols. */
+/* The meanings of symbols. Gaps are those of shim/language.h. */
 enum kind {
   KIND_NONE,
-  KIND_ARRAY,
-  KIND_GAP,
-  KIND_OUTER_GAP,
-  KIND_END_GAP,
-  KIND_OUTER,
-  KIND_CONSTANT,
-  KIND_OTHER
+  KIND_ARRAY,     /* an array of shared memory */
+  KIND_GAP,       /* before an array in a function */
+  KIND_OUTER_GAP, /* before an array outside of functions */
+  KIND_END_GAP,   /* after the arrays of a declaration outside of functions */
+  KIND_OUTER,     /* a variable outside of functions, which may turn out to be an array */
+  KIND_CONSTANT,  /* marks the variable of its name as a constant */
+  KIND_OTHER      /* of cugen or the compiler */
 };
 
 static enum kind arrays_kind_of(const char *symbol, char name[WATCH_NAME]) {

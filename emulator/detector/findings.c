@@ -31,8 +31,9 @@ static const struct shared_array *array_at(const struct watch *w, const struct r
   return number ? &w->arrays[number - 1] : NULL;
 }
 
-/* A place that accesses several arrays, as in a function that is not inlined, has a finding for
-   each. array: NULL if the place tells it. */
+/* Adds a finding. Returns NULL if it is known, which w->known then points to, or if there is no
+   room. A place that accesses several arrays, as in a function that is not inlined, has a finding
+   for each. array: NULL if the place accesses only one. */
 static struct watch_finding *add_new(struct watch *w, cugen_finding_kind kind, uint64_t site,
                                      uint64_t other_site, unsigned thread, const char *array) {
   struct watch_report *report = w->report;
@@ -46,7 +47,7 @@ static struct watch_finding *add_new(struct watch *w, cugen_finding_kind kind, u
     w->known = f;
     return NULL;
   }
-  /* the launch is repeated in one process, which finds this again */
+  /* the blocks run again in one process, which finds this again */
   if (w->speculation && kind != CUGEN_FINDING_HANG) speculation_drop(w->speculation);
   if (report->finding_count == WATCH_MOST_FINDINGS) {
     report->lost++;

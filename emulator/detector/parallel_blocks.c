@@ -5,7 +5,7 @@
 /* Returns whether the remaining blocks take long enough to start processes for them, which takes
    some milliseconds. */
 static bool worth_processes(const struct watch *w, uint64_t next) {
-  static const double pays = 0.06;
+  static const double pays = 0.06; /* seconds */
   if (w->entangled || w->fenced || w->report->processes < 2) return false;
   const double spent = (double)(clock() - w->began) / CLOCKS_PER_SEC;
   return spent > pays / 6 && spent * (double)(w->blocks - next) / (double)next > pays;

@@ -140,9 +140,9 @@ struct watch {
   struct cpu_watch hooks; /* the hooks that a watched image calls */
   const uint64_t *fork;   /* as in device_options */
   struct region regions[WATCH_MOST_BUFFERS];
-  size_t region_count, recent;
-  struct place *places; /* the table of access.c */
-  bool places_kept;     /* some places are known */
+  size_t region_count, recent; /* recent: the region that was found last */
+  struct place *places;        /* the table of access.c */
+  bool places_kept;            /* some places are known */
   struct traffic *traffic;
 
   /* The loaded image. */
@@ -188,8 +188,8 @@ struct watch {
   bool running;
   volatile sig_atomic_t full; /* each access needs a full check: watch_look() */
   bool counting;              /* this block's accesses are counted */
-  uint64_t every;
-  uint64_t block, blocks; /* a cluster counts as one block */
+  uint64_t every;             /* the traffic of each every-th block is counted */
+  uint64_t block, blocks;     /* a cluster counts as one block */
   /* blocks depend on others, or parallel processes were tried in vain: one process runs all */
   bool entangled;
   struct speculation *speculation; /* not NULL in one of several processes */

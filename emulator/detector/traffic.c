@@ -14,6 +14,7 @@ enum {
   MOST_PASSES = 512
 };
 
+/* One pass of a warp's lanes through a place: the address that each lane has accessed. */
 struct instance {
   uintptr_t at[WARP];
   unsigned lanes;

@@ -22,9 +22,8 @@ long long llabs(long long x) noexcept;
 extern "C" {
 __attribute__((__visibility__("default"))) struct cpu_builtins cugen_builtins;
 __attribute__((__visibility__("default"))) const struct cpu_hooks *cugen_hooks;
-/* Aliases that need no symbol look-up in position-independent code. */
-/* constant, so that a thread's reads of its own built-ins are not reported as accesses; the
-   value is unknown to the compiler */
+/* Aliases that need no symbol look-up in position-independent code. In a watched kernel the
+   built-ins are constant, so that a thread's reads of them are not reported as accesses. */
 #ifdef CUGEN_WATCH
 extern __attribute__((__visibility__("hidden"))) const struct cpu_builtins cugen_own_builtins;
 __asm__(".globl cugen_own_builtins\n.hidden cugen_own_builtins\n.set cugen_own_builtins, "
@@ -43,10 +42,9 @@ const struct cpu_hooks *cugen_own_hooks;
 #define __host__
 /* Variables are found by their names, which C++ does not mangle at file scope. A compiler flag
    hides all other symbols. */
-#define __constant__ __attribute__((__visibility__("default")))
-#define __device__   __attribute__((__visibility__("default")))
-#define __managed__  __attribute__((__visibility__("default")))
-/* One block runs at a time, and finds the values that the block before has left, as on a GPU. */
+#define __constant__               __attribute__((__visibility__("default")))
+#define __device__                 __attribute__((__visibility__("default")))
+#define __managed__                __attribute__((__visibility__("default")))
 #define CUGEN_GLUED(first, second) first##second
 #define CUGEN_GLUE(first, second)  CUGEN_GLUED(first, second)
 /* Stands outside of functions after a constant: marks the variable of that name as a constant,
@@ -54,7 +52,9 @@ const struct cpu_hooks *cugen_own_hooks;
 #define CUGEN_CONSTANT(name, bytes)                                                             \
   static const unsigned long long CUGEN_GLUE(cugen_constant_, name) __attribute__((__used__)) = \
       bytes;
-/* with a gap before each array, so that an access past an array's end is not in the next array */
+/* Shared memory is static: one block runs at a time, and finds the values that the block before has
+   left, as on a GPU. In a watched kernel a gap lies before each array, so that an access past an
+   array's end is not in the next array. */
 #ifdef CUGEN_WATCH
 #define CUGEN_GAP(name) \
   static char CUGEN_GLUE(name, __COUNTER__)[256 << 10] __attribute__((__used__));

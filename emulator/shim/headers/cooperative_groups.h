@@ -89,7 +89,6 @@ public:
   CUGEN_METHOD bool is_valid() const { return true; }
 };
 
-template <class Memory> struct cugen_nothing {};
 template <unsigned Threads> struct block_tile_memory {};
 
 class thread_block : public thread_group {

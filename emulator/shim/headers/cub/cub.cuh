@@ -58,7 +58,6 @@ template <class Storage> struct Uninitialized {
   CUGEN_METHOD Storage &Alias() { return reinterpret_cast<Storage &>(bytes); }
 };
 struct NullType {};
-struct cugen_empty {};
 
 /* ---- Of a block: one value of each thread in shared memory ---- */
 
