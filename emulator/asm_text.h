@@ -6,7 +6,7 @@
 
 /* Translates `asm volatile("text" : "=r"(x) : "r"(y) : "memory")`, which begins at `at`: writes
    the replacement and returns the place behind the statement, on the same line. Returns NULL if
-   there is no such statement, or if its form stays as it is. refused: the number of instructions
+   there is no such statement, or if it needs no translation. refused: the number of instructions
    refused so far. */
 const char *asm_translate(const char *at, unsigned *refused, struct text *out);
 

@@ -91,8 +91,8 @@ void barriers_cluster(int what) {
   *own = 0;
 }
 
-/* Both kinds of fence publish the barriers that the thread initialised; only one of them also
-   publishes its writes. */
+/* CPU_FENCE_MBARRIER_INIT and CPU_FENCE_PROXY publish the barriers that the thread has initialised;
+   CPU_FENCE_PROXY also publishes its writes. */
 void barriers_fence(int kind) {
   const unsigned slot = fibers_current()->slot;
   if (kind == CPU_FENCE_LAUNCH) {

@@ -686,7 +686,7 @@ static int cpu_time(struct device *device, bool held, int (*run)(void *context, 
   return status;
 }
 
-/* Launches have ended when they return. */
+/* A timer reads the clock, because a launch has ended when its call returns. */
 struct timer {
   double begin, seconds;
 };

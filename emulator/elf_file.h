@@ -20,7 +20,7 @@ const void *elf_part(const struct elf_file *elf, uint64_t offset, uint64_t lengt
 bool elf_section(const struct elf_file *elf, size_t i, Elf64_Shdr *out);
 bool elf_segment(const struct elf_file *elf, size_t i, Elf64_Phdr *out);
 
-/* Returns false to stop. */
+/* Called for each symbol; returns false to stop. */
 typedef bool elf_visitor(void *context, const char *name, const Elf64_Sym *symbol);
 /* Visits the symbols of a type in the symbol table for debuggers, which also has static symbols.
    Returns false if it was stopped. */

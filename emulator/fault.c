@@ -8,8 +8,8 @@
 _Thread_local struct fibers *fibers_running;
 static _Atomic(void (*)(cugen_cause, const char *)) fault_handler;
 
-/* Without a handler the launch is given up: control returns to its caller and never to these
-   stacks. */
+/* Without a handler the launch is given up: control returns to its caller and never again to the
+   stacks of its threads. */
 _Noreturn void fibers_fault(cugen_cause cause, const char *text) {
   void (*handler)(cugen_cause, const char *) = atomic_load(&fault_handler);
   if (handler) handler(cause, text);

@@ -19,7 +19,7 @@ enum {
   /* threads of a block: CUDA C++ Programming Guide, technical specifications per compute
      capability */
   FIBERS_THREADS = 1024,
-  FIBERS_BLOCKS = 8, /* blocks of a cluster: the portable size */
+  FIBERS_BLOCKS = 8, /* most blocks of a cluster: the portable cluster size */
   FIBERS_SLOTS = FIBERS_THREADS * FIBERS_BLOCKS
 };
 

@@ -59,7 +59,7 @@ static struct canaries canaries_of(const struct memory *memory, bool soft) {
                            base + memory->base_bytes - unreachable};
 }
 
-/* Shared memory, because a launch may be spread over several processes. */
+/* Not soft: the mapping is shared, because a launch may be spread over several processes. */
 int guard_alloc(size_t bytes, bool soft, struct memory *out, cugen_error *err) {
   size_t page = page_size(), inside = (bytes + page) / page * page, whole = inside + 2 * zone(soft);
   char *base = bytes > SIZE_MAX / 2

@@ -14,7 +14,9 @@
 #include "base/error.h"
 #include "base/small_float.h"
 
-/* The words of an instruction after its name. */
+/* The words of an instruction after its name. A type has a name, a number of bits and a letter for
+   its kind: u, s, b; h for f16, g for bf16, t for tf32, f for f32, d for f64, p for a predicate, x
+   for e4m3, y for e5m2. A capital letter is a pair. */
 /* clang-format off */
 #define IPTX_TYPES(X)                                                                              \
   X(U8, 8, 'u') X(U16, 16, 'u') X(U32, 32, 'u') X(U64, 64, 'u') X(S8, 8, 's') X(S16, 16, 's')      \

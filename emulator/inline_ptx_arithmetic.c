@@ -23,7 +23,8 @@ static bool is_signed(enum iptx_type type) {
 
 /* ---- Two or three operands ------------------------------------------------------------------ */
 
-static double whole(double value, const struct iptx_instruction *i) {
+/* With .sat the value is clamped to the range from 0 to 1, and NaN becomes 0. */
+static double unit_range(double value, const struct iptx_instruction *i) {
   if (iptx_has(i, IPTX_W_SAT)) value = value >= 1 ? 1 : value > 0 ? value : 0;
   return value;
 }
@@ -38,8 +39,8 @@ static uint64_t real_part(const struct iptx_instruction *i, real_function *f, co
                           enum iptx_type type) {
   const double a = iptx_real(v[0], type), b = iptx_real(v[1], type), c = iptx_real(v[2], type);
   if (f == real_fma && type == IPTX_F32)
-    return iptx_from_real(whole((double)fmaf((float)a, (float)b, (float)c), i), type);
-  return iptx_from_real(whole(f(a, b, c), i), type);
+    return iptx_from_real(unit_range((double)fmaf((float)a, (float)b, (float)c), i), type);
+  return iptx_from_real(unit_range(f(a, b, c), i), type);
 }
 
 static void real(struct iptx_run *run, const struct iptx_instruction *i, real_function *f) {
@@ -56,6 +57,7 @@ static void real(struct iptx_run *run, const struct iptx_instruction *i, real_fu
 
 typedef uint64_t integer_function(uint64_t a, uint64_t b, bool is_signed);
 
+/* A division by zero ends no launch. */
 static uint64_t quotient(uint64_t a, uint64_t b, bool s) {
   if (!b) return ~UINT64_C(0);
   if (s && b == ~UINT64_C(0)) return 0 - a;
@@ -379,7 +381,7 @@ static uint64_t convert(const struct iptx_instruction *i, uint64_t bits, enum ip
                         enum iptx_type from) {
   if (arithmetic_is_number(from)) {
     if (!arithmetic_is_number(to)) return to_integer(i, iptx_real(bits, from), to);
-    const double value = whole(iptx_real(bits, from), i);
+    const double value = unit_range(iptx_real(bits, from), i);
     const bool integral = iptx_has(i, IPTX_W_RZI) || iptx_has(i, IPTX_W_RMI) ||
                           iptx_has(i, IPTX_W_RPI) || iptx_has(i, IPTX_W_RNI);
     return directed(i, integral ? rounded(i, value) : value, to);

@@ -19,7 +19,7 @@ struct source_place {
   int discriminator; /* the compiler's number for one of several branches on a line; 0: none */
 };
 
-/* A place to look up: return addresses from the image's first byte; 0: none. */
+/* A place to look up, by return addresses that count from the image's first byte; 0: none. */
 struct line_site {
   uint64_t site;
   uint64_t instead; /* used if `site` turns out to be a function of the shim */
@@ -27,8 +27,9 @@ struct line_site {
 
 /* Finds the places of sites. A site 0 gives line 0; a site without a line gets the line of the
    code in front of it. Files have the names of the source's #line. CUGEN_ERROR_MISSING: there is
-   no addr2line. addr2line may open the system's files and the image, and has the limits below
-   for each of two runs; what it does not find is not known. */
+   no addr2line. addr2line runs at most twice, each time with the limits LINES_SECONDS and
+   LINES_MEMORY_MB, and may open only the system's files and the image. A place that it does not
+   find has line 0. */
 int lines_find(const void *image, size_t length, const struct line_site *sites, size_t count,
                struct source_place *out, cugen_error *err);
 

@@ -10,8 +10,8 @@ static struct mbarrier *mbarrier_find(struct async *async, unsigned rank, unsign
   return NULL;
 }
 
-/* Finds a barrier, and checks that it was initialised and that the initialisation is visible to the
-   thread in `slot`. */
+/* Finds a barrier. Traps if it was not initialised, and reports a finding if nothing orders the
+   initialisation before this use by the thread in `slot`. */
 static struct mbarrier *need(struct async *async, unsigned rank, unsigned address, unsigned slot,
                              const void *site) {
   struct mbarrier *barrier = mbarrier_find(async, rank, address);

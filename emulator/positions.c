@@ -92,7 +92,7 @@ static bool waits_in_queue(const struct fibers *all, unsigned slot) {
   return fibers_is_live(all, slot) && all->parked[slot].describe;
 }
 
-/* The first thread for which `waits` is true; slots: there is none. */
+/* The first thread for which `waits` is true; all->slots: there is none. */
 static unsigned first_waiting(const struct fibers *all,
                               bool (*waits)(const struct fibers *, unsigned)) {
   unsigned slot = 0;
@@ -149,8 +149,6 @@ static void report_deadlock(const struct fibers *all, unsigned slot) {
   observe_misuse(all->launch->observer, CUGEN_FINDING_DEADLOCK, all->parked[slot].site, slot, text);
 }
 
-/* A deadlock has a thread that waits at something other than its block's barrier, because a block
-   passes its barrier when all its live threads have reached it. */
 _Noreturn void positions_deadlock(const struct fibers *all) {
   const unsigned in_warp = first_waiting(all, waits_in_warp),
                  in_queue = first_waiting(all, waits_in_queue);

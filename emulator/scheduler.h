@@ -178,7 +178,7 @@ static inline void fibers_start_next(struct fibers *all, struct fiber *on) {
 
 /* ---- collectives.c -------------------------------------------------------------------------- */
 
-/* site: where the kernel waits; without a site, the caller. */
+/* site: where the kernel waits. The functions without it take their caller's address. */
 int collective_barrier_at(const void *site, int kind, int predicate);
 /* Returns the lanes that arrived, in a watched launch. */
 unsigned collective_warp_at(const void *site, unsigned mask,
@@ -187,7 +187,7 @@ int collective_barrier(int kind, int predicate);
 unsigned collective_warp(unsigned mask, void (*combine)(void **slots, unsigned mask), void *mine);
 unsigned collective_active_mask(void);
 unsigned collective_converged(void);
-/* All live threads of the block have reached its barrier. */
+/* Called when all live threads of the block have reached its barrier: lets them continue. */
 void collective_release(struct fibers *all, unsigned rank);
 /* Performs the operation at which a thread waits, when all lanes of its mask have come. */
 bool collective_try_warp(struct fibers *all, unsigned thread);

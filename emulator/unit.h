@@ -5,7 +5,7 @@
 
 #include "runtime/device.h"
 
-/* Writes all files into the folder (runtime/compile/advice.h has their names). */
+/* Writes the unit and the headers into the folder, under the names in runtime/compile/advice.h. */
 int unit_write(const struct compile_request *request, const char *folder, cugen_error *err);
 
 /* Appends C code without comments, empty lines and trailing spaces, which do not change the

@@ -431,7 +431,7 @@ static void warpgroup_describe(const void *object, char *out, size_t size) {
   if (size) memcpy(out, text, size < sizeof text ? size - 1 : sizeof text);
 }
 
-/* Completes the products before that one. */
+/* Carries out the products whose numbers are below `end`. */
 static void warpgroup_finish(struct warpgroup *w, unsigned end) {
   const unsigned wanted = end > w->done ? end - w->done : 0;
   for (unsigned i = 0; i < wanted; i++) warpgroup_run(w, &w->products[i]);

@@ -13,7 +13,8 @@ struct check_variants { /* a set of variants, by number */
   size_t count;
 };
 
-/* What is known of a finding or a skip beside what is told of it. */
+/* What a check knows about a finding or a skip, besides what cugen_check_finding and
+   cugen_check_skip tell. */
 struct check_detail {
   struct source_place here, other; /* other.line 0: no second place */
   struct source_place fence;       /* the place of a missing fence */

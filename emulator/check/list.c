@@ -98,7 +98,7 @@ int check_list_variant(struct check_list *list, size_t number, uint64_t index, s
   return status;
 }
 
-/* Appends the settings in which the problem differs from `first`, in the words of `from`. */
+/* Appends the settings in which `other` differs from `first`, each with its value in `from`. */
 static void add_sizes_text(const struct tune_target *target, const struct problem *first,
                            const struct problem *other, const struct problem *from,
                            const char *before, struct text *out) {

@@ -4,9 +4,9 @@
 #include "emulator/fibers.h"
 #include "state.h"
 
-/* The alignment that an access of the type's own width needs. A compiler that calls a hook for
-   16 bytes guarantees only a multiple of 8 (gcc, tsan.cc, instrument_expr). Asynchronous copies
-   need 16, or their width. */
+/* Returns what the address must be a multiple of; 1: any address will do. A compiler that calls a
+   hook for 16 bytes guarantees only a multiple of 8 (gcc, tsan.cc, instrument_expr). Asynchronous
+   copies need 16, or their width. */
 static unsigned needed_multiple(const struct access *a, bool noted) {
   if (a->kind & CPU_PACKED || !a->bytes) return 1;
   if (a->bytes > 16) return noted && a->kind & CPU_ASYNC ? 16 : 1;

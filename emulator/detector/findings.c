@@ -69,7 +69,6 @@ void finding_text(struct watch_finding *finding, const char *text) {
   memcpy(finding->text, text, strnlen(text, WATCH_TEXT - 1));
 }
 
-/* Fills in the shared array or the buffer that the address is in. */
 void finding_where(struct watch *w, const struct region *region, uintptr_t at,
                    struct watch_finding *f) {
   const struct shared_array *array = array_at(w, region, at);

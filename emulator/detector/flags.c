@@ -47,7 +47,7 @@ void flags_use(const struct access *a, const struct cell *cell) {
     f->uses[f->use_count++ % FLAG_USES] = (struct flag_use){
         .at = a->at, .epoch = w->hb.epoch, .thread = a->thread, .site = a->site, .found = *found};
   if (a->kind & CPU_WRITE) keep_release(w, a);
-  w->hb.epoch++; /* the thread's next action comes after it */
+  w->hb.epoch++; /* so that the thread's next action is later than this one */
 }
 
 /* The last strong write of the block that acted in that epoch. */

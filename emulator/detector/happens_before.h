@@ -15,7 +15,7 @@
 
 enum {
   HB_WARP = 32,
-  HB_BLOCKS = 8, /* blocks of a cluster */
+  HB_BLOCKS = 8, /* most blocks of a cluster */
   HB_THREADS = HB_BLOCKS * 1024,
   HB_WARPS = HB_THREADS / HB_WARP,
   HB_SYNCS = OBSERVER_SYNCS
@@ -28,7 +28,7 @@ struct event {
   bool engine;
 };
 
-/* A block, or a cluster, of the launch that has begun. */
+/* The number of a block, or cluster, that has begun, and the epoch in which it began. */
 struct begun {
   uint32_t epoch;
   uint64_t block;
@@ -71,6 +71,8 @@ void hb_copy_counted(struct happens_before *hb, unsigned sync, uint32_t epoch);
    next block began. */
 const struct begun *hb_begun(const struct happens_before *hb, uint32_t epoch, uint32_t *until);
 
+/* Whether a vector clock orders `then` before the thread's present action. The clocks must have
+   been made. */
 bool hb_by_clocks(const struct happens_before *hb, const struct event *then, unsigned thread);
 
 /* Whether a barrier of a whole block, a cluster or a warp orders `then` before the thread's
@@ -86,8 +88,9 @@ static inline bool hb_by_barriers(const struct happens_before *hb, const struct 
          then->epoch < hb->pairs[warp][then->thread % HB_WARP][thread % HB_WARP];
 }
 
-/* Whether any of these orders `then`, an action of the running block, before the thread's
-   present action. A write of the copy engine is ordered only by the barrier that counts it. */
+/* Whether a barrier or a vector clock orders `then`, an action of the running block, before the
+   thread's present action. A write of the copy engine is ordered only by the barrier that counts
+   it. */
 static inline bool happens_before(const struct happens_before *hb, const struct event *then,
                                   unsigned thread) {
   if (!then->engine && hb_by_barriers(hb, then, thread)) return true;

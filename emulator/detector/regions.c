@@ -276,7 +276,6 @@ bool regions_part(struct watch *w, uintptr_t at, struct region_part *out) {
          regions_part_of(r, array->start, array->end, array->name, out);
 }
 
-/* Returns NULL if the address is not watched, such as a thread's own stack. */
 const struct region *regions_find(struct watch *w, uintptr_t at) {
   const struct region *shared = &w->shared[0];
   if (at - shared->start < shared->end - shared->start) return shared;
@@ -302,7 +301,8 @@ int regions_buffers(struct watch *w, const struct watch_buffer *buffers, size_t 
                     cugen_error *err) {
   for (size_t i = 0; i < w->region_count; i++) shadow_drop(&w->regions[i]);
   w->region_count = w->recent = 0;
-  w->image = (struct observed_image){NULL, 0, 0}; /* another image may be loaded at its address */
+  /* The next image may be another one, loaded at the address of this one. */
+  w->image = (struct observed_image){NULL, 0, 0};
   for (size_t i = 0; i < count && i < WATCH_MOST_BUFFERS; i++) {
     struct region *r = &w->regions[w->region_count++];
     const uintptr_t start = (uintptr_t)buffers[i].start;

@@ -140,8 +140,9 @@ void traffic_access(struct traffic *t, struct traffic_site *s, unsigned thread, 
 
 /* ---- Adding up ------------------------------------------------------------------------------ */
 
-/* A lane with fewer passes left a loop earlier, perhaps in each round of an outer loop. Aligns
-   its passes with those of the guide at which their addresses differ by as much as at first. */
+/* A lane with fewer passes left a loop earlier, perhaps in each round of an outer loop. Aligns its
+   passes with those passes of the lane `guide` at which the addresses of both lanes differ by as
+   much as in the first pass. */
 static void align_lane(struct trail *trail, unsigned lane, unsigned guide) {
   enum { REACH = 8 };
   uintptr_t own[MOST_PASSES];
@@ -162,7 +163,7 @@ static void align_lane(struct trail *trail, unsigned lane, unsigned guide) {
   }
 }
 
-/* The nearest lane among those with the most passes. */
+/* The nearest lane that has as many passes as any lane. */
 static unsigned guide_of(const struct trail *trail, unsigned lane) {
   unsigned guide = lane;
   for (unsigned away = 1; away < WARP && guide == lane; away++) {

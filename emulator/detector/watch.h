@@ -9,7 +9,8 @@
 
 struct watch;
 
-/* report is borrowed; watch_buffers sets it to zero. */
+/* report is borrowed; watch_buffers clears all of it except what the parent sets before a run.
+   fork: as in device_options. */
 int watch_open(struct watch_report *report, const uint64_t *fork, struct watch **out,
                cugen_error *err);
 void watch_close(struct watch *watch);
