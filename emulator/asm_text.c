@@ -114,8 +114,7 @@ static bool asm_text_is_known(const char *at, const char *end, char *wrong, bool
 
 /* ---- Writing -------------------------------------------------------------------------------- */
 
-/* Copies the ends of lines, with the backslashes that continue a macro. */
-static void keep_lines(const char *at, const char *end, struct text *out) {
+void asm_keep_lines(const char *at, const char *end, struct text *out) {
   for (; at < end; at++) {
     if (*at == '\\' && at + 1 < end && at[1] == '\n') text_add_char(out, '\\');
     if (*at == '\n') text_add_char(out, '\n');
@@ -127,14 +126,14 @@ static bool add_operands(const char *at, const char *end, const char *name, stru
   while (asm_text_skip(at) < end) {
     const char *constraint = asm_text_skip(at), *past = text_skip_opaque(constraint),
                *open = asm_text_skip(past), *close = NULL;
-    keep_lines(at, constraint, out);
+    asm_keep_lines(at, constraint, out);
     if (*constraint == '"' && open < end && *open == '(') close = find_close(open);
     if (!close || close >= end) return false;
     text_addf(out, ", %s(%.*s, ", name, (int)(past - constraint), constraint);
     text_add_n(out, open, (size_t)(close + 1 - open));
     text_add_char(out, ')');
     at = asm_text_skip(close + 1); /* nvcc accepts a missing comma */
-    keep_lines(close + 1, at, out);
+    asm_keep_lines(close + 1, at, out);
     if (at < end && *at == ',') at++;
   }
   return true;
@@ -147,7 +146,7 @@ static void add_plain(const char *at, const char *end, struct text *out) {
            : *at == '/' && text_skip_opaque(at) > at ? text_skip_opaque(at)
                                                      : at + 1;
     if (*at == '/' && past > at + 1)
-      keep_lines(at, past, out);
+      asm_keep_lines(at, past, out);
     else
       text_add_n(out, at, (size_t)(past - at));
   }
@@ -159,7 +158,7 @@ static const char *asm_text_refuse(const char *at, const char *close, const char
   for (const char *c = wrong; *c; c++)
     text_add_char(out, *c == '"' || *c == '\\' || (unsigned char)*c < ' ' ? ' ' : *c);
   text_addf(out, " has no form on the cpu device\"))); cugen_refused_%u(); } while (0)", *refused);
-  keep_lines(at, close, out);
+  asm_keep_lines(at, close, out);
   ++*refused;
   return close + 1;
 }
@@ -176,12 +175,12 @@ const char *asm_translate(const char *at, unsigned *refused, struct text *out) {
   const char *inputs = find_separator(outputs + (outputs < close), close, ':');
   const char *clobbers = find_separator(inputs + (inputs < close), close, ':');
   struct text call = {0};
-  keep_lines(at, open, &call);
+  asm_keep_lines(at, open, &call);
   text_add(&call, "cugen_asm(");
   add_plain(open + 1, outputs, &call);
   bool plain = outputs == close || add_operands(outputs + 1, inputs, "cugen_out", &call);
   if (plain && inputs < close) plain = add_operands(inputs + 1, clobbers, "cugen_in", &call);
-  keep_lines(clobbers, close, &call);
+  asm_keep_lines(clobbers, close, &call);
   text_add_char(&call, ')');
   if (plain) text_add_n(out, text_get(&call), call.length);
   out->failed |= call.failed;

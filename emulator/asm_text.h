@@ -10,4 +10,7 @@
    refused so far. */
 const char *asm_translate(const char *at, unsigned *refused, struct text *out);
 
+/* Copies the ends of lines, with the backslashes that continue a macro. */
+void asm_keep_lines(const char *at, const char *end, struct text *out);
+
 #endif

@@ -102,9 +102,9 @@ enum {
    sources with CUDA's vector types the compiler's own checks are added. Other sources go
    without, because the checks keep the compiler from moving accesses into branches. clang++ goes
    without too, because the checks lose the lines of barriers. */
-static const char *const wide_types[] = {"char2",   "char4",   "short2", "short4",
-                                         "int2",    "int4",    "float2", "float4",
-                                         "double2", "double4", "long2",  "long4"};
+static const char *const wide_types[] = {"char2", "char4",  "short2", "short4",  "int2",
+                                         "int4",  "float2", "float4", "double2", "double4",
+                                         "long2", "long4",  NULL};
 static const char wide_flag[] = "-fsanitize=alignment";
 
 /* For a watched kernel whose accesses must stay in place: otherwise a read that only one branch
@@ -164,7 +164,8 @@ static int compile_write_files(const struct compile_request *request, struct job
   text_addf(&job->headers, "%s/" CPU_HEADERS_NAME, folder);
   text_addf(&script, "%s/symbols", folder);
   text_addf(&job->symbols, "--version-script=%s", text_get(&script));
-  if (unit_wants_toolkit(request->source))
+  /* cuRAND's headers for kernels compile here unchanged. */
+  if (strstr(request->source, "curand_"))
     text_add(&job->toolkit, text_get(&request->toolkit->include));
   for (size_t i = 0; i < SINK_PASSES; i++)
     text_addf(&job->dumps[i], "-fdump-tree-%s=%s/%s", sink_passes[i], folder, sink_passes[i]);
@@ -197,12 +198,6 @@ static bool is_clang(const struct toolkit *toolkit) {
   cugen_error ignored;
   return toolkit_library(toolkit, TOOLKIT_COMPILER, ask_compiler, &line, &ignored) == CUGEN_OK &&
          strstr(line, "clang");
-}
-
-static bool has_wide_types(const char *source) {
-  for (size_t i = 0; i < sizeof wide_types / sizeof *wide_types; i++)
-    if (strstr(source, wide_types[i])) return true;
-  return false;
 }
 
 /* Takes only the language version from the options: the others concern a GPU's speed, and
@@ -247,7 +242,7 @@ static size_t add_flags(const struct compile_request *request, const struct job 
   for (size_t i = 0; i < AT_SOURCE_COUNT && request->at_source && !clang; i++)
     argv[n++] = at_source_flags[i];
   if (request->watched && !clang && !request->at_source) {
-    if (has_wide_types(request->source)) argv[n++] = wide_flag;
+    if (unit_mentions(request->source, wide_types)) argv[n++] = wide_flag;
     for (size_t i = 0; i < SINK_PASSES; i++) argv[n++] = text_get(&job->dumps[i]);
   }
   /* Quotes of lines could come from any file that a #line of the source names. */
@@ -511,8 +506,8 @@ static int compile_compile(const struct compile_request *request, struct compile
   if (!status) status = run_compiler(request, &job, err);
   if (!status) status = compile_take_image(&job, request->watched, out, err);
   if (!status && request->watched && !request->at_source && !is_clang(request->toolkit))
-    out->moved =
-        has_moved(&job) || (has_casts(request->source) && !has_wide_types(request->source));
+    out->moved = has_moved(&job) ||
+                 (has_casts(request->source) && !unit_mentions(request->source, wide_types));
   if (!status) status = fill_entries(request, out, err);
   if (status) compiled_free(out);
   compile_job_free(&job);

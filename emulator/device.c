@@ -48,6 +48,13 @@ struct cpu_device {
   void *before_context;
 };
 
+struct entry {
+  void (*run)(void **parameters); /* NULL: not looked up yet */
+  int (*takes)(int *sizes, int capacity);
+  const struct loaded *of;
+  const unsigned *cluster; /* NULL, or the cluster's size in three dimensions */
+};
+
 struct loaded {
   void *library;
   bool watched, aligned;       /* aligned: its shared memory may need an alignment above 16 */
@@ -56,17 +63,9 @@ struct loaded {
   int file;                    /* the file that the library was loaded from */
   const struct compiled *compiled;
   struct cpu_builtins *builtins;
-  struct entry *entries[KERNEL_MAX_ENTRIES];
+  struct entry entries[KERNEL_MAX_ENTRIES];
   struct static_array *statics; /* static shared memory, for a kernel with clusters */
   size_t static_count, static_bytes;
-};
-
-struct entry {
-  void (*run)(void **parameters);
-  int (*takes)(int *sizes, int capacity);
-  struct cpu_builtins *builtins;
-  const struct loaded *of;
-  const unsigned *cluster; /* NULL, or the cluster's size in three dimensions */
 };
 
 /* ---- Describing the device ------------------------------------------------------------------ */
@@ -414,7 +413,6 @@ static int open_image(struct loaded *loaded, cugen_error *err) {
 static void cpu_unload(struct device *device, struct loaded *loaded) {
   (void)device;
   if (!loaded) return;
-  for (size_t i = 0; i < KERNEL_MAX_ENTRIES; i++) free(loaded->entries[i]);
   free(loaded->statics);
   if (loaded->library) dlclose(loaded->library);
   if (loaded->file >= 0) close(loaded->file);
@@ -504,13 +502,10 @@ static int make_entry(struct loaded *loaded, size_t index, cugen_error *err) {
   void *takes = run ? device_find_symbol(loaded, text_get(&takes_name), err) : NULL;
   text_free(&takes_name);
   if (!takes) return CUGEN_ERROR_DEVICE;
-  struct entry *entry = calloc(1, sizeof *entry);
-  if (!entry) return error_memory(err);
+  struct entry *entry = &loaded->entries[index];
   memcpy(&entry->run, &run, sizeof run); /* POSIX: a function's address fits a data pointer */
   memcpy(&entry->takes, &takes, sizeof takes);
-  entry->builtins = loaded->builtins;
   entry->of = loaded;
-  loaded->entries[index] = entry;
   return find_cluster(loaded, loaded->compiled->entries[index], entry, err);
 }
 
@@ -520,8 +515,8 @@ static int cpu_entry(struct device *device, struct loaded *loaded, size_t index,
   *out = NULL;
   int status = device_check_shared(dynamic_shared, err);
   if (status) return status;
-  if (!loaded->entries[index]) status = make_entry(loaded, index, err);
-  *out = loaded->entries[index];
+  if (!loaded->entries[index].run) status = make_entry(loaded, index, err);
+  *out = &loaded->entries[index];
   return status;
 }
 
@@ -613,7 +608,7 @@ static int cpu_launch(struct device *device, struct entry *entry,
   const struct fiber_launch fibers = {
       .entry = entry->run,
       .parameters = parameters,
-      .builtins = entry->builtins,
+      .builtins = entry->of->builtins,
       .grid = {launch->grid[0], launch->grid[1], launch->grid[2]},
       .block = {launch->block[0], launch->block[1], launch->block[2]},
       .cluster = {cluster[0], cluster[1], cluster[2]},

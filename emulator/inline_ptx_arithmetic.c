@@ -175,17 +175,18 @@ static void do_sad(struct iptx_run *run, const struct iptx_instruction *i) {
   iptx_put(run, i, 0, (less ? b - a : a - b) + iptx_get(run, i, 3, type));
 }
 
+static int byte_at(uint32_t word, int at, bool s) {
+  return s ? (int8_t)(word >> at) : (int)(word >> at & 255);
+}
+
 static void do_dp4a(struct iptx_run *run, const struct iptx_instruction *i) {
   const bool a_signed = i->type_count && is_signed(i->types[0]),
              b_signed = i->type_count > 1 && is_signed(i->types[1]);
   const uint32_t a = (uint32_t)iptx_get(run, i, 1, IPTX_B32),
                  b = (uint32_t)iptx_get(run, i, 2, IPTX_B32);
   uint32_t sum = (uint32_t)iptx_get(run, i, 3, IPTX_B32);
-  for (int at = 0; at < 32; at += 8) {
-    const int x = a_signed ? (int8_t)(a >> at) : (int)(a >> at & 255),
-              y = b_signed ? (int8_t)(b >> at) : (int)(b >> at & 255);
-    sum += (uint32_t)(x * y);
-  }
+  for (int at = 0; at < 32; at += 8)
+    sum += (uint32_t)(byte_at(a, at, a_signed) * byte_at(b, at, b_signed));
   iptx_put(run, i, 0, sum);
 }
 
@@ -195,8 +196,7 @@ static void do_vabsdiff4(struct iptx_run *run, const struct iptx_instruction *i)
                  b = (uint32_t)iptx_get(run, i, 2, IPTX_B32);
   uint32_t sum = (uint32_t)iptx_get(run, i, 3, IPTX_B32), packed = 0;
   for (int at = 0; at < 32; at += 8) {
-    const int x = s ? (int8_t)(a >> at) : (int)(a >> at & 255),
-              y = s ? (int8_t)(b >> at) : (int)(b >> at & 255);
+    const int x = byte_at(a, at, s), y = byte_at(b, at, s);
     const uint32_t apart = (uint32_t)(x < y ? y - x : x - y);
     sum += apart;
     packed |= (apart & 255) << at;
@@ -445,17 +445,17 @@ static bool compares(const struct iptx_run *run, const struct iptx_instruction *
   return false;
 }
 
+static bool with_predicate(const struct iptx_instruction *i, bool p, bool other) {
+  if (iptx_has(i, IPTX_W_OR)) return p || other;
+  return iptx_has(i, IPTX_W_XOR) ? p != other : p && other;
+}
+
 static void do_setp(struct iptx_run *run, const struct iptx_instruction *i) {
   bool p = compares(run, i, arithmetic_type_of(i)), q = !p;
   if (i->count > 3) {
     const bool other = iptx_get(run, i, 3, IPTX_PRED);
-    const bool both[] = {p, q};
-    p = iptx_has(i, IPTX_W_OR)    ? both[0] || other
-        : iptx_has(i, IPTX_W_XOR) ? both[0] != other
-                                  : both[0] && other;
-    q = iptx_has(i, IPTX_W_OR)    ? both[1] || other
-        : iptx_has(i, IPTX_W_XOR) ? both[1] != other
-                                  : both[1] && other;
+    p = with_predicate(i, p, other);
+    q = with_predicate(i, q, other);
   }
   iptx_write(run, &i->arguments[0].terms[0], p);
   if (i->arguments[0].count > 1) iptx_write(run, &i->arguments[0].terms[1], q);

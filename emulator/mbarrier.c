@@ -10,18 +10,24 @@ static struct mbarrier *mbarrier_find(struct async *async, unsigned rank, unsign
   return NULL;
 }
 
+/* An access to the barrier's word, which a use of the barrier counts as. */
+static struct observed_access word_of(unsigned address, unsigned rank, unsigned slot,
+                                      const void *site) {
+  return (struct observed_access){.at = async_raw(address, rank),
+                                  .bytes = 8,
+                                  .kind = CPU_WRITE,
+                                  .thread = slot,
+                                  .rank = rank,
+                                  .site = site};
+}
+
 /* Finds a barrier. Traps if it was not initialised, and reports a finding if nothing orders the
    initialisation before this use by the thread in `slot`. */
 static struct mbarrier *need(struct async *async, unsigned rank, unsigned address, unsigned slot,
                              const void *site) {
   struct mbarrier *barrier = mbarrier_find(async, rank, address);
   if (!barrier) async_trap(site, "uses an mbarrier that was not initialised");
-  const struct observed_access use = {.at = async_raw(address, rank),
-                                      .bytes = 8,
-                                      .kind = CPU_WRITE,
-                                      .thread = slot,
-                                      .rank = rank,
-                                      .site = site};
+  const struct observed_access use = word_of(address, rank, slot, site);
   OBSERVE(fibers_observer(), use, &use);
   return barrier;
 }
@@ -47,12 +53,7 @@ void mbarrier_init(unsigned address, unsigned arrivals) {
   const unsigned sync = 2 * (unsigned)(barrier - async->mbarriers[0]);
   *barrier = (struct mbarrier){
       .address = place, .arrivals = arrivals, .pending = arrivals, .sync = sync, .slot = slot};
-  const struct observed_access init = {.at = async_raw(place, rank),
-                                       .bytes = 8,
-                                       .kind = CPU_WRITE,
-                                       .thread = slot,
-                                       .rank = rank,
-                                       .site = site};
+  const struct observed_access init = word_of(place, rank, slot, site);
   observe_access(fibers_observer(), &init);
 }
 

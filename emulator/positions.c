@@ -45,13 +45,8 @@ const char *fibers_hang(const void *site) {
 }
 
 _Noreturn void fibers_end_hang(const void *site) {
-  char text[FAULT_TEXT];
-  struct fault_text line = {text, text + sizeof text - 1};
   report_hang(fibers_running, site);
-  fault_text_add(&line, time_is_up);
-  fault_text_add(&line, " in ");
-  fibers_where(line.at, (size_t)(line.end - line.at) + 1);
-  fibers_fault(CUGEN_CAUSE_NONE, text);
+  fibers_give_up(CUGEN_CAUSE_NONE, time_is_up);
 }
 
 void fibers_stray(const void *site, const void *address, bool write) {
@@ -136,9 +131,7 @@ static void add_waiting(const struct fibers *all, unsigned slot, struct fault_te
     fault_text_add(line, "waits at a barrier");
   }
   fault_text_add(line, "; ");
-  fault_text_number(line, block->arrived, 10, 1);
-  fault_text_add(line, " of the block's ");
-  fault_text_number(line, block->live, 10, 1);
+  fault_text_count(line, block->arrived, " of the block's ", block->live);
   fault_text_add(line, " live threads wait at a barrier");
 }
 

@@ -74,11 +74,6 @@ static const char *read_specifiers(const char *at, struct specifiers *out) {
   }
 }
 
-static void keep_newlines(const char *at, const char *end, struct text *out) {
-  for (; at < end; at++)
-    if (*at == '\n') text_add_char(out, '\n');
-}
-
 /* Whether __shared__ follows the type: `extern float __shared__ name[];`. */
 static bool is_shared_later(const char *type) {
   size_t length = strcspn(type, "[;({=\"");
@@ -140,7 +135,7 @@ static const char *translate_dynamic(const char *at, const char *type,
             text_get(&plain), open, reference, shut, (int)(past - bounds), bounds);
   out->failed |= plain.failed;
   text_free(&plain);
-  keep_newlines(at, end, out);
+  asm_keep_lines(at, end, out);
   return end;
 }
 
@@ -172,7 +167,7 @@ static const char *translate_shared(const char *at, const struct place *place, s
   text_addf(out, "__shared__ %s%s", specifiers.constant ? "const " : "",
             specifiers.changing ? "volatile " : "");
   const char *past = translate_alignment(type, out);
-  keep_newlines(at, past, out);
+  asm_keep_lines(at, past, out);
   return past;
 }
 

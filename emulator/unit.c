@@ -43,10 +43,7 @@ static const struct {
     {"CUGEN_MOVE", {"std::move", "std::forward"}},
 };
 
-/* Headers of the toolkit that compile here unchanged, if there is a toolkit. */
-static const char *const toolkit_words[] = {"curand_kernel", "curand_", NULL};
-
-static bool unit_mentions(const char *text, const char *const *words) {
+bool unit_mentions(const char *text, const char *const *words) {
   for (; *words; words++)
     if (strstr(text, *words)) return true;
   return false;
@@ -215,10 +212,6 @@ static int write_headers(const char *source, const char *folder, cugen_error *er
 }
 
 /* ---- The whole input ------------------------------------------------------------------------ */
-
-bool unit_wants_toolkit(const char *source) {
-  return unit_mentions(source, toolkit_words);
-}
 
 int unit_write(const struct compile_request *request, const char *folder, cugen_error *err) {
   struct text unit = {0};

@@ -16,7 +16,7 @@ void cpu_add_code(const char *text, struct text *out);
    headers. */
 void unit_add_shim(struct text *out);
 
-/* Whether the source may include headers of the toolkit that compile here unchanged. */
-bool unit_wants_toolkit(const char *source);
+/* Whether the text has one of the words, whose list ends with NULL. */
+bool unit_mentions(const char *text, const char *const *words);
 
 #endif

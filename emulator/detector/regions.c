@@ -81,15 +81,21 @@ static bool leave_variable(const struct access *a) {
   return access.region;
 }
 
-static void leave_array(const struct access *a) {
-  struct watch *w = a->watch;
-  if (leave_variable(a)) return;
-  const struct shared_array *array = nearest_array(w, a->at);
+/* Adds a finding of an access in no region; NULL as of finding_new. */
+static struct watch_finding *leave_regions(const struct access *a) {
   struct watch_finding *f =
-      array ? finding_new(w, CUGEN_FINDING_OUT_OF_BOUNDS, a->site, 0, a->thread) : NULL;
-  if (!f) return;
+      finding_new(a->watch, CUGEN_FINDING_OUT_OF_BOUNDS, a->site, 0, a->thread);
+  if (!f) return NULL;
   f->here.write = a->kind & CPU_WRITE;
   f->size = (int)a->bytes;
+  return f;
+}
+
+static void leave_array(const struct access *a) {
+  if (leave_variable(a)) return;
+  const struct shared_array *array = nearest_array(a->watch, a->at);
+  struct watch_finding *f = array ? leave_regions(a) : NULL;
+  if (!f) return;
   f->shared = true;
   memcpy(f->array, array->name, sizeof f->array);
   f->offset = (int64_t)(a->at - array->start);
@@ -197,16 +203,6 @@ void regions_launch_used(struct watch *w, unsigned thread, const void *site) {
   need_launch(w, thread, finding_site(w, site));
 }
 
-/* Reports an access by a null pointer, or by an index from one. */
-static void leave_memory(const struct access *a) {
-  struct watch_finding *f =
-      finding_new(a->watch, CUGEN_FINDING_OUT_OF_BOUNDS, a->site, 0, a->thread);
-  if (!f) return;
-  f->here.write = a->kind & CPU_WRITE;
-  f->size = (int)a->bytes;
-  f->offset = (int64_t)a->at;
-}
-
 static bool is_inside(uintptr_t at, const void *start, size_t bytes) {
   return at - (uintptr_t)start < bytes;
 }
@@ -231,7 +227,10 @@ static void access_global(struct access *a) {
   struct region *region = find_region(w, a->at);
   w->report->dependent |= (a->kind & CPU_VOLATILE) != 0;
   if (is_modified(a) || (a->kind & CPU_WRITE && (!region || region->variable))) entangle(w);
-  if (!region && a->at < NULL_PAGE) leave_memory(a);
+  if (!region && a->at < NULL_PAGE) { /* by a null pointer, or by an index from one */
+    struct watch_finding *f = leave_regions(a);
+    if (f) f->offset = (int64_t)a->at;
+  }
   w->report->elsewhere += !region && a->at >= NULL_PAGE && !regions_is_table(w, a->at);
   if (!region) return;
   a->region = region;
