@@ -527,20 +527,15 @@ static enum counted counted_where(const struct check *c, const struct check_prob
   return problem->whole ? COUNTED_WHOLE_TILES : COUNTED_SIZE;
 }
 
-/* Whether to count traffic in this run, because no other run of the variant is better for that. */
-static bool wants_traffic(struct check *c, const struct check_run *run) {
+/* The best place to count the variant's traffic among all of its runs. */
+static enum counted best_counted(const struct check *c, size_t variant) {
   enum counted best = COUNTED_NOT;
-  if (c->options->wanted.no_traffic) return false;
-  for (size_t i = 0; i < c->list.run_count; i++) {
-    const struct check_run *other = &c->list.runs[i];
-    const enum counted where = counted_where(c, &c->list.problems[other->problem]);
-    if (other->variant == run->variant && where > best) best = where;
+  for (size_t i = 0; i < c->list.run_count && !c->options->wanted.no_traffic; i++) {
+    const struct check_run *run = &c->list.runs[i];
+    const enum counted where = counted_where(c, &c->list.problems[run->problem]);
+    if (run->variant == variant && where > best) best = where;
   }
-  pthread_mutex_lock(&c->mutex);
-  const bool wanted = counted_where(c, &c->list.problems[run->problem]) >= best &&
-                      c->variants_counted[run->variant] < best;
-  pthread_mutex_unlock(&c->mutex);
-  return wanted;
+  return best;
 }
 
 static int keep_unwatched(cugen_check *r, const char *what, cugen_error *err) {
@@ -625,50 +620,38 @@ static int keep_run(struct outcome *o, cugen_error *err) {
 
 /* ---- Threads -------------------------------------------------------------------------------- */
 
-/* The number of processes for one run: the threads that have no more runs leave theirs to the
-   others. */
-static int processes_now(struct check *c) {
+/* Decides how to carry out a run. Returns false if there is nothing to try: an earlier run has shown
+   that the problem's data cannot be made, which *status is the result of keeping, or the variant is
+   lost. */
+static bool plan_run(struct check *c, const struct check_run *run, struct instrument_request *out,
+                     int *status, cugen_error *err) {
+  const struct outcome o = {.check = c, .problem = &c->list.problems[run->problem], .run = run};
+  const enum counted best = best_counted(c, run->variant);
   pthread_mutex_lock(&c->mutex);
-  const int each = c->options->wanted.threads / (c->running ? c->running : 1);
+  const bool lacks = o.problem->no_data != NULL, lost = c->variants_lost[run->variant];
+  *status =
+      lacks ? keep_without_data(&o, o.problem->no_data, o.problem->no_data_status, err) : CUGEN_OK;
+  /* Threads that have no more runs leave their processes to the others. */
+  *out = (struct instrument_request){
+      .processes = c->options->wanted.threads / (c->running ? c->running : 1),
+      .traffic = counted_where(c, o.problem) >= best && c->variants_counted[run->variant] < best};
   pthread_mutex_unlock(&c->mutex);
-  return each;
-}
-
-/* Whether an earlier run has shown that the problem's data cannot be made. */
-static bool lacks_data(struct check *c, const struct check_run *run, int *status,
-                       cugen_error *err) {
-  struct outcome outcome = {.check = c, .problem = &c->list.problems[run->problem], .run = run};
-  pthread_mutex_lock(&c->mutex);
-  const bool lacks = outcome.problem->no_data != NULL;
-  *status = lacks ? keep_without_data(&outcome, outcome.problem->no_data,
-                                      outcome.problem->no_data_status, err)
-                  : CUGEN_OK;
-  pthread_mutex_unlock(&c->mutex);
-  return lacks;
-}
-
-static bool is_lost(struct check *c, const struct check_run *run) {
-  pthread_mutex_lock(&c->mutex);
-  bool lost = c->variants_lost[run->variant];
-  pthread_mutex_unlock(&c->mutex);
-  return lost;
+  return !lacks && !lost;
 }
 
 static int carry_out(struct check *c, struct instrument *instrument, struct reached_image *image,
                      const struct check_run *run, cugen_error *err) {
-  int lacking;
-  if (lacks_data(c, run, &lacking, err)) return lacking;
+  struct instrument_request request;
+  int status;
+  if (!plan_run(c, run, &request, &status, err)) return status;
   struct check_problem *problem = &c->list.problems[run->problem];
   struct variant variant;
   struct instrument_result result;
-  if (is_lost(c, run)) return CUGEN_OK;
   struct outcome *outcome = calloc(1, sizeof *outcome);
   struct value *values = calloc(space_max_tunables(problem->space) + 1, sizeof *values);
-  int status = outcome && values ? CUGEN_OK : error_memory(err);
+  status = outcome && values ? CUGEN_OK : error_memory(err);
   if (!status) {
     space_variant(problem->space, run->index, &variant, values);
-    const struct instrument_request request = {.processes = processes_now(c),
-                                               .traffic = wants_traffic(c, run)};
     status = instrument_run(instrument, &problem->problem, &variant, &request, &result, err);
   }
   if (!status) {
