@@ -704,7 +704,7 @@ static void *check_thread_main(void *context) {
   struct instrument *instrument = NULL;
   struct reached_image image = {.sites = NULL};
   cugen_error err = {0};
-  int status = instrument_open(c->target, &c->target->device->facts, &options, &instrument, &err);
+  int status = instrument_open(c->target, &options, &instrument, &err);
   size_t first;
   for (size_t count; !status && !atomic_load(&c->stop) && (count = check_take(c, &first)) > 0;) {
     for (size_t i = 0; i < count && !status && !atomic_load(&c->stop); i++) {

@@ -20,16 +20,15 @@ struct instrument {
   struct text text, printed;
 };
 
-int instrument_open(const struct tune_target *target, const struct device_facts *facts,
-                    const struct instrument_options *options, struct instrument **out,
-                    cugen_error *err) {
+int instrument_open(const struct tune_target *target, const struct instrument_options *options,
+                    struct instrument **out, cugen_error *err) {
   *out = NULL;
   struct instrument *p = calloc(1, sizeof *p);
   if (!p) return error_memory(err);
   p->target = *target;
   p->options = *options;
   int status = cpu_device_ops.describe(target->toolkit, 0, &p->device, err);
-  p->device.facts = *facts;
+  p->device.facts = target->device->facts;
   p->target.ops = &cpu_device_ops;
   p->target.device = &p->device;
   p->target.arch = "cpu";
@@ -113,14 +112,10 @@ static int image_hash(const struct kernel_spec *spec, struct hash *out, cugen_er
   return status;
 }
 
-static bool counts(const struct instrument_request *wanted) {
-  return wanted->traffic || wanted->count_blocks;
-}
-
 /* Whether findings need the image whose accesses stay in place; not if the optimised image has
    moved none. */
-static bool is_apart(const struct instrument *p, const struct instrument_request *wanted) {
-  return !wanted->count_blocks && (!p->compiled.image || p->compiled.moved);
+static bool is_apart(const struct instrument *p) {
+  return !p->compiled.image || p->compiled.moved;
 }
 
 static int compile_image(struct instrument *p, bool at_source, cugen_error *err) {
@@ -144,8 +139,7 @@ static int compile_image(struct instrument *p, bool at_source, cugen_error *err)
 
 /* Compiles what the last variant has not compiled already. The optimised image is made only
    where traffic is counted. */
-static int instrument_compile(struct instrument *p, const struct instrument_request *wanted,
-                              cugen_error *err) {
+static int instrument_compile(struct instrument *p, bool traffic, cugen_error *err) {
   struct hash image;
   int status = image_hash(&p->spec, &image, err);
   if (status) return status;
@@ -155,9 +149,8 @@ static int instrument_compile(struct instrument *p, const struct instrument_requ
     p->compiled_image = image;
     p->refused = (cugen_error){0};
   }
-  if (counts(wanted) && !p->compiled.image && !p->refused.status)
-    status = compile_image(p, false, err);
-  if (status || p->refused.status || p->at_source.image || !is_apart(p, wanted)) return status;
+  if (traffic && !p->compiled.image && !p->refused.status) status = compile_image(p, false, err);
+  if (status || p->refused.status || p->at_source.image || !is_apart(p)) return status;
   return compile_image(p, true, err);
 }
 
@@ -185,13 +178,12 @@ static int check_instrument_run(struct instrument *p, const struct problem *prob
                                 const struct variant *variant,
                                 const struct instrument_request *wanted,
                                 struct instrument_result *out, cugen_error *err) {
-  const bool apart = is_apart(p, wanted);
+  const bool apart = is_apart(p);
   struct worker_job job = {.real_spec = &p->spec,
                            .real_compiled = apart ? &p->at_source : &p->compiled,
-                           .mode = apart || !counts(wanted) ? WATCH_FINDINGS : WATCH_ALL,
+                           .mode = apart || !wanted->traffic ? WATCH_FINDINGS : WATCH_ALL,
                            .verify = true,
                            .watched = true,
-                           .count_blocks = wanted->count_blocks,
                            .processes = (uint32_t)wanted->processes,
                            .timeout = p->options.timeout};
   struct worker_result result = {0};
@@ -210,7 +202,6 @@ static int check_instrument_run(struct instrument *p, const struct problem *prob
   }
   if (status) return status;
   instrument_fail(out, result.outcome, result.cause, result.reason);
-  out->error = result.error;
   out->report = worker_report(worker_pool_at(p->bench.workers, 0));
   text_clear(&p->printed);
   worker_printed(worker_pool_at(p->bench.workers, 0), true, &p->printed);
@@ -251,7 +242,7 @@ int instrument_run(struct instrument *p, const struct problem *problem,
     return CUGEN_OK;
   }
   if (expand_refuses(status)) return instrument_refuse(out, err);
-  if (!status) status = instrument_compile(p, wanted, err);
+  if (!status) status = instrument_compile(p, wanted->traffic, err);
   if (status) return status;
   out->source = p->spec.source;
   out->spec = &p->spec;

@@ -18,12 +18,11 @@ struct instrument_options {
   void *context;
 };
 
-/* target and the objects that it points to are borrowed, except its device, problem and space:
-   each run has its own. The config's kernel is expanded with the facts of `facts`. One thread at
-   a time may use an instrument; different instruments are independent. */
-int instrument_open(const struct tune_target *target, const struct device_facts *facts,
-                    const struct instrument_options *options, struct instrument **out,
-                    cugen_error *err);
+/* target and the objects that it points to are borrowed, except its problem and space: each run has
+   its own. The config's kernel is expanded with the facts of the target's device. One thread at a
+   time may use an instrument; different instruments are independent. */
+int instrument_open(const struct tune_target *target, const struct instrument_options *options,
+                    struct instrument **out, cugen_error *err);
 void instrument_close(struct instrument *instrument);
 
 struct instrument_result {
@@ -43,7 +42,6 @@ struct instrument_result {
   /* A status other than CUGEN_OK: the variant cannot be tried, as in candidate.faulty, or there are
      no data. */
   int fault;
-  double error;                      /* largest error, in units of the tolerance */
   const struct watch_report *report; /* valid until the next run */
   /* the output of the kernels, valid until the next run; see worker_printed */
   const char *printed;
@@ -54,10 +52,6 @@ struct instrument_result {
 };
 
 struct instrument_request {
-  /* 0: every block runs and the result is compared. Otherwise only this number of blocks, evenly
-     spread, run, and their traffic is counted. The buffers then have the problem's full size, and
-     are zero where the config fills them, so that few pages are touched. */
-  uint32_t count_blocks;
   int processes; /* processes that a long launch may be spread over */
   bool traffic;  /* the traffic of the launches is wanted, even if that takes another run */
 };

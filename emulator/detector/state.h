@@ -83,7 +83,7 @@ struct region {
 /* Registers of a thread that products add to: an array on its stack. */
 struct accumulators {
   uintptr_t start, end; /* 0: none */
-  uint32_t site, thread;
+  uint32_t site;
   bool in_flight, touched; /* touched: by the thread, since its last wgmma.fence */
 };
 
