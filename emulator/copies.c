@@ -65,23 +65,24 @@ static void use_global(const struct copy *copy) {
   OBSERVE(fibers_observer(), launch_used, copy->slot, copy->site);
 }
 
+/* rank: of the block, for an access to shared memory. */
+static uint32_t touch(const struct copy *copy, const void *at, size_t bytes, unsigned kind,
+                      unsigned rank) {
+  const struct observed_access access = {.at = at,
+                                         .bytes = bytes,
+                                         .kind = kind | OBSERVED_PROXY,
+                                         .thread = copy->slot,
+                                         .rank = rank,
+                                         .site = copy->site};
+  return bytes ? observe_access(fibers_observer(), &access) : 0;
+}
+
 static uint32_t touch_shared(const struct copy *copy, unsigned rank, unsigned kind) {
-  const struct observed_access touch = {.at = async_raw(copy->shared, rank),
-                                        .bytes = copy->bytes,
-                                        .kind = kind | OBSERVED_PROXY,
-                                        .thread = copy->slot,
-                                        .rank = rank,
-                                        .site = copy->site};
-  return observe_access(fibers_observer(), &touch);
+  return touch(copy, async_raw(copy->shared, rank), copy->bytes, kind, rank);
 }
 
 static void touch_global(const struct copy *copy, const char *at, size_t bytes, unsigned kind) {
-  const struct observed_access touch = {.at = at,
-                                        .bytes = bytes,
-                                        .kind = kind | OBSERVED_PROXY,
-                                        .thread = copy->slot,
-                                        .site = copy->site};
-  if (bytes) observe_access(fibers_observer(), &touch);
+  touch(copy, at, bytes, kind, 0);
 }
 
 /* ---- Boxes of a tensor ---------------------------------------------------------------------- */

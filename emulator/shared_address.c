@@ -28,19 +28,22 @@ unsigned async_place(unsigned address, unsigned *rank) {
   return address & ((1u << ASYNC_BLOCK_SHIFT) - 1);
 }
 
-char *async_shared(unsigned place, unsigned rank, size_t bytes) {
-  const struct fiber_launch *launch = fibers_launch();
-  if (place & STATIC_BIT)
-    return fibers_static(rank, static_base() + (place & ~(unsigned)STATIC_BIT));
-  if (place >= launch->dynamic_bytes || bytes > launch->dynamic_bytes - place)
-    fibers_trap("an asynchronous operation outside of the block's shared memory");
-  return (char *)launch->dynamic_shared + rank * launch->dynamic_room + place;
-}
-
 void *async_raw(unsigned place, unsigned rank) {
   const struct fiber_launch *launch = fibers_launch();
   if (place & STATIC_BIT) return (void *)(static_base() + (place & ~(unsigned)STATIC_BIT));
   return (char *)launch->dynamic_shared + rank * launch->dynamic_room + place;
+}
+
+static void *shared_at(unsigned place, unsigned rank) {
+  void *raw = async_raw(place, rank);
+  return place & STATIC_BIT ? fibers_static(rank, (uintptr_t)raw) : raw;
+}
+
+char *async_shared(unsigned place, unsigned rank, size_t bytes) {
+  const size_t room = fibers_launch()->dynamic_bytes;
+  if (!(place & STATIC_BIT) && (place >= room || bytes > room - place))
+    fibers_trap("an asynchronous operation outside of the block's shared memory");
+  return shared_at(place, rank);
 }
 
 void async_misuse(cugen_finding_kind kind, const void *site, unsigned slot, const char *what) {
@@ -82,11 +85,8 @@ void async_remember_remote(unsigned rank, const void *site) {
 void *async_pointer(unsigned address) {
   unsigned rank;
   const unsigned place = async_place(address, &rank);
-  const struct fiber_launch *launch = fibers_launch();
   async_remember_remote(rank, __builtin_return_address(0));
-  if (place & STATIC_BIT)
-    return fibers_static(rank, static_base() + (place & ~(unsigned)STATIC_BIT));
-  return (char *)launch->dynamic_shared + rank * launch->dynamic_room + place;
+  return shared_at(place, rank);
 }
 
 /* Whether the block had a thread that was ordered after the use. */

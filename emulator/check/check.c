@@ -196,8 +196,8 @@ static cugen_check_skip *new_skip(struct check *c, const char *what, size_t numb
 
 /* where: the line of the config that gives the variant no launch; NULL: the reason is another one.
    Reasons of one line are alike, because an expression fails with each variant's own values. */
-static int keep_skip_at(struct check *c, const char *what, size_t number, const char *why,
-                        bool refused, const struct source_place *where, cugen_error *err) {
+static int keep_skip(struct check *c, const char *what, size_t number, const char *why,
+                     bool refused, const struct source_place *where, cugen_error *err) {
   const cugen_check *r = &c->result->check;
   for (size_t i = 0; i < r->skip_count; i++)
     if (where && where->line ? same_place(&r->skips[i].detail->here, where)
@@ -208,11 +208,6 @@ static int keep_skip_at(struct check *c, const char *what, size_t number, const 
   s->refused = refused;
   if (where) s->detail->here = *where;
   return check_add_variant(c, &s->detail->variants, number, err);
-}
-
-static int keep_skip(struct check *c, const char *what, size_t number, const char *why,
-                     bool refused, cugen_error *err) {
-  return keep_skip_at(c, what, number, why, refused, NULL, err);
 }
 
 static int keep_ran(struct check *c, const char *variant, const char *problem, cugen_error *err) {
@@ -235,6 +230,10 @@ struct outcome {
   const struct reached_image *image;
   struct source_place places[SITES * WATCH_MOST_FINDINGS];
 };
+
+static int skip_run(const struct outcome *o, const char *why, bool refused, cugen_error *err) {
+  return keep_skip(o->check, o->result->variant, o->run->variant, why, refused, NULL, err);
+}
 
 static void check_find_places(struct outcome *o) {
   const struct watch_report *report = o->result->report;
@@ -428,10 +427,8 @@ static int note_refused(const struct outcome *o, int why, cugen_error *err) {
 }
 
 static int keep_refused(const struct outcome *o, cugen_error *err) {
-  struct check *c = o->check;
   char *why = check_not_emulated(o->result->source, o->result->cause, o->result->reason);
-  int status =
-      why ? keep_skip(c, o->result->variant, o->run->variant, why, true, err) : error_memory(err);
+  int status = why ? skip_run(o, why, true, err) : error_memory(err);
   free(why);
   return status ? status : note_refused(o, CUGEN_ERROR_COMPILE, err);
 }
@@ -443,7 +440,7 @@ static int keep_without_data(const struct outcome *o, const char *reason, int fa
   text_addf(&why, "with %s: %s", o->problem->text, reason);
   int status = check_list_print(&c->list, o->run, &variant, err);
   if (!status)
-    status = keep_skip(c, text_get(&variant), o->run->variant, text_get(&why), true, err);
+    status = keep_skip(c, text_get(&variant), o->run->variant, text_get(&why), true, NULL, err);
   if (!o->problem->no_data)
     o->problem->no_data = strdup(reason), o->problem->no_data_status = fault;
   text_free(&why);
@@ -456,7 +453,7 @@ static int keep_faulty(const struct outcome *o, cugen_error *err) {
   const struct instrument_result *result = o->result;
   if (!c->result->fault.status) error_set(&c->result->fault, result->fault, "%s", result->reason);
   c->variants_lost[o->run->variant] |= result->fault == CUGEN_ERROR_DEVICE;
-  int status = keep_skip(c, result->variant, o->run->variant, result->reason, false, err);
+  int status = skip_run(o, result->reason, false, err);
   return status ? status : check_add_variant(c, &c->result->faulty, o->run->variant, err);
 }
 
@@ -471,8 +468,8 @@ static int keep_invalid(const struct outcome *o, cugen_error *err) {
               o->result->reason);
     c->fault_variant = o->run->variant;
   }
-  int status = keep_skip_at(c, o->result->variant, o->run->variant, o->result->reason, false,
-                            &o->result->where, err);
+  int status = keep_skip(c, o->result->variant, o->run->variant, o->result->reason, false,
+                         &o->result->where, err);
   return status || !own ? status : check_add_variant(c, &c->result->faulty, o->run->variant, err);
 }
 
@@ -494,7 +491,7 @@ static int keep_unlaunchable(const struct outcome *o, cugen_error *err) {
   const struct instrument_result *result = o->result;
   if (!result->always && is_known_refused(c, o->run->variant)) return CUGEN_OK;
   if (!result->always && o->run->problem != c->list.families[o->problem->family].first)
-    return keep_skip(c, result->variant, o->run->variant, result->reason, false, err);
+    return skip_run(o, result->reason, false, err);
   const struct source_place places[SITES] = {result->where};
   cugen_check_finding f = new_finding(o, CUGEN_FINDING_LAUNCH, NULL, places);
   f.message = strdup(result->reason);
@@ -573,9 +570,7 @@ static int keep_spin(const struct outcome *o, const struct source_place *at, cug
   text_add(&why, "a thread waits in a loop for what another block writes, and the cpu device runs "
                  "blocks one after the other");
   if (at->line) text_addf(&why, ": %s:%d", at->file, at->line);
-  int status = why.failed ? error_memory(err)
-                          : keep_skip(o->check, o->result->variant, o->run->variant, text_get(&why),
-                                      false, err);
+  int status = why.failed ? error_memory(err) : skip_run(o, text_get(&why), false, err);
   text_free(&why);
   return status;
 }
@@ -598,8 +593,7 @@ static int keep_run(struct outcome *o, cugen_error *err) {
   if (result->outcome == CUGEN_OUTCOME_COMPILE) return keep_refused(o, err);
   if (result->invalid) return keep_invalid(o, err);
   if (result->refused) return keep_unlaunchable(o, err);
-  if (result->outcome == CUGEN_OUTCOME_LAUNCH)
-    return keep_skip(c, result->variant, run->variant, result->reason, false, err);
+  if (result->outcome == CUGEN_OUTCOME_LAUNCH) return skip_run(o, result->reason, false, err);
   const struct source_place *spin = find_spin(o);
   if (spin) return keep_spin(o, spin, err);
   for (uint32_t i = 0; i < result->report->finding_count && !status; i++)
