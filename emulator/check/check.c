@@ -22,6 +22,14 @@
    those of an earlier one. */
 enum counted { COUNTED_NOT, COUNTED_ELSEWHERE, COUNTED_SIZE, COUNTED_WHOLE_TILES };
 
+struct variant_state {
+  bool seen; /* the variant has been checked */
+  /* The variant's data cannot be made, because that crashes or never ends; the variant is not tried
+     on other sizes. */
+  bool lost;
+  enum counted counted;
+};
+
 struct check {
   const struct tune_target *target;
   const struct check_options *options;
@@ -30,13 +38,9 @@ struct check {
   pthread_mutex_t mutex; /* protects the members that follow, and result */
   pthread_cond_t changed;
   size_t next, done;
-  int running; /* number of threads */
-  bool *variants_seen, *problems_seen;
-  enum counted *variants_counted;
-  /* variants whose data cannot be made, because that crashes or never ends; not tried on other
-     sizes */
-  bool *variants_lost;
-  size_t refused_run; /* the run that result->refusal is about */
+  int running;                    /* number of threads */
+  struct variant_state *variants; /* by number */
+  size_t refused_run;             /* the run that result->refusal is about */
   /* the variant that result->fault is about, if the config has no launch for it */
   size_t fault_variant;
   int status;
@@ -452,7 +456,7 @@ static int keep_faulty(const struct outcome *o, cugen_error *err) {
   struct check *c = o->check;
   const struct instrument_result *result = o->result;
   if (!c->result->fault.status) error_set(&c->result->fault, result->fault, "%s", result->reason);
-  c->variants_lost[o->run->variant] |= result->fault == CUGEN_ERROR_DEVICE;
+  c->variants[o->run->variant].lost |= result->fault == CUGEN_ERROR_DEVICE;
   int status = skip_run(o, result->reason, false, err);
   return status ? status : check_add_variant(c, &c->result->faulty, o->run->variant, err);
 }
@@ -500,13 +504,14 @@ static int keep_unlaunchable(const struct outcome *o, cugen_error *err) {
 
 /* Notes that the variant and the problem have been checked. */
 static void count_run(const struct outcome *o) {
-  struct check *c = o->check;
+  const struct check *c = o->check;
   const struct check_run *run = o->run;
   cugen_check *r = &c->result->check;
-  r->variants += !c->variants_seen[run->variant];
-  r->variants_elsewhere += run->elsewhere && !c->variants_seen[run->variant];
-  r->problems += !c->problems_seen[run->problem];
-  c->variants_seen[run->variant] = c->problems_seen[run->problem] = true;
+  struct variant_state *variant = &c->variants[run->variant];
+  r->variants += !variant->seen;
+  r->variants_elsewhere += run->elsewhere && !variant->seen;
+  r->problems += !o->problem->seen;
+  variant->seen = o->problem->seen = true;
 }
 
 static int keep_printed(const struct outcome *o, cugen_error *err) {
@@ -603,8 +608,8 @@ static int keep_run(struct outcome *o, cugen_error *err) {
   if (!status) status = reached_add(&c->result->check, o->image, result->report, err);
   if (!status) status = note_unwatched(o, err);
   const enum counted where = counted_where(c, o->problem);
-  if (!status && where > c->variants_counted[run->variant]) {
-    c->variants_counted[run->variant] = where;
+  if (!status && where > c->variants[run->variant].counted) {
+    c->variants[run->variant].counted = where;
     status = add_counters(o, err);
   }
   count_run(o);
@@ -622,13 +627,13 @@ static bool plan_run(struct check *c, const struct check_run *run, struct instru
   const struct outcome o = {.check = c, .problem = &c->list.problems[run->problem], .run = run};
   const enum counted best = best_counted(c, run->variant);
   pthread_mutex_lock(&c->mutex);
-  const bool lacks = o.problem->no_data != NULL, lost = c->variants_lost[run->variant];
+  const bool lacks = o.problem->no_data != NULL, lost = c->variants[run->variant].lost;
   *status =
       lacks ? keep_without_data(&o, o.problem->no_data, o.problem->no_data_status, err) : CUGEN_OK;
   /* Threads that have no more runs leave their processes to the others. */
   *out = (struct instrument_request){
       .processes = c->options->wanted.threads / (c->running ? c->running : 1),
-      .traffic = counted_where(c, o.problem) >= best && c->variants_counted[run->variant] < best};
+      .traffic = counted_where(c, o.problem) >= best && c->variants[run->variant].counted < best};
   pthread_mutex_unlock(&c->mutex);
   return !lacks && !lost;
 }
@@ -780,7 +785,7 @@ static int tell_list(struct check *c, cugen_error *err) {
   for (int sized = 1; sized >= 0 && r->problems; sized--)
     for (size_t i = 0; i < c->list.problem_count; i++) {
       const struct check_problem *p = &c->list.problems[i];
-      if (!c->problems_seen[i] || check_list_sized(&c->list, p) != sized) continue;
+      if (!p->seen || check_list_sized(&c->list, p) != sized) continue;
       if (!(r->problem_texts[count++] = strdup(p->text))) return error_memory(err);
     }
   return CUGEN_OK;
@@ -823,16 +828,6 @@ static int tell_found(struct check *c, cugen_error *err) {
   return tell_waivers(c->target->config, r, err);
 }
 
-static int check_make_tables(struct check *c, cugen_error *err) {
-  c->variants_seen = calloc(c->list.variant_count + 1, sizeof *c->variants_seen);
-  c->variants_counted = calloc(c->list.variant_count + 1, sizeof *c->variants_counted);
-  c->problems_seen = calloc(c->list.problem_count + 1, sizeof *c->problems_seen);
-  c->variants_lost = calloc(c->list.variant_count + 1, sizeof *c->variants_lost);
-  return c->variants_seen && c->variants_counted && c->problems_seen && c->variants_lost
-             ? CUGEN_OK
-             : error_memory(err);
-}
-
 int check_run(const struct tune_target *target, const struct check_options *options,
               struct check_result *out, cugen_error *err) {
   *out = (struct check_result){0};
@@ -845,7 +840,8 @@ int check_run(const struct tune_target *target, const struct check_options *opti
   condition_open(&c->changed);
   int status = check_select(target, options, &c->list, err);
   const bool listed = !status;
-  if (!status) status = check_make_tables(c, err);
+  if (!status) c->variants = calloc(c->list.variant_count + 1, sizeof *c->variants);
+  if (!status && !c->variants) status = error_memory(err);
   if (!status) out->check.variants_of = check_list_valid(&c->list);
   if (!status) status = run_threads(c, err);
   cugen_error ignored;
@@ -857,10 +853,7 @@ int check_run(const struct tune_target *target, const struct check_options *opti
   if (tell_found(c, status ? &ignored : err) && !status) status = err->status;
   reached_sort(&out->check);
   check_list_free(&c->list);
-  free(c->variants_seen);
-  free(c->variants_counted);
-  free(c->problems_seen);
-  free(c->variants_lost);
+  free(c->variants);
   pthread_mutex_destroy(&c->mutex);
   pthread_cond_destroy(&c->changed);
   free(c);

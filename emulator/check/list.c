@@ -30,6 +30,12 @@ struct problem *check_list_problem(struct check_list *list, size_t family,
   return &made->problem;
 }
 
+bool check_list_equal(const struct problem *problem, const struct value *values) {
+  size_t i = 0;
+  while (i < problem->count && value_equal(problem->values[i], values[i])) i++;
+  return i == problem->count;
+}
+
 int check_list_open(const struct tune_target *target, struct check_problem *p, cugen_error *err) {
   struct text text = {0};
   problem_print(target->config, &p->problem, &text);

@@ -11,6 +11,7 @@ struct check_problem {
   char *text;
   size_t family;
   bool whole; /* the sizes are whole tiles */
+  bool seen;  /* a run on the problem has been checked */
   /* The problem has sizes around the tiles of a variant, and differs from its family's first
      problem in sizes alone. */
   bool around;
@@ -87,6 +88,8 @@ struct problem *check_list_problem(struct check_list *list, size_t family,
 int check_list_open(const struct tune_target *target, struct check_problem *problem,
                     cugen_error *err);
 void check_list_drop(struct check_list *list); /* removes the last problem, which has no run yet */
+/* Whether the problem has these values. */
+bool check_list_equal(const struct problem *problem, const struct value *values);
 /* Whether the user has set the parameter. */
 bool check_list_fixed(const struct check_options *options, const char *name);
 int check_list_run(struct check_list *list, size_t problem, uint64_t index, cugen_error *err);

@@ -27,12 +27,6 @@ static int add_others(const struct tune_target *target, const struct check_optio
   return CUGEN_OK;
 }
 
-static bool selection_same_values(const struct problem *a, const struct problem *b) {
-  size_t i = 0;
-  while (i < a->count && value_equal(a->values[i], b->values[i])) i++;
-  return i == a->count;
-}
-
 /* Adds the family of the owner's check { }, NULL: of the kernel's. A family with the same values
    is used again. */
 static int add_family(const struct tune_target *target, const struct check_options *options,
@@ -46,7 +40,8 @@ static int add_family(const struct tune_target *target, const struct check_optio
         !check_list_fixed(options, target->config->problems[i].name))
       base->values[i] = owner->check[i];
   for (*out = 0; *out < number; ++*out) {
-    if (!selection_same_values(base, &list->problems[list->families[*out].first].problem)) continue;
+    const struct problem *known = &list->problems[list->families[*out].first].problem;
+    if (!check_list_equal(base, known->values)) continue;
     check_list_drop(list);
     return CUGEN_OK;
   }

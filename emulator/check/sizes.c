@@ -82,13 +82,6 @@ int check_sizes_add(const struct tune_target *target, const struct check_options
    around their tiles, too. */
 enum { MOST_AROUND = 48 };
 
-static bool is_problem(const struct check_problem *p, size_t number, const struct value *values) {
-  size_t i = 0;
-  if (p->family != number) return false;
-  while (i < p->problem.count && value_equal(p->problem.values[i], values[i])) i++;
-  return i == p->problem.count;
-}
-
 /* Finds or appends the problem with these values; SIZE_MAX in *out: it is impossible, or there
    are too many. */
 static int sizes_find_problem(const struct tune_target *target, struct check_list *list,
@@ -96,8 +89,10 @@ static int sizes_find_problem(const struct tune_target *target, struct check_lis
                               cugen_error *err) {
   size_t around = 0;
   for (*out = 0; *out < list->problem_count; ++*out) {
-    if (is_problem(&list->problems[*out], number, values)) return CUGEN_OK;
-    around += list->problems[*out].around && list->problems[*out].family == number;
+    const struct check_problem *p = &list->problems[*out];
+    if (p->family != number) continue;
+    if (check_list_equal(&p->problem, values)) return CUGEN_OK;
+    around += p->around;
   }
   *out = SIZE_MAX;
   if (around == MOST_AROUND) return CUGEN_OK;
