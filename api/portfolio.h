@@ -69,25 +69,34 @@ int portfolio_serve_by(struct lookup *lookup, const struct portfolio_body *body,
 
 /* ---- shipped.c ------------------------------------------------------------------------------ */
 
-/* The shipped portfolio for a shipped config: the one measured on this GPU, else on the most
-   similar GPU of its compute capability; or, among the predicted ones, the one for this GPU or the
-   most similar. The rule names no variant for problems larger than those from which it was learnt.
-   portfolio_shipped_free frees it. */
+/* Which of the portfolios that ship for a shipped config. */
+enum portfolio_kind {
+  PORTFOLIO_MEASURED,  /* of the look-up's class, measured on a GPU of its compute capability */
+  PORTFOLIO_PREDICTED, /* of that class, learnt from predictions for such a GPU */
+  /* measured with other layouts or flags and the same type of elements; none if PORTFOLIO_MEASURED
+     has one */
+  PORTFOLIO_OTHER_CLASS,
+  PORTFOLIO_KINDS
+};
+
+/* The nearest shipped portfolio of a kind: by the number of settings in which its class differs,
+   then by the similarity of its GPU. The rule names no variant for problems larger than those from
+   which it was learnt. portfolio_shipped_free frees it. */
 struct portfolio_shipped {
   struct portfolio_body body;
   char *device;    /* text of the GPU on which it was measured */
   bool predicted;  /* it was learnt from predictions */
   bool same_model; /* the GPU is of the look-up's model */
 };
-int portfolio_find_shipped(const struct lookup *lookup, bool predicted,
+int portfolio_find_shipped(const struct lookup *lookup, enum portfolio_kind kind,
                            struct portfolio_shipped *out, bool *found, cugen_error *err);
 void portfolio_shipped_free(struct portfolio_shipped *shipped);
 
-/* Serves like portfolio_serve, by the shipped portfolio. device: the text of its GPU is
-   appended. */
-int portfolio_serve_shipped(struct lookup *lookup, bool predicted, struct failures *failures,
-                            struct portfolio_answer *out, struct text *device, bool *found,
-                            cugen_error *err);
+/* Serves like portfolio_serve, by the nearest shipped portfolio of the kind that has a valid
+   variant. device: the text of its GPU is appended. */
+int portfolio_serve_shipped(struct lookup *lookup, enum portfolio_kind kind,
+                            struct failures *failures, struct portfolio_answer *out,
+                            struct text *device, bool *found, cugen_error *err);
 
 /* ---- portfolio_problems.c ------------------------------------------------------------------- */
 

@@ -244,16 +244,16 @@ static int select_other(struct lookup *l, double distance, bool by_portfolio,
 
 /* Takes the variant that a shipped portfolio names for such a GPU. Its records are not here, but
    its times were measured on a real GPU, unless they are predicted. */
-static int select_shipped(struct lookup *l, bool predicted, struct failures *failures,
+static int select_shipped(struct lookup *l, enum portfolio_kind kind, struct failures *failures,
                           struct selection *out, cugen_error *err) {
   struct portfolio_answer answer;
   bool found;
   if (!l->device.facts.is_gpu) return CUGEN_OK;
-  int status = portfolio_serve_shipped(l, predicted, failures, &answer, &out->other, &found, err);
+  int status = portfolio_serve_shipped(l, kind, failures, &answer, &out->other, &found, err);
   if (status || !found) return status;
   take_answer(&answer, out);
   out->same_model = answer.same_model;
-  out->predicted = predicted;
+  out->predicted = kind == PORTFOLIO_PREDICTED;
   return CUGEN_OK;
 }
 
@@ -344,13 +344,16 @@ static int select_instead(struct lookup *l, double distance, bool by_portfolio,
     status = api_select_other_gpu(l, failures, out, &found, err);
   if (status || found) return status;
   out->how = CUGEN_PLAN_DEFAULT;
-  status = select_shipped(l, false, failures, out, err);
+  status = select_shipped(l, PORTFOLIO_MEASURED, failures, out, err);
   if (!status && !out->best.found) status = select_predicted(l, failures, out, err);
   if (!status && !out->best.found && asked)
     status = select_predicted_portfolio(l, failures, out, err);
-  if (!status && !out->best.found) status = select_shipped(l, true, failures, out, err);
+  if (!status && !out->best.found)
+    status = select_shipped(l, PORTFOLIO_PREDICTED, failures, out, err);
   if (!status && !out->best.found && !asked)
     status = select_predicted_portfolio(l, failures, out, err);
+  if (!status && !out->best.found)
+    status = select_shipped(l, PORTFOLIO_OTHER_CLASS, failures, out, err);
   return status || out->best.found ? status : select_default(l, failures, out, err);
 }
 

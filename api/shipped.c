@@ -17,7 +17,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/device_name.h"
+#include "base/key.h"
 #include "base/text.h"
 #include "portfolio.h"
 #include "priors.h"
@@ -54,26 +56,41 @@ static char *copy_line(const char *text, const char *word, cugen_error *err) {
   return copy;
 }
 
-/* Returns whether the portfolio lists the look-up's class. */
-static int has_class(const char *text, const struct cache_key *class_key, bool *has,
-                     cugen_error *err) {
+/* Returns the number of settings in which the two classes differ; INFINITY if the type of the
+   elements, "dtype", is among them, because with it other variants are fast. */
+static double class_difference(const char *class, const char *wanted) {
+  struct setting setting;
+  double differ = 0;
+  while (setting_next(&class, &setting)) {
+    if (settings_have(wanted, &setting)) continue;
+    if (setting_is_named(setting.text, "dtype")) return INFINITY;
+    differ++;
+  }
+  return differ;
+}
+
+/* *out becomes the least difference between the look-up's class and a class of the portfolio; 0 if
+   the portfolio lists the look-up's class. */
+static int shipped_difference(const char *text, const struct cache_key *class_key, double *out,
+                              cugen_error *err) {
   struct text class = {0};
   size_t length;
   uint64_t lacks;
-  *has = false;
-  for (const char *at = text; !*has && (at = shipped_find_line(at, "class", &length));
+  *out = INFINITY;
+  for (const char *at = text; *out > 0 && (at = shipped_find_line(at, "class", &length));
        at += length + (at[length] == '\n')) {
     text_clear(&class);
     text_add_n(&class, at, length);
     if (class.failed) break;
-    *has = cache_lacks(class_key, text_get(&class), &lacks);
+    const bool same = cache_lacks(class_key, text_get(&class), &lacks);
+    *out = same ? 0 : fmin(*out, fmax(class_difference(text_get(&class), class_key->problem), 1));
   }
   const int status = class.failed ? error_memory(err) : CUGEN_OK;
   text_free(&class);
   return status;
 }
 
-/* ---- The nearest portfolio ------------------------------------------------------------------ */
+/* ---- Portfolios by their distance ----------------------------------------------------------- */
 
 /* Returns whether the portfolio's times are measured or predicted as wanted, and its GPU has the
    compute capability. */
@@ -107,31 +124,71 @@ static int device_distance(const struct lookup *l, const char *text, double *out
   return CUGEN_OK;
 }
 
-/* Few files are of the kernel, and fewer of the class, so the expensive distance is computed only
-   for these. */
-static int shipped_distance(const struct lookup *l, const char *text,
-                            const struct cache_key *class_key, double *out, cugen_error *err) {
-  bool meant = has_line(text, "kernel", l->config->name) &&
-               has_line(text, "objective", portfolio_objective(l->config));
-  *out = INFINITY;
-  int status = meant ? has_class(text, class_key, &meant, err) : CUGEN_OK;
-  return status || !meant ? status : device_distance(l, text, out, err);
+/* An embedded text, how far the class that it was learnt for is from the look-up's, and how far its
+   GPU. INFINITY: it does not serve. */
+struct shipped_file {
+  const char *text;
+  double class, device;
+};
+
+/* Few files are of the kernel, and fewer of the wanted classes, so the expensive distance of the
+   GPU is computed only for these. */
+static int measure_distance(const struct lookup *l, const struct cache_key *class_key,
+                            struct shipped_file *file, cugen_error *err) {
+  file->class = file->device = INFINITY;
+  if (!has_line(file->text, "kernel", l->config->name) ||
+      !has_line(file->text, "objective", portfolio_objective(l->config)))
+    return CUGEN_OK;
+  int status = shipped_difference(file->text, class_key, &file->class, err);
+  return status || isinf(file->class) ? status : device_distance(l, file->text, &file->device, err);
 }
 
-/* *out becomes the embedded text of the nearest portfolio; NULL: there is none. */
-static int find_nearest(const struct lookup *l, const struct cache_key *class_key, bool predicted,
-                        const char **out, cugen_error *err) {
-  double nearest = INFINITY, distance;
+static int compare_files(const void *a, const void *b) {
+  const struct shipped_file *x = a, *y = b;
+  if (x->class != y->class) return x->class < y->class ? -1 : 1;
+  return (x->device > y->device) - (x->device < y->device);
+}
+
+/* Lists the portfolios that were measured, or predicted, for GPUs of the compute capability, the
+   nearest first. The caller frees the list, also after a failure. */
+static int list_shipped(const struct lookup *l, const struct cache_key *class_key, bool predicted,
+                        struct shipped_file **files, size_t *count, cugen_error *err) {
+  static const char folder[] = "configs/portfolios/";
   int status = CUGEN_OK;
-  *out = NULL;
   for (const struct embedded_file *file = embedded_files; file->path && !status; file++) {
-    static const char folder[] = "configs/portfolios/";
+    struct shipped_file one = {.text = file->data};
     if (strncmp(file->path, folder, strlen(folder)) != 0 ||
         !may_serve(file->data, (int)l->device.facts.compute_capability, predicted))
       continue;
-    status = shipped_distance(l, file->data, class_key, &distance, err);
-    if (!status && distance < nearest) *out = file->data, nearest = distance;
+    status = measure_distance(l, class_key, &one, err);
+    if (status || isinf(one.device)) continue;
+    if (ARRAY_ROOM(*files, *count))
+      (*files)[(*count)++] = one;
+    else
+      status = error_memory(err);
   }
+  if (*count) qsort(*files, *count, sizeof **files, compare_files);
+  return status;
+}
+
+/* Lists those of one kind. Another class serves only if the look-up's class has no portfolio, since
+   beyond the limit of its own the config's suggestions are better. */
+static int list_kind(const struct lookup *l, enum portfolio_kind kind, struct shipped_file **files,
+                     size_t *count, cugen_error *err) {
+  const bool other = kind == PORTFOLIO_OTHER_CLASS;
+  struct text class = {0};
+  size_t own = 0;
+  *files = NULL, *count = 0;
+  if (!l->config->shipped) return CUGEN_OK; /* the user's own config of the same name */
+  problem_print_class(l->config, l->problem, &class);
+  const struct cache_key class_key = {.problem = text_get(&class),
+                                      .may_lack = problem_class_may_lack(l->config, l->problem)};
+  int status = class.failed
+                   ? error_memory(err)
+                   : list_shipped(l, &class_key, kind == PORTFOLIO_PREDICTED, files, count, err);
+  while (own < *count && (*files)[own].class == 0) own++;
+  if (!other || own) *count = other ? 0 : own;
+  text_free(&class);
   return status;
 }
 
@@ -169,22 +226,17 @@ static int make_found(const struct lookup *l, const char *shipped, struct portfo
   return CUGEN_OK;
 }
 
-int portfolio_find_shipped(const struct lookup *l, bool predicted, struct portfolio_shipped *out,
-                           bool *found, cugen_error *err) {
-  struct text class = {0};
-  const char *shipped = NULL;
+int portfolio_find_shipped(const struct lookup *l, enum portfolio_kind kind,
+                           struct portfolio_shipped *out, bool *found, cugen_error *err) {
+  struct shipped_file *files = NULL;
+  size_t count = 0;
   *out = (struct portfolio_shipped){0};
   *found = false;
-  if (!l->config->shipped) return CUGEN_OK; /* the user's own config of the same name */
-  problem_print_class(l->config, l->problem, &class);
-  const struct cache_key class_key = {.problem = text_get(&class),
-                                      .may_lack = problem_class_may_lack(l->config, l->problem)};
-  int status =
-      class.failed ? error_memory(err) : find_nearest(l, &class_key, predicted, &shipped, err);
-  if (!status && shipped) status = make_found(l, shipped, out, err);
-  *found = !status && shipped;
+  int status = list_kind(l, kind, &files, &count, err);
+  if (!status && count) status = make_found(l, files[0].text, out, err);
+  *found = !status && count;
   if (status) portfolio_shipped_free(out);
-  text_free(&class);
+  free(files);
   return status;
 }
 
@@ -194,27 +246,38 @@ void portfolio_shipped_free(struct portfolio_shipped *shipped) {
   *shipped = (struct portfolio_shipped){0};
 }
 
-int portfolio_serve_shipped(struct lookup *l, bool predicted, struct failures *failures,
-                            struct portfolio_answer *out, struct text *device, bool *found,
-                            cugen_error *err) {
-  struct portfolio_shipped shipped;
-  bool any;
-  *found = false;
-  int status = portfolio_find_shipped(l, predicted, &shipped, &any, err);
-  if (status || !any) return status;
-  status = portfolio_serve_by(l, &shipped.body, true, failures, out, found, err);
+static int serve_file(struct lookup *l, const char *text, struct failures *failures,
+                      struct portfolio_answer *out, struct text *device, bool *found,
+                      cugen_error *err) {
+  struct portfolio_shipped shipped = {0};
+  int status = make_found(l, text, &shipped, err);
+  if (!status) status = portfolio_serve_by(l, &shipped.body, true, failures, out, found, err);
   if (*found) text_add(device, shipped.device);
   out->same_model = *found && shipped.same_model;
   portfolio_shipped_free(&shipped);
   return status;
 }
 
+int portfolio_serve_shipped(struct lookup *l, enum portfolio_kind kind, struct failures *failures,
+                            struct portfolio_answer *out, struct text *device, bool *found,
+                            cugen_error *err) {
+  struct shipped_file *files = NULL;
+  size_t count = 0;
+  *found = false;
+  int status = list_kind(l, kind, &files, &count, err);
+  for (size_t i = 0; i < count && !status && !*found; i++)
+    status = serve_file(l, files[i].text, failures, out, device, found, err);
+  free(files);
+  return status;
+}
+
 int portfolio_shipped_leaders(struct lookup *l, struct priors *out, cugen_error *err) {
   struct portfolio_shipped shipped;
   struct portfolio_order order;
-  bool any;
-  int status = portfolio_find_shipped(l, false, &shipped, &any, err);
-  if (!status && !any) status = portfolio_find_shipped(l, true, &shipped, &any, err);
+  int status = CUGEN_OK;
+  bool any = false;
+  for (int kind = 0; kind < PORTFOLIO_KINDS && !status && !any; kind++)
+    status = portfolio_find_shipped(l, (enum portfolio_kind)kind, &shipped, &any, err);
   if (status || !any) return status;
   const struct portfolio_body *body = &shipped.body;
   const size_t before = out->count;

@@ -262,7 +262,7 @@ int export_shipped(struct exporter *x, size_t device, const struct problem *prob
   if (export_stands_for_others(&x->devices[device]) || portfolio_is_done(x, device, problem, true))
     return CUGEN_OK;
   int status = lookup_set_problem(l, problem, err);
-  if (!status) status = portfolio_find_shipped(l, false, &shipped, &found, err);
+  if (!status) status = portfolio_find_shipped(l, PORTFOLIO_MEASURED, &shipped, &found, err);
   if (status || !found) return status;
   status = add_portfolio(x, device, &shipped.body, problem, true, err);
   portfolio_shipped_free(&shipped);

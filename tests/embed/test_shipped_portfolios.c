@@ -2,6 +2,7 @@
    serves the problems at which its variants were measured: its body is read, its rule and times
    are expressions over the config's sizes, and one of its variants is the problem's. */
 #include "api/api.h"
+#include "api/kernel.h"
 #include "api/machine.h"
 #include "api/portfolio.h"
 #include "gen/sources/sources.h"
@@ -26,16 +27,18 @@ static cugen_kernel *open_kernel(cugen *lib, const char *path, const char *name,
   return kernel;
 }
 
-static void is_found(cugen *lib, const char *path, bool predicted, const char *name, char *class) {
+static void is_found(cugen *lib, const char *path, enum portfolio_kind kind, const char *name,
+                     char *class) {
   CLOSED(cugen_kernel) *kernel = open_kernel(lib, path, name, class);
   FREED(portfolio_shipped) shipped;
   cugen_error err;
   bool found;
-  check(portfolio_find_shipped(&kernel->lookup, predicted, &shipped, &found, &err), &err, path);
+  check(portfolio_find_shipped(&kernel->lookup, kind, &shipped, &found, &err), &err, path);
   if (!found) fail_msg("%s is not found for its class %s", path, class);
 }
 
-static void serves(cugen *lib, const char *path, bool predicted, const char *name, char *problem) {
+static void serves(cugen *lib, const char *path, enum portfolio_kind kind, const char *name,
+                   char *problem) {
   CLOSED(cugen_kernel) *kernel = open_kernel(lib, path, name, problem);
   struct portfolio_answer answer;
   FREED(text) device = {0};
@@ -43,9 +46,8 @@ static void serves(cugen *lib, const char *path, bool predicted, const char *nam
   cugen_error err;
   bool found;
   check(failures_open(&kernel->lookup, &failures, &err), &err, path);
-  check(
-      portfolio_serve_shipped(&kernel->lookup, predicted, failures, &answer, &device, &found, &err),
-      &err, path);
+  check(portfolio_serve_shipped(&kernel->lookup, kind, failures, &answer, &device, &found, &err),
+        &err, path);
   if (!found)
     fail_msg("%s does not serve the problem %s ... of one of its variants", path, problem);
   kernel_spec_free(&answer.spec);
@@ -96,13 +98,14 @@ static void serves_all(const struct embedded_file *file) {
   assert_non_null(find_line(file->data, "device ", device, sizeof device));
   assert_non_null(find_line(file->data, "kernel ", kernel, sizeof kernel));
   const bool predicted = strncmp(device, mark, sizeof mark - 1) == 0;
+  const enum portfolio_kind kind = predicted ? PORTFOLIO_PREDICTED : PORTFOLIO_MEASURED;
   CLOSED(cugen) *lib = open_for(file->path, device + (predicted ? sizeof mark - 1 : 0));
   const char *at = file->data;
   while ((at = find_line(at, "class ", words, sizeof words)))
-    is_found(lib, file->path, predicted, kernel, words);
+    is_found(lib, file->path, kind, kernel, words);
   at = file->data;
   while ((at = find_line(at, "at ", words, sizeof words)))
-    serves(lib, file->path, predicted, kernel, words);
+    serves(lib, file->path, kind, kernel, words);
 }
 
 TEST(all_that_ship_serve) {
@@ -113,4 +116,28 @@ TEST(all_that_ship_serve) {
     files++;
   }
   assert_true(files > 10);
+}
+
+/* Asserts which implementation a plan takes for the settings on an H200 if nothing is remembered,
+   and whether a shipped portfolio names it. */
+static void takes(cugen *lib, const char *settings, const char *implementation, bool ships) {
+  char words[256];
+  cugen_choice choice;
+  cugen_error err;
+  snprintf(words, sizeof words, "%s", settings);
+  CLOSED(cugen_kernel) *kernel = open_kernel(lib, settings, "matmul", words);
+  check(api_kernel_choose(kernel, 0, &choice, &err), &err, settings);
+  if (!variant_is_of(choice.variant, implementation) || ships != (choice.tuned_on != NULL))
+    fail_msg("%s: '%s' of %s", settings, choice.variant,
+             choice.tuned_on ? "what ships" : "the config");
+}
+
+/* The portfolio of other layouts serves, but none of other types. */
+TEST(the_nearest_class_serves) {
+  CLOSED(cugen) *lib = open_library("model:H200");
+  takes(lib, "dtype=f32 layout_a=col layout_c=col M=1 N=16384 K=4096", "skinny", true);
+  takes(lib, "dtype=f64 layout_c=col biased=true M=8 N=4096 K=4096", "skinny", true);
+  takes(lib, "dtype=f32 layout_a=col M=512 N=512 K=512", "pipelined", true);
+  takes(lib, "dtype=f32 M=16384 N=16384 K=16384", "pipelined", false); /* beyond its own limit */
+  takes(lib, "dtype=e4m3 layout_a=col layout_b=row M=512 N=512 K=512", "tiled", true);
 }
