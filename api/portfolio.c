@@ -224,12 +224,20 @@ static int portfolio_ask_condition(struct asked *a, const char *text, size_t len
   return CUGEN_OK;
 }
 
+/* Microseconds that tools/bench/ship-portfolio writes for sizes from which a variant was not
+   learnt. */
+static const double portfolio_never = 1e30;
+
+/* A variant of another class whose time is this many times that of the named one serves nothing:
+   where the faster variants are not valid, the config's suggestion is the better choice. */
+static const double portfolio_far = 3.0;
+
 static int time_of_text(const struct asked *a, const char *text, double *out, cugen_error *err) {
   struct expr *time;
   cugen_error ignored;
   int status = portfolio_parse_rule(text, a->config, &time, err);
   if (status) return status;
-  if (expr_eval_float(time, a->slots, out, &ignored) || isnan(*out)) *out = INFINITY;
+  if (expr_eval_float(time, a->slots, out, &ignored) || !(*out < portfolio_never)) *out = INFINITY;
   expr_free(time);
   return CUGEN_OK;
 }
@@ -266,6 +274,7 @@ static int portfolio_put_in_order(struct asked *a, struct portfolio_order *out, 
       times[at] = times[at - 1], out->at[at] = out->at[at - 1];
     times[at] = time, out->at[at] = i;
   }
+  while (out->timed < a->body->count && isfinite(times[out->timed])) out->timed++;
   out->count = a->body->count;
   if (!status && isfinite(times[0]))
     a->slots[least_slot(a->config)] = value_int((int64_t)out->at[0]);
@@ -279,6 +288,9 @@ static void put_named(struct portfolio_order *order, const double *times, size_t
   size_t at = 0, to = 0;
   while (order->at[at] != variant) at++;
   while (doubted > 0 && isfinite(times[at]) && to < at && times[to] < times[at] / doubted) to++;
+  while (order->near < order->timed && times[order->near] < portfolio_far * times[at])
+    order->near++;
+  if (at >= order->timed) order->timed++, order->near++;
   memmove(order->at + to + 1, order->at + to, (at - to) * sizeof *order->at);
   order->at[to] = variant;
   order->named = true;
@@ -354,31 +366,35 @@ static int try_one(struct lookup *l, const struct portfolio_body_variant *varian
   return status;
 }
 
-/* Tries the variants in order. A shipped portfolio serves nothing if its rule names no variant,
-   because the problem is then beyond its limit. */
-static int api_portfolio_serve(struct lookup *l, const struct portfolio_body *body, bool shipped,
-                               struct failures *failures, struct portfolio_answer *out, bool *found,
-                               cugen_error *err) {
+/* Tries the variants in order. If the rule of a shipped portfolio names none, the problem is beyond
+   its limit. */
+static int api_portfolio_serve(struct lookup *l, const struct portfolio_body *body,
+                               enum portfolio_kind kind, struct failures *failures,
+                               struct portfolio_answer *out, bool *found, cugen_error *err) {
   struct portfolio_order order;
   cugen_error ignored;
   int status = portfolio_ask(body, l->config, l->problem, &order, &ignored);
   /* the portfolio is of a version of the config with other sizes */
   if (status) return status == CUGEN_ERROR_MEMORY ? error_memory(err) : CUGEN_OK;
-  if (shipped && !order.named) return CUGEN_OK;
-  for (size_t i = 0; i < order.count && !*found && !status; i++) {
-    status = try_one(l, &body->variants[order.at[i]], shipped, failures, out, found, err);
+  if (kind != PORTFOLIO_REMEMBERED && !order.named) return CUGEN_OK;
+  const size_t most = kind == PORTFOLIO_REMEMBERED    ? order.count
+                      : kind == PORTFOLIO_OTHER_CLASS ? order.near
+                                                      : order.timed;
+  for (size_t i = 0; i < most && !*found && !status; i++) {
+    status = try_one(l, &body->variants[order.at[i]], kind != PORTFOLIO_REMEMBERED, failures, out,
+                     found, err);
     out->first = *found && i == 0 && order.named;
   }
   return status;
 }
 
-int portfolio_serve_by(struct lookup *l, const struct portfolio_body *body, bool shipped,
-                       struct failures *failures, struct portfolio_answer *out, bool *found,
-                       cugen_error *err) {
+int portfolio_serve_by(struct lookup *l, const struct portfolio_body *body,
+                       enum portfolio_kind kind, struct failures *failures,
+                       struct portfolio_answer *out, bool *found, cugen_error *err) {
   *out = (struct portfolio_answer){0};
   *found = false;
   int status = lookup_prepare(l, err);
-  return status ? status : api_portfolio_serve(l, body, shipped, failures, out, found, err);
+  return status ? status : api_portfolio_serve(l, body, kind, failures, out, found, err);
 }
 
 int portfolio_serve(struct lookup *l, const struct prediction_key *predictions,
@@ -390,7 +406,7 @@ int portfolio_serve(struct lookup *l, const struct prediction_key *predictions,
   *found = false;
   int status = portfolios_find(l, predictions, &all, &count, err);
   for (size_t i = 0; i < count && !*found && !status; i++)
-    status = portfolio_serve_by(l, &all[i].body, false, failures, out, found, err);
+    status = portfolio_serve_by(l, &all[i].body, PORTFOLIO_REMEMBERED, failures, out, found, err);
   portfolios_free(all, count);
   return status;
 }

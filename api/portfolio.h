@@ -25,12 +25,24 @@ int portfolios_find(const struct lookup *lookup, const struct prediction_key *pr
                     struct portfolio_found **out, size_t *count, cugen_error *err);
 void portfolios_free(struct portfolio_found *found, size_t count);
 
+enum portfolio_kind {
+  PORTFOLIO_REMEMBERED, /* learnt here */
+  /* Shipped for a shipped config. */
+  PORTFOLIO_MEASURED,    /* of the look-up's class, measured on a GPU of its compute capability */
+  PORTFOLIO_PREDICTED,   /* of that class, learnt from predictions for such a GPU */
+  PORTFOLIO_OTHER_CLASS, /* measured with other layouts or flags and the same type of elements; none
+                            if PORTFOLIO_MEASURED has one */
+  PORTFOLIO_KINDS
+};
+
 /* The order in which the variants are tried: the variant that the rule names, then the others by
    time, variants without a time last. A named variant whose time is more than body->doubted times
    another's stands behind that variant. */
 struct portfolio_order {
   size_t at[PORTFOLIO_BODY_MOST_VARIANTS];
   size_t count; /* all variants of the body */
+  size_t timed; /* the first ones: those with a time, and the one that the rule names */
+  size_t near;  /* the first ones: the named one, and those whose time is near its own */
   bool named;   /* false: the rule names no variant, as when a product of sizes overflows */
 };
 /* CUGEN_ERROR_CONFIG: the rule is not an expression over the config's sizes. */
@@ -61,23 +73,14 @@ struct portfolio_answer {
 int portfolio_serve(struct lookup *lookup, const struct prediction_key *predictions,
                     struct failures *failures, struct portfolio_answer *out, bool *found,
                     cugen_error *err);
-/* Serves by one given portfolio. shipped: the sources need not be the measured ones, and nothing
-   serves if the rule names no variant. */
-int portfolio_serve_by(struct lookup *lookup, const struct portfolio_body *body, bool shipped,
-                       struct failures *failures, struct portfolio_answer *out, bool *found,
-                       cugen_error *err);
+/* Serves by one given portfolio. One that ships may have been measured from other sources; it
+   serves nothing if its rule names no variant, and not by variants without a time. One of another
+   class serves only by variants whose time is near the named one's. */
+int portfolio_serve_by(struct lookup *lookup, const struct portfolio_body *body,
+                       enum portfolio_kind kind, struct failures *failures,
+                       struct portfolio_answer *out, bool *found, cugen_error *err);
 
 /* ---- shipped.c ------------------------------------------------------------------------------ */
-
-/* Which of the portfolios that ship for a shipped config. */
-enum portfolio_kind {
-  PORTFOLIO_MEASURED,  /* of the look-up's class, measured on a GPU of its compute capability */
-  PORTFOLIO_PREDICTED, /* of that class, learnt from predictions for such a GPU */
-  /* measured with other layouts or flags and the same type of elements; none if PORTFOLIO_MEASURED
-     has one */
-  PORTFOLIO_OTHER_CLASS,
-  PORTFOLIO_KINDS
-};
 
 /* The nearest shipped portfolio of a kind: by the number of settings in which its class differs,
    then by the similarity of its GPU. The rule names no variant for problems larger than those from

@@ -246,12 +246,12 @@ void portfolio_shipped_free(struct portfolio_shipped *shipped) {
   *shipped = (struct portfolio_shipped){0};
 }
 
-static int serve_file(struct lookup *l, const char *text, struct failures *failures,
-                      struct portfolio_answer *out, struct text *device, bool *found,
-                      cugen_error *err) {
+static int serve_file(struct lookup *l, const char *text, enum portfolio_kind kind,
+                      struct failures *failures, struct portfolio_answer *out, struct text *device,
+                      bool *found, cugen_error *err) {
   struct portfolio_shipped shipped = {0};
   int status = make_found(l, text, &shipped, err);
-  if (!status) status = portfolio_serve_by(l, &shipped.body, true, failures, out, found, err);
+  if (!status) status = portfolio_serve_by(l, &shipped.body, kind, failures, out, found, err);
   if (*found) text_add(device, shipped.device);
   out->same_model = *found && shipped.same_model;
   portfolio_shipped_free(&shipped);
@@ -266,7 +266,7 @@ int portfolio_serve_shipped(struct lookup *l, enum portfolio_kind kind, struct f
   *found = false;
   int status = list_kind(l, kind, &files, &count, err);
   for (size_t i = 0; i < count && !status && !*found; i++)
-    status = serve_file(l, files[i].text, failures, out, device, found, err);
+    status = serve_file(l, files[i].text, kind, failures, out, device, found, err);
   free(files);
   return status;
 }
@@ -276,7 +276,7 @@ int portfolio_shipped_leaders(struct lookup *l, struct priors *out, cugen_error 
   struct portfolio_order order;
   int status = CUGEN_OK;
   bool any = false;
-  for (int kind = 0; kind < PORTFOLIO_KINDS && !status && !any; kind++)
+  for (int kind = PORTFOLIO_MEASURED; kind < PORTFOLIO_KINDS && !status && !any; kind++)
     status = portfolio_find_shipped(l, (enum portfolio_kind)kind, &shipped, &any, err);
   if (status || !any) return status;
   const struct portfolio_body *body = &shipped.body;
