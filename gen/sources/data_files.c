@@ -1,4 +1,4 @@
-/* Files of data; see data_files.h. */
+/* Keeps the hashes of data files; see data_files.h. */
 #include "data_files.h"
 
 #include <stdlib.h>
@@ -11,14 +11,6 @@ struct data_file {
   struct stat info;
   struct hash hash;
 };
-
-int data_file_open(const struct sources *sources, const char *name, const char *from,
-                   struct source_data *out, cugen_error *err) {
-  struct text path = {0};
-  int status = sources_data_open(sources, name, from, &path, out, err);
-  text_free(&path);
-  return status;
-}
 
 /* A file that is being hashed piece by piece. */
 struct hashing {
@@ -70,7 +62,7 @@ static struct data_file *data_files_find_known(const struct data_files *files, c
    file is not on disk, and is hashed every time. */
 static bool unchanged(const struct data_file *file) {
   struct stat now;
-  return file && stat(file->path, &now) == 0 && now.st_size == file->info.st_size &&
+  return stat(file->path, &now) == 0 && now.st_size == file->info.st_size &&
          now.st_ino == file->info.st_ino && now.st_mtim.tv_sec == file->info.st_mtim.tv_sec &&
          now.st_mtim.tv_nsec == file->info.st_mtim.tv_nsec;
 }
@@ -96,7 +88,6 @@ static void data_files_remember(struct data_files *files, const char *name, cons
   file->path = strdup(path);
   file->info = info;
   file->hash = hash;
-  if (!file->path) file->info.st_size = -1;
 }
 
 struct hash data_file_hash(struct data_files *files, const struct sources *sources,

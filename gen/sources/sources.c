@@ -141,9 +141,9 @@ static int search_end(struct search *search) {
 
 /* ---- Files near to a missing one ------------------------------------------------------------ */
 
-static bool has_ending(const char *name, const char *ending) {
-  const char *own = strrchr(name, '.');
-  return own && strcmp(own, ending) == 0;
+static bool ends_with(const char *name, const char *end) {
+  size_t length = strlen(name), end_length = strlen(end);
+  return length >= end_length && strcmp(name + length - end_length, end) == 0;
 }
 
 /* Returns the nearest of the entries that have the same file ending as the name. */
@@ -152,7 +152,7 @@ static const char *nearest_entry(const char *name, struct dirent *const *entries
   const char **names = calloc((size_t)(count > 0 ? count : 1), sizeof *names);
   size_t alike = 0;
   for (int i = 0; i < count && names && ending; i++)
-    if (has_ending(entries[i]->d_name, ending)) names[alike++] = entries[i]->d_name;
+    if (ends_with(entries[i]->d_name, ending)) names[alike++] = entries[i]->d_name;
   if (names) nearest = text_nearest(name, names, alike);
   free(names);
   return nearest;
@@ -188,11 +188,6 @@ static char *near_beside(const char *from, const char *name) {
 }
 
 /* ---- Configs -------------------------------------------------------------------------------- */
-
-static bool ends_with(const char *name, const char *end) {
-  size_t length = strlen(name), end_length = strlen(end);
-  return length >= end_length && strcmp(name + length - end_length, end) == 0;
-}
 
 /* Tries the name with .lua, and the name as given if that differs. The name with .lua comes first,
    because a program "matmul" may lie beside "matmul.lua". */
@@ -379,27 +374,29 @@ static void try_beside(struct search *search, const char *name, const char *from
   text_free(&folder);
 }
 
-/* Returns whether the file cannot be meant: a config is not suggested for a template, because
-   axpy.lua lies beside axpy.cu in every folder. */
-static bool is_other_kind(const char *name, const char *file) {
-  return ends_with(file, ".lua") && !ends_with(name, ".lua");
-}
-
-static const char *nearest_template(const struct source_file *files, const char *name) {
+/* Returns the nearest of the shipped templates and of the files in memory, or of the files that
+   shipped configs include. A config is not suggested for a template, because axpy.lua lies beside
+   axpy.cu in every folder. */
+static const char *nearest_known(const struct source_file *files, const char *name, bool include) {
   enum { MOST = 256 };
-  const char *names[MOST];
-  size_t count = 0, folder = strlen("templates/");
-  for (const struct embedded_file *file = embedded_files; file->path && count < MOST; file++)
-    if (strncmp(file->path, "templates/", folder) == 0) names[count++] = file->path + folder;
-  for (; files && count < MOST; files = files->older)
-    if (!is_other_kind(name, files->name)) names[count++] = files->name;
+  const char *names[MOST], *folder = include ? "configs/" : "templates/";
+  size_t count = 0;
+  for (const struct embedded_file *file = embedded_files; file->path && count < MOST; file++) {
+    const char *within = file->path + strlen(folder);
+    if (strncmp(file->path, folder, strlen(folder)) == 0 && (!include || strchr(within, '/')))
+      names[count++] = within;
+  }
+  for (; files && !include && count < MOST; files = files->older)
+    if (!ends_with(files->name, ".lua") || ends_with(name, ".lua")) names[count++] = files->name;
   return text_nearest(name, names, count);
 }
 
-static int template_missing(const struct search *search, const char *what, const char *name,
-                            const char *from) {
+/* Reports that no `what` of that name was found: a template or data file, or with `include` a file
+   that a config includes. from: the file that names it; NULL: none. */
+static int report_missing(const struct search *search, const char *what, const char *name,
+                          const char *from, bool include) {
   char *beside = from && !sources_holds(search->files, from) ? near_beside(from, name) : NULL;
-  const char *nearest = beside ? beside : nearest_template(search->files, name);
+  const char *nearest = beside ? beside : nearest_known(search->files, name, include);
   error_set(search->err, CUGEN_ERROR_MISSING, "no %s '%s': looked for %s", what, name,
             text_get(&search->looked));
   if (nearest) error_append(search->err, " (nearest '%s')", nearest);
@@ -438,22 +435,12 @@ static int find_beside(const struct sources *sources, const char *what, const ch
   if (from && !in_memory) try_beside(search, name, from);
   try_shipped(search, "templates", name);
   int status = search_end(search);
-  if (!status && !search->found) status = template_missing(search, what, name, from);
+  if (!status && !search->found) status = report_missing(search, what, name, from, false);
   text_free(&search->looked);
   return status;
 }
 
 /* ---- Files that a config includes ----------------------------------------------------------- */
-
-static const char *nearest_include(const char *name) {
-  enum { MOST = 256 };
-  const char *names[MOST];
-  size_t count = 0, folder = strlen("configs/");
-  for (const struct embedded_file *file = embedded_files; file->path && count < MOST; file++)
-    if (strncmp(file->path, "configs/", folder) == 0 && strchr(file->path + folder, '/'))
-      names[count++] = file->path + folder;
-  return text_nearest(name, names, count);
-}
 
 static void try_include(struct search *search, const struct include_wanted *wanted) {
   struct text folder = {0};
@@ -465,18 +452,6 @@ static void try_include(struct search *search, const struct include_wanted *want
   }
   try_shipped(search, wanted->shipped ? text_get(&folder) : "configs", wanted->name);
   text_free(&folder);
-}
-
-static int include_missing(const struct search *search, const struct include_wanted *wanted) {
-  const char *name = wanted->name;
-  char *beside =
-      sources_holds(search->files, wanted->from) ? NULL : near_beside(wanted->from, name);
-  const char *nearest = beside ? beside : nearest_include(name);
-  error_set(search->err, CUGEN_ERROR_MISSING, "no file '%s': looked for %s", name,
-            text_get(&search->looked));
-  if (nearest) error_append(search->err, " (nearest '%s')", nearest);
-  free(beside);
-  return CUGEN_ERROR_MISSING;
 }
 
 int sources_include(const struct sources *sources, const struct include_wanted *wanted,
@@ -501,7 +476,8 @@ int sources_include(const struct sources *sources, const struct include_wanted *
   if (folder.failed) search.status = error_memory(err);
   try_include(&search, wanted);
   int status = search_end(&search);
-  if (!status && !search.found) status = include_missing(&search, wanted);
+  if (!status && !search.found)
+    status = report_missing(&search, "file", wanted->name, wanted->from, true);
   *shipped = search.shipped;
   text_free(&search.looked);
   text_free(&folder);
@@ -586,12 +562,13 @@ int sources_template(const struct sources *sources, const char *name, const char
 
 int sources_data_open(const struct sources *sources, const char *name, const char *config,
                       struct text *path, struct source_data *out, cugen_error *err) {
-  struct text nothing = {0};
+  struct text nothing = {0}, own = {0};
   struct search search = {
-      .path = path, .content = &nothing, .data = out, .most = SIZE_DATA, .err = err};
+      .path = path ? path : &own, .content = &nothing, .data = out, .most = SIZE_DATA, .err = err};
   *out = (struct source_data){.fd = -1};
   int status = find_in_tree(sources, "data file", name, config, config, &search);
   text_free(&nothing);
+  text_free(&own);
   return status;
 }
 

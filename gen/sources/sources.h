@@ -79,8 +79,8 @@ struct source_data {
   const char *memory;
   size_t bytes;
 };
-/* Opens a data file, which is searched like a template. Call sources_data_close also after a
-   failure. */
+/* Opens a data file, which is searched like a template and may have at most 4 GiB. path may be
+   NULL. Call sources_data_close also after a failure. */
 int sources_data_open(const struct sources *sources, const char *name, const char *config,
                       struct text *path, struct source_data *out, cugen_error *err);
 /* Reads `bytes` bytes at `offset`. CUGEN_ERROR_IO: the file has become too short. Several threads

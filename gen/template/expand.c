@@ -316,7 +316,7 @@ static int find_data_file(const struct expansion *x, const char *file, struct co
   const struct sources *sources = x->expander->sources;
   if (data_file_hash(&x->expander->data_files, sources, file, x->config->path).hex[0])
     return CUGEN_OK;
-  int status = data_file_open(sources, file, x->config->path, &data, x->err);
+  int status = sources_data_open(sources, file, x->config->path, NULL, &data, x->err);
   sources_data_close(&data);
   if (status) config_prefix(x->err, line, "data of '%s'", name);
   return status;

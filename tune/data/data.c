@@ -12,7 +12,7 @@
 #include "base/system.h"
 #include "dataset_buffers.h"
 #include "elements.h"
-#include "gen/sources/data_files.h"
+#include "gen/sources/sources.h"
 #include "parallel_for.h"
 #include "results.h"
 
@@ -435,8 +435,8 @@ static int copy_raw(struct making *m, const struct source_data *file) {
 
 static int make_file(struct making *m) {
   struct source_data file;
-  int status =
-      data_file_open(m->request->sources, m->data->file, m->request->config->path, &file, m->err);
+  int status = sources_data_open(m->request->sources, m->data->file, m->request->config->path, NULL,
+                                 &file, m->err);
   if (!status) status = npy_is_name(m->data->file) ? copy_npy(m, &file) : copy_raw(m, &file);
   sources_data_close(&file);
   return status;
