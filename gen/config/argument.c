@@ -121,18 +121,12 @@ static void check_attributes(struct build *build, const struct config_argument *
   for (int i = 0; i < ATTRIBUTE_COUNT; i++)
     if (attributes[i].kinds & 1u << argument->kind) known[count++] = attributes[i].name;
   const char *odd = unknown_key(build, lua_gettop(build->L), known, count);
-  if (!odd) return;
-  for (int i = 0; i < ATTRIBUTE_COUNT; i++)
+  for (int i = 0; i < ATTRIBUTE_COUNT && odd; i++)
     if (strcmp(attributes[i].name, odd) == 0)
       build_fail(build, "%s \"%s\" cannot have '%s': that is not for this kind of argument",
                  keyword, argument->name, odd);
-  const char *nearest = text_nearest(odd, known, count);
-  if (nearest)
-    build_fail(build, "unknown attribute '%s' of %s \"%s\" (nearest '%s')", odd, keyword,
-               argument->name, nearest);
-  build_fail(build, "%s%s%s of %s \"%s\"; attributes are %s",
-             *odd ? "unknown attribute '" : "a value without 'name ='", odd, *odd ? "'" : "",
-             keyword, argument->name, build_join(build, known, count));
+  refuse_unknown_key(build, "attribute", build_text(build, "%s \"%s\"", keyword, argument->name),
+                     known, count);
 }
 
 /* ---- Required attributes -------------------------------------------------------------------- */
@@ -179,6 +173,11 @@ bool is_argument(enum keyword_id id) {
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
     if (kinds[i].keyword == id) return true;
   return false;
+}
+
+size_t argument_names(const struct config *config, const char **names) {
+  for (size_t i = 0; i < config->argument_count; i++) names[i] = config->arguments[i].name;
+  return config->argument_count;
 }
 
 static cugen_argument_kind argument_kind_of(enum keyword_id id) {

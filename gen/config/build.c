@@ -120,7 +120,6 @@ int build_run(struct build *build, build_reader *read, cugen_error *err) {
   }
   text_free(&build->noted);
   free(build->names);
-  free(build->seen);
   return status ? error_copy(err, &build->error) : CUGEN_OK;
 }
 

@@ -51,8 +51,7 @@ struct build {
   const struct expr_functions *functions; /* of expressions */
   struct scope_name *names; /* the names of the kernel, followed by those of the current
                                implementation */
-  size_t name_count, name_capacity;
-  const char **seen;              /* names that expressions see, for suggestions */
+  size_t name_count;
   struct config_derived *derived; /* derived names and restrictions that all implementations
                                      share */
   size_t derived_count;
@@ -194,6 +193,13 @@ const struct expr *read_field_expr(struct build *build, int table, const char *k
 /* Returns the first key, in the order of strcmp, that is not among the known keys; NULL if all are
    known. "" stands for a key that is not a string. */
 const char *unknown_key(struct build *build, int table, const char *const *known, size_t count);
+/* Refuses the table on top of the stack if it has a key that is none of the known ones. noun: the
+   kind of the keys, such as "attribute"; owner: whose they are, such as "tensor \"A\"", or "". */
+void refuse_unknown_key(struct build *build, const char *noun, const char *owner,
+                        const char *const *known, size_t count);
+/* Like refuse_unknown_key, and refuses a value that is no table. example: of the declaration. */
+void refuse_odd_table(struct build *build, const char *noun, const char *owner, const char *example,
+                      const char *const *known, size_t count);
 /* Refuses a table with a key that is not a problem of this kernel. who: the declaration that holds
    the table, such as "check". */
 void refuse_unknown_problem(struct build *build, int table, const char *who);
@@ -234,7 +240,8 @@ void scope_check_generated(struct build *build);
 int scope_parse(struct build *build, const char *source, struct expr **out);
 /* Returns the symbol that expressions see under the name. build: a struct build. */
 struct expr_symbol scope_symbol(void *build, const char *name);
-/* Returns the names that expressions see; the list is valid until the next name is added. */
+/* Returns the names that expressions see. The list belongs to the arena; NULL with a count of 0:
+   memory is out. */
 const char *const *scope_names(void *build, size_t *count);
 const char *scope_nearest(struct build *build, const char *name);
 /* functions.c. The functions conflicts, least_pad and sectors. */
@@ -258,6 +265,9 @@ void read_problem_sets(struct build *build, const struct list *list);
 void read_tries(struct build *build, const struct list *list);
 /* argument.c */
 bool is_argument(enum keyword_id id);
+/* Lists the names of the arguments read so far, for suggestions; names has KERNEL_MAX_ARGUMENTS
+   elements. Returns their number. */
+size_t argument_names(const struct config *config, const char **names);
 item_reader read_argument, read_own_scalar; /* own: of the implementation */
 /* data.c. Reads an attribute of the argument that is being read, whose shape is known. The
    attribute's value is on top of the stack. */

@@ -76,21 +76,10 @@ static int open_language(lua_State *L) {
   return include_open(L);
 }
 
-static int run_chunk(struct includes *includes, const char *content, size_t length,
-                     cugen_error *err) {
-  struct sandbox *sandbox = includes->sandbox;
-  lua_pushcfunction(sandbox_state(sandbox), open_language);
-  lua_pushlightuserdata(sandbox_state(sandbox), includes);
-  int status = sandbox_call(sandbox, 1, 0, CUGEN_ERROR_CONFIG, err);
-  if (!status)
-    status =
-        sandbox_load(sandbox, includes->files[0].path, content, length, 0, CUGEN_ERROR_CONFIG, err);
-  return status ? status : sandbox_call(sandbox, 0, 0, CUGEN_ERROR_CONFIG, err);
-}
-
 static int config_run(struct includes *includes, const char *content, size_t length,
                       cugen_error *err) {
-  int status = run_chunk(includes, content, length, err);
+  int status = sandbox_run(includes->sandbox, open_language, includes, includes->files[0].path,
+                           content, length, CUGEN_ERROR_CONFIG, err);
   if (status && includes->failed) status = error_copy(err, &includes->error);
   if (status) suggest_repair(err);
   return status;
@@ -224,6 +213,18 @@ int config_open(const struct sources *sources, const char *name, struct config *
   text_free(&path);
   text_free(&content);
   return status;
+}
+
+const struct config_problem *config_find_problem(const struct config *config, const char *name) {
+  for (size_t i = 0; i < config->problem_count; i++)
+    if (strcmp(config->problems[i].name, name) == 0) return &config->problems[i];
+  return NULL;
+}
+
+const struct config_argument *config_find_argument(const struct config *config, const char *name) {
+  for (size_t i = 0; i < config->argument_count; i++)
+    if (strcmp(config->arguments[i].name, name) == 0) return &config->arguments[i];
+  return NULL;
 }
 
 /* The config itself lies in its arena, too. */

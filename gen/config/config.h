@@ -485,6 +485,10 @@ void problem_print_short(const struct config *config, const struct problem *prob
 /* Appends "on the check problem rows=5 cols=203: ", which precedes a message about that problem. */
 void problem_add_check(const struct config *config, const struct problem *check, struct text *out);
 
+/* Return the problem parameter or the argument of that name; NULL: there is none. */
+const struct config_problem *config_find_problem(const struct config *config, const char *name);
+const struct config_argument *config_find_argument(const struct config *config, const char *name);
+
 /* Returns whether the config says what the right results are. */
 bool config_has_results(const struct config *config);
 /* Returns whether results can be checked, because there are right ones or a verify kernel. */
@@ -605,6 +609,16 @@ int config_steps(const struct config_launch *launch, const struct value *slots, 
 int config_pass(const struct config *config, const struct config_implementation *implementation,
                 const struct config_launch *launch, const struct kernel_argument *arguments,
                 const struct value *slots, struct kernel_parameter *out, cugen_error *err);
+
+/* Return whether arguments of the kind have data before a launch, and whether they have results
+   after it. */
+static inline bool config_has_data(cugen_argument_kind kind) {
+  return kind == CUGEN_ARGUMENT_INPUT || kind == CUGEN_ARGUMENT_INOUT ||
+         kind == CUGEN_ARGUMENT_CONSTANT;
+}
+static inline bool config_has_result(cugen_argument_kind kind) {
+  return kind == CUGEN_ARGUMENT_OUTPUT || kind == CUGEN_ARGUMENT_INOUT;
+}
 
 /* Returns whether the argument is a scalar of dtype "index", whose type is index_t. */
 bool config_is_index(const struct config_argument *argument);

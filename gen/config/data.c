@@ -45,10 +45,9 @@ static struct expr_symbol find_coordinate(struct reading *r, const char *name) {
 }
 
 static const struct config_argument *find_readable(const struct reading *r, const char *name) {
-  const struct config_argument *arguments = r->build->config->arguments;
-  for (size_t i = 0; i < r->readable; i++)
-    if (strcmp(arguments[i].name, name) == 0) return &arguments[i];
-  return NULL;
+  const struct config *config = r->build->config;
+  const struct config_argument *argument = config_find_argument(config, name);
+  return argument && (size_t)(argument - config->arguments) < r->readable ? argument : NULL;
 }
 
 static struct expr_symbol data_find_symbol(void *context, const char *name) {
@@ -73,17 +72,12 @@ static const char *const *data_list_names(void *context, size_t *count) {
   return scope_names(((struct reading *)context)->build, count);
 }
 
-static bool data_has_data(const struct config_argument *argument) {
-  return argument->kind == CUGEN_ARGUMENT_INPUT || argument->kind == CUGEN_ARGUMENT_INOUT ||
-         argument->kind == CUGEN_ARGUMENT_CONSTANT;
-}
-
 static bool data_find_buffer(void *context, const char *name, int *buffer, int *rank,
                              struct text *why) {
   struct reading *r = context;
   const struct config *config = r->build->config;
   const struct config_argument *argument = find_readable(r, name);
-  if (!argument || !data_has_data(argument)) {
+  if (!argument || !config_has_data(argument->kind)) {
     text_addf(why, "\"%.100s\" is no input, inout or constant", name);
     if (r->readable < config->argument_count)
       text_addf(why, " that is declared before \"%s\"", r->argument->name);
@@ -174,31 +168,21 @@ void read_data_generator(struct build *build, void *object, const char *what) {
   take_kind(build, argument, DATA_GENERATOR);
   const char *text = read_string(build, what);
   for (size_t i = 0; i + 1 < build->config->argument_count; i++)
-    if (data_has_data(&build->config->arguments[i])) argument->data.reads |= 1u << i;
+    if (config_has_data(build->config->arguments[i].kind)) argument->data.reads |= 1u << i;
   read_kernel_file(build, what, text, &argument->data.file, &argument->data.generator);
 }
 
 /* ---- reference { y = "2 * x[i0]", z = "z.npy" } ---------------------------------------------- */
 
-static bool data_is_result(const struct config_argument *argument) {
-  return argument->kind == CUGEN_ARGUMENT_OUTPUT || argument->kind == CUGEN_ARGUMENT_INOUT;
-}
-
-static const struct config_argument *find_result(const struct config *config, const char *name) {
-  for (size_t i = 0; i < config->argument_count; i++)
-    if (data_is_result(&config->arguments[i]) && strcmp(config->arguments[i].name, name) == 0)
-      return &config->arguments[i];
-  return NULL;
-}
-
 /* Reads the result of the output whose name is below the top of the stack. */
 static void read_answer(struct build *build, struct config_data *answers) {
   lua_State *L = build->L;
   const char *name = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : NULL;
-  const struct config_argument *argument = name ? find_result(build->config, name) : NULL;
+  const struct config_argument *argument = name ? config_find_argument(build->config, name) : NULL;
   if (!name)
     build_fail(build, "reference: each result has its output's name: { y = \"2 * x[i0]\" }");
-  if (!argument) build_fail(build, "reference: '%s' is no output or inout", name);
+  if (!argument || !config_has_result(argument->kind))
+    build_fail(build, "reference: '%s' is no output or inout", name);
   struct config_data *answer = &answers[argument - build->config->arguments];
   const char *what = build_text(build, "reference of '%.64s'", name);
   answer->file = read_string(build, what);
@@ -217,7 +201,7 @@ void read_answers(struct build *build) {
   config->answers = answers;
   for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1)) read_answer(build, answers);
   for (size_t i = 0; i < config->argument_count; i++)
-    if (data_is_result(&config->arguments[i]) && answers[i].kind == DATA_FILL)
+    if (config_has_result(config->arguments[i].kind) && answers[i].kind == DATA_FILL)
       build_fail(build, "reference: the result of '%s' is missing", config->arguments[i].name);
 }
 

@@ -240,12 +240,8 @@ int device_file_parse(const char *path, const char *content, size_t length, stru
   *out = (struct gpu_model){0};
   int status = sandbox_open(0, 0, &sandbox, err);
   if (status) return status;
-  lua_State *L = sandbox_state(sandbox);
-  lua_pushcfunction(L, open_figures);
-  lua_pushlightuserdata(L, &reader);
-  status = sandbox_call(sandbox, 1, 0, CUGEN_ERROR_CONFIG, err);
-  if (!status) status = sandbox_load(sandbox, path, content, length, 0, CUGEN_ERROR_CONFIG, err);
-  if (!status) status = sandbox_call(sandbox, 0, 0, CUGEN_ERROR_CONFIG, err);
+  status =
+      sandbox_run(sandbox, open_figures, &reader, path, content, length, CUGEN_ERROR_CONFIG, err);
   sandbox_close(sandbox);
   if (!status) add_capability(&reader);
   if (!status) status = check_complete(&reader, path, err);

@@ -48,20 +48,14 @@ static bool fit_value(struct fit *f, const struct expr *expr, size_t size, int64
   return !status;
 }
 
-static int64_t fit_size(const struct fit *f, size_t size) {
-  return f->slots[(size_t)f->config->first_problem + size].integer;
-}
-
 /* Returns whether another value of the size changes the expression: select(...) may hide it. */
 static bool fit_depends(struct fit *f, const struct expr *expr, size_t size) {
-  size_t count;
   int64_t here, there;
-  const int *slots = expr_slots(expr, &count), slot = f->config->first_problem + (int)size;
-  bool mentioned = false;
-  for (size_t i = 0; i < count; i++) mentioned = mentioned || slots[i] == slot;
-  const int64_t now = fit_size(f, size), other = now < INT64_MAX / 4 ? 2 * now + 1 : 1;
-  return mentioned && fit_value(f, expr, size, now, &here) &&
-         fit_value(f, expr, size, other, &there) && here != there;
+  const int64_t now = f->slots[(size_t)f->config->first_problem + size].integer,
+                other = now < INT64_MAX / 4 ? 2 * now + 1 : 1;
+  return expr_sees(expr, f->config->first_problem + (int)size) &&
+         fit_value(f, expr, size, now, &here) && fit_value(f, expr, size, other, &there) &&
+         here != there;
 }
 
 /* Returns whether the size's only value with this result is x. */

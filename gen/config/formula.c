@@ -11,7 +11,6 @@
 struct reading {
   struct build *build;
   struct config_formula *formula;
-  const char **names; /* the names that the body sees, for suggestions */
 };
 
 /* ---- combine(a, b) -------------------------------------------------------------------------- */
@@ -69,13 +68,6 @@ static int find_parameter(const struct config_formula *formula, const char *name
   return -1;
 }
 
-static const struct config_argument *formula_find_argument(const struct config *config,
-                                                           const char *name) {
-  for (size_t i = 0; i < config->argument_count; i++)
-    if (strcmp(config->arguments[i].name, name) == 0) return &config->arguments[i];
-  return NULL;
-}
-
 static struct expr_symbol formula_find_symbol(void *context, const char *name) {
   const struct reading *r = context;
   const struct config *config = r->build->config;
@@ -84,7 +76,7 @@ static struct expr_symbol formula_find_symbol(void *context, const char *name) {
     return (struct expr_symbol){.kind = SYMBOL_SLOT, .slot = FORMULA_PARAMETER + parameter};
   struct expr_symbol symbol = scope_symbol(r->build, name);
   const struct config_argument *argument =
-      symbol.kind == SYMBOL_UNKNOWN ? formula_find_argument(config, name) : NULL;
+      symbol.kind == SYMBOL_UNKNOWN ? config_find_argument(config, name) : NULL;
   if (!argument || argument->struct_name) return symbol;
   if (argument->kind != CUGEN_ARGUMENT_SCALAR) return (struct expr_symbol){.kind = SYMBOL_BUFFER};
   return (struct expr_symbol){.kind = SYMBOL_SLOT,
@@ -96,13 +88,15 @@ static const char *const *formula_list_names(void *context, size_t *count) {
   const struct config *config = r->build->config;
   size_t seen;
   const char *const *names = scope_names(r->build, &seen);
+  const size_t most = FORMULA_MOST + config->argument_count + seen;
+  const char **all = arena_array(r->build->arena, most, sizeof *all);
   *count = 0;
-  for (size_t i = 0; i < r->formula->parameter_count; i++)
-    r->names[(*count)++] = r->formula->parameters[i];
-  for (size_t i = 0; i < config->argument_count; i++)
-    r->names[(*count)++] = config->arguments[i].name;
-  for (size_t i = 0; i < seen; i++) r->names[(*count)++] = names[i];
-  return r->names;
+  for (size_t i = 0; i < r->formula->parameter_count && all; i++)
+    all[(*count)++] = r->formula->parameters[i];
+  for (size_t i = 0; i < config->argument_count && all; i++)
+    all[(*count)++] = config->arguments[i].name;
+  for (size_t i = 0; i < seen && all; i++) all[(*count)++] = names[i];
+  return all;
 }
 
 static bool formula_read_indices(const struct config_formula *formula, const char *const *names,
@@ -128,7 +122,7 @@ static bool formula_read_indices(const struct config_formula *formula, const cha
 static const struct config_argument *formula_find_buffer(const struct reading *r, const char *name,
                                                          struct text *why) {
   const struct config *config = r->build->config;
-  const struct config_argument *argument = formula_find_argument(config, name);
+  const struct config_argument *argument = config_find_argument(config, name);
   const char *names[KERNEL_MAX_ARGUMENTS];
   size_t count = 0;
   if (argument &&
@@ -170,8 +164,7 @@ static bool find_element(void *context, const char *name, const char *const *ind
 /* Reads the string on top of the stack. */
 static void formula_read_body(struct build *build, struct config_formula *formula,
                               const char *what) {
-  const size_t most = FORMULA_MOST + KERNEL_MAX_ARGUMENTS + build->name_count + DEVICE_FACT_COUNT;
-  struct reading r = {build, formula, build_array(build, most, sizeof *r.names)};
+  struct reading r = {build, formula};
   const struct expr_scope scope = {formula_find_symbol, formula_list_names, &r};
   const char *source = read_string(build, what);
   struct expr *expr;

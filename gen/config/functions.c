@@ -109,19 +109,13 @@ static int question_evaluate(const void *context, const struct value *slots, str
 
 /* ---- Reading -------------------------------------------------------------------------------- */
 
-static const struct config_argument *named_argument(const struct build *build, const char *name) {
-  for (size_t i = 0; i < build->config->argument_count; i++)
-    if (strcmp(build->config->arguments[i].name, name) == 0) return &build->config->arguments[i];
-  return NULL;
-}
-
 static bool find_shared(const struct build *build, const char *name, struct question *q,
                         struct text *why) {
   const struct config_implementation *implementation = build->implementation;
   for (size_t i = 0; i < implementation->shared_count && !q->shared; i++)
     if (strcmp(implementation->shared[i].name, name) == 0) q->shared = &implementation->shared[i];
   if (!q->shared) {
-    if (named_argument(build, name))
+    if (config_find_argument(build->config, name))
       return text_addf(why, "\"%s\" is an argument: sectors asks about those", name), false;
     text_addf(why, "no shared array \"%.64s\" is declared", name);
     if (implementation->shared_count) text_add(why, " so far; there are");
@@ -143,7 +137,7 @@ static bool find_shared(const struct build *build, const char *name, struct ques
 static bool find_argument(const struct build *build, const char *name, struct question *q,
                           struct text *why) {
   const struct config *config = build->config;
-  q->argument = named_argument(build, name);
+  q->argument = config_find_argument(config, name);
   if (q->argument && q->argument->rank) return true;
   if (q->argument) return text_addf(why, "\"%s\" is a scalar", name), false;
   for (size_t i = 0; i < build->implementation->shared_count; i++)

@@ -65,10 +65,8 @@ static void read_shared(struct build *build, const struct list *list) {
 
 static void check_arguments(struct build *build) {
   const struct config *config = build->config;
-  for (size_t i = 0; i < config->argument_count; i++) {
-    cugen_argument_kind kind = config->arguments[i].kind;
-    if (kind == CUGEN_ARGUMENT_OUTPUT || kind == CUGEN_ARGUMENT_INOUT) return;
-  }
+  for (size_t i = 0; i < config->argument_count; i++)
+    if (config_has_result(config->arguments[i].kind)) return;
   build_fail(build, "kernel \"%s\" has no output: %s", config->name,
              config_keywords[KEYWORD_output].example);
 }

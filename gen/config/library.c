@@ -23,17 +23,15 @@ void library_check_parts(struct build *build, const struct list *list, const cha
 static size_t read_named(struct build *build, const char *what, enum library_kind kind) {
   const struct config *config = build->config;
   const char *name = read_string(build, what), *names[KERNEL_MAX_ARGUMENTS];
-  for (size_t i = 0; i < config->argument_count; i++) {
-    const bool scalar = config->arguments[i].kind == CUGEN_ARGUMENT_SCALAR;
-    names[i] = config->arguments[i].name;
-    if (strcmp(names[i], name) != 0) continue;
-    if (scalar != (kind == LIBRARY_SCALAR))
-      build_fail(build, "%s is '%s', which is %s: it takes %s", what, name,
-                 scalar ? "a scalar" : "a buffer", scalar ? "a buffer" : "a scalar");
-    return i;
-  }
-  build_fail_name(build, name, names, config->argument_count,
-                  "%s is '%.80s', which is no argument of this kernel", what, name);
+  const struct config_argument *argument = config_find_argument(config, name);
+  if (!argument)
+    build_fail_name(build, name, names, argument_names(config, names),
+                    "%s is '%.80s', which is no argument of this kernel", what, name);
+  const bool scalar = argument->kind == CUGEN_ARGUMENT_SCALAR;
+  if (scalar != (kind == LIBRARY_SCALAR))
+    build_fail(build, "%s is '%s', which is %s: it takes %s", what, name,
+               scalar ? "a scalar" : "a buffer", scalar ? "a buffer" : "a scalar");
+  return (size_t)(argument - config->arguments);
 }
 
 static void read_field(struct build *build, int table, const struct library_field *field,
@@ -71,13 +69,9 @@ void read_library(struct build *build, const struct item *item, void *out) {
   read->id = id;
   read->requirement = (struct config_requirement){.line = build->line, .text = what};
   ((struct config_implementation *)out)->library = read;
-  if (lua_type(build->L, table) != LUA_TTABLE)
-    build_fail(build, "%s needs its fields in braces: %s", what,
-               item->declaration->keyword->example);
   for (size_t i = 0; i < library->field_count; i++) known[i] = library->fields[i].name;
-  const char *odd = unknown_key(build, table, known, library->field_count);
-  if (odd)
-    build_fail_name(build, odd, known, library->field_count, "%s has no field '%s'", what, odd);
+  refuse_odd_table(build, "field", what, item->declaration->keyword->example, known,
+                   library->field_count);
   for (size_t i = 0; i < library->field_count; i++)
     read_field(build, table, &library->fields[i], what, read, i);
 }

@@ -205,13 +205,7 @@ static void options_read_options(struct build *build, const struct item *item, v
   if (lua_type(build->L, table) != LUA_TTABLE)
     build_fail(build, "options stand in braces: %s", item->declaration->keyword->example);
   for (int i = 0; i < COMPILE_OPTION_COUNT; i++) names[i] = options[i].name;
-  const char *odd = unknown_key(build, table, names, ALL);
-  const char *nearest = odd ? text_nearest(odd, names, ALL) : NULL;
-  if (nearest) build_fail(build, "unknown option '%s' (nearest '%s')", odd, nearest);
-  if (odd)
-    build_fail(build, "%s%s%s; options are %s",
-               *odd ? "unknown option '" : "an option without 'name ='", odd, *odd ? "'" : "",
-               build_join(build, names, ALL));
+  refuse_unknown_key(build, "option", "", names, ALL);
   for (int i = 0; i < ALL; i++) {
     if (!push_field(build, table, names[i])) continue;
     if (i == DEFINE)
@@ -356,27 +350,16 @@ int config_flags(const struct config_compile *compile, bool reference, const str
   return out->failed ? error_memory(err) : CUGEN_OK;
 }
 
-/* Returns whether the headers that a compiler reads before the source ask for the macro, so that a
-   line in the source would be too late. This holds for some macros of NVRTC and of the cpu device.
-   Other macros are not passed as flags, because -DT=float, say, would break the templates in those
-   headers. */
-static bool is_asked_early(const char *macro, int length) {
-  static const char *const names[] = {"NDEBUG"};
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-    if (strlen(names[i]) == (size_t)length && memcmp(names[i], macro, (size_t)length) == 0)
-      return true;
-  return false;
-}
-
 /* Adds a macro as a line in front of the source, so that compilers can report the place of an error
-   in it; and as a flag if the macro must be known earlier. */
+   in it. NDEBUG is also a flag, because headers that a compiler reads before the source ask for it.
+   No other macro is: -DT=float, say, would break the templates in those headers. */
 static void put_define(struct config_line line, const char *macro, struct text *lines,
                        struct text *flags) {
   const int length = (int)strcspn(macro, "=");
   const char *value = macro[length] ? macro + length + 1 : "1";
   source_add_line(lines, line.number, line.path);
   text_addf(lines, "#define %.*s %s\n", length, macro, value);
-  if (is_asked_early(macro, length) && !strpbrk(value, " \t"))
+  if (length == 6 && memcmp(macro, "NDEBUG", 6) == 0 && !strpbrk(value, " \t"))
     text_addf(flags, "%s-D%.*s=%s", flags->length ? " " : "", length, macro, value);
 }
 

@@ -38,19 +38,18 @@ bool sees_step(const struct config_launch *launch) {
 static bool pass_find_argument(const struct config *config,
                                const struct config_implementation *implementation, const char *name,
                                size_t *out) {
-  for (*out = 0; *out < config->argument_count; ++*out)
-    if (strcmp(config->arguments[*out].name, name) == 0) return true;
-  for (size_t i = 0; i < implementation->own_count; i++, ++*out)
-    if (strcmp(implementation->own[i].name, name) == 0) return true;
-  return false;
+  const struct config_argument *argument = config_find_argument(config, name);
+  size_t own = 0;
+  while (own < implementation->own_count && strcmp(implementation->own[own].name, name) != 0) own++;
+  *out = argument ? (size_t)(argument - config->arguments) : config->argument_count + own;
+  return argument || own < implementation->own_count;
 }
 
 static _Noreturn void no_argument(struct build *build, const char *name) {
   const struct config *config = build->config;
   const struct config_implementation *implementation = build->implementation;
   const char *names[KERNEL_MAX_ARGUMENTS];
-  size_t count = 0;
-  for (size_t i = 0; i < config->argument_count; i++) names[count++] = config->arguments[i].name;
+  size_t count = argument_names(config, names);
   for (size_t i = 0; i < implementation->own_count; i++)
     names[count++] = implementation->own[i].name;
   build_fail_name(build, name, names, count,
@@ -72,9 +71,8 @@ static bool pass_is_number(const struct build *build, const char *name) {
   for (size_t i = 0; i < implementation->tunable_count; i++)
     if (strcmp(implementation->tunables[i].name, name) == 0)
       return !is_word_tunable(&implementation->tunables[i]);
-  for (size_t i = 0; i < build->config->problem_count; i++)
-    if (strcmp(build->config->problems[i].name, name) == 0) return config_is_size(build->config, i);
-  return false;
+  const struct config_problem *problem = config_find_problem(build->config, name);
+  return problem && config_is_size(build->config, (size_t)(problem - build->config->problems));
 }
 
 /* Reads the value on top of the stack: the name of an argument, or an expression that gives one. */

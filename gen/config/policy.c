@@ -20,9 +20,7 @@ static const char *const examples[KINDS] = {
 
 static void policy_read_distance(struct build *build, int table, enum policy_kind kind) {
   static const char *const known[] = {"distance"};
-  const char *odd = unknown_key(build, table, known, 1);
-  if (odd)
-    build_fail_name(build, odd, known, 1, "unknown field '%s' of policy \"%s\"", odd, kinds[kind]);
+  refuse_unknown_key(build, "field", build_text(build, "policy \"%s\"", kinds[kind]), known, 1);
   if (!push_field(build, table, "distance"))
     build_fail(build, "policy \"%s\" has no distance: %s", kinds[kind], examples[kind]);
   const struct value value =

@@ -209,10 +209,9 @@ static int unknown_problem(const struct config *config, const char *whole, const
 /* Applies a setting. name and text are parts of `whole`, each ended by a NUL. */
 static int apply_setting(const struct config *config, const char *whole, const char *name,
                          const char *text, struct problem *out, cugen_error *err) {
-  for (size_t i = 0; i < config->problem_count; i++)
-    if (strcmp(config->problems[i].name, name) == 0)
-      return set_value(&(struct given){config, &config->problems[i], whole, text, err}, out);
-  return unknown_problem(config, whole, name, text, err);
+  const struct config_problem *problem = config_find_problem(config, name);
+  return problem ? set_value(&(struct given){config, problem, whole, text, err}, out)
+                 : unknown_problem(config, whole, name, text, err);
 }
 
 /* Copies all settings into `strings`, with a NUL in place of "=" and behind each setting. Values

@@ -218,6 +218,28 @@ const char *unknown_key(struct build *build, int table, const char *const *known
   return first;
 }
 
+void refuse_unknown_key(struct build *build, const char *noun, const char *owner,
+                        const char *const *known, size_t count) {
+  const char *odd = unknown_key(build, lua_gettop(build->L), known, count);
+  const char *nearest = odd ? text_nearest(odd, known, count) : NULL;
+  const char *of = *owner ? " of " : "";
+  if (nearest)
+    build_fail(build, "unknown %s '%s'%s%s (nearest '%s')", noun, odd, of, owner, nearest);
+  if (odd && !*odd)
+    build_fail(build, "a value without 'name ='%s%s; %ss are %s", of, owner, noun,
+               build_join(build, known, count));
+  if (odd)
+    build_fail(build, "unknown %s '%s'%s%s; %ss are %s", noun, odd, of, owner, noun,
+               build_join(build, known, count));
+}
+
+void refuse_odd_table(struct build *build, const char *noun, const char *owner, const char *example,
+                      const char *const *known, size_t count) {
+  if (lua_type(build->L, -1) != LUA_TTABLE)
+    build_fail(build, "%s needs its %ss in braces: %s", owner, noun, example);
+  refuse_unknown_key(build, noun, owner, known, count);
+}
+
 static struct config_word read_one_of(struct build *build, const char *what,
                                       const char *const *words, size_t count) {
   const char **known = build_array(build, count + 1, sizeof *known);

@@ -344,3 +344,12 @@ int sandbox_call(struct sandbox *sandbox, int arguments, int results, int status
   sandbox_leave(sandbox, before, result != CUGEN_OK);
   return result;
 }
+
+int sandbox_run(struct sandbox *sandbox, lua_CFunction open, void *context, const char *name,
+                const char *code, size_t length, int status, cugen_error *err) {
+  lua_pushcfunction(sandbox->L, open);
+  lua_pushlightuserdata(sandbox->L, context);
+  int result = sandbox_call(sandbox, 1, 0, status, err);
+  if (!result) result = sandbox_load(sandbox, name, code, length, 0, status, err);
+  return result ? result : sandbox_call(sandbox, 0, 0, status, err);
+}

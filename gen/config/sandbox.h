@@ -31,6 +31,11 @@ int sandbox_load(struct sandbox *sandbox, const char *name, const char *code, si
    memory would end the process. */
 int sandbox_call(struct sandbox *sandbox, int arguments, int results, int status, cugen_error *err);
 
+/* Runs a script: calls `open` with context as its light userdata, which fills the globals, then the
+   script. */
+int sandbox_run(struct sandbox *sandbox, lua_CFunction open, void *context, const char *name,
+                const char *code, size_t length, int status, cugen_error *err);
+
 /* ---- For C functions that run inside a sandbox_call ----------------------------------------- */
 
 /* Pushes a new environment: it sees the globals of the sandbox, and keeps what is assigned in

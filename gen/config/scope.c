@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "build.h"
 #include "names.h"
 
@@ -54,25 +55,13 @@ static void check_repeats(struct build *build, const struct scope_name *name) {
   }
 }
 
-static void make_room(struct build *build) {
-  if (build->name_count < build->name_capacity) return;
-  size_t capacity = build->name_capacity ? 2 * build->name_capacity : 64;
-  struct scope_name *names = realloc(build->names, capacity * sizeof *names);
-  if (names) build->names = names;
-  const char **seen = realloc(build->seen, (capacity + DEVICE_FACT_COUNT) * sizeof *seen);
-  if (seen) build->seen = seen;
-  if (!names || !seen) build_memory(build);
-  build->name_capacity = capacity;
-}
-
 void scope_add(struct build *build, struct scope_name name) {
   name.line = build->line;
   check_name(build, &name);
   check_repeats(build, &name);
   /* Charged because each name is compared with all others. */
   if (!arena_charge(build->arena, 1024)) build_memory(build);
-  make_room(build);
-  build->names[build->name_count++] = name;
+  if (!ARRAY_ADD(build->names, build->name_count, name)) build_memory(build);
 }
 
 void scope_note_used(const struct build *build, size_t first, struct config_tunable *tunables) {
@@ -97,11 +86,7 @@ void scope_end(struct build *build, size_t count) {
 /* Matches "_stride3" and the other suffixes that templates may append to the name of an argument
    (docs/template.md). */
 static bool is_generated_suffix(const char *suffix) {
-  static const char *const suffixes[] = {"_t",       "_stride0", "_stride1", "_stride2",
-                                         "_stride3", "_pitch",   "_layout"};
-  for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
-    if (strcmp(suffix, suffixes[i]) == 0) return true;
-  return false;
+  return names_listed("_t _stride0 _stride1 _stride2 _stride3 _pitch _layout", suffix);
 }
 
 void scope_check_generated(struct build *build) {
@@ -159,15 +144,14 @@ struct expr_symbol scope_symbol(void *context, const char *name) {
 }
 
 const char *const *scope_names(void *context, size_t *count) {
-  struct build *build = context;
-  *count = DEVICE_FACT_COUNT;
-  if (!build->seen) return device_fact_names;
+  const struct build *build = context;
+  const size_t most = build->name_count + DEVICE_FACT_COUNT;
+  const char **names = arena_array(build->arena, most, sizeof *names);
   *count = 0;
-  for (size_t i = 0; i < build->name_count; i++)
-    if (build->names[i].expr || build->names[i].slot >= 0)
-      build->seen[(*count)++] = build->names[i].name;
-  for (int i = 0; i < DEVICE_FACT_COUNT; i++) build->seen[(*count)++] = device_fact_names[i];
-  return build->seen;
+  for (size_t i = 0; i < build->name_count && names; i++)
+    if (build->names[i].expr || build->names[i].slot >= 0) names[(*count)++] = build->names[i].name;
+  for (int i = 0; i < DEVICE_FACT_COUNT && names; i++) names[(*count)++] = device_fact_names[i];
+  return names;
 }
 
 const char *scope_nearest(struct build *build, const char *name) {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "build.h"
+#include "names.h"
 
 /* ---- Reading -------------------------------------------------------------------------------- */
 
@@ -53,14 +54,8 @@ static void shared_check_keys(struct build *build, const char *name) {
   const char *known[SHARED_ATTRIBUTES], *example = config_keywords[KEYWORD_shared].example;
   const int table = lua_gettop(build->L);
   for (int i = 0; i < SHARED_ATTRIBUTES; i++) known[i] = shared_attributes[i].name;
-  if (lua_type(build->L, table) != LUA_TTABLE)
-    build_fail(build, "shared \"%s\" needs its attributes in braces: %s", name, example);
-  const char *odd = unknown_key(build, table, known, SHARED_ATTRIBUTES);
-  if (odd)
-    build_fail_name(build, odd, known, SHARED_ATTRIBUTES,
-                    "unknown attribute '%s' of shared \"%s\": it has dtype, shape, layout, stages, "
-                    "align and dynamic",
-                    odd, name);
+  refuse_odd_table(build, "attribute", build_text(build, "shared \"%s\"", name), example, known,
+                   SHARED_ATTRIBUTES);
   const char *missing = !has_field(build, table, "dtype")   ? "dtype"
                         : !has_field(build, table, "shape") ? "shape"
                                                             : NULL;
@@ -71,19 +66,13 @@ static bool shared_belongs(const struct config_shared *array, int launch) {
   return array->launch < 0 || array->launch == launch;
 }
 
-/* Names that the types of shared arrays use themselves. */
-static bool shared_is_own_name(const char *name) {
-  static const char *const own[] = {"data", "at", "as", "T",     "i",          "j",
-                                    "k",    "l",  "o",  "stage", "descriptor", "shared_memory"};
-  for (size_t i = 0; i < sizeof own / sizeof *own; i++)
-    if (strcmp(own[i], name) == 0) return true;
-  return false;
-}
+/* The names in the source that is generated for a shared array (gen/template/shared.c). */
+static const char generated_names[] = "data at as T i j k l o stage descriptor shared_memory";
 
 static void shared_read_array(struct build *build, const struct item *item, void *context) {
   struct config_shared *out = context;
   const char *name = item->name;
-  if (shared_is_own_name(name))
+  if (names_listed(generated_names, name))
     build_fail(build,
                "'%s' cannot name a shared array: what is generated for it has that name; take "
                "another one, such as 'my_%s'",

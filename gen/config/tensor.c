@@ -11,16 +11,13 @@
 static size_t tensor_find_argument(struct build *build, const char *name) {
   const struct config *config = build->config;
   const struct config_implementation *implementation = build->implementation;
+  const struct config_argument *argument = config_find_argument(config, name);
   const char *names[KERNEL_MAX_ARGUMENTS];
-  size_t i = 0;
-  for (; i < config->argument_count; i++) {
-    names[i] = config->arguments[i].name;
-    if (strcmp(names[i], name) == 0) break;
-  }
-  if (i == config->argument_count)
-    build_fail_name(build, name, names, i, "tensor names '%s', which is no argument of this kernel",
-                    name);
-  const cugen_argument_kind kind = config->arguments[i].kind;
+  if (!argument)
+    build_fail_name(build, name, names, argument_names(config, names),
+                    "tensor names '%s', which is no argument of this kernel", name);
+  const size_t i = (size_t)(argument - config->arguments);
+  const cugen_argument_kind kind = argument->kind;
   if (kind == CUGEN_ARGUMENT_SCALAR || kind == CUGEN_ARGUMENT_CONSTANT)
     build_fail(build, "tensor \"%s\": a %s has no tensor map, only buffers have", name,
                kind == CUGEN_ARGUMENT_SCALAR ? "scalar" : "constant");
@@ -72,15 +69,7 @@ static void read_tensor(struct build *build, const struct item *item, void *cont
   *out = (struct config_tensor){.line = build->line,
                                 .argument = tensor_find_argument(build, item->name)};
   const char *what = build_text(build, "tensor \"%s\"", item->name);
-  if (lua_type(build->L, table) != LUA_TTABLE)
-    build_fail(build, "%s needs its attributes in braces: %s", what,
-               item->declaration->keyword->example);
-  const char *odd = unknown_key(build, table, known, 6);
-  if (odd)
-    build_fail_name(build, odd, known, 6,
-                    "unknown attribute '%s' of %s: it has into, shared_by, box, swizzle, parts and "
-                    "when",
-                    odd, what);
+  refuse_odd_table(build, "attribute", what, item->declaration->keyword->example, known, 6);
   if (push_field(build, table, "into"))
     read_into(build, table, what, out);
   else

@@ -37,10 +37,7 @@ static void read_waiver(struct build *build, const struct item *item, void *cont
   struct config_waiver *out = context;
   const int table = lua_gettop(build->L);
   *out = (struct config_waiver){.line = build->line, .kind = waive_read_kind(build, item->name)};
-  if (lua_type(build->L, table) != LUA_TTABLE)
-    build_fail(build, "waive needs its fields in braces: %s", item->declaration->keyword->example);
-  const char *odd = unknown_key(build, table, known, 2);
-  if (odd) build_fail_name(build, odd, known, 2, "unknown field '%s' of waive", odd);
+  refuse_odd_table(build, "field", "waive", item->declaration->keyword->example, known, 2);
   out->at = waive_read_field(build, table, "at");
   out->reason = waive_read_field(build, table, "reason");
 }

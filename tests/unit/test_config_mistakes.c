@@ -398,8 +398,7 @@ TEST(wrong_options) {
     const char *parts, *want;
   } cases[] = {
       {"options { fastmath = true }", "c.lua:2: unknown option 'fastmath' (nearest 'fast_math')"},
-      {"options { true }",
-       "c.lua:2: an option without 'name ='; options are fast_math, fmad, ftz,"},
+      {"options { true }", "c.lua:2: a value without 'name ='; options are fast_math, fmad, ftz,"},
       {"options \"-O3\"", "c.lua:2: options stand in braces: options { fast_math = true"},
       {"options { std = \"c++71\" }", "c.lua:2: option std"},
       {"options { maxrregcount = \"regz\" }",
@@ -479,8 +478,7 @@ TEST(wrong_tensors) {
       {"tensor \"A\" { box = { 8, 8 }, fill = 0 }",
        "c.lua:2: unknown attribute 'fill' of tensor \"A\""},
       {"tensor \"A\" { box = { 8, 8 }, swizle = 32 }",
-       "c.lua:2: unknown attribute 'swizle' of tensor \"A\": it has "
-       "into, shared_by, box, swizzle, parts and when (nearest 'swizzle')"},
+       "c.lua:2: unknown attribute 'swizle' of tensor \"A\" (nearest 'swizzle')"},
       {"tensor \"A\" (8)", "c.lua:2: tensor \"A\" needs its attributes in braces"},
       {"tensor \"A\" { box = { 8, 8 } },\ntensor \"A\" { box = { 8, 8 } }",
        "c.lua:3: tensor \"A\" stands at line 2 already"},

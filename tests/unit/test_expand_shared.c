@@ -294,8 +294,8 @@ TEST(mistakes_have_a_line) {
       {"shared 's' { shape = { 4 } },", "shared \"s\" has no dtype: shared \"As\" {"},
       {"shared 's' { dtype = 'f32' },", "shared \"s\" has no shape: shared \"As\" {"},
       {"shared 's' { dtype = 'f32', shape = { 4 }, pad = 1 },",
-       "unknown attribute 'pad' of shared \"s\": it has dtype, shape, layout, stages, align and "
-       "dynamic"},
+       "unknown attribute 'pad' of shared \"s\"; attributes are dtype, shape, layout, stages, "
+       "align, dynamic"},
       {"shared 's' { dtype = 'f32', shape = { 4, 4 }, layout = 'row+x' },",
        "layout of shared \"s\": layout 'row+x': a number of elements to leave free was expected "
        "at 'x'"},

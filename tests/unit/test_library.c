@@ -94,7 +94,7 @@ TEST(mistakes) {
   expect_mistake("library \"cublasLt\" { a = \"A\", b = \"A\" }",
                  "c.lua:3: library cublasLt has no c: library \"cublasLt\" {");
   expect_mistake("library \"cublasLt\" { a = \"A\", b = \"A\", c = \"C\", bach = 1 }",
-                 "c.lua:3: library cublasLt has no field 'bach' (nearest 'batch')");
+                 "c.lua:3: unknown field 'bach' of library cublasLt (nearest 'batch')");
   expect_mistake("library \"cublasLt\" { a = \"A\", b = \"B\", c = \"C\" }",
                  "c.lua:3: b of library cublasLt is 'B', which is no argument of this kernel");
   expect_mistake("library \"cublasLt\" { a = \"N\", b = \"A\", c = \"C\" }",
