@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/source_place.h"
+
 enum { CLASS_MARK, CLASS_BLANK, CLASS_NEWLINE, CLASS_WORD, CLASS_DIGIT };
 
 /* The class of each byte. Bytes beyond ASCII count as letters, because identifiers may be UTF-8. */
@@ -323,34 +325,28 @@ void source_add_line(struct text *out, int line, const char *path) {
   text_add(out, "\"\n");
 }
 
-/* Reads `#line 12 "path"`, as cugen writes it, at the start of a line. */
-static bool read_line_directive(const char *at, const char *end, struct text *path, int *line) {
-  static const char word[] = "#line ";
-  if ((size_t)(end - at) < sizeof word || memcmp(at, word, sizeof word - 1) != 0) return false;
-  int number_read = 0;
-  for (at += sizeof word - 1; at < end && *at >= '0' && *at <= '9' && number_read < 100000000; at++)
-    number_read = 10 * number_read + (*at - '0');
-  if (end - at < 2 || at[0] != ' ' || at[1] != '"') return false;
-  text_clear(path);
-  for (at += 2; at < end && *at != '"'; at++) {
-    if (*at == '\\' && at + 1 < end) at++;
-    text_add_char(path, *at);
+void source_locate(const char *text, size_t offset, struct text *path, int *line) {
+  const char *at = text, *const end = text + offset;
+  struct source_line place = {.line = 1};
+  for (const char *newline; (newline = memchr(at, '\n', (size_t)(end - at))); at = newline + 1) {
+    source_line_read(at, &place);
+    place.line++;
   }
-  *line = number_read;
-  return true;
+  for (const char *c = place.file; c && *c != '"' && *c != '\n'; c++) {
+    c += *c == '\\'; /* source_add_line escapes quotes and backslashes */
+    text_add_char(path, *c);
+  }
+  *line = place.line;
 }
 
-void source_locate(const char *text, size_t offset, struct text *path, int *line) {
-  const char *at = text, *end = text + offset;
-  struct text file = {0};
-  *line = 1;
-  for (;;) {
-    const char *newline = memchr(at, '\n', (size_t)(end - at));
-    if (!newline) break;
-    if (!read_line_directive(at, newline, &file, line)) *line += 1;
-    at = newline + 1;
-  }
-  text_add(path, text_get(&file));
-  path->failed |= file.failed;
-  text_free(&file);
+int source_fail(cugen_error *err, int status, const char *text, const char *at,
+                const char *otherwise, const char *message) {
+  struct text path = {0};
+  int line;
+  source_locate(text, (size_t)(at - text), &path, &line);
+  if (!path.length) text_add(&path, otherwise);
+  const int result = path.failed ? error_memory(err)
+                                 : error_set_at(err, status, text_get(&path), line, "%s", message);
+  text_free(&path);
+  return result;
 }

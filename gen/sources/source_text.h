@@ -63,6 +63,10 @@ void source_normalise(const char *text, size_t length, struct text *out);
 /* Finds the file and line that a compiler would name for the byte at offset, from the last #line
    before it. The file's name is appended to path. */
 void source_locate(const char *text, size_t offset, struct text *path, int *line);
+/* Fails with the status and the message at the place that source_locate finds for `at`, which lies
+   in the text. otherwise: the name of the file if no #line names it. */
+int source_fail(cugen_error *err, int status, const char *text, const char *at,
+                const char *otherwise, const char *message);
 /* Appends `#line 12 "path"` on a line of its own. */
 void source_add_line(struct text *out, int line, const char *path);
 

@@ -41,14 +41,14 @@ struct walk {
   cugen_error *err;
 };
 
-static int error_at(struct walk *walk, const char *at, const char *format, const char *name) {
-  struct text path = {0};
-  int line;
-  source_locate(walk->body->data, (size_t)(at - walk->body->data), &path, &line);
-  int status = path.failed ? error_memory(walk->err)
-                           : error_set_at(walk->err, CUGEN_ERROR_TEMPLATE, text_get(&path), line,
-                                          "%s%s", name, format);
-  text_free(&path);
+/* Fails with the name, followed by `what`, at a place in the body. */
+static int error_at(struct walk *walk, const char *at, const char *what, const char *name) {
+  struct text said = {0};
+  text_addf(&said, "%s%s", name, what);
+  int status = said.failed ? error_memory(walk->err)
+                           : source_fail(walk->err, CUGEN_ERROR_TEMPLATE, walk->body->data, at, "",
+                                         text_get(&said));
+  text_free(&said);
   return status;
 }
 
@@ -81,7 +81,7 @@ static void assemble_doubt(struct walk *walk, struct source_token word) {
 static void call_in_condition(struct walk *walk, struct source_token word) {
   struct source_reader ahead = walk->reader;
   struct source_token next = source_next_in_line(&ahead);
-  const bool opens = next.kind == SOURCE_MARK && *next.at == '(';
+  const bool opens = source_is_mark(next, '(');
   if (source_is(word, "defined"))
     assemble_doubt(walk, opens ? source_next_in_line(&ahead) : next);
   else if (opens)
@@ -180,8 +180,7 @@ static int angle_include(struct walk *walk, struct source_token mark, struct sou
 static int assemble_include_line(struct walk *walk, struct source_token mark) {
   struct source_reader ahead = walk->reader;
   struct source_token token = source_next_in_line(&ahead);
-  return token.kind == SOURCE_MARK && *token.at == '<' ? angle_include(walk, mark, token)
-                                                       : CUGEN_OK;
+  return source_is_mark(token, '<') ? angle_include(walk, mark, token) : CUGEN_OK;
 }
 
 /* Returns whether only a number follows on the line, possibly in parentheses or with a sign. */
@@ -348,9 +347,7 @@ static int count_indices(struct source_reader reader) {
 /* Notes A(i, j): the name of a buffer with as many indices as it has dimensions, in a function that
    has a parameter of that name, or the name of a symbol. */
 static int meet_element(struct walk *walk, struct name *name, struct source_token word) {
-  const struct source_token *before = walk->scopes.before;
-  const bool member = source_is_mark(before[0], '.') ||
-                      (source_is_mark(before[0], '>') && source_is_mark(before[1], '-'));
+  const bool member = scopes_member(&walk->scopes);
   const struct kernel_argument *argument = &walk->names->in.arguments[name->index];
   const bool inside = walk->in_directive || walk->scopes.depth > 0;
   if (!walk->in_directive) {

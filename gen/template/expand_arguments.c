@@ -65,11 +65,6 @@ static void hide_holders(struct expansion *x) {
     if (x->arguments[i].access == ACCESS_FIELD) hide(&x->arguments[x->arguments[i].holder]);
 }
 
-static bool arguments_has_data(const struct kernel_argument *argument) {
-  return argument->kind == CUGEN_ARGUMENT_INPUT || argument->kind == CUGEN_ARGUMENT_INOUT ||
-         argument->kind == CUGEN_ARGUMENT_CONSTANT;
-}
-
 /* A generator reads the inputs before its argument and writes only its argument. */
 static void make_generator(struct expansion *x) {
   for (size_t i = 0; i < x->argument_count; i++) {
@@ -80,7 +75,7 @@ static void make_generator(struct expansion *x) {
     if (x->plain[i])
       arguments_make_plain(argument), argument->kind = CUGEN_ARGUMENT_OUTPUT;
     else if (argument->kind != CUGEN_ARGUMENT_SCALAR &&
-             ((int)i > x->generates || !arguments_has_data(argument)))
+             ((int)i > x->generates || !config_has_data(argument->kind)))
       hide(argument);
     else if (argument->kind == CUGEN_ARGUMENT_INOUT)
       argument->kind = CUGEN_ARGUMENT_INPUT;
@@ -94,7 +89,7 @@ int64_t expansion_output_elements(const struct expansion *x) {
   for (size_t i = 0; i < x->argument_count; i++) {
     const struct kernel_argument *argument = &x->arguments[i];
     int64_t elements = 1;
-    if (argument->kind != CUGEN_ARGUMENT_OUTPUT && argument->kind != CUGEN_ARGUMENT_INOUT) continue;
+    if (!config_has_result(argument->kind)) continue;
     for (int d = 0; d < argument->rank; d++) elements *= argument->shape[d];
     if (elements > most) most = elements;
   }

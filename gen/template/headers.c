@@ -243,14 +243,8 @@ static void headers_locate(const struct layer *layer, const char *at, struct tex
 
 static int headers_fail(struct inliner *in, const struct layer *layer, const char *at,
                         const char *what) {
-  struct text path = {0};
-  int line;
-  headers_locate(layer, at, &path, &line);
-  int status = path.failed
-                   ? error_memory(in->err)
-                   : error_set_at(in->err, CUGEN_ERROR_TEMPLATE, text_get(&path), line, "%s", what);
-  text_free(&path);
-  return status;
+  return source_fail(in->err, CUGEN_ERROR_TEMPLATE, layer->text, at,
+                     layer->header ? layer->header->path : "", what);
 }
 
 /* Refuses an include. In a condition an #error takes its place, because a branch that is never

@@ -56,9 +56,7 @@ static void look_for_names(struct search *s, const char *text) {
 static bool is_declared(const struct search *s, const char *word) {
   for (size_t i = 0; i < s->count; i++)
     if (strcmp(s->tunables[i].name, word) == 0) return true;
-  for (size_t i = 0; i < s->config->problem_count; i++)
-    if (strcmp(s->config->problems[i].name, word) == 0) return true;
-  return false;
+  return config_find_problem(s->config, word);
 }
 
 static void mentions_consider(struct search *s, const char *word) {

@@ -104,22 +104,18 @@ static void say_launch(const struct passing *p, struct text *out) {
 
 static int parameters_refuse_count(const struct passing *p, const struct parameter_list *list) {
   const struct text *body = &p->x->expander->body;
-  struct text path = {0}, said = {0};
-  int line, status = CUGEN_ERROR_MEMORY;
-  source_locate(text_get(body), (size_t)(p->kernel->at - text_get(body)), &path, &line);
+  struct text said = {0};
+  text_addf(&said, "kernel '%.*s'", (int)p->kernel->length, p->kernel->at);
   say_launch(p, &said);
   text_addf(&said, " takes %d parameters but is passed %zu (", list->count, p->count);
   for (size_t i = 0; i < p->count; i++)
     text_addf(&said, "%s%s", i ? ", " : "", argument_of(p, i)->name);
   text_addf(&said, "): its parameter list and the config's %s must agree",
             p->launch->listed ? "pass" : "arguments");
-  if (path.failed || said.failed)
-    error_memory(p->x->err);
-  else
-    status = error_set_at(p->x->err, CUGEN_ERROR_CONFIG, text_get(&path), line, "kernel '%.*s'%s",
-                          (int)p->kernel->length, p->kernel->at, text_get(&said));
+  int status = said.failed ? error_memory(p->x->err)
+                           : source_fail(p->x->err, CUGEN_ERROR_CONFIG, text_get(body),
+                                         p->kernel->at, "", text_get(&said));
   text_free(&said);
-  text_free(&path);
   return status;
 }
 

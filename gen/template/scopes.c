@@ -111,15 +111,14 @@ static bool is_hidden(const struct scopes *s, const struct name *name) {
   return false;
 }
 
-/* Recognises `threads.x` and `p->x`; about `ns::x` nothing is known. */
-static bool is_member(const struct scopes *s) {
+bool scopes_member(const struct scopes *s) {
   return source_is_mark(s->before[0], '.') ||
          (source_is_mark(s->before[0], '>') && source_is_mark(s->before[1], '-'));
 }
 
 static enum scope_sight see_name(struct scopes *s, struct source_token token,
                                  struct source_reader ahead, const struct name *name) {
-  if (is_member(s) || is_hidden(s, name)) return SCOPE_HIDDEN;
+  if (scopes_member(s) || is_hidden(s, name)) return SCOPE_HIDDEN;
   const struct reading r = scopes_read_statement(s->statement, token.at);
   if (!scopes_declares(&r, source_next_solid(&ahead)) || s->hidden_count == SCOPES_MOST)
     return SCOPE_MENTION;

@@ -50,6 +50,9 @@ void scopes_open(struct scopes *scopes, const char *text);
 enum scope_sight scopes_see(struct scopes *scopes, struct source_token token,
                             struct source_reader ahead, const struct name *name);
 
+/* Returns whether the next token is a member, as x in `threads.x` and `p->x`. */
+bool scopes_member(const struct scopes *scopes);
+
 /* Called at #if, at #else or #elif, and at #endif. */
 void scopes_if(struct scopes *scopes);
 void scopes_else(struct scopes *scopes);
