@@ -39,9 +39,8 @@ bool space_list_means(const char *list, const char *name) {
   }
 }
 
-/* Adds "; did you mean \"tile\"?; there are: tile vec". */
-static void add_known(cugen_error *err, const char *word, const char *const *names, size_t count) {
-  const char *nearest = text_nearest(word, names, count);
+void space_add_known(cugen_error *err, const char *word, const char *const *names, size_t count) {
+  const char *nearest = *word ? text_nearest(word, names, count) : NULL;
   struct text list = {0};
   if (nearest) text_addf(&list, "; did you mean \"%s\"?", nearest);
   text_addf(&list, "; there %s:", count == 1 ? "is" : "are");
@@ -134,7 +133,7 @@ static int unknown_tunable(const struct config *config, const char *pattern,
   }
   if (status == CUGEN_ERROR_USAGE) {
     error_set(err, status, "--variant \"%.500s\": unknown tunable \"%.100s\"", pattern, word);
-    add_known(err, word, names, count);
+    space_add_known(err, word, names, count);
   }
   free(word);
   free(names);
@@ -252,13 +251,13 @@ static struct expr_symbol filter_find_name(void *context, const char *name) {
   for (int i = 0; i < DEVICE_FACT_COUNT; i++)
     if (strcmp(device_fact_names[i], name) == 0)
       return (struct expr_symbol){.kind = SYMBOL_SLOT, .slot = i};
-  for (size_t i = 0; i < config->problem_count; i++)
-    if (strcmp(config->problems[i].name, name) == 0)
-      return (struct expr_symbol){.kind = SYMBOL_SLOT,
-                                  .slot = config->first_problem + (int)i,
-                                  .values = config->problems[i].values,
-                                  .value_count = config->problems[i].value_count,
-                                  .open = !config->problems[i].listed};
+  const struct config_problem *problem = config_find_problem(config, name);
+  if (problem)
+    return (struct expr_symbol){.kind = SYMBOL_SLOT,
+                                .slot = config->first_problem + (int)(problem - config->problems),
+                                .values = problem->values,
+                                .value_count = problem->value_count,
+                                .open = !problem->listed};
   struct expr_symbol own = find_own(config, scope->implementation, name);
   if (own.kind == SYMBOL_SLOT) return scope->tunables[own.slot - config->first_tunable];
   for (size_t i = 0;

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "walk.h"
 
 /* The most combinations on which a single rule is tried, to explain why a variant is missing. */
@@ -29,19 +30,13 @@ struct search {
 /* Reports a word that is none of `names`, with the nearest one and the list of all. */
 static int space_find_unknown(const struct search *search, const char *what, const char *word,
                               const char *const *names, size_t count) {
-  const char *nearest = *word ? text_nearest(word, names, count) : NULL;
-  struct text list = {0};
-  for (size_t i = 0; i < count; i++) text_addf(&list, " %s", names[i]);
   error_set(search->err, CUGEN_ERROR_USAGE, "%s \"%.100s\" in \"%.500s\"", what, word,
             search->text);
-  if (nearest) error_append(search->err, "; did you mean \"%s\"?", nearest);
-  error_append(search->err, "; there %s:%s", count == 1 ? "is" : "are",
-               count ? text_get(&list) : " none");
+  space_add_known(search->err, word, names, count);
   if (strchr(word, '*'))
     error_append(
         search->err,
         "; one variant is named without '*' ('cugen tune' and 'cugen space' take patterns)");
-  text_free(&list);
   return CUGEN_ERROR_USAGE;
 }
 
@@ -88,11 +83,6 @@ static int space_find_tunable(struct search *search, const struct setting *setti
   return status;
 }
 
-static void free_strings(char **strings, size_t count) {
-  for (size_t i = 0; strings && i < count; i++) free(strings[i]);
-  free(strings);
-}
-
 /* Returns each value as variant_print writes it; NULL when out of memory. */
 static char **print_values(const struct config_tunable *tunable) {
   char **printed = calloc(tunable->value_count + 1, sizeof *printed);
@@ -101,7 +91,7 @@ static char **print_values(const struct config_tunable *tunable) {
     value_print(tunable->values[i], &text);
     printed[i] = text_take(&text);
     if (printed[i]) continue;
-    free_strings(printed, i);
+    array_free_texts(printed, i);
     return NULL;
   }
   return printed;
@@ -122,7 +112,7 @@ static int find_read_value(struct search *search, const struct setting *setting,
                            one->value_count, &value);
   if (!status) search->fixed[tunable] = (int64_t)value;
   text_free(&what);
-  free_strings(printed, one->value_count);
+  array_free_texts(printed, one->value_count);
   return status;
 }
 

@@ -73,12 +73,8 @@ int rule_try(const struct domain *domain, const struct rule *rule, struct value 
 bool rule_mentions(const struct domain *domain, const struct rule *rule, size_t tunable) {
   int slot = domain->config->first_tunable + (int)tunable;
   if (!rule->bound_count) return rule->depth == (int)tunable;
-  for (size_t b = 0; b < rule->bound_count; b++) {
-    size_t count;
-    const int *slots = expr_slots(rule->bound[b], &count);
-    for (size_t i = 0; i < count; i++)
-      if (slots[i] == slot) return true;
-  }
+  for (size_t b = 0; b < rule->bound_count; b++)
+    if (expr_sees(rule->bound[b], slot)) return true;
   return false;
 }
 

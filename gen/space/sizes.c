@@ -84,10 +84,8 @@ static struct work sizes_find_work(const struct sizes *s, const struct problem *
   if (!slots) return work;
   if (!config_arguments(s->config, slots, arguments, &ignored)) work.extent = 0;
   for (size_t i = 0; i < s->config->argument_count && work.extent >= 0; i++) {
-    const bool written =
-        arguments[i].kind == CUGEN_ARGUMENT_OUTPUT || arguments[i].kind == CUGEN_ARGUMENT_INOUT;
     if (arguments[i].rank) work.extent += (double)kernel_argument_bytes(&arguments[i]);
-    if (written) work.written += (double)arguments[i].elements;
+    if (config_has_result(arguments[i].kind)) work.written += (double)arguments[i].elements;
   }
   if (s->config->flops.expr && expr_eval_float(s->config->flops.expr, slots, &work.flops, &ignored))
     work.flops = 0;
@@ -221,14 +219,6 @@ static void add_tile(struct tiles *tiles, int64_t tile) {
   tiles->of[tiles->count++] = tile;
 }
 
-static bool depends_on(const struct expr *expr, int slot) {
-  size_t count;
-  const int *slots = expr_slots(expr, &count);
-  for (size_t i = 0; i < count; i++)
-    if (slots[i] == slot) return true;
-  return false;
-}
-
 /* Returns the extent of the grid for a size; below 0 if it has none, as `n / 32` for 33. */
 static int64_t extent_at(const struct expr *grid, struct value *slots, int slot, int64_t size) {
   int64_t extent;
@@ -269,8 +259,7 @@ static void find_tiles(const struct sizes *s, const struct variant *variant, siz
     if (launch->steps)
       slots[launch->step_slot] = value_int(0), slots[launch->steps_slot] = value_int(1);
     for (int d = 0; d < 3; d++)
-      if (launch->grid[d] && depends_on(launch->grid[d], slot))
-        add_tile(out, tile_of(launch->grid[d], slots, slot));
+      if (expr_sees(launch->grid[d], slot)) add_tile(out, tile_of(launch->grid[d], slots, slot));
   }
   slots[slot] = s->base->values[i];
   if (out->count) return;

@@ -51,16 +51,14 @@ static bool lacks_library(const struct config_implementation *implementation,
 }
 
 /* Returns whether the filter names the implementation or its variants. */
-static int is_named(const struct domain *domain, const cugen_filter *filter, struct effort *effort,
+static int is_named(struct domain *domain, const cugen_filter *filter, struct effort *effort,
                     bool *out, cugen_error *err) {
   struct rows rows = {.limit = SPACE_MAX_ROWS};
   *out = false;
   if (!filter || !(filter->implementation || filter->variant)) return CUGEN_OK;
-  uint64_t *removed = calloc(domain->rule_count + 1, sizeof *removed);
-  int status = removed ? domain_walk(domain, NULL, &rows, removed, effort, err) : error_memory(err);
+  const int status = space_walk(domain, &rows, effort, err);
   *out = rows.count > 0;
   free(rows.ranks);
-  free(removed);
   return status;
 }
 
