@@ -634,7 +634,8 @@ static int add_checks(struct walk *walk, struct text *out) {
     source_locate(walk->body->data, (size_t)(name->redefined - walk->body->data), &path, &line);
     text_addf(out, "#if (%s) != (", name->text);
     value_print(value, out);
-    text_addf(out, ")\n#line %d \"%s\"\n", line, text_get(&path));
+    text_add(out, ")\n");
+    source_add_line(out, line, text_get(&path));
     text_addf(
         out, "#error %s comes from the config: put #ifndef and #endif around its #define\n#endif\n",
         name->text);

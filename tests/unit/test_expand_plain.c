@@ -134,6 +134,12 @@ TEST(test_defaults) {
   expanding_source(
       TUNED(BS), "#define bs (32) // usual\n#define M -1\n__global__ void k() { f(bs); }\n",
       "#define bs 64\n\n#line 1 \"T/t.cu\"\n\n#define M -1\n__global__ void k() { f(bs); }\n");
+  /* In a condition the compiler decides, and names the line of the #define. */
+  expanding_source(
+      TUNED(BS), "#ifdef A\n\n#define bs 32\n#endif\n__global__ void k() { f(bs); }\n",
+      "#define bs 64\n\n#line 1 \"T/t.cu\"\n#ifdef A\n\n#define bs 32\n#endif\n"
+      "__global__ void k() { f(bs); }\n#if (bs) != (64)\n#line 3 \"T/t.cu\"\n#error bs "
+      "comes from the config: put #ifndef and #endif around its #define\n#endif\n");
   expanding_error(TUNED(BS), "\n#define bs (2 * M)\n__global__ void k() {}\n", CUGEN_ERROR_TEMPLATE,
                   "T/t.cu:2: bs comes from the config: put #ifndef and #endif around its #define\n"
                   "  in variant 'a bs=64'");

@@ -276,8 +276,17 @@ TEST(test_row_limit) {
 #define WIDE(count, wheres) ONE("wide", wheres ", tunables(6, 0, " count ")")
 
 /* 10^12 combinations, each of which would have to be tried: an estimate refuses the space after
-   a fraction of the steps. */
+   a fraction of the steps. It lets a long walk go on that ends within the limit. */
 TEST(test_walk_hopeless) {
+  FREED(spaced) wide, narrow;
+  struct effort effort = effort_begin((struct space_stop){0});
+  open_body(&wide, WIDE("100", "where 'a + b + c + d + e + f == 5000'"), NULL);
+  FAILS(walk(&wide, NULL, &effort, &err), CUGEN_ERROR_CONFIG, "too large to walk");
+  assert_in_range(effort.steps, SPACE_DOUBT_STEPS, 2 * SPACE_DOUBT_STEPS);
+  effort = effort_begin((struct space_stop){0});
+  open_body(&narrow, WIDE("16", "where 'a + e + f == 5000'"), NULL);
+  WORKS(walk(&narrow, NULL, &effort, &err));
+  assert_in_range(effort.steps, SPACE_DOUBT_STEPS + SPACE_STOP_STEPS, SPACE_MAX_STEPS);
   expect_open_error(WIDE("100", "where 'a + b + c + d + e + f == 5000'"),
                     "k.lua:3: the space of \"wide\" is too large to walk: that takes more than "
                     "4000000000 steps. Give tunables fewer values, or declare first the tunables "
