@@ -2,6 +2,7 @@
    with a device's description alone. */
 #include <stdlib.h>
 
+#include "gen/config/evaluate.h"
 #include "lookup.h"
 #include "runtime/model/described.h"
 

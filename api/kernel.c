@@ -7,6 +7,7 @@
 #include "base/array.h"
 #include "base/capability.h"
 #include "explain.h"
+#include "gen/config/evaluate.h"
 #include "gen/template/mentions.h"
 #include "kernel.h"
 #include "runtime/devices.h"

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "gen/config/evaluate.h"
 #include "runtime/devices.h"
 #include "runtime/plan.h"
 #include "tune/target.h"

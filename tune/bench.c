@@ -10,6 +10,7 @@
 #include "base/system.h"
 #include "data/data.h"
 #include "data/results.h"
+#include "gen/config/evaluate.h"
 #include "runtime/compile/kept.h"
 #include "runtime/compile/toolkit.h"
 

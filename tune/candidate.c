@@ -6,6 +6,7 @@
 
 #include "base/library.h"
 #include "base/system.h"
+#include "gen/config/evaluate.h"
 #include "runtime/cuda/nvrtc.h"
 #include "runtime/model/cubin.h"
 #include "runtime/model/model.h"

@@ -10,6 +10,7 @@
 
 #include "base/array.h"
 #include "export.h"
+#include "gen/config/evaluate.h"
 
 enum { SHIFTS = 7, MOST_SIZES = 3, PROBES = SHIFTS * SHIFTS * SHIFTS };
 

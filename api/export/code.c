@@ -7,6 +7,7 @@
 
 #include "base/element_conversion.h"
 #include "export.h"
+#include "gen/config/evaluate.h"
 #include "runtime/plan.h"
 
 struct coder {

@@ -6,6 +6,7 @@
 
 #include "base/array.h"
 #include "base/hash.h"
+#include "gen/config/evaluate.h"
 
 struct telling {
   const struct tune_target *target;

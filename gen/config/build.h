@@ -1,4 +1,4 @@
-/* Conversion of Lua's declarations to plain tables: everything that the files of gen/config share.
+/* Conversion of Lua's declarations to plain tables: what the files that read declarations share.
    The Lua state is only read here, with functions that neither allocate nor raise errors, so that
    no sandbox_call is needed.
    A reader that fails does not return: build_fail leaves it by longjmp, as Lua's own errors do. So
@@ -11,7 +11,7 @@
 #include "arena.h"
 #include "config.h"
 #include "declarations.h"
-#include "sandbox.h"
+#include "gen/sandbox/sandbox.h"
 
 enum {
   LARGEST_LIST = 512, /* declarations in one list */
@@ -63,7 +63,7 @@ struct build {
       declaring_layout; /* the layout of `declaring` is being read; its dtype and shape are known */
   uint32_t facts; /* device facts used by the expressions read so far: bits 1 << DEVICE_FACT_... */
   cugen_error error; /* why the last reader failed */
-  jmp_buf *guard;    /* where a reader that fails goes on */
+  jmp_buf *guard;    /* where execution goes on after a reader failed */
   /* Errors of the second pass, of which several are reported at once: their lines in order, and the
      names of the declarations that failed, because what mentions them is no further error. */
   struct text noted;
@@ -88,7 +88,7 @@ void build_check(struct build *build, int status, const char *what);
 
 /* Calls read(build, context). If it fails, notes the error of the declaration, whose name may be
    NULL, so that reading goes on with the next declaration. Any error but CUGEN_ERROR_CONFIG ends
-   the reading; so does the error after which no more are noted. */
+   the reading; so does a CUGEN_ERROR_CONFIG for which `failed` has no more room. */
 typedef void build_reader(struct build *build, void *context);
 void build_note(struct build *build, const char *name, build_reader *read, void *context);
 /* Calls read(build, NULL) and returns the status of the whole reading. If errors were noted, they
@@ -115,7 +115,7 @@ const char *build_value(struct build *build, struct value value);
 struct item {
   const struct declaration *declaration;
   const char *name; /* owned by Lua, or NULL */
-  int index;
+  int index;        /* position in the list, from 1 */
 };
 
 struct list {
@@ -155,7 +155,7 @@ void note_items(struct build *build, const struct list *list, enum keyword_id id
 
 /* ---- Readers of the value on top of the stack (read.c); `what` names it in messages --------- */
 
-/* Returns the length of a list without holes and without fields; -1: the value is none. */
+/* Returns the length of a list without holes and without fields; -1: the value is no such list. */
 lua_Integer list_length(struct build *build);
 const char *read_string(struct build *build, const char *what);
 /* Reads "file.cu" or "file.cu:entry" into file and entry (NULL if no entry is given). */
@@ -165,7 +165,7 @@ struct value read_value(struct build *build, const char *what);
 /* Reads a list of distinct values: { 16, 32 }. */
 void read_values(struct build *build, const char *what, const struct value **out, size_t *count);
 const struct expr *read_expr(struct build *build, const char *what);
-/* Makes the arena own an expression of that text. */
+/* Makes the arena own the expression, which was parsed from the source. */
 const struct expr *keep_expr(struct build *build, struct expr *expr, const char *source);
 /* Reads { expr, expr, ... }, with 1 to `most` expressions. Returns their number. */
 int read_exprs(struct build *build, const char *what, int most, const struct expr **out);
@@ -175,8 +175,6 @@ struct config_word read_word(struct build *build, const char *what, const char *
 struct config_spelling read_spelling(struct build *build, const char *what);
 /* Like read_spelling, for a text that is not on the stack; it must live as long as the config. */
 struct config_spelling read_spelled(struct build *build, const char *what, const char *text);
-/* Sets reads[slot] for each slot that the expression depends on; NULL depends on none. */
-void note_reads(const struct expr *expr, bool *reads);
 /* Sets the slots of a call to those with reads[slot] set; reads has EXPR_CALL_SLOTS elements.
    Returns false if memory is out. */
 bool list_reads(struct build *build, const bool *reads, struct expr_call *call);

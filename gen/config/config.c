@@ -1,7 +1,7 @@
 /* Opening a config: from a Lua file to a struct config, plain tables that the rest of cugen reads.
 
    Algorithm: two passes.
-   1. The file runs once, in a sandbox (sandbox.h). A declaration such as problem "M" (4096) is a
+   1. The file runs once, in a sandbox (gen/sandbox). A declaration such as problem "M" (4096) is a
       call of a Lua function (declarations.c), which notes file and line and returns an object that
       the config can only put into a list. The object is not examined yet. An include runs another
       file in the same way and stands for the list of its declarations (include.c).
@@ -25,7 +25,7 @@
      errors. So it needs no sandbox_call. An error of its own leaves it by longjmp (build.h).
    - Nothing of Lua remains after the second pass: strings are copied to the arena, and the sandbox
      is closed.
-   - All of a config lies in its arena, even struct config. config_close frees it at once.
+   - All of a config but its objective lies in its arena, even struct config.
    - Every error names its file and line. An error of the first pass ends the reading; of the second
      several are reported (build_note). */
 #include "config.h"
@@ -46,8 +46,8 @@ static bool is_keyword(const char *word) {
   return false;
 }
 
-/* Copies the word at which Lua's parser stopped from a message that contains `before`. Returns
-   false if the parser did not stop at a word. */
+/* Copies WORD from a message of Lua's parser that ends with "near 'WORD'". Returns false if the
+   message does not contain `before`, or if the parser did not stop at a word. */
 static bool word_near(const char *message, const char *before, char word[64]) {
   const char *near = strstr(message, before);
   near = near ? strstr(near, "near '") : NULL;
@@ -128,8 +128,8 @@ static const char *first_sentence(struct arena *arena, const char *content) {
   return kept;
 }
 
-static int config_config_parse(const struct sources *sources, const struct included_file *file,
-                               const struct text *content, struct config **out, cugen_error *err) {
+static int config_from_text(const struct sources *sources, const struct included_file *file,
+                            const struct text *content, struct config **out, cugen_error *err) {
   struct config *config = new_config(file->path, file->shipped);
   *out = NULL;
   if (!config) return error_memory(err);
@@ -156,8 +156,8 @@ int config_parse(const char *path, const char *content, size_t length, struct co
   text_add_n(&copy, content, length);
   *out = NULL;
   int status = copy.failed ? error_memory(err)
-                           : config_config_parse(&beside, &(struct included_file){path, false},
-                                                 &copy, out, err);
+                           : config_from_text(&beside, &(struct included_file){path, false}, &copy,
+                                              out, err);
   text_free(&copy);
   return status;
 }
@@ -167,8 +167,8 @@ static bool is_kernel(const char *path) {
   return length > 3 && strcmp(path + length - 3, ".cu") == 0;
 }
 
-static int config_check_folders(const struct sources *sources, const struct config *config,
-                                const struct config_compile *compile, cugen_error *err) {
+static int check_folders(const struct sources *sources, const struct config *config,
+                         const struct config_compile *compile, cugen_error *err) {
   for (size_t i = 0; i < compile->own_folders; i++) {
     bool found = false;
     int status = sources_folder(sources, config->path, compile->folders[i], &found, err);
@@ -185,9 +185,9 @@ static int config_check_folders(const struct sources *sources, const struct conf
 
 static int check_all_folders(const struct sources *sources, const struct config *config,
                              cugen_error *err) {
-  int status = config_check_folders(sources, config, &config->compile, err);
+  int status = check_folders(sources, config, &config->compile, err);
   for (size_t i = 0; i < config->implementation_count && !status; i++)
-    status = config_check_folders(sources, config, &config->implementations[i].compile, err);
+    status = check_folders(sources, config, &config->implementations[i].compile, err);
   return status;
 }
 
@@ -204,8 +204,8 @@ int config_open(const struct sources *sources, const char *name, struct config *
         "sizes and arguments; 'cugen new %s' writes a first one",
         text_get(&path), text_get(&path));
   if (!status)
-    status = config_config_parse(sources, &(struct included_file){text_get(&path), shipped},
-                                 &content, out, err);
+    status = config_from_text(sources, &(struct included_file){text_get(&path), shipped}, &content,
+                              out, err);
   if (!status && (status = check_all_folders(sources, *out, err))) {
     config_close(*out);
     *out = NULL;
@@ -215,19 +215,6 @@ int config_open(const struct sources *sources, const char *name, struct config *
   return status;
 }
 
-const struct config_problem *config_find_problem(const struct config *config, const char *name) {
-  for (size_t i = 0; i < config->problem_count; i++)
-    if (strcmp(config->problems[i].name, name) == 0) return &config->problems[i];
-  return NULL;
-}
-
-const struct config_argument *config_find_argument(const struct config *config, const char *name) {
-  for (size_t i = 0; i < config->argument_count; i++)
-    if (strcmp(config->arguments[i].name, name) == 0) return &config->arguments[i];
-  return NULL;
-}
-
-/* The config itself lies in its arena, too. */
 void config_close(struct config *config) {
   if (!config) return;
   objective_close(config->objective);

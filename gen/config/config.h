@@ -16,7 +16,7 @@
 #include "gen/sources/sources.h"
 
 struct config_line { /* A line of the config, or of a file that it includes. */
-  const char *path;
+  const char *path;  /* owned by the config */
   int number;
 };
 
@@ -155,7 +155,8 @@ struct config_argument { /* An input, output, inout, scratch, scalar or constant
                                    have it */
 };
 
-/* Where the slots of a formula's own names begin, above all other slots. */
+/* Where the slots of a formula's own names begin, above all other slots. FORMULA_MOST: the most
+   parameters of a formula, and the most elements that it reads. */
 enum {
   FORMULA_PARAMETER = 1 << 20,
   FORMULA_SCALAR = 1 << 21,
@@ -304,7 +305,7 @@ struct config_shared { /* shared "As" { dtype = "f16", shape = { "BM", "BK" }, l
 
 struct config_library { /* library "cublasLt" { a = "A", b = "B", c = "C", batch = "batch" } */
   enum library_id id;
-  /* Is unmet where the library cannot be used; it has no expression. */
+  /* This requirement has no expression: it is unmet where the library cannot be used. */
   struct config_requirement requirement;
   struct {
     bool given;
@@ -414,13 +415,14 @@ struct config {
   uint32_t facts;                   /* device facts used by expressions outside of
                                        implementations */
   int first_problem, first_tunable; /* first slots of the problem and of the tunables */
-  void *arena;
+  void *arena; /* a struct arena, which owns all but the objective, also this struct */
 };
 
-/* Replaces the config's own objective. The message of a refusal begins with the objective. */
+/* Replaces the config's own objective. On failure the message quotes the objective first. */
 int config_set_objective(struct config *config, const char *text, cugen_error *err);
 /* Sets which of the variants that tie is preferred. */
 int config_prefer(struct config *config, enum preference preference, cugen_error *err);
+/* Opens a config by its name; see sources_config. The caller closes it with config_close. */
 int config_open(const struct sources *sources, const char *name, struct config **out,
                 cugen_error *err);
 /* Parses a config. path is used in messages and to find the files beside it: templates, and files
@@ -430,60 +432,6 @@ int config_parse(const char *path, const char *content, size_t length, struct co
 void config_close(struct config *config);
 /* Returns whether the variant of this text, "cublaslt algorithm=0", is a library's kernel. */
 bool config_calls_library(const struct config *config, const char *variant);
-
-/* ---- A problem: values for config->problems ------------------------------------------------- */
-
-struct problem {
-  struct value *values; /* one for each of config->problems; strings are owned by the config or by
-                           `strings` */
-  size_t count;
-  struct text strings;
-};
-
-/* Sets a problem from settings such as "M=8192". Parameters without a setting get their check { }
-   value if `check` is set, else their default. */
-int problem_set(const struct config *config, const char *const *settings, size_t count, bool check,
-                struct problem *out, cugen_error *err);
-/* Makes the check problem for `base`: the check { } values; base's values for the parameters that
-   check does not name (dtype, layouts). */
-int problem_check(const struct config *config, const struct problem *base, struct problem *out,
-                  cugen_error *err);
-/* Copies `base` with every size that has buckets rounded up to the next bound; a size above the
-   last bound becomes the last bound. */
-int problem_bucket(const struct config *config, const struct problem *base, struct problem *out,
-                   cugen_error *err);
-/* Returns the upper bound of the bucket of a size. Sizes below 1 have no bucket and are returned
-   unchanged. */
-int64_t policy_bound(const struct policy_bucket *bucket, int64_t size);
-/* Prints the policy: "exact", "nearest { distance = 1 }", "buckets { M = { 64, 256 } }". */
-void policy_print(const struct config *config, struct text *out);
-/* Finds the problem whose arguments are these arrays, arrays[i] for argument i, and appends its
-   text. fixed[i]: parameter i keeps its value of `base`. CUGEN_ERROR_USAGE: there is none. See
-   fit.c. */
-int problem_fit(const struct config *config, const struct problem *base, const bool *fixed,
-                const struct device_facts *facts, const cugen_array *arrays, size_t count,
-                struct text *out, cugen_error *err);
-void problem_free(struct problem *problem);
-/* Returns whether the parameter is a size: a whole number that may differ at run time. The other
-   parameters (types, layouts, flags) make up the class of a problem. */
-bool config_is_size(const struct config *config, size_t problem);
-/* Prints "M=4096 N=4096 dtype=f32". */
-void problem_print(const struct config *config, const struct problem *problem, struct text *out);
-/* Prints only the class of a problem, "dtype=f32". */
-void problem_print_class(const struct config *config, const struct problem *problem,
-                         struct text *out);
-/* Marks the settings of problem_print that have their default in this problem and in the check
-   problem, so that the text without them is that of a config that lacks these parameters: bit i is
-   set for the i-th setting (cache_key.may_lack). */
-uint64_t problem_may_lack(const struct config *config, const struct problem *problem);
-/* Like problem_may_lack, for the settings of problem_print_class. */
-uint64_t problem_class_may_lack(const struct config *config, const struct problem *problem);
-/* Prints a problem for a reader: parameters that have their default and are neither numbers nor
-   element types are left out. */
-void problem_print_short(const struct config *config, const struct problem *problem,
-                         struct text *out);
-/* Appends "on the check problem rows=5 cols=203: ", which precedes a message about that problem. */
-void problem_add_check(const struct config *config, const struct problem *check, struct text *out);
 
 /* Return the problem parameter or the argument of that name; NULL: there is none. */
 const struct config_problem *config_find_problem(const struct config *config, const char *name);
@@ -496,120 +444,9 @@ bool config_proves(const struct config *config);
 
 /* Returns the number of variants that `try` declarations name. */
 size_t config_tries(const struct config *config);
-
-/* ---- Slots ---------------------------------------------------------------------------------- */
-
-/* Returns the number of slots without the two slots of a launch's steps. */
-size_t config_slot_count(const struct config *config,
-                         const struct config_implementation *implementation);
-/* Fills slots[0 .. first_tunable) from facts and problem; the caller owns slots. */
-void config_slots(const struct config *config, const struct problem *problem,
-                  const struct device_facts *facts, struct value *slots);
-
-/* Returns the first of the slots that only the `values` of inputs see: the element's number, then
-   its coordinates. */
-int config_data_slot(const struct config *config);
-
-/* Describes everything but shape and type that the data depends on. arguments: from
-   config_arguments; those that the data reads have their hashes. content: the hash of the data
-   file; empty if there is none. */
-void config_data_describe(const struct config *config, const struct config_data *data,
-                          const struct value *slots, const struct kernel_argument *arguments,
-                          struct hash content, struct text *out);
-
-/* Evaluates all attributes of the arguments; slots also hold the shared tunables. out has
-   config->argument_count entries, whose strings point into the config. A pitch smaller than a row,
-   strides under which elements share an offset, a word that is no layout of the argument, a shape
-   below 1 and an extent above 2^62 bytes are errors with the line of the argument. */
-int config_arguments(const struct config *config, const struct value *slots,
-                     struct kernel_argument *out, cugen_error *err);
-
-/* Evaluates what decides where the elements of a buffer lie: dtype, shape, strides. out->absent:
-   the problem does not have the argument. */
-int config_argument_lies(const struct config *config, const struct config_argument *argument,
-                         const struct value *slots, struct kernel_argument *out, cugen_error *err);
-/* Sets reads[slot] for each slot that config_argument_lies reads. */
-void config_argument_reads(const struct config_argument *argument, bool *reads);
-
-/* Evaluates the implementation's own scalars into the entries of the array behind the arguments;
-   slots also hold the implementation's tunables. */
-int config_own(const struct config *config, const struct config_implementation *implementation,
-               const struct value *slots, struct kernel_argument *arguments, cugen_error *err);
-
-/* Checks that the arguments can exist, so that a size of 0 or a too large size is reported before
-   anything is computed from it. With shared tunables the arguments may depend on them, and nothing
-   is checked. */
-int config_check_sizes(const struct config *config, const struct problem *problem,
-                       const struct device_facts *facts, cugen_error *err);
-
-/* Appends the text with the values of its expressions: numbers unchanged, booleans as 1 and 0,
-   dtypes as C++ names them, other strings unchanged. */
-int config_spell(const struct config_spelling *spelling, const struct value *slots,
-                 struct text *out, cugen_error *err);
-
-/* Sets reads[slot] for each slot that the text depends on. */
-void config_spelling_reads(const struct config_spelling *spelling, bool *reads);
-bool config_spelling_sees(const struct config_spelling *spelling, int slot);
-/* Sets reads[slot] for each slot that the entry of a launch depends on. An entry that depends on
-   its step also depends on the slots that decide the number of steps. */
-void config_entry_reads(const struct config_launch *launch, bool *reads);
-
-/* Appends the compiler flags, separated by blanks: an option of the implementation takes precedence
-   over the kernel's. A reference (its slots hold only the shared tunables) gets only --std, because
-   options that make a kernel fast may make it less exact. */
-int config_flags(const struct config_compile *compile, bool reference, const struct value *slots,
-                 struct text *out, cugen_error *err);
-/* Appends the macros of the options as `#define` lines. Macros that compilers must know before the
-   source are appended to the flags. */
-int config_defines(const struct config_compile *compile, const struct value *slots,
-                   struct text *lines, struct text *flags, cugen_error *err);
-/* Sets reads[slot] for each slot that the flags and macros depend on. */
-void config_compile_reads(const struct config_compile *compile, bool *reads);
-
-/* Sets *out to the type of the operands if the work is products of matrices: the name of a dtype,
-   "tf32" or "fp8", which is never freed; else NULL. slots as in config_arguments. */
-int config_products(const struct config *config, const struct value *slots, const char **out,
-                    cugen_error *err);
-
-/* Turns the arguments that the implementation declares as `tensor` into tensor maps; slots also
-   hold the tunables. A box or a buffer that a tensor map cannot have is an error with the line of
-   the tensor. */
-int config_tensors(const struct config_implementation *implementation, const struct value *slots,
-                   struct kernel_argument *arguments, cugen_error *err);
-
-/* Declared arrays of so many bytes are static. A block has at most 48 KB of static shared memory
-   (CUDA C++ Programming Guide, "Technical Specifications per Compute Capability"), of which 8 are
-   left to arrays that the source itself has. */
-enum { SHARED_STATIC_MOST = 40 * 1024 };
-
-/* Evaluates the implementation's shared arrays into out[0 .. shared_count). The arrays of a launch
-   lie behind those of all launches, in static shared memory if all of these fit. */
-int config_shared_arrays(const struct config_implementation *implementation,
-                         const struct value *slots, struct layout_array *out, cugen_error *err);
-/* Evaluates one of the arrays as it lies by itself; without `layout` only its dtype and shape. */
-int config_shared_array(const struct config_shared *array, const struct value *slots, bool layout,
-                        struct layout_array *out, cugen_error *err);
-void config_shared_array_reads(const struct config_shared *array, bool layout, bool *reads);
-/* Sets reads[slot] for each slot on which the arrays of a launch depend, of what each is and where
-   it lies. Arrays of all launches (-1) lie where the arrays of every launch let them. */
-void config_shared_reads(const struct config_implementation *implementation, int launch,
-                         bool *reads);
-
-/* Evaluates a layout. The message of a refusal has no place: the caller adds it. */
-int config_layout_read(const struct config_layout *layout, const struct value *slots, int rank,
-                       struct layout *out, cugen_error *err);
-/* Sets reads[slot] for each slot that the layout depends on. */
-void config_layout_reads(const struct config_layout *layout, bool *reads);
-
-/* Sets *out to the number of times that its loop makes the launch: 0 to KERNEL_MAX_SEQUENCE. */
-int config_steps(const struct config_launch *launch, const struct value *slots, int64_t *out,
-                 cugen_error *err);
-/* Fills out[0 .. launch->passed_count) with the parameters that the launch passes; slots also hold
-   its step. Naming an argument that is not a parameter is an error with the line of the launch. */
-int config_pass(const struct config *config, const struct config_implementation *implementation,
-                const struct config_launch *launch, const struct kernel_argument *arguments,
-                const struct value *slots, struct kernel_parameter *out, cugen_error *err);
-
+/* Returns whether the parameter is a size: a whole number that may differ at run time. The other
+   parameters (types, layouts, flags) make up the class of a problem. */
+bool config_is_size(const struct config *config, size_t problem);
 /* Return whether arguments of the kind have data before a launch, and whether they have results
    after it. */
 static inline bool config_has_data(cugen_argument_kind kind) {
@@ -624,9 +461,10 @@ static inline bool config_has_result(cugen_argument_kind kind) {
 bool config_is_index(const struct config_argument *argument);
 /* Returns whether an argument of that kind may have that access. */
 bool config_has_access(cugen_argument_kind kind, enum access_kind access);
-
-/* Returns whether index_t, which is also the type of dtype "index", has 64 bits: an argument has
-   more than about 2^31 elements, or a scalar of dtype "index" has a larger value. */
-bool config_wide_index(const struct config *config, const struct kernel_argument *arguments);
+/* Returns the upper bound of the bucket of a size. Sizes below 1 have no bucket and are returned
+   unchanged. */
+int64_t policy_bound(const struct policy_bucket *bucket, int64_t size);
+/* Prints the policy: "exact", "nearest { distance = 1 }", "buckets { M = { 64, 256 } }". */
+void policy_print(const struct config *config, struct text *out);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "base/npy.h"
 #include "build.h"
+#include "evaluate.h"
 
 struct reading {
   struct build *build;

@@ -47,6 +47,7 @@ static struct declaration *group_at(lua_State *L, int index) {
   return declaration && declaration->keyword->id == KEYWORD_include ? declaration : NULL;
 }
 
+/* Appends the value on top of the stack to the list, and pops the value. */
 static void declarations_append(lua_State *L, int list) {
   lua_rawseti(L, list, (lua_Integer)lua_rawlen(L, list) + 1);
 }

@@ -21,8 +21,8 @@ enum place {
    value only if the name needs one. EITHER: a value, or a name and a value. */
 enum naming { PLAIN, NAMED, NAMED_ALONE, EITHER };
 
-/* name, naming, may stand more than once (without a name, if it may have either form), places,
-   example */
+/* Columns: the keyword; what follows it; whether it may stand more than once in a list (of EITHER:
+   in the form without a name); the places where it may stand; an example for messages. */
 #define CONFIG_KEYWORDS(X)                                                                         \
   X(include, PLAIN, true,                                                                          \
     PLACE_FILE | PLACE_KERNEL | PLACE_IMPLEMENTATION | PLACE_LAUNCH | PLACE_LOOP,                  \

@@ -13,11 +13,11 @@
 
 #include "base/capability.h"
 #include "base/device_name.h"
-#include "sandbox.h"
+#include "gen/sandbox/sandbox.h"
 
 /* Figures of the kind FIGURE_TIMING may be left out on GPUs for which NVRTC has no target, because
    no predictions are made for them. For a FIGURE_LIMIT or FIGURE_LANE that is left out, the figure
-   of the compute capability is used. */
+   of the compute capability is used. Figures of the other kinds are required. */
 enum figure_kind {
   FIGURE_FACT,
   FIGURE_LIMIT,

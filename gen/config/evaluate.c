@@ -1,11 +1,11 @@
 /* Evaluates all attributes of the arguments for one problem: dtypes, strides, sizes. See
-   config.h. */
+   evaluate.h. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/element_conversion.h"
-#include "config.h"
+#include "evaluate.h"
 
 /* Limit for the elements and bytes of one buffer, far below the largest 64-bit offset. */
 static const int64_t most_bytes = (int64_t)1 << 62;
@@ -204,6 +204,8 @@ static int lay_out_by_word(const struct evaluation *e, struct kernel_argument *o
 
 /* ---- Strides -------------------------------------------------------------------------------- */
 
+/* wide: the dimension whose stride is too small; span: how far the dimensions of smaller strides
+   reach, in elements. */
 static int refuse_overlap(const struct evaluation *e, const struct kernel_argument *out, int wide,
                           int64_t span) {
   struct text text = {0};
@@ -230,7 +232,7 @@ static int lay_out_by_strides(const struct evaluation *e, struct kernel_argument
                            "have %lld (%s) for dimension %d of %lld elements: it must be 1 or more",
                            (long long)out->stride[i], expr_text(e->argument->strides[i]), i,
                            (long long)out->shape[i]);
-    out->stride[i] = 1; /* is never taken */
+    out->stride[i] = 1; /* has no effect: the dimension has one element */
   }
   int64_t span = 1, reach;
   for (int i = 0; i < out->rank; i++) {

@@ -4,12 +4,13 @@
    Words and flags that decide where the given arguments lie (types, layouts, pitched) are tried in
    all combinations, the defaults first. In each combination the sizes are solved: a size that a
    dimension shows by itself is that extent; of sizes that appear together (batch * M) the one
-   declared last is not solved, so that a wrong shape is no batch. The first combination under which
-   all arrays lie as given is the problem. */
+   declared last keeps its value, so that an array of a wrong shape is refused instead of being
+   taken for another batch. The first combination under which all arrays lie as given is the
+   problem. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "config.h"
+#include "evaluate.h"
 
 /* A bound for the combinations, above what configs have (matmul: 256). */
 enum { MOST_COMBINATIONS = 1 << 16 };
@@ -23,8 +24,11 @@ struct fit {
   size_t count;
   struct value *slots, *base; /* base: the slots to begin with */
   const bool *fixed;          /* for each problem parameter: a setting has its value */
-  bool *solved, *reads, *tried;
-  /* The combination that went furthest: how many comparisons held, and the message of the next. */
+  bool *solved; /* for each problem parameter: its value is known in this combination */
+  bool *tried;  /* for each problem parameter: its listed values are tried */
+  bool *reads;  /* for each slot; room for config_argument_reads */
+  /* Of the combination that matched best: how many comparisons held before one failed, and the
+     message about the one that failed. */
   size_t furthest;
   cugen_error why;
 };
@@ -129,6 +133,7 @@ static void fit_sizes(struct fit *f) {
 
 /* ---- Comparing ------------------------------------------------------------------------------ */
 
+/* Returns whether the array is the whole buffer of the argument, pads included, as one dimension. */
 static bool fit_is_whole(const cugen_array *given, const struct kernel_argument *wanted) {
   return given->rank == 1 && given->shape[0] == wanted->elements &&
          (given->stride[0] == 1 || given->shape[0] == 1);
@@ -195,7 +200,8 @@ static void fit_say(const cugen_array *given, const struct kernel_argument *want
   text_free(&should);
 }
 
-/* Tries the strides' numbers for sizes that no dimension shows, such as a pitch. */
+/* Tries each stride of the array as the value of a size that no dimension shows, such as a pitch.
+   Returns true, and keeps that value, if the argument then lies as the array does. */
 static bool fit_pitch(struct fit *f, size_t index, struct kernel_argument *wanted) {
   const struct config_argument *argument = &f->config->arguments[index];
   const cugen_array *given = &f->arrays[index];
@@ -226,7 +232,8 @@ static bool fit_is_loose(struct fit *f, const struct config_argument *argument) 
   return false;
 }
 
-/* Compares all arrays, types first. Remembers why not, if that went further than before. */
+/* Compares all arrays with their arguments, types first. Keeps the message of a combination that
+   fails if more comparisons held than in any before. */
 static bool fit_matches(struct fit *f) {
   struct kernel_argument wanted;
   cugen_error err;

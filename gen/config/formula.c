@@ -177,7 +177,8 @@ static void formula_read_body(struct build *build, struct config_formula *formul
 
 /* ---- Whether a formula can be printed ------------------------------------------------------- */
 
-/* Prints the formula with these values. problem: the problem that has no default; NULL: none. */
+/* Prints the formula with these values. problem: the parameter whose value is not its default, for
+   the message; NULL: all have their defaults. */
 static void try_values(struct build *build, const struct config_formula *formula, const char *what,
                        const struct value *slots, size_t count,
                        const struct config_problem *problem) {

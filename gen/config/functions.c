@@ -4,20 +4,21 @@
 
 #include "base/access.h"
 #include "build.h"
+#include "evaluate.h"
 
 enum function { FUNCTION_conflicts, FUNCTION_least_pad, FUNCTION_sectors };
 
 static const char *const function_names[] = {"conflicts", "least_pad", "sectors", NULL};
 
 /* The cost of one call, in simple operations: counting the conflicts or sectors of 32 lanes takes
-   about 1 us. least_pad counts for one padding after the other, of which one of the first ten
-   mostly does. */
+   about 1 us. least_pad counts them for one padding after the other, and mostly one of the first
+   ten paddings is found good. */
 enum { COUNT_COST = 2000, PAD_COST = 20000 };
-/* The most that a call may cost with all that it evaluates, since calls may stand in what another
-   call evaluates. */
+/* The most that a call may cost, together with the expressions that it evaluates and the calls in
+   them. */
 enum { MOST_COST = 1000000 };
 
-/* What an expression asks. It belongs to the arena. */
+/* One call in an expression: what is asked, and about which array. It belongs to the arena. */
 struct question {
   struct expr_call call;
   enum function function;
@@ -25,7 +26,7 @@ struct question {
   const struct config_argument *argument; /* NULL: the shared array */
   const struct config *config;
   struct access access;
-  const struct expr *bytes; /* of each lane's access; NULL: as the access has them */
+  const struct expr *bytes; /* bytes that each lane accesses; NULL: the access tells them */
 };
 
 /* ---- Evaluating ----------------------------------------------------------------------------- */
@@ -150,7 +151,7 @@ static bool find_argument(const struct build *build, const char *name, struct qu
   return false;
 }
 
-/* Returns the word that an argument is; NULL if it is none. */
+/* Returns the string if the expression is a constant string; else NULL. */
 static const char *constant_word(const struct expr *expr) {
   struct value value;
   return expr_constant(expr, &value) && value.type == VALUE_STRING ? value.string : NULL;
@@ -188,7 +189,7 @@ static bool question_note_slots(struct build *build, struct question *q, struct 
   if (most > EXPR_CALL_SLOTS) return text_add(why, "the config has too many names for this"), false;
   if (q->argument) config_argument_reads(q->argument, reads);
   if (q->shared) config_shared_array_reads(q->shared, q->function != FUNCTION_least_pad, reads);
-  note_reads(q->bytes, reads);
+  config_expr_reads(q->bytes, reads);
   return list_reads(build, reads, &q->call);
 }
 

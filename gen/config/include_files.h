@@ -5,7 +5,7 @@
 
 #include "arena.h"
 #include "config.h"
-#include "sandbox.h"
+#include "gen/sandbox/sandbox.h"
 
 enum {
   DEEPEST_INCLUDE = 8, /* depth of nested includes */

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "build.h"
+#include "evaluate.h"
 
 /* ---- Reading -------------------------------------------------------------------------------- */
 
@@ -13,7 +14,7 @@ static bool is_word(const char *text) {
   return strncmp(text, "${", 2) == 0 || (length && strchr("/+^:", text[length]));
 }
 
-/* Reads one word. What follows a tunable is checked when the word is evaluated. */
+/* Reads one word. A word with ${} in it is checked only when it is evaluated. */
 static struct config_spelling read_layout_word(struct build *build, const char *what, int rank,
                                                const char *word) {
   struct layout layout;
@@ -64,7 +65,8 @@ struct config_layout read_layout(struct build *build, const char *what, int rank
 
 /* ---- Evaluating ----------------------------------------------------------------------------- */
 
-/* Sets *out to the word as the config has it, which may have ${expression} in it. */
+/* Sets *out to the word, which may have ${expression} in it. other: room for a word that the config
+   does not list. */
 static int choose_word(const struct config_layout *layout, const struct value *slots,
                        const struct config_spelling **out, struct config_spelling *other,
                        cugen_error *err) {
@@ -111,17 +113,17 @@ int config_layout_read(const struct config_layout *layout, const struct value *s
 }
 
 void config_argument_reads(const struct config_argument *argument, bool *reads) {
-  note_reads(argument->dtype.expr, reads);
-  note_reads(argument->when, reads);
-  note_reads(argument->pitch, reads);
+  config_expr_reads(argument->dtype.expr, reads);
+  config_expr_reads(argument->when, reads);
+  config_expr_reads(argument->pitch, reads);
   for (int i = 0; i < argument->rank; i++) {
-    note_reads(argument->shape[i], reads);
-    note_reads(argument->strides[i], reads);
+    config_expr_reads(argument->shape[i], reads);
+    config_expr_reads(argument->strides[i], reads);
   }
   config_layout_reads(&argument->layout, reads);
 }
 
 void config_layout_reads(const struct config_layout *layout, bool *reads) {
-  note_reads(layout->choice, reads);
+  config_expr_reads(layout->choice, reads);
   for (size_t i = 0; i < layout->word_count; i++) config_spelling_reads(&layout->words[i], reads);
 }

@@ -1,11 +1,12 @@
 /* Options of the compiler and folders of headers. They are read with the config and evaluated for
-   each variant. See build.h and config.h. */
+   each variant. See build.h and evaluate.h. */
 #include <ctype.h>
 #include <lua.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "build.h"
+#include "evaluate.h"
 #include "gen/sources/source_text.h"
 #include "names.h"
 
@@ -13,8 +14,8 @@ enum option_kind {
   OPTION_FLAG,   /* the flag is given or not */
   OPTION_SWITCH, /* the flag is given with =true or =false */
   OPTION_COUNT,  /* the flag has a number; with 0 the flag is left out */
-  OPTION_NUMBER,
-  OPTION_WORD
+  OPTION_NUMBER, /* the flag has a number, which may be 0 */
+  OPTION_WORD    /* the flag has one of the words of the range */
 };
 
 static const struct option {
@@ -137,14 +138,14 @@ static const struct {
     {"--dlink-time-opt", "a kernel is loaded as it is compiled, without a linker"},
     {"--device-debug", "code for a debugger says nothing of a variant's time"},
     {"-G", "code for a debugger says nothing of a variant's time"},
-    {"--device-as-default-execution-space", "cugen says so itself"},
-    {"-default-device", "cugen says so itself"},
-    {"--pch", "cugen keeps what is compiled itself"},
-    {"--create-pch", "cugen keeps what is compiled itself"},
-    {"--use-pch", "cugen keeps what is compiled itself"},
+    {"--device-as-default-execution-space", "cugen passes it always"},
+    {"-default-device", "cugen passes it always"},
+    {"--pch", "cugen itself precompiles headers where that pays"},
+    {"--create-pch", "cugen itself precompiles headers where that pays"},
+    {"--use-pch", "cugen itself precompiles headers where that pays"},
     {"--extended-lambda", "NVRTC has no such flag: a lambda of a kernel is device code without "
                           "__device__, so leave that out"},
-    {"--no-cache", "cugen keeps what is compiled itself"},
+    {"--no-cache", "cugen switches NVRTC's cache off itself, and has its own"},
 };
 
 static bool same_flag(const char *known, const char *flag, size_t length) {
@@ -156,8 +157,10 @@ static void check_flag(struct build *build, const char *flag) {
   const size_t length = strcspn(flag, "="), free_count = sizeof free_flags / sizeof *free_flags;
   for (const char *c = flag; *c; c++)
     if (*c <= ' ' || *c == 127 || *c == '\\')
-      build_fail(build, "flag '%.80s' has a blank, a backslash or a character that is none in it",
-                 flag);
+      build_fail(
+          build,
+          "flag '%.80s' has a blank, a backslash or a character beyond printable ASCII in it",
+          flag);
   for (size_t i = 0; i < free_count; i++) {
     const bool takes = strchr(free_flags[i], '=') != NULL;
     if (!same_flag(free_flags[i], flag, length)) continue;
@@ -324,6 +327,8 @@ static int options_add_word(const struct evaluation *e, const struct config_word
   return CUGEN_OK;
 }
 
+/* Returns the options in which this one is set: those of the implementation, else those of the
+   kernel; NULL: neither. */
 static const struct config_options *who_sets(const struct config_compile *compile, int option) {
   const struct config_options *both[] = {compile->own, compile->shared};
   for (int i = 0; i < 2; i++)
@@ -412,10 +417,10 @@ void config_compile_reads(const struct config_compile *compile, bool *reads) {
   const struct config_options *both[] = {compile->shared, compile->own};
   for (int i = 0; i < 2; i++) {
     for (int o = 0; both[i] && o < COMPILE_OPTION_COUNT; o++)
-      note_reads(both[i]->values[o].expr, reads);
+      config_expr_reads(both[i]->values[o].expr, reads);
     for (size_t d = 0; both[i] && d < both[i]->define_count; d++)
       config_spelling_reads(&both[i]->defines[d], reads);
     for (size_t m = 0; both[i] && m < both[i]->macro_count; m++)
-      note_reads(both[i]->macros[m].expr, reads);
+      config_expr_reads(both[i]->macros[m].expr, reads);
   }
 }

@@ -1,10 +1,11 @@
 /* `pass` and `steps`: the parameters that a launch passes, and how often it is repeated. Read with
-   the config, evaluated for each variant and step. See build.h and config.h. */
+   the config, evaluated for each variant and step. See build.h and evaluate.h. */
 #include <inttypes.h>
 #include <lua.h>
 #include <string.h>
 
 #include "build.h"
+#include "evaluate.h"
 #include "names.h"
 
 /* ---- Reading -------------------------------------------------------------------------------- */
@@ -202,7 +203,8 @@ static int passed_value(const struct passing *p, const struct kernel_argument *a
   return pass_fail(p, "the value of '%s' is no number", argument->name);
 }
 
-/* A scalar of the implementation has no value of its own, so the launch must give one. */
+/* A scalar of the implementation is none of the kernel's arguments, whose values the spec has. So
+   the launch carries its value. */
 static int evaluate_parameter(const struct passing *p, struct kernel_parameter *out) {
   *out = (struct kernel_parameter){.value = {.type = VALUE_NIL}};
   int status = passed_argument(p, &out->argument);

@@ -1,10 +1,24 @@
-/* Problems: the values of a config's parameters. See config.h. */
+/* Problems: the values of a config's parameters. See problem.h. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "config.h"
+#include "evaluate.h"
 #include "names.h"
+
+/* ---- Looking up names ----------------------------------------------------------------------- */
+
+const struct config_problem *config_find_problem(const struct config *config, const char *name) {
+  for (size_t i = 0; i < config->problem_count; i++)
+    if (strcmp(config->problems[i].name, name) == 0) return &config->problems[i];
+  return NULL;
+}
+
+const struct config_argument *config_find_argument(const struct config *config, const char *name) {
+  for (size_t i = 0; i < config->argument_count; i++)
+    if (strcmp(config->arguments[i].name, name) == 0) return &config->arguments[i];
+  return NULL;
+}
 
 /* ---- Memory --------------------------------------------------------------------------------- */
 
@@ -303,6 +317,7 @@ int problem_bucket(const struct config *config, const struct problem *base, stru
 
 /* ---- Text ----------------------------------------------------------------------------------- */
 
+/* Returns whether problem_print_short prints the value. */
 static bool problem_is_told(const struct config_problem *p, struct value value) {
   if (value.type == VALUE_STRING ? dtype_find(value.string) != NULL : value.type != VALUE_BOOL)
     return true;

@@ -1,10 +1,11 @@
 /* Shared arrays that an implementation declares: shared "As" { ... }. Read with the config,
-   evaluated for each variant. See build.h and config.h. */
+   evaluated for each variant. See build.h and evaluate.h. */
 #include <lua.h>
 #include <stddef.h>
 #include <string.h>
 
 #include "build.h"
+#include "evaluate.h"
 #include "names.h"
 
 /* ---- Reading -------------------------------------------------------------------------------- */
@@ -186,7 +187,7 @@ int config_shared_array(const struct config_shared *array, const struct value *s
   return status || !layout ? status : shared_evaluate_layout(&e);
 }
 
-/* A total of so many bytes or more is not told from more. */
+/* Totals are capped at this number of bytes, so that no sum overflows. */
 static const int64_t SHARED_MOST = (int64_t)1 << 56;
 
 static int shared_evaluate_array(const struct shared_evaluation *e, int64_t *total) {
@@ -276,8 +277,8 @@ int config_shared_arrays(const struct config_implementation *implementation,
 }
 
 void config_shared_array_reads(const struct config_shared *array, bool layout, bool *reads) {
-  note_reads(array->dtype.expr, reads);
-  for (int d = 0; d < array->rank; d++) note_reads(array->shape[d], reads);
+  config_expr_reads(array->dtype.expr, reads);
+  for (int d = 0; d < array->rank; d++) config_expr_reads(array->shape[d], reads);
   if (layout) config_layout_reads(&array->layout, reads);
 }
 
@@ -290,9 +291,9 @@ void config_shared_reads(const struct config_implementation *implementation, int
     const struct config_shared *array = &implementation->shared[i];
     if (!common && array->launch != launch) continue;
     config_shared_array_reads(array, true, reads);
-    note_reads(array->stages, reads);
-    note_reads(array->align, reads);
-    note_reads(array->dynamic, reads);
+    config_expr_reads(array->stages, reads);
+    config_expr_reads(array->align, reads);
+    config_expr_reads(array->dynamic, reads);
   }
 }
 

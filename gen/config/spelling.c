@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "build.h"
+#include "evaluate.h"
 
 /* Returns the next `${` at or behind `at`, and sets *close to its closing brace; NULL: there is
    none. */
@@ -58,7 +59,7 @@ int config_spell(const struct config_spelling *spelling, const struct value *slo
   return out->failed ? error_memory(err) : CUGEN_OK;
 }
 
-void note_reads(const struct expr *expr, bool *reads) {
+void config_expr_reads(const struct expr *expr, bool *reads) {
   size_t count = 0;
   const int *slots = expr ? expr_slots(expr, &count) : NULL;
   for (size_t k = 0; k < count; k++) reads[slots[k]] = true;
@@ -76,7 +77,7 @@ bool list_reads(struct build *build, const bool *reads, struct expr_call *call) 
 }
 
 void config_spelling_reads(const struct config_spelling *spelling, bool *reads) {
-  for (size_t i = 0; i < spelling->part_count; i++) note_reads(spelling->parts[i], reads);
+  for (size_t i = 0; i < spelling->part_count; i++) config_expr_reads(spelling->parts[i], reads);
 }
 
 bool config_spelling_sees(const struct config_spelling *spelling, int slot) {
@@ -89,5 +90,5 @@ void config_entry_reads(const struct config_launch *launch, bool *reads) {
   config_spelling_reads(&launch->entry, reads);
   const bool stepped = config_spelling_sees(&launch->entry, launch->step_slot) ||
                        config_spelling_sees(&launch->entry, launch->steps_slot);
-  if (stepped && launch->steps) note_reads(launch->steps, reads);
+  if (stepped && launch->steps) config_expr_reads(launch->steps, reads);
 }

@@ -17,8 +17,8 @@ void read_struct_name(struct build *build, void *object, const char *what) {
 
 /* ---- A field -------------------------------------------------------------------------------- */
 
-/* Returns whether this may be what C names in a struct: "n", "w[1]", "in.at". Only its characters
-   are looked at, because the compiler refuses a wrong name with the config's line. */
+/* Returns whether the name may designate a member of a struct in C: "n", "w[1]", "in.at". Only its
+   characters are looked at, because the compiler refuses a wrong name with the config's line. */
 static bool is_designator(const char *name) {
   const size_t length =
       strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789"
@@ -26,7 +26,8 @@ static bool is_designator(const char *name) {
   return length && !name[length] && !strchr("0123456789.[]", *name);
 }
 
-/* Reads the name of field number `count`. A wrong name is kept, too, for messages about others. */
+/* Reads the name of field number `count` into *out, a wrong name too, because later messages name
+   all fields. */
 static void read_field_name(struct build *build, const struct config_argument *argument, int count,
                             const char *what, const char **out) {
   lua_rawgeti(build->L, -1, 1);

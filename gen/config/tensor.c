@@ -1,9 +1,10 @@
 /* Tensor maps: arguments that an implementation accesses through the tensor memory accelerator of
-   Hopper. Read with the config, evaluated for each variant. See build.h and config.h. */
+   Hopper. Read with the config, evaluated for each variant. See build.h and evaluate.h. */
 #include <lua.h>
 #include <string.h>
 
 #include "build.h"
+#include "evaluate.h"
 
 /* ---- Reading -------------------------------------------------------------------------------- */
 
@@ -87,8 +88,11 @@ void read_tensors(struct build *build, const struct list *list) {
              &out->tensor_count);
 }
 
-/* ---- Evaluating: the rules of cuTensorMapEncodeTiled (CUDA Driver API, "Tensor Map Object Mana */
+/* ---- Evaluating ----------------------------------------------------------------------------- */
 
+/* The rules are those of cuTensorMapEncodeTiled (CUDA Driver API, "Tensor Map Object Management"):
+   MOST_BOX is the largest extent of a box; strides, and the box's rows, are multiples of GRANULE
+   bytes. */
 enum { MOST_BOX = 256, GRANULE = 16 };
 
 struct tensor_evaluation {
@@ -156,17 +160,17 @@ static int check_array(const struct tensor_evaluation *e, const struct layout_ar
   for (int i = 0; i < array->rank; i++)
     if (layout->order[tiles][i] != i)
       return refuse_array(e, array,
-                          "within its innermost tile the last index is the contiguous one");
+                          "within its innermost tile the last index must be the contiguous one");
   if (array->dtype->bytes != e->argument->dtype->bytes)
-    return refuse_array(e, array, "its elements have as many bytes as the argument's");
+    return refuse_array(e, array, "its elements must have as many bytes as the argument's");
   if (array->rank != e->argument->rank)
-    return refuse_array(e, array, "it has as many dimensions as the argument");
+    return refuse_array(e, array, "it must have as many dimensions as the argument");
   if (layout->pad || (layout->bits && !layout->bytes))
     return refuse_array(e, array,
-                        "a tensor map writes no pads, and the swizzles ^32, ^64 and ^128");
+                        "a tensor map writes no pads, and of swizzles only ^32, ^64 and ^128");
   const int64_t line = (tiles ? layout->tile[tiles - 1] : array->shape)[array->rank - 1];
   if (layout->bytes && line * array->dtype->bytes != layout->bytes)
-    return refuse_array(e, array, "a line of it has as many bytes as its swizzle");
+    return refuse_array(e, array, "a line of it must have as many bytes as its swizzle");
   if (array->align < 128) return refuse_array(e, array, "it needs align = 128");
   return CUGEN_OK;
 }

@@ -221,6 +221,8 @@ static void skip_other(struct source_reader *reader, const struct signature *out
 
 enum { WORDS_MOST = 256 };
 
+/* Adds the words that the kernel uses like macros and that the text does not define, as macros of
+   the value 0. */
 static void read_free_words(const char *text, struct signature *out) {
   struct source_reader reader = {text, text + strlen(text)};
   struct source_token before = {0};
@@ -254,6 +256,7 @@ static enum signature_use use_of(struct source_reader behind, bool addressed) {
   return SIGNATURE_READ;
 }
 
+/* Returns the use of an argument that is used in both ways. */
 static enum signature_use both(enum signature_use a, enum signature_use b) {
   return a == SIGNATURE_UNUSED || a == b ? b : b == SIGNATURE_UNUSED ? a : SIGNATURE_CHANGED;
 }
@@ -267,7 +270,7 @@ static void note_use(struct signature *out, struct source_token word, struct sou
       out->uses[i] = both(out->uses[i], use_of(behind, addressed));
 }
 
-/* The last tokens of a body, the newest first. */
+/* How many of the last tokens of a body are kept, the newest first. */
 enum { WINDOW = 9 };
 
 /* Returns 0 to 2 for the words x, y and z; -1: another token. */
@@ -284,6 +287,7 @@ static int axis_at(const struct source_token *window, int at, const char *word) 
              : -1;
 }
 
+/* Keeps the word if it is the first one for this place, unless it is blockDim. */
 static void note_word(struct source_token *place, struct source_token word) {
   if (!place->length && word.kind == SOURCE_WORD && !source_is(word, "blockDim")) *place = word;
 }
@@ -294,6 +298,7 @@ static void note_extents(const struct source_token *window, int *loop, struct si
   const int thread = axis_at(window, 0, "threadIdx"), block = axis_at(window, 0, "blockIdx");
   if (thread >= out->block_dimensions) out->block_dimensions = thread + 1;
   if (block >= out->grid_dimensions) out->grid_dimensions = block + 1;
+  /* blockIdx.x * W */
   int axis = source_is_mark_of(window[1], "*") ? axis_at(window, 2, "blockIdx") : -1;
   if (axis >= 0) note_word(&out->grid_steps[axis], window[0]);
   if (axis >= 0 && (window[0].kind != SOURCE_WORD || source_is(window[0], "blockDim")))
@@ -302,13 +307,16 @@ static void note_extents(const struct source_token *window, int *loop, struct si
     if (axis_of(window[4]) < 0) note_word(&out->grid_steps[block], window[4]);
     out->grid_by_threads[block] |= axis_of(window[4]) >= 0 || window[4].kind != SOURCE_WORD;
   }
+  /* blockIdx.x * W + threadIdx.x */
   if (thread >= 0 && source_is_mark_of(window[3], "+") && source_is_mark_of(window[5], "*") &&
       axis_at(window, 6, "blockIdx") == thread)
     note_word(&out->block_extents[thread], window[4]);
+  /* (... + threadIdx.x) * V */
   axis = source_is_mark_of(window[1], "*") && source_is_mark_of(window[2], ")")
              ? axis_at(window, 3, "threadIdx")
              : -1;
   if (axis >= 0 && out->grid_steps[axis].length) note_word(&out->grid_factors[axis], window[0]);
+  /* for (i = threadIdx.x; ...; i += W) */
   axis = source_is_mark_of(window[0], ";") ? axis_at(window, 1, "threadIdx") : -1;
   if (axis >= 0) *loop = axis;
   if (*loop >= 0 && source_is_mark_of(window[1], "=") && source_is_mark_of(window[2], "+"))

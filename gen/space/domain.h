@@ -31,8 +31,8 @@ struct rule {
 struct domain {
   const struct config *config;
   const struct config_implementation *implementation;
-  struct rule *rules; /* in the order in which they are tried: by depth, then as listed */
-  struct space_rule *listed;
+  struct rule *rules;        /* in the order in which they are tried: by depth, then as listed */
+  struct space_rule *listed; /* the same rules for messages, in the order of space.h */
   size_t rule_count;
   struct value *slots; /* with device and problem set */
   size_t slot_count;
@@ -66,7 +66,7 @@ int domain_add_rule(struct domain *domain, struct space_rule listed, struct rule
 /* Binds one more expression of the rule that was added last. */
 int rule_bind(const struct domain *domain, struct rule *rule, const struct expr *expr,
               cugen_error *err);
-/* Sets *allowed to whether the rule allows the values in the slots. Overwrites the two slots of a
+/* Sets *holds to whether the rule allows the values in the slots. Overwrites the two slots of a
    launch's steps, behind the others. */
 int rule_try(const struct domain *domain, const struct rule *rule, struct value *slots,
              bool *holds);

@@ -105,6 +105,7 @@ filter_find_tunable(const struct config_implementation *implementation,
   return NULL;
 }
 
+/* Returns whether the pattern's words for implementations, those without "=", match the name. */
 static bool filter_is_meant(const char *pattern, const char *name) {
   struct setting part;
   while (setting_next(&pattern, &part))

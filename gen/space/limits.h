@@ -20,6 +20,7 @@ struct launch_limit {
                                          with fewer steps */
 };
 
+/* The most limits that launch_limits lists. */
 enum { LAUNCH_LIMITS = 9 };
 
 /* Lists the limits of a launch in one of its steps: of each dimension of grid and block that is

@@ -1,5 +1,6 @@
 /* Sizes near those of a base problem, and at the edges of a variant's tiles; see sizes.h. */
 #include "sizes.h"
+#include "gen/config/evaluate.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -116,6 +117,8 @@ static bool is_candidate(const struct sizes *s, size_t i) {
          is_whole_number(&s->base->values[i]) && s->base->values[i].integer > 3;
 }
 
+/* Notes how data and threads grew when the parameter was changed to `at`, by a factor of the size.
+   Growth by more than twice the third power of the factor is noted as more than a size explains. */
 static void sizes_compare(double before, double after, double factor, int64_t at,
                           struct size_growth *out) {
   if (before <= 0 || after < 0) return;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gen/config/evaluate.h"
 #include "walk.h"
 
 /* ---- Opening -------------------------------------------------------------------------------- */
@@ -118,7 +119,7 @@ static int space_open_all(struct space *space, const struct problem *problem,
 }
 
 /* Returns whether heuristics removed any combination. */
-static bool space_space_has_heuristics(const struct space *space) {
+static bool heuristics_removed(const struct space *space) {
   for (size_t i = 0; i < space->count; i++)
     for (size_t r = 0; r < space->implementations[i].rule_count; r++) {
       const struct space_rule *rule = &space->implementations[i].rules[r];
@@ -137,7 +138,7 @@ int space_open_within(const struct config *config, const struct problem *problem
   space->effort = effort_begin(stop);
   int status = filter ? space_filter_check(config, filter, err) : CUGEN_OK;
   if (!status) status = space_open_all(space, problem, facts, filter, err);
-  const bool nothing = !status && !filter && !space->valid && space_space_has_heuristics(space);
+  const bool nothing = !status && !filter && !space->valid && heuristics_removed(space);
   if (status || nothing)
     space_close(space);
   else
@@ -241,7 +242,7 @@ size_t space_max_neighbours(const struct space *space) {
 }
 
 /* Finds the row of the rank. Returns false if that combination is not valid. */
-static bool space_space_find_row(const struct rows *rows, uint64_t rank, size_t *at) {
+static bool space_find_rank(const struct rows *rows, uint64_t rank, size_t *at) {
   *at = rows_at_least(rows, 0, rank);
   return *at < rows->count && rows->ranks[*at] == rank;
 }
@@ -255,7 +256,7 @@ size_t space_neighbours(const struct space *space, uint64_t index, uint64_t *out
     size_t own = domain_value(domain, rank, t);
     uint64_t base = rank - own * domain->strides[t];
     for (size_t v = 0; v < one->implementation->tunables[t].value_count; v++)
-      if (v != own && space_space_find_row(&space->rows[i], base + v * domain->strides[t], &at))
+      if (v != own && space_find_rank(&space->rows[i], base + v * domain->strides[t], &at))
         out[count++] = one->first + at;
   }
   return count;
@@ -277,7 +278,7 @@ bool space_at(const struct space *space, size_t implementation, const size_t *pl
   if (!space->implementations[implementation].valid) return false;
   for (size_t t = 0; t < domain->implementation->tunable_count; t++)
     rank += places[t] * domain->strides[t];
-  if (!space_space_find_row(&space->rows[implementation], rank, &at)) return false;
+  if (!space_find_rank(&space->rows[implementation], rank, &at)) return false;
   *index = space->implementations[implementation].first + at;
   return true;
 }
@@ -407,8 +408,7 @@ int space_explain_empty(const struct space *space, cugen_error *err) {
     if (!left_out(&space->implementations[i]) && !space->implementations[i].unlisted)
       explain_implementation(&space->implementations[i], &why);
   error_append(err, "%s", text_get(&why));
-  if (space_space_has_heuristics(space))
-    error_append(err, "\n--all takes what heuristics leave out");
+  if (heuristics_removed(space)) error_append(err, "\n--all takes what heuristics leave out");
   text_free(&filters);
   text_free(&why);
   return CUGEN_ERROR_EMPTY;

@@ -6,7 +6,7 @@
 #define GEN_SPACE_SPACE_H
 
 #include "base/results.h"
-#include "gen/config/config.h"
+#include "gen/config/problem.h"
 
 struct space;
 
@@ -63,8 +63,8 @@ uint64_t space_valid(const struct space *space);
 uint64_t space_cartesian(const struct space *space);
 const struct space_implementation *space_implementations(const struct space *space, size_t *count);
 
-/* Sets err to CUGEN_ERROR_EMPTY, and names for each implementation the restriction (file:line,
-   text) that removed the most. */
+/* Sets err to CUGEN_ERROR_EMPTY, and names for each implementation the rules (file:line, text) that
+   removed combinations, and how many. Implementations that the filter alone removes share a line. */
 int space_explain_empty(const struct space *space, cugen_error *err);
 /* Prints the place and the text of the rule: `t.lua:5: where "tile % vec == 0"`. */
 void space_rule_print(const struct space_rule *rule, struct text *out);
@@ -115,15 +115,15 @@ int space_find(const struct space *space, const char *text, uint64_t *index, cug
 /* Like space_find, for the text of a record, which must name one variant: CUGEN_ERROR_USAGE if the
    config has a tunable now that the text does not name. */
 int space_find_one(const struct space *space, const char *text, uint64_t *index, cugen_error *err);
-/* Like space_find_one. If restrictions remove the variant, only they are appended to `rules`, so
-   that equal texts mean removal by the same restrictions. */
+/* Like space_find. If restrictions remove the variants, they are appended to `rules`, so that equal
+   texts mean removal by the same restrictions. */
 int space_find_ruled_out(const struct space *space, const char *text, uint64_t *index,
                          struct text *rules, cugen_error *err);
-/* Like space_find_one, but does not look for the restrictions that remove the variant, which takes
+/* Like space_find, but does not look for the restrictions that remove the variants, which takes
    long. */
 int space_find_brief(const struct space *space, const char *text, uint64_t *index,
                      cugen_error *err);
-/* Like space_find_one, for searched variants (index below space_valid) only and without a reason;
+/* Like space_find, for searched variants (index below space_valid) only and without a reason;
    returns false if there is none. */
 bool space_look_up(const struct space *space, const char *text, uint64_t *index);
 

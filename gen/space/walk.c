@@ -145,8 +145,8 @@ static int walk_start(struct walk *walk) {
 /* ---- Trying rules --------------------------------------------------------------------------- */
 
 /* Evaluates the failing rule again in its unbound form, in which sizes still have their names, and
-   adds the file, the line and the values to the message. Only the first walk can fail, because
-   later ones visit fewer combinations; the problem still exists then. */
+   adds the file, the line and the values to the message. The strings among the slots may belong to
+   the problem, which still exists: rules fail in the walk that opens the space. */
 static int walk_explain(const struct walk *walk, const struct rule *rule) {
   const struct domain *domain = walk->domain;
   const struct space_rule *listed = &domain->listed[rule->index];

@@ -4,8 +4,8 @@
 
 static const struct {
   const char *name, *type;
-  bool nvcc; /* nvcc knows the name. A source that declares it (for other compilers only) means this
-                type */
+  bool nvcc; /* nvcc knows the name, so that a source that declares it in an #if does so for other
+                compilers, and means this type */
 } known[COMMON_TYPES] = {
     {"uint", "unsigned int", true},
     {"ushort", "unsigned short", true},

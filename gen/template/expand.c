@@ -38,6 +38,7 @@
 #include <string.h>
 
 #include "base/launch.h"
+#include "gen/config/evaluate.h"
 
 /* ---- The other kernels of a variant: reference, verify kernel, generators ------------------- */
 

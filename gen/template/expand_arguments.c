@@ -1,5 +1,6 @@
 /* Slots, arguments and ${params} of an expansion; see expansion.h. */
 #include "expansion.h"
+#include "gen/config/evaluate.h"
 
 #include <stdlib.h>
 #include <string.h>

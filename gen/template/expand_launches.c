@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "gen/config/evaluate.h"
 #include "gen/space/limits.h"
 
 enum { REFERENCE_THREADS = 256 };

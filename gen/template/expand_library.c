@@ -29,8 +29,8 @@ static int library_fail(const struct expansion *x, const struct library_field *f
                      library->requirement.text, name, why);
 }
 
-/* Describes an argument. Only what a library can be told is taken: no map of tiles, no access but
-   by the address. */
+/* Describes an argument of the call. A library takes buffers by their address, with strides and
+   without tiles, and scalars by their value. */
 static int fill_argument(const struct expansion *x, const struct library_field *field,
                          const struct kernel_argument *from, struct library_value *out) {
   if (from->kind == CUGEN_ARGUMENT_SCALAR ? from->compiled_in || from->struct_bytes

@@ -1,6 +1,7 @@
 /* The source of an expansion: its names, options and entries, and the rendered template put
    together; see expansion.h. */
 #include "expansion.h"
+#include "gen/config/evaluate.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,8 +10,8 @@ static bool expand_source_same_line(struct config_line a, struct config_line b) 
   return a.number == b.number && strcmp(a.path, b.path) == 0;
 }
 
-/* Returns the derived names that all implementations share and that need only the shared tunables,
-   which a reference can use. */
+/* Returns how many derived names, from the first on, all implementations share and need only the
+   shared tunables. A reference can use these. */
 static size_t shared_derived(const struct expansion *x) {
   const struct config *config = x->config;
   const struct config_implementation *first = config->implementations;
@@ -221,7 +222,8 @@ int expansion_fresh_reads(struct expansion *x, size_t values) {
                                                                        : error_memory(x->err);
 }
 
-/* `reads` has also the slots of the expressions of which only the value counts. */
+/* Fills expander->reads_beside and `values`, and then `reads`, which also has the slots of the
+   expressions in `values`. */
 int expansion_note_reads(struct expansion *x) {
   struct expander *expander = x->expander;
   const struct config_implementation *implementation =
@@ -239,10 +241,6 @@ int expansion_note_reads(struct expansion *x) {
     config_entry_reads(&implementation->launches[i], expander->reads_beside);
   expander->value_count = values.count;
   memcpy(expander->reads, expander->reads_beside, x->slot_count * sizeof *expander->reads);
-  for (size_t i = 0; i < values.count; i++) {
-    size_t count;
-    const int *slots = expr_slots(values.list[i], &count);
-    for (size_t k = 0; k < count; k++) expander->reads[slots[k]] = true;
-  }
+  for (size_t i = 0; i < values.count; i++) config_expr_reads(values.list[i], expander->reads);
   return CUGEN_OK;
 }

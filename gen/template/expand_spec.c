@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/source_place.h"
+#include "gen/config/evaluate.h"
 
 static int expand_spec_too_many(const struct expansion *x, size_t launches) {
   const struct config_launch *first = x->variant->implementation->launches;
@@ -306,7 +307,7 @@ int expansion_evaluate_work(struct expansion *x) {
   if (!status) status = evaluate_work(x, &x->config->bytes, "bytes", &x->out->bytes);
   if (!status) status = check_work(x);
   if (status) return status;
-  const char *products; /* an error here concerns all variants, so it does not fail this one */
+  const char *products; /* evaluated only for its errors, which no variant may hide */
   return config_products(x->config, x->slots, &products, x->err);
 }
 

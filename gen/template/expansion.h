@@ -37,7 +37,7 @@ struct expander {
      slots that influenced it only through an expression in `values`. */
   bool *reads, *reads_beside;
   size_t read_count;
-  const struct expr **values; /* derived names of which only the value influenced the expansion */
+  const struct expr **values; /* expressions of which only the value influenced the expansion */
   size_t value_count;
 };
 
@@ -62,11 +62,11 @@ struct expansion {
   const struct variant *variant; /* NULL in a reference without shared tunables */
   bool unnamed;                  /* errors do not name the variant */
   bool reference;                /* whether this is a reference, generator or verify kernel */
-  bool verifies;
-  int generates;                         /* the argument whose data this generator makes; -1: not a
+  bool verifies;                 /* whether this is a verify kernel */
+  int generates;                 /* the argument whose data this generator makes; -1: not a
                                             generator */
-  int64_t samples;                       /* number of samples of a reference */
-  struct proof proof, judge;             /* hashes of the variant's reference and verify kernel */
+  int64_t samples;               /* number of samples of a reference */
+  struct proof proof, judge;     /* hashes of the variant's reference and verify kernel */
   struct proof check_proof, check_judge; /* hashes of the reference and the verify kernel for the
                                             check problem */
   struct value *slots;
@@ -74,13 +74,14 @@ struct expansion {
   struct kernel_argument arguments[KERNEL_MAX_ARGUMENTS];
   size_t argument_count, own_count; /* own: the implementation's scalars, which follow the
                                        arguments */
-  bool plain[KERNEL_MAX_ARGUMENTS];
+  bool plain[KERNEL_MAX_ARGUMENTS]; /* for each argument: packed and row-major, whatever the config
+                                         says */
   bool changed[KERNEL_MAX_ARGUMENTS]; /* of a reference or verify kernel: arguments whose contents
                                          before the run are passed, too */
-  bool wide_index;
-  bool parameters_used;              /* the template used ${params} */
-  size_t steps[CONFIG_MAX_LAUNCHES]; /* number of rounds of each loop of the implementation */
-  const char *template_name, *entry; /* entry: the kernel of a reference */
+  bool wide_index;                    /* index_t has 64 bits */
+  bool parameters_used;               /* the template used ${params} */
+  size_t steps[CONFIG_MAX_LAUNCHES];  /* number of rounds of each loop of the implementation */
+  const char *template_name, *entry;  /* entry: the kernel of a reference */
   struct config_line template_line;
   struct names names;
   struct expansion_entry entries[KERNEL_MAX_ENTRIES]; /* the launched kernels, each once */

@@ -261,7 +261,8 @@ static void write_until(struct inliner *in, struct layer *layer, const char *at)
   layer->written = (size_t)(at - layer->text);
 }
 
-/* Returns whether the header is to appear; *bare: without its guard. */
+/* Returns whether the header is to appear. *bare: without its guard; *number: a number of its own,
+   for the macro that guards a header with #pragma once. */
 static bool appears(struct inliner *in, const struct header *h, bool *bare, size_t *number) {
   const bool once = h->pragma || h->guard.found;
   if (once && in->guarded.length && !strcmp(text_get(&in->guarded), h->path)) return false;

@@ -36,6 +36,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gen/config/evaluate.h"
 #include "shared.h"
 
 /* ---- The table ------------------------------------------------------------------------------ */
@@ -244,7 +245,7 @@ int names_value(const struct names *names, const struct name *name, struct value
   case NAME_INDEX_T: *out = value_string(in->wide_index ? "i64" : "i32"); break;
   case NAME_TENSOR_MAP:
   case NAME_ELEMENT:
-  case NAME_SHARED: break;
+  case NAME_SHARED: *out = (struct value){.type = VALUE_NIL}; break;
   case NAME_SLOT: *out = in->slots[name->index]; break;
   case NAME_DERIVED: return derived_value(names, name, out, err);
   case NAME_SCALAR: *out = in->arguments[name->index].value; break;
@@ -311,7 +312,7 @@ static void names_put_number(struct value value, struct text *out) {
                   (value.type == VALUE_FLOAT && value.real < 0);
   if (value.type == VALUE_BOOL) {
     text_add(out, value.boolean ? "1" : "0");
-    /* in C its digits without the sign are out of range */
+    /* the digits of INT64_MIN without their sign are out of range in C */
   } else if (value.type == VALUE_INT && value.integer == INT64_MIN) {
     text_add(out, "(-9223372036854775807LL - 1)");
   } else {
@@ -673,8 +674,8 @@ static int define_element(const struct names *names, const struct name *name, st
   return status;
 }
 
-/* Returns the alignment that the block's dynamic shared memory needs, with its first array that the
-   source mentions; else 0. */
+/* Returns the alignment that the block's dynamic shared memory needs if the name is the first of its
+   arrays that the source mentions; else 0. */
 static int64_t block_align(const struct names *names, const struct name *name) {
   const struct layout_array *arrays = names->in.shared;
   int64_t most = 0;
@@ -749,7 +750,7 @@ static void names_read_distance(const struct names *names, const struct name *na
    value of the slot that has its name. */
 static void read_scalar(const struct names *names, int argument, bool *reads) {
   const struct config_argument *declared = declared_of(names, argument);
-  names_read_expr(names, declared->value, false, reads);
+  config_expr_reads(declared->value, reads);
   if (declared->value) return;
   for (size_t i = 0; i < names->count; i++)
     if (names->list[i].kind == NAME_SLOT && strcmp(names->list[i].text, declared->name) == 0)
@@ -781,9 +782,7 @@ static void names_read_name(const struct names *names, const struct name *name, 
     names_read_expr(names, names->in.derived[name->index].expr, known_only, reads);
     break;
   case NAME_SCALAR: read_scalar(names, name->index, reads); break;
-  case NAME_TYPE:
-    names_read_expr(names, config->arguments[name->index].dtype.expr, false, reads);
-    break;
+  case NAME_TYPE: config_expr_reads(config->arguments[name->index].dtype.expr, reads); break;
   case NAME_STRIDE:
   case NAME_PITCH: names_read_distance(names, name, known_only, reads); break;
   case NAME_LAYOUT: config_layout_reads(&config->arguments[name->index].layout, reads); break;
@@ -804,13 +803,13 @@ static void names_read_arguments(const struct names *names, bool *reads,
                                  struct names_values *values) {
   for (size_t i = 0; i < names->in.config->argument_count; i++) {
     const struct config_argument *declared = &names->in.config->arguments[i];
-    names_read_expr(names, declared->dtype.expr, false, reads);
-    names_read_expr(names, declared->compiled, false, reads);
-    names_read_expr(names, declared->access.expr, false, reads);
+    config_expr_reads(declared->dtype.expr, reads);
+    config_expr_reads(declared->compiled, reads);
+    config_expr_reads(declared->access.expr, reads);
     names_read_value(declared->when, values);
   }
   for (size_t i = 0; i < names->in.own_count; i++)
-    names_read_expr(names, names->in.own[i].dtype.expr, false, reads);
+    config_expr_reads(names->in.own[i].dtype.expr, reads);
 }
 
 void names_reads(const struct names *names, bool *reads, struct names_values *values) {

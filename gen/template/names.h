@@ -1,7 +1,7 @@
 /* The names that a template may use, and the meaning of each: in `//@` lines a value, in CUDA text
    a line of the prologue. In the order of declaration: index_t, tensor_map, the problem, tunables,
-   derived names, then NAME_t, NAME_strideI, NAME_pitch and NAME_layout of each argument, the
-   scalars, the elements of buffers, and the shared arrays. */
+   derived names; of each buffer NAME_t, NAME_strideI, NAME_pitch, NAME_layout and its elements, of
+   each scalar NAME_t and the scalar; the implementation's scalars; the shared arrays. */
 #ifndef GEN_TEMPLATE_NAMES_H
 #define GEN_TEMPLATE_NAMES_H
 
@@ -16,7 +16,7 @@ enum name_kind {
   NAME_TYPE,    /* A_t */
   NAME_STRIDE,  /* A_stride0 */
   NAME_PITCH,   /* A_pitch */
-  NAME_LAYOUT,  /* A_layout: "row" or "col" */
+  NAME_LAYOUT,  /* A_layout: the word of the layout, such as "row" */
   NAME_ELEMENT, /* A in A(i, j): an element of a buffer */
   NAME_SHARED   /* a shared array */
 };
@@ -83,8 +83,8 @@ void names_close(struct names *names);
 struct name *names_find(const struct names *names, const char *text, size_t length);
 /* Finds any name. */
 struct name *names_find_any(const struct names *names, const char *text, size_t length);
-/* Returns the value that Lua sees: a number, string or boolean; VALUE_NIL for names of CUDA text
-   only (index_t, tensor_map, A_t). */
+/* Sets *out to the value that Lua sees: a number, string or boolean; a dtype's name for index_t and
+   A_t; VALUE_NIL for tensor_map, elements and shared arrays, which only CUDA text has. */
 int names_value(const struct names *names, const struct name *name, struct value *out,
                 cugen_error *err);
 /* Returns whether the value is a string that is not a dtype, which has no form in CUDA text. */

@@ -35,7 +35,7 @@
 
 #include "base/array.h"
 #include "gen/config/formula_print.h"
-#include "gen/config/sandbox.h"
+#include "gen/sandbox/sandbox.h"
 #include "gen/sources/source_text.h"
 #include "template.h"
 
@@ -266,7 +266,7 @@ static void render_run(lua_State *L, struct renderer *renderer, const struct tem
   renderer->current = before;
 }
 
-/* Returns true if this rendering has met the template before; for templates with #pragma once. The
+/* Returns true if the template has #pragma once and this rendering has met it before; notes it. The
    list is kept in the metatable of the environment, which templates cannot reach. */
 static bool seen_before(lua_State *L, const struct template *template) {
   if (!template->once) return false;
@@ -383,7 +383,7 @@ static int lua_abs(lua_State *L) {
   return 1;
 }
 
-/* Returns the smallest (operation LUA_OPLT) or the greatest argument. */
+/* Pushes the smallest argument if `least` is set, else the greatest. */
 static int extreme(lua_State *L, bool least) {
   int count = lua_gettop(L), best = 1;
   for (int i = 1; i <= count || i == 1; i++) {
@@ -541,8 +541,10 @@ static bool render_push_name(lua_State *L, struct renderer *renderer, const char
   name->asked = true;
   cugen_error error = {0};
   if (names_value(names, name, &value, &error)) luaL_error(L, "%s", error.message);
+  if (value.type == VALUE_NIL)
+    luaL_error(L, "%s has no value in a //@ line or ${}: only CUDA text can use it", text);
   push_value(L, value);
-  return value.type != VALUE_NIL;
+  return true;
 }
 
 static bool push_global(lua_State *L, const char *name) {

@@ -34,6 +34,7 @@ static bool is_qualifier(struct source_token token) {
          is_one_of(token, words, sizeof words / sizeof *words);
 }
 
+/* Words in front of a type. */
 static bool is_prefix(struct source_token token) {
   static const char *const words[] = {"static",   "const",      "constexpr", "volatile",
                                       "register", "__shared__", "extern"};
@@ -128,6 +129,7 @@ static enum scope_sight see_name(struct scopes *s, struct source_token token,
   return parameter ? SCOPE_PARAMETER : SCOPE_VARIABLE;
 }
 
+/* Forgets the names whose scope ends. brace: a brace was closed; else a statement ended. */
 static void end_scopes(struct scopes *s, bool brace) {
   size_t kept = 0;
   for (size_t i = 0; i < s->hidden_count; i++) {

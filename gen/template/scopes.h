@@ -22,8 +22,8 @@ enum scope_sight {
 };
 
 struct scopes {
-  const char *statement; /* beginning of the current statement */
-  struct source_token before[2];
+  const char *statement;         /* beginning of the current statement */
+  struct source_token before[2]; /* the last two tokens, the newest first */
   int parentheses;
   int depth;            /* open braces, except those of namespaces */
   uint64_t transparent; /* one bit per open brace, the innermost lowest: whether it belongs to a

@@ -247,7 +247,7 @@ static int refuse_nul(struct parser *parser) {
   return parse_error(parser, "a NUL byte: not a text file");
 }
 
-static int template_template_parse(struct parser *parser) {
+static int parse_content(struct parser *parser) {
   int status = refuse_nul(parser);
   if (!status) status = parse_lines(parser);
   if (!status) status = mark_fresh_pieces(parser);
@@ -267,7 +267,7 @@ int template_parse(const char *path, const char *content, size_t length, struct 
   }
   struct parser parser = {
       .template = template, .at = content, .end = content + length, .line = 1, .err = err};
-  int status = template_template_parse(&parser);
+  int status = parse_content(&parser);
   text_free(&parser.plain);
   free(parser.piece_plain_line);
   if (status)

@@ -2,7 +2,7 @@
    at ever fewer: the status says so, nothing crashes, and everything is freed. */
 #include "base/system.h"
 #include "failing_memory.h"
-#include "gen/config/config.h"
+#include "gen/config/problem.h"
 #include "tests/testing.h"
 
 #if SANITIZED

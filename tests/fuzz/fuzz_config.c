@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "gen/config/config.h"
+#include "gen/config/evaluate.h"
 
 static void check_implementation(const struct config *config,
                                  const struct config_implementation *implementation) {

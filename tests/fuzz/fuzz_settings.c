@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "gen/config/config.h"
+#include "gen/config/problem.h"
 
 enum { MOST = 8 };
 

@@ -3,7 +3,7 @@
 #ifndef TESTS_UNIT_CONFIGS_H
 #define TESTS_UNIT_CONFIGS_H
 
-#include "gen/config/config.h"
+#include "gen/config/problem.h"
 
 /* Parses the text as file "c.lua". */
 struct config *parse(const char *text);

@@ -10,7 +10,7 @@
 #include "base/system.h"
 #include "gen/config/config.h"
 #include "gen/config/declarations.h"
-#include "gen/config/sandbox.h"
+#include "gen/sandbox/sandbox.h"
 #include "tests/testing.h"
 
 static const char path[] = "configs/editor/cugen.lua";

@@ -3,6 +3,7 @@
    line. The fill, the digest, the comparison and the check of the padding must agree with it. */
 #include "base/hash.h"
 #include "configs.h"
+#include "gen/config/evaluate.h"
 #include "tests/testing.h"
 #include "tune/data/elements.h"
 #include "tune/data/verify.h"

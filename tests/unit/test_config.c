@@ -2,6 +2,7 @@
 #include "base/system.h"
 #include "configs.h"
 #include "gen/config/declarations.h"
+#include "gen/config/evaluate.h"
 #include "tests/testing.h"
 
 static const struct device_facts facts = {

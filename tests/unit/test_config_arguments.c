@@ -1,6 +1,7 @@
 /* Arguments: every attribute is evaluated for a problem. */
 #include "base/text.h"
 #include "configs.h"
+#include "gen/config/evaluate.h"
 #include "tests/testing.h"
 
 static const struct device_facts facts = {

@@ -1,6 +1,7 @@
 /* Test data of a config: its declarations, the value of each element, refusals, and what the
    hashes cover. */
 #include "expanding.h"
+#include "gen/config/evaluate.h"
 #include "tests/testing.h"
 #include "tune/data/data.h"
 #include "tune/data/dataset_buffers.h"

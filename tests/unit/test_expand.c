@@ -381,6 +381,8 @@ TEST(test_template_errors) {
   REFUSED("//@ local x = quite_unlike_anything\n",
           "T/t.cu:1: quite_unlike_anything: unknown: neither in the config nor set in a //@ line "
           "before");
+  REFUSED("${tensor_map}",
+          "T/t.cu:1: tensor_map has no value in a //@ line or ${}: only CUDA text can use it");
   REFUSED("${device.sm_cnt}", "T/t.cu:1: sm_cnt: unknown, nearest 'sm_count'");
   REFUSED("a\n//@ local x\nb\nc ${x} d\n",
           "T/t.cu:4: ${x} gives nil where a number, string or boolean was expected");

@@ -630,23 +630,23 @@ TEST(test_tensor_into_errors) {
     const char *body, *want;
   } cases[] = {
       {INTO("", "", "dtype = 'f32', shape = { 8, 32 }"),
-       " cannot go into shared \"s\" (row of f32): its elements have as many bytes as the "
+       " cannot go into shared \"s\" (row of f32): its elements must have as many bytes as the "
        "argument's"},
       {INTO("", "", "dtype = 'bf16', shape = { 8, 32, 2 }"),
-       " cannot go into shared \"s\" (row of bf16): it has as many dimensions as the argument"},
+       " cannot go into shared \"s\" (row of bf16): it must have as many dimensions as the "
+       "argument"},
       {INTO("", "", "dtype = 'bf16', shape = { 8, 32 }, layout = 'col'"),
-       " cannot go into shared \"s\" (col of bf16): within its innermost tile the last index is "
-       "the "
-       "contiguous one"},
+       " cannot go into shared \"s\" (col of bf16): within its innermost tile the last index "
+       "must be the contiguous one"},
       {INTO("", "", "dtype = 'bf16', shape = { 8, 32 }, layout = 'row+8'"),
-       " cannot go into shared \"s\" (row+8 of bf16): a tensor map writes no pads, and the "
-       "swizzles "
-       "^32, ^64 and ^128"},
+       " cannot go into shared \"s\" (row+8 of bf16): a tensor map writes no pads, and of "
+       "swizzles only ^32, ^64 and ^128"},
       {INTO("", "", "dtype = 'bf16', shape = { 8, 64 }, layout = 'row^3,3,3'"),
-       " cannot go into shared \"s\" (row^3,3,3 of bf16): a tensor map writes no pads, and the "
-       "swizzles ^32, ^64 and ^128"},
+       " cannot go into shared \"s\" (row^3,3,3 of bf16): a tensor map writes no pads, and of "
+       "swizzles only ^32, ^64 and ^128"},
       {INTO("", "", "dtype = 'bf16', shape = { 8, 32 }, layout = 'row^128'"),
-       " cannot go into shared \"s\" (row^128 of bf16): a line of it has as many bytes as its "
+       " cannot go into shared \"s\" (row^128 of bf16): a line of it must have as many bytes as "
+       "its "
        "swizzle"},
       {INTO("", "", "dtype = 'bf16', shape = { 8, 32 }"),
        " cannot go into shared \"s\" (row of bf16): it needs align = 128"},

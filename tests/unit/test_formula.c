@@ -1,5 +1,6 @@
 /* Formulas: their syntax and refusals in a config, and the C++ text that templates get. */
 #include "base/system.h"
+#include "gen/config/evaluate.h"
 #include "gen/config/formula_print.h"
 #include "gen/template/expand.h"
 #include "tests/testing.h"

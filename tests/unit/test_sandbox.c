@@ -6,7 +6,7 @@
 
 #include "base/expr.h"
 #include "base/text.h"
-#include "gen/config/sandbox.h"
+#include "gen/sandbox/sandbox.h"
 #include "tests/testing.h"
 
 static double cpu_seconds(void) {

@@ -2,6 +2,7 @@
    variants. */
 #include "base/hash.h"
 #include "base/system.h"
+#include "gen/config/evaluate.h"
 #include "gen/space/walk.h"
 #include "spaces.h"
 #include "tests/testing.h"

@@ -12,6 +12,7 @@
 #include "base/system.h"
 #include "dataset_buffers.h"
 #include "elements.h"
+#include "gen/config/evaluate.h"
 #include "gen/sources/sources.h"
 #include "parallel_for.h"
 #include "results.h"

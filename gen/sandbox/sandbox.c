@@ -1,5 +1,5 @@
 /* Loads and calls Lua within limits, and builds the message of a call that fails. See sandbox.h;
-   the limits are in sandbox_limits.c, the functions that a script sees in sandbox_library.c. */
+   the limits are in limits.c, the functions that a script sees in library.c. */
 #include "sandbox.h"
 
 #include <lauxlib.h>
@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "sandbox_library.h"
-#include "sandbox_limits.h"
+#include "library.h"
+#include "limits.h"
 
 enum { DEFAULT_MEMORY = 64 << 20, DEFAULT_INSTRUCTIONS = 50000000, LOAD_STEP = 4096 };
 
@@ -317,8 +317,8 @@ int sandbox_load(struct sandbox *sandbox, const char *name, const char *code, si
   return result;
 }
 
-/* Notes the line of an error. A message handler, which sees the stack as it was when the error was
-   raised. */
+/* The message handler of sandbox_call: notes the line of an error, because it sees the stack as it
+   was when the error was raised. */
 static int sandbox_note_place(lua_State *L) {
   struct limits *limits = limits_of(L);
   if (limits->reason != REASON_NONE) return 1;

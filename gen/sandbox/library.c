@@ -1,7 +1,7 @@
 /* The functions that the sandbox offers. Lua's own functions are used if they are harmless with any
    argument; functions that loop in C are charged first; pairs, sort and tostring are rewritten,
    because Lua's depend on hashes, a random pivot and addresses. See sandbox.h. */
-#include "sandbox_library.h"
+#include "library.h"
 
 #include <lauxlib.h>
 #include <lualib.h>

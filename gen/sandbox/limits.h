@@ -1,8 +1,8 @@
 /* Limits of a script: memory through the allocator, instructions and time through a count hook and
    sandbox_charge. No function that the sandbox offers can catch an error, so giving up is final.
-   Private to sandbox*.c. */
-#ifndef GEN_CONFIG_SANDBOX_LIMITS_H
-#define GEN_CONFIG_SANDBOX_LIMITS_H
+   Private to the folder. */
+#ifndef GEN_SANDBOX_LIMITS_H
+#define GEN_SANDBOX_LIMITS_H
 
 #include <lua.h>
 #include <stdbool.h>
@@ -27,7 +27,8 @@ struct limits {
   size_t memory, used;
   int refusals; /* refused allocations in this call */
   int64_t instructions, left;
-  double cpu_end, wall_check;
+  double cpu_end;              /* CPU time at which the call ends, in seconds */
+  double wall_check;           /* wall time before which cpu_end cannot be reached, in seconds */
   enum limit_reason reason;    /* why the call gave up */
   int depth;                   /* nesting depth of sandbox_calls */
   char where_file[LUA_IDSIZE]; /* the line of the last error or the last check */

@@ -4,8 +4,8 @@
    Offered: assert error ipairs pairs (in a fixed order) select tonumber tostring type, math.{abs
    ceil floor fmod max min tointeger type}, table.{concat insert remove sort unpack}. A string has
    at most 1 MiB, a table or stack at most 4 MiB. */
-#ifndef GEN_CONFIG_SANDBOX_H
-#define GEN_CONFIG_SANDBOX_H
+#ifndef GEN_SANDBOX_SANDBOX_H
+#define GEN_SANDBOX_SANDBOX_H
 
 #include <lua.h>
 

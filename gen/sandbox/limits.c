@@ -1,5 +1,5 @@
-/* The limits of a sandbox; see sandbox_limits.h. */
-#include "sandbox_limits.h"
+/* The limits of a sandbox; see limits.h. */
+#include "limits.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +11,8 @@ enum {
   /* After a refused allocation Lua runs a full collection and tries again. A script just below the
      limit could cause this at every step, so the refusals are counted. */
   MOST_REFUSALS = 4,
-  HOOK_STEP = 1000,
-  LARGE_REQUEST = 64 << 10
+  HOOK_STEP = 1000,        /* instructions between two calls of the hook */
+  LARGE_REQUEST = 64 << 10 /* bytes from which on an allocation looks at the clock */
 };
 
 const double limits_seconds = 0.75;
@@ -58,6 +58,7 @@ void limits_locate(struct limits *limits) {
 
 /* ---- Memory --------------------------------------------------------------------------------- */
 
+/* kind: of a new block the type of its object, which Lua passes in place of the old size. */
 static bool may_grow(struct limits *limits, const void *block, size_t kind, size_t size,
                      size_t growth) {
   bool string = !block && kind == LUA_TSTRING;
@@ -96,7 +97,7 @@ int limits_give_up(lua_State *L, enum limit_reason reason) {
   return lua_error(L);
 }
 
-static void sandbox_limits_spend(lua_State *L, size_t work) {
+static void limits_spend(lua_State *L, size_t work) {
   struct limits *limits = limits_of(L);
   if (!limits->depth) return;
   if (work > INT32_MAX) work = INT32_MAX;
@@ -113,13 +114,13 @@ void sandbox_charge(lua_State *L, size_t work) {
       limits->left > (int64_t)work)
     limits->left -= (int64_t)work;
   else
-    sandbox_limits_spend(L, work);
+    limits_spend(L, work);
 }
 
 static void count_hook(lua_State *L, lua_Debug *activation) {
   (void)activation;
   limits_locate(limits_of(L));
-  sandbox_limits_spend(L, HOOK_STEP);
+  limits_spend(L, HOOK_STEP);
 }
 
 void limits_watch(struct limits *limits, lua_State *L) {
