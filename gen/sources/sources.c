@@ -22,9 +22,11 @@ struct search {
   struct text looked;             /* the places searched: "a.lua, b/a.lua" */
   const struct file_roots *roots; /* the file must lie in one of these; NULL: anywhere, because the
                                      user named the file */
-  size_t most;                    /* limit of the size in bytes */
-  bool found, shipped, folder;    /* found: the file; shipped: it is a shipped one; folder: one of
-                                     the places is a folder */
+  struct text tree;               /* the folder of the config: the first of the roots */
+  struct file_roots tree_roots;
+  size_t most; /* limit of the size in bytes */
+  bool found, shipped,
+      folder; /* found: the file was found; shipped: that file is a shipped one; folder: one of the places searched is a folder */
   int status;
   cugen_error *err;
 };
@@ -130,6 +132,20 @@ static void skip_mark(const struct search *search) {
     return;
   memmove(content->data, content->data + 3, content->length - 2); /* moves the closing zero, too */
   content->length -= 3;
+}
+
+/* Restricts the search to the tree of the config (may be NULL) and that of template_dir (may be
+   NULL). */
+static void search_in_tree(struct search *search, const char *config, const char *template_dir) {
+  if (config) path_folder(config, &search->tree);
+  if (search->tree.failed) search->status = error_memory(search->err);
+  search->tree_roots = (struct file_roots){{config ? text_get(&search->tree) : NULL, template_dir}};
+  search->roots = &search->tree_roots;
+}
+
+static void search_free(struct search *search) {
+  text_free(&search->looked);
+  text_free(&search->tree);
 }
 
 static int search_end(struct search *search) {
@@ -289,7 +305,7 @@ int sources_config(const struct sources *sources, const char *name, struct text 
   if (!status && !search.found)
     status = config_missing(&search, sources->config_dir, name, full_name);
   *shipped = search.shipped;
-  text_free(&search.looked);
+  search_free(&search);
   text_free(&full);
   return status;
 }
@@ -336,7 +352,7 @@ int sources_device(const char *device_dir, const char *name, struct text *path,
   }
   if (!status) status = search_end(&search);
   *is_there = search.found;
-  text_free(&search.looked);
+  search_free(&search);
   text_free(&file);
   return status;
 }
@@ -417,9 +433,10 @@ int sources_check_name(const char *what, const char *name, cugen_error *err) {
                    what, LONGEST, name);
 }
 
-/* search: the requirements for the file. */
-static int find_beside(const struct sources *sources, const char *what, const char *name,
-                       const char *from, struct search *search) {
+/* Finds a template or data file, which `what` names, in the tree of the config. from: the file that
+   names it. search: the requirements. */
+static int find_in_tree(const struct sources *sources, const char *what, const char *name,
+                        const char *from, const char *config, struct search *search) {
   const int bad = sources_check_name(what, name, search->err);
   if (bad) return bad;
   if (!sources_inside(name))
@@ -429,6 +446,8 @@ static int find_beside(const struct sources *sources, const char *what, const ch
         "cugen_options.template_dir, without '..' or a hidden name",
         what, name, what);
   bool in_memory = from && sources_holds(sources->files, from);
+  search->files = sources->files;
+  search_in_tree(search, config, sources->template_dir);
   if (in_memory) try_beside(search, name, from);
   try_memory(search, NULL, name);
   if (sources->template_dir) try_folder(search, sources->template_dir, name);
@@ -436,7 +455,7 @@ static int find_beside(const struct sources *sources, const char *what, const ch
   try_shipped(search, "templates", name);
   int status = search_end(search);
   if (!status && !search->found) status = report_missing(search, what, name, from, false);
-  text_free(&search->looked);
+  search_free(search);
   return status;
 }
 
@@ -464,23 +483,15 @@ int sources_include(const struct sources *sources, const struct include_wanted *
         "'%s' is outside: a file is named relative to the one that includes it, without '..' or a "
         "hidden name",
         wanted->name);
-  struct text folder = {0};
-  path_folder(wanted->config, &folder);
-  const struct file_roots roots = {{text_get(&folder), NULL}};
-  struct search search = {.files = sources->files,
-                          .path = path,
-                          .content = content,
-                          .roots = &roots,
-                          .most = SIZE_CONFIG,
-                          .err = err};
-  if (folder.failed) search.status = error_memory(err);
+  struct search search = {
+      .files = sources->files, .path = path, .content = content, .most = SIZE_CONFIG, .err = err};
+  search_in_tree(&search, wanted->config, NULL);
   try_include(&search, wanted);
   int status = search_end(&search);
   if (!status && !search.found)
     status = report_missing(&search, "file", wanted->name, wanted->from, true);
   *shipped = search.shipped;
-  text_free(&search.looked);
-  text_free(&folder);
+  search_free(&search);
   return status;
 }
 
@@ -499,23 +510,15 @@ static void try_header_folder(struct search *search, const char *template_dir, c
 
 int sources_header(const struct sources *sources, const struct header_search *wanted,
                    struct text *path, struct text *content, bool *is_there, cugen_error *err) {
-  struct text folder = {0};
-  path_folder(wanted->config, &folder);
-  const struct file_roots roots = {{text_get(&folder), sources->template_dir}};
-  struct search search = {.files = sources->files,
-                          .path = path,
-                          .content = content,
-                          .roots = &roots,
-                          .most = SIZE_TEMPLATE,
-                          .err = err};
-  if (folder.failed) search.status = error_memory(err);
+  struct search search = {
+      .files = sources->files, .path = path, .content = content, .most = SIZE_TEMPLATE, .err = err};
+  search_in_tree(&search, wanted->config, sources->template_dir);
   if (wanted->quoted) try_beside(&search, wanted->name, wanted->from);
   for (size_t i = 0; i < wanted->folder_count; i++)
     try_header_folder(&search, sources->template_dir, wanted->folders[i], wanted);
   int status = search_end(&search);
   *is_there = search.found;
-  text_free(&search.looked);
-  text_free(&folder);
+  search_free(&search);
   return status;
 }
 
@@ -536,21 +539,6 @@ int sources_folder(const struct sources *sources, const char *config, const char
   text_free(&parent);
   text_free(&path);
   return failed ? error_memory(err) : CUGEN_OK;
-}
-
-/* Finds a file in the tree of the config. */
-static int find_in_tree(const struct sources *sources, const char *what, const char *name,
-                        const char *from, const char *config, struct search *search) {
-  struct text folder = {0};
-  if (config) path_folder(config, &folder);
-  const struct file_roots roots = {{config ? text_get(&folder) : NULL, sources->template_dir}};
-  search->files = sources->files;
-  search->roots = &roots;
-  int status =
-      folder.failed ? error_memory(search->err) : find_beside(sources, what, name, from, search);
-  search->roots = NULL;
-  text_free(&folder);
-  return status;
 }
 
 int sources_template(const struct sources *sources, const char *name, const char *from,
