@@ -54,14 +54,11 @@ static int unknown_implementation(const struct config *config, const char *word,
   const char **names = calloc(config->implementation_count + 1, sizeof *names);
   char *name = strndup(word, length);
   int status = names && name ? CUGEN_ERROR_USAGE : error_memory(err);
+  for (size_t i = 0; i < config->implementation_count && names; i++)
+    names[i] = config->implementations[i].name;
   if (status == CUGEN_ERROR_USAGE) {
-    for (size_t i = 0; i < config->implementation_count; i++)
-      names[i] = config->implementations[i].name;
-    const char *nearest = text_nearest(name, names, config->implementation_count);
-    error_set(err, CUGEN_ERROR_USAGE, "no implementation is called '%s'%s%s%s; there are", name,
-              nearest ? " (nearest '" : "", nearest ? nearest : "", nearest ? "')" : "");
-    for (size_t i = 0; i < config->implementation_count; i++)
-      error_append(err, "%s '%s'", i ? "," : "", names[i]);
+    error_set(err, status, "no implementation is called '%s'", name);
+    space_add_known(err, name, names, config->implementation_count);
   }
   free(name);
   free(names);

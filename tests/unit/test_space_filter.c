@@ -244,9 +244,9 @@ TEST(test_wrong_filters) {
                 "(plain tile=8)");
   check_refused(
       (cugen_filter){.implementation = "tield"}, NULL,
-      "no implementation is called 'tield' (nearest 'tiled'); there are 'plain', 'tiled'");
+      "no implementation is called 'tield'; did you mean \"tiled\"?; there are: plain tiled");
   check_refused((cugen_filter){.implementation = "tiled,"}, NULL,
-                "no implementation is called ''; there are 'plain', 'tiled'");
+                "no implementation is called ''; there are: plain tiled");
   check_refused((cugen_filter){.variant = "plain vec=1"}, NULL,
                 "--variant \"plain vec=1\": unknown tunable \"vec\"; there is: tile");
   check_refused((cugen_filter){.variant = "plain tile=32"}, NULL,
