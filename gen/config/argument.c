@@ -169,10 +169,15 @@ static const struct {
     {KEYWORD_scalar, CUGEN_ARGUMENT_SCALAR}, {KEYWORD_constant, CUGEN_ARGUMENT_CONSTANT},
 };
 
+/* Returns the index in `kinds` of the keyword; their number: it declares no argument. */
+static size_t find_kind(enum keyword_id id) {
+  size_t i = 0;
+  while (i < sizeof kinds / sizeof *kinds && kinds[i].keyword != id) i++;
+  return i;
+}
+
 bool is_argument(enum keyword_id id) {
-  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-    if (kinds[i].keyword == id) return true;
-  return false;
+  return find_kind(id) < sizeof kinds / sizeof *kinds;
 }
 
 size_t argument_names(const struct config *config, const char **names) {
@@ -180,17 +185,11 @@ size_t argument_names(const struct config *config, const char **names) {
   return config->argument_count;
 }
 
-static cugen_argument_kind argument_kind_of(enum keyword_id id) {
-  size_t i = 0;
-  while (kinds[i].keyword != id) i++;
-  return kinds[i].kind;
-}
-
 void read_argument(struct build *build, const struct item *item, void *object) {
   struct config_argument *out = object;
   const struct keyword *keyword = item->declaration->keyword;
   *out = (struct config_argument){.name = build_copy(build, item->name, strlen(item->name)),
-                                  .kind = argument_kind_of(keyword->id),
+                                  .kind = kinds[find_kind(keyword->id)].kind,
                                   .line = build->line};
   const bool scalar = out->kind == CUGEN_ARGUMENT_SCALAR;
   if (lua_type(build->L, -1) != LUA_TTABLE)

@@ -20,12 +20,11 @@ struct config_line { /* A line of the config, or of a file that it includes. */
   int number;
 };
 
-/* Fails with CUGEN_ERROR_CONFIG at the line: error_set_at. */
-int config_fail(cugen_error *err, struct config_line line, const char *format, ...)
-    PRINTF_LIKE(3, 4);
-/* Puts "path:line: context: " in front of the message: error_prefix_at. */
-int config_prefix(cugen_error *err, struct config_line line, const char *format, ...)
-    PRINTF_LIKE(3, 4);
+/* Fails with CUGEN_ERROR_CONFIG at a struct config_line: config_fail(err, line, format, ...). */
+#define config_fail(err, at, ...)                                                                  \
+  error_set_at(err, CUGEN_ERROR_CONFIG, (at).path, (at).number, __VA_ARGS__)
+/* Puts "path:line: context: " in front of the message: config_prefix(err, line, format, ...). */
+#define config_prefix(err, at, ...) error_prefix_at(err, (at).path, (at).number, __VA_ARGS__)
 
 struct config_problem { /* problem "M" (4096)  or  problem "dtype" { "f32", "f64" } */
   const char *name;
@@ -248,13 +247,13 @@ struct config_launch {
   struct config_line line;
   const struct expr *grid[3], *block[3]; /* NULL: 1 */
   const struct expr *shared;             /* bytes of dynamic shared memory; NULL: 0 */
-  const char *shared_arrays;             /* "shared arrays As, Bs", whose bytes these are; NULL: the
-                                            config has an expression of them */
-  const struct expr *carveout;           /* NULL: -1, for which the driver decides */
-  const struct expr *overlap;            /* NULL: false */
-  const struct expr *cooperative;        /* NULL: false */
-  const struct expr *steps;              /* how often the loop of the launch makes it; NULL: once */
-  bool inner;                            /* whether another launch stands before it in its loop */
+  const char *
+      shared_arrays; /* names the arrays whose bytes `shared` gives, "shared arrays As, Bs"; NULL: the config gives `shared` */
+  const struct expr *carveout;    /* NULL: -1, for which the driver decides */
+  const struct expr *overlap;     /* NULL: false */
+  const struct expr *cooperative; /* NULL: false */
+  const struct expr *steps;       /* how often the loop of the launch makes it; NULL: once */
+  bool inner;                     /* whether another launch stands before it in its loop */
   /* Slots, behind those of the tunables, of the current round of the loop and of the number of
      rounds. All expressions of the launch but `steps` see them. */
   int step_slot, steps_slot;
@@ -271,7 +270,7 @@ enum { CONFIG_MAX_LAUNCHES = 64, CONFIG_STEP_SLOTS = 2 };
 struct config_loop {
   const struct expr *steps; /* number of rounds; NULL: one */
   struct config_line line;
-  size_t first, count; /* its launches among those of the implementation */
+  size_t first, count; /* the launches [first, first + count) of the implementation */
   bool stepped;        /* whether an expression of its launches depends on the round */
 };
 
@@ -297,7 +296,7 @@ struct config_shared { /* shared "As" { dtype = "f16", shape = { "BM", "BK" }, l
   int rank;
   const struct expr *shape[KERNEL_MAX_RANK];
   struct config_layout layout;
-  const struct expr *stages;  /* NULL: a single array, without an index of its own */
+  const struct expr *stages;  /* number of stages; NULL: the array has no index for a stage */
   const struct expr *align;   /* NULL: as the layout needs it, 16 bytes at least */
   const struct expr *dynamic; /* if true, the arrays of the launch lie in dynamic shared memory;
                                  NULL: only if they are too large for static */

@@ -139,8 +139,8 @@ static bool fit_is_whole(const cugen_array *given, const struct kernel_argument 
          (given->stride[0] == 1 || given->shape[0] == 1);
 }
 
-/* Returns whether the values are those of the argument; a dimension of one element may have any
-   stride. */
+/* Returns whether this part of the array is that of the argument. A dimension of one element may
+   have any stride. */
 static bool fit_same(const cugen_array *given, const struct kernel_argument *wanted,
                      enum fit_part part) {
   if (part == FIT_ABSENT) return !wanted->absent;

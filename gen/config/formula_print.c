@@ -59,12 +59,6 @@ static void put_parameters(const struct writer *writer, struct text *out) {
   }
 }
 
-static void formula_print_put_arguments(const struct config_formula *formula,
-                                        const char *const *arguments, struct text *out) {
-  for (size_t i = 0; i < formula->parameter_count; i++)
-    text_addf(out, "%s(%s)", i ? ", " : "", arguments[i]);
-}
-
 static void find_indices(struct writer *writer, const struct expr *body) {
   size_t count;
   const int *slots = expr_slots(body, &count);
@@ -102,7 +96,8 @@ int formula_print(const struct config *config, const struct config_formula *form
     text_addf(out, ") -> decltype(__v_%s) { ", first);
     if (strstr(text_get(&body), "__t(")) text_addf(out, "using __t = decltype(__v_%s); ", first);
     text_addf(out, "return %s; }(", text_get(&body));
-    formula_print_put_arguments(formula, arguments, out);
+    for (size_t i = 0; i < formula->parameter_count; i++)
+      text_addf(out, "%s(%s)", i ? ", " : "", arguments[i]);
     text_add(out, "))");
     if (body.failed || out->failed) status = error_memory(err);
   }

@@ -120,41 +120,33 @@ static const char *const free_flags[] = {"--device-int128",
 /* Flags that are refused, because cugen sets them itself or because cugen would get no kernel or no
    figures with them. */
 static const struct {
-  const char *flag, *why;
+  const char *flags, *why;
 } set_flags[] = {
-    {"--gpu-architecture", "cugen compiles for the device at hand, or for cugen_options.arch"},
-    {"-arch", "cugen compiles for the device at hand, or for cugen_options.arch"},
-    {"--ptxas-options", "cugen reads what ptxas prints; opt_level, register_usage_level, "
-                        "load_cache, store_cache are options"},
-    {"-Xptxas", "cugen reads what ptxas prints; opt_level, register_usage_level, load_cache, "
-                "store_cache are options"},
-    {"--define-macro", "say define = { \"NAME=value\" }"},
-    {"-D", "say define = { \"NAME=value\" }"},
-    {"--include-path", "say include_dirs { \"include\" }"},
-    {"-I", "say include_dirs { \"include\" }"},
+    {"--gpu-architecture -arch",
+     "cugen compiles for the device at hand, or for cugen_options.arch"},
+    {"--ptxas-options -Xptxas", "cugen reads what ptxas prints; opt_level, register_usage_level, "
+                                "load_cache, store_cache are options"},
+    {"--define-macro -D", "say define = { \"NAME=value\" }"},
+    {"--include-path -I", "say include_dirs { \"include\" }"},
     {"--pre-include", "write the #include into the template"},
-    {"--relocatable-device-code", "a kernel is loaded as it is compiled, without a linker"},
-    {"-rdc", "a kernel is loaded as it is compiled, without a linker"},
-    {"--dlink-time-opt", "a kernel is loaded as it is compiled, without a linker"},
-    {"--device-debug", "code for a debugger says nothing of a variant's time"},
-    {"-G", "code for a debugger says nothing of a variant's time"},
-    {"--device-as-default-execution-space", "cugen passes it always"},
-    {"-default-device", "cugen passes it always"},
-    {"--pch", "cugen itself precompiles headers where that pays"},
-    {"--create-pch", "cugen itself precompiles headers where that pays"},
-    {"--use-pch", "cugen itself precompiles headers where that pays"},
+    {"--relocatable-device-code -rdc --dlink-time-opt",
+     "a kernel is loaded as it is compiled, without a linker"},
+    {"--device-debug -G", "code for a debugger says nothing of a variant's time"},
+    {"--device-as-default-execution-space -default-device", "cugen passes it always"},
+    {"--pch --create-pch --use-pch", "cugen itself precompiles headers where that pays"},
     {"--extended-lambda", "NVRTC has no such flag: a lambda of a kernel is device code without "
                           "__device__, so leave that out"},
     {"--no-cache", "cugen switches NVRTC's cache off itself, and has its own"},
 };
 
-static bool same_flag(const char *known, const char *flag, size_t length) {
-  const size_t all = strcspn(known, "=");
-  return all == length && memcmp(known, flag, length) == 0;
+static bool same_flag(const char *known, const char *name) {
+  const size_t length = strcspn(known, "=");
+  return strncmp(known, name, length) == 0 && !name[length];
 }
 
 static void check_flag(struct build *build, const char *flag) {
   const size_t length = strcspn(flag, "="), free_count = sizeof free_flags / sizeof *free_flags;
+  const char *name = build_copy(build, flag, length);
   for (const char *c = flag; *c; c++)
     if (*c <= ' ' || *c == 127 || *c == '\\')
       build_fail(
@@ -163,16 +155,16 @@ static void check_flag(struct build *build, const char *flag) {
           flag);
   for (size_t i = 0; i < free_count; i++) {
     const bool takes = strchr(free_flags[i], '=') != NULL;
-    if (!same_flag(free_flags[i], flag, length)) continue;
+    if (!same_flag(free_flags[i], name)) continue;
     if (takes == (flag[length] == '=' && flag[length + 1])) return;
     build_fail(build, "flag '%.80s' %s", flag,
                takes ? "takes a value: FLAG=value" : "takes no value");
   }
   for (int i = 0; i < COMPILE_OPTION_COUNT; i++)
-    if (same_flag(options[i].flag, flag, length) && strncmp(flag, "--ptxas", 7) != 0)
+    if (same_flag(options[i].flag, name) && strncmp(flag, "--ptxas", 7) != 0)
       build_fail(build, "flag '%.80s' has an option of its own: %s = ...", flag, options[i].name);
   for (size_t i = 0; i < sizeof set_flags / sizeof *set_flags; i++)
-    if (same_flag(set_flags[i].flag, flag, length))
+    if (names_listed(set_flags[i].flags, name))
       build_fail(build, "flag '%.80s' is refused: %s", flag, set_flags[i].why);
   const char *nearest = text_nearest(flag, free_flags, free_count);
   if (nearest) build_fail(build, "unknown flag '%.80s' (nearest '%s')", flag, nearest);
@@ -234,7 +226,7 @@ static const char *read_folder(struct build *build) {
   return folder;
 }
 
-/* Reads the folders behind those that the compile has already. */
+/* Appends the folders to those of the struct config_compile. */
 static void read_folders(struct build *build, const struct item *item, void *context) {
   struct config_compile *out = context;
   const lua_Integer length = list_length(build);

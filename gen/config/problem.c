@@ -34,10 +34,6 @@ void problem_free(struct problem *problem) {
   *problem = (struct problem){0};
 }
 
-static struct value default_value(const struct config_problem *problem, bool check) {
-  return check && problem->check.type != VALUE_NIL ? problem->check : problem->values[0];
-}
-
 /* ---- Settings ------------------------------------------------------------------------------- */
 
 /* A setting "M=8192" (`whole`) in its parts; name and text are copies in the strings of the
@@ -220,14 +216,6 @@ static int unknown_problem(const struct config *config, const char *whole, const
   return CUGEN_ERROR_USAGE;
 }
 
-/* Applies a setting. name and text are parts of `whole`, each ended by a NUL. */
-static int apply_setting(const struct config *config, const char *whole, const char *name,
-                         const char *text, struct problem *out, cugen_error *err) {
-  const struct config_problem *problem = config_find_problem(config, name);
-  return problem ? set_value(&(struct given){config, problem, whole, text, err}, out)
-                 : unknown_problem(config, whole, name, text, err);
-}
-
 /* Copies all settings into `strings`, with a NUL in place of "=" and behind each setting. Values
    point into the text, so that it must not grow later. */
 static int copy_settings(const char *const *settings, size_t count, struct text *strings,
@@ -254,7 +242,9 @@ static int apply_settings(const struct config *config, const char *const *settin
     const char *name = at, *text = name + strlen(name) + 1;
     cugen_error wrong;
     at = text + strlen(text) + 1;
-    const int failed = apply_setting(config, settings[i], name, text, out, &wrong);
+    const struct config_problem *p = config_find_problem(config, name);
+    const int failed = p ? set_value(&(struct given){config, p, settings[i], text, &wrong}, out)
+                         : unknown_problem(config, settings[i], name, text, &wrong);
     if (failed && !status)
       status = error_copy(err, &wrong);
     else if (failed)
@@ -267,8 +257,10 @@ int problem_set(const struct config *config, const char *const *settings, size_t
                 struct problem *out, cugen_error *err) {
   int status = problem_new(config, out, err);
   if (status) return status;
-  for (size_t i = 0; i < config->problem_count; i++)
-    out->values[i] = default_value(&config->problems[i], check);
+  for (size_t i = 0; i < config->problem_count; i++) {
+    const struct config_problem *p = &config->problems[i];
+    out->values[i] = check && p->check.type != VALUE_NIL ? p->check : p->values[0];
+  }
   status = apply_settings(config, settings, count, out, err);
   if (status) problem_free(out);
   return status;

@@ -240,13 +240,6 @@ void refuse_odd_table(struct build *build, const char *noun, const char *owner, 
   refuse_unknown_key(build, noun, owner, known, count);
 }
 
-static struct config_word read_one_of(struct build *build, const char *what,
-                                      const char *const *words, size_t count) {
-  const char **known = build_array(build, count + 1, sizeof *known);
-  memcpy(known, words, count * sizeof *known);
-  return read_word(build, what, known);
-}
-
 void read_attributes(struct build *build, const struct attribute *rows, size_t count,
                      const char *owner, void *object) {
   const int table = lua_gettop(build->L);
@@ -254,12 +247,15 @@ void read_attributes(struct build *build, const struct attribute *rows, size_t c
     if (!push_field(build, table, row->name)) continue;
     const char *what = build_text(build, "%s of %s", row->name, owner);
     char *const to = (char *)object + row->offset;
-    if (row->read)
+    if (row->read) {
       row->read(build, object, what);
-    else if (row->words)
-      *(struct config_word *)to = read_one_of(build, what, row->words, row->word_count);
-    else
+    } else if (row->words) {
+      const char **known = build_array(build, row->word_count + 1, sizeof *known);
+      memcpy(known, row->words, row->word_count * sizeof *known);
+      *(struct config_word *)to = read_word(build, what, known);
+    } else {
       *(const struct expr **)to = read_expr(build, what);
+    }
     lua_pop(build->L, 1);
   }
 }

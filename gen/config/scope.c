@@ -83,11 +83,8 @@ void scope_end(struct build *build, size_t count) {
 
 /* ---- Names that templates derive from arguments --------------------------------------------- */
 
-/* Matches "_stride3" and the other suffixes that templates may append to the name of an argument
-   (docs/template.md). */
-static bool is_generated_suffix(const char *suffix) {
-  return names_listed("_t _stride0 _stride1 _stride2 _stride3 _pitch _layout", suffix);
-}
+/* What templates may append to the name of an argument (docs/template.md). */
+static const char suffixes[] = "_t _stride0 _stride1 _stride2 _stride3 _pitch _layout";
 
 void scope_check_generated(struct build *build) {
   const struct config *config = build->config;
@@ -97,7 +94,7 @@ void scope_check_generated(struct build *build) {
       const struct config_argument *argument = &config->arguments[i];
       const size_t length = strlen(argument->name);
       if (strncmp(name->name, argument->name, length) != 0 ||
-          !is_generated_suffix(name->name + length))
+          !names_listed(suffixes, name->name + length))
         continue;
       build->line = name->line;
       build_fail(build, "the name '%s' is taken: templates get it from the argument '%s' at %s",
@@ -115,13 +112,8 @@ static void note_facts(struct build *build, const struct expr *expr) {
   for (size_t i = 0; i < count && slots[i] < DEVICE_FACT_COUNT; i++) build->facts |= 1U << slots[i];
 }
 
-static struct expr_symbol scope_number(int slot) {
-  static const struct value number = {.type = VALUE_INT};
-  return (struct expr_symbol){
-      .kind = SYMBOL_SLOT, .slot = slot, .values = &number, .value_count = 1, .open = true};
-}
-
 struct expr_symbol scope_symbol(void *context, const char *name) {
+  static const struct value number = {.type = VALUE_INT};
   struct build *build = context;
   const struct scope_name *found = scope_find(build, name);
   if (found) build->names[found - build->names].used = true;
@@ -138,7 +130,8 @@ struct expr_symbol scope_symbol(void *context, const char *name) {
   for (int i = 0; i < DEVICE_FACT_COUNT; i++) {
     if (strcmp(device_fact_names[i], name) != 0) continue;
     build->facts |= 1U << i;
-    return scope_number(i);
+    return (struct expr_symbol){
+        .kind = SYMBOL_SLOT, .slot = i, .values = &number, .value_count = 1, .open = true};
   }
   return (struct expr_symbol){.kind = SYMBOL_UNKNOWN};
 }

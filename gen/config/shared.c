@@ -314,7 +314,7 @@ static int shared_bytes(const struct config_implementation *implementation, size
     status = shared_evaluate_group(implementation, (int)k, slots, arrays, out, &dynamic, err);
     if (dynamic && i == 0) return status;
     others |= dynamic;
-    if (others || !all) break; /* without arrays of all launches the others do not matter */
+    if (others || !all) break; /* without arrays of all launches the other launches do not matter */
   }
   *out = others ? all : 0;
   return status;

@@ -29,11 +29,6 @@ static double seconds(clockid_t clock) {
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-static void start_clock(struct limits *limits) {
-  limits->cpu_end = seconds(CLOCK_THREAD_CPUTIME_ID) + limits_seconds;
-  limits->wall_check = seconds(CLOCK_MONOTONIC) + limits_seconds;
-}
-
 /* CPU time is limited, but reading it is a system call. The wall clock is cheap to read and never
    behind CPU time, so it is checked first. */
 bool limits_out_of_time(struct limits *limits) {
@@ -137,7 +132,8 @@ void limits_enter(struct limits *limits) {
   limits->refusals = 0;
   limits->reason = REASON_NONE;
   limits->where_line = 0;
-  start_clock(limits);
+  limits->cpu_end = seconds(CLOCK_THREAD_CPUTIME_ID) + limits_seconds;
+  limits->wall_check = seconds(CLOCK_MONOTONIC) + limits_seconds;
 }
 
 void limits_leave(struct limits *limits) {

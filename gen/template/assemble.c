@@ -129,11 +129,6 @@ static int meet_name(struct walk *walk, struct name *name, struct source_token w
 
 /* ---- Directives ----------------------------------------------------------------------------- */
 
-static bool same_header(const struct include *include, const char *header, size_t length) {
-  return include->header && include->header_length == length &&
-         memcmp(include->header, header, length) == 0;
-}
-
 /* Leaves [at, end) out of the body. header: the line that moves to the top in its place, or
    NULL. */
 static int assemble_cut(struct walk *walk, const char *at, const char *end, const char *header,
@@ -566,8 +561,12 @@ static void add_definitions(const struct prologue *prologue, struct text *out) {
 
 static bool already_included(const struct walk *walk, size_t count, const char *header,
                              size_t length) {
-  for (size_t i = 0; i < count; i++)
-    if (same_header(&walk->includes[i], header, length)) return true;
+  for (size_t i = 0; i < count; i++) {
+    const struct include *include = &walk->includes[i];
+    if (include->header && include->header_length == length &&
+        memcmp(include->header, header, length) == 0)
+      return true;
+  }
   return false;
 }
 

@@ -16,7 +16,7 @@ const struct config_tunable *expansion_tunables(const struct expansion *x) {
 int expansion_fill_slots(struct expansion *x) {
   size_t first = (size_t)x->config->first_tunable;
   x->slot_count = first + expansion_tunable_count(x);
-  /* the slots of a launch's steps lie behind the others */
+  /* the slots of a launch's steps lie behind those of the tunables */
   x->slots = calloc(x->slot_count + CONFIG_STEP_SLOTS, sizeof *x->slots);
   if (!x->slots) return error_memory(x->err);
   config_slots(x->config, x->problem, x->facts, x->slots);

@@ -102,7 +102,7 @@ int expansion_note_call_reads(struct expansion *x) {
   return CUGEN_OK;
 }
 
-/* The launch has one block of one thread, because the library chooses its own. */
+/* The launch has one block of one thread, because the library chooses its own sizes. */
 int expansion_library_launch(struct expansion *x) {
   const struct config_library *library = library_of(x);
   struct kernel_spec *spec = x->out;

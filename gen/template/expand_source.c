@@ -6,10 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool expand_source_same_line(struct config_line a, struct config_line b) {
-  return a.number == b.number && strcmp(a.path, b.path) == 0;
-}
-
 /* Returns how many derived names, from the first on, all implementations share and need only the
    shared tunables. A reference can use these. */
 static size_t shared_derived(const struct expansion *x) {
@@ -21,8 +17,7 @@ static size_t shared_derived(const struct expansion *x) {
     const struct config_implementation *other = &config->implementations[i];
     size_t same = 0;
     while (same < count && same < other->derived_count &&
-           expand_source_same_line(other->derived[same].line, first->derived[same].line) &&
-           strcmp(other->derived[same].name, first->derived[same].name) == 0)
+           other->derived[same].expr == first->derived[same].expr)
       same++;
     count = same;
   }

@@ -129,7 +129,8 @@ static void names_add_argument(struct names *names, int argument) {
   }
   for (int i = 0; i < evaluated->rank; i++)
     add_composed(names, NAME_STRIDE, argument, "_stride", i);
-  if (evaluated->rank > 1) add_composed(names, NAME_PITCH, argument, "_pitch", 0);
+  if (evaluated->rank > 1)
+    add_composed(names, NAME_PITCH, argument, "_pitch", kernel_argument_dimension(evaluated, 1));
   if (evaluated->rank > 0) add_composed(names, NAME_LAYOUT, argument, "_layout", 0);
   if (evaluated->rank > 0)
     names_add(names, (struct name){.kind = NAME_ELEMENT, .index = argument, .scalar = -1},
@@ -220,16 +221,6 @@ static int derived_value(const struct names *names, const struct name *name, str
   return status ? derived_error(names, name, status, err) : CUGEN_OK;
 }
 
-/* Returns the dimension next to the contiguous one, for an argument with two or more dimensions. */
-static int pitch_dimension(const struct kernel_argument *argument) {
-  return kernel_argument_dimension(argument, 1);
-}
-
-static int64_t distance_of(const struct names *names, const struct name *name) {
-  const struct kernel_argument *argument = &names->in.arguments[name->index];
-  return argument->stride[name->kind == NAME_PITCH ? pitch_dimension(argument) : name->dimension];
-}
-
 static int check_strides(const struct names *names, const struct name *name, cugen_error *err) {
   const struct kernel_argument *argument = &names->in.arguments[name->index];
   const struct config_line line = names->in.config->arguments[name->index].line;
@@ -252,7 +243,7 @@ int names_value(const struct names *names, const struct name *name, struct value
   case NAME_TYPE: *out = value_string(in->arguments[name->index].dtype->name); break;
   case NAME_STRIDE:
   case NAME_PITCH:
-    *out = value_int(distance_of(names, name));
+    *out = value_int(in->arguments[name->index].stride[name->dimension]);
     return check_strides(names, name, err);
   case NAME_LAYOUT: *out = value_string(kernel_argument_layout(&in->arguments[name->index])); break;
   }
@@ -529,10 +520,10 @@ static void define_stride(const struct names *names, const struct name *name, in
     define_number(name, value_int(stride), out);
 }
 
-static int define_distance(const struct names *names, const struct name *name, int dimension,
-                           struct text *out, cugen_error *err) {
+static int define_distance(const struct names *names, const struct name *name, struct text *out,
+                           cugen_error *err) {
   const struct config_argument *declared = &names->in.config->arguments[name->index];
-  struct product product = stride_factors(names, name->index, dimension);
+  struct product product = stride_factors(names, name->index, name->dimension);
   struct text factors = {0};
   int64_t constant = 1;
   int status = check_strides(names, name, err);
@@ -546,7 +537,7 @@ static int define_distance(const struct names *names, const struct name *name, i
   else if (!status && factors.length)
     text_addf(out, "#define %s ((index_t)%s)\n", name->text, text_get(&factors));
   else if (!status)
-    define_stride(names, name, names->in.arguments[name->index].stride[dimension], out);
+    define_stride(names, name, names->in.arguments[name->index].stride[name->dimension], out);
   text_free(&factors);
   return status;
 }
@@ -711,9 +702,8 @@ int names_define(const struct names *names, const struct name *name, struct text
   case NAME_DERIVED: return define_derived(names, name, out, type, err);
   case NAME_SCALAR: define_scalar(names, name, out, type); break;
   case NAME_TYPE: define_type(name, in->arguments[name->index].dtype, out, type); break;
-  case NAME_STRIDE: return define_distance(names, name, name->dimension, out, err);
-  case NAME_PITCH:
-    return define_distance(names, name, pitch_dimension(&in->arguments[name->index]), out, err);
+  case NAME_STRIDE:
+  case NAME_PITCH: return define_distance(names, name, out, err);
   case NAME_LAYOUT: break; /* a string, which is refused where the text mentions it */
   case NAME_ELEMENT: return define_element(names, name, out, err);
   case NAME_SHARED:
@@ -738,9 +728,7 @@ static void names_read_expr(const struct names *names, const struct expr *expr, 
 
 static void names_read_distance(const struct names *names, const struct name *name, bool known_only,
                                 bool *reads) {
-  int dimension = name->kind == NAME_STRIDE ? name->dimension
-                                            : pitch_dimension(&names->in.arguments[name->index]);
-  struct product product = stride_factors(names, name->index, dimension);
+  struct product product = stride_factors(names, name->index, name->dimension);
   for (int i = 0; i < product.count; i++)
     names_read_expr(names, product.factors[i], known_only, reads);
   config_layout_reads(&names->in.config->arguments[name->index].layout, reads);

@@ -140,12 +140,6 @@ static int refuse_type(const struct passing *p, const struct signature_parameter
   return status;
 }
 
-static int parameters_refuse(const struct passing *p, const struct parameter_list *list,
-                             size_t wrong) {
-  return wrong < p->count ? refuse_type(p, &list->seen[wrong], argument_of(p, wrong))
-                          : parameters_refuse_count(p, list);
-}
-
 /* ---- Arguments that seem exchanged ---------------------------------------------------------- */
 
 /* Returns the number of the passed argument that has the parameter's name; the parameter's own
@@ -220,7 +214,10 @@ static int parameters_check_launch(struct expansion *x, const struct kernel_laun
   const int wrong = find_fault(&p, &list);
   const bool exchanged = wrong == UNKNOWN && !x->out->order && is_exchanged(&p, &list);
   if ((wrong == UNKNOWN && !exchanged) || !parameters_is_plain(&p, reader)) return CUGEN_OK;
-  return exchanged ? note_order(&p, &list) : parameters_refuse(&p, &list, (size_t)wrong);
+  if (exchanged) return note_order(&p, &list);
+  return (size_t)wrong < p.count
+             ? refuse_type(&p, &list.seen[wrong], argument_of(&p, (size_t)wrong))
+             : parameters_refuse_count(&p, &list);
 }
 
 int expansion_check_parameters(struct expansion *x) {
