@@ -367,7 +367,7 @@ struct policy_bucket { /* M = { 64, 256, 1024 }: bounds for a size. */
 
 struct config_policy { /* policy "nearest" { distance = 1 } */
   enum policy_kind kind;
-  /* nearest: the largest distance, see problem_distance. portfolio: the largest distance of a
+  /* nearest: the largest distance, as problem_distance in api/selection.c computes it. portfolio: the largest distance of a
      nearest problem that serves if the portfolio does not; 0: none serves */
   double distance;
   struct policy_bucket *buckets; /* buckets: in the order of the problem parameters */

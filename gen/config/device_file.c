@@ -110,7 +110,8 @@ static void device_file_take_text(lua_State *L, const struct figure *figure,
     luaL_error(L, "%s has 1 to %d characters", figure->name, (int)room - 1);
   for (size_t i = 0; i < length; i++)
     if (!isprint((unsigned char)text[i]) || (figure->kind == FIGURE_ID && text[i] == ' '))
-      luaL_error(L, "%s has a character that it cannot have", figure->name);
+      luaL_error(L, "%s has a character that is not printable%s", figure->name,
+                 figure->kind == FIGURE_ID ? " or is a space" : "");
   if (figure->kind == FIGURE_ID) {
     memcpy(to, DEVICE_NAME_MODEL, strlen(DEVICE_NAME_MODEL));
     to += strlen(DEVICE_NAME_MODEL);

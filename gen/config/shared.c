@@ -146,11 +146,11 @@ static int shared_evaluate_dtype(const struct shared_evaluation *e) {
   if (e->out->dtype) return CUGEN_OK;
   struct text text = {0};
   value_print(value, &text);
-  status =
-      config_fail(e->err, e->declared->line,
-                  "dtype of shared \"%s\" is %s, which is none: there are f32, f16, i32 and the "
-                  "others of docs/config.md",
-                  e->declared->name, text_get(&text));
+  status = config_fail(
+      e->err, e->declared->line,
+      "dtype of shared \"%s\" is %s, which is no dtype: there are f32, f16, i32 and the "
+      "others of docs/config.md",
+      e->declared->name, text_get(&text));
   text_free(&text);
   return status;
 }

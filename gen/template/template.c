@@ -7,8 +7,8 @@
 #include "base/array.h"
 #include "gen/sources/source_text.h"
 
-/* A Lua function has 255 registers, 200 of them for locals, so a call with more expressions is
-   split. */
+/* The most expressions of a call that emits several lines, because a Lua function has 255 registers,
+   200 of them for locals. A single line may have four times as many. */
 enum { MOST_EXPRESSIONS = 32 };
 
 struct parser {

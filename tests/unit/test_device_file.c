@@ -85,8 +85,8 @@ TEST(test_refusals) {
   refuse("sm_count (1, 2)\n", "my.lua:1: sm_count takes one value");
   refuse("\ngpu (7)\n", "my.lua:2: gpu takes a text, not a number");
   refuse("gpu \"\"\n", "my.lua:1: gpu has 1 to ");
-  refuse("gpu \"a b\"\n", "my.lua:1: gpu has a character that it cannot have");
-  refuse("name \"a\\nb\"\n", "my.lua:1: name has a character that it cannot have");
+  refuse("gpu \"a b\"\n", "my.lua:1: gpu has a character that is not printable or is a space");
+  refuse("name \"a\\nb\"\n", "my.lua:1: name has a character that is not printable");
   refuse("gpu \"X\"\n", "my.lua: 'name' is missing");
   refuse("gpu \"X\n", "my.lua:1:");
   refuse("os.exit()\n", "my.lua:1: unknown figure 'os'");
