@@ -415,16 +415,17 @@ static int walk_body(struct walk *walk) {
 
 /* ---- The kernels to launch ------------------------------------------------------------------ */
 
-static int entry_error(struct walk *walk, const struct assembly_entry *entry,
-                       const struct name *name, const char *what) {
-  return error_set_at(walk->err, CUGEN_ERROR_CONFIG, entry->path, entry->line,
-                      "entry \"%s\": %s %s", entry->text, name->text, what);
+static int entry_error(struct walk *walk, const struct kernel_entry *entry, const struct name *name,
+                       const char *what) {
+  return config_fail(walk->err, entry->line, "entry \"%s\": %s %s", text_get(&entry->name),
+                     name->text, what);
 }
 
 /* Notes the names in an entry. "reduce<block_size, half>" is written behind the source, where
    macros are known but parameters are not. */
-static int entry_mentions(struct walk *walk, const struct assembly_entry *entry) {
-  struct source_reader reader = {entry->text, entry->text + strlen(entry->text)};
+static int entry_mentions(struct walk *walk, const struct kernel_entry *entry) {
+  const char *text = text_get(&entry->name);
+  struct source_reader reader = {text, text + entry->name.length};
   for (struct source_token t = source_next(&reader); t.kind != SOURCE_END;
        t = source_next(&reader)) {
     struct name *name = t.kind == SOURCE_WORD ? names_find(walk->names, t.at, t.length) : NULL;

@@ -22,18 +22,24 @@ struct kernel_names {
 /* Finds the kernel of an entry such as "scope::name<arguments>"; NULL if it is not listed. */
 const struct kernel_name *kernel_names_find(const struct kernel_names *kernels, const char *entry);
 
+/* A launched kernel, as an entry names it; the name is "" until the only kernel is known. */
+struct kernel_entry {
+  struct text name;
+  struct config_line line;     /* line of the first launch that names the kernel */
+  bool only;                   /* no entry names the kernel, because it is the only one */
+  bool stored;                 /* the strings of the kernel are stored in the spec */
+  size_t name_at, place_at;    /* offsets of its strings in the spec, once they are stored */
+  bool launched, has_carveout; /* whether the launches so far launch the kernel, and set its
+                                  carveout */
+  int carveout;
+};
+
 struct assembly {
   struct names *names; /* their marks of earlier uses are cleared */
   const struct text *body;
   const char *defines;  /* lines to put before everything, also before headers */
   bool parameters_used; /* whether the body contains the ${params} of these arguments */
-  /* The kernels that are launched, as declared in the config. The names in them count as
-     mentioned. */
-  const struct assembly_entry {
-    const char *text;
-    const char *path; /* file of the declaration, for messages */
-    int line;
-  } * entries;
+  const struct kernel_entry *entries; /* the names in them count as mentioned */
   size_t entry_count;
 };
 

@@ -121,7 +121,7 @@ static int evaluate_shared(struct expansion *x, const struct config_launch *laun
 /* CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT belongs to the kernel, so all launches of a
    kernel must have the same value. */
 static int check_carveout(const struct expansion *x, const struct config_launch *launch,
-                          struct expansion_entry *entry, const struct kernel_launch *out) {
+                          struct kernel_entry *entry, const struct kernel_launch *out) {
   if (entry->launched &&
       (entry->has_carveout != out->has_carveout || entry->carveout != out->carveout))
     return config_fail(x->err, launch->line, "launches of kernel '%s' have different carveouts",
@@ -131,7 +131,7 @@ static int check_carveout(const struct expansion *x, const struct config_launch 
 }
 
 static int evaluate_carveout(struct expansion *x, const struct config_launch *launch,
-                             struct expansion_entry *entry, struct kernel_launch *out) {
+                             struct kernel_entry *entry, struct kernel_launch *out) {
   int64_t percent = -1;
   int status = launch_int(x, launch, launch->carveout, "carveout", &percent);
   if (status) return status;
@@ -177,7 +177,7 @@ static void locate_kernel(const struct expansion *x, const char *name, struct te
 }
 
 /* Stores offsets, which expansion_finish_strings replaces by pointers. */
-static int store_entry(struct expansion *x, struct expansion_entry *entry) {
+static int store_entry(struct expansion *x, struct kernel_entry *entry) {
   struct text place = {0};
   if (entry->stored) return CUGEN_OK;
   locate_kernel(x, text_get(&entry->name), &place);
@@ -190,7 +190,7 @@ static int store_entry(struct expansion *x, struct expansion_entry *entry) {
 }
 
 static int evaluate_launch(struct expansion *x, const struct config_launch *launch,
-                           struct expansion_entry *entry, struct kernel_launch *out) {
+                           struct kernel_entry *entry, struct kernel_launch *out) {
   int status = entry->stored        ? CUGEN_OK
                : entry->name.length ? named_kernel(x, launch, text_get(&entry->name))
                                     : only_kernel(x, launch, &entry->name);
@@ -301,7 +301,7 @@ static int launches_reserve(struct expansion *x, const struct config_launch *lau
 
 static int evaluate_step(struct expansion *x, const struct config_launch *launch, size_t step,
                          size_t steps) {
-  struct expansion_entry *entry;
+  struct kernel_entry *entry;
   int status = launches_reserve(x, launch);
   if (status) return status;
   struct kernel_launch *out = &x->out->launches[x->out->launch_count];

@@ -104,7 +104,7 @@ int expansion_evaluate_options(struct expansion *x) {
 /* Returns the entry of the kernel of that name, which is added if no launch has named the kernel
    yet. */
 static int enter_kernel(struct expansion *x, const struct config_launch *launch,
-                        const struct text *name, struct expansion_entry **out) {
+                        const struct text *name, struct kernel_entry **out) {
   for (size_t i = 0; i < x->entry_count; i++) {
     *out = &x->entries[i];
     if (launch->entry.text ? !(*out)->only && strcmp(text_get(&(*out)->name), text_get(name)) == 0
@@ -123,7 +123,7 @@ static int enter_kernel(struct expansion *x, const struct config_launch *launch,
 }
 
 int expansion_find_entry(struct expansion *x, const struct config_launch *launch,
-                         struct expansion_entry **out) {
+                         struct kernel_entry **out) {
   struct text name = {0};
   int status =
       launch->entry.text ? config_spell(&launch->entry, x->slots, &name, x->err) : CUGEN_OK;
@@ -145,7 +145,7 @@ void expansion_set_step(struct expansion *x, const struct config_launch *launch,
    step; any other once, even if the launch is not made at all. */
 static int spell_entry(struct expansion *x, const struct config_launch *launch, size_t steps) {
   const size_t count = config_spelling_sees(&launch->entry, launch->step_slot) ? steps : 1;
-  struct expansion_entry *ignored;
+  struct kernel_entry *ignored;
   int status = CUGEN_OK;
   for (size_t step = 0; step < count && !status; step++) {
     expansion_set_step(x, launch, step, steps);
@@ -158,7 +158,7 @@ int expansion_spell_entries(struct expansion *x) {
   int status = CUGEN_OK;
   if (x->reference) {
     const struct config_launch reference = {.entry = {.text = x->entry}, .line = x->template_line};
-    struct expansion_entry *ignored;
+    struct kernel_entry *ignored;
     return expansion_find_entry(x, &reference, &ignored);
   }
   const struct config_implementation *implementation = x->variant->implementation;
@@ -170,15 +170,11 @@ int expansion_spell_entries(struct expansion *x) {
 }
 
 static int put_together(struct expansion *x) {
-  struct assembly_entry entries[KERNEL_MAX_ENTRIES];
-  for (size_t i = 0; i < x->entry_count; i++)
-    entries[i] = (struct assembly_entry){text_get(&x->entries[i].name), x->entries[i].line.path,
-                                         x->entries[i].line.number};
   const struct assembly assembly = {.names = &x->names,
                                     .body = &x->expander->body,
                                     .defines = text_get(&x->expander->defines),
                                     .parameters_used = x->parameters_used,
-                                    .entries = entries,
+                                    .entries = x->entries,
                                     .entry_count = x->entry_count};
   return assemble(&assembly, &x->expander->source, &x->kernels, x->err);
 }
@@ -191,12 +187,13 @@ int expansion_write_source(struct expansion *x) {
                                    .named_at = x->template_line.number,
                                    .names = &x->names,
                                    .parameters = text_get(&expander->parameters)};
-  const struct headers_request headers = {x->config->path, compile_of(x), &expander->rendered};
   text_restart(&expander->rendered);
   text_restart(&expander->body);
   int status =
       render(expander->renderer, &request, &expander->rendered, &x->parameters_used, x->err);
-  if (!status) status = headers_inline(expander->headers, &headers, &expander->body, x->err);
+  if (!status)
+    status = headers_inline(expander->headers, x->config->path, compile_of(x), &expander->rendered,
+                            &expander->body, x->err);
   if (!status) status = expansion_write_title(x);
   return status ? status : put_together(x);
 }

@@ -41,18 +41,6 @@ struct expander {
   size_t value_count;
 };
 
-/* A launched kernel, as an entry names it; the name is "" until the only kernel is known. */
-struct expansion_entry {
-  struct text name;
-  struct config_line line;     /* line of the first launch that names the kernel */
-  bool only;                   /* no entry names the kernel, because it is the only one */
-  bool stored;                 /* the strings of the kernel are stored in the spec */
-  size_t name_at, place_at;    /* offsets of its strings in the spec, once they are stored */
-  bool launched, has_carveout; /* whether the launches so far launch the kernel, and set its
-                                  carveout */
-  int carveout;
-};
-
 /* The state of one expansion. */
 struct expansion {
   struct expander *expander;
@@ -84,7 +72,7 @@ struct expansion {
   const char *template_name, *entry;  /* entry: the kernel of a reference */
   struct config_line template_line;
   struct names names;
-  struct expansion_entry entries[KERNEL_MAX_ENTRIES]; /* the launched kernels, each once */
+  struct kernel_entry entries[KERNEL_MAX_ENTRIES]; /* the launched kernels, each once */
   size_t entry_count;
   size_t launch_room, parameter_room; /* allocated lengths of the spec's arrays */
   struct kernel_names kernels;
@@ -112,7 +100,7 @@ int expansion_evaluate_options(struct expansion *x);
 int expansion_spell_entries(struct expansion *x);
 /* Finds the entry of the launch for the step in the slots; the result is one of x->entries. */
 int expansion_find_entry(struct expansion *x, const struct config_launch *launch,
-                         struct expansion_entry **out);
+                         struct kernel_entry **out);
 /* Begins the source with comments that name the variant, the problem and the options. */
 int expansion_write_title(struct expansion *x);
 int expansion_write_source(struct expansion *x);

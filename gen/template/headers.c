@@ -209,7 +209,8 @@ void headers_close(struct headers *headers) {
 
 struct inliner {
   struct headers *headers;
-  const struct headers_request *request;
+  const char *config; /* path of the config */
+  const struct config_compile *compile;
   struct text *out;
   struct text word;
   struct text guarded; /* path of the body, if its guard was removed */
@@ -326,7 +327,7 @@ static int include_name(struct inliner *in, struct layer *layer, const char *at,
   struct text from = {0}, what = {0};
   struct header *h = NULL;
   int line, status;
-  const struct config_compile *compile = in->request->compile;
+  const struct config_compile *compile = in->compile;
   if (!sources_inside(name)) {
     text_addf(&what,
               "#include of '%s' is refused: name a header relative to its file or to a folder of "
@@ -341,7 +342,7 @@ static int include_name(struct inliner *in, struct layer *layer, const char *at,
   const struct header_search wanted = {.name = name,
                                        .from = text_get(&from),
                                        .quoted = quoted,
-                                       .config = in->request->config,
+                                       .config = in->config,
                                        .folders = compile->folders,
                                        .folder_count = compile->folder_count};
   status = from.failed ? error_memory(in->err)
@@ -435,16 +436,20 @@ static int inline_layer(struct inliner *in, struct layer *layer) {
   return status;
 }
 
-int headers_inline(struct headers *headers, const struct headers_request *request, struct text *out,
+int headers_inline(struct headers *headers, const char *config,
+                   const struct config_compile *compile, const struct text *body, struct text *out,
                    cugen_error *err) {
   struct inliner *in = calloc(1, sizeof *in);
   cugen_error error = {0};
   if (!in) return error_memory(err);
-  *in = (struct inliner){
-      .headers = headers, .request = request, .out = out, .err = err ? err : &error};
-  struct layer layer = {.text = text_get(request->body), .length = request->body->length};
+  *in = (struct inliner){.headers = headers,
+                         .config = config,
+                         .compile = compile,
+                         .out = out,
+                         .err = err ? err : &error};
+  struct layer layer = {.text = text_get(body), .length = body->length};
   int line;
-  layer.guard = find_guard(request->body, &in->word);
+  layer.guard = find_guard(body, &in->word);
   if (layer.guard.found)
     headers_locate(&layer, layer.text + layer.guard.begin, &in->guarded, &line);
   int status = inline_layer(in, &layer);

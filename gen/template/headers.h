@@ -13,15 +13,11 @@ struct headers; /* the headers that were read so far */
 int headers_open(const struct sources *sources, struct headers **out, cugen_error *err);
 void headers_close(struct headers *headers);
 
-struct headers_request {
-  const char *config; /* path of the config */
-  const struct config_compile *compile;
-  const struct text *body; /* with #line directives where needed */
-};
-
-/* Appends the body with its headers to out. An include that is not allowed, or whose file cannot be
-   determined, is an error with its line; in an #if an `#error` takes its place. */
-int headers_inline(struct headers *headers, const struct headers_request *request, struct text *out,
+/* Appends the body, which has #line directives where needed, with its headers to out. config: path
+   of the config, whose include_dirs are in compile. An include that is not allowed, or whose file
+   cannot be determined, is an error with its line; in an #if an `#error` takes its place. */
+int headers_inline(struct headers *headers, const char *config,
+                   const struct config_compile *compile, const struct text *body, struct text *out,
                    cugen_error *err);
 
 #endif

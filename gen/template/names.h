@@ -26,7 +26,7 @@ struct name {
   size_t length;
   enum name_kind kind;
   int index;             /* number of the slot, derived name, argument or shared array */
-  int dimension;         /* of NAME_STRIDE and NAME_PITCH: the dimension that moves by it */
+  int dimension;         /* of NAME_STRIDE and NAME_PITCH: the dimension of that stride */
   int scalar;            /* number of the scalar argument of this name, -1: none */
   bool used;             /* the text of the expansion mentions the name */
   bool asked;            /* a //@ line or ${} has read its value */
