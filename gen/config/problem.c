@@ -132,7 +132,7 @@ static int find_listed(const struct given *setting, struct value *value) {
 }
 
 static int set_value(const struct given *setting, struct problem *out) {
-  struct value value;
+  struct value value = {.type = VALUE_NIL};
   int status = parse_value(setting, &value);
   if (setting->problem->listed) {
     /* A value of the wrong type is not in the list either, and the message about the list says
