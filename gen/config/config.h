@@ -247,8 +247,8 @@ struct config_launch {
   struct config_line line;
   const struct expr *grid[3], *block[3]; /* NULL: 1 */
   const struct expr *shared;             /* bytes of dynamic shared memory; NULL: 0 */
-  const char *
-      shared_arrays; /* names the arrays whose bytes `shared` gives, "shared arrays As, Bs"; NULL: the config gives `shared` */
+  const char *shared_arrays; /* the arrays whose bytes `shared` gives: "shared arrays As, Bs"; NULL:
+                                the config gives `shared` */
   const struct expr *carveout;    /* NULL: -1, for which the driver decides */
   const struct expr *overlap;     /* NULL: false */
   const struct expr *cooperative; /* NULL: false */
@@ -367,8 +367,8 @@ struct policy_bucket { /* M = { 64, 256, 1024 }: bounds for a size. */
 
 struct config_policy { /* policy "nearest" { distance = 1 } */
   enum policy_kind kind;
-  /* nearest: the largest distance, as problem_distance in api/selection.c computes it. portfolio: the largest distance of a
-     nearest problem that serves if the portfolio does not; 0: none serves */
+  /* nearest: the largest distance, as problem_distance in api/selection.c computes it. portfolio:
+     the largest distance of a nearest problem that serves if the portfolio does not; 0: none. */
   double distance;
   struct policy_bucket *buckets; /* buckets: in the order of the problem parameters */
   size_t bucket_count;

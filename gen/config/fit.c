@@ -133,7 +133,8 @@ static void fit_sizes(struct fit *f) {
 
 /* ---- Comparing ------------------------------------------------------------------------------ */
 
-/* Returns whether the array is the whole buffer of the argument, pads included, as one dimension. */
+/* Returns whether the array is the whole buffer of the argument, pads included, as one dimension.
+   */
 static bool fit_is_whole(const cugen_array *given, const struct kernel_argument *wanted) {
   return given->rank == 1 && given->shape[0] == wanted->elements &&
          (given->stride[0] == 1 || given->shape[0] == 1);

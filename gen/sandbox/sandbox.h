@@ -1,6 +1,6 @@
 /* A Lua state in which a script can only describe kernels: it has a list of allowed pure functions,
-   and limits of memory, instructions and CPU time that the script cannot escape. Configs and templates both
-   run in a sandbox.
+   and limits of memory, instructions and CPU time that the script cannot escape. Configs and
+   templates both run in a sandbox.
    Offered: assert error ipairs pairs (in a fixed order) select tonumber tostring type, math.{abs
    ceil floor fmod max min tointeger type}, table.{concat insert remove sort unpack}. A string has
    at most 1 MiB, a table or stack at most 4 MiB. */

@@ -24,9 +24,10 @@ struct search {
                                      user named the file */
   struct text tree;               /* the folder of the config: the first of the roots */
   struct file_roots tree_roots;
-  size_t most; /* limit of the size in bytes */
-  bool found, shipped,
-      folder; /* found: the file was found; shipped: that file is a shipped one; folder: one of the places searched is a folder */
+  size_t most;  /* limit of the size in bytes */
+  bool found;   /* the file was found */
+  bool shipped; /* the file that was found is a shipped one */
+  bool folder;  /* one of the places searched is a folder */
   int status;
   cugen_error *err;
 };

@@ -78,8 +78,8 @@ int domain_add_filter(struct domain *domain, const cugen_filter *filter, cugen_e
 /* Checks the filter independent of implementations: it must not use a name that no implementation
    has, or a pattern that matches nothing. */
 int space_filter_check(const struct config *config, const cugen_filter *filter, cugen_error *err);
-/* Adds "; did you mean \"tile\"?; there are: tile vec" to the error about a word that is none of the
-   names. */
+/* Adds "; did you mean \"tile\"?; there are: tile vec" to the error about a word that is none of
+   the names. */
 void space_add_known(cugen_error *err, const char *word, const char *const *names, size_t count);
 
 #endif

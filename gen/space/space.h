@@ -64,7 +64,8 @@ uint64_t space_cartesian(const struct space *space);
 const struct space_implementation *space_implementations(const struct space *space, size_t *count);
 
 /* Sets err to CUGEN_ERROR_EMPTY, and names for each implementation the rules (file:line, text) that
-   removed combinations, and how many. Implementations that the filter alone removes share a line. */
+   removed combinations, and how many. Implementations that the filter alone removes share a line.
+   */
 int space_explain_empty(const struct space *space, cugen_error *err);
 /* Prints the place and the text of the rule: `t.lua:5: where "tile % vec == 0"`. */
 void space_rule_print(const struct space_rule *rule, struct text *out);

@@ -665,8 +665,8 @@ static int define_element(const struct names *names, const struct name *name, st
   return status;
 }
 
-/* Returns the alignment that the block's dynamic shared memory needs if the name is the first of its
-   arrays that the source mentions; else 0. */
+/* Returns the alignment that the block's dynamic shared memory needs if the name is the first of
+   its arrays that the source mentions; else 0. */
 static int64_t block_align(const struct names *names, const struct name *name) {
   const struct layout_array *arrays = names->in.shared;
   int64_t most = 0;
