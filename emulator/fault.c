@@ -8,7 +8,8 @@
 _Thread_local struct fibers *fibers_running;
 static _Atomic(void (*)(cugen_cause, const char *)) fault_handler;
 
-/* Gives the launch up: control returns to its caller and never again to the stacks of its threads. */
+/* Gives the launch up: control returns to its caller and never again to the stacks of its
+   threads. */
 static void give_up(struct fibers *all, cugen_cause cause, const char *text) {
   struct fault_text line = {all->fault.text, all->fault.text + sizeof all->fault.text - 1};
   all->fault.cause = cause;

@@ -619,9 +619,9 @@ static int keep_run(struct outcome *o, cugen_error *err) {
 
 /* ---- Threads -------------------------------------------------------------------------------- */
 
-/* Decides how to carry out a run. Returns false if there is nothing to try: an earlier run has shown
-   that the problem's data cannot be made, which *status is the result of keeping, or the variant is
-   lost. */
+/* Decides how to carry out a run. Returns false if there is nothing to try: an earlier run has
+   shown that the problem's data cannot be made (*status becomes the status of keeping this
+   finding), or the variant is lost. */
 static bool plan_run(struct check *c, const struct check_run *run, struct instrument_request *out,
                      int *status, cugen_error *err) {
   const struct outcome o = {.check = c, .problem = &c->list.problems[run->problem], .run = run};
