@@ -238,7 +238,7 @@ TEST(test_no_reset) {
   static const char *const settings[] = {"axis=col", "rows=501"};
   FREED(text) template = read_text("templates/reduce_columns.cu"),
               config = read_text("configs/reduce.lua");
-  replace(&template, "ticket before", "tickets[blockIdx.x] = 0;", ";");
+  replace(&template, "ticket is read before", "tickets[blockIdx.x] = 0;", ";");
   add_text(*state, "planted.cu", &template);
   replace(&config, "implementation \"columns\"", "reduce_columns.cu", "planted.cu");
   expect_wrong(*state, &config, settings, 2, "columns",
