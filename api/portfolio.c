@@ -168,15 +168,21 @@ int portfolio_parse_rule(const char *rule, const struct config *config, struct e
   return expr_parse(rule, &scope, out, err);
 }
 
+/* A condition of a time, and whether it holds for the problem. */
+struct condition {
+  struct text text;
+  bool holds;
+};
+enum { MOST_CONDITIONS = 4 };
+
 /* A problem for which the rule is evaluated: the values by slot. The slots of device facts are not
    read. */
 struct asked {
   const struct portfolio_body *body;
   const struct config *config;
   struct value *slots;
-  struct text condition; /* the condition of a time that was evaluated last, and whether it holds;
-                            "": none */
-  bool holds;
+  struct condition conditions[MOST_CONDITIONS]; /* evaluated ones, because times repeat them */
+  size_t condition_count;
 };
 
 static int portfolio_open_asked(struct asked *a, const struct problem *problem, cugen_error *err) {
@@ -206,21 +212,29 @@ static const char *split_select(const char *text, const char *parts[3]) {
   return NULL;
 }
 
-/* Evaluates the condition of a time. Most conditions are the same text as the one before, whose
-   result is kept. */
-static int portfolio_ask_condition(struct asked *a, const char *text, size_t length,
+/* *holds becomes whether the condition holds for the problem. A condition that was evaluated before
+   is not parsed again. */
+static int portfolio_ask_condition(struct asked *a, const char *text, size_t length, bool *holds,
                                    cugen_error *err) {
-  struct expr *condition;
+  struct expr *parsed;
   cugen_error ignored;
-  if (a->condition.length == length && strncmp(text_get(&a->condition), text, length) == 0)
-    return CUGEN_OK;
-  text_clear(&a->condition);
-  text_add_n(&a->condition, text, length);
-  if (a->condition.failed) return error_memory(err);
-  int status = portfolio_parse_rule(text_get(&a->condition), a->config, &condition, err);
+  for (size_t i = 0; i < a->condition_count; i++) {
+    const struct condition *known = &a->conditions[i];
+    *holds = known->holds;
+    if (known->text.length == length && strncmp(text_get(&known->text), text, length) == 0)
+      return CUGEN_OK;
+  }
+  if (a->condition_count == MOST_CONDITIONS) a->condition_count--;
+  struct condition *condition = &a->conditions[a->condition_count];
+  text_restart(&condition->text);
+  text_add_n(&condition->text, text, length);
+  if (condition->text.failed) return error_memory(err);
+  int status = portfolio_parse_rule(text_get(&condition->text), a->config, &parsed, err);
   if (status) return status;
-  if (expr_eval_bool(condition, a->slots, &a->holds, &ignored)) a->holds = false;
-  expr_free(condition);
+  if (expr_eval_bool(parsed, a->slots, &condition->holds, &ignored)) condition->holds = false;
+  expr_free(parsed);
+  *holds = condition->holds;
+  a->condition_count++;
   return CUGEN_OK;
 }
 
@@ -243,21 +257,27 @@ static int time_of_text(const struct asked *a, const char *text, double *out, cu
 }
 
 /* Returns INFINITY if the variant has no time, or none for these sizes. If sizes were learnt
-   separately, a time has two formulas, of which only the relevant one is parsed, because a look-up
-   must be fast. */
+   separately, a time is a select() of formulas. Only the formula of these sizes is parsed, because a
+   look-up must be fast. */
 static int time_of(struct asked *a, size_t variant, double *out, cugen_error *err) {
-  const char *text = a->body->variants[variant].time, *parts[3];
+  const char *text = a->body->variants[variant].time, *parts[3], *end;
+  char *part = NULL;
+  int status = CUGEN_OK;
   *out = INFINITY;
   if (!text) return CUGEN_OK;
-  const char *end = split_select(text, parts);
-  if (!end) return time_of_text(a, text, out, err);
-  int status = portfolio_ask_condition(a, parts[0], (size_t)(parts[1] - parts[0] - 1), err);
-  if (status) return status;
-  const char *part = a->holds ? parts[1] : parts[2];
-  char *copy = strndup(part, (size_t)((a->holds ? parts[2] - 1 : end) - part));
-  if (!copy) return error_memory(err);
-  status = time_of_text(a, copy, out, err);
-  free(copy);
+  while (!status && (end = split_select(text, parts)) != NULL) {
+    bool holds;
+    status = portfolio_ask_condition(a, parts[0], (size_t)(parts[1] - parts[0] - 1), &holds, err);
+    if (status) break;
+    const char *from = parts[holds ? 1 : 2], *to = holds ? parts[2] - 1 : end;
+    from += strspn(from, " ");
+    char *next = strndup(from, (size_t)(to - from));
+    free(part);
+    text = part = next;
+    if (!next) status = error_memory(err);
+  }
+  if (!status) status = time_of_text(a, text, out, err);
+  free(part);
   return status;
 }
 
@@ -313,7 +333,7 @@ int portfolio_ask(const struct portfolio_body *body, const struct config *config
     put_named(out, times, (size_t)index, body->doubted);
   expr_free(rule);
   free(asked.slots);
-  text_free(&asked.condition);
+  for (size_t i = 0; i < MOST_CONDITIONS; i++) text_free(&asked.conditions[i].text);
   return status;
 }
 
