@@ -160,7 +160,7 @@ int bitwise_select(cugen_kernel *k, const char *name, struct selection *out, cug
   if (!status) status = api_best_giving(l, &key, variant, NULL, &named, err);
   if (!status && named.found && named.record.outputs.known)
     status = take_equal(l, &named, out, err);
-  else if (!status) /* without a record with outputs: a variant always equals itself */
+  else if (!status) /* nothing is known of what the variant gives, so the plan takes it itself */
     out->how = CUGEN_PLAN_DEFAULT, out->index = index, out->named = true;
   if (!status && !named.found) status = check_not_failed(l, variant, err);
   api_best_free(&named);

@@ -690,7 +690,9 @@ static void add_extent(const struct script *s, const char *name, char axis, stru
     text_add(out, "\"1\""), *right = false;
 }
 
-/* Adds the product of a list's expressions, in quotes; by default, of block_size_x and so on. */
+/* Adds the product of the list's expressions, in quotes. An empty list stands for the tunable
+   block_size_x, _y or _z of this dimension, or for 1 if there is none. Returns false if the product
+   cannot be expressed. */
 static bool add_product(const struct script *s, json_t *list, int dimension, struct text *out) {
   struct text product = {0};
   json_t *one;

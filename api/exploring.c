@@ -143,8 +143,9 @@ static int exploring_gather(void *context, struct cache_record *record, bool *st
   return CUGEN_OK;
 }
 
-/* Returns whether a call can pass the argument to an alternative, too: it has no memory of its own
-   and copies nothing at bind. */
+/* Returns whether an alternative can use the argument as the call's own variant does: it is no
+   scratch buffer, of which each variant has its own, and no constant, symbol or texture, which is
+   set up at bind. */
 static bool exploring_is_plain(const struct kernel_argument *a) {
   const bool scratch =
       a->kind == CUGEN_ARGUMENT_SCRATCH && !a->unused && kernel_argument_bytes(a) > 0;

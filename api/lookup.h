@@ -198,8 +198,9 @@ void records_free(struct cache_record *records, size_t count);
 int lookup_check_present(const struct lookup *lookup, cugen_error *err);
 /* Returns whether the device is described and enough of it is known to predict times. */
 bool lookup_predicts(const struct lookup *lookup);
-/* Chooses the context to work in: `given`, if the device has contexts, else the current one; *out
-   NULL: the primary one. */
+/* Sets *out to the context to work in: `given`, or if that is NULL the current one. *out NULL: the
+   primary one, or the device has no contexts. CUGEN_ERROR_USAGE: `given` is set and the device has
+   no contexts. */
 int lookup_context(const struct lookup *lookup, void *given, void **out, cugen_error *err);
 
 /* Appends the origin of the config, for cache_key.origin. */

@@ -418,7 +418,8 @@ static int decides_at(const struct portfolio_data *data, size_t problem, size_t 
 
 /* Finds out whether the divisors of a size decide which variants are valid. Only then may a rule
    test them: the sizes of measured problems are often all multiples of 8, and a rule that tests the
-   wrong size would fit only these problems. If no measured problem can tell, *out is true. */
+   wrong size would fit only these problems. At most 6 measured problems are asked, those in which
+   the size is a multiple of 8 above 8; if there are none, *out is true. */
 static int fill_decides(const struct portfolio_data *data, size_t size, const size_t *variants,
                         size_t count, bool *out, cugen_error *err) {
   enum { ENOUGH = 6 };

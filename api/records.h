@@ -15,7 +15,7 @@ typedef struct cugen_stored_record {
   cugen_record record;
   int current;         /* the variant still expands to the kernel that was measured; a look-up uses
                           the record unless it is superseded */
-  int superseded;      /* the record is history: a later record of the variant has replaced it */
+  int superseded;      /* the record is history: another record of the variant is used instead */
   int64_t measured_at; /* seconds since the epoch */
   int driver_version, nvrtc_version;
 } cugen_stored_record;

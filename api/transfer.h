@@ -33,7 +33,7 @@ typedef struct cugen_transfer_options {
                            four */
   size_t size_count;
   double seconds;                   /* approximate time for a row; 0: 0.1 */
-  cugen_transfer_callback progress; /* NULL: none */
+  cugen_transfer_callback progress; /* is called after each row; may be NULL */
   void *context;                    /* passed to progress */
 } cugen_transfer_options;
 

@@ -390,7 +390,8 @@ typedef enum cugen_finding_kind {
   CUGEN_FINDING_UNINITIALISED,  /* a read of memory that was never written */
   CUGEN_FINDING_OUT_OF_BOUNDS,  /* an access outside a buffer or an array */
   CUGEN_FINDING_MISALIGNED,     /* an address that is not a multiple of the access's width */
-  CUGEN_FINDING_INDEX,          /* an index outside the type of its array */
+  CUGEN_FINDING_INDEX,          /* an index outside the dimension with which its array is
+                                   declared */
   CUGEN_FINDING_INPUT_WRITE,    /* a write to an input */
   CUGEN_FINDING_DIVERGENCE,     /* threads of a block wait at different barriers */
   CUGEN_FINDING_EXITED,         /* a barrier that some threads never reach, because they have

@@ -108,7 +108,7 @@ struct declaration {
 };
 
 struct search {
-  const char *word;  /* the word to look for */
+  const char *word;
   struct token name; /* name of the kernel; length 0: any kernel */
   bool in_body;      /* the word stands in the body of the kernel, not in its declaration */
   struct declaration declaration;

@@ -607,7 +607,8 @@ static int check_config(struct cli *cli, cugen_check_options *options) {
   return check_finish(cli, check_print_json(cli, json, status));
 }
 
-/* Checks each shipped config. Stops early only at an error other than a finding. */
+/* Checks each shipped config. Goes on after findings and after configs that cannot be checked (code
+   that does not compile, an empty space, a lost device); any other error ends the check. */
 static int check_each(struct cli *cli, cugen_check_options *options, json_t *all) {
   enum { MOST_CONFIGS = 64 };
   const char *names[MOST_CONFIGS];

@@ -40,7 +40,8 @@ static bool has_figures(const cugen_kernel *kernel, const cugen_cache_set *set) 
    device the check problem, with the given settings. */
 struct wanted {
   char *gpu, *cpu, *gpu_short, *cpu_short; /* *_short: the text for readers */
-  const char *measure;                     /* how the set was timed; NULL: in any way */
+  const char *measure;                     /* how the records must have been timed; NULL: in any
+                                              way */
 };
 
 static void wanted_free(struct wanted *wanted) {

@@ -101,7 +101,8 @@ void async_check_remote(const struct async *async);
 void async_misuse(cugen_finding_kind kind, const void *site, unsigned slot, const char *what);
 _Noreturn void async_trap(const void *site, const char *what);
 
-/* The site of an operation that was called from that address. */
+/* Returns the site that was noted for the running operation, and clears it; if none was noted,
+   returns `address`, the return address of the call. */
 const void *async_site(const void *address);
 
 /* Hooks of abi.h, like all functions that follow. */

@@ -94,9 +94,10 @@ static _Noreturn void refuse_mask(const struct fibers *all, unsigned thread) {
   fibers_give_up(CUGEN_CAUSE_MASK, what);
 }
 
-/* Performs the operation at which a thread waits, when all that it names have come. A mask may
-   name lanes that have ended (CUDA C++ Programming Guide, warp shuffle functions: all non-exited
-   threads that it names): a shuffle must not read them, and says so itself. */
+/* Performs the warp operation at which the thread waits, if all live lanes of its mask wait at the
+   same operation. Returns whether it did. A mask may name lanes that have ended (CUDA C++
+   Programming Guide, warp shuffle functions: all non-exited threads that it names); a shuffle that
+   reads such a lane reports a finding itself. */
 bool collective_try_warp(struct fibers *all, unsigned thread) {
   const struct parked *operation = &all->parked[thread];
   struct warp *warp = &all->warps[thread / FIBERS_LANES];

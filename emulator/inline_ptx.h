@@ -208,7 +208,8 @@ static inline uint64_t iptx_bits_of(const struct iptx_run *run, const struct ipt
   memcpy(&word, iptx_variable(operand), sizeof word);
   return word;
 }
-/* End the launch with a fault text; iptx_trap is for a misuse of asynchronous instructions. */
+/* End the launch with a fault text. iptx_trap reports CUGEN_FINDING_ASYNC_MISUSE before, whichever
+   instruction is misused. */
 _Noreturn void iptx_end(const struct iptx_run *run, const char *what);
 _Noreturn void iptx_trap(const struct iptx_run *run, const char *what);
 void iptx_close(struct iptx_program *programs);

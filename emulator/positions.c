@@ -117,7 +117,7 @@ static void add_thread(const struct fibers *all, unsigned slot, struct fault_tex
   fault_text_add(line, " ");
 }
 
-/* Appends where a thread waits. */
+/* Appends where a thread waits, and how many of its block's threads wait at a barrier. */
 static void add_waiting(const struct fibers *all, unsigned slot, struct fault_text *line) {
   const struct block *block = &all->blocks[slot / all->current.padded];
   char text[WATCH_TEXT] = "";

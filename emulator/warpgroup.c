@@ -21,8 +21,10 @@ enum {
 struct product {
   unsigned long long x, y;
   int number, n, flags;
-  unsigned accumulator, group;            /* index of the accumulator */
-  uint32_t (*x_words)[WARPGROUP_X_WORDS]; /* of an X in registers, thread by thread; else NULL */
+  unsigned accumulator, group; /* index of the accumulator */
+  /* each thread's words of the operand x (wgmma's A), if x is in registers; NULL: x is in shared
+     memory */
+  uint32_t (*x_words)[WARPGROUP_X_WORDS];
   const void *site;
 };
 

@@ -122,7 +122,8 @@ typedef struct cugen_options {
   const char *template_dir; /* searched before the config's own folder and the shipped templates */
   const char *cache;        /* file or "postgresql://USER@HOST/DB"; default $CUGEN_CACHE, else
                                $XDG_CACHE_HOME/cugen/cugen.db; "none": memory */
-  const char *toolkit;      /* folder with NVRTC and the CUDA headers; default: see cugen_where */
+  const char *toolkit;      /* folder with NVRTC and the CUDA headers; default $CUGEN_TOOLKIT,
+                               else the usual places, which cugen_where lists */
   const char *compiler;     /* C++ compiler for the cpu device; default $CUGEN_CXX, c++, g++,
                                clang++ */
   const char *worker;       /* worker program, see cugen_worker_main; "none": no worker; default
@@ -505,7 +506,8 @@ typedef struct cugen_progress {
                            or NULL */
 } cugen_progress;
 
-/* Called from the tuning thread; return nonzero to stop. */
+/* Called again and again during tuning, in the thread that called cugen_kernel_tune or
+   cugen_kernels_tune. Return nonzero to stop. */
 typedef int (*cugen_progress_callback)(const cugen_progress *progress, void *context);
 
 /* For cugen_tune_options.flags. */

@@ -262,9 +262,9 @@ static bool copy_shared(const struct bench_data *other, const struct bench_data 
   return true;
 }
 
-/* Makes the inputs' data that this process makes, or copies it from another dataset with an equal
-   buffers_hash, because the data does not depend on the reference. Then makes the results that the
-   config gives. */
+/* Makes the data of the inputs that have an expression, a list or a file; the worker makes that of
+   the others. If another dataset has an equal buffers_hash, its data is copied instead, because the
+   data does not depend on the reference. Then makes the results that the config gives. */
 static int fill_shared(struct bench *bench, struct bench_data *data, cugen_error *err) {
   const struct tune_target *t = bench->target;
   const struct bench_data *other = find_alike(bench, data);

@@ -14,16 +14,16 @@ struct compile_job {
   int status;     /* CUGEN_OK, or the reason why there is no image */
   cugen_error error;
   struct compiled compiled;
-  int references;   /* number of requests that were not released yet */
-  size_t bytes;     /* memory that the finished job holds */
-  struct hash hash; /* hash of the source */
+  int references; /* number of requests that were not released yet */
+  size_t bytes;   /* memory that the finished job holds */
+  struct hash hash;
   /* Copies of the spec's texts and entries, so that the job outlives the spec. */
   char *source, *options, *name;
   char *entries[KERNEL_MAX_ENTRIES];
   size_t entry_count;
   struct compile_job *next; /* next in the pool's list of all jobs, newest first */
   bool taken;               /* a compile thread has begun the job */
-  bool awaited;             /* compile_pool_finish waits for the job */
+  bool awaited;             /* compile_pool_finish or compile_pool_await was called for the job */
   bool kept;                /* the image is stored in the cache */
 };
 

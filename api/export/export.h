@@ -53,7 +53,7 @@ struct export_measured {
   size_t code;
   const char *how;      /* "measured", or how its prediction was verified */
   double seconds, cost; /* cost: cache_record_cost */
-  uint64_t order;       /* order in the space of its problem */
+  uint64_t order;       /* cache_record_order: decides between equal costs */
 };
 
 /* Strings in the problem belong to `text` below or to the config. */
@@ -198,7 +198,8 @@ struct export_classes {
 };
 
 /* Finds the classes for a variant of the look-up's problem, which is `from`. The variant must be
-   the one that was expanded last. */
+   the last one that the look-up's expander expanded, because the expander tells on which values the
+   code depends. */
 int export_classes_find(const struct lookup *lookup, uint64_t variant, const struct problem *from,
                         struct export_classes *out, cugen_error *err);
 /* Tell whether the class of this problem still needs code, and note that it has code now. */

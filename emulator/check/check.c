@@ -199,7 +199,8 @@ static cugen_check_skip *new_skip(struct check *c, const char *what, size_t numb
 }
 
 /* where: the line of the config that gives the variant no launch; NULL: the reason is another one.
-   Reasons of one line are alike, because an expression fails with each variant's own values. */
+   Skips of one line are joined even if their texts differ, because each text quotes the values of
+   its variant. */
 static int keep_skip(struct check *c, const char *what, size_t number, const char *why,
                      bool refused, const struct source_place *where, cugen_error *err) {
   const cugen_check *r = &c->result->check;

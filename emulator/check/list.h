@@ -99,7 +99,8 @@ bool check_list_ran(const struct check_list *list, size_t problem, uint64_t inde
    valid: on all, or on the `only`-th. */
 int check_list_variant(struct check_list *list, size_t family, uint64_t index, size_t only,
                        cugen_error *err);
-/* The implementation on its family's first problem; *count: the number of implementations there. */
+/* The implementation's entry in the space of its family's first problem; *count: the number of
+   entries in that space. */
 const struct space_implementation *check_list_home(const struct check_list *list,
                                                    size_t implementation, size_t *count);
 

@@ -189,7 +189,8 @@ struct watch {
   volatile sig_atomic_t full; /* each access needs a full check: watch_look() */
   bool counting;              /* this block's accesses are counted */
   uint64_t every;             /* the traffic of each every-th block is counted */
-  uint64_t block, blocks;     /* a cluster counts as one block */
+  /* index of the current block, and number of blocks in the launch; a cluster counts as one */
+  uint64_t block, blocks;
   /* blocks depend on others, or parallel processes were tried in vain: one process runs all */
   bool entangled;
   struct speculation *speculation; /* not NULL in one of several processes */

@@ -48,8 +48,6 @@ struct cugen_brain16 {
 };
 
 #ifdef CUGEN_SMALL_FLOATS
-/* Friends inside the class are compiled only when they are used, and are found only for its
-   arguments. */
 /* Functions of one float: hexp for a half, h2exp for two. */
 #define CUGEN_HALF_FUNCTIONS(add)                                                       \
   add(sqrt, sqrtf(x)) add(rsqrt, 1.0f / sqrtf(x)) add(rcp, 1.0f / x) add(exp, expf(x))  \
@@ -58,6 +56,8 @@ struct cugen_brain16 {
               add(tanh_approx, tanhf(x)) add(floor, floorf(x)) add(ceil, ceilf(x))      \
                   add(trunc, truncf(x)) add(rint, rintf(x))
 
+/* Functions of the class are friends that it defines, because such friends are compiled only when
+   they are used, and are found only if an argument is of the class. */
 template <class Format> struct cugen_float16 {
   unsigned short cugen_raw;
   typedef cugen_float16 Self;

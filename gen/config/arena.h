@@ -17,7 +17,7 @@ void arena_close(struct arena *arena);
    gives a valid pointer. */
 void *arena_array(struct arena *arena, size_t count, size_t size);
 char *arena_string(struct arena *arena, const char *string, size_t length);
-/* Makes the arena own the expression, also if this call fails. */
+/* Makes the arena own the expression. If this fails, the expression is freed at once. */
 bool arena_keep(struct arena *arena, struct expr *expr);
 /* Counts work against the limit without allocating memory. */
 bool arena_charge(struct arena *arena, size_t bytes);

@@ -192,7 +192,8 @@ static int say_tunable(const struct config_tunable *tunable, const char *owner, 
   return CUGEN_ERROR_USAGE;
 }
 
-/* Names the nearest problem parameter, else the nearest tunable, else all parameters. */
+/* Names the tunable of exactly this name, else the nearest problem parameter, else the nearest
+   tunable, else all parameters. */
 static int unknown_problem(const struct config *config, const char *whole, const char *name,
                            const char *text, cugen_error *err) {
   const struct config_implementation *owner = NULL;

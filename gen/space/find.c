@@ -12,9 +12,9 @@ enum { LONE_RULE_MOST = 1000000 };
 
 struct search {
   const struct space *space;
-  const char *text; /* the whole text */
-  const char *at;   /* the part that is not read yet */
-  size_t index;     /* number of the implementation */
+  const char *text;
+  const char *at; /* the part that is not read yet */
+  size_t index;   /* number of the implementation */
   const struct config_implementation *implementation;
   int64_t *fixed;       /* for each tunable the index of its value, or -1 if the text does not name
                            the tunable */

@@ -110,8 +110,8 @@ bool launch_count_limit(const struct config_implementation *implementation,
   return out->count > 0;
 }
 
-/* Sets the slots of the launch's steps and returns whether the launch has that step. A launch whose
-   steps cannot be evaluated has none. */
+/* Sets the slots for the limit's step and for the number of steps. Returns false if the launch has
+   no such step, or if its steps cannot be evaluated; true if the limit is not about a step. */
 static bool enter_step(const struct launch_limit *limit, struct value *slots) {
   int64_t steps = 1;
   if (!limit->launch || !limit->launch->steps) return true;

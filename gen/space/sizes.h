@@ -31,8 +31,8 @@ struct sizes {
   bool *vary;                                /* for each parameter: whether it is a size */
   struct size_growth *growth;                /* for each parameter to which a check { } gives a
                                                 whole number above 3 */
-  double most;                               /* data and threads of the largest problem around a
-                                                tile */
+  double most;                               /* greatest extent (data and threads) of a problem
+                                                that sizes_around makes at the edges of tiles */
   const struct problem *own;                 /* the user's problem, of which the base problem is a
                                                 small version; NULL: unknown */
 };
@@ -56,9 +56,10 @@ struct size_list { /* problems: the value of parameter i of the j-th problem is 
    parameter. */
 enum { SIZES_PLAIN = 3, SIZES_AROUND = 6 };
 
-/* Make the problems. None equals the base problem, and all differ; without any size there are none.
-   The first problem of sizes_plain has whole tiles. The caller must check that a variant is valid
-   on them, and free out->values. */
+/* Make the problems. None equals the base problem, and all differ. If no parameter is a size,
+   sizes_plain makes none, and sizes_around only those with a value of the user's problem. The first
+   problem of sizes_plain has whole tiles. The caller must check that a variant is valid on them,
+   and free out->values. */
 int sizes_plain(const struct sizes *sizes, struct size_list *out, cugen_error *err);
 int sizes_around(const struct sizes *sizes, const struct variant *variant, struct size_list *out,
                  cugen_error *err);

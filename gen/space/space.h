@@ -56,7 +56,8 @@ int space_open_within(const struct config *config, const struct problem *problem
                       struct space_stop stop, struct space **out, cugen_error *err);
 void space_close(struct space *space);
 
-/* Appends "c.lua:12: requires ...", why an implementation has no variants. */
+/* Appends why an implementation has no variants: its "c.lua:12: requires ..." is not met, or its
+   library is missing or left out. */
 void space_unmet_print(const struct config_requirement *unmet, struct text *out);
 
 uint64_t space_valid(const struct space *space);

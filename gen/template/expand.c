@@ -68,7 +68,8 @@ static const struct proof *kept_proof(const struct expander *expander, const str
   return NULL;
 }
 
-/* Expands for a single output element, so that no problem is too large. */
+/* Expands one of the other kernels. A reference is expanded for a single output element, so that no
+   problem is too large. */
 static int expand_proof(const struct expansion *x, const struct problem *problem, int which,
                         struct kernel_spec *out, cugen_error *err) {
   if (which == PROOF_REFERENCE)

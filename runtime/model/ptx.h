@@ -143,7 +143,7 @@ struct ptx_instruction {
   int file, source_line; /* place in the source, by .loc; 0: the PTX has no lines */
 };
 
-/* A name as a part of the PTX or of the source. */
+/* A word of the PTX, such as a name or a number: a slice of its text, without a terminating 0. */
 struct ptx_name {
   const char *text;
   size_t length;

@@ -454,6 +454,21 @@ TEST(a_score_is_left_out_only_if_it_is_worse) {
   model_close(model);
 }
 
+/* A variant that fails on a broken device is reported again, with its cost on another one. */
+TEST(a_right_result_replaces_a_failure) {
+  enum { KNOWN = 20 };
+  const struct strategy_span all = {0, planted_count};
+  const struct strategy_space space = planted_space(&all, 1);
+  struct model *model = model_open(&space, 1);
+  for (uint64_t i = 0; i < KNOWN; i++) model_learn(model, i * 7, INFINITY, 1);
+  assert_false(model_ready(model));
+  for (uint64_t i = 0; i < KNOWN; i++) model_learn(model, i * 7, planted_seconds(i * 7), 1);
+  assert_true(model_ready(model));
+  assert_int_equal(model_rows(model), KNOWN);
+  assert_true(isfinite(model_score(model, 1, 0, false, -INFINITY)));
+  model_close(model);
+}
+
 int main(void) {
   plant();
   return tests_run();

@@ -215,8 +215,9 @@ static const int64_t *sizes_of(const struct fitter *f, size_t row) {
   return &f->m->values[f->problems[row] * f->m->sizes];
 }
 
-/* Fits the terms for the formula's tiles to the times divided by the factors. Returns the sum of
-   squares of the relative errors. */
+/* Fits the coefficients of the terms, with the tiles that *out has, to the times divided by
+   f->factors, the factors of ragged sizes. Returns the weighted sum of squares of the relative
+   errors. */
 static double fit_terms(const struct fitter *f, struct portfolio_formula *out) {
   double a[MOST_UNKNOWNS][MOST_UNKNOWNS] = {{0}}, b[MOST_UNKNOWNS] = {0}, x[MOST_UNKNOWNS],
          scale[FORMULA_TERMS];

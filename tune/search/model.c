@@ -314,10 +314,19 @@ static void set_result(struct model *m, size_t row, double cost, double seconds)
   if (m->best < m->mark - clearly) m->mark = m->best, m->idle = 0;
 }
 
+/* Takes a failed row out of the order, so that its result is awaited again. */
+static void take_failure_back(struct model *m, size_t row) {
+  size_t at = --m->known;
+  while (m->order[at] != row) at--;
+  memmove(&m->order[at], &m->order[at + 1], (m->known - at) * sizeof *m->order);
+  m->state[row] = EXPECTED;
+}
+
 void model_learn(struct model *m, uint64_t index, double cost, double seconds) {
   size_t row;
   bool expected = model_find_row(m, index, &row);
   if (!expected && !model_add_row(m, index, &row)) return;
+  if (m->state[row] == FAILED && isfinite(cost) && cost > 0) take_failure_back(m, row);
   if (m->state[row] != EXPECTED) return;
   set_result(m, row, cost, seconds);
   if (!m->broken) model_relearn(m);

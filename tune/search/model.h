@@ -11,7 +11,8 @@ struct model *model_open(const struct strategy_space *space, uint64_t seed);
 void model_close(struct model *model);
 /* Announces a variant whose result is awaited. */
 void model_expect(struct model *model, uint64_t index);
-/* Adds a result, like a strategy's report. The variant need not have been announced. */
+/* Adds a result, like a strategy's report. The variant need not have been announced. A right result
+   replaces a failure of the variant; any other second result is ignored. */
 void model_learn(struct model *model, uint64_t index, double cost, double seconds);
 /* Returns the number of variants that the model knows or expects. */
 size_t model_rows(const struct model *model);

@@ -21,7 +21,6 @@ int queue_begin(struct queue *q, struct proposals *proposals, struct candidate *
                 cugen_error *err);
 /* Puts a candidate that was taken back, in front of all others. */
 void queue_put_back(struct queue *q, struct candidate *c);
-/* Removes the candidate at that place, and returns it. */
 struct candidate *queue_take(struct queue *q, size_t place);
 
 #endif

@@ -16,10 +16,11 @@ struct tuner_run {
   const cugen_tune_options *options;
   cugen_tune_result *result; /* holds the counts up to now */
   struct bench bench;
-  double begin;    /* clock_seconds() when the run began */
+  double begin;    /* when the run began, by clock_seconds() */
   double budget;   /* seconds; not above 0: no limit */
   size_t patience; /* variants in a row that bring nothing, after which the run ends; 0: no limit */
-  int64_t began_at; /* `begin` in the unit of cugen_record.run_began */
+  int64_t began_at; /* when the run began, in microseconds since the epoch; becomes
+                       cugen_record.run_began */
   cugen_stage stage;
   bool interrupted; /* the user's callback has asked to stop */
 };

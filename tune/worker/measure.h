@@ -52,8 +52,8 @@ extern const double measure_least_load, measure_most_load;
 /* Returns the part of a variant's timeout that may be spent on reaching a steady state. */
 double measure_load_limit(double timeout);
 
-/* CUGEN_ERROR_USAGE or CUGEN_ERROR_DEVICE if the device cannot time in this way. The device need
-   not be open. */
+/* Checks that the device, which need not be open, can time in this way. CUGEN_ERROR_USAGE: the way
+   is only for GPUs, and the device is none. CUGEN_ERROR_DEVICE: the driver lacks CUDA graphs. */
 int measure_check(const struct device_ops *ops, const struct toolkit *toolkit, enum measure_way way,
                   cugen_error *err);
 

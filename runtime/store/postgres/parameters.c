@@ -83,7 +83,7 @@ void pg_array_end(struct text *array) {
   text_add(array, array->length ? "}" : "{}");
 }
 
-/* PostgreSQL's documentation, COPY, "Text Format". */
+/* Appends a value, escaped for COPY (PostgreSQL's documentation, COPY, "Text Format"). */
 static void write_text(const char *value, struct text *out) {
   for (; value && *value; value++) switch (*value) {
     case '\\': text_add(out, "\\\\"); break;
