@@ -128,6 +128,7 @@ static int device_distance(const struct lookup *l, const char *text, double *out
    GPU. INFINITY: it does not serve. */
 struct shipped_file {
   const char *text;
+  size_t place; /* among the embedded files; decides between equal distances */
   double class, device;
 };
 
@@ -146,7 +147,8 @@ static int measure_distance(const struct lookup *l, const struct cache_key *clas
 static int compare_files(const void *a, const void *b) {
   const struct shipped_file *x = a, *y = b;
   if (x->class != y->class) return x->class < y->class ? -1 : 1;
-  return (x->device > y->device) - (x->device < y->device);
+  if (x->device != y->device) return x->device < y->device ? -1 : 1;
+  return (x->place > y->place) - (x->place < y->place);
 }
 
 /* Lists the portfolios that were measured, or predicted, for GPUs of the compute capability, the
@@ -156,7 +158,7 @@ static int list_shipped(const struct lookup *l, const struct cache_key *class_ke
   static const char folder[] = "configs/portfolios/";
   int status = CUGEN_OK;
   for (const struct embedded_file *file = embedded_files; file->path && !status; file++) {
-    struct shipped_file one = {.text = file->data};
+    struct shipped_file one = {.text = file->data, .place = (size_t)(file - embedded_files)};
     if (strncmp(file->path, folder, strlen(folder)) != 0 ||
         !may_serve(file->data, (int)l->device.facts.compute_capability, predicted))
       continue;

@@ -221,17 +221,24 @@ def learn(given, of, pairs):
     print(f"{name}: {next((line for line in done.stdout.splitlines() if line.startswith('On these')), 'nothing learnt')}", flush=True)
 
 
+def read_class(text):
+    words = tuple(text.split(","))
+    if len(words) != 3 or words[0] not in FLOPS:
+        raise argparse.ArgumentTypeError(f"'{text}' is not of the form bf16,row,col")
+    return words
+
+
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("times", type=pathlib.Path)
-    parser.add_argument("classes", nargs="*", type=lambda text: tuple(text.split(",")), metavar="CLASS")
-    parser.add_argument("--kernels", type=int, default=10)
-    parser.add_argument("--synthetic", type=int, default=260, metavar="N")
+    parser.add_argument("classes", nargs="*", type=read_class, metavar="CLASS")
+    parser.add_argument("--kernels", type=int, default=10, help="of a portfolio, at most (default: 10)")
+    parser.add_argument("--synthetic", type=int, default=260, metavar="N", help="problems drawn for each class (default: 260)")
     parser.add_argument("--all", action="store_true", help="draws problems of any size")
     parser.add_argument("--device", default="model:H200")
     parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("."))
-    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--check", action="store_true", help="tells how well the trees choose, and learns nothing")
     given = parser.parse_args()
     times = Times(read_times(given.times))
     print(f"{len(times.rows)} times of {len(times.numbers)} problems")
