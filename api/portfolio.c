@@ -257,8 +257,8 @@ static int time_of_text(const struct asked *a, const char *text, double *out, cu
 }
 
 /* Returns INFINITY if the variant has no time, or none for these sizes. If sizes were learnt
-   separately, a time is a select() of formulas. Only the formula of these sizes is parsed, because a
-   look-up must be fast. */
+   separately, a time is a select() of formulas. Only the formula of these sizes is parsed, because
+   a look-up must be fast. */
 static int time_of(struct asked *a, size_t variant, double *out, cugen_error *err) {
   const char *text = a->body->variants[variant].time, *parts[3], *end;
   char *part = NULL;
