@@ -39,6 +39,7 @@ struct selection {
                               predictions */
   bool by_portfolio;       /* the default comes from a portfolio that was learnt from predictions
                               for other problems */
+  bool other_class;        /* the default ships for other layouts or flags */
   bool named;              /* the default is one of the config's tries */
   struct text failed;      /* how this variant fails, if all variants are known to fail; otherwise
                               "" */

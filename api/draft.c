@@ -22,8 +22,8 @@ enum { SIZES_MOST = KERNEL_MAX_ARGUMENTS, TUNABLES_MOST = SIGNATURE_MACROS + SIG
 
 struct tunable_guess {
   struct source_token name;
-  bool truth; /* its values are false and true */
-  long value; /* in the kernel's text; 0: unknown */
+  bool truth; /* the tunable's values are false and true */
+  long value; /* the macro's value in the kernel's text; 0: unknown */
 };
 
 struct draft {

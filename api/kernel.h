@@ -69,6 +69,7 @@ typedef struct cugen_choice {
                        predicted */
   int by_portfolio; /* the default is from a remembered portfolio that was learnt from predictions
                        of other problems */
+  int other_class;  /* the default is from a portfolio that ships for other layouts or flags */
   int named;        /* the default is a `try` of the config */
 } cugen_choice;
 

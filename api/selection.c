@@ -254,6 +254,7 @@ static int select_shipped(struct lookup *l, enum portfolio_kind kind, struct fai
   take_answer(&answer, out);
   out->same_model = answer.same_model;
   out->predicted = kind == PORTFOLIO_PREDICTED;
+  out->other_class = kind == PORTFOLIO_OTHER_CLASS;
   return CUGEN_OK;
 }
 
@@ -409,6 +410,7 @@ int api_kernel_choose(cugen_kernel *k, double distance, cugen_choice *out, cugen
   out->distance = selection->distance;
   out->predicted = selection->predicted;
   out->by_portfolio = selection->by_portfolio;
+  out->other_class = selection->other_class;
   out->named = selection->named;
   return CUGEN_OK;
 }

@@ -132,16 +132,18 @@ struct shipped_file {
   double class, device;
 };
 
-/* Few files are of the kernel, and fewer of the wanted classes, so the expensive distance of the
-   GPU is computed only for these. */
+/* The distance of the GPU is expensive, so it is computed only for files of the kernel and of a
+   class that the kind admits. */
 static int measure_distance(const struct lookup *l, const struct cache_key *class_key,
-                            struct shipped_file *file, cugen_error *err) {
+                            enum portfolio_kind kind, struct shipped_file *file, cugen_error *err) {
   file->class = file->device = INFINITY;
   if (!has_line(file->text, "kernel", l->config->name) ||
       !has_line(file->text, "objective", portfolio_objective(l->config)))
     return CUGEN_OK;
   int status = shipped_difference(file->text, class_key, &file->class, err);
-  return status || isinf(file->class) ? status : device_distance(l, file->text, &file->device, err);
+  if (status || isinf(file->class) || (file->class > 0 && kind != PORTFOLIO_OTHER_CLASS))
+    return status;
+  return device_distance(l, file->text, &file->device, err);
 }
 
 static int compare_files(const void *a, const void *b) {
@@ -151,18 +153,20 @@ static int compare_files(const void *a, const void *b) {
   return (x->place > y->place) - (x->place < y->place);
 }
 
-/* Lists the portfolios that were measured, or predicted, for GPUs of the compute capability, the
-   nearest first. The caller frees the list, also after a failure. */
-static int list_shipped(const struct lookup *l, const struct cache_key *class_key, bool predicted,
-                        struct shipped_file **files, size_t *count, cugen_error *err) {
+/* Lists the portfolios of the kind, the nearest first. For PORTFOLIO_OTHER_CLASS those of the
+   look-up's own class are among them. The caller frees the list, also after a failure. */
+static int list_shipped(const struct lookup *l, const struct cache_key *class_key,
+                        enum portfolio_kind kind, struct shipped_file **files, size_t *count,
+                        cugen_error *err) {
   static const char folder[] = "configs/portfolios/";
   int status = CUGEN_OK;
   for (const struct embedded_file *file = embedded_files; file->path && !status; file++) {
     struct shipped_file one = {.text = file->data, .place = (size_t)(file - embedded_files)};
     if (strncmp(file->path, folder, strlen(folder)) != 0 ||
-        !may_serve(file->data, (int)l->device.facts.compute_capability, predicted))
+        !may_serve(file->data, (int)l->device.facts.compute_capability,
+                   kind == PORTFOLIO_PREDICTED))
       continue;
-    status = measure_distance(l, class_key, &one, err);
+    status = measure_distance(l, class_key, kind, &one, err);
     if (status || isinf(one.device)) continue;
     if (ARRAY_ROOM(*files, *count))
       (*files)[(*count)++] = one;
@@ -173,23 +177,19 @@ static int list_shipped(const struct lookup *l, const struct cache_key *class_ke
   return status;
 }
 
-/* Lists those of one kind. Another class serves only if the look-up's class has no portfolio, since
-   beyond the limit of its own the config's suggestions are better. */
-static int list_kind(const struct lookup *l, enum portfolio_kind kind, struct shipped_file **files,
-                     size_t *count, cugen_error *err) {
-  const bool other = kind == PORTFOLIO_OTHER_CLASS;
+/* Lists those that may serve the look-up. Another class serves only if the look-up's own class has
+   no portfolio: beyond the limit of its own, the config's suggestions are better. */
+static int list_serving(const struct lookup *l, enum portfolio_kind kind,
+                        struct shipped_file **files, size_t *count, cugen_error *err) {
   struct text class = {0};
-  size_t own = 0;
   *files = NULL, *count = 0;
   if (!l->config->shipped) return CUGEN_OK; /* the user's own config of the same name */
   problem_print_class(l->config, l->problem, &class);
   const struct cache_key class_key = {.problem = text_get(&class),
                                       .may_lack = problem_class_may_lack(l->config, l->problem)};
-  int status = class.failed
-                   ? error_memory(err)
-                   : list_shipped(l, &class_key, kind == PORTFOLIO_PREDICTED, files, count, err);
-  while (own < *count && (*files)[own].class == 0) own++;
-  if (!other || own) *count = other ? 0 : own;
+  int status =
+      class.failed ? error_memory(err) : list_shipped(l, &class_key, kind, files, count, err);
+  if (kind == PORTFOLIO_OTHER_CLASS && *count && (*files)[0].class == 0) *count = 0;
   text_free(&class);
   return status;
 }
@@ -234,7 +234,7 @@ int portfolio_find_shipped(const struct lookup *l, enum portfolio_kind kind,
   size_t count = 0;
   *out = (struct portfolio_shipped){0};
   *found = false;
-  int status = list_kind(l, kind, &files, &count, err);
+  int status = list_serving(l, kind, &files, &count, err);
   if (!status && count) status = make_found(l, files[0].text, out, err);
   *found = !status && count;
   if (status) portfolio_shipped_free(out);
@@ -266,7 +266,7 @@ int portfolio_serve_shipped(struct lookup *l, enum portfolio_kind kind, struct f
   struct shipped_file *files = NULL;
   size_t count = 0;
   *found = false;
-  int status = list_kind(l, kind, &files, &count, err);
+  int status = list_serving(l, kind, &files, &count, err);
   for (size_t i = 0; i < count && !status && !*found; i++)
     status = serve_file(l, files[i].text, kind, failures, out, device, found, err);
   free(files);

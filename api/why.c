@@ -179,8 +179,9 @@ static const char *say_selected(struct why *why, const struct selection *selecti
                      name, text_get(&selection->other),
                      selection->same_model ? "model" : "compute capability");
   if (selection->other.length)
-    return why_keepf(why, "%s. A plan takes '%s', which ships for such sizes: it was %s %s",
-                     verdict, name, selection->predicted ? "predicted for" : "measured on",
+    return why_keepf(why, "%s. A plan takes '%s', which ships for such sizes%s: it was %s %s",
+                     verdict, name, selection->other_class ? " with other layouts or flags" : "",
+                     selection->predicted ? "predicted for" : "measured on",
                      text_get(&selection->other));
   if (selection->failed.length)
     return why_keepf(

@@ -311,7 +311,7 @@ enum trouble expr_apply(enum expr_op op, const struct value *left, const struct 
 struct failure {
   enum trouble trouble;
   size_t at;                /* the instruction's place in the code */
-  struct value left, right; /* its operands */
+  struct value left, right; /* the operands of that instruction */
   cugen_error *err;         /* where a call says why it fails */
 };
 

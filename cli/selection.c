@@ -53,7 +53,8 @@ void cli_remark_choice(const struct cli *cli, const cugen_choice *choice, size_t
     fprintf(stderr, "cugen: not tuned on this GPU: the best on %s, which is of the same %s; ",
             choice->tuned_on, choice->same_model ? "model" : "compute capability");
   else if (choice->tuned_on)
-    fprintf(stderr, "cugen: not tuned for this problem: what ships for such sizes, %s %s; ",
+    fprintf(stderr, "cugen: not tuned for this problem: what ships for such sizes%s, %s %s; ",
+            choice->other_class ? " with other layouts or flags" : "",
             choice->predicted ? "predicted for" : "measured on", choice->tuned_on);
   else
     fprintf(stderr, "cugen: nothing is %s for this problem: using the %s; ",
@@ -87,6 +88,6 @@ json_t *json_choice(const cugen_choice *choice) {
   return JSON_NEW({"how", json_string(names[choice->how])},
                   MEMBER(optional_string, choice, tuned_for),
                   MEMBER(optional_string, choice, tuned_on), MEMBER(boolean, choice, same_model),
-                  MEMBER(boolean, choice, predicted), MEMBER(boolean, choice, named),
-                  MEMBER(number, choice, distance));
+                  MEMBER(boolean, choice, predicted), MEMBER(boolean, choice, other_class),
+                  MEMBER(boolean, choice, named), MEMBER(number, choice, distance));
 }

@@ -1,5 +1,5 @@
 -- One step of a particle system in a box with springy walls, gravity and drag. Each particle is a record of `fields` numbers,
--- of which the step reads seven (x y z, vx vy vz, one over the mass) and computes six. How the records lie in memory is a
+-- seven of which the step reads (x y z, vx vy vz, one over the mass); it computes six. How the records lie in memory is a
 -- tunable, so that the tuner shows which layout wins, and by how much:
 --
 --   group = 1   array of structures: record after record

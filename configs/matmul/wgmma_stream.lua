@@ -16,7 +16,7 @@ implementation "wgmma_stream" {
   tunable "cluster_y" { 1, 2 },
   tunable "group"     { 16, 8 },                 -- lines of tiles in a group: consecutive clusters take the tiles of a group
   tunable "deferred"  { true, false },           -- a tile is stored while the next one is multiplied
-  tunable "aligned"   { true, false },           -- the same number of clusters for each shared tile, which take its steps along k by turns
+  tunable "aligned"   { true, false },           -- each shared tile has the same number of clusters, and they take its steps along k by turns
   tunable "store_most" { 128, 64 },              -- bytes of a line that are stored at once; a rule below decides
 
   scalar "group" { dtype = "i32" },              -- passed at launch, as wgmma's

@@ -5,8 +5,8 @@
 #include "config.h"
 
 struct problem {
-  struct value *values; /* one for each of config->problems; strings are owned by the config or by
-                           `strings` */
+  struct value *values; /* the value of each parameter in config->problems; the config or `strings`
+                           below owns the characters */
   size_t count;
   struct text strings;
 };

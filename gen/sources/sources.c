@@ -27,7 +27,7 @@ struct search {
   size_t most;  /* limit of the size in bytes */
   bool found;   /* the file was found */
   bool shipped; /* the file that was found is a shipped one */
-  bool folder;  /* one of the places searched is a folder */
+  bool folder;  /* a folder stands where the file was looked for */
   int status;
   cugen_error *err;
 };

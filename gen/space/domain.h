@@ -31,8 +31,9 @@ struct rule {
 struct domain {
   const struct config *config;
   const struct config_implementation *implementation;
-  struct rule *rules;        /* in the order in which they are tried: by depth, then as listed */
-  struct space_rule *listed; /* the same rules for messages, in the order of space.h */
+  struct rule *rules; /* in the order in which they are tried: by depth, then as listed */
+  struct space_rule
+      *listed; /* the implementation's rules again, for messages: in the order of space.h */
   size_t rule_count;
   struct value *slots; /* with device and problem set */
   size_t slot_count;

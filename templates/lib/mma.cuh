@@ -5,7 +5,7 @@
 // A warp adds the product of a 16 x k matrix by a k x 8 one to a 16 x 8 one. Lane l has, with g = l / 4 and t = l % 4,
 // sums of the rows g and g + 8 and the columns 2 t and 2 t + 1, in this order.
 //
-// Both operands come as fragments of 16 lines (rows of A, columns of B). A lane has the words t + 4 q of the lines g + 8 h,
+// The operands A and B come as fragments of 16 lines (rows of A, columns of B). A lane has the words t + 4 q of the lines g + 8 h,
 // for h = 0 and 1. A word is 4 bytes, of elements with neighbouring k, or a double; q counts two words, or k / 4 doubles.
 // In a fragment of A the word is number 2 q + h. An instruction multiplies one half h of a fragment of B, whose words must
 // stand in neighbouring registers, or they would be moved there each time: the word is number mma_words h + q.

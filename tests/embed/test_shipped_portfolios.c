@@ -119,15 +119,16 @@ TEST(all_that_ship_serve) {
 }
 
 /* Asserts which implementation a plan takes for the settings on an H200 if nothing is remembered,
-   and whether a shipped portfolio names it. */
-static void takes(cugen *lib, const char *settings, const char *implementation, bool ships) {
+   and whether the portfolio of another class names it. */
+static void takes(cugen *lib, const char *settings, const char *implementation, bool other) {
   char words[256];
   cugen_choice choice;
   cugen_error err;
   snprintf(words, sizeof words, "%s", settings);
   CLOSED(cugen_kernel) *kernel = open_kernel(lib, settings, "matmul", words);
   check(api_kernel_choose(kernel, 0, &choice, &err), &err, settings);
-  if (!variant_is_of(choice.variant, implementation) || ships != (choice.tuned_on != NULL))
+  if (!variant_is_of(choice.variant, implementation) || other != (choice.tuned_on != NULL) ||
+      other != choice.other_class)
     fail_msg("%s: '%s' of %s", settings, choice.variant,
              choice.tuned_on ? "what ships" : "the config");
 }
