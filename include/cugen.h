@@ -2,8 +2,9 @@
    kernels, verifies them, tunes them, and remembers the best variants for each device.
 
    An application opens the library, a kernel (a config for one problem) and a plan (the variant to
-   use), binds arguments, and launches. The header needs only the C library and compiles as C11 and
-   C++17; CUDA handles are void pointers. Rules for every function:
+   use), binds arguments, and launches. cugen_command runs what else the command line can do. The
+   header needs only the C library and compiles as C11 and C++17; CUDA handles are void pointers.
+   Rules for every function:
    - Errors: a function that can fail returns CUGEN_OK (0) or a negative status, and describes the
      failure in *error unless error is NULL. After a failure *out is NULL and there is nothing to
      release.
@@ -79,8 +80,8 @@ typedef enum cugen_cause {
   CUGEN_CAUSE_UNSUPPORTED   /* a GPU may launch the kernel; the cpu device cannot */
 } cugen_cause;
 
-/* Filled in by the function that failed. The message has one or more lines, and is cut if it is too
-   long. */
+/* Filled in by the function that failed. The message names the user's file and line if there is
+   one, may have several lines, and is cut where it is too long. */
 typedef struct cugen_error {
   int status;
   char message[4096];
@@ -167,7 +168,8 @@ int cugen_add_file(cugen *lib, const char *name, const char *text, size_t length
 
 /* Describes the installation for a bug report: lines "name: value" with what was found where
    (driver, NVRTC, headers, compiler, cublasLt, cache, worker), or the places searched, and what
-   keeps the cache, its compiled kernels or the file of options.capture from being written. */
+   keeps the cache, its compiled kernels or the file of options.capture from being written, or
+   records from having a time. */
 const char *cugen_where(cugen *lib);
 
 /* A device of this machine. "" and 0 mean unknown. */
@@ -396,7 +398,8 @@ int cugen_plan_for(cugen_kernel *kernel, const cugen_array *arrays, size_t count
 /* The plan's choice as bytes, which can be stored or sent, and given to cugen_plan_options.choice
    elsewhere, for the same variant. The bytes are text and belong to the plan. Opening a plan with
    them fails with CUGEN_ERROR_CACHE if they are damaged or of a newer cugen, and with
-   CUGEN_ERROR_USAGE if the kernel, problem, architecture or source differs. */
+   CUGEN_ERROR_USAGE if the kernel, problem, architecture or source differs, or the variant is not
+   valid. */
 int cugen_plan_save(cugen_plan *plan, const void **bytes, size_t *size, cugen_error *error);
 
 /* The results of a plan with CUGEN_PLAN_EXPLORE. */
@@ -586,7 +589,8 @@ typedef struct cugen_tune_options {
    current context, else the primary one. This gives no isolation: on a GPU a variant that traps
    breaks the context and everything in it. A variant that does not end within variant_timeout keeps
    its thread, and the library must stay loaded. Both are CUGEN_ERROR_DEVICE, and the variant is
-   remembered as failed; call again to go on. */
+   remembered as failed; call again to go on. On the cpu device a variant can do whatever the
+   application can. */
 int cugen_kernel_tune(cugen_kernel *kernel, const cugen_tune_options *options, const char **result,
                       cugen_error *error);
 
@@ -622,7 +626,8 @@ int cugen_kernel_source(cugen_kernel *kernel, const char *variant, const char **
    the library's stop callback stops the import while the file is read, nothing is imported; if
    later, the next program that opens the cache completes the import. docs/cache.md says which of
    two records of a variant is used. *result (result may be NULL) becomes JSON with the numbers of
-   records. CUGEN_ERROR_CACHE: a line is not valid. */
+   records. CUGEN_ERROR_CACHE: a line is not valid. CUGEN_ERROR_MISSING: there is no such file.
+   CUGEN_ERROR_IO: the file cannot be read, or the cache not written. */
 int cugen_cache_import(cugen *lib, const char *path, const char **result, cugen_error *error);
 
 /* ---- Commands ------------------------------------------------------------------------------- */
@@ -631,8 +636,8 @@ int cugen_cache_import(cugen *lib, const char *path, const char **result, cugen_
    "M=64"}, without "cugen" and "--json". Every command that takes --json can be run (docs/json.md);
    options that are not given are those with which lib was opened. The command runs in a process of
    its own, whose program is that of options.worker (see below), and sees neither files of
-   cugen_add_file nor a cache in memory. The library's stop callback can end the process; what was
-   measured by then is kept. *json is also set if the command failed after it had a result, such as
+   cugen_add_file nor a cache in memory. If the library's stop callback ends the process,
+   CUGEN_ERROR_INTERRUPTED comes back, and what was measured is kept. *json is also set if the command failed after it had a result, such as
    a check with findings (CUGEN_ERROR_WRONG); otherwise a failure sets it to NULL.
    CUGEN_ERROR_USAGE: there is no such command, or it has no JSON. CUGEN_ERROR_MISSING: there is no
    worker program. */
