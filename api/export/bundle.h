@@ -11,7 +11,7 @@ typedef struct cugen_export_options {
   const char *problems; /* "M=1024 N=1024; M=4096": the problems; NULL: all remembered ones that
                            agree with the settings */
   double distance;      /* as in cugen_plan_options; 0: the config's policy */
-  int predicted;        /* include what is predicted, where nothing is measured */
+  int predicted;        /* include predicted variants for problems without measurements */
   int ptx;              /* include PTX, which the drivers of other devices compile */
   int force;            /* write into a folder that has other files, which are kept */
   int portfolio;        /* only the variants and rules of portfolios: few kernels for all sizes */
@@ -34,11 +34,11 @@ typedef struct cugen_export_result {
 } cugen_export_result;
 
 /* Writes a bundle into the folder: NAME.h, NAME.c, README.md, CMakeLists.txt and an example. The
-   bundle needs only the driver at run time. It contains the variants that cugen_plan_open would
-   take now. Equal input gives equal bytes. The folder is created (its parent must exist), or has an
-   earlier bundle of this kernel, which is replaced as a whole; other files in it are
-   CUGEN_ERROR_USAGE without force. Nothing is measured; images that the cache lacks are compiled,
-   which needs no GPU. */
+   bundle needs only the driver at run time. Unless the options say otherwise, it contains the
+   variants that cugen_plan_open would take now. Equal input gives equal bytes. The folder is
+   created (its parent must exist), or has an earlier bundle of this kernel, which is replaced as a
+   whole; other files in it are CUGEN_ERROR_USAGE without force. Nothing is measured; images that
+   the cache lacks are compiled, which needs no GPU. */
 int api_kernel_export(cugen_kernel *kernel, const cugen_export_options *options, const char *folder,
                       cugen_export_result *result, cugen_error *error);
 

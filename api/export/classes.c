@@ -1,10 +1,11 @@
 /* Classes of sizes. A template may read a name that is derived from sizes, such as the number of
    elements that one copy takes, which depends on the divisors of a row. With another value of this
-   name the variant is another code. A plan compiles that code when it meets such sizes, but a
-   bundle must contain it. So sizes are probed: odd multiples of each power of two up to 64, because
-   restrictions and widths mostly depend on the divisors of a size. If several sizes matter, all
-   combinations are probed; only expressions are evaluated for this. A class keeps problems
-   of other scales, too, because the variant may be valid for these only. */
+   name the variant is another code; sizes with the same values form a class. A plan compiles the
+   code of a class when it meets such sizes, but a bundle must contain that code. So sizes are
+   probed: odd multiples of each power of two up to 64, because restrictions and widths mostly
+   depend on the divisors of a size. If several sizes matter (at most three), all combinations are
+   probed; a probe only evaluates expressions. A class keeps problems of several scales, because the
+   variant may be valid for one of them only. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -86,8 +87,7 @@ static bool find_class(struct probing *g, const struct problem *problem, size_t 
   return true;
 }
 
-/* Returns whether `out` already has a problem of this class for the present scale: each scale adds
-   at most one problem to a class. */
+/* Returns whether `out` has enough problems of this class, one for each scale so far. */
 static bool is_kept(const struct probing *g, size_t class) {
   size_t kept = 0;
   for (size_t i = 0; i < g->out->count; i++) kept += g->out->of[i] == class;
@@ -108,8 +108,8 @@ static int classes_keep(struct probing *g, const struct problem *problem, size_t
 }
 
 /* Probes one combination of sizes, each an odd multiple of a power of two, and keeps the problem if
-   it belongs to another class than `from`. which: the exponents of the powers, as one number with a
-   digit of base SHIFTS for each size. */
+   its class is not that of `from` and needs a problem. which: the exponents of the powers, as one
+   number with a digit of base SHIFTS for each size. */
 static int classes_probe(struct probing *g, int which, struct problem *problem, cugen_error *err) {
   memcpy(problem->values, g->from->values, problem->count * sizeof *problem->values);
   for (size_t i = 0; i < g->size_count; i++, which /= SHIFTS) {

@@ -16,7 +16,8 @@ struct coder {
   const struct config_implementation *implementation;
   const struct kernel_spec *spec;
   struct value *slots; /* values of the slots for the variant at its problem */
-  bool *known;         /* for each slot: printed as a number; false only for sizes that are free */
+  bool *known;         /* for each slot: printed as a number; false only for free sizes, and for the
+                          steps of a loop of C */
   struct expander_shape shape;
   size_t slot_count;
   int step_slot;    /* slot of a loop's step, followed by that of the number of steps */
@@ -24,7 +25,7 @@ struct coder {
   cugen_error *err;
 };
 
-/* Returns the index of the problem's parameter in a slot; problem_count if it is another slot. */
+/* Returns the index of the problem's parameter in a slot; problem_count if the slot has none. */
 static size_t problem_of(const struct config *config, int slot) {
   size_t at =
       slot < config->first_problem ? config->problem_count : (size_t)(slot - config->first_problem);
@@ -77,8 +78,8 @@ void export_value(struct value value, struct text *out) {
     text_add(out, "LL");
 }
 
-/* Appends the expression with the known slots bound; *constant becomes its value if it is a
-   constant. */
+/* Appends the expression with the known slots bound; *constant becomes the value of a constant,
+   otherwise VALUE_NIL. */
 static int code_put_bound(struct coder *c, const struct expr *expr, struct text *out,
                           enum expr_kind *kind, struct value *constant) {
   struct expr *bound;
@@ -201,7 +202,7 @@ static int put_class(struct coder *c, const struct expr *expr, struct text *out)
   int status = put_kind(c, expr, EXPR_WHOLE, true, &text, &constant, &kind);
   if (!status && constant.type == VALUE_NIL) status = expr_eval(expr, c->slots, &value, c->err);
   if (!status && constant.type == VALUE_NIL && kind == EXPR_REAL) {
-    code_pin(c, expr); /* if a value is computed in two ways, the last bit may differ */
+    code_pin(c, expr); /* C and cugen may compute a real value with different last bits */
   } else if (!status && constant.type == VALUE_NIL) {
     struct text line = {0};
     text_addf(&line, "(%s) == ", text_get(&text));
@@ -308,8 +309,8 @@ static int put_tensor(struct coder *c, const struct config_implementation *imple
   return status;
 }
 
-/* Appends a layout other than row and col, which follows the buffer. The word is that of the
-   exported problem. */
+/* Appends the layout, other than row and col, of the buffer appended before. The word is that of
+   the exported problem. */
 static int put_word(struct coder *c, const struct config_argument *declared,
                     const struct kernel_argument *argument, struct text *out) {
   struct layout layout, tile;
@@ -453,7 +454,7 @@ static int put_scalar(struct coder *c, const struct config_argument *declared,
   return status;
 }
 
-/* Appends a struct. Its buffers say in which field their addresses are. */
+/* Appends a struct. The struct's buffers say in which field their addresses are. */
 static int put_struct(struct coder *c, const struct config_argument *declared,
                       const struct kernel_argument *argument, struct text *out) {
   int status = CUGEN_OK;
@@ -486,8 +487,8 @@ static int code_put_argument(struct coder *c, const struct config_argument *decl
 
 /* ---- Loops ---------------------------------------------------------------------------------- */
 
-/* Writes a launch's own value as one more scalar. parameter: from the config; NULL: the launch has
-   no list. */
+/* Appends a launch's own value as one more scalar. parameter: as the config lists it; NULL: the
+   launch has no list. */
 static int code_put_own(struct coder *c, const struct config_parameter *parameter,
                         const struct kernel_parameter *planned, struct text *out) {
   const size_t shared = c->config->argument_count, i = planned->argument;
@@ -535,7 +536,7 @@ static int put_pass(struct coder *c, const struct config_launch *launch, size_t 
 /* The loop of the config that is being printed. */
 struct looping {
   const struct config_loop *loop;
-  size_t first;   /* number of its first call */
+  size_t first;   /* number of the loop's first call */
   int64_t rounds; /* rounds for the current problem */
 };
 
@@ -553,8 +554,8 @@ static int put_round(struct coder *c, const struct looping *l, int64_t step, str
   return status;
 }
 
-/* Prints the loop as a loop of C: its first round, with the step counted by C. *done is false if a
-   part of it has no form in C; `known` is then restored. */
+/* Prints the first round in a loop of C, or with repeat() if no launch uses the step. *done false:
+   a part of the round has no form in C; nothing is printed, and `known` is restored. */
 static int put_counted(struct coder *c, const struct looping *l, const char *steps, bool *done,
                        struct text *out) {
   struct text round = {0};
@@ -672,7 +673,8 @@ static int fill_slots(struct coder *c, const struct variant *variant) {
 static int fill_code(struct coder *c, const struct variant *variant, struct export_code *out) {
   size_t first = 0;
   int status = fill_slots(c, variant);
-  /* the values that the template reads, the existence of arguments, the use of tensor maps */
+  /* values on which the code depends: names that the template reads, which arguments exist, and
+     which have tensor maps */
   for (size_t i = 0; i < c->shape.value_count && !status; i++)
     status = put_class(c, c->shape.values[i], &out->conditions);
   if (!status) status = code_put_arguments(c, variant->implementation, &out->sizes);

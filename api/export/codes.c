@@ -12,7 +12,7 @@
 
 /* ---- Images --------------------------------------------------------------------------------- */
 
-/* Takes the image from the cache, or compiles it and stores it there. */
+/* Takes a cubin from the cache, or compiles it and stores it there. PTX is always compiled. */
 static int codes_get_image(struct exporter *x, const struct lookup *l,
                            const struct kernel_spec *spec, bool ptx, struct compiled *out,
                            cugen_error *err) {
@@ -47,8 +47,8 @@ static int codes_add_image(struct exporter *x, struct compiled *compiled, bool p
   return CUGEN_OK;
 }
 
-/* Checks the symbols now, and not in the first call of the bundle; and the launches, because a
-   variant that the device cannot launch is not exported. */
+/* Checks the symbols, which otherwise fail in the bundle's first call, and, unless the image is
+   PTX, the launches, because a variant that the device cannot launch is not exported. */
 static int codes_check(const struct kernel_spec *spec, const struct lookup *l, bool ptx,
                        const struct compiled *compiled, cugen_error *err) {
   int status = model_check_symbols(spec, compiled, err);

@@ -44,8 +44,8 @@ static bool lines_within(const struct text *part, const struct text *whole) {
   return true;
 }
 
-/* Returns whether a kept variant of the current problem is better wherever this one is right, so
-   that no look-up would take it. Among tied variants the smallest order wins. */
+/* Returns whether a kept variant of the current problem is better than `code` and right wherever
+   `code` is, so that no look-up would take `code`. Among tied variants the smallest order wins. */
 static bool collect_is_beaten(const struct exporter *x, const struct export_tuned *tuned,
                               const struct export_code *code,
                               const struct export_measured *measured) {
@@ -96,8 +96,8 @@ static bool any_verified(const struct cache_record *records, size_t count) {
   return false;
 }
 
-/* Looks at the records, which are ordered by cost. Of predictions, only those that were verified
-   are taken, unless none was. */
+/* Looks at the records, which are ordered by cost. Of predictions only those verified as right are
+   taken; if there are none, all. */
 static int consider_all(struct exporter *x, const struct export_tuned *tuned,
                         struct cache_record *records, size_t count, size_t *stale,
                         cugen_error *err) {
@@ -140,8 +140,8 @@ static void note_problem(struct exporter *x, const struct export_tuned *tuned, s
               tuned->text);
 }
 
-/* Adds the variants of a tuned problem that a look-up may take. With none, tuned->count stays 0,
-   and the problem is not exported. */
+/* Adds the variants of a tuned problem that a look-up may take. Without such variants tuned->count
+   becomes 0, and the problem is not exported. */
 static int add_variants(struct exporter *x, struct export_tuned *tuned, cugen_error *err) {
   struct lookup *l = &x->devices[tuned->device].lookup;
   struct cache_record *records = NULL;
@@ -161,8 +161,8 @@ static int add_variants(struct exporter *x, struct export_tuned *tuned, cugen_er
 
 /* ---- The tuned problems of a device --------------------------------------------------------- */
 
-/* Returns whether the problem is exported: with --problems one of these, else every problem that
-   --set does not exclude. */
+/* Returns whether the problem is exported: one of options->problems; without these, every problem
+   that agrees with the base's settings. */
 static bool collect_is_wanted(const struct exporter *x, const struct problem *problem) {
   for (size_t i = 0; i < x->problem_count; i++)
     if (api_same_problem(&x->problems[i], problem)) return true;
@@ -192,7 +192,8 @@ static int collect_add_tuned(struct exporter *x, size_t device, const char *text
   problem_print(x->base->opened.config, &tuned.problem, &whole);
   tuned.text = text_take(&whole);
   status = tuned.text && ARRAY_ROOM(x->tuned, x->tuned_count) ? CUGEN_OK : error_memory(err);
-  /* Sets of records that lack parameters are found together with the set that has them. */
+  /* A problem that is_taken comes from a set whose records lack newer parameters: add_variants
+     found these records under the whole problem. */
   if (!status && collect_is_wanted(x, &tuned.problem) && !is_taken(x, device, &tuned.problem))
     status = add_variants(x, &tuned, err);
   if (!status && tuned.count) {
@@ -240,7 +241,7 @@ static size_t cut_settings(char *text, const char **out) {
   return count;
 }
 
-/* Adds the problem that has the base's settings and those of the text. */
+/* Adds the problem with the base's settings and those of the text, which take precedence. */
 static int collect_add_problem(struct exporter *x, char *text, cugen_error *err) {
   const cugen_kernel *base = x->base;
   const char **settings = calloc(base->setting_count + strlen(text) + 1, sizeof *settings);
@@ -275,7 +276,7 @@ static int collect_read_problems(struct exporter *x, cugen_error *err) {
   return status;
 }
 
-/* Sorts the defaults in the order of the config, its tries first. */
+/* Sorts the defaults: the config's tries first, then other variants in the order of the config. */
 static void sort_defaults(struct exporter *x) {
   for (size_t i = 1; i < x->default_count; i++)
     for (size_t j = i; j > 0; j--) {
@@ -311,8 +312,7 @@ static bool asks_portfolios(const struct exporter *x) {
   return x->options->portfolio || (by_policy && !x->options->problems);
 }
 
-/* Adds the problems with measurements; then, if the options ask for them, those with predictions.
-   */
+/* Adds the problems with measurements, then, if the options ask for it, those with predictions. */
 static int add_all_records(struct exporter *x, size_t device, cugen_error *err) {
   struct lookup *l = &x->devices[device].lookup;
   int status = add_all_tuned(x, device, err);
@@ -322,7 +322,8 @@ static int add_all_records(struct exporter *x, size_t device, cugen_error *err) 
   return status;
 }
 
-/* Adds the tuned problems and the portfolios of a device whose own records exist. */
+/* Adds the tuned problems and the portfolios of a device; none if a variant is named, or if the
+   device stands for others and has no records of its own. */
 static int collect_add_measured(struct exporter *x, size_t device, cugen_error *err) {
   if (x->options->variant || export_stands_for_others(&x->devices[device])) return CUGEN_OK;
   const size_t before = x->portfolio_count;
@@ -335,7 +336,7 @@ static int collect_add_measured(struct exporter *x, size_t device, cugen_error *
 }
 
 /* Adds the variant that the options name, or else the defaults for problems that nobody tuned. An
-   export of only portfolios needs neither. */
+   export of portfolios alone gets neither. */
 static int add_rest(struct exporter *x, size_t device, cugen_error *err) {
   if (x->options->portfolio) return CUGEN_OK;
   if (x->options->variant) return export_named(x, device, err);
@@ -358,7 +359,7 @@ int export_collect(struct exporter *x, cugen_error *err) {
   if (status) return status;
   sort_defaults(x);
   status = collect_classes(x, err);
-  if (!status && !x->code_count) { /* gives the reason, worded as in other commands */
+  if (!status && !x->code_count) { /* explains why nothing is exported */
     struct lookup *l = &x->devices[0].lookup;
     status = lookup_set_problem(l, &x->base->problem, err);
     if (!status) status = lookup_space(l, err);

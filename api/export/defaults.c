@@ -33,8 +33,8 @@ static int defaults_add_variant(struct exporter *x, size_t device, uint64_t at, 
              : export_keep_default(x, (struct export_default){device, index, try}, err);
 }
 
-/* Makes `problem` the device's problem. Returns false if the try is not a valid variant of it, or
-   if its sizes are not valid together. */
+/* Makes `problem` the device's problem. Returns false if the try is no valid variant for the
+   problem, if the problem's sizes are not valid together, or with *status set after a failure. */
 static bool has_try(struct exporter *x, size_t device, const struct problem *problem, size_t try,
                     uint64_t *index, int *status, cugen_error *err) {
   struct lookup *l = &x->devices[device].lookup;
@@ -91,7 +91,8 @@ static int add_tries(struct exporter *x, size_t device, bool asked, bool *found,
   return status;
 }
 
-/* Adds the first variant that is valid, not known to fail, and compiles. */
+/* Adds the first variant that is valid, not known to fail, and compiles; gives up after
+   API_MOST_CHOICES variants. */
 static int add_first(struct exporter *x, size_t device, bool asked, cugen_error *err) {
   const struct lookup *l = &x->devices[device].lookup;
   const size_t behind_tries = config_tries(l->config);
@@ -119,7 +120,7 @@ static int defaults_add(struct exporter *x, size_t device, const struct problem 
   if (!status) status = add_tries(x, device, asked, &found, err);
   if (status) return status;
   status = add_first(x, device, asked, err);
-  /* the device lacks resources for the first variant, but a try was added */
+  /* a try was added, so the device need not have the resources for the first variant */
   if (status && found && err->cause == CUGEN_CAUSE_RESOURCES) status = CUGEN_OK;
   for (size_t i = 0; i < config_tries(l->config) && asked && !status; i++)
     status = add_try_classes(x, device, problem, i, err);

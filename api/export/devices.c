@@ -1,4 +1,4 @@
-/* The devices of an export: remembered devices, architectures, and PTX for all others. */
+/* The devices of an export: remembered devices, architectures, and PTX for all other devices. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,8 +19,8 @@ void export_device_free(struct export_device *device) {
   *device = (struct export_device){0};
 }
 
-/* Finds the described GPU that represents an architecture, for facts that differ between its
-   GPUs. */
+/* Describes the architecture by the GPU that represents it, for facts in which GPUs of one
+   architecture differ. Returns false if no described GPU does. */
 static bool devices_stand_in(const struct lookup *base, const char *arch, struct text *notes,
                              struct device_description *out) {
   struct device_description model;
@@ -32,7 +32,8 @@ static bool devices_stand_in(const struct lookup *base, const char *arch, struct
   return true;
 }
 
-/* Describes the device by its text. CUGEN_ERROR_USAGE: the config uses facts that are not known. */
+/* Describes the device with this text. CUGEN_ERROR_USAGE: nothing is known of the device, or the
+   config uses facts that are not known. */
 static int devices_describe(const struct lookup *base, const char *text, struct text *notes,
                             struct device_description *out, cugen_error *err) {
   if (!api_described(base->lib, text, out))
@@ -74,8 +75,8 @@ int export_open_device(const struct lookup *base, const char *text, const char *
 }
 
 /* Checks that NVRTC can build for the device. Otherwise replaces the notes behind `noted`, which
-   are about this device, by one that says why it is left out; the reason becomes the error if no
-   device remains. */
+   are about this device, by a note that says why the device is left out; that reason is the error
+   if no device remains. */
 static int check_built(struct exporter *x, const struct export_device *device, size_t noted,
                        bool *built, cugen_error *err) {
   cugen_error why;
@@ -90,8 +91,9 @@ static int check_built(struct exporter *x, const struct export_device *device, s
   return CUGEN_OK;
 }
 
-/* arch: compile for this architecture; NULL: for the device's own. known: the description of the
-   device; NULL: it follows from the text. */
+/* Adds a device, unless the export has it or NVRTC cannot build for it. arch: the architecture to
+   compile for; NULL: the device's own. known: the device's description; NULL: it follows from the
+   text. */
 static int devices_add_device(struct exporter *x, const char *text, const char *arch,
                               const struct device_description *known, cugen_error *err) {
   for (size_t i = 0; i < x->device_count; i++) {
@@ -123,8 +125,9 @@ struct remembered {
   size_t count;
 };
 
-/* Returns whether a set of records is of this config, timed in the same way; with --predicted, also
-   whether it has this model's predictions. */
+/* Returns whether a set of records is of this config, for the library's arch if that is set, and
+   timed as the base kernel's records are; with options->predicted, predictions of this version of
+   the model count, too. */
 static bool devices_is_ours(const struct exporter *x, const struct cache_space *space,
                             const struct record_options *said) {
   const struct lookup *base = &x->base->lookup;
@@ -136,7 +139,7 @@ static bool devices_is_ours(const struct exporter *x, const struct cache_space *
 }
 
 /* Returns whether a set of records is for the device's own architecture, or for that of --arch, and
-   `part` is a part of the device's text, whatever the case ("h200"), or its architecture. part
+   `part` is the architecture or, in capitals or not, a part of the device's text ("h200"). part
    NULL: any device. */
 static bool devices_is_meant(const struct exporter *x, const struct cache_space *space,
                              const char *part) {
@@ -150,7 +153,7 @@ static bool devices_is_meant(const struct exporter *x, const struct cache_space 
   return !part || strcasestr(device, part) || strcmp(said.arch, part) == 0;
 }
 
-/* known: as in devices_add_device. */
+/* Adds the remembered devices that `part` means. known: as in devices_add_device. */
 static int devices_add_remembered(struct exporter *x, const struct remembered *all,
                                   const char *part, const struct device_description *known,
                                   bool *found, cugen_error *err) {
@@ -205,7 +208,8 @@ static int devices_unknown_device(const struct exporter *x, const struct remembe
   return CUGEN_ERROR_USAGE;
 }
 
-/* Adds a device of which nothing is remembered, with a note unless it is left out. */
+/* Adds a device of which nothing is remembered. Unless the device is left out, or a variant is
+   named, a note says that the default variants are exported. */
 static int devices_add_default(struct exporter *x, const struct remembered *all, const char *text,
                                const struct device_description *known, cugen_error *err) {
   const size_t before = x->device_count;
@@ -270,8 +274,7 @@ static int add_list(struct exporter *x, const struct remembered *all, const char
   return status;
 }
 
-/* The model that is exported for if no device is remembered or requested and this machine has no
-   GPU; with a GPU it is the present one. */
+/* The model to export for if no device is remembered or requested, and this machine has no GPU. */
 static const char usual_model[] = "model:A100";
 
 static int devices_add_own(struct exporter *x, const struct remembered *all, cugen_error *err) {
@@ -292,8 +295,9 @@ static int devices_add_own(struct exporter *x, const struct remembered *all, cug
 
 /* ---- PTX ------------------------------------------------------------------------------------ */
 
-/* Adds PTX for the lowest architecture on which the default problem has a variant; if a variant is
-   named, on which its first problem has that variant. PTX serves every later architecture. */
+/* Adds PTX for the lowest architecture on which the kernel's problem has a valid variant; if the
+   options name a variant, the one they name must be valid, for their first problem if they list
+   any. PTX serves every later architecture. */
 static int add_ptx(struct exporter *x, cugen_error *err) {
   static const char *const archs[] = {"75", "80", "86", "89", "90", "100", "120"};
   if (!ARRAY_ROOM(x->devices, x->device_count)) return error_memory(err);

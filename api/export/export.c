@@ -1,4 +1,4 @@
-/* Exports the records of a kernel as plain C in a folder. */
+/* Exports a kernel's variants as plain C into a folder. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -83,7 +83,7 @@ static bool is_bundle(const char *folder, const struct file files[FILES]) {
 
 struct place {
   bool there, empty;
-  struct text foreign; /* a file in the folder that no bundle has */
+  struct text foreign; /* an entry of the folder that is no file of the bundle */
 };
 
 static int export_look(const char *folder, const struct file files[FILES], struct place *out,
@@ -142,7 +142,8 @@ static int make_beside(const char *folder, struct text *out, cugen_error *err) {
                    "%s cannot be made: the folder that it is to be in is not there", folder);
 }
 
-/* For file systems that cannot exchange two names: for a moment the folder does not exist. */
+/* Replaces the folder where the file system cannot exchange two names: for a moment there is no
+   folder of that name. */
 static int exchange_slowly(const char *fresh, const char *folder, cugen_error *err) {
   struct text old = {0};
   text_addf(&old, "%s.old", fresh);
@@ -159,8 +160,8 @@ static int exchange_slowly(const char *fresh, const char *folder, cugen_error *e
   return status;
 }
 
-/* Gives the new folder the name of the old one, atomically: a reader sees the earlier bundle or
-   this one. */
+/* Gives the new folder the name of the old one: a reader sees the earlier bundle or the new one,
+   unless the file system needs exchange_slowly. */
 static int swap(const char *fresh, const char *folder, bool earlier, cugen_error *err) {
   if (earlier && renameat2(AT_FDCWD, fresh, AT_FDCWD, folder, RENAME_EXCHANGE) == 0) {
     folder_remove(fresh); /* the earlier bundle */
@@ -174,9 +175,9 @@ static int swap(const char *fresh, const char *folder, bool earlier, cugen_error
   return error_set(err, CUGEN_ERROR_IO, "%s cannot be made: %s", folder, strerror(errno));
 }
 
-/* Writes the files to a new folder and swaps it in. Signals that end the process are deferred until
-   this is done, so that nothing is left behind; the remains of a killed process are removed by the
-   next export. */
+/* Writes the files to a new folder and swaps it in. This thread blocks SIGINT, SIGTERM and SIGHUP
+   meanwhile, so that no new folder is left behind; the next export removes that of a killed
+   process. */
 static int export_publish(const char *folder, const struct file files[FILES], bool earlier,
                           cugen_error *err) {
   struct text fresh = {0};
@@ -255,7 +256,8 @@ static int export_resolve(const char *folder, struct text *out, cugen_error *err
   return status || !out->failed ? status : error_memory(err);
 }
 
-/* Checks the folder before anything is compiled, because compiling takes a while. */
+/* Checks that the folder exists or can be made before anything is compiled, because compiling takes
+   a while. */
 static int check_folder(const char *folder, struct text *real, cugen_error *err) {
   struct file none[FILES] = {0};
   struct place place = {0};

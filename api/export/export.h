@@ -1,8 +1,8 @@
 /* The inside of an export, shared by its files: export.c runs it and writes the folder; collect.c
-   decides what is exported, defaults.c for problems that nobody tuned, without the
-   variants of failing.c; codes.c compiles variants and stores each once; classes.c finds sizes
-   with other codes; portfolio.c exports portfolios, named.c a variant by name; code.c prints one
-   variant as C; source.c prints the source, readme.c the other files of the bundle. */
+   decides what is exported, defaults.c does so for problems that nobody tuned, without the variants
+   of failing.c; codes.c compiles variants and stores each once; classes.c finds sizes with other
+   codes; portfolio.c exports portfolios, named.c a variant by name; code.c prints one variant as C;
+   source.c prints the source, readme.c the other files of the bundle. */
 #ifndef API_EXPORT_EXPORT_H
 #define API_EXPORT_EXPORT_H
 
@@ -66,10 +66,10 @@ struct export_tuned {
 
 struct export_default {
   size_t device, code;
-  size_t try; /* which try of the config it is (space_try) */
+  size_t try; /* number of the variant among the config's tries (space_try) */
 };
 
-/* The variants that are known to fail on a device; on one that stands for others (PTX, an
+/* The variants that are known to fail on a device; if the device stands for others (PTX, an
    architecture), those that fail on any device of the export (failing.c). */
 struct export_failing {
   size_t device;
@@ -80,12 +80,13 @@ struct export_failing {
 /* A portfolio, whose rule gives indices of its members. */
 struct export_portfolio {
   size_t device;
-  const struct problem *class; /* a problem of its class */
+  const struct problem *class; /* a problem of the portfolio's class */
   struct text rule;            /* the rule as a C expression */
   struct text times;           /* C statements that set the times of the variants */
   size_t first, count;         /* range in `members` */
-  bool shipped;                /* it is shipped with cugen, so variants measured here precede it */
-  double doubted;              /* `doubted` of its body */
+  bool shipped;                /* cugen ships the portfolio, so variants measured here precede its
+                                  members */
+  double doubted;              /* `doubted` of the portfolio's body */
 };
 
 /* A variant of a portfolio: its codes, each for other sizes. Without codes the bundle does not have
@@ -100,12 +101,12 @@ struct exporter {
   cugen_export_result *result;
   struct cache *cache;
   struct text *notes;       /* notes for the user, one per line */
-  struct problem *problems; /* from --problems */
+  struct problem *problems; /* parsed options->problems */
   size_t problem_count;
   struct export_device *devices;
   size_t device_count;
   cugen_error unbuilt;    /* why NVRTC cannot build for the device that was left out last */
-  cugen_error uncompiled; /* of the first unmeasured variant that did not compile */
+  cugen_error uncompiled; /* error of the first unmeasured variant that did not compile */
   struct export_image *images;
   size_t image_count;
   struct export_code *codes;
@@ -166,11 +167,12 @@ int export_is_failing(struct exporter *x, const struct lookup *lookup, uint64_t 
    expansion. */
 int export_make_code(struct exporter *x, size_t device, uint64_t index, struct export_code *out,
                      struct kernel_spec *spec, cugen_error *err);
-/* Takes over the code and compiles its image; if an equal code exists, that is used instead. */
+/* Adds the code, with its image compiled, and empties *code. If an equal code exists, *index
+   becomes that of the existing code, and *code stays. */
 int export_add_code(struct exporter *x, struct export_code *code, const struct kernel_spec *spec,
                     size_t *index, cugen_error *err);
-/* Like export_add_code, for a variant that was not measured: as a plan does, the export passes over
-   one that does not compile, with a note. *compiles: it was not passed over. */
+/* Like export_add_code, for a variant that was not measured. A variant that does not compile is
+   passed over with a note; *compiles is then false. */
 int export_try_code(struct exporter *x, struct export_code *code, const struct kernel_spec *spec,
                     size_t *index, bool *compiles, cugen_error *err);
 /* Returns the first argument that is read as a texture, which bundles do not support; NULL: there
@@ -180,7 +182,7 @@ const struct kernel_argument *export_textured(const struct kernel_spec *spec);
    cannot contain it. *compiles as in export_try_code; NULL: the variant was measured or named. */
 int export_add_variant(struct exporter *x, size_t device, uint64_t variant, size_t *code,
                        bool *compiles, cugen_error *err);
-/* Adds a default. Each code is kept once, at its first place in the order of the config. */
+/* Adds a default. Each code is kept once, with the smallest `try`. */
 int export_keep_default(struct exporter *x, struct export_default candidate, cugen_error *err);
 
 /* ---- classes.c ------------------------------------------------------------------------------ */
@@ -221,7 +223,7 @@ void export_portfolios_free(struct exporter *x);
 /* ---- named.c -------------------------------------------------------------------------------- */
 
 /* Exports the variant that options->variant names on the device: for the problems of
-   options->problems, else for the base's. */
+   options->problems, else for the problem of the base kernel. */
 int export_named(struct exporter *x, size_t device, cugen_error *err);
 /* Returns whether the named variant is in the look-up's space; true if no variant is named. */
 bool export_named_fits(struct exporter *x, struct lookup *lookup);

@@ -1,5 +1,6 @@
-/* The variants that are known to fail, which no export takes unless the user names them. A variant
-   that failed for one problem is left out for all, because its code may serve them, too. */
+/* The variants that are known to fail, which no export takes as defaults or for portfolios. A
+   variant that failed for one problem is left out for all problems, because its code may serve
+   all. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,8 +62,8 @@ static int add_text(const struct exporter *x, const struct problem *problem,
   return status;
 }
 
-/* Adds every problem of which something is measured or predicted for the device, and those that are
-   asked for, whose predictions may have been refuted. */
+/* Adds every problem that was measured or predicted on the device, and the problems of the options
+   and of the kernel, whose predictions may have been refuted. */
 static int failing_add_device(struct exporter *x, size_t device, cugen_error *err) {
   const struct lookup *l = &x->devices[device].lookup;
   struct export_texts texts = {0};

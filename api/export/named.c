@@ -4,9 +4,9 @@
 #include "base/error.h"
 #include "export.h"
 
-/* Makes `problem` the device's problem, and finds the variant's index in its space. Tunables that
-   the text leaves out get their first valid values on the first device and problem, and the same
-   values on all others. */
+/* Makes `problem` the device's problem, and finds the variant's index in that problem's space.
+   Tunables that the text leaves out get their first valid values on the first device and problem,
+   and the same values on all others. */
 static int named_find(struct exporter *x, size_t device, const struct problem *problem,
                       uint64_t *index, cugen_error *err) {
   struct lookup *l = &x->devices[device].lookup;

@@ -23,8 +23,8 @@ static const char *portfolio_slot_name(void *context, int slot) {
   return text_get(&naming->name);
 }
 
-/* Prints a rule, or the time of a variant, as C. CUGEN_ERROR_CONFIG: it has no form in C, or is not
-   a whole number although `whole` is set. */
+/* Prints a rule, or the time of a variant, as C. CUGEN_ERROR_CONFIG: the expression has no form in
+   C, or gives no number, or, with `whole`, no whole number. */
 static int print_c(const struct config *config, const char *rule, bool whole, struct text *out,
                    cugen_error *err) {
   struct naming naming = {.config = config};
@@ -44,8 +44,8 @@ static int print_c(const struct config *config, const char *rule, bool whole, st
   return status;
 }
 
-/* Prints statements that set the times. For sizes at which a time cannot be computed, the bundle
-   goes without it. */
+/* Prints statements that set the times. A time that cannot be computed at some sizes is unknown
+   there. */
 static int portfolio_print_times(const struct config *config, const struct portfolio_body *body,
                                  struct text *out, cugen_error *err) {
   int status = CUGEN_OK;
@@ -62,7 +62,7 @@ static int portfolio_print_times(const struct config *config, const struct portf
 
 /* ---- Variants of a portfolio ----------------------------------------------------------------- */
 
-/* Adds a code to the last member. */
+/* Adds a code to the last member, unless the member has it. */
 static int add_member_code(struct exporter *x, size_t code, cugen_error *err) {
   struct export_member *member = &x->members[x->member_count - 1];
   if (!ARRAY_ROOM(x->member_codes, x->member_code_count)) return error_memory(err);
@@ -78,8 +78,9 @@ static void note(struct exporter *x, size_t device, const char *variant, const c
             variant, why);
 }
 
-/* Prints the code of the variant for that problem; *code is SIZE_MAX if the variant is not valid or
-   a bundle cannot contain it. *classes: the classes of its sizes. */
+/* Adds the code of the variant for that problem. *code stays SIZE_MAX if the variant is not current
+   there or a bundle cannot contain it. any_source: a variant whose source has changed counts as
+   current. *classes (`classes` may be NULL): the classes of sizes. */
 static int portfolio_try_at(struct exporter *x, size_t device,
                             const struct portfolio_body_variant *v, const struct problem *problem,
                             bool any_source, enum portfolio_state *state, size_t *code,
@@ -224,8 +225,8 @@ static int add_class(struct exporter *x, size_t device, struct problem *problem,
   return status;
 }
 
-/* Adds a portfolio from the cache. Its class is that of the problem at which its first variant was
-   measured. */
+/* Adds the portfolios for the class of a portfolio in the cache: the class of the problem at which
+   that portfolio's first variant was measured. */
 static int add_kept(struct exporter *x, size_t device, const struct cache_portfolio *kept,
                     cugen_error *err) {
   struct portfolio_body body;

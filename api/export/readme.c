@@ -1,5 +1,4 @@
-/* Prints the files beside a bundle's code: how to build and use it, its contents, and an
-   example. */
+/* Prints the files beside a bundle's code: README.md, CMakeLists.txt and an example. */
 #include <inttypes.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* Prints the header and source of a bundle: the files of templates/bundle, with the kernel's name
-   in place of theirs and tables at the marks. */
+   in place of "bundle", and tables in place of the marks. */
 #include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
@@ -100,8 +100,8 @@ static void source_add_problem(const struct problem *problem, struct text *out) 
 
 /* ---- Images --------------------------------------------------------------------------------- */
 
-/* Prints the image as numbers of eight bytes, because numbers are aligned, and most of an image is
-   zeros. */
+/* Prints the image as numbers of eight bytes, because numbers are aligned, and zeros, of which
+   images mostly consist, are short. */
 static void source_add_image(const struct export_image *image, size_t index, struct text *out) {
   enum { A_LINE = 5 };
   size_t words = (image->bytes + 7) / 8;
@@ -424,7 +424,7 @@ static void add_policy(const struct exporter *x, struct text *out) {
   enum policy_kind kind = distance > 0   ? POLICY_NEAREST
                           : distance < 0 ? POLICY_EXACT
                                          : config->policy.kind;
-  /* for problems that no portfolio serves */
+  /* the policy for problems that no portfolio serves */
   if (kind == POLICY_PORTFOLIO) kind = config->policy.distance > 0 ? POLICY_NEAREST : POLICY_EXACT;
   static const char *const functions[] = {
       [POLICY_EXACT] = "0",
@@ -513,8 +513,9 @@ void export_overwritten(const struct config *config, const char *before, struct 
               before);
 }
 
-/* Replaces the words of the templates: bundle_ and BUNDLE_ become the kernel's name, @name and
-   @arguments what they stand for. */
+/* Appends the template's next character, or what replaces a word of the templates there: the
+   kernel's name for bundle_ and BUNDLE_, lists and names for words such as @arguments. Returns how
+   many characters were read. */
 static size_t substitute(const struct exporter *x, const char *at, struct text *out) {
   const struct config *config = x->base->lookup.config;
   if (strncmp(at, "bundle_", 7) == 0 || strncmp(at, "bundle.h", 8) == 0)
@@ -575,7 +576,7 @@ int export_header(const struct exporter *x, struct text *out, cugen_error *err) 
 }
 
 /* Joins several files into one C file, so that an application compiles a single file; each part
-   uses only those before it. */
+   uses only the parts before it. */
 int export_source(const struct exporter *x, struct text *out, cugen_error *err) {
   static const char *const parts[] = {
       "templates/bundle/bundle.c",  "templates/bundle/numbers.c", "templates/bundle/sizes.c",
