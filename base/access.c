@@ -175,7 +175,7 @@ int access_count(const struct access *access, const struct access_array *array, 
 int access_least_pad(const struct access *access, const struct access_array *array,
                      const struct layout *layout, int64_t bytes, int64_t *pad,
                      struct access_count *out, cugen_error *err) {
-  enum { BANK_BYTES = 128 }; /* a pad that is larger by these changes no bank */
+  enum { BANK_BYTES = 128 }; /* a pad that is larger by so many bytes gives the same banks */
   struct layout padded = *layout;
   struct access_array with = *array;
   struct layout_map map;

@@ -7,7 +7,8 @@
 
 /* Returns the array, moved if needed, with room for one more than `count` elements of `size` bytes.
    Returns NULL if memory is out; the old array is then unchanged. The capacity is not stored,
-   because it is at least the next power of two above count; count must start at 0. */
+   because it is at least the smallest power of two that is not below count; count must start at
+   0. */
 void *array_grow(void *array, size_t count, size_t size);
 
 /* Makes room for one more element at the end of an array, which is moved if needed: array_grow at

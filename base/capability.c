@@ -21,16 +21,15 @@ bool arch_parse(const char *text, struct arch *out) {
 /* Sources of the limits: CUDA C++ Programming Guide 13.0, "Technical Specifications per Compute
    Capability", and version 11.0 of the guide for the capabilities that 13.0 no longer lists. Lanes
    are results per clock of add, multiply or fused multiply-add, from the section "Throughput of
-   Native Arithmetic Instructions" of the same guide.
-   f16 of 8.6, 8.9 and 12.0 is as fast as f32 (GA102 whitepaper, table 2: 35.6 TFLOP/s for both; Ada
-   whitepaper: 82.6; RTX Blackwell whitepaper: 104.8); f16 of 8.7 is twice as fast as f32 (Jetson
-   AGX Orin technical brief: 10.6 and 5.3). bf16 exists from 8.0 on. NVIDIA Hopper Architecture
-   In-Depth, table 3, without tensor cores: bf16 has 39 TFLOP/s on an A100, half of f16, and on an
-   H100 as much as f16. bf16 of 8.6, 8.9 and 12.0 is as fast as f32, by the whitepapers named for
-   f16. The rate of bf16 is not published for 8.7, which has the other 8.x's here, nor for 10.x,
-   which has 9.0's here.
-   Rates of tensor cores are dense operations per clock; a multiply-add counts as two. Each is a
-   published rate divided by the number of multiprocessors and the clock: V100 whitepaper (125
+   Native Arithmetic Instructions" of the same guide. f16 of 8.6, 8.9 and 12.0 is as fast as f32
+   (GA102 whitepaper, table 2: 35.6 TFLOP/s for both; Ada whitepaper: 82.6; RTX Blackwell
+   whitepaper: 104.8); f16 of 8.7 is twice as fast as f32 (Jetson AGX Orin technical brief: 10.6 and
+   5.3). bf16 exists from 8.0 on. NVIDIA Hopper Architecture In-Depth, table 3, without tensor
+   cores: bf16 has 39 TFLOP/s on an A100, half of f16, and on an H100 as much as f16. bf16 of 8.6,
+   8.9 and 12.0 is as fast as f32, by the whitepapers named for f16. The rate of bf16 is not
+   published for 8.7, which has the other 8.x's here, nor for 10.x, which has 9.0's here. Rates of
+   tensor cores are dense operations per clock; a multiply-add counts as two. Each is a published
+   rate divided by the number of multiprocessors and the clock, and rounded: V100 whitepaper (125
    TFLOP/s of f16: 80 x 1.53 GHz x 1024); T4 data sheet (65 and 130); A100 whitepaper, table 3 (312
    of f16, 156 of tf32, 19.5 of f64, 624 of int8: 108 x 1.41 GHz); GA102 whitepaper and A40 data
    sheet (149.7, 74.8, 299: 84 x 1.74 GHz); Jetson AGX Orin technical brief (85 of int8: 16 x 1.3
@@ -42,7 +41,7 @@ bool arch_parse(const char *text, struct arch *out) {
 static const struct capability {
   int version;
   int threads, blocks, shared, shared_per_block; /* shared and shared_per_block in KiB; the latter
-                                                    needs opt-in */
+                                                    with opt-in */
   int f64, f32, f16, bf16, integer, special;     /* results per clock of the lanes */
   int t_f64, t_tf32, t_f16, t_bf16, t_fp8, t_i8; /* operations per clock of the tensor cores */
 } capabilities[] = {

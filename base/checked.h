@@ -28,7 +28,8 @@ typedef struct cugen_check_finding {
   /* lines, or pairs of lines, with this cause; `file` and `line` are of the first */
   size_t places;
   char *also;         /* all places but the first: "k.cu:9, k.cu:12"; NULL: none */
-  int note;           /* not an error: a defect that counts only with --strict, or that is waived */
+  int note;           /* not an error: a defect that counts only with options.strict, or that is
+                         waived */
   const char *waived; /* reason of the config's waive that makes it a note; "" */
   struct check_detail *detail; /* for emulator/check alone */
 } cugen_check_finding;
@@ -133,7 +134,7 @@ typedef struct cugen_check {
   cugen_check_ran *ran;            /* in the order in which the runs ended */
   size_t variants, problems, runs; /* numbers of variants, problems and runs that were checked */
   uint64_t variants_of;            /* number of variants for the check problem */
-  /* variants among them that only other problems have (with another size, type or layout) */
+  /* variants of `variants` that only other problems have (with another size, type or layout) */
   size_t variants_elsewhere;
   /* runs_done includes runs that ended as a skip; it is smaller than runs_planned if the check was
      interrupted */
@@ -152,7 +153,7 @@ typedef struct cugen_check {
      } */
   int elsewhere;
   int compared; /* results were compared; 0: the config has reference "none" */
-  /* the config has a check { }; 0: what was checked is its own problem, and no other size */
+  /* the config has a check { }; 0: only the kernel's own problem was checked, at no other size */
   int has_check;
   cugen_check_waiver *waivers;
   size_t waiver_count, waived_count; /* waivers of the config, and findings that are notes because
