@@ -1,5 +1,4 @@
-/* The structs behind the handles of the public header. api/ is the only room that joins gen,
-   runtime and tune.
+/* What the files of api/ share. api/ implements the public header on top of gen, runtime and tune.
 
    The files of api/ by subject:
    - library, find_worker, kept, command, results, json: the library's handle, and the results that
@@ -11,11 +10,11 @@
      learning: few variants for many problems (portfolio.h);
    - selection, other_gpu, choice, pinning: the variant of a plan; priors, beginning: the variants
      with which tuning begins;
-   - kernel, filter, source, launches, layout, explain, records, why, why_match: what a kernel's
-     handle tells;
-   - tuning, tuning_set, verify, bitwise, check, plan, plan_for, exploring, capture: what is done
-     with a kernel;
-   - cache, set_best, foreign, foreign_forms, transfer: what needs only the library;
+   - kernel, filter, source, launches, layout, explain, records, why, why_match: questions to a
+     kernel's handle;
+   - tuning, tuning_set, verify, bitwise, check, plan, plan_for, exploring, capture: operations on a
+     kernel;
+   - cache, set_best, foreign, foreign_forms, transfer: operations on the library, without a kernel;
    - draft, draft_script, draft_type: a first config, from a kernel's text alone. */
 #ifndef API_API_H
 #define API_API_H
@@ -52,9 +51,9 @@ struct cugen_kernel {
   struct problem problem; /* owned; the look-up borrows it */
   struct lookup lookup;
   bool on_check;   /* the problem is the config's check problem (api_kernel_use_check) */
-  char **settings; /* given at open */
+  char **settings; /* settings given at open */
   size_t setting_count;
-  cugen_filter *filter; /* the filter, a single allocation; the look-up borrows it */
+  cugen_filter *filter; /* a single allocation; the look-up borrows the filter */
   cugen_device_info device_info;
   struct text fallback, problem_short, problem_values, policy;
   cugen_progress_callback watch; /* progress callback of api_kernel_run; NULL: none */
@@ -64,14 +63,14 @@ struct cugen_kernel {
                                  reason */
   struct text unverified;     /* why the last run verified nothing, or less than it should have */
   struct text unchecked;      /* what the last verification cannot show */
-  struct device_list devices; /* the devices that tune the kernel together, the look-up's first;
-                                 empty: only the look-up's */
+  struct device_list devices; /* the devices that tune the kernel together, the look-up's device
+                                 first; empty: only that device */
   const char **device_ids;    /* ids of these devices */
   struct text lost;           /* the devices that failed in the last run, with the reasons */
   struct text equal_to;       /* last run: the variant whose outputs others had to equal */
   cugen_outputs outputs;      /* last run: the outputs of that variant */
   struct text baseline;       /* last run: why the baseline could not be compared */
-  struct text began;          /* last run: the leaders with which it began */
+  struct text began;          /* last run: the leaders with which the run began */
   struct text variant_text, source, ptx;
   char layouts[KERNEL_MAX_ARGUMENTS][LAYOUT_WORD]; /* the words that cugen_kernel_argument gave */
   struct text json;             /* text that a function of results.c handed out */
@@ -92,19 +91,19 @@ struct cugen_kernel {
 
 /* ---- kernel.c ------------------------------------------------------------------------------- */
 void api_forget_records(cugen_kernel *kernel);
-/* Returns the remembered record that has the variant and the hash of this record; NULL: none. */
+/* Returns the remembered record with the variant and the hash of `record`; NULL: none. */
 const struct cache_record *api_known_record(cugen_kernel *kernel,
                                             const struct cache_record *record);
-/* Opens a kernel of the same config and device for the problem of this text (problem_print). It
-   must be closed before the kernel from which it was made. */
+/* Opens another kernel of the same config and device, for the problem of this text (problem_print).
+   *out must be closed before `kernel`. */
 int api_kernel_for_problem(cugen_kernel *kernel, const char *problem, cugen_kernel **out,
                            cugen_error *err);
-/* Returns whether the problem has the values that the kernel was opened with as settings. sizes:
-   those of sizes count, too. */
+/* Returns whether the problem has the values of the settings with which the kernel was opened.
+   sizes false: settings of sizes do not count. */
 bool api_agrees(const cugen_kernel *kernel, const struct problem *problem, bool sizes);
-/* Makes the check problem (on_check) or the problem of the settings the kernel's problem again,
-   after a function that used the other one. Returns `status`; if that is CUGEN_OK, the status of
-   restoring the problem. */
+/* Restores the kernel's problem after a function that may have changed it: to the check problem if
+   on_check, else to the problem of the settings. Returns `status`; if `status` is CUGEN_OK, the
+   status of restoring. */
 int api_restore_problem(cugen_kernel *kernel, bool on_check, int status, cugen_error *err);
 /* Gives the variant's text, which lives in variant_text until the next call. The space must be
    open; the index may be that of a variant that heuristics remove. */
@@ -118,8 +117,8 @@ int api_products(cugen_kernel *k, const char **out, cugen_error *err);
 
 /* ---- plan.c --------------------------------------------------------------------------------- */
 
-/* Like cugen_plan_open, among other plans of such kernels: a plan of the same image uses the image
-   that an earlier one has loaded, which must be closed after it. */
+/* Like cugen_plan_open, but shares loaded images: if one of `plans` has loaded the plan's image,
+   *out uses that image, and must be closed before that plan. */
 int api_plan_open_among(cugen_kernel *kernel, const cugen_plan_options *options,
                         cugen_plan *const *plans, size_t count, cugen_plan **out, cugen_error *err);
 
@@ -129,10 +128,10 @@ int api_plan_open_among(cugen_kernel *kernel, const cugen_plan_options *options,
    policy. Free *out also after a failure. */
 int api_select(struct lookup *lookup, double distance, bool by_portfolio, struct selection *out,
                cugen_error *err);
-enum { API_MOST_CHOICES = 8 }; /* so many choices are tried until one compiles */
-/* Tells the look-up that the variant that it chose failed with this status. Returns whether a new
-   choice may serve: one without libraries in place of a library's kernel; or another variant in
-   place of one that does not compile and was neither measured for this problem nor pinned. */
+enum { API_MOST_CHOICES = 8 }; /* limit of the choices that are tried until one compiles */
+/* Tells the look-up that the variant that it chose failed with this status. Returns whether
+   choosing again may serve: without libraries in place of a library's kernel; or another variant in
+   place of a variant that does not compile and was neither measured for this problem nor pinned. */
 bool api_pass_over(struct lookup *lookup, cugen_plan_choice how, const char *variant, int status);
 /* ---- other_gpu.c ----------------------------------------------------------------------------- */
 
@@ -168,7 +167,7 @@ int api_expand_text(cugen_kernel *kernel, const char *variant, struct kernel_spe
 /* ---- explain.c ------------------------------------------------------------------------------ */
 
 /* Returns the fraction of the rate that the kernel's ceilings allow at this work; 0: unknown.
-   *measured: the ceiling was measured, and is not the device's peak. */
+   *measured: the ceiling was measured; otherwise it is the device's peak. */
 double api_roofline(cugen_kernel *kernel, double flops, double bytes, double seconds,
                     int *measured);
 
@@ -184,21 +183,21 @@ int api_tune_device(cugen_kernel *kernel, cugen_error *err);
 /* Opens the space to tune (on the cpu device that of the check problem), and fails if no variant
    can serve the problem. */
 int api_prepare_tuning(cugen_kernel *kernel, cugen_error *err);
-/* The part that one of several problems has in a run. */
+/* What the tuning of one problem gets from a run over several problems. */
 struct api_part {
-  const char *const *variants; /* only these are tried, in this order, but for those that are not
+  const char *const *variants; /* only these are tried, in this order, without variants that are not
                                   valid here; NULL: all variants */
   size_t count;
 };
-/* Like api_kernel_tune, with options that were checked. part NULL: the problem is the only one. */
+/* Like api_kernel_tune, with options that were checked. part NULL: the run has no other problem. */
 int api_tune(cugen_kernel *kernel, const cugen_tune_options *options, const struct api_part *part,
              cugen_tune_result *result, cugen_error *err);
 
 /* ---- verify.c ------------------------------------------------------------------------------- */
 
-/* Verifies the fastest prediction and, as long as it is wrong, the next. An obstacle is not an
-   error: it is described in the kernel's `unverified`. CUGEN_ERROR_INTERRUPTED: the callback asked
-   to stop. */
+/* Verifies the fastest prediction; while the result is wrong, the next. An obstacle is not an
+   error: the kernel's `unverified` describes it. CUGEN_ERROR_INTERRUPTED: the callback asked to
+   stop. */
 int api_verify_predictions(cugen_kernel *kernel, const cugen_tune_options *options,
                            cugen_tune_result *result, cugen_error *err);
 

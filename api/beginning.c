@@ -1,8 +1,8 @@
-/* Gathers the variants with which tuning begins; see priors.h. All sources of suggestions are
-   asked: those of measurements before those of predictions, and those of this GPU before those of
-   others. Each source fills only the places of TUNE_LEADERS that the sources before it left. What
-   was imported of other autotuners has TUNE_LEADERS places of its own and comes first, because the
-   user asked for it. The config's own suggestions are few and are added in any case. */
+/* Gathers the variants with which tuning begins; see priors.h. The sources of suggestions are asked
+   in the order of enum prior_source: measurements on this GPU, those on other GPUs, then
+   predictions. All of them share TUNE_LEADERS places, which earlier sources fill first. Imports
+   from other autotuners have TUNE_LEADERS places of their own and come first, because the user
+   asked for them. The config's own suggestions are few and are added in any case. */
 #include <stdlib.h>
 
 #include "priors.h"

@@ -1,15 +1,14 @@
 /* Restricts tuning and plans to variants that give the same bits as a named variant.
 
-   Every correct record has a digest of the bits of its outputs (tune/data/dataset.h). Equal
-   digests mean equal outputs, whoever measured them, when, and on which device, so variants need
-   not be compared in pairs. Tuning runs the named variant first and then accepts only variants
-   with its digest; a plan looks at the records.
+   Every correct record has a digest of the bits of its outputs (tune/data/dataset.h). Equal digests
+   mean equal outputs, whenever and on whichever device the variants ran, so variants need not be
+   compared in pairs. Tuning runs the named variant first and then accepts only variants with its
+   digest; a plan looks for the digest in the records.
 
    Invariants:
-   - Apart from the named variant, only variants recorded as equal for this very problem are
-     chosen.
-   - A variant whose own launches give different bits cannot be equal to any, and is refused as
-     the named variant. */
+   - Apart from the named variant, only variants recorded as equal for this very problem are chosen.
+   - A variant whose own launches give different bits cannot be equal to any, and is refused as the
+     named variant. */
 #include "bitwise.h"
 
 #include <stdlib.h>
@@ -27,7 +26,7 @@
 
 /* ---- Tuning --------------------------------------------------------------------------------- */
 
-/* Runs the variant like a tuning run, because its record becomes one of that run's records. */
+/* Runs the variant as a tuning run does, because the run keeps the record. */
 static int run_named(const cugen_kernel *k, const cugen_tune_options *options,
                      const struct tune_target *target, uint64_t index, struct cache_record *out,
                      cugen_error *err) {
@@ -70,8 +69,8 @@ static int check_named(const struct cache_record *record, cugen_error *err) {
 }
 
 /* Combines the new record with the remembered one. A better remembered time is kept. If the
-   remembered outputs have other bits, this is remembered, too, and the variant is refused. *news:
-   the outcome or the outputs were not remembered before. */
+   remembered outputs have other bits, the record says so, and the variant is refused. *news: the
+   cache did not have this outcome with these outputs. */
 static int settle_named(cugen_kernel *k, const struct tune_target *target,
                         struct cache_record *record, bool *news, cugen_error *err) {
   const struct cache_record *known = api_known_record(k, record);
@@ -117,8 +116,8 @@ int bitwise_begin(cugen_kernel *k, const cugen_tune_options *options, struct tun
 
 /* ---- Plans ---------------------------------------------------------------------------------- */
 
-/* Fails if the variant, as it is now, is recorded to fail on this device, with the recorded
-   reason. */
+/* Fails, with the recorded reason, if the variant with its present source is recorded to fail on
+   this device. */
 static int check_not_failed(struct lookup *l, const char *variant, cugen_error *err) {
   struct failures *failures = NULL;
   const struct cache_record *failed = NULL;
@@ -160,7 +159,8 @@ int bitwise_select(cugen_kernel *k, const char *name, struct selection *out, cug
   if (!status) status = api_best_giving(l, &key, variant, NULL, &named, err);
   if (!status && named.found && named.record.outputs.known)
     status = take_equal(l, &named, out, err);
-  else if (!status) /* nothing is known of what the variant gives, so the plan takes it itself */
+  else if (!status) /* the variant's outputs are not known, so the plan uses the named variant
+                       itself */
     out->how = CUGEN_PLAN_DEFAULT, out->index = index, out->named = true;
   if (!status && !named.found) status = check_not_failed(l, variant, err);
   api_best_free(&named);

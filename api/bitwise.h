@@ -5,12 +5,12 @@
 #include "api.h"
 
 /* Runs the variant of options->bitwise, remembers its record, and sets target->outputs and the
-   kernel's equal_to and outputs. CUGEN_ERROR_USAGE: the variant fails, or its launches give
-   different bits. */
+   kernel's equal_to and outputs. CUGEN_ERROR_USAGE: there is no such variant, it fails, its outputs
+   cannot be read, or its launches give different bits. */
 int bitwise_begin(cugen_kernel *kernel, const cugen_tune_options *options,
                   struct tune_target *target, cugen_error *err);
-/* Selects the best variant that is recorded to give the outputs of the named variant, else the
-   named variant itself. Free *out also after a failure. */
+/* Selects the best variant that is recorded to give the outputs of the named variant, or, if the
+   named variant's outputs are not recorded, that variant itself. Free *out also after a failure. */
 int bitwise_select(cugen_kernel *kernel, const char *name, struct selection *out, cugen_error *err);
 
 #endif

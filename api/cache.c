@@ -34,7 +34,8 @@ static void clear_checked(void *data) {
 
 /* ---- Resolving a filter --------------------------------------------------------------------- */
 
-/* A filter whose names were resolved. */
+/* A cugen_cache_filter with its names resolved. `filter` borrows the texts below and the
+   caller's. */
 struct meant {
   struct cache_filter filter;
   struct text config, origin, device;
@@ -63,8 +64,8 @@ static int name_nearest(const char *config, const struct cache_space *spaces, si
   return err ? err->status : CUGEN_ERROR_MISSING;
 }
 
-/* Finds a kernel by a remembered name, else the kernel that this config describes; in that case
-   *out knows the config file, too. */
+/* Finds a kernel by a name that the cache has, else the kernel of the config with that name or
+   path; out->origin then identifies the config file. */
 static int cache_find_config(cugen *lib, const char *name, const struct cache_space *spaces,
                              size_t count, struct meant *out, cugen_error *err) {
   struct config *config;
@@ -82,8 +83,8 @@ static int cache_find_config(cugen *lib, const char *name, const struct cache_sp
   return out->config.failed ? error_memory(err) : status;
 }
 
-/* Resolves a device. An id means one device, as in every other command. Any other text, and "cpu",
-   matches a part of devices' texts. */
+/* Resolves a device. An id, such as "cuda:0" or "model:H200", means one device. Any other text, and
+   "cpu", selects every device whose text contains it. */
 static int cache_find_device(cugen *lib, const char *name, struct meant *out, cugen_error *err) {
   struct found_device found;
   const cugen_device_name named = device_parse(name);
@@ -102,7 +103,8 @@ static bool cache_is_blank(const char *text) {
   return text && !text[strspn(text, " ")];
 }
 
-/* Refuses blank members, which would otherwise match everything. */
+/* Refuses a blank config, device or problem, which would match everything, and words of the problem
+   that are not NAME=VALUE. */
 static int check_filter(const cugen_cache_filter *filter, cugen_error *err) {
   if (cache_is_blank(filter->config) || cache_is_blank(filter->device) ||
       cache_is_blank(filter->problem))
@@ -121,7 +123,8 @@ static int check_filter(const cugen_cache_filter *filter, cugen_error *err) {
   return CUGEN_OK;
 }
 
-/* Resolves a way of measuring. Records, unlike tuning, can also be "served". */
+/* Resolves a way of measuring. "served", the way of plans that explored, exists only for
+   records. */
 static int take_way(const char *word, struct cache_filter *out, cugen_error *err) {
   out->timed = true;
   out->measure = MEASURE_SERVED;
@@ -161,7 +164,7 @@ static void describe_set(cugen_cache_set *set) {
     set->measure = measure_way_names[said.measure];
   }
   if (said.kind == OPTIONS_BASELINE) set->measure = "baseline";
-  /* Suggestions are no results. */
+  /* Imported suggestions were not measured here, so none of them is the best. */
   if (strcmp(set->options, FOREIGN_OPTIONS) == 0) *set->best = '\0', set->seconds = 0;
 }
 
@@ -176,7 +179,7 @@ static int list_sets(cugen *lib, struct cache *cache, const struct meant *meant,
     if (!cache_filter_takes(&meant->filter, &key)) continue;
     status = set_best_find(&best, &set, err);
     describe_set(&set);
-    listing->sets[i] = listing->sets[*count]; /* sets that are not meant go to the end */
+    listing->sets[i] = listing->sets[*count]; /* sets that the filter leaves out go to the end */
     listing->sets[(*count)++] = set;
   }
   set_best_close(&best);
@@ -243,8 +246,8 @@ int api_cache_portfolios(cugen *lib, const cugen_cache_filter *filter, const cug
   return status;
 }
 
-/* Refuses a cache that is only in memory, because a deliberate change must not affect only this
-   process's copy. */
+/* Refuses a database that cannot be written: the library then works on a copy in memory, and a
+   change of the copy would be lost. */
 static int check_writable(const cugen *lib, const struct cache *cache, const char *what,
                           cugen_error *err) {
   if (!lib->warning.length) return CUGEN_OK;
@@ -265,8 +268,8 @@ static int name_gone(const char *name, struct text *out, cugen_error *err) {
   return failed ? error_memory(err) : CUGEN_OK;
 }
 
-/* Resolves a config that can no longer be read to the records measured from its file; *gone: there
-   are some. */
+/* Resolves a config that can no longer be read to the origin of its records. *gone: there are such
+   records. */
 static int take_gone(cugen *lib, struct cache *cache, const cugen_cache_filter *from,
                      struct meant *out, bool *gone, cugen_error *err) {
   cugen_cache_filter rest = *from;
@@ -280,8 +283,8 @@ static int take_gone(cugen *lib, struct cache *cache, const cugen_cache_filter *
   return status;
 }
 
-/* Resolves a config for removal: to the records measured from its file, and those of no known
-   file. */
+/* Resolves the filter of a removal. A config means the records measured from its file and, unless
+   the file can no longer be read, records of unknown files. */
 static int take_removal(cugen *lib, struct cache *cache, const cugen_cache_filter *from,
                         struct meant *out, cugen_error *err) {
   cugen_error why = {0};
@@ -346,7 +349,7 @@ int api_cache_verify(cugen *lib, cugen_cache_counts *out, const char **wrong, cu
 struct exporting {
   cugen_export_callback progress;
   void *context;
-  struct file_writing *file; /* file to write to; NULL: none */
+  struct file_writing *file; /* NULL: no file is written */
 };
 
 static int take_piece(void *context, const cugen_export_progress *piece, cugen_error *err) {

@@ -1,49 +1,49 @@
-/* The cache: the records of all kernels. */
+/* Operations on the cache, which has the records of all kernels. */
 #ifndef API_CACHE_H
 #define API_CACHE_H
 
 #include "base/results.h"
 
-/* Selects records; NULL or 0 in a member selects all. */
+/* Selects records; a member that is NULL or 0 does not restrict. */
 typedef struct cugen_cache_filter {
-  const char *config;  /* name of a kernel, or a config as for cugen_kernel_open, which stands for
-                          its kernel */
-  const char *problem; /* "M=4096 dtype=f32": problems with these values */
+  const char *config;  /* name of a kernel, or a config as for cugen_kernel_open, which means the
+                          config's kernel */
+  const char *problem; /* "M=4096 dtype=f32": problems with at least these values */
   const char *device;  /* "cuda:0", "model:H200" (its predictions), or a part of devices' texts
                           ("H200", "cpu") */
   int64_t before;      /* for api_cache_remove: only records measured before this time; seconds
                           since the epoch */
   int failed;          /* for api_cache_remove: only failures */
-  const char *measure; /* how the records were timed, such as "cold" (cugen_options.measure);
-                          "served": by plans that explored */
+  const char *measure; /* how the records were timed: as in cugen_options.measure, or "served", by
+                          plans that explored */
 } cugen_cache_filter;
 
-/* Lists the sets that the filter selects (NULL: all). *out lives until the next call. A missing
-   database is not created. */
+/* Lists the sets of records that the filter selects (NULL: all). *out lives until the next call. A
+   missing database is not created. */
 int api_cache_list(cugen *lib, const cugen_cache_filter *filter, const cugen_cache_set **out,
                    size_t *count, cugen_error *error);
 
 /* Removes the selected records and portfolios, and each image that no remaining record can use, in
-   short transactions, so that other processes go on reading and storing. If it fails, some may
+   short transactions, so that other processes go on reading and storing. After a failure some may
    already be removed; *out counts them. If filter->config is a config and not the name of a kernel,
-   only records from that file and from unknown files (such as imported ones) are removed; the file
-   need no longer exist. A kernel of the same name in another file keeps its records. really 0: only
-   counts. CUGEN_ERROR_IO: the cache is read-only. */
+   only records from that file and from unknown files (such as imported ones) are removed; records
+   of a kernel of the same name in another file stay. If the config can no longer be read, only
+   records from its file are removed. really 0: only counts. CUGEN_ERROR_IO: the cache cannot be
+   written. */
 int api_cache_remove(cugen *lib, const cugen_cache_filter *filter, int really,
                      cugen_cache_counts *out, cugen_error *error);
 
 /* Checks the file, the tables, every record and every image, and counts them. CUGEN_ERROR_CACHE:
-   there are defects; *wrong (may be NULL) has a line for each and lives until the next call.
-   Without a defect *wrong has a line for each foreign image, or is NULL. CUGEN_ERROR_MISSING: there
-   is no database. */
+   there are defects; *wrong (`wrong` may be NULL) has a line for each and lives until the next
+   call. Without defects *wrong has a line for each foreign image (cugen_cache_counts), or is NULL.
+   CUGEN_ERROR_MISSING: there is no database. */
 int api_cache_verify(cugen *lib, cugen_cache_counts *out, const char **wrong, cugen_error *error);
 
-/* Writes wisdom, which api_cache_import reads: the records that the filter selects (NULL: all),
-   without history, and the portfolios, as text with one line each
-   (docs/cache.md). The file at path is replaced only when the new one is complete, and is unchanged
-   if progress stops the export (CUGEN_ERROR_INTERRUPTED). path NULL: no file, progress takes the
-   text. progress may be NULL. *records is the number of written records. The memory used does not
-   grow with the number of records. */
+/* Writes wisdom (docs/cache.md), which api_cache_import reads: the records that the filter selects
+   (NULL: all), without history, and the portfolios, one line of text each. A regular file at path
+   is replaced only when the new one is complete, and is unchanged if progress stops the export
+   (CUGEN_ERROR_INTERRUPTED). path NULL: only progress gets the text. progress may be NULL. *records
+   is the number of written records. The memory used does not grow with the number of records. */
 int api_cache_export(cugen *lib, const cugen_cache_filter *filter, const char *path,
                      cugen_export_callback progress, void *context, size_t *records,
                      cugen_error *error);
@@ -54,18 +54,19 @@ int api_cache_export(cugen *lib, const cugen_cache_filter *filter, const char *p
 int api_cache_import(cugen *lib, const char *path, cugen_import_callback progress, void *context,
                      cugen_cache_merged *out, cugen_error *error);
 
-/* What became of the results in another autotuner's file. */
+/* The numbers of results in another autotuner's file, by what api_cache_suggest did with them. */
 typedef struct api_suggested {
   size_t results;   /* in the file */
-  size_t left_out;  /* failed, or not meant by the map's `where` */
-  size_t unmatched; /* no variants of the config */
+  size_t left_out;  /* failed, or excluded by the map's `where` */
+  size_t unmatched; /* results that are no variants of the config */
   size_t slower;    /* valid, but not among the fastest of their problem */
   cugen_cache_merged merged;
 } api_suggested;
 
-/* Imports another autotuner's results, by a file that maps their names, as variants with which a
-   search begins (docs/cache.md). All of the file or nothing is stored. CUGEN_ERROR_USAGE: a file
-   has an unknown form, the map is wrong, or no result is a variant of the config. */
+/* Imports another autotuner's results as variants with which a search begins; the file `map`
+   translates their names (docs/cache.md). All suggestions of the file or none are stored.
+   CUGEN_ERROR_USAGE: a file has an unknown form, the map is wrong, or no result is a variant of the
+   config. */
 int api_cache_suggest(cugen *lib, const char *path, const char *map, api_suggested *out,
                       cugen_error *error);
 

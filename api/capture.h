@@ -1,6 +1,6 @@
-/* Capture of the problems that an application asks for: a file gets one JSON line for each plan
-   when it is opened, and one with the plan's launches when it is closed. 'cugen tune --from' reads
-   the file. */
+/* Capture of the problems that an application asks for: a file gets a JSON line when a plan is
+   opened or refused, and a line with the number of launches when a plan that was launched is
+   closed. 'cugen tune --from' reads the file. */
 #ifndef API_CAPTURE_H
 #define API_CAPTURE_H
 
@@ -14,19 +14,19 @@ struct capture;
 struct capture_line {
   const char *kernel, *problem, *device;
   const char *plan; /* a word for a cugen_plan_choice, such as "exact" or "other_gpu"; "none": the
-                          plan was refused, because no tuned variant serves */
+                       plan was refused, because no tuned variant serves the problem */
   const char *variant; /* text of the variant; "": none */
   double seconds;      /* time of the plan's record; 0: not measured */
   uint64_t opens, launches;
 };
 
-/* Does not open the file yet. */
+/* Only remembers the path: capture_add opens the file for each line. */
 int capture_open(const char *path, struct capture **out, cugen_error *err);
 void capture_close(struct capture *capture);
-/* Writes a line; may be called from any thread. A line that cannot be written is dropped, and the
-   first reason is kept for capture_describe. capture may be NULL. */
+/* Writes a line; any thread may call this function. A line that cannot be written is dropped, and
+   the first reason is kept for capture_describe. capture NULL: does nothing. */
 void capture_add(struct capture *capture, const struct capture_line *line);
-/* Appends "FILE", and the reason if lines are missing. */
+/* Appends the file's path, and the reason if lines are missing. */
 void capture_describe(const struct capture *capture, struct text *out);
 
 #endif

@@ -15,7 +15,8 @@ static void clear_check(void *data) {
   check_result_free(data);
 }
 
-/* Uses the check problem for every kernel, because only the cpu device runs the variants. */
+/* Makes the target, with the check problem on any device, because only the cpu device runs the
+   variants. */
 static int check_make_target(cugen_kernel *k, struct tune_target *out, cugen_error *err) {
   struct lookup *l = &k->lookup;
   struct cache *images;
@@ -58,8 +59,8 @@ static int check_check(cugen_kernel *k, const cugen_check_options *options,
   return status;
 }
 
-/* Explains a check without runs. refusal: the status of a variant that was refused, which is then
-   the reason. */
+/* Explains a check without runs by its first skip. refusal: the status of the first refused
+   variant, whose skip then is the reason; 0: none was refused. */
 static int check_explain_nothing(const cugen_check *out, int refusal, cugen_error *err) {
   if (!out->skip_count)
     return error_set(err, CUGEN_ERROR_EMPTY, "nothing was checked: no variant was chosen");
@@ -71,7 +72,8 @@ static int check_explain_nothing(const cugen_check *out, int refusal, cugen_erro
                    skip->what, (int)strcspn(skip->why, "\n"), skip->why);
 }
 
-/* Returns the status for the findings, or for the variants that could not be checked. */
+/* Returns the status for the findings; without findings, that for variants that could not be
+   checked. */
 static int check_conclude(const struct check_result *result, cugen_error *err) {
   const cugen_check *out = &result->check;
   const size_t refused = result->refused.count, faulty = result->faulty.count;

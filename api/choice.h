@@ -1,6 +1,6 @@
 /* The choice of a plan as bytes: the variant of a kernel, with the problem and the target. The
    bytes are lines of text, beginning with a version and ending with a checksum, so that a person
-   can read them and damage is detected. Several choices may follow each other. */
+   can read the choice and damage is detected. Several choices may follow each other. */
 #ifndef API_CHOICE_H
 #define API_CHOICE_H
 
@@ -27,7 +27,8 @@ enum { CHOICE_MOST_BYTES = 1 << 16 };
 
 void choice_print(const struct choice *choice, struct text *out);
 /* Parses the first choice in `length` bytes; *used becomes its length. CUGEN_ERROR_CACHE: the bytes
-   are not a choice, damaged, or of a newer cugen. choice_free frees the strings. */
+   are not a choice, damaged, of another format version, or more than CHOICE_MOST_BYTES. choice_free
+   frees the strings. */
 int choice_parse(const char *bytes, size_t length, struct choice *out, size_t *used,
                  cugen_error *err);
 void choice_free(struct choice *choice);

@@ -1,6 +1,6 @@
-/* Runs commands of the command line for a program. The worker program runs the command in a process
-   of its own (cli/serve.c) and answers with one JSON object: "status", the fields of cugen_error,
-   and the command's result as "json". */
+/* Runs commands of cugen's command line for an application (cugen_command). The worker program runs
+   the command in a process of its own (cli/serve.c) and answers with one JSON object: "status", the
+   fields of cugen_error, and the command's result as "json". */
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,8 @@
 #include "library.h"
 
 /* The options with which the library was opened, by the fields of cugen_options, such as
-   "config_dir=/srv". They apply if the command has such an option and its words do not give it. */
+   "config_dir=/srv". A default applies if the command has that option and the command's words do
+   not give it. */
 struct defaults {
   char **words;
   size_t count;
@@ -86,7 +87,7 @@ static int command_take_answer(cugen *lib, const struct text *text, int exit_cod
   json_t *result = json_object_get(answer, "json");
   char *copy = json_is_object(result) ? json_dumps(result, JSON_REAL_PRECISION(17)) : NULL;
   int status = CUGEN_OK;
-  /* Without a message the program is another one, or its answer was cut. */
+  /* An answer without a message is cut, or from another program than this build's cugen-worker. */
   if (!json_is_string(json_object_get(answer, "message")))
     status = error_set(err, CUGEN_ERROR_MISSING,
                        "%s does not run commands of cugen " CUGEN_VERSION

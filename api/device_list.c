@@ -22,7 +22,8 @@ bool api_devices_are_alike(const struct found_device *a, const struct found_devi
 
 /* ---- "all" ---------------------------------------------------------------------------------- */
 
-/* Lists all GPUs. A GPU that cannot be described is an error, because the user asked for all. */
+/* Lists all GPUs of this machine. A GPU that cannot be described is an error, because the user
+   asked for all GPUs. */
 static int list_all(cugen *lib, struct device_list *out, cugen_error *err) {
   cugen_error why = {0};
   const int count = api_count_devices(lib, &cuda_device_ops, &why);
@@ -44,8 +45,8 @@ static int list_all(cugen *lib, struct device_list *out, cugen_error *err) {
 
 /* ---- Names ---------------------------------------------------------------------------------- */
 
-/* Refuses a GPU that is listed twice. The processor may be listed twice, because it has several
-   cores. */
+/* Refuses the last device of the list if it is a GPU that the list already has. The processor may
+   be listed twice, because it has several cores. */
 static int check_new(const struct device_list *list, const char *name, cugen_error *err) {
   const struct device_description *last = &list->all[list->count - 1].description;
   for (size_t i = 0; i + 1 < list->count && last->facts.is_gpu; i++)
@@ -90,7 +91,7 @@ int api_list_devices(cugen *lib, const char *text, struct device_list *out, cuge
 
 /* ---- Groups --------------------------------------------------------------------------------- */
 
-/* Returns whether device i is the first of its model in the list. */
+/* Returns whether device i is alike no earlier device of the list, so that it begins a group. */
 static bool begins_group(const struct device_list *list, size_t i) {
   size_t before = 0;
   while (before < i && !api_devices_are_alike(&list->all[before], &list->all[i])) before++;

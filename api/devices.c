@@ -18,8 +18,9 @@ bool api_prefer_present(cugen *lib, struct device_description *description) {
   return false;
 }
 
-/* Describes a processor. The records of another machine's processor are kept under its own text,
-   but the limits that a config sees are the same for all processors. */
+/* Describes the processor whose text this is. The records of another machine's processor are kept
+   under that processor's text, but the limits that a config sees are the same for all
+   processors. */
 static int describe_cpu(const cugen *lib, const char *text, struct found_device *out,
                         cugen_error *err) {
   struct device_description *device = &out->description;
@@ -47,8 +48,9 @@ static int describe_predicted(cugen *lib, const char *text, struct found_device 
   return *known ? api_check_predictable(lib, &out->description, err) : CUGEN_OK;
 }
 
-/* Finds a described device; *known: the text describes one. Without "model:" in front of the name,
-   the GPU itself is taken if it is present. */
+/* Finds a device by a described GPU's name or by the text of a GPU or processor. *known: the text
+   is one of these. Without "model:" in front of the name, the GPU itself is taken if it is
+   present. */
 static int find_described(cugen *lib, const char *text, struct found_device *out, bool *known,
                           cugen_error *err) {
   const cugen_device_name named = device_parse(text);
@@ -78,8 +80,8 @@ static int devices_find_named(cugen *lib, const char *name, struct found_device 
   return status ? status : api_describe_device(lib, out->ops, ordinal, &out->description, err);
 }
 
-/* Finds the default GPU. If a job runs several tasks on this machine, they use the visible GPUs in
-   turn. */
+/* Finds the default GPU, or the cpu device if there is no GPU. If a job runs several tasks on this
+   machine, the tasks use the visible GPUs in turn. */
 static int find_default(cugen *lib, struct found_device *out, struct text *fallback,
                         cugen_error *err) {
   cugen_error why = {0};

@@ -1,4 +1,5 @@
-/* Guesses a config from a kernel's text; see draft.h. Each guess is a comment on its line. */
+/* Guesses a config from a kernel's text; see draft.h. Each line with a guess ends in a comment that
+   says so. */
 #include "draft.h"
 
 #include <ctype.h>
@@ -29,9 +30,11 @@ struct tunable_guess {
 struct draft {
   const struct signature *in;
   api_draft *out;
-  const struct script *script; /* NULL: what the kernel's text does not tell is guessed */
-  const char *file;            /* the name without its folder; with a script, relative to it */
-  bool several;                /* kernels in the file */
+  const struct script *script; /* NULL: there is no script, and what the kernel's text does not tell
+                                  is guessed */
+  const char *file;            /* the kernel's file without its folder; with a script, relative to
+                                  the script's folder */
+  bool several;                /* the file has several kernels */
   size_t sizes[SIZES_MOST], size_count; /* indices of the parameters that are sizes */
   struct tunable_guess tunables[TUNABLES_MOST];
   size_t tunable_count;
@@ -85,7 +88,8 @@ static const char *kind_of(const struct draft *d, size_t i) {
   return "output";
 }
 
-/* Takes the kernel's name of the parameter, as far as a config can have it. */
+/* Names the parameter as the kernel does: "argument1" if the kernel has no name for it, and "my_"
+   in front of a name that a config cannot have. */
 static void draft_name(struct draft *d, size_t i) {
   char *out = d->out->parameters[i].name;
   const size_t size = sizeof d->out->parameters[i].name;
@@ -123,7 +127,7 @@ static const char *size_name(const struct draft *d, size_t i) {
   return d->size_count ? d->out->parameters[d->sizes[i]].name : "n";
 }
 
-/* Returns the index in `sizes` of the size of that name, whose case makes no difference, or -1. */
+/* Returns the index in `sizes` of the size with that name, in capitals or not; -1: none. */
 static int find_size(const struct draft *d, const char *name) {
   for (size_t i = 0; i < d->size_count; i++)
     if (strcasecmp(size_name(d, i), name) == 0) return (int)i;
@@ -163,7 +167,8 @@ static bool is_product(const struct draft *d) {
          find_size(d, "k") >= 0;
 }
 
-/* Adds the shape of a buffer: of a product's A, B or C by m, n and k; else all sizes, in order. */
+/* Adds the shape of a buffer: two of m, n and k for a product's A, B or C (buffer 0, 1 or 2), else
+   the first sizes, at most three. */
 static void add_shape(struct draft *d, size_t buffer) {
   static const char product[3][2] = {"mk", "kn", "mn"};
   text_add(&d->text, "shape = {");
@@ -261,7 +266,8 @@ static bool is_large(const struct draft *d, const struct tunable_guess *t) {
   return t->value >= 16;
 }
 
-/* The value of the text comes first, then its half, its double and four times it. */
+/* The value of the text comes first. If it is a power of two, its half, its double and four times
+   it follow, within limits. */
 static void add_values(struct draft *d, const struct tunable_guess *t) {
   const long first = t->value         ? t->value
                      : is_large(d, t) ? d->in->block_dimensions > 1 ? 16 : 128
@@ -293,7 +299,8 @@ static void add_tunables(struct draft *d) {
   text_add(&d->text, "    -- kernel, and here tunable \"X\" { 16, 32 },\n");
 }
 
-/* Returns a buffer whose elements have that type, so that the type is NAME_t; NULL: none. */
+/* Returns the name of a buffer whose elements have that type, which NAME_t then names; NULL:
+   none. */
 static const char *argument_of_type(const struct draft *d, struct source_token type) {
   for (size_t i = 0; i < d->out->parameter_count; i++)
     if (d->out->parameters[i].pointer && strlen(d->in->parameters[i].type) == type.length &&
@@ -302,8 +309,8 @@ static const char *argument_of_type(const struct draft *d, struct source_token t
   return NULL;
 }
 
-/* Names the kernel where the file has several, and the instance of a template. Returns whether a
-   type was guessed. */
+/* Appends the kernel's name and a template's arguments; nothing for the only kernel of a file if it
+   is no template. Returns whether a type was guessed. */
 static bool write_entry(const struct draft *d, struct text *out) {
   const char *between = "<";
   bool guessed = false;
@@ -369,8 +376,7 @@ static void add_extent(struct draft *d, int dimension) {
     text_addf(&d->text, "%d", d->in->block_dimensions > 1 ? 16 : 256);
 }
 
-/* Adds the tunables that seem to say how many elements a thread takes, for blocks of one dimension.
-   */
+/* For blocks of one dimension, adds the tunables that seem to be numbers of elements per thread. */
 static void add_factors(struct draft *d) {
   static const char *const parts[] = {"item", "per_thread", "coarse", "work", "unroll"};
   for (size_t i = 0; i < d->tunable_count && d->in->block_dimensions < 2; i++)
@@ -394,7 +400,8 @@ static void add_step(struct draft *d, int dimension) {
   if (factor) text_addf(&d->text, " * %.*s", (int)factor->name.length, factor->name.at);
 }
 
-/* Returns the size whose name has a word for the axis, or begins or ends with its letter. */
+/* Returns the size whose name has a word for the axis, or begins or ends with the axis' letter;
+   NULL: none. */
 static const char *size_of_axis(const struct draft *d, int dimension) {
   static const char *const words[3][2] = {{"col", "width"}, {"row", "height"}, {"depth", "depth"}};
   for (size_t i = 0; i < d->size_count; i++) {
@@ -407,7 +414,8 @@ static const char *size_of_axis(const struct draft *d, int dimension) {
   return NULL;
 }
 
-/* Returns the size that a dimension of the grid runs along: x along the last one. */
+/* Returns the size that a dimension of the grid runs along: by the sizes' names, else x along the
+   last size, y along the one before. */
 static const char *grid_size(const struct draft *d, int dimension) {
   const size_t count = d->size_count ? d->size_count : 1, back = (size_t)dimension + 1;
   const char *of_axis = draft_rank(d) > 1 ? size_of_axis(d, dimension) : NULL;
@@ -416,8 +424,8 @@ static const char *grid_size(const struct draft *d, int dimension) {
   return of_axis ? of_axis : size_name(d, back < count ? count - back : 0);
 }
 
-/* Returns whether a block takes one row or one element along the dimension: the text has blockIdx
-   there alone, or times a size. */
+/* Returns whether a block takes one row or one element along the dimension: the kernel uses
+   blockIdx there without threads, and alone or times a size. */
 static bool is_plain(const struct draft *d, int dimension) {
   const struct source_token step = d->in->grid_steps[dimension];
   char name[64];

@@ -23,7 +23,7 @@ static const char *word_of(json_t *object, const char *name) {
   return word ? word : "";
 }
 
-/* Returns why a name of the script cannot be one in a config; NULL: it can. */
+/* Returns why a config cannot use that name of the script; NULL: it can. */
 static const char *script_refuses(const char *name) {
   for (size_t i = 0; i < sizeof size_names / sizeof *size_names; i++)
     if (strcmp(name, size_names[i]) == 0) return "it is the name of a size";
@@ -77,8 +77,8 @@ static size_t exponent_length(const char *text) {
   return strncmp(text + next, "**", 2) == 0 ? next + 2 + exponent_length(text + next + 2) : at;
 }
 
-/* Sets *out to the largest (`most`) or smallest value of a tunable. Returns false if it has none,
-   or a value is no whole number. */
+/* Sets *out to the largest (`most`) or smallest value of a tunable. Returns false if the tunable
+   has no value, or one that is no whole number. */
 static bool bound_of(const struct script_tunable *tunable, bool most, int64_t *out) {
   for (size_t i = 0; i < tunable->count; i++) {
     const struct value value = tunable->values[i];
@@ -88,7 +88,8 @@ static bool bound_of(const struct script_tunable *tunable, bool most, int64_t *o
   return tunable->count > 0;
 }
 
-/* Writes a word of Python, or something in its place. Returns what it has read. */
+/* Writes the word of Python at `at`, or what a config has in its place. Returns how many characters
+   were read. */
 static size_t put_word(const struct script *s, const char *at, struct text *out) {
   size_t length = 0;
   int64_t bound = 0;
@@ -111,8 +112,8 @@ static size_t put_word(const struct script *s, const char *at, struct text *out)
   return length;
 }
 
-/* Writes Python's expression as a config has it. Quotes, != and ** differ, and the words that
-   put_word replaces. */
+/* Writes a Python expression in the syntax of configs, which differs in quotes, !=, ** and the
+   words that put_word replaces. */
 static void to_lua(const struct script *s, const char *python, struct text *out) {
   for (const char *at = python; *at;) {
     const char quote = *at == '\'' || *at == '"' ? *at : 0;
@@ -151,7 +152,7 @@ static void to_lua(const struct script *s, const char *python, struct text *out)
 /* The names that an expression may use. */
 struct script_scope {
   const struct script *script;
-  const char *variable; /* the only name in a list of Python; NULL: sizes and tunables */
+  const char *variable; /* the only name that a list's element may use; NULL: sizes and tunables */
 };
 
 /* All names get slot 0: only a list's variable is ever evaluated; other expressions are printed. */
@@ -202,7 +203,8 @@ static int add_value(struct script *s, struct script_tunable *to, struct value v
   return CUGEN_OK;
 }
 
-/* Adds the value of one element of a list, in which `variable` has a value. */
+/* Adds the value of the expression `python`, in which `variable` has the value `at`; NULL: no name
+   is known. */
 static int add_element(struct script *s, struct script_tunable *to, const char *variable,
                        int64_t at, const char *python, cugen_error *err) {
   const struct value slot = value_int(at);
@@ -419,7 +421,8 @@ static void add_to_do(struct text *out, size_t *guesses, const char *indent, con
   ++*guesses;
 }
 
-/* Adds the expression in quotes. Returns false, with nothing added, if it has no form here. */
+/* Adds the expression in quotes. Returns false, with nothing added but the reason to `why`, if a
+   config cannot have the expression. */
 static bool add_expression(const struct script *s, const char *python, struct text *out,
                            struct text *why) {
   struct text lua = {0};
@@ -449,7 +452,8 @@ void script_add_problem(const struct script *s, struct text *out, size_t *guesse
   text_add_char(out, '\n');
 }
 
-/* Adds the shape of so many elements: all sizes if their product is that many. */
+/* Adds the shape of a buffer by the argument's Size: all sizes if their product is Size, else Size
+   itself, or 1 if Size is missing or has no form in a config. */
 static void add_shape(const struct script *s, json_t *argument, int elements, struct text *out,
                       const char **said) {
   json_t *size = json_object_get(argument, "Size");
@@ -570,8 +574,8 @@ int script_check(const struct script *s, const struct signature *in, cugen_error
                    s->path, count, constants, s->entry, s->file, wanted);
 }
 
-/* Takes the script's name if a config can have it and no other argument has it, else `otherwise`,
-   the kernel's. */
+/* Returns the argument's name in the script if a config can have that name and no other argument
+   does, else `otherwise`, the name in the kernel. */
 static const char *argument_name(const struct script *s, json_t *argument, const char *otherwise) {
   const char *name = word_of(argument, "Name");
   json_t *other;
@@ -713,7 +717,7 @@ static bool add_product(const struct script *s, json_t *list, int dimension, str
   return right;
 }
 
-/* Kernel Tuner's grid: a size divided by GridDiv. */
+/* Adds an extent of Kernel Tuner's grid: a size divided by GridDiv. */
 static void add_divided(const struct script *s, int dimension, struct text *out, bool *right) {
   const char key[] = {'G', 'r', 'i', 'd', 'D', 'i', 'v', "XYZ"[dimension], '\0'};
   struct text step = {0};
@@ -743,7 +747,7 @@ static void add_grid(const struct script *s, int dimension, struct text *out, bo
   text_free(&blocks);
 }
 
-/* Returns the number of dimensions without those at the end that are 1. */
+/* Returns the number of dimensions (1 to 3) without trailing extents of 1. */
 static int dimensions(const struct script *s, const char *name) {
   json_t *extents = json_object_get(s->kernel, name);
   int count = 3;
@@ -764,7 +768,8 @@ static void end_extents(struct text *out, size_t *guesses, bool right) {
     mark(out, guesses, "an extent of the script has no form here");
 }
 
-/* Of the compiler's options only fast mathematics has a form here; the others become comments. */
+/* Of the compiler's options only fast mathematics has a form in a config. -std is dropped; any
+   other option becomes a comment. */
 static void add_options(const struct script *s, struct text *out, size_t *guesses) {
   json_t *option;
   size_t i;

@@ -1,6 +1,7 @@
 /* A tuning script in T1, the JSON in which Kernel Tuner and KTT describe what they tune
-   (kernel_tuner/schema/T1), as parts of a config. The script's expressions are Python's; one that
-   has no form in a config becomes a comment that says what is to do. */
+   (kernel_tuner/schema/T1), as parts of a config. The script's expressions are Python's. A
+   condition that has no form in a config becomes a comment that says what is to do; any other such
+   expression becomes 1, marked as a guess. */
 #ifndef API_DRAFT_SCRIPT_H
 #define API_DRAFT_SCRIPT_H
 
@@ -35,7 +36,7 @@ void script_close(struct script *script);
 /* Fails if the script's arguments cannot be the kernel's parameters. */
 int script_check(const struct script *script, const struct signature *in, cugen_error *err);
 
-/* Append parts of a config; *guesses counts the lines that are marked. */
+/* These functions append parts of a config. *guesses counts the lines marked "guess" or "to do". */
 void script_add_problem(const struct script *script, struct text *out, size_t *guesses);
 /* Sets the names and kinds of the draft's parameters, too. */
 void script_add_arguments(const struct script *script, api_draft *draft, struct text *out,

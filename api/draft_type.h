@@ -4,7 +4,8 @@
 
 #include "base/dtype.h"
 
-/* Returns the type, and of a vector such as float4 the number of its elements; NULL: unknown. */
+/* Returns the dtype of a type's name; NULL: unknown. *elements becomes the length of a vector such
+   as float4, else 1. */
 const struct dtype *draft_type(const char *type, int *elements);
 
 #endif

@@ -15,7 +15,8 @@
 
 static const char copy_config[] = "peak_copy", fma_config[] = "peak_fma";
 
-/* Returns the type in which the kernel computes: that of its first output. */
+/* Returns the type of the first output, in which the kernel is taken to compute; f32 if there is
+   none. */
 static const struct dtype *compute_dtype(cugen_kernel *k) {
   for (size_t i = 0; i < k->lookup.config->argument_count; i++) {
     cugen_argument_info info;
@@ -27,7 +28,8 @@ static const struct dtype *compute_dtype(cugen_kernel *k) {
   return &dtype_table[DTYPE_f32];
 }
 
-/* Adds the rates that were measured on the kernel's device, for multiply-adds of that type. */
+/* Adds the rates that were measured on the kernel's device, of copying and of multiply-adds of that
+   type. */
 static int explain_add_measured(cugen_kernel *k, const struct dtype *dtype, cugen_ceilings *out,
                                 cugen_error *err) {
   struct cache *cache;
@@ -98,7 +100,7 @@ static int check_resources(const cugen_resources *r, const struct device_facts *
 
 struct shared {
   int64_t fixed;
-  struct expr *more; /* the expression; NULL: none */
+  struct expr *more; /* the expression of dynamic_shared; NULL: none */
 };
 
 static struct expr_symbol explain_find_name(void *context, const char *name) {

@@ -1,12 +1,12 @@
-/* Explains a time or a size: the ceilings of a GPU, and its occupancy. */
+/* Figures that explain times: the ceilings of a GPU, and the occupancy that a kernel reaches. */
 #ifndef API_EXPLAIN_H
 #define API_EXPLAIN_H
 
 #include "source.h"
 
-/* Looks up the ceilings. The measured rates are the best records on that device of two shipped
-   configs, peak_copy, and peak_fma with this dtype. api_kernel_tune measures these configs like any
-   other. */
+/* Looks up the ceilings of the kernel's device. The measured rates are those of the best records of
+   two shipped configs on that device: peak_copy, and peak_fma with the dtype in which the kernel
+   computes. api_kernel_tune measures these configs like any other. */
 int api_kernel_ceilings(cugen_kernel *kernel, cugen_ceilings *out, cugen_error *error);
 /* Returns the dense FLOP/s of the tensor cores of the kernel's device, at its highest clock, for
    products of that type: a dtype, "tf32" or "fp8"; 0: none, or unknown. */
@@ -19,7 +19,7 @@ typedef struct cugen_occupancy {
   char arch[16];        /* "sm_90a" */
   int blocks;           /* resident blocks per multiprocessor */
   int max_threads;      /* threads that a multiprocessor can hold */
-  double fraction;      /* fraction of them that is in use */
+  double fraction;      /* fraction of max_threads that is in use */
   const char *limiter;  /* "threads", "blocks", "registers", "shared memory"; "none": not even one
                            block fits */
   int warps;            /* warps per block */

@@ -6,14 +6,14 @@
    call_bind   binds them to the same arguments
    launch      takes the current variant; a limited share of the launches takes another variant,
                between two events
-   plan_close  stores the result, as times of a kind of their own
+   plan_close  stores the result as a record timed in the way "served"
 
    Invariants:
    - A variant is launched only if it was verified for this problem on this kind of device, and only
      with arguments for which it was verified: the same buffers, aligned like the driver's, and the
      problem's own whole numbers.
-   - A launch never waits. If another thread is at work here, the current variant is launched.
-     Events are polled, not waited for.
+   - A launch never waits. If another thread is inside exploration_launch, the current variant is
+     launched. Events are polled, not waited for.
    - A launch compiles, allocates and looks up nothing. While a stream is captured nothing is
      explored. */
 #include "exploring.h"
@@ -27,12 +27,15 @@
 #include "base/system.h"
 #include "tune/tuner/explore.h"
 
-/* A variant whose record is this many times slower than the best is not explored. */
+/* A variant whose record costs more than this many times the record of the plan's own variant is
+   not explored. */
 static const double most_times = 2;
 
 enum {
-  READ_AGAIN = 4,           /* launches between two looks at a timed launch that has not ended */
-  GATHERED = 3 * RACE_MOST, /* records that are looked at, because some of them have no image */
+  READ_AGAIN = 4,           /* launches until the next look at a timed launch that has not ended, or
+                               could not be timed */
+  GATHERED = 3 * RACE_MOST, /* limit of the records that are looked at, because some of them have no
+                               image */
   ALIGNED_GPU = 256, /* alignment in bytes of memory from the driver, and of the cpu device's */
   ALIGNED_CPU = 16
 };
@@ -82,8 +85,8 @@ static int is_tuned_later(void *context, struct cache_record *record, bool *stop
   return CUGEN_OK;
 }
 
-/* Sets *out to whether this problem was measured after `best` was stored; a new record may be
-   better than what the plan used. */
+/* Sets *out to whether a correct record of this problem was measured after `best`; that record may
+   be better. */
 static int find_tuned_later(struct lookup *l, const struct best_record *best, bool *out,
                             cugen_error *err) {
   struct tuned_later later = {.than = best->record.measured_at};
@@ -252,8 +255,8 @@ static int exploring_open_all(struct lookup *l, const struct exploration_plan *p
   return CUGEN_OK;
 }
 
-/* Returns whether the plan can explore: results must be verified, and the objective must not need
-   energies, because only times are measured. */
+/* Returns whether the plan can explore: the device has timers, results must be verified, and the
+   objective must not need energies, because only times are measured. */
 static bool explores(const struct lookup *l, const struct exploration_plan *plan) {
   return config_proves(l->config) && !objective_needs_energy(l->config->objective) &&
          plan->device->ops->timer_make;
@@ -303,9 +306,9 @@ static void take_times(const struct race_runner *runner, struct cache_record *re
   record->clock_mhz = record->power_watts = 0, record->throttle[0] = '\0';
 }
 
-/* Stores the current variant. Of variants tied with it only the current one is stored, because a
-   record cannot express a tie. A cache that cannot be written is not an error: the next process
-   explores again. */
+/* Stores the current variant if the rule has settled. Of tied variants only the current one is
+   stored, because a record cannot express a tie. A cache that cannot be written is not an error:
+   the next process explores again. */
 static void exploring_store(struct exploration *e) {
   const size_t current = atomic_load(&e->current);
   struct cache *cache;
@@ -334,8 +337,8 @@ void exploration_close(struct exploration *e) {
 
 /* ---- Calls ---------------------------------------------------------------------------------- */
 
-/* Returns whether the given scalar has the value with which the variant was verified; the variant
-   may not be valid for another bound of a loop. */
+/* Returns false for a whole number other than the one with which the variant was verified: the
+   variant may not be valid for another bound of a loop. */
 static bool is_as_verified(const struct kernel_argument *a, const void *given) {
   unsigned char packed[KERNEL_STRUCT_BYTES];
   if (!given || a->absent || a->struct_bytes || a->dtype->floating) return true;
@@ -393,8 +396,8 @@ static bool exploring_take_result(struct exploration *e) {
   return true;
 }
 
-/* Handles an alternative that fails to launch. If it has a single launch, it has not run, and the
-   current variant is launched instead. */
+/* Handles an alternative that fails to launch. An alternative of a single launch has not run, so
+   the current variant is launched instead. */
 static int fail_over(struct exploration *e, size_t runner, struct call *current, void *stream,
                      int status, cugen_error *err) {
   explore_drop(&e->rule, runner);
@@ -403,7 +406,8 @@ static int fail_over(struct exploration *e, size_t runner, struct call *current,
                                                      : call_launch_on(current, stream, err);
 }
 
-/* Launches the variant that is due between two events. *timed: the launch was timed, or failed. */
+/* Launches the due variant between two events, or, if it cannot be timed, the current variant.
+   *timed: the due variant was launched, perhaps without success. */
 static int launch_timed(struct exploration *e, struct call *const *calls, struct call *current,
                         void *stream, bool *timed, cugen_error *err) {
   const struct device_ops *ops = e->device->ops;

@@ -1,4 +1,4 @@
-/* Exploration by a plan while it serves: the alternatives of its variant, and its launches. */
+/* Exploration by a plan that serves: alternatives to the plan's variant, and their launches. */
 #ifndef API_EXPLORING_H
 #define API_EXPLORING_H
 
@@ -7,8 +7,9 @@
 
 struct exploration;
 
-/* If earlier plans explored this problem, and nothing right was measured since, replaces *selection
-   by the variant that they found and sets *settled. */
+/* If the selection is CUGEN_PLAN_EXACT, earlier plans explored the problem, and no correct record
+   of the problem is newer, replaces *selection by the variant that those plans found and sets
+   *settled. */
 int exploration_recall(struct lookup *lookup, const cugen_outputs *outputs,
                        struct selection *selection, bool *settled, cugen_error *err);
 
@@ -24,12 +25,12 @@ struct exploration_plan {
 };
 int exploration_open(struct lookup *lookup, const struct exploration_plan *plan,
                      struct exploration **out, cugen_error *err);
-/* Stores what was found out, and frees the exploration. */
+/* Stores the variant on which the exploration settled, if it did, and frees the exploration. */
 void exploration_close(struct exploration *exploration);
 
 /* Binds the alternatives into calls[1] and following; calls has RACE_MOST entries, and calls[0] is
-   the plan's own call. An alternative that cannot take the arguments gets NULL. memory: of each
-   argument, as for call_bind. */
+   the plan's own call. An alternative that cannot take the arguments gets NULL. memory: as for
+   call_bind, for each argument. */
 void exploration_bind(struct exploration *exploration, const struct memory *memory,
                       struct call **calls);
 void exploration_unbind(struct call **calls);

@@ -6,7 +6,7 @@
 #include "lookup.h"
 #include "runtime/model/described.h"
 
-/* Returns the name of a fact among these bits that is not known; NULL: all are known. */
+/* Returns the name of a fact in the set of bits `facts` that is not known; NULL: all are known. */
 static const char *unknown_fact(const struct device_description *device, uint32_t facts) {
   for (int i = 0; i < DEVICE_FACT_COUNT; i++)
     if (facts >> i & 1 && !described_knows(device, (enum device_fact)i))

@@ -280,7 +280,8 @@ static int api_failures_mark(struct failures *f, struct cache_record *record, cu
   free(record->reason);
   record->reason = reason;
   record->outcome = failed->outcome;
-  status = api_judge(f->lookup, record, &judgement, err); /* judged as a verdict */
+  status = api_judge(f->lookup, record, &judgement, err); /* judged again, because the hashes of a
+                                                             failure are others */
   if (status) return status;
   record->hash = judgement.now.hash; /* the variant is wrong as it is now, whatever it was verified
                                         against */
@@ -290,8 +291,8 @@ static int api_failures_mark(struct failures *f, struct cache_record *record, cu
   return CUGEN_OK;
 }
 
-/* Returns whether the other record of the variant says more, or says as much and comes from this
-   config file. */
+/* Returns whether `other`, a record of the same variant, says at least as much as `record`: a
+   failure says most, then a prediction with a verdict. */
 static bool says_more(const struct cache_record *other, const struct cache_record *record) {
   const bool failed = record->outcome != CUGEN_OUTCOME_OK,
              other_failed = other->outcome != CUGEN_OUTCOME_OK;
@@ -299,8 +300,8 @@ static bool says_more(const struct cache_record *other, const struct cache_recor
   return (other->verdict != CACHE_NOT_RUN) >= (record->verdict != CACHE_NOT_RUN);
 }
 
-/* Returns whether the record is another file's prediction of a kernel for which this file has a
-   prediction. */
+/* Returns whether the record comes from another config file, and this file has a prediction of the
+   variant that says at least as much. */
 static bool is_told_twice(const struct cache_record *records, size_t count,
                           const struct cache_record *record) {
   for (size_t i = 0; i < count && record->elsewhere; i++)

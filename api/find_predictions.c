@@ -1,12 +1,12 @@
-/* Decides which predictions a look-up finds: those made from its device's description or, for a GPU
-   known only by its text, the latest. */
+/* Decides which predictions a look-up finds: those made from the description of the look-up's
+   device or, for a GPU known only by its text, the latest. */
 #include <string.h>
 
 #include "lookup.h"
 
 /* Returns the latest options of predictions with the key's device, config and problem that differ
-   from the key's options only in the figures; NULL: there are none. A key without a problem means
-   any. */
+   from the key's options only in the figures; NULL: there are none. A key with an empty problem
+   means any problem. */
 static const char *find_figures(const struct cache_key *key, const struct cache_space *spaces,
                                 size_t count) {
   const struct cache_space *found = NULL;

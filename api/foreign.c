@@ -4,7 +4,8 @@
        "problem": { "M": "arg_m", "N": 1024 },
        "tunables": { "tile": "MWG", "rows": "MWG / MDIMC", "order": "'rows'" } }
 
-   Its values are expressions over the names of the foreign parameters, or constants. */
+   The values of "where", "problem" and "tunables" are constants, or expressions over the names of
+   the other autotuner's parameters. */
 #include "foreign.h"
 
 #include <errno.h>
@@ -20,7 +21,8 @@
 #include "lookup.h"
 
 enum { SUGGESTIONS_OF_A_PROBLEM = 32 };
-#define UNKNOWN_SECONDS 1 /* a record needs a time; of suggestions, only its order counts */
+/* Stored for a result without a time, because suggestions are ordered by time. */
+#define UNKNOWN_SECONDS 1
 
 /* ---- The map -------------------------------------------------------------------------------- */
 
@@ -28,7 +30,7 @@ enum { SUGGESTIONS_OF_A_PROBLEM = 32 };
 struct foreign_names {
   char **all;
   size_t count;
-  bool failed; /* no memory */
+  bool failed; /* memory is out */
 };
 
 /* What the map gives to a setting of the problem or to a tunable. */
@@ -49,7 +51,7 @@ struct foreign_map {
   size_t problem_count;
 };
 
-/* A name that is not known yet is one of the file's parameters. */
+/* Adds an unknown name, because any name may be a parameter in the file of results. */
 static struct expr_symbol foreign_find(void *context, const char *name) {
   struct foreign_names *names = context;
   size_t at = 0;
@@ -236,7 +238,7 @@ struct suggesting {
   api_suggested *out;
 };
 
-/* A word that is a number counts as one, because some forms write numbers as words. */
+/* A text that is a number counts as that number, because some forms write numbers as texts. */
 static struct value value_of(json_t *parameter) {
   const char *word = json_string_value(parameter);
   char *end = NULL;
@@ -270,7 +272,7 @@ static int check_parameter(const struct suggesting *s, size_t at, json_t *parame
 }
 
 /* Sets *meant to whether the map's `where` admits the result. Only the parameters that `where`
-   reads must exist, because results of another kind may lack the others. */
+   reads must exist, because results of another kind may lack further parameters. */
 static int is_meant(const struct suggesting *s, json_t *parameters, bool *meant, cugen_error *err) {
   size_t count = 0;
   const int *slots = s->map.where ? expr_slots(s->map.where, &count) : NULL;
@@ -303,7 +305,7 @@ static void unmatched(struct suggesting *s, const char *why) {
   if (!s->why.length) text_add(&s->why, why);
 }
 
-/* Appends " name=value"; false if the tunable does not have the value, which is then noted. */
+/* Appends " name=value". Returns false, with the reason noted, if the tunable has no such value. */
 static bool add_tunable(struct suggesting *s, size_t at, struct text *variant) {
   const struct config_tunable *tunable = &s->map.implementation->tunables[at];
   struct value value;
@@ -323,7 +325,8 @@ static bool add_tunable(struct suggesting *s, size_t at, struct text *variant) {
   return false;
 }
 
-/* Prints the problem as the keys of records have it; *known false: it is none of the config's. */
+/* Prints the problem as the keys of records have it; *known false: the config has no such
+   problem. */
 static int print_problem(struct suggesting *s, struct text *out, bool *known, cugen_error *err) {
   const struct config *config = s->map.opened.config;
   struct text words = {0};

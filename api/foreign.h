@@ -1,7 +1,7 @@
-/* Results of other autotuners as suggestions: variants with which `tune` begins (priors.h), and
-   that nothing else takes. foreign.c reads a file of results, by a map of names, and stores what it
-   suggests in the cache, under a key that no look-up of measurements or predictions has;
-   foreign_forms.c reads the forms of such files. */
+/* Results of other autotuners as suggestions: variants with which tuning begins (priors.h), and
+   which plans, exports and the like ignore. foreign.c reads a file of results, by a map of names,
+   and stores the suggestions in the cache, under a key that no look-up of measurements or
+   predictions has; foreign_forms.c reads the forms of such files. */
 #ifndef API_FOREIGN_H
 #define API_FOREIGN_H
 
@@ -14,8 +14,8 @@
 #define FOREIGN_DEVICE  "other autotuners"
 #define FOREIGN_OPTIONS "suggested"
 
-/* Imports the file by the map. All of it or nothing is stored. CUGEN_ERROR_USAGE: a file has an
-   unknown form, the map is wrong, or no result is a variant of the config. */
+/* Imports the file of results by the map. All suggestions or none are stored. CUGEN_ERROR_USAGE: a
+   file has an unknown form, the map is wrong, or no result is a variant of the config. */
 int api_foreign_import(cugen *lib, struct cache *cache, const char *path, const char *map,
                        api_suggested *out, cugen_error *err);
 

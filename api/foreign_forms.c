@@ -1,6 +1,6 @@
-/* The forms of other autotuners' files of results; see foreign.h. Each is JSON and becomes the same
-   thing: objects of parameters with a time. Facts of the whole file, such as the device, are
-   parameters of each result, so that a map can ask for them. */
+/* The forms of other autotuners' files of results; see foreign.h. Each form is JSON, and each
+   result in it becomes an object of parameters with a time. Facts of the whole file, such as the
+   device, become parameters of each result, so that a map can test them. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,7 +85,7 @@ static bool is_t4(json_t *root) {
           json_is_object(json_object_get(json_array_get(results, 0), "configuration")));
 }
 
-/* Returns the seconds of a unit; 0: it is unknown. */
+/* Returns the seconds of a unit, of a millisecond if the unit is missing; 0: unknown. */
 static double unit_seconds(const char *unit) {
   static const struct {
     const char *name;
@@ -100,7 +100,7 @@ static double unit_seconds(const char *unit) {
   return 0;
 }
 
-/* *seconds < 0: the result is of no use. */
+/* *seconds < 0: the result failed, or has no time. */
 static int t4_seconds(const struct forms *f, json_t *result, double *seconds) {
   const char *invalidity = json_string_value(json_object_get(result, "invalidity"));
   size_t i;

@@ -11,7 +11,7 @@
 #include "runtime/devices.h"
 #include "tune/worker/worker.h"
 
-/* More compilers are started when needed: the first result needs about ten compiles. */
+/* Limit of the compilers that start in advance: the first result needs about ten compiles. */
 enum { MOST_PREPARED = 16 };
 
 void api_expect_tuning(cugen *lib, int threads) {
@@ -39,7 +39,7 @@ static void gpus_list_gpus(cugen *lib) {
     worker_close(worker);
 }
 
-/* Returns the number of listed GPUs. */
+/* Returns the number of GPUs that the worker lists; 0: this process has to ask the driver. */
 static int listed(cugen *lib, const struct device_ops *ops) {
   if (!lib->prepared || ops != &cuda_device_ops) return 0;
   pthread_mutex_lock(&lib->lock);

@@ -86,7 +86,7 @@ static json_t *baseline_json(const cugen_baseline_result *b) {
 #define SHOW_OUTCOME(of, value)  json_string(outcome_name((int)(value)))
 #define SHOW_KNOWN(of, value)    json_known(value)
 #define SHOW_ID(of, value)       json_known_integer(value)
-/* Times mean something only of a variant that ran and was right. */
+/* Only a correct variant has times that mean something. */
 #define IF_OK(of, json)          ((of)->outcome == CUGEN_OUTCOME_OK ? (json) : json_null())
 #define SHOW_TIMED(of, value)    IF_OK(of, json_number(value))
 #define SHOW_RATIO(of, value)    IF_OK(of, json_known(value))
@@ -109,7 +109,7 @@ static void add_derived(json_t *object, const cugen_record *r) {
            {"static_shared_bytes", SHOW_RESOURCE(r, r->shared_bytes - r->dynamic_shared_bytes)});
 }
 
-/* A field that is not shown has no name. */
+/* An empty name marks a field that is not shown. */
 static void set_shown(json_t *object, const char *name, json_t *value) {
   if (*name) json_object_set_new(object, name, value);
 }

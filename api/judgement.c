@@ -21,9 +21,9 @@ static void judgement_compare(const struct cache_record *record, const struct ke
 
 /* Returns whether the record has the verdict of a verified prediction. The verdict is about the
    sizes on which the prediction was verified, and these sizes follow from the config's rules: a
-   variant that was wrong on a size that no rule excluded may be right once a rule excludes it. So
-   the hashes of a verdict cover the rules. A prediction without a verdict does not depend on
-   rules. */
+   variant that was wrong on a size that no rule excluded may be right once a rule excludes that
+   size. So the hashes of a verdict cover the rules. A prediction without a verdict does not depend
+   on rules. */
 static bool has_verdict(const struct cache_record *record) {
   return record->verdict != CACHE_NOT_RUN || cache_record_is_refuted(record);
 }
@@ -70,8 +70,8 @@ static int judgement_judge(struct lookup *l, const struct cache_record *record, 
   out->order = cache_record_order(record, index, l->config->objective);
   status = lookup_expand(l, index, spec, &out->why);
   if (status == CUGEN_ERROR_MEMORY) return error_memory(err);
-  /* A launch that the config describes but no device accepts has no source. Its record is valid as
-     long as the reason is the same. */
+  /* A launch that the config describes but no device accepts has no source. A record of such a
+     launch is valid as long as the reason is the same. */
   struct hash refusal = {""};
   bool refused = expand_refuses(status) && record->outcome == CUGEN_OUTCOME_LAUNCH;
   if (refused) refusal = candidate_refusal(record->variant, out->why.message);
@@ -95,7 +95,7 @@ int api_judge(struct lookup *l, const struct cache_record *record, struct judgem
   return api_judge_as(l, l->predicted, record, out, err);
 }
 
-/* A verdict also depends on the reference and tolerances of the verification. */
+/* Drops a verdict whose verification had another reference or other tolerances. */
 int api_check_current(struct lookup *l, bool predicted, struct cache_record *record, bool *current,
                       struct kernel_spec *spec, cugen_error *err) {
   struct judgement judgement;

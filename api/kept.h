@@ -1,6 +1,6 @@
-/* The last result that a public function handed out. It stays until the next call of the function,
-   or until the handle that keeps it is closed. A handle has a struct kept for each such function
-   and does not know the type of the data. */
+/* The last result that a public function handed out. The result stays until the next call of the
+   function, or until its handle is closed. A handle has a struct kept for each such function and
+   does not know the type of the data. */
 #ifndef API_KEPT_H
 #define API_KEPT_H
 

@@ -1,4 +1,4 @@
-/* Kernels: a config for one problem on one device; its space and arguments. */
+/* Kernels: a config for one problem on one device, with the space and the arguments. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,7 +73,7 @@ static int kernel_choose_arch(struct lookup *l, cugen_error *err) {
   return CUGEN_OK;
 }
 
-/* Refuses two settings of one name, of which the last would silently win. */
+/* Refuses two different settings of one name, of which the last would silently win. */
 static int check_once(const char *const *settings, size_t count, cugen_error *err) {
   for (size_t i = 0; i < count; i++)
     for (size_t k = 0; k < i; k++) {
@@ -366,8 +366,7 @@ static void clear_space(void *data) {
   free(listed->restrictions);
 }
 
-/* Limits and filters that remove nothing are not listed, because they would only hide the
-   others. */
+/* Limits, filters and heuristics that remove nothing are not listed, to keep the list short. */
 static bool list_restrictions(const struct space_implementation *of, struct listed_space *to,
                               size_t *count) {
   bool good = true;
@@ -441,8 +440,8 @@ size_t cugen_kernel_arguments(const cugen_kernel *k) {
   return k ? k->lookup.config->argument_count : 0;
 }
 
-/* Evaluates the slots with the values of a valid variant (the first, for what holds for all
-   variants). *out is NULL if no variant is valid. */
+/* Fills in the slots for a valid variant; index 0 serves for what holds for all variants. *out is
+   NULL if no variant is valid. */
 static int open_slots(struct lookup *l, uint64_t index, struct value **out, cugen_error *err) {
   int status = lookup_space(l, err);
   *out = NULL;
@@ -491,7 +490,7 @@ int cugen_kernel_argument(cugen_kernel const *kernel, size_t index, cugen_argume
   int status = api_arguments(k, 0, arguments, error);
   if (status) return status;
   const struct config_data *data = &k->lookup.config->arguments[index].data;
-  /* outlives `arguments` */
+  /* a copy that outlives `arguments` */
   memcpy(k->layouts[index], arguments[index].layout, LAYOUT_WORD);
   kernel_argument_info(&arguments[index], out);
   if (*k->layouts[index]) out->layout = k->layouts[index];

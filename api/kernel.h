@@ -11,8 +11,8 @@ const char *api_kernel_summary(const cugen_kernel *kernel);
 /* The problem for a reader: defaults are left out unless they are numbers or element types. */
 const char *api_kernel_problem_short(const cugen_kernel *kernel);
 /* The values that a setting of the problem may have, separated by blanks, the default first: "f32
-   f64 f16". "" if any value of the default's type is allowed, or no parameter has that name. Valid
-   until the next call. */
+   f64 f16". "" if any value of the default's type is allowed, or no parameter has that name. The
+   text lives until the next call of this function. */
 const char *api_kernel_problem_values(cugen_kernel *kernel, const char *name);
 /* The config's problems { } by index: "M=64,256 N=4096" means all combinations of the values. NULL:
    there are no more. */
@@ -22,10 +22,10 @@ const char *api_kernel_problem_set(const cugen_kernel *kernel, size_t index);
 const char *api_kernel_policy(const cugen_kernel *kernel);
 /* Returns whether the policy is to use the portfolio that was learnt. */
 int api_kernel_takes_portfolio(const cugen_kernel *kernel);
-/* The objective by which variants are ranked; for NULL: time. */
+/* The kind of objective by which variants are ranked; time for a NULL kernel. */
 enum objective_kind api_kernel_objective(const cugen_kernel *kernel);
-/* The objective as the user gave it, a word or an expression, such as "energy" or "flops /
-   energy". */
+/* The objective as the options or the config give it, a word or an expression, such as "energy" or
+   "flops / energy". */
 const char *api_kernel_objective_text(const cugen_kernel *kernel);
 /* Returns whether the objective depends on energy, so that records without an energy come last. */
 int api_kernel_needs_energy(const cugen_kernel *kernel);
@@ -47,7 +47,7 @@ int api_kernel_has_check(const cugen_kernel *kernel);
 /* Makes the kernel's records predictions of the model (docs/model.md) for its device from now on.
    Predictions are kept apart from measurements: a look-up of one kind never finds the other. For a
    described device api_kernel_tune calls this function itself. CUGEN_ERROR_USAGE: the device is the
-   cpu device, or a GPU of which too little is known. */
+   cpu device, or a GPU of which too little is known or for which NVRTC cannot compile. */
 int api_kernel_use_predictions(cugen_kernel *kernel, cugen_error *error);
 /* Returns whether api_kernel_use_predictions would succeed. */
 int api_kernel_predictable(cugen_kernel *kernel);
@@ -86,9 +86,9 @@ typedef struct cugen_implementation_info {
   uint64_t cartesian, valid;
 } cugen_implementation_info;
 
-/* A restriction of the space. It is tried as soon as its names are bound. removed counts the
-   combinations that this restriction was the first to remove: cartesian = valid + the sum of all
-   removed. Limits, filters and heuristics are listed only if they removed something. */
+/* A restriction of the space. A restriction is evaluated as soon as the names in it have values.
+   removed counts the combinations that it was the first to remove: cartesian = valid + the sum of
+   all removed. Limits, filters and heuristics are listed only if they removed something. */
 typedef struct cugen_restriction_info {
   const char *implementation;
   const char *text;
@@ -98,7 +98,6 @@ typedef struct cugen_restriction_info {
   cugen_restriction_kind kind;
 } cugen_restriction_info;
 
-/* The space. */
 typedef struct cugen_space_info {
   uint64_t cartesian; /* combinations of all tunables, over all implementations */
   uint64_t valid;     /* combinations that satisfy every restriction */

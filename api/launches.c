@@ -66,7 +66,7 @@ static int launches_add(struct launches *launches, const struct kernel_launch *l
   const char *source = launches->spec.source;
   info.times = times;
   if (source && library_call_is(source, strlen(source)))
-    info.grid[0] = info.block[0] = 0; /* the library chooses them */
+    info.grid[0] = info.block[0] = 0; /* the library chooses grid and block */
   if (launches->count && alike(&launches->list[launches->count - 1], &info)) {
     launches->list[launches->count - 1].times += times;
     free(passes);

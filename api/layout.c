@@ -10,7 +10,7 @@
 
 struct api_layouts {
   struct kernel_spec spec;
-  struct text variant, words; /* words: those of all layouts, each with its zero */
+  struct text variant, words; /* words: the words of all layouts, each ended by a NUL */
   api_array *arrays;
   struct layout_map *maps;
   size_t count;
@@ -18,8 +18,8 @@ struct api_layouts {
 
 /* ---- Arrays --------------------------------------------------------------------------------- */
 
-/* `layout` holds the offset of the word in `words` until layouts_fill knows where that text lies.
-   */
+/* `layout` holds the word's offset in `words` until layouts_fill has all words, because their text
+   may still move. */
 static void layouts_add_shared(struct api_layouts *l, const struct layout_array *array) {
   api_array *out = &l->arrays[l->count];
   *out = (api_array){.name = array->name,

@@ -1,5 +1,5 @@
 /* Where the arrays of a variant lie: arguments and shared arrays, the offsets of their elements,
-   and what an access of a warp touches of them, from the declarations alone. */
+   and what a warp's access touches of the arrays, computed from the declarations alone. */
 #ifndef API_LAYOUT_H
 #define API_LAYOUT_H
 
@@ -26,16 +26,16 @@ typedef struct api_access {
   int sectors; /* global memory: sectors of 32 bytes; 0 for shared memory */
   int passes;  /* shared memory: passes over the banks; 0 for global memory */
   int least;   /* the fewest sectors or passes that so many bytes need */
-  /* The layout without a swizzle whose padding is the least with the fewest passes, "row+1", and
-     these; "" where padding does not help. */
+  /* padded: the layout without a swizzle and with the least padding that gives the fewest passes,
+     "row+1"; "": padding does not help. padded_passes: the passes with that layout. */
   char padded[64];
   int padded_passes;
 } api_access;
 
 struct api_layouts;
 
-/* Finds the arrays of a variant (a text as for cugen_kernel_source). *name becomes the variant's
-   full text. The strings live until api_layouts_close. */
+/* Finds the arrays of a variant (a text as for cugen_kernel_source). api_layouts_variant returns
+   the variant's full text. All strings live until api_layouts_close. */
 int api_layouts_open(cugen_kernel *kernel, const char *variant, struct api_layouts **out,
                      cugen_error *error);
 void api_layouts_close(struct api_layouts *layouts);
@@ -49,7 +49,8 @@ int64_t api_layouts_offset(const struct api_layouts *layouts, size_t array, cons
 /* Counts one access of a warp. access: "row" (lanes along the last index), "col" (along the one
    before it), "ldmatrix" (four matrices of 8 x 16 bytes), or an expression of `lane` for each
    index, "lane // 4, lane % 4 * 2". bytes: of each lane's access; 0: an element, 16 for ldmatrix.
-   CUGEN_ERROR_USAGE: the access is none, or the layout does not keep so many bytes together. */
+   CUGEN_ERROR_USAGE: `access` is none of these, or the layout does not keep the bytes of a lane
+   together and aligned. */
 int api_layouts_access(const struct api_layouts *layouts, size_t array, const char *access,
                        int bytes, api_access *out, cugen_error *error);
 

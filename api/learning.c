@@ -12,7 +12,8 @@
 enum {
   USUAL_MOST = 8,     /* kernels of a portfolio, where the options do not say */
   MOST_COLUMNS = 768, /* variants among which learning chooses */
-  MOST_PASSES = 16 /* beginnings, because each stale record among the chosen ones needs another */
+  MOST_PASSES = 16 /* limit of attempts, because a stale record of a chosen variant makes learning
+                      begin again */
 };
 
 /* An unknown value is 0 in public structs and NAN inside. */
@@ -34,7 +35,8 @@ static int learning_by_nearness(const void *a, const void *b) {
   return (x->variant > y->variant) - (x->variant < y->variant);
 }
 
-/* Returns the variants that are near the best of most problems; the caller frees them. */
+/* Returns up to MOST_COLUMNS variants within 1.5 times the best, those near the best of most
+   problems first; the caller frees the array. */
 static size_t *learning_choose_columns(const struct portfolio_data *data, size_t *count,
                                        cugen_error *err) {
   const double near = 1.5;
@@ -145,8 +147,8 @@ static int learning_learn(struct portfolio_data *data, size_t most, struct portf
   return status;
 }
 
-/* Returns an entry of the variant: at a problem that it serves, else at any problem. NULL: there is
-   none. */
+/* Returns an entry of the variant: for a problem that the variant serves, else for any problem.
+   NULL: there is none. */
 static const struct portfolio_entry *learning_find_proof(const struct portfolio_data *data,
                                                          const struct portfolio_learnt *l,
                                                          size_t choice, size_t variant) {
@@ -232,8 +234,7 @@ static int describe_problems(struct portfolio_holding *from, const struct portfo
   return CUGEN_OK;
 }
 
-/* Computes, for each variant, the geometric mean and the maximum of the losses of the problems that
-   it serves. */
+/* Computes for each variant the geometric mean and the maximum of the losses of its problems. */
 static void learning_sum_losses(struct portfolio_holding *from) {
   for (size_t i = 0; i < from->body.count; i++) {
     double sum = 0, worst = 0;
@@ -261,7 +262,8 @@ struct remains {
   size_t stale, failed, worthless;
 };
 
-/* If a row has a best record, that record is current. */
+/* `best` of a row is set only if that record is current; a row with a best record but no portfolio
+   therefore has worthless costs. */
 static struct remains count_remains(const struct portfolio_data *data) {
   struct remains remains = {0};
   for (size_t i = 0; i < data->entry_count; i++) {

@@ -27,8 +27,10 @@ typedef struct cugen_portfolio {
   const char *rule;
   const cugen_portfolio_variant *variants;
   size_t variant_count;
-  size_t problems;                        /* number of problems from which it was learnt */
-  double mean, worst;                     /* their mean and largest loss, as factors; 0: unknown */
+  size_t problems;                        /* number of problems from which the portfolio was
+                                             learnt */
+  double mean, worst;                     /* mean and largest loss of these problems, as factors; 0:
+                                             unknown */
   double held_out_mean, held_out_worst;   /* the losses to expect for other sizes, by cross-
                                              validation */
   int64_t learnt_at;                      /* seconds since the epoch */
@@ -41,7 +43,7 @@ typedef struct cugen_portfolio {
   /* Number of compiled kernels among the variants: variants of one kernel differ in launch
      parameters or in the grid. 0: unknown. */
   size_t kernels;
-  size_t missed;          /* problems that none of its variants serves; the losses leave them out */
+  size_t missed;          /* problems that no variant serves; the losses leave them out */
   size_t held_out_missed; /* api_kernels_learn: problems that a portfolio learnt from the others
                              would not serve; else 0 */
 } cugen_portfolio;
@@ -55,12 +57,13 @@ typedef struct cugen_learn_options {
 } cugen_learn_options;
 
 /* Learns a portfolio for each class of the kernels' problems from their records, and stores it in
-   place of an earlier one. Nothing is measured, and the device need not be present;
+   place of an earlier one for the class. Nothing is measured, and the device need not be present;
    cugen_tune_options.portfolio makes the measurements that learning needs. The kernels are of one
    config and library. *out has an element for each class, except classes without a current correct
-   record (api_kernel_unlearnt), and lives until the next call on the first kernel. If the first
-   kernel has a filter (api_kernel_filter), records of other variants are left out.
-   CUGEN_ERROR_USAGE: there is no problem, or none has a correct variant. */
+   record (api_kernel_unlearnt), and lives until the next call on the first kernel. Records of
+   variants that the first kernel's filter (api_kernel_filter) excludes are left out.
+   CUGEN_ERROR_USAGE: there is no problem, none has a correct variant, `most` is too large, or the
+   kernels differ in config or library. */
 int api_kernels_learn(cugen_kernel *const *kernels, size_t count,
                       const cugen_learn_options *options, const cugen_portfolio **out,
                       size_t *portfolios, cugen_error *error);
@@ -70,13 +73,13 @@ int api_kernels_learn(cugen_kernel *const *kernels, size_t count,
    NULL: there are no more. */
 const char *api_kernel_unlearnt(const cugen_kernel *kernel, size_t index);
 
-/* Lists the portfolios that a plan for the kernel would use, in that order: those of its class,
-   device and options. *out lives until the next call. */
+/* Lists the portfolios that a plan for the kernel would use, in that order: those of the kernel's
+   class, device and options. *out lives until the next call. */
 int api_kernel_portfolios(cugen_kernel *kernel, const cugen_portfolio **out, size_t *count,
                           cugen_error *error);
 
-/* Lists all portfolios that the filter selects (NULL: all); its problem is compared with the class.
-   *out lives until the next call. */
+/* Lists all portfolios that the filter selects (NULL: all); the filter's problem is compared with
+   the class. *out lives until the next call. */
 int api_cache_portfolios(cugen *lib, const cugen_cache_filter *filter, const cugen_portfolio **out,
                          size_t *count, cugen_error *error);
 

@@ -34,8 +34,8 @@ int api_size(const char *type, const char *init, size_t got, size_t want, cugen_
 
 /* ---- Opening -------------------------------------------------------------------------------- */
 
-/* Takes an option, else the variable of the environment, else nothing. The library reads the
-   environment only while it opens. */
+/* Takes an option, or if the option is NULL the variable of the environment; an empty text counts
+   as nothing. These variables are read only when the library opens. */
 static int library_take(char **to, const char *option, const char *variable) {
   const char *from = option ? option : variable ? getenv(variable) : NULL;
   *to = from && *from ? strdup(from) : NULL;
@@ -98,8 +98,8 @@ static int library_check_folders(const cugen *lib, cugen_error *err) {
   return CUGEN_OK;
 }
 
-/* Checks the objective's text. Whether a config has the work that the objective needs is checked
-   when the config is opened. */
+/* Checks the texts of objective and prefer. Opening a config checks whether the config has the work
+   that the objective needs. */
 static int library_check_objective(cugen *lib, cugen_error *err) {
   const char *option = "objective";
   struct objective *objective = NULL;
@@ -117,7 +117,8 @@ static int library_check_objective(cugen *lib, cugen_error *err) {
   return status;
 }
 
-/* Takes the worker option; "none" means that no process may be started. */
+/* Takes the worker option, or searches for the program. "none" means that no process may be
+   started. */
 static int take_worker(cugen *lib, cugen_error *err) {
   if (!lib->worker) return api_find_worker(&lib->worker, &lib->worker_places, err);
   if (strcmp(lib->worker, "none") != 0) return CUGEN_OK;

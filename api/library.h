@@ -1,4 +1,5 @@
-/* The library's handle, and the checks at the beginning of every public function. */
+/* The library's handle, the checks at the beginning of every public function, and what api/ asks of
+   the library. */
 #ifndef API_LIBRARY_H
 #define API_LIBRARY_H
 
@@ -14,7 +15,7 @@
 struct capture;
 
 /* The options that are strings: the member of struct cugen, the field of cugen_options, and the
-   variable that names it if the option is not given. */
+   environment's variable that is used if the field is NULL. */
 #define LIBRARY_STRINGS(X)                                                                         \
   X(device, device, "CUGEN_DEVICE")                                                                \
   X(arch, arch, NULL)                                                                              \
@@ -53,23 +54,23 @@ struct cugen {
   struct device_description *gpus; /* the GPUs that the worker listed; protected by the lock */
   int gpu_count;                   /* 0: not listed yet, or without success */
   bool gpus_asked;
-  struct worker *_Atomic looked; /* the worker that listed the GPUs, until a tuning takes it;
-                                      NULL: none */
+  struct worker *_Atomic looked; /* the worker that listed the GPUs, until a tuning takes it; NULL:
+                                    none */
   struct compilers *compilers;   /* NULL: there is no worker program, so NVRTC runs in this
-                                      process */
+                                    process */
   struct cache *cache;           /* opened on first use; protected by the lock */
-  struct cache *nothing;         /* empty cache for readers while there is no file; opened on
-                                      first use */
+  struct cache *nothing;         /* empty cache for readers while there is no file; opened on first
+                                    use */
   struct kept_images *with_ptx;  /* compiled images of predicted variants, with their PTX */
-  struct cache *images;          /* images of references and other kernels that many runs share;
-                                      in memory, opened on first use */
+  struct cache *images;          /* images of references and other kernels that many runs share; in
+                                    memory, opened on first use */
   pthread_mutex_t lock;          /* protects the listed GPUs, the caches and the models, because
-                                      kernels of one library may be used by several threads */
+                                    kernels of one library may be used by several threads */
   struct gpu_model *models;      /* the described GPUs; loaded on first use, protected by the
-                                      lock */
+                                    lock */
   size_t model_count;
-  struct text where, why;                /* texts that api_where or cugen_where, and cugen_devices
-                                            handed out */
+  struct text where, why;                /* where: text that api_where or cugen_where handed out;
+                                            why: cugen_devices */
   struct text json;                      /* text that cugen_cache_import or cugen_command handed
                                             out */
   struct text group;                     /* text that api_device_group handed out */
@@ -106,8 +107,8 @@ int api_images(cugen *lib, struct cache **out, cugen_error *err);
 bool api_cache_is_missing(const cugen *lib);
 void api_device_info(const struct cugen *lib, const struct device_description *from,
                      cugen_device_info *out);
-/* Returns the version of NVRTC, or 0. NVRTC is loaded for it only if the files beside it do not
-   tell. */
+/* Returns the version of NVRTC, or 0. NVRTC is loaded only if the files beside it do not tell the
+   version. */
 int api_nvrtc_version(const cugen *lib);
 /* The stop callback for walks of a space. */
 struct space_stop api_stop(cugen *lib);
@@ -122,8 +123,8 @@ int api_describe_device(cugen *lib, const struct device_ops *ops, int ordinal,
 
 /* ---- models.c ------------------------------------------------------------------------------- */
 
-/* Finds the description of a fingerprint or architecture. A GPU that is described in full has all
-   its facts. */
+/* Finds the description of a fingerprint or architecture: that of the described GPU with this
+   fingerprint, or else what follows from the text alone. Returns false if nothing is known. */
 bool api_described(cugen *lib, const char *text, struct device_description *out);
 /* Finds the description by the name behind "model:". */
 int api_model(const cugen *lib, const char *name, struct device_description *out, cugen_error *err);

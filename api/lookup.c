@@ -1,4 +1,4 @@
-/* Look-ups: a config for one problem on one device, with its space, its sources, and the key of its
+/* Look-ups: a config for one problem on one device, with the space, the sources, and the key of the
    records. */
 #include "lookup.h"
 
@@ -14,8 +14,8 @@
 
 /* ---- The config ----------------------------------------------------------------------------- */
 
-/* The origin of a config: the real path of a file, so that its records stay together under all
-   names of the file; the name of a config that is in memory or shipped. */
+/* The origin of a config file is its real path, so that records stay together under all names of
+   the file. That of a config in memory or shipped is "memory:" or "shipped:" and the name. */
 int api_origin(const struct sources *sources, const struct config *config, struct text *out,
                cugen_error *err) {
   const bool memory = sources_holds(sources->files, config->path);
@@ -26,7 +26,7 @@ int api_origin(const struct sources *sources, const struct config *config, struc
   return out->failed ? error_memory(err) : CUGEN_OK;
 }
 
-/* Applies the library's options, which precede the config. */
+/* Applies the library's options objective and prefer, which precede the config. */
 static int take_objective(const cugen *lib, struct config *config, cugen_error *err) {
   int status = lib->objective ? config_set_objective(config, lib->objective, err) : CUGEN_OK;
   if (status)
@@ -156,7 +156,7 @@ int lookup_use_predictions(struct lookup *l, cugen_error *err) {
   status = api_key_predictions(l->lib, &l->device, l->lib->arch ? l->lib->arch : l->device.arch,
                                &l->predictions, err);
   l->predicted = !status;
-  if (l->predicted) lookup_drop_libraries(l); /* no model knows their time */
+  if (l->predicted) lookup_drop_libraries(l); /* the model cannot predict libraries' kernels */
   return status;
 }
 
@@ -228,7 +228,7 @@ int lookup_space(struct lookup *l, cugen_error *err) {
   if (status) return status;
   struct value *values = calloc(space_max_tunables(l->space) + 1, sizeof *values);
   if (!values) {
-    lookup_drop_space(l); /* opens both or none, so that the next call starts anew */
+    lookup_drop_space(l); /* space and values are open together or not at all */
     return error_memory(err);
   }
   free(l->values);

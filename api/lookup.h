@@ -1,6 +1,6 @@
-/* A look-up: a config for one problem on one device, and everything found by these: its records,
-   the space of its variants, their sources. A look-up is a value: code that needs another problem
-   or device makes another look-up. */
+/* A look-up: a config for one problem on one device, and what these determine: the records, the
+   space of variants, and the variants' sources. A look-up is a value: code that needs another
+   problem or device makes another look-up. */
 #ifndef API_LOOKUP_H
 #define API_LOOKUP_H
 
@@ -15,7 +15,8 @@ struct lookup;
 struct prediction_key {
   struct text device, options;
 };
-/* Checks, by its major version, that the NVRTC that was found can compile for the device. */
+/* Checks that cugen supports the device's architecture, and, by its major version, that the NVRTC
+   that was found compiles for it. */
 int api_check_target(const cugen *lib, const struct device_description *device, cugen_error *err);
 /* Like api_check_target, and checks that enough of the device is known to predict times. */
 int api_check_predictable(const cugen *lib, const struct device_description *device,
@@ -27,8 +28,8 @@ void api_prediction_key_free(struct prediction_key *key);
 
 /* ---- find_predictions.c --------------------------------------------------------------------- */
 
-/* Finds the key of the predictions for the look-up's device, which may also be a present GPU or a
-   GPU known only by its text. Free *out also after a failure. */
+/* Finds the key of the predictions for the look-up's device, which may be described, present, or
+   known only by its text. Free *out also after a failure. */
 int api_find_predictions(const struct lookup *lookup, struct prediction_key *out, cugen_error *err);
 
 /* ---- other_gpu.c ---------------------------------------------------------------------------- */
@@ -43,12 +44,12 @@ struct found_device {
   const struct device_ops *ops;
   struct device_description description;
   bool described;   /* the device is not present on this machine */
-  bool predicted;   /* the text names the device's predictions */
-  const char *name; /* in a list: names the device alone; belongs to the list */
+  bool predicted;   /* the given text is the one under which the device's predictions are kept */
+  const char *name; /* in a list: the name of this device alone; belongs to the list */
 };
 /* Finds a device. name: an id, or the text or described name ("H200") of a GPU that need not be
-   present; NULL: the first GPU, else the cpu device, with the reason appended to `fallback` (NULL:
-   it is not wanted). */
+   present; NULL: a present GPU, the first unless the library's local_rank says otherwise; without a
+   GPU the cpu device, with the reason appended to `fallback` (may be NULL). */
 int api_find_device(cugen *lib, const char *name, struct found_device *out, struct text *fallback,
                     cugen_error *err);
 
@@ -65,8 +66,8 @@ void api_device_list_free(struct device_list *list);
 /* Returns whether the devices share their records, so that they can be tuned together. */
 bool api_devices_are_alike(const struct found_device *a, const struct found_device *b);
 
-/* Replaces the description by that of the device itself, which has more facts, if the device is
-   present. */
+/* If the described device is present, replaces the description by what the driver says, which has
+   more facts, and returns true. */
 bool api_prefer_present(cugen *lib, struct device_description *description);
 
 /* ---- facts.c: facts that only a present device can tell ------------------------------------- */
@@ -82,7 +83,7 @@ int api_check_read_facts(const struct config *config, const struct expander *exp
 
 /* ---- lookup.c ------------------------------------------------------------------------------- */
 
-/* An opened config, shared by all look-ups of it. */
+/* An opened config, shared by all its look-ups. */
 struct opened_config {
   struct sources sources; /* copy of the library's at the time of opening; files added later are not
                              seen */
@@ -114,24 +115,22 @@ struct lookup {
   const struct problem *problem;     /* borrowed */
   const char *const *settings;       /* settings of the kernel, borrowed; NULL: unknown */
   size_t setting_count;
-  bool asked;               /* the problem comes from the user's settings, so
-                                                 errors in it are blamed on them */
+  bool asked;               /* the problem comes from the user's settings, so an invalid size is
+                               blamed on a setting */
   struct text problem_text; /* cache_key.problem */
   uint64_t may_lack;        /* cache_key.may_lack */
   char **uncompiled; /* variants that did not compile for the problem (lookup_drop_variant) */
   size_t uncompiled_count;
   const cugen_filter *filter; /* borrowed; NULL: the whole space */
-  struct space *space;        /* the variants that the filter admits; built on first
-                                                 use */
-  struct value *values;       /* values of the variant that lookup_variant
-                                                 returned */
+  struct space *space;        /* the variants that the filter admits; built by lookup_space */
+  struct value *values;       /* values of the variant that lookup_variant returned last */
 };
 
-/* Makes a look-up of the same config and device for another problem, without the filter. Close *out
-   also after a failure. */
+/* Makes a look-up of the same config and device for another problem, without filter, origin and
+   settings, and for measurements. Close *out also after a failure. */
 int lookup_for_problem(const struct lookup *from, const struct problem *problem, struct lookup *out,
                        cugen_error *err);
-/* Sets the problem, which is borrowed, and drops everything that depends on the old one. */
+/* Sets the problem, which is borrowed, and drops everything that depends on the old problem. */
 int lookup_set_problem(struct lookup *lookup, const struct problem *problem, cugen_error *err);
 /* Sets the architecture to compile for, and the options that follow from it and from `measure`. */
 int lookup_set_arch(struct lookup *lookup, const char *arch, cugen_error *err);
@@ -142,13 +141,13 @@ int lookup_use_predictions(struct lookup *lookup, cugen_error *err);
 void lookup_drop_space(struct lookup *lookup);
 /* From now on no variant of the look-up is a library's kernel. */
 void lookup_drop_libraries(struct lookup *lookup);
-/* From now on the variant, which does not compile for the look-up's problem, counts as one that is
-   known to fail; until lookup_forget_dropped, or another problem is set. */
+/* From now on the variant, which does not compile for the look-up's problem, counts among the
+   failures, until lookup_forget_dropped is called or the problem is set. */
 int lookup_drop_variant(struct lookup *lookup, const char *variant, cugen_error *err);
 void lookup_forget_dropped(struct lookup *lookup);
-/* Returns the variant to take where the variant `index` is the best for another problem or GPU: the
-   same one. In place of a library's algorithm it is the library's first, because each problem and
-   GPU has a list of algorithms of its own. */
+/* Returns the variant to use when the variant `index` is the best for another problem or GPU:
+   `index` itself, or, for a library's algorithm, the library's first algorithm, because each
+   problem and GPU has its own list of algorithms. */
 uint64_t lookup_lent(const struct lookup *lookup, uint64_t index);
 void lookup_close(struct lookup *lookup);
 
@@ -156,7 +155,7 @@ int lookup_space(struct lookup *lookup, cugen_error *err);
 int lookup_expander(struct lookup *lookup, cugen_error *err);
 /* Opens the space and the expander, by which records are judged and variants expanded. */
 int lookup_prepare(struct lookup *lookup, cugen_error *err);
-/* Returns a variant of the look-up's open space; it is valid until the next call. */
+/* Returns a variant of the look-up's open space. The next call overwrites the variant's values. */
 struct variant lookup_variant(const struct lookup *lookup, uint64_t index);
 /* Appends the variant's text. */
 void lookup_print(const struct lookup *lookup, uint64_t index, struct text *out);
@@ -171,15 +170,16 @@ int lookup_expand_known(const struct lookup *lookup, uint64_t index, struct kern
 /* Compiles the kernel. keep_ptx: the result has the PTX, too. */
 int lookup_compile(const struct lookup *lookup, const struct kernel_spec *spec, bool keep_ptx,
                    struct compiled *out, cugen_error *err);
-/* Takes the compiled kernel from the cache, under a key of cache_image_key. One with another number
-   of entries is not taken. */
+/* Takes the compiled kernel from the cache, under a key of cache_image_key. An image with another
+   number of entries is not taken. */
 int lookup_find_image(struct cache *cache, const struct kernel_spec *spec, const char *key,
                       struct compiled *out, bool *found, cugen_error *err);
-/* Frees the image (NULL: it is lent) and the source, which are not needed once the driver has
-   loaded the image. */
+/* Frees what is not needed once the image is loaded: the source and, on a GPU, the image (NULL: the
+   image is lent). */
 void lookup_drop_image(const struct device *device, struct compiled *image,
                        struct kernel_spec *spec);
-/* Checks that NVRTC accepts a source for the cpu device; CUGEN_OK if there is no NVRTC. */
+/* Fails with CUGEN_ERROR_COMPILE if NVRTC is there and rejects a source that was made for the cpu
+   device. */
 int lookup_accepts(const struct lookup *l, const struct kernel_spec *spec, cugen_error *err);
 
 /* Returns the key of the look-up's records. The strings belong to the look-up. */
@@ -217,7 +217,7 @@ bool api_same_class(const struct config *config, const struct problem *a, const 
 int api_parse_problem(const struct config *config, const char *text, struct problem *out,
                       cugen_error *err);
 /* Reads a text of problem_print, from which parameters with their defaults may be left out. *known
-   is false, and nothing needs to be freed, if the config has changed since. */
+   is false, and nothing needs to be freed, if the config does not have such a problem any more. */
 int api_read_problem(const struct config *config, const char *text, struct problem *out,
                      bool *known, cugen_error *err);
 
@@ -234,8 +234,8 @@ struct judgement {
   uint64_t order;           /* cache_record_order; UINT64_MAX: the variant is gone */
   struct hash proof, whole; /* the kernel's hashes to compare with the record's proof_hash and hash:
                                the proof without the parameters that the record lacks */
-  bool proof_changed;       /* current, but the result was verified against another reference or
-                               tolerance, so it is not known to be right */
+  bool proof_changed;       /* the result was verified against another reference or tolerance, so a
+                               current variant is not known to be right */
   struct cache_record now;  /* the hashes and the declared work of the kernel as it is now */
   struct hash passed;       /* kernel_spec_passed of the kernel as it is now */
   cugen_error why;
@@ -250,19 +250,20 @@ int api_judge_as(struct lookup *lookup, bool predicted, const struct cache_recor
    config's rules. */
 int api_hash_verdict(const struct config *config, struct kernel_spec *spec, cugen_error *err);
 /* Checks whether the record is of the kernel to which its variant expands now, and sets the
-   record's order. *spec becomes that kernel. Free *spec also after a failure. */
+   record's order. A verdict whose proof has changed is dropped. *spec becomes that kernel, or
+   empty. Free *spec also after a failure. */
 int api_check_current(struct lookup *lookup, bool predicted, struct cache_record *record,
                       bool *current, struct kernel_spec *spec, cugen_error *err);
-/* Frees the records that are not current; only_others: of these only the records of other config
-   files. Space and expander must be open. */
+/* Frees the records that are not current; only_others: only those from other config files. Space
+   and expander must be open. */
 int api_drop_stale(struct lookup *lookup, struct cache_record *records, size_t *count,
                    bool only_others, cugen_error *err);
 
 /* ---- failures.c: variants that are known to be wrong or to fail ----------------------------- */
 
 /* Variants that failed on the look-up's device, for its problem or for the check problem, and
-   variants whose prediction the cpu device refuted there. Such a variant is used only if it was
-   named. */
+   variants whose prediction the cpu device refuted there. Such a variant is chosen only if it was
+   measured as right for the problem, or named. */
 struct failures;
 /* Loads the failures; *out NULL: none is remembered. Close *out also after a failure. The look-up
    is borrowed. */
@@ -293,8 +294,9 @@ struct best_record {
   struct kernel_spec spec; /* for the look-up's problem */
 };
 /* Finds the best record under the key whose variant is in `space`: the one with the smallest cost;
-   among tied ones, the one that comes first in the config. predicted: the key is that of
-   predictions. failures: variants that do not count; NULL: none. Free *out also after a failure. */
+   among tied records, the one whose variant comes first in the config. predicted: the key is that
+   of predictions. failures: variants that do not count; NULL: none. Free *out also after a
+   failure. */
 int api_best_under(struct lookup *lookup, const struct cache_key *key, bool predicted,
                    const struct space *space, struct failures *failures, struct best_record *out,
                    cugen_error *err);
@@ -305,7 +307,7 @@ int api_best(struct lookup *lookup, struct best_record *out, cugen_error *err);
 int api_best_giving(struct lookup *lookup, const struct cache_key *key, const char *variant,
                     const cugen_outputs *outputs, struct best_record *out, cugen_error *err);
 void api_best_free(struct best_record *best);
-/* Returns a target for tuning with what the look-up knows; caches and options are added to it. */
+/* Returns a target for tuning with what the look-up knows; the caller adds caches and options. */
 struct tune_target;
 struct tune_target lookup_target(const struct lookup *lookup);
 

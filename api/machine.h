@@ -1,5 +1,5 @@
-/* What a library found on its machine: shipped configs, the driver and compilers, the cache, and
-   the devices, present or described. */
+/* What a library found on this machine: the driver and compilers, the cache, and the devices,
+   present or described; and the configs that ship with cugen. */
 #ifndef API_MACHINE_H
 #define API_MACHINE_H
 
@@ -41,7 +41,7 @@ cugen_cache_kind api_cache_parse(const char *text);
 /* Splits listed devices ("all") into groups that can be tuned together: the present GPUs of one
    model, the cpu device, or a single described GPU. The groups have the order of their first
    devices. *out becomes the list of the group with that index, for options.device of a separate
-   library ("cuda:0,cuda:2"), or NULL behind the last group. It lives until the next call.
+   library ("cuda:0,cuda:2"), or NULL behind the last group. *out lives until the next call.
    CUGEN_ERROR_USAGE: a name is missing or unknown, or a GPU is listed twice. */
 int api_device_group(cugen *lib, const char *list, size_t index, const char **out,
                      cugen_error *error);

@@ -16,8 +16,7 @@ struct other {
   char *options;
   struct record_options read;
   bool same_model;
-  double distance; /* the larger ratio of multiprocessors and of bandwidth, as far as these are
-                      known; 1: equal */
+  double distance; /* api_gpu_distance to the look-up's GPU */
 };
 
 struct others {
@@ -39,8 +38,8 @@ double api_gpu_distance(const struct device_facts *a, const struct device_facts 
               other_gpu_ratio(bandwidth(a), bandwidth(b)));
 }
 
-/* Returns whether records of the device can serve: timed in the same way, on a GPU of the same
-   compute capability. */
+/* Returns whether records of the device can serve: timed in the look-up's way, on another GPU of
+   the same compute capability. Fills in *other. */
 static bool other_gpu_serves(const struct lookup *l, struct other *other, const char *device,
                              const char *options) {
   struct device_description own = l->device;
@@ -77,8 +76,8 @@ static int other_gpu_compare(const void *left, const void *right) {
   return devices ? devices : strcmp(a->options, b->options);
 }
 
-/* Opens a look-up for the other GPU, by which its records are judged. Facts of that GPU that are
-   unknown are taken from this one. */
+/* Opens a look-up for the other GPU, to judge that GPU's records. Facts that are not known of the
+   other GPU are those of the look-up's own. */
 static int open_other(const struct lookup *l, const struct other *other, struct lookup *out,
                       cugen_error *err) {
   int status = lookup_for_problem(l, l->problem, out, err);

@@ -16,7 +16,7 @@ static void write_target(const struct lookup *l, struct text *out) {
 int api_write_choice(const struct lookup *l, const struct kernel_spec *spec, struct text *out,
                      cugen_error *err) {
   struct text target = {0};
-  /* only printed, so the cast is safe */
+  /* the choice is only printed, so the casts are safe */
   struct kernel_spec *s = (struct kernel_spec *)(uintptr_t)spec;
   write_target(l, &target);
   const struct choice choice = {.kernel = (char *)(uintptr_t)l->config->name,

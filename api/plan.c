@@ -20,7 +20,7 @@ struct cugen_plan {
   struct compiled compiled;
   struct device *device;
   struct plan *plan;
-  void *context;            /* into which the image is loaded; NULL: the primary one */
+  void *context;            /* context into which the image is loaded; NULL: the primary one */
   struct text image;        /* key of the image */
   const cugen_plan *lender; /* the plan whose device and loaded image this one uses; NULL: none */
   struct text kernel, problem;
@@ -37,7 +37,8 @@ struct cugen_call {
   struct call **explored; /* NULL, or RACE_MOST calls, of which the first is `call` */
   cugen_plan *plan;
   atomic_uint_fast64_t launches;
-  struct memory scratch[KERNEL_MAX_ARGUMENTS]; /* the scratch that the call owns has a base */
+  struct memory scratch[KERNEL_MAX_ARGUMENTS]; /* scratch that the call owns; an entry without a
+                                                  base is none */
 };
 
 /* ---- Opening: the context ------------------------------------------------------------------- */
@@ -66,7 +67,7 @@ static int plan_open_device(cugen_kernel *k, const cugen_plan_options *options, 
 
 /* ---- Opening: the variant ------------------------------------------------------------------- */
 
-/* Appends why the portfolio that was asked for serves no variant. */
+/* Appends why no portfolio serves. */
 static void plan_say_portfolio(struct lookup *l, struct text *out) {
   struct portfolio_found *found;
   size_t count;
@@ -101,8 +102,8 @@ static int plan_refuse_untuned(cugen_kernel *k, const cugen_plan_options *option
   return CUGEN_ERROR_USAGE;
 }
 
-/* Expands the plan's variant. If the record is of this very problem, judging it has made the
-   expansion already. */
+/* Expands the plan's variant. Unless the best record is of another problem or GPU, choosing it has
+   made the expansion already. */
 static int plan_expand(struct lookup *l, cugen_plan *p, cugen_error *err) {
   struct best_record *best = &p->selection.best;
   const bool elsewhere =
@@ -137,7 +138,7 @@ struct others {
   size_t count;
 };
 
-/* Variables of a loaded image belong to one plan. */
+/* Returns whether the image has variables; a loaded image with variables belongs to one plan. */
 static bool has_variables(const struct kernel_spec *spec) {
   for (size_t i = 0; i < spec->argument_count; i++)
     if (spec->arguments[i].kind == CUGEN_ARGUMENT_CONSTANT ||
@@ -293,7 +294,8 @@ static void capture_closed(cugen_plan *p) {
 
 /* ---- Opening -------------------------------------------------------------------------------- */
 
-/* Takes the result of earlier exploration, which precedes the records of tuning. */
+/* With CUGEN_PLAN_EXPLORE, takes the result of earlier exploration, which precedes the records of
+   tuning. */
 static int recall(cugen_kernel *k, const cugen_plan_options *options, struct selection *selection,
                   bool *settled, cugen_error *err) {
   const cugen_outputs outputs = selection->best.record.outputs;
@@ -303,7 +305,8 @@ static int recall(cugen_kernel *k, const cugen_plan_options *options, struct sel
                             err);
 }
 
-/* Starts exploration, but not for a pinned choice, which must not be replaced. */
+/* Starts exploration if the options ask for it, the variant was tuned for this very problem, and no
+   earlier exploration has settled. */
 static int explore(cugen_kernel *k, const cugen_plan_options *options, bool settled, cugen_plan *p,
                    cugen_error *err) {
   static const double usual_share = 0.05;
@@ -376,7 +379,8 @@ static int plan_try(cugen_kernel *k, const cugen_plan_options *options, const st
   *others_left = false;
   cugen_plan *p = calloc(1, sizeof *p);
   if (!p) return error_memory(err);
-  const bool explores = options->flags & CUGEN_PLAN_EXPLORE; /* in images of its own */
+  const bool explores = options->flags & CUGEN_PLAN_EXPLORE; /* a plan that explores shares no
+                                                                images */
   int status = plan_open_parts(k, options, explores ? NULL : others, p, err);
   *others_left = status && plan_goes_on(k, options, p, status);
   if (status)
@@ -399,7 +403,7 @@ static int open_among(cugen_kernel *k, const cugen_plan_options *options,
   status = plan_try(k, options, others, out, &goes_on, err);
   for (int i = 1; i < API_MOST_CHOICES && goes_on; i++)
     if (!plan_try(k, options, others, out, &goes_on, &later)) return CUGEN_OK;
-  lookup_forget_dropped(&k->lookup); /* the next plan's error is the same one */
+  lookup_forget_dropped(&k->lookup); /* so that the next plan fails with the same error */
   return status;
 }
 

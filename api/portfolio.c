@@ -1,8 +1,8 @@
 /* Finds a kernel's portfolios and the variant that a portfolio gives for a problem; see
    portfolio.h. The rule gives the index of a variant. Whether this variant is valid for the problem
    is known only from the problem's space. If it is not valid, the valid variant with the smallest
-   time serves; without times, the first valid one. A variant whose source has changed since it was
-   measured does not serve. */
+   time serves; without times, the first valid one. A variant of a portfolio that was learnt here
+   does not serve if its source has changed since it was measured. */
 #include "portfolio.h"
 
 #include <math.h>
@@ -94,8 +94,8 @@ static int is_same_kernel(const struct lookup *l, const struct portfolio_body *b
   return status;
 }
 
-/* Finds portfolios of a config that was moved or copied: like its records, they are kept under the
-   other file. */
+/* Finds portfolios of a config that was moved or copied: like the records, they are stored under
+   the origin of the other file. */
 static int find_elsewhere(const struct lookup *l, const struct cache_key *key, struct cache *cache,
                           const struct cache_key *class_key, struct portfolio_found **out,
                           size_t *count, cugen_error *err) {
@@ -194,8 +194,8 @@ static int portfolio_open_asked(struct asked *a, const struct problem *problem, 
   return CUGEN_OK;
 }
 
-/* Finds the beginnings of a, b and c in "select(a, b, c)"; returns its end, or NULL if the text has
-   another form. */
+/* Finds the beginnings of a, b and c in "select(a, b, c)". Returns the place of the last
+   parenthesis; NULL: the text has another form. */
 static const char *split_select(const char *text, const char *parts[3]) {
   static const char begin[] = "select(";
   const size_t length = sizeof begin - 1;
@@ -212,8 +212,8 @@ static const char *split_select(const char *text, const char *parts[3]) {
   return NULL;
 }
 
-/* *holds becomes whether the condition holds for the problem. A condition that was evaluated before
-   is not parsed again. */
+/* Sets *holds to whether the condition holds for the problem; one that cannot be evaluated does
+   not. A condition that was evaluated before is not parsed again. */
 static int portfolio_ask_condition(struct asked *a, const char *text, size_t length, bool *holds,
                                    cugen_error *err) {
   struct expr *parsed;
@@ -242,8 +242,8 @@ static int portfolio_ask_condition(struct asked *a, const char *text, size_t len
    learnt. */
 static const double portfolio_never = 1e30;
 
-/* A variant of another class whose time is this many times that of the named one serves nothing:
-   where the faster variants are not valid, the config's suggestion is the better choice. */
+/* A portfolio of another class does not serve by variants whose time is this many times that of the
+   named variant: the config's suggestion is then the better choice. */
 static const double portfolio_far = 3.0;
 
 static int time_of_text(const struct asked *a, const char *text, double *out, cugen_error *err) {
@@ -256,7 +256,7 @@ static int time_of_text(const struct asked *a, const char *text, double *out, cu
   return CUGEN_OK;
 }
 
-/* Returns INFINITY if the variant has no time, or none for these sizes. If sizes were learnt
+/* *out becomes INFINITY if the variant has no time, or none for these sizes. If sizes were learnt
    separately, a time is a select() of formulas. Only the formula of these sizes is parsed, because
    a look-up must be fast. */
 static int time_of(struct asked *a, size_t variant, double *out, cugen_error *err) {
@@ -301,8 +301,8 @@ static int portfolio_put_in_order(struct asked *a, struct portfolio_order *out, 
   return status;
 }
 
-/* Moves the variant that the rule names to the front. If the rule is doubted, it is placed behind
-   the variants whose times are far below its own. */
+/* Moves the variant that the rule names to the front. If the rule is doubted, the named variant
+   goes behind the variants whose times are far below its time. */
 static void put_named(struct portfolio_order *order, const double *times, size_t variant,
                       double doubted) {
   size_t at = 0, to = 0;
@@ -386,15 +386,15 @@ static int try_one(struct lookup *l, const struct portfolio_body_variant *varian
   return status;
 }
 
-/* Tries the variants in order. If the rule of a shipped portfolio names none, the problem is beyond
-   its limit. */
+/* Tries the variants in order. If the rule of a shipped portfolio names no variant, the problem is
+   beyond the portfolio's limit, and nothing serves. */
 static int api_portfolio_serve(struct lookup *l, const struct portfolio_body *body,
                                enum portfolio_kind kind, struct failures *failures,
                                struct portfolio_answer *out, bool *found, cugen_error *err) {
   struct portfolio_order order;
   cugen_error ignored;
   int status = portfolio_ask(body, l->config, l->problem, &order, &ignored);
-  /* the portfolio is of a version of the config with other sizes */
+  /* no error: the portfolio is of a version of the config with other sizes */
   if (status) return status == CUGEN_ERROR_MEMORY ? error_memory(err) : CUGEN_OK;
   if (kind != PORTFOLIO_REMEMBERED && !order.named) return CUGEN_OK;
   const size_t most = kind == PORTFOLIO_REMEMBERED    ? order.count

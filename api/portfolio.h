@@ -12,22 +12,22 @@
 /* Returns the text of the objective under which a portfolio is kept. */
 const char *portfolio_objective(const struct config *config);
 
-/* A portfolio for the look-up: of its class, device, options and objective. Portfolios of its own
-   config file, or of an unknown one, come first; then portfolios of other files of the same kernel,
-   which is recognised by a variant with the same source. */
+/* A portfolio of the look-up's class, device, options and objective. */
 struct portfolio_found {
   struct cache_portfolio kept;
   struct portfolio_body body;
 };
-/* Finds all portfolios, the latest first. predictions: find those learnt from these predictions;
-   NULL: those of the look-up's own kind of records. portfolios_free frees them. */
+/* Finds all portfolios for the look-up, the latest first: those of its config file or of unknown
+   files, then those of other files whose kernel is the same, recognised by a variant with the same
+   source. predictions: find those learnt from these predictions; NULL: those learnt from the
+   look-up's own kind of records. portfolios_free frees them. */
 int portfolios_find(const struct lookup *lookup, const struct prediction_key *predictions,
                     struct portfolio_found **out, size_t *count, cugen_error *err);
 void portfolios_free(struct portfolio_found *found, size_t count);
 
 enum portfolio_kind {
   PORTFOLIO_REMEMBERED, /* learnt here */
-  /* Shipped for a shipped config. */
+  /* The kinds below ship with cugen, for shipped configs. */
   PORTFOLIO_MEASURED,    /* of the look-up's class, measured on a GPU of its compute capability */
   PORTFOLIO_PREDICTED,   /* of that class, learnt from predictions for such a GPU */
   PORTFOLIO_OTHER_CLASS, /* measured with other layouts or flags and the same type of elements; none
@@ -41,11 +41,13 @@ enum portfolio_kind {
 struct portfolio_order {
   size_t at[PORTFOLIO_BODY_MOST_VARIANTS];
   size_t count; /* all variants of the body */
-  size_t timed; /* the first ones: those with a time, and the one that the rule names */
-  size_t near;  /* the first ones: the named one, and those whose time is near its own */
+  size_t timed; /* the first `timed` variants have a time, or are the one that the rule names */
+  size_t near;  /* the first `near` variants are the named one, and those whose time is near its
+                   time */
   bool named;   /* false: the rule names no variant, as when a product of sizes overflows */
 };
-/* CUGEN_ERROR_CONFIG: the rule is not an expression over the config's sizes. */
+/* Evaluates the rule and the times for the problem. CUGEN_ERROR_CONFIG: the rule is not an
+   expression over the config's sizes. */
 int portfolio_ask(const struct portfolio_body *body, const struct config *config,
                   const struct problem *problem, struct portfolio_order *out, cugen_error *err);
 /* Parses the rule, or the time of a variant, as a program over the slots of config_slots and one
@@ -55,40 +57,42 @@ int portfolio_parse_rule(const char *rule, const struct config *config, struct e
 
 /* The state of a portfolio's variant. */
 enum portfolio_state { PORTFOLIO_CURRENT, PORTFOLIO_STALE, PORTFOLIO_INVALID, PORTFOLIO_FAILING };
-/* FAILING: it is known to fail. INVALID: it is not a variant for the look-up's problem. STALE: its
-   source is not the measured one. CURRENT: *index and *spec are the variant's. Free *spec also
-   after a failure. Space and expander must be open. */
+/* Finds and expands the portfolio's variant. INVALID: there is no such variant for the look-up's
+   problem. STALE: the variant's source is not the measured one. CURRENT: the source is. Callers set
+   FAILING, for a variant that is known to fail. *index and *spec are set unless INVALID. Free *spec
+   also after a failure. Space and expander must be open. */
 int portfolio_try(struct lookup *lookup, const struct portfolio_body_variant *variant,
                   enum portfolio_state *state, uint64_t *index, struct kernel_spec *spec,
                   cugen_error *err);
 
-/* The variant that serves the look-up's problem, with its index and expansion, and the portfolio
-   that names it. found is false if no variant serves. Variants among the failures never serve. */
+/* The variant that serves the look-up's problem, with its index and expansion; *found is false if
+   no variant serves. Variants among the failures never serve. */
 struct portfolio_answer {
   uint64_t index;
   struct kernel_spec spec; /* the caller frees it or takes it over */
-  bool first;              /* the rule names this variant */
-  bool same_model;         /* of a shipped portfolio: it was measured on a GPU of this model */
+  bool first;              /* the rule names this variant, and it is tried first */
+  bool same_model;         /* the portfolio ships, and was measured on a GPU of this model */
 };
 int portfolio_serve(struct lookup *lookup, const struct prediction_key *predictions,
                     struct failures *failures, struct portfolio_answer *out, bool *found,
                     cugen_error *err);
-/* Serves by one given portfolio. One that ships may have been measured from other sources; it
-   serves nothing if its rule names no variant, and not by variants without a time. One of another
-   class serves only by variants whose time is near the named one's. */
+/* Serves by one given portfolio. The variants of a shipped portfolio may have other sources now; a
+   shipped portfolio serves nothing if its rule names no variant, and never by variants without a
+   time; one of another class serves only by variants whose time is near that of the named
+   variant. */
 int portfolio_serve_by(struct lookup *lookup, const struct portfolio_body *body,
                        enum portfolio_kind kind, struct failures *failures,
                        struct portfolio_answer *out, bool *found, cugen_error *err);
 
 /* ---- shipped.c ------------------------------------------------------------------------------ */
 
-/* The nearest shipped portfolio of a kind: by the number of settings in which its class differs,
-   then by the similarity of its GPU. The rule names no variant for problems larger than those from
+/* The nearest shipped portfolio of a kind: by the number of settings in which the classes differ,
+   then by the similarity of the GPUs. The rule names no variant for problems larger than those from
    which it was learnt. portfolio_shipped_free frees it. */
 struct portfolio_shipped {
   struct portfolio_body body;
-  char *device;    /* text of the GPU on which it was measured */
-  bool predicted;  /* it was learnt from predictions */
+  char *device;    /* text of the GPU on which the portfolio was measured */
+  bool predicted;  /* the portfolio was learnt from predictions */
   bool same_model; /* the GPU is of the look-up's model */
 };
 int portfolio_find_shipped(const struct lookup *lookup, enum portfolio_kind kind,
@@ -96,7 +100,7 @@ int portfolio_find_shipped(const struct lookup *lookup, enum portfolio_kind kind
 void portfolio_shipped_free(struct portfolio_shipped *shipped);
 
 /* Serves like portfolio_serve, by the nearest shipped portfolio of the kind that has a valid
-   variant. device: the text of its GPU is appended. */
+   variant. The text of the portfolio's GPU is appended to `device`. */
 int portfolio_serve_shipped(struct lookup *lookup, enum portfolio_kind kind,
                             struct failures *failures, struct portfolio_answer *out,
                             struct text *device, bool *found, cugen_error *err);
@@ -118,7 +122,7 @@ void portfolio_problems_free(struct portfolio_problems *problems);
 /* A record of a variant for a problem. */
 struct portfolio_entry {
   size_t problem, variant;
-  double cost, seconds;       /* NAN if the variant failed */
+  double cost, seconds;       /* NAN if the variant failed or the record is stale */
   struct hash source, passed; /* passed: kernel_spec_passed, set when the record was judged */
   uint64_t lacks;
   bool stale; /* judged as stale, so that its cost does not count */

@@ -58,7 +58,7 @@ static int add_loose(struct loose_list *list, size_t problem, struct cache_recor
   return CUGEN_OK;
 }
 
-/* Finds the best record of the problem, which is judged like for a plan. */
+/* Finds the record of the problem that a plan would take as the best. */
 static int portfolio_data_take_best(struct lookup *l, struct portfolio_row *row, cugen_error *err) {
   struct best_record best;
   int status = api_best(l, &best, err);
@@ -72,7 +72,8 @@ static int portfolio_data_take_best(struct lookup *l, struct portfolio_row *row,
   return status;
 }
 
-/* Returns whether the filter, if there is one, admits the variant. */
+/* Returns whether the variant is no library's kernel, and the filter, if there is one, admits
+   it. */
 static bool portfolio_data_is_wanted(const struct lookup *l, const char *variant) {
   uint64_t index;
   cugen_error ignored;
@@ -226,8 +227,9 @@ struct cover {
   const struct portfolio_data *data;
   double ratio;
   bool *covered; /* by problem */
-  size_t *gains; /* by variant: the number of problems that it covers and no chosen variant does */
-  double *sums;  /* by variant: the sum of its ratios */
+  size_t *gains; /* by variant: the number of problems that this variant covers and no chosen one
+                    does */
+  double *sums;  /* by variant: the sum of the ratios for these problems */
   size_t count, most;
   size_t *out;
 };
@@ -244,8 +246,8 @@ static void count_gains(struct cover *c) {
   }
 }
 
-/* Returns the variant that covers the most further problems; among equal ones, the one nearest to
-   the best. */
+/* Returns the variant that covers the most further problems; among equal ones, the one whose costs
+   are nearest to the best. */
 static size_t most_gain(const struct cover *c) {
   size_t best = 0;
   for (size_t v = 1; v < c->data->variant_count; v++)
@@ -277,8 +279,9 @@ static bool cover_all(struct cover *c) {
   return !c->gains[most_gain(c)];
 }
 
-/* Finds the smallest ratio within which `most` variants can cover all problems. Of variants that
-   are almost equally fast, one represents the others. */
+/* Takes the smallest of the ratios with which `most` variants cover every problem that has a
+   variant within the ratio, else the largest. Of almost equally fast variants one represents the
+   others. */
 int portfolio_candidates(const struct portfolio_data *data, size_t most, size_t *out, size_t *count,
                          cugen_error *err) {
   static const double ratios[] = {1.01, 1.02, 1.03, 1.05, 1.1, 1.2, 1.5};
@@ -315,8 +318,8 @@ static double distance_between(const struct config *config, const struct problem
   return sum;
 }
 
-/* Estimates how slow the variant is, as a logarithm, from its records for other problems; near
-   problems count most. A failed variant counts as slow as possible. */
+/* Estimates from the variant's records for other problems how slow it is, as a logarithm; near
+   problems count most. A failure, and a variant without records, counts as `failed`. */
 static double expectation(const struct portfolio_data *data, size_t problem, size_t variant) {
   const double nearby = 0.25, failed = 2;
   double sum = 0, weights = 0;
@@ -357,8 +360,8 @@ static bool is_valid(const struct lookup *l, const char *variant) {
   return space_find_brief(l->space, variant, &index, &ignored) == CUGEN_OK;
 }
 
-/* A variant without a record may not be valid for the problem; this can be found without a
-   launch. */
+/* Fills in a ratio for each variant; NAN: not measured or failed; INFINITY: not valid for the
+   problem, which needs no launch to find out. */
 static int portfolio_data_fill_row(struct portfolio_data *data, size_t problem,
                                    const size_t *variants, size_t count, double *out,
                                    cugen_error *err) {
@@ -375,8 +378,8 @@ static int portfolio_data_fill_row(struct portfolio_data *data, size_t problem,
 
 /* ---- Divisors of a size --------------------------------------------------------------------- */
 
-/* Finds the variants that are valid if one size of the row is changed. *known false: there is no
-   such problem. */
+/* Finds the variants that are valid if one size of the row's problem becomes `value`. *known false:
+   the config admits no such problem. */
 static int fill_valid(const struct portfolio_data *data, size_t problem, size_t size, int64_t value,
                       const size_t *variants, size_t count, bool *out, bool *known,
                       cugen_error *err) {
@@ -397,8 +400,8 @@ static int fill_valid(const struct portfolio_data *data, size_t problem, size_t 
   return status == CUGEN_ERROR_MEMORY ? error_memory(err) : CUGEN_OK;
 }
 
-/* Returns whether a variant is valid at this multiple of 8, but neither at the number before nor at
-   the one behind; a mere limit would hold on one of the two sides. */
+/* Sets *decides if a variant is valid at the row's size, a multiple of 8, but neither at the number
+   before nor at the number behind; a mere limit would exclude only one of these two. */
 static int decides_at(const struct portfolio_data *data, size_t problem, size_t size,
                       const size_t *variants, size_t count, bool *decides, cugen_error *err) {
   const int64_t value = data->rows[problem].problem->values[size].integer;
@@ -418,8 +421,8 @@ static int decides_at(const struct portfolio_data *data, size_t problem, size_t 
 
 /* Finds out whether the divisors of a size decide which variants are valid. Only then may a rule
    test them: the sizes of measured problems are often all multiples of 8, and a rule that tests the
-   wrong size would fit only these problems. At most 6 measured problems are asked, those in which
-   the size is a multiple of 8 above 8; if there are none, *out is true. */
+   wrong size would fit only these problems. At most 6 of the problems are tried, those in which the
+   size is a multiple of 8 above 8; if there are none, *out is true. */
 static int fill_decides(const struct portfolio_data *data, size_t size, const size_t *variants,
                         size_t count, bool *out, cugen_error *err) {
   enum { ENOUGH = 6 };

@@ -6,7 +6,7 @@
 
 #include "portfolio.h"
 
-/* Lists the sources of the columns for one problem; empty: no record. */
+/* Lists the source hashes of the variants for one problem; empty: no record. */
 static void list_sources(const struct portfolio_data *data, size_t problem, const size_t *variants,
                          size_t count, struct hash *out) {
   for (size_t i = 0; i < count; i++) {

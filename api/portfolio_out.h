@@ -17,15 +17,15 @@ struct portfolio_holdings {
   struct portfolio_holding *all;
   cugen_portfolio *out;
   size_t count;
-  char **skipped; /* for each class without a portfolio the reason */
+  char **skipped; /* the reason for each class without a portfolio */
   size_t skipped_count;
-  cugen_error why; /* the error of the first such class, if no class has a portfolio */
+  cugen_error why; /* the error for the first skipped class, reported if no class has a portfolio */
 };
 
 /* The clear function for kept_renew. */
 void portfolio_holdings_clear(void *holdings);
-/* Appends an empty holding; NULL: out of memory, and err is filled. Its cugen_portfolio is the last
-   of holdings->out. */
+/* Appends an empty holding; NULL: out of memory, and err is filled. The new holding's
+   cugen_portfolio is the last of holdings->out. */
 struct portfolio_holding *portfolio_holding_add(struct portfolio_holdings *holdings,
                                                 cugen_error *err);
 /* Removes the last holding. */

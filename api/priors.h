@@ -38,21 +38,22 @@ void priors_print(const struct priors *priors, struct text *out);
 
 /* ---- Functions for the sources -------------------------------------------------------------- */
 
-/* Adds a variant by its text. Returns false if the variant is not among those searched, or was
-   added before. */
+/* Adds a variant by its text. Returns false if the space does not have the variant, it was added
+   before, or no place is left. */
 bool priors_add(struct priors *priors, const char *variant);
 bool priors_add_index(struct priors *priors, uint64_t index);
 bool priors_full(const struct priors *priors);
 /* Adds the variant of a record; a visitor of cache_fastest whose context is a struct priors. The
-   source may have changed since the record was made, because the variant will be measured here. */
+   variant's source may have changed since the record was made, which does no harm, because tuning
+   measures the variant. */
 int priors_take(void *priors, struct cache_record *record, bool *stop, cugen_error *err);
 
 /* selection.c: suggests the leaders of the remembered problems nearest to the look-up's own. Only
    sizes may differ, by any amount. */
 int api_near_leaders(struct lookup *lookup, struct cache *cache, struct priors *out,
                      cugen_error *err);
-/* selection.c: suggests what was imported of other autotuners: for this problem, then for those
-   nearest to it. */
+/* selection.c: suggests what was imported from other autotuners for this problem, then for the
+   problems nearest to it. */
 int api_foreign_leaders(struct lookup *lookup, struct cache *cache, struct priors *out,
                         cugen_error *err);
 /* selection.c: suggests the variants that remembered predictions rank first for this problem. */

@@ -4,8 +4,8 @@
 
 #include "lookup.h"
 
-/* Checks that the problem prints as this text, except for parameters with their defaults that the
-   text leaves out. */
+/* Sets *same to whether the problem prints as this text, except for parameters with their defaults
+   that the text leaves out. */
 static int prints_as(const struct config *config, const struct problem *problem, const char *text,
                      bool *same, cugen_error *err) {
   struct text printed = {0};

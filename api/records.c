@@ -225,7 +225,7 @@ static int records_describe(cugen_kernel *k, const struct stored *list, struct c
   return status;
 }
 
-/* Sorts the current records by variant; all of `records` must be described. */
+/* Sorts the current records by variant. `out` must describe all of `records`. */
 static bool sort_current(struct stored *list) {
   list->current = calloc(list->record_count + 1, sizeof *list->current);
   for (size_t i = 0; list->current && i < list->record_count; i++)

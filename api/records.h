@@ -6,8 +6,8 @@
 
 /* Loads the records of cugen_kernel_records, unless they are loaded. */
 int api_load_records(cugen_kernel *kernel, cugen_error *error);
-/* Returns these records, which are loaded first and live until the kernel is tuned again. *count is
-   0 if they cannot be loaded. */
+/* Loads and returns these records, which live until the kernel is tuned or gets another problem or
+   filter. Returns NULL, with *count 0, if the records cannot be loaded. */
 const cugen_record *api_records(cugen_kernel *kernel, size_t *count);
 
 /* A record, and whether it is still valid for the kernel. */
@@ -21,7 +21,7 @@ typedef struct cugen_stored_record {
 } cugen_stored_record;
 
 /* Lists all records in the cache for this kernel, problem, device and options, whether current or
-   not: correct ones by time, then failed ones, then, with history, superseded ones, the latest
+   not: correct records by cost, then failed ones, then, with history, superseded ones, the latest
    first. *out lives until the next call. */
 int api_kernel_stored(cugen_kernel *kernel, int history, const cugen_stored_record **out,
                       size_t *count, cugen_error *error);

@@ -1,6 +1,7 @@
-/* Chooses the variant of a plan: the best remembered for its problem, for the problem that the
-   config's policy names, or on another GPU (other_gpu.c); else a shipped one (shipped.c), else the
-   first valid one. */
+/* Chooses the variant of a plan: the best measured for its problem; else what the policy names, a
+   near problem's best or a portfolio's variant; else the best on another GPU (other_gpu.c); else
+   one of a shipped portfolio (shipped.c) or of predictions; else the first try or the first valid
+   variant. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -137,7 +138,8 @@ static int select_nearest(struct lookup *l, double limit, struct failures *failu
 /* A key for a look-up's problem: of its measurements, or of suggestions. */
 typedef struct cache_key leaders_key(const struct lookup *l);
 
-/* The suggestions of other autotuners, which have a time and nothing else. */
+/* The key of other autotuners' suggestions, which have a time but no energy or work, so that the
+   objective is time. */
 static struct cache_key foreign_key(const struct lookup *l) {
   struct cache_key key = lookup_measured_key(l);
   key.device = FOREIGN_DEVICE;
@@ -169,7 +171,7 @@ int api_predicted_leaders(struct lookup *l, struct cache *cache, struct priors *
   return status;
 }
 
-/* Takes from each other problem its share of the room that is left, at least two. */
+/* Takes from each near problem an equal share of the places, at least two, until all are full. */
 static int take_nearby(struct lookup *l, leaders_key *key_of, struct cache *cache,
                        struct priors *out, cugen_error *err) {
   struct nearby nearby = {0};
@@ -242,8 +244,8 @@ static int select_other(struct lookup *l, double distance, bool by_portfolio,
                               : CUGEN_OK;
 }
 
-/* Takes the variant that a shipped portfolio names for such a GPU. Its records are not here, but
-   its times were measured on a real GPU, unless they are predicted. */
+/* Takes the variant that a shipped portfolio names for such a GPU. The cache has no records of the
+   portfolio, whose times were measured on a real GPU or predicted elsewhere. */
 static int select_shipped(struct lookup *l, enum portfolio_kind kind, struct failures *failures,
                           struct selection *out, cugen_error *err) {
   struct portfolio_answer answer;
@@ -258,8 +260,8 @@ static int select_shipped(struct lookup *l, enum portfolio_kind kind, struct fai
   return CUGEN_OK;
 }
 
-/* Takes the variant that remembered predictions for this device and problem rank first. Nothing is
-   computed. */
+/* Takes the variant that remembered predictions for this device and problem rank first; nothing is
+   predicted now. */
 static int select_predicted(struct lookup *l, struct failures *failures, struct selection *out,
                             cugen_error *err) {
   struct prediction_key predictions;
@@ -290,8 +292,8 @@ static int select_predicted_portfolio(struct lookup *l, struct failures *failure
   return CUGEN_OK;
 }
 
-/* Takes the first try of the config, which is good on some GPU. For a processor this means
-   nothing. */
+/* Takes the first try of the config that is valid and not known to fail. The cpu device has none,
+   because tries are variants that are good on some GPU. */
 static int select_named(struct lookup *l, struct failures *failures, struct selection *out,
                         cugen_error *err) {
   const size_t tries = l->device.facts.is_gpu ? config_tries(l->config) : 0;
@@ -306,7 +308,8 @@ static int select_named(struct lookup *l, struct failures *failures, struct sele
 }
 
 /* Chooses a variant without measurements from a space that is not empty: the first try, else the
-   first variant. A variant that is known to fail is taken only if all are. */
+   first variant. A variant that is known to fail is taken only if all variants are; out->failed
+   then says how. */
 static int select_default(struct lookup *l, struct failures *failures, struct selection *out,
                           cugen_error *err) {
   const uint64_t valid = space_valid(l->space);

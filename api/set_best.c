@@ -1,8 +1,8 @@
 /* Finds the best variant of each set in a listing of the cache: the one that a plan would take, not
-   the one with the fastest single measurement. For this the config of the set is needed; it is
-   opened from the file that its records name, once for all sets. If the file or the problem no
-   longer exists, the cache's answer, the fastest record, is kept. Whether a kernel has changed
-   since is not checked, because that would take milliseconds per record. */
+   the one with the fastest single measurement. This needs the set's config, which is opened once
+   for all sets from the file that the records name. If the file or the problem no longer exists,
+   the cache's answer, the fastest record, is kept. Whether the kernel has changed since the record
+   is not checked, because that would take milliseconds per record. */
 #include "set_best.h"
 
 #include <stdlib.h>

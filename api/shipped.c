@@ -57,7 +57,7 @@ static char *copy_line(const char *text, const char *word, cugen_error *err) {
 }
 
 /* Returns the number of settings in which the two classes differ; INFINITY if the type of the
-   elements, "dtype", is among them, because with it other variants are fast. */
+   elements, "dtype", is among them, because for another type other variants are fast. */
 static double class_difference(const char *class, const char *wanted) {
   struct setting setting;
   double differ = 0;
@@ -107,8 +107,8 @@ static bool may_serve(const char *text, int capability, bool predicted) {
          gpu.capability == capability;
 }
 
-/* Returns the distance of the portfolio's GPU: 0 for this very GPU, 1 or more for another, INFINITY
-   for a GPU without a description. */
+/* Sets *out to the distance of the portfolio's GPU: 0 for the look-up's own GPU, 1 or more for
+   another, INFINITY for a GPU without a description. */
 static int device_distance(const struct lookup *l, const char *text, double *out,
                            cugen_error *err) {
   struct device_description other;
@@ -124,8 +124,8 @@ static int device_distance(const struct lookup *l, const char *text, double *out
   return CUGEN_OK;
 }
 
-/* An embedded text, how far the class that it was learnt for is from the look-up's, and how far its
-   GPU. INFINITY: it does not serve. */
+/* The embedded text of a portfolio, and the distances of its class and of its GPU from those of the
+   look-up. INFINITY: the portfolio does not serve. */
 struct shipped_file {
   const char *text;
   size_t place; /* among the embedded files; decides between equal distances */
@@ -177,13 +177,15 @@ static int list_shipped(const struct lookup *l, const struct cache_key *class_ke
   return status;
 }
 
-/* Lists those that may serve the look-up. Another class serves only if the look-up's own class has
-   no portfolio: beyond the limit of its own, the config's suggestions are better. */
+/* Lists the portfolios of the kind that may serve the look-up. One of another class serves only if
+   the look-up's own class has no portfolio: beyond the limit of such a portfolio, the config's
+   suggestions are better. */
 static int list_serving(const struct lookup *l, enum portfolio_kind kind,
                         struct shipped_file **files, size_t *count, cugen_error *err) {
   struct text class = {0};
   *files = NULL, *count = 0;
-  if (!l->config->shipped) return CUGEN_OK; /* the user's own config of the same name */
+  if (!l->config->shipped)
+    return CUGEN_OK; /* it is the user's own, perhaps of a shipped config's name */
   problem_print_class(l->config, l->problem, &class);
   const struct cache_key class_key = {.problem = text_get(&class),
                                       .may_lack = problem_class_may_lack(l->config, l->problem)};

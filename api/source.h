@@ -8,7 +8,8 @@
 /* Compiles the variant (a text as for cugen_kernel_source) to PTX for the kernel's device, which
    need not be present. *ptx lives until the next call. variant NULL: of the choices that were not
    measured for this problem, those that do not compile are passed over, here and in the next
-   choices. CUGEN_ERROR_USAGE on the cpu device. */
+   choices. CUGEN_ERROR_USAGE: the device is the cpu device, or the variant is a library's
+   kernel. */
 int api_kernel_ptx(cugen_kernel *kernel, const char *variant, const char **ptx, cugen_error *error);
 
 /* Checks for the cpu device, whose compiler accepts more than NVRTC does, that the front end of
@@ -22,12 +23,12 @@ typedef struct cugen_launch_info {
   const char *entry;              /* name of the kernel in the source: "reduce", "reduce<4>" */
   const char *place;              /* place in the template: "reduce.cu:12"; "": unknown */
   int line;                       /* line of the launch in the config */
-  unsigned int grid[3], block[3]; /* blocks of a grid, threads of a block; {0, 1, 1} for a library's
-                                     kernel, which chooses them */
+  unsigned int grid[3], block[3]; /* blocks of a grid, threads of a block; {0, 1, 1} if a library's
+                                     kernel chooses the grid and the block */
   int64_t shared_bytes;           /* dynamic shared memory of a block */
   int carveout;                   /* preferred shared memory in percent, as in the config; -1: the
                                      driver decides */
-  int overlap;                    /* may begin before the launch before it has ended */
+  int overlap;                    /* may begin before the previous launch has ended */
   int cooperative;                /* all blocks run at once, so that they may wait for each other */
   int listed;                     /* passes what the config's pass lists, else all arguments */
   const char *passes;             /* the parameters in order, with values of this launch: "source,
@@ -61,7 +62,8 @@ typedef struct cugen_resources {
 
 /* Compiles a variant (a text as for cugen_kernel_source) for the kernel's device, which need not be
    present, and returns its resources: of several launches, those of the launch whose block has the
-   most registers. CUGEN_ERROR_USAGE on the cpu device. */
+   most registers. CUGEN_ERROR_USAGE: the device is the cpu device, or the variant is a library's
+   kernel. */
 int api_kernel_resources(cugen_kernel *kernel, const char *variant, cugen_resources *out,
                          cugen_error *error);
 

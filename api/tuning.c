@@ -34,7 +34,7 @@ int api_prepare_tuning(cugen_kernel *k, cugen_error *err) {
   int status = CUGEN_OK;
   if (!l->device.facts.is_gpu)
     status = api_kernel_use_check(k, err);
-  else /* otherwise each variant would be remembered as one that does not compile */
+  else /* otherwise each variant would be recorded as one that does not compile */
     status = api_check_target(l->lib, &l->device, err);
   if (!status) status = lookup_space(l, err);
   return status ? status : check_shapes(k, err);
@@ -120,7 +120,7 @@ static int tell_unchecked(cugen_kernel *k, cugen_tune_result *result, cugen_erro
   return status;
 }
 
-/* Ends a run with the variant that is fastest now; fails if no predicted variant is correct. */
+/* Reports how the fastest prediction was verified; fails if every predicted variant was wrong. */
 static int tuning_conclude(cugen_kernel *k, cugen_tune_result *result, cugen_error *err) {
   struct best_record best;
   int status = api_best(&k->lookup, &best, err);
@@ -240,8 +240,8 @@ static int tuning_find_failure(void *context, const char *variant, const struct 
   return failures_find(context, variant, out, err);
 }
 
-/* Keeps a quarter of a given budget for verifying the best. A variant that was wrong before is not
-   tried again. */
+/* Reserves a quarter of a given budget for verifying predictions, and loads the failures, because a
+   variant that was wrong before is not tried again. */
 static int expect_verification(struct lookup *l, const cugen_tune_options *options,
                                struct tune_target *target, struct failures **failures,
                                cugen_error *err) {
@@ -393,7 +393,8 @@ static int tuning_run_variant(cugen_kernel *k, const char *variant, double timeo
   if (!status) status = tuning_run_once(k, &target, index, timeout, out, err);
   if (status) return status;
   out->order = index;
-  /* The requested memory is counted when the variant is compiled, and a cached image has no PTX. */
+  /* A cached image has no PTX, in which the requested memory is counted, so an earlier record tells
+     it. */
   const struct cache_record *known = out->requested > 0 ? NULL : api_known_record(k, out);
   if (known) out->requested = known->requested;
   return CUGEN_OK;
@@ -414,8 +415,8 @@ int api_kernel_run(cugen_kernel *k, const char *variant, double timeout, cugen_r
     free(record);
     return status;
   }
-  /* The strings handed out must live as long as the kernel, so the record becomes the kernel's only
-     loaded record. */
+  /* The strings in *out must outlive this function, so the kernel keeps the record in place of its
+     loaded records. */
   api_forget_records(k);
   k->records = record;
   k->record_count = 1;

@@ -1,8 +1,9 @@
 /* Tunes several problems within one budget.
 
    The problems are tuned in rounds. The first round spends half of the budget, and each later round
-   all that is left. Within a round each problem gets an equal share, or one by its weight. What a
-   problem leaves of its share, because nothing is left to try, is added to the others' shares.
+   all that is left. Within a round each problem gets an equal share, or a share by its weight. What
+   a problem leaves of its share, because nothing is left to try, is added to the shares of later
+   problems.
 
    From the second round on, the search for a problem begins with the variants that are fastest for
    the other problems (api_near_leaders). Their images are in the cache: a variant whose sizes are
@@ -40,7 +41,7 @@ struct set {
   bool *right;           /* for each kernel: a correct record exists */
   double begin, budget;  /* seconds; budget 0: no limit */
   double least;          /* seconds; a smaller share would be spent on starting the worker */
-  double round_begin;    /* seconds of the budget at the beginning of the round */
+  double round_begin;    /* seconds that were spent when the round began */
   bool halves;           /* the first round spends half of the budget; not for predictions, which
                             learn nothing from one another */
   bool filling;          /* fill a portfolio's matrix behind each round's search */
@@ -150,9 +151,9 @@ static int tuning_set_open_set(struct set *set, cugen_error *err) {
 
 /* ---- Rounds --------------------------------------------------------------------------------- */
 
-/* Returns the part of the budget that is spent when the round ends. A budget that is too small for
-   two halves is spent in one round. For a portfolio, a round searches in half of what is left, and
-   then fills the matrix. */
+/* Returns how many seconds of the budget are spent when the round ends. A budget that is too small
+   for two halves is spent in one round. For a portfolio, a round searches in half of what is left,
+   and then fills the matrix. */
 static double end_of_round(const struct set *set, size_t round) {
   const bool large = set->budget / (double)set->count >= 2 * set->least;
   if (set->options->portfolio)
@@ -169,9 +170,9 @@ static bool is_spent(const struct set *set) {
   return (set->budget > 0 && time_spent(set) >= set->budget) || (most && set->tried >= most);
 }
 
-/* Returns whether the problem is to be searched. In the first round for a portfolio, problems that
-   have a correct record are done, unless they are to be measured again. A problem whose search
-   ended by its patience is done. */
+/* Returns whether the problem is to be searched. The first round for a portfolio leaves out
+   problems that have a correct record, unless they are to be measured again; later rounds leave out
+   problems whose search has tried everything or has settled. */
 static bool tuning_set_is_open(const struct set *set, size_t round, size_t i) {
   if (round == 0) return !set->options->portfolio || !set->right[i] || set->options->again;
   return set->results[i].left > 0 && !set->results[i].settled;
@@ -261,8 +262,8 @@ static int tune_round(struct set *set, size_t round, cugen_error *err) {
   return status;
 }
 
-/* Returns whether another round is worthwhile. Without a limit the first round leaves nothing to
-   try. A small rest of the budget is not worth another start. */
+/* Returns whether another round is worthwhile. The rest of a budget must be worth another start of
+   the worker. From the third round on, the round before must have tried something. */
 static bool has_next(const struct set *set, size_t round, size_t before) {
   bool open = false;
   for (size_t i = 0; i < set->count; i++) open |= tuning_set_is_open(set, round, i);
@@ -316,7 +317,7 @@ static int fill_class(struct set *set, const struct problem *const *problems, si
   return status;
 }
 
-/* The classes of the set's problems, one after another. */
+/* One class of the set's problems after another. */
 struct classes {
   struct set *set;
   const struct problem **problems; /* the problems of one class */
@@ -375,8 +376,8 @@ static int fill_matrix(struct set *set, cugen_error *err) {
 
 /* ---- The whole run -------------------------------------------------------------------------- */
 
-/* Ends the run. Another process may have tuned a problem that this run did not reach, in the same
-   cache. */
+/* Fails if a problem has no correct variant. Another process may have tuned a problem that this run
+   did not reach, in the same cache. */
 static int tuning_set_conclude(const struct set *set, cugen_error *err) {
   size_t without = 0, first = 0, remembered;
   for (size_t i = set->count; i-- > 0;)

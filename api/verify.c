@@ -14,8 +14,8 @@
 #include "runtime/devices.h"
 #include "tune/trial.h"
 
-/* In seconds: for the whole verification, and for a run of a variant, where the options do not say.
-   */
+/* Limits in seconds if the options set none: for the whole verification, and for a variant's
+   run. */
 static const double usual_limit = 30, most_run = 10;
 
 struct proof {
@@ -183,7 +183,7 @@ static int note_right(struct cache_record *record, const struct text *sizes, siz
   return failed ? error_memory(err) : CUGEN_OK;
 }
 
-/* Updates the record to the kernel as it is now. */
+/* Gives the record the hashes of the kernel as it is now, and stores the record. */
 static int verify_renew(struct proof *p, struct cache_record *record, cugen_error *err) {
   struct judgement judgement;
   int status = api_judge(&p->kernel->lookup, record, &judgement, err);
@@ -219,8 +219,8 @@ static int remember_refuted(struct proof *p, const struct check_list *list,
   return status;
 }
 
-/* Takes over a run's result. *over: it ends the verification, because the variant is wrong, or the
-   check problem itself, the first of the list, cannot be run. */
+/* Takes over a run's result. *over: the variant's verification ends, because the variant is wrong,
+   or cannot run on the check problem, the first of the list. */
 static int take_run(struct proof *p, const struct check_list *list, size_t number,
                     struct cache_record *got, struct cache_record *record, bool *over,
                     cugen_error *err) {

@@ -38,8 +38,8 @@ typedef struct cugen_why {
   const char *verdict;            /* a sentence or two */
   const char *advice;             /* what to do after a miss; "" */
   int tune;                       /* the advice is to tune this kernel */
-  const cugen_why_match *matches; /* the record that is used; after a miss up to three of the
-                                     nearest records */
+  const cugen_why_match *matches; /* the records that are used; after a miss the nearest records, at
+                                     most three */
   size_t match_count;
 } cugen_why;
 

@@ -125,7 +125,7 @@ const char *why_wanted_options(struct why *why, const struct cache_space *space)
 
 /* ---- One record ----------------------------------------------------------------------------- */
 
-/* Lists the fields with that state: "source, launches", or "". */
+/* Lists the deciding fields with that state: "source, launches", or "". */
 static const char *list_fields(struct why *why, const struct why_rows *match,
                                cugen_why_state state) {
   struct text text = {0};

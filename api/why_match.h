@@ -1,4 +1,4 @@
-/* Explains what a look-up finds: the request, and the comparison of a record with it. */
+/* Explains what a look-up finds: the request, and the comparison of a record with the request. */
 #ifndef API_WHY_MATCH_H
 #define API_WHY_MATCH_H
 
