@@ -15,7 +15,7 @@
    - tuning, tuning_set, verify, bitwise, check, plan, plan_for, exploring, capture: operations on a
      kernel;
    - cache, set_best, foreign, foreign_forms, transfer: operations on the library, without a kernel;
-   - draft, draft_script, draft_type: a first config, from a kernel's text alone. */
+   - draft, draft_script, draft_type: a first config, from a kernel's text or a tuning script. */
 #ifndef API_API_H
 #define API_API_H
 
@@ -27,9 +27,9 @@
 struct selection {
   cugen_plan_choice how;
   uint64_t index;
-  struct best_record best; /* the record of the variant: a measurement, or a prediction if `how` is
-                              CUGEN_PLAN_DEFAULT; of a portfolio's or pinned variant only the
-                              expansion */
+  struct best_record best; /* the record of the variant, for CUGEN_PLAN_DEFAULT a prediction; only
+                              the expansion if a portfolio or pinned choice named the variant; empty
+                              if nothing is recorded */
   struct text problem;     /* the problem of the record */
   struct text other;       /* text of the other GPU from which the record or the shipped portfolio
                               comes; "" if it comes from this device */
@@ -39,7 +39,8 @@ struct selection {
   bool by_portfolio;       /* the default comes from a portfolio that was learnt from predictions
                               for other problems */
   bool other_class;        /* the default ships for other layouts or flags */
-  bool named;              /* the default is one of the config's tries */
+  bool named;              /* the default is one of the config's tries, or named by
+                              cugen_plan_options.bitwise */
   struct text failed;      /* how this variant fails, if all variants are known to fail; otherwise
                               "" */
   double distance;         /* from the kernel's problem to `problem`: log2 of the largest ratio of a
@@ -69,7 +70,8 @@ struct cugen_kernel {
   struct text lost;           /* the devices that failed in the last run, with the reasons */
   struct text equal_to;       /* last run: the variant whose outputs others had to equal */
   cugen_outputs outputs;      /* last run: the outputs of that variant */
-  struct text baseline;       /* last run: why the baseline could not be compared */
+  struct text baseline;       /* last run: why the baseline could not be compared; or a function's
+                                 name (api_kernel_baseline) */
   struct text began;          /* last run: the leaders with which the run began */
   struct text variant_text, source, ptx;
   char layouts[KERNEL_MAX_ARGUMENTS][LAYOUT_WORD]; /* the words that cugen_kernel_argument gave */
@@ -79,14 +81,14 @@ struct cugen_kernel {
   size_t record_count;
   bool records_loaded;
   cugen_record *published; /* the records for api_records; NULL: not asked for yet */
-  /* results handed out by the functions of these names */
+  /* last results of api_kernel_choose, api_kernels_learn and other functions with these names */
   struct kept choice, stored, why, check, launches, learnt, portfolios, space;
   struct kept seen; /* the plans of cugen_plan_for */
   unsigned tunings; /* how often this handle was tuned */
   /* text of the last export's result */
   struct text export_name, export_notes;
-  int64_t tuned_at; /* when this handle last began to tune; 0: never. Records made since then are
-                       from this handle */
+  int64_t tuned_at; /* when the last tuning that tried something began; 0: none. Older records are
+                       "from the cache" */
 };
 
 /* ---- kernel.c ------------------------------------------------------------------------------- */
@@ -101,9 +103,9 @@ int api_kernel_for_problem(cugen_kernel *kernel, const char *problem, cugen_kern
 /* Returns whether the problem has the values of the settings with which the kernel was opened.
    sizes false: settings of sizes do not count. */
 bool api_agrees(const cugen_kernel *kernel, const struct problem *problem, bool sizes);
-/* Restores the kernel's problem after a function that may have changed it: to the check problem if
-   on_check, else to the problem of the settings. Returns `status`; if `status` is CUGEN_OK, the
-   status of restoring. */
+/* Restores the kernel's problem, which a function may have changed, to the check problem if
+   on_check, else to that of the settings. Returns `status`; if `status` is CUGEN_OK, the status of
+   restoring. */
 int api_restore_problem(cugen_kernel *kernel, bool on_check, int status, cugen_error *err);
 /* Gives the variant's text, which lives in variant_text until the next call. The space must be
    open; the index may be that of a variant that heuristics remove. */
@@ -117,8 +119,8 @@ int api_products(cugen_kernel *k, const char **out, cugen_error *err);
 
 /* ---- plan.c --------------------------------------------------------------------------------- */
 
-/* Like cugen_plan_open, but shares loaded images: if one of `plans` has loaded the plan's image,
-   *out uses that image, and must be closed before that plan. */
+/* Like cugen_plan_open, but if one of `plans` has loaded the plan's image, *out uses that image,
+   and must be closed first. */
 int api_plan_open_among(cugen_kernel *kernel, const cugen_plan_options *options,
                         cugen_plan *const *plans, size_t count, cugen_plan **out, cugen_error *err);
 
@@ -135,8 +137,8 @@ enum { API_MOST_CHOICES = 8 }; /* limit of the choices that are tried until one 
 bool api_pass_over(struct lookup *lookup, cugen_plan_choice how, const char *variant, int status);
 /* ---- other_gpu.c ----------------------------------------------------------------------------- */
 
-/* Selects the best variant for the look-up's problem on another GPU, and sets *found, if there is
-   one that is valid here and not among the failures. */
+/* Selects the best variant for the look-up's problem on another GPU. *found: there is a variant
+   that is valid here and not among the failures. */
 int api_select_other_gpu(struct lookup *lookup, struct failures *failures, struct selection *out,
                          bool *found, cugen_error *err);
 
@@ -178,15 +180,16 @@ void api_publish(cugen_kernel *kernel, const struct cache_record *from, cugen_re
 
 /* ---- tuning.c ------------------------------------------------------------------------------- */
 
-/* Decides whether tuning on the kernel's device measures or predicts. */
+/* Decides whether tuning measures or predicts. Fails if the device cannot measure what objective or
+   options need. */
 int api_tune_device(cugen_kernel *kernel, cugen_error *err);
-/* Opens the space to tune (on the cpu device that of the check problem), and fails if no variant
-   can serve the problem. */
+/* Opens the space to tune (on the cpu device that of the check problem). Fails if the problem has a
+   size that no variant can have. */
 int api_prepare_tuning(cugen_kernel *kernel, cugen_error *err);
 /* What the tuning of one problem gets from a run over several problems. */
 struct api_part {
-  const char *const *variants; /* only these are tried, in this order, without variants that are not
-                                  valid here; NULL: all variants */
+  const char *const *variants; /* only these are tried, in this order, if they are valid here; NULL:
+                                  all variants */
   size_t count;
 };
 /* Like api_kernel_tune, with options that were checked. part NULL: the run has no other problem. */

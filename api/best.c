@@ -11,7 +11,7 @@ struct search {
   double least;                 /* the smallest cost among current records */
   const char *variant;          /* NULL: records of any variant */
   const cugen_outputs *outputs; /* NULL: records with any outputs */
-  struct failures *failures;    /* records of these variants are skipped; NULL: none */
+  struct failures *failures;    /* failed variants, whose records are skipped; NULL: none */
 };
 
 static bool is_asked(const struct search *search, const struct cache_record *record) {

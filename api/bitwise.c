@@ -2,8 +2,8 @@
 
    Every correct record has a digest of the bits of its outputs (tune/data/dataset.h). Equal digests
    mean equal outputs, whenever and on whichever device the variants ran, so variants need not be
-   compared in pairs. Tuning runs the named variant first and then accepts only variants with its
-   digest; a plan looks for the digest in the records.
+   compared in pairs. Tuning runs the named variant first and then accepts only variants with the
+   same digest; a plan looks for the digest in the records.
 
    Invariants:
    - Apart from the named variant, only variants recorded as equal for this very problem are chosen.

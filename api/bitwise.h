@@ -9,8 +9,8 @@
    cannot be read, or its launches give different bits. */
 int bitwise_begin(cugen_kernel *kernel, const cugen_tune_options *options,
                   struct tune_target *target, cugen_error *err);
-/* Selects the best variant that is recorded to give the outputs of the named variant, or, if the
-   named variant's outputs are not recorded, that variant itself. Free *out also after a failure. */
+/* Selects the best variant recorded with the outputs of the named variant; the named variant itself
+   if its outputs are not recorded. Free *out also after a failure. */
 int bitwise_select(cugen_kernel *kernel, const char *name, struct selection *out, cugen_error *err);
 
 #endif

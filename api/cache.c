@@ -64,8 +64,8 @@ static int name_nearest(const char *config, const struct cache_space *spaces, si
   return err ? err->status : CUGEN_ERROR_MISSING;
 }
 
-/* Finds a kernel by a name that the cache has, else the kernel of the config with that name or
-   path; out->origin then identifies the config file. */
+/* Finds a kernel by a name in the cache, else by a config's name or path; out->origin then
+   identifies the config file. */
 static int cache_find_config(cugen *lib, const char *name, const struct cache_space *spaces,
                              size_t count, struct meant *out, cugen_error *err) {
   struct config *config;
@@ -83,8 +83,8 @@ static int cache_find_config(cugen *lib, const char *name, const struct cache_sp
   return out->config.failed ? error_memory(err) : status;
 }
 
-/* Resolves a device. An id, such as "cuda:0" or "model:H200", means one device. Any other text, and
-   "cpu", selects every device whose text contains it. */
+/* Resolves a device. An id, such as "cuda:0", means one device. Any other text, and "cpu", is a
+   part of devices' texts. */
 static int cache_find_device(cugen *lib, const char *name, struct meant *out, cugen_error *err) {
   struct found_device found;
   const cugen_device_name named = device_parse(name);
@@ -246,8 +246,8 @@ int api_cache_portfolios(cugen *lib, const cugen_cache_filter *filter, const cug
   return status;
 }
 
-/* Refuses a database that cannot be written: the library then works on a copy in memory, and a
-   change of the copy would be lost. */
+/* Refuses a database that cannot be written: changes of the library's copy in memory would be
+   lost. */
 static int check_writable(const cugen *lib, const struct cache *cache, const char *what,
                           cugen_error *err) {
   if (!lib->warning.length) return CUGEN_OK;

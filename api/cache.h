@@ -26,10 +26,9 @@ int api_cache_list(cugen *lib, const cugen_cache_filter *filter, const cugen_cac
 /* Removes the selected records and portfolios, and each image that no remaining record can use, in
    short transactions, so that other processes go on reading and storing. After a failure some may
    already be removed; *out counts them. If filter->config is a config and not the name of a kernel,
-   only records from that file and from unknown files (such as imported ones) are removed; records
-   of a kernel of the same name in another file stay. If the config can no longer be read, only
-   records from its file are removed. really 0: only counts. CUGEN_ERROR_IO: the cache cannot be
-   written. */
+   only records from that file and, while the file can be read, from unknown files (such as imported
+   ones) are removed; records of a kernel of the same name in another file stay. really 0: only
+   counts. CUGEN_ERROR_IO: the cache cannot be written. */
 int api_cache_remove(cugen *lib, const cugen_cache_filter *filter, int really,
                      cugen_cache_counts *out, cugen_error *error);
 

@@ -72,8 +72,7 @@ static int check_explain_nothing(const cugen_check *out, int refusal, cugen_erro
                    skip->what, (int)strcspn(skip->why, "\n"), skip->why);
 }
 
-/* Returns the status for the findings; without findings, that for variants that could not be
-   checked. */
+/* Returns the status for the findings or, without any, for variants that could not be checked. */
 static int check_conclude(const struct check_result *result, cugen_error *err) {
   const cugen_check *out = &result->check;
   const size_t refused = result->refused.count, faulty = result->faulty.count;

@@ -8,10 +8,11 @@
    compares the results with the reference. Settings given at cugen_kernel_open stay. The variants
    are:
    - by default: for each implementation, enough variants to have every value of every tunable, on
-     the check problem and sizes around it. Some of them run with each further listed value of the
-     problem (types, layouts);
-   - with branches: enough variants that each line of the templates is in one of them and missing in
-     one, as far as this is so in a large sample. They run on sizes, types and layouts of all kinds;
+     the check problem and sizes around it. Some of the variants run with each further listed value
+     of the problem (types, layouts);
+   - with branches: enough variants that each line of the templates is in one variant and missing in
+     another, if a large sample has such variants. They run on sizes, types and layouts of all
+     kinds;
    - with variant, all or sample: those variants, on the check problem and the sizes around it.
 
    After an error *out has what was found before. The errors:

@@ -18,9 +18,8 @@ bool api_prefer_present(cugen *lib, struct device_description *description) {
   return false;
 }
 
-/* Describes the processor whose text this is. The records of another machine's processor are kept
-   under that processor's text, but the limits that a config sees are the same for all
-   processors. */
+/* Describes the processor with this text. Each processor has records of its own, but the limits
+   that a config sees are the same for all processors. */
 static int describe_cpu(const cugen *lib, const char *text, struct found_device *out,
                         cugen_error *err) {
   struct device_description *device = &out->description;
@@ -48,9 +47,8 @@ static int describe_predicted(cugen *lib, const char *text, struct found_device 
   return *known ? api_check_predictable(lib, &out->description, err) : CUGEN_OK;
 }
 
-/* Finds a device by a described GPU's name or by the text of a GPU or processor. *known: the text
-   is one of these. Without "model:" in front of the name, the GPU itself is taken if it is
-   present. */
+/* Finds a device by a described GPU's name, or the text of a GPU or processor; *known: `text` is
+   one of these. Without "model:" a present GPU itself is taken. */
 static int find_described(cugen *lib, const char *text, struct found_device *out, bool *known,
                           cugen_error *err) {
   const cugen_device_name named = device_parse(text);

@@ -88,8 +88,8 @@ static const char *kind_of(const struct draft *d, size_t i) {
   return "output";
 }
 
-/* Names the parameter as the kernel does: "argument1" if the kernel has no name for it, and "my_"
-   in front of a name that a config cannot have. */
+/* Names the parameter as the kernel does, else "argument1"; "my_" precedes a name that a config
+   cannot have. */
 static void draft_name(struct draft *d, size_t i) {
   char *out = d->out->parameters[i].name;
   const size_t size = sizeof d->out->parameters[i].name;
@@ -167,8 +167,8 @@ static bool is_product(const struct draft *d) {
          find_size(d, "k") >= 0;
 }
 
-/* Adds the shape of a buffer: two of m, n and k for a product's A, B or C (buffer 0, 1 or 2), else
-   the first sizes, at most three. */
+/* Adds the shape of a buffer: two of m, n and k for a product's A, B or C (buffer 0 to 2), else the
+   first three sizes. */
 static void add_shape(struct draft *d, size_t buffer) {
   static const char product[3][2] = {"mk", "kn", "mn"};
   text_add(&d->text, "shape = {");
@@ -266,8 +266,8 @@ static bool is_large(const struct draft *d, const struct tunable_guess *t) {
   return t->value >= 16;
 }
 
-/* The value of the text comes first. If it is a power of two, its half, its double and four times
-   it follow, within limits. */
+/* The value of the text comes first. For a power of two, half of it, its double and four times it
+   follow, within limits. */
 static void add_values(struct draft *d, const struct tunable_guess *t) {
   const long first = t->value         ? t->value
                      : is_large(d, t) ? d->in->block_dimensions > 1 ? 16 : 128
@@ -425,7 +425,7 @@ static const char *grid_size(const struct draft *d, int dimension) {
 }
 
 /* Returns whether a block takes one row or one element along the dimension: the kernel uses
-   blockIdx there without threads, and alone or times a size. */
+   blockIdx there alone or times a size. */
 static bool is_plain(const struct draft *d, int dimension) {
   const struct source_token step = d->in->grid_steps[dimension];
   char name[64];

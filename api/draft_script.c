@@ -421,8 +421,8 @@ static void add_to_do(struct text *out, size_t *guesses, const char *indent, con
   ++*guesses;
 }
 
-/* Adds the expression in quotes. Returns false, with nothing added but the reason to `why`, if a
-   config cannot have the expression. */
+/* Adds the expression in quotes. Returns false, with the reason in `why`, if a config cannot have
+   the expression. */
 static bool add_expression(const struct script *s, const char *python, struct text *out,
                            struct text *why) {
   struct text lua = {0};
@@ -452,8 +452,8 @@ void script_add_problem(const struct script *s, struct text *out, size_t *guesse
   text_add_char(out, '\n');
 }
 
-/* Adds the shape of a buffer by the argument's Size: all sizes if their product is Size, else Size
-   itself, or 1 if Size is missing or has no form in a config. */
+/* Adds a buffer's shape: all sizes if their product is the argument's Size, else Size itself, or 1
+   if Size has no form in a config. */
 static void add_shape(const struct script *s, json_t *argument, int elements, struct text *out,
                       const char **said) {
   json_t *size = json_object_get(argument, "Size");
@@ -574,8 +574,8 @@ int script_check(const struct script *s, const struct signature *in, cugen_error
                    s->path, count, constants, s->entry, s->file, wanted);
 }
 
-/* Returns the argument's name in the script if a config can have that name and no other argument
-   does, else `otherwise`, the name in the kernel. */
+/* Returns the argument's name in the script if a config can have it and no other argument has; else
+   `otherwise`, the kernel's. */
 static const char *argument_name(const struct script *s, json_t *argument, const char *otherwise) {
   const char *name = word_of(argument, "Name");
   json_t *other;

@@ -1,7 +1,7 @@
 /* A tuning script in T1, the JSON in which Kernel Tuner and KTT describe what they tune
    (kernel_tuner/schema/T1), as parts of a config. The script's expressions are Python's. A
-   condition that has no form in a config becomes a comment that says what is to do; any other such
-   expression becomes 1, marked as a guess. */
+   condition that has no form in a config becomes a comment that says what is to do; any other
+   expression without a form becomes 1, marked as a guess. */
 #ifndef API_DRAFT_SCRIPT_H
 #define API_DRAFT_SCRIPT_H
 

@@ -5,8 +5,8 @@
 #include "source.h"
 
 /* Looks up the ceilings of the kernel's device. The measured rates are those of the best records of
-   two shipped configs on that device: peak_copy, and peak_fma with the dtype in which the kernel
-   computes. api_kernel_tune measures these configs like any other. */
+   two shipped configs: peak_copy, and peak_fma with the dtype in which the kernel computes.
+   api_kernel_tune measures these configs like any other. */
 int api_kernel_ceilings(cugen_kernel *kernel, cugen_ceilings *out, cugen_error *error);
 /* Returns the dense FLOP/s of the tensor cores of the kernel's device, at its highest clock, for
    products of that type: a dtype, "tf32" or "fp8"; 0: none, or unknown. */

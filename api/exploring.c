@@ -27,8 +27,7 @@
 #include "base/system.h"
 #include "tune/tuner/explore.h"
 
-/* A variant whose record costs more than this many times the record of the plan's own variant is
-   not explored. */
+/* A variant that costs more than this many times the plan's own is not explored. */
 static const double most_times = 2;
 
 enum {

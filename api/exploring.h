@@ -7,9 +7,8 @@
 
 struct exploration;
 
-/* If the selection is CUGEN_PLAN_EXACT, earlier plans explored the problem, and no correct record
-   of the problem is newer, replaces *selection by the variant that those plans found and sets
-   *settled. */
+/* If the selection is exact, and earlier plans explored the problem after the last correct record,
+   replaces *selection by the variant that they found and sets *settled. */
 int exploration_recall(struct lookup *lookup, const cugen_outputs *outputs,
                        struct selection *selection, bool *settled, cugen_error *err);
 
@@ -37,8 +36,8 @@ void exploration_unbind(struct call **calls);
 /* Launches like call_launch_on. */
 int exploration_launch(struct exploration *exploration, struct call *const *calls, void *stream,
                        cugen_error *err);
-/* Ends exploration and launches only the plan's own variant from now on. Needed when an application
-   looks at the plan's variables, because each alternative has variables of its own. */
+/* Ends exploration and launches only the plan's own variant from now on. An application that looks
+   at the plan's variables needs this, because each alternative has variables of its own. */
 void exploration_stop(struct exploration *exploration);
 void exploration_describe(struct exploration *exploration, cugen_plan_exploration *out);
 

@@ -23,7 +23,7 @@ static uint32_t facts_of(const struct expr *expr) {
 }
 
 /* Returns whether the problem, or a known fact of the device, rules the implementation out, so that
-   its other facts do not matter. */
+   the implementation's other facts do not matter. */
 static bool is_ruled_out(const struct config *config, const struct problem *problem,
                          const struct device_description *device,
                          const struct config_implementation *implementation) {

@@ -1,5 +1,5 @@
-/* Finds the worker program. It is searched beside libcugen, where it was installed or built, even
-   if both were moved, so that an application need not name it. The running program itself is never
+/* Finds the worker program. The program is searched beside libcugen, as installed or built, even if
+   both were moved, so that an application need not name it. The running program itself is never
    taken for the worker: a program that is not prepared for this would run a second time as
    itself. */
 #include <stdlib.h>
@@ -10,8 +10,9 @@
 
 static const char program[] = "cugen-worker";
 
-/* A program that links the static library is usually not beside the worker. But it was compiled
-   with the installation's cugen.h, which leaves its path in the program; see the end of cugen.h. */
+/* A program that links the static library is usually not beside the worker. But such a program was
+   compiled with the installation's cugen.h, which leaves its path in the program; see the end of
+   cugen.h. */
 #if defined(__GNUC__)
 extern const char cugen_header_file[] __attribute__((weak, visibility("hidden")));
 #endif

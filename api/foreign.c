@@ -26,7 +26,7 @@ enum { SUGGESTIONS_OF_A_PROBLEM = 32 };
 
 /* ---- The map -------------------------------------------------------------------------------- */
 
-/* The names of the foreign parameters, as the map's expressions mention them. */
+/* The other autotuner's parameters that the map's expressions mention. */
 struct foreign_names {
   char **all;
   size_t count;

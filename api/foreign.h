@@ -1,7 +1,7 @@
 /* Results of other autotuners as suggestions: variants with which tuning begins (priors.h), and
-   which plans, exports and the like ignore. foreign.c reads a file of results, by a map of names,
-   and stores the suggestions in the cache, under a key that no look-up of measurements or
-   predictions has; foreign_forms.c reads the forms of such files. */
+   which nothing else uses. foreign.c reads a file of results, by a map of names, and stores the
+   suggestions in the cache, under a key that no look-up of measurements or predictions has;
+   foreign_forms.c reads the forms of such files. */
 #ifndef API_FOREIGN_H
 #define API_FOREIGN_H
 
@@ -22,7 +22,7 @@ int api_foreign_import(cugen *lib, struct cache *cache, const char *path, const 
 /* ---- foreign_forms.c ------------------------------------------------------------------------ */
 
 /* Gets a result: its parameters by name, which are numbers, words or flags, and its time in
-   seconds; negative: it failed, 0: not known. */
+   seconds; negative: the result failed; 0: no time is known. */
 typedef int foreign_visit(void *context, json_t *parameters, double seconds, cugen_error *err);
 
 /* Visits the results of the file's text. */

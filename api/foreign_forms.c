@@ -39,7 +39,7 @@ static void copy_scalars(json_t *to, json_t *from) {
   }
 }
 
-/* Makes the parameters of a result: those that all results have, and its own. */
+/* Makes the parameters of a result: those that all results have, and the result's own. */
 static json_t *join(json_t *common, json_t *own) {
   json_t *all = json_object();
   copy_scalars(all, common);

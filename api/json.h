@@ -12,7 +12,7 @@ json_t *json_count(uint64_t value);
 json_t *json_number(double value);                /* null if the value is not finite */
 json_t *json_known(double value);                 /* null if the value is 0, which means unknown */
 json_t *json_known_integer(int64_t value);        /* null if the value is 0 */
-json_t *json_text(const char *string);            /* not UTF-8: bytes above 127 become '?' */
+json_t *json_text(const char *string);            /* if not UTF-8, bytes above 127 become '?' */
 json_t *json_optional_string(const char *string); /* null for NULL and "" */
 
 /* A field of an object; takes over the reference to `value`. Without a value there is no field. */

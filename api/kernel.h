@@ -17,8 +17,8 @@ const char *api_kernel_problem_values(cugen_kernel *kernel, const char *name);
 /* The config's problems { } by index: "M=64,256 N=4096" means all combinations of the values. NULL:
    there are no more. */
 const char *api_kernel_problem_set(const cugen_kernel *kernel, size_t index);
-/* The config's policy, which selects the tuned problem that serves a problem that was not tuned:
-   "exact", "nearest { distance = 1 }". */
+/* The config's policy: what serves a problem that was not tuned, such as "exact", "nearest {
+   distance = 1 }". */
 const char *api_kernel_policy(const cugen_kernel *kernel);
 /* Returns whether the policy is to use the portfolio that was learnt. */
 int api_kernel_takes_portfolio(const cugen_kernel *kernel);
@@ -57,7 +57,7 @@ int api_kernel_predicted(const cugen_kernel *kernel);
    another key. The strings live as long as the kernel. */
 void api_kernel_key(const cugen_kernel *kernel, const char **device, const char **options);
 
-/* The variant that a plan would use, and the reason. */
+/* The variant that a plan would take, and the reason. */
 typedef struct cugen_choice {
   cugen_plan_choice how;
   const char *variant;   /* full text of the variant */
@@ -87,8 +87,9 @@ typedef struct cugen_implementation_info {
 } cugen_implementation_info;
 
 /* A restriction of the space. A restriction is evaluated as soon as the names in it have values.
-   removed counts the combinations that it was the first to remove: cartesian = valid + the sum of
-   all removed. Limits, filters and heuristics are listed only if they removed something. */
+   removed counts the combinations that the restriction was the first to remove: cartesian = valid +
+   the sum of all removed. Limits, filters and heuristics are listed only if they removed
+   something. */
 typedef struct cugen_restriction_info {
   const char *implementation;
   const char *text;

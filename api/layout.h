@@ -26,8 +26,8 @@ typedef struct api_access {
   int sectors; /* global memory: sectors of 32 bytes; 0 for shared memory */
   int passes;  /* shared memory: passes over the banks; 0 for global memory */
   int least;   /* the fewest sectors or passes that so many bytes need */
-  /* padded: the layout without a swizzle and with the least padding that gives the fewest passes,
-     "row+1"; "": padding does not help. padded_passes: the passes with that layout. */
+  /* The layout without a swizzle, with the least padding that gives the fewest passes, "row+1", and
+     its passes; "": padding does not help. */
   char padded[64];
   int padded_passes;
 } api_access;

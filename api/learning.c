@@ -35,8 +35,8 @@ static int learning_by_nearness(const void *a, const void *b) {
   return (x->variant > y->variant) - (x->variant < y->variant);
 }
 
-/* Returns up to MOST_COLUMNS variants within 1.5 times the best, those near the best of most
-   problems first; the caller frees the array. */
+/* Returns the variants near the best, those of most problems first, at most MOST_COLUMNS; the
+   caller frees the array. */
 static size_t *learning_choose_columns(const struct portfolio_data *data, size_t *count,
                                        cugen_error *err) {
   const double near = 1.5;
@@ -262,8 +262,7 @@ struct remains {
   size_t stale, failed, worthless;
 };
 
-/* `best` of a row is set only if that record is current; a row with a best record but no portfolio
-   therefore has worthless costs. */
+/* A row has a best record only if that record is current; its costs must then be worthless. */
 static struct remains count_remains(const struct portfolio_data *data) {
   struct remains remains = {0};
   for (size_t i = 0; i < data->entry_count; i++) {

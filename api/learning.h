@@ -10,18 +10,18 @@ typedef struct cugen_portfolio_problem {
   size_t variant;   /* index into variants; variant_count: no variant serves it */
   double seconds;   /* time with that variant; 0: unknown, because it was not measured for this
                        problem */
-  const char *best; /* the best variant of this problem */
+  const char *best; /* the best variant of this problem; "": none */
   double best_seconds;
   double loss, held_out_loss; /* the loss as a factor; held out: if the portfolio were learnt
                                  without this problem. 0: unknown */
 } cugen_portfolio_problem;
 
 /* A portfolio: few variants that serve all sizes of a kernel's problem, and a rule that says which
-   variant serves which size (docs/tuning.md). A portfolio is for one class: all its problems agree
-   in the values that are not whole numbers. The rule is an expression over sizes, such as "select(M
-   * N <= 4096, 0, least)", whose value is an index into variants; least is the variant with the
-   smallest time. If that variant is not valid, the valid variant with the smallest time serves;
-   without times, the first valid one. */
+   variant serves which size (docs/tuning.md). A portfolio is for one class, whose problems agree in
+   all values that are not whole numbers. The rule is an expression over sizes, such as "select(M *
+   N <= 4096, 0, least)", whose value is an index into variants; least is the variant with the
+   smallest time. If the variant with that index is not valid, the valid variant with the smallest
+   time serves; without times, the first valid one. */
 typedef struct cugen_portfolio {
   const char *config, *problem_class, *device, *options, *objective;
   const char *rule;
@@ -31,8 +31,8 @@ typedef struct cugen_portfolio {
                                              learnt */
   double mean, worst;                     /* mean and largest loss of these problems, as factors; 0:
                                              unknown */
-  double held_out_mean, held_out_worst;   /* the losses to expect for other sizes, by cross-
-                                             validation */
+  double held_out_mean, held_out_worst;   /* the losses to expect for other sizes, by
+                                             cross-validation */
   int64_t learnt_at;                      /* seconds since the epoch */
   const cugen_portfolio_problem *problem; /* api_kernels_learn: the problems; else NULL */
   size_t unserved;                        /* api_kernels_learn: problems for which no correct
@@ -48,7 +48,6 @@ typedef struct cugen_portfolio {
                              would not serve; else 0 */
 } cugen_portfolio;
 
-/* How to learn a portfolio. */
 typedef struct cugen_learn_options {
   size_t most;    /* largest number of kernels, 1 to 64; 0: 8 */
   int remembered; /* learn from all problems that have records on the device and agree with the
@@ -60,10 +59,9 @@ typedef struct cugen_learn_options {
    place of an earlier one for the class. Nothing is measured, and the device need not be present;
    cugen_tune_options.portfolio makes the measurements that learning needs. The kernels are of one
    config and library. *out has an element for each class, except classes without a current correct
-   record (api_kernel_unlearnt), and lives until the next call on the first kernel. Records of
-   variants that the first kernel's filter (api_kernel_filter) excludes are left out.
-   CUGEN_ERROR_USAGE: there is no problem, none has a correct variant, `most` is too large, or the
-   kernels differ in config or library. */
+   record (api_kernel_unlearnt), and lives until the next call on the first kernel. Records that the
+   first kernel's filter (api_kernel_filter) excludes are left out. CUGEN_ERROR_USAGE: no problem,
+   no correct variant, `most` too large, or kernels of different configs or libraries. */
 int api_kernels_learn(cugen_kernel *const *kernels, size_t count,
                       const cugen_learn_options *options, const cugen_portfolio **out,
                       size_t *portfolios, cugen_error *error);

@@ -1,5 +1,5 @@
-/* The library's handle, the checks at the beginning of every public function, and what api/ asks of
-   the library. */
+/* The library's handle, and functions on it that all of api/ uses, such as the checks at the
+   beginning of every public function. */
 #ifndef API_LIBRARY_H
 #define API_LIBRARY_H
 
@@ -107,8 +107,8 @@ int api_images(cugen *lib, struct cache **out, cugen_error *err);
 bool api_cache_is_missing(const cugen *lib);
 void api_device_info(const struct cugen *lib, const struct device_description *from,
                      cugen_device_info *out);
-/* Returns the version of NVRTC, or 0. NVRTC is loaded only if the files beside it do not tell the
-   version. */
+/* Returns the version of NVRTC; 0: there is none. NVRTC is loaded only if the files beside it do
+   not tell the version. */
 int api_nvrtc_version(const cugen *lib);
 /* The stop callback for walks of a space. */
 struct space_stop api_stop(cugen *lib);

@@ -48,12 +48,11 @@ struct found_device {
   const char *name; /* in a list: the name of this device alone; belongs to the list */
 };
 /* Finds a device. name: an id, or the text or described name ("H200") of a GPU that need not be
-   present; NULL: a present GPU, the first unless the library's local_rank says otherwise; without a
-   GPU the cpu device, with the reason appended to `fallback` (may be NULL). */
+   present; NULL: the present GPU that the library's local_rank selects; without a GPU the cpu
+   device, with the reason appended to `fallback` (may be NULL). */
 int api_find_device(cugen *lib, const char *name, struct found_device *out, struct text *fallback,
                     cugen_error *err);
 
-/* Several devices, present or described. */
 struct device_list {
   struct found_device *all;
   char *names; /* the text of the list, cut into names */
@@ -126,8 +125,8 @@ struct lookup {
   struct value *values;       /* values of the variant that lookup_variant returned last */
 };
 
-/* Makes a look-up of the same config and device for another problem, without filter, origin and
-   settings, and for measurements. Close *out also after a failure. */
+/* Makes a look-up for another problem, of the same config and device, of measurements, and without
+   filter, origin and settings. Close *out also after a failure. */
 int lookup_for_problem(const struct lookup *from, const struct problem *problem, struct lookup *out,
                        cugen_error *err);
 /* Sets the problem, which is borrowed, and drops everything that depends on the old problem. */
@@ -145,9 +144,9 @@ void lookup_drop_libraries(struct lookup *lookup);
    failures, until lookup_forget_dropped is called or the problem is set. */
 int lookup_drop_variant(struct lookup *lookup, const char *variant, cugen_error *err);
 void lookup_forget_dropped(struct lookup *lookup);
-/* Returns the variant to use when the variant `index` is the best for another problem or GPU:
-   `index` itself, or, for a library's algorithm, the library's first algorithm, because each
-   problem and GPU has its own list of algorithms. */
+/* Returns the variant to use when `index` is the best for another problem or GPU: `index` itself
+   or, because each problem and GPU has its own list of a library's algorithms, the library's first
+   algorithm. */
 uint64_t lookup_lent(const struct lookup *lookup, uint64_t index);
 void lookup_close(struct lookup *lookup);
 
@@ -262,15 +261,15 @@ int api_drop_stale(struct lookup *lookup, struct cache_record *records, size_t *
 /* ---- failures.c: variants that are known to be wrong or to fail ----------------------------- */
 
 /* Variants that failed on the look-up's device, for its problem or for the check problem, and
-   variants whose prediction the cpu device refuted there. Such a variant is chosen only if it was
-   measured as right for the problem, or named. */
+   variants whose prediction the cpu device refuted there. Such a variant is chosen only if measured
+   as right for the problem, or named. */
 struct failures;
 /* Loads the failures; *out NULL: none is remembered. Close *out also after a failure. The look-up
    is borrowed. */
 int failures_open(struct lookup *lookup, struct failures **out, cugen_error *err);
 void failures_close(struct failures *failures);
-/* Finds the record that says how the variant fails, if its source is still the one that failed;
-   *out NULL: there is none. */
+/* Finds the record that says how the variant fails; *out NULL: there is none with the variant's
+   present source. */
 int failures_find(struct failures *failures, const char *variant, const struct cache_record **out,
                   cugen_error *err);
 /* Like failures_find, for the variant with this index in the space of `lookup`, which must be

@@ -1,5 +1,5 @@
-/* What a library found on this machine: the driver and compilers, the cache, and the devices,
-   present or described; and the configs that ship with cugen. */
+/* What a library found: shipped configs, the driver and compilers, the cache, and the devices,
+   present or described. */
 #ifndef API_MACHINE_H
 #define API_MACHINE_H
 
@@ -27,8 +27,8 @@ enum api_place {
   API_PLACE_WORKER,
   API_PLACES
 };
-/* Returns what cugen_where says in that line; "": the line is left out. Valid until the next call
-   of either function. */
+/* Returns what cugen_where says in that line; "": the line is left out. The text lives until the
+   next call of api_where or cugen_where. */
 const char *api_where(cugen *lib, enum api_place place);
 
 /* Returns whether there is a C++ compiler for the cpu device. */
@@ -56,7 +56,8 @@ size_t api_described_devices(cugen *lib, cugen_device_info *out, size_t count);
 /* Announces that this program will tune or run variants. A worker process then looks for the GPUs,
    and the first tuning or run continues with this worker; meanwhile compilers start. So CUDA is
    started only once, and not in this process; without this call this process starts CUDA to
-   describe a GPU. Call it before anything asks for a device. threads: as in cugen_tune_options. */
+   describe a GPU. Call this function before anything asks for a device. threads: as in
+   cugen_tune_options. */
 void api_expect_tuning(cugen *lib, int threads);
 
 #endif

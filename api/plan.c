@@ -365,7 +365,7 @@ static int plan_check_options(const cugen_plan_options *options, cugen_error *er
   return CUGEN_OK;
 }
 
-/* Returns whether the plan may take another variant in place of one that cannot serve. */
+/* Returns whether the plan may take another variant in place of its own, which cannot serve. */
 static bool plan_goes_on(cugen_kernel *k, const cugen_plan_options *options, const cugen_plan *p,
                          int status) {
   const cugen_plan_choice how = options->bitwise ? CUGEN_PLAN_PINNED : p->selection.how;

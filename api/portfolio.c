@@ -1,8 +1,8 @@
 /* Finds a kernel's portfolios and the variant that a portfolio gives for a problem; see
    portfolio.h. The rule gives the index of a variant. Whether this variant is valid for the problem
-   is known only from the problem's space. If it is not valid, the valid variant with the smallest
-   time serves; without times, the first valid one. A variant of a portfolio that was learnt here
-   does not serve if its source has changed since it was measured. */
+   is known only from the problem's space. If this variant is not valid, the valid variant with the
+   smallest time serves; without times, the first valid one. A variant whose source has changed
+   since it was measured serves only if its portfolio ships. */
 #include "portfolio.h"
 
 #include <math.h>
@@ -357,8 +357,8 @@ int portfolio_try(struct lookup *l, const struct portfolio_body_variant *v,
 
 /* ---- Serving -------------------------------------------------------------------------------- */
 
-/* Expands the variant for this problem. The variant of a shipped portfolio may have any source;
-   otherwise its source must be the measured one. */
+/* Expands the variant for the look-up's problem. The variant of a shipped portfolio may have any
+   source; otherwise its source must be the measured one. */
 static int try_source(struct lookup *l, const struct portfolio_body_variant *variant, bool shipped,
                       struct portfolio_answer *out, bool *found, cugen_error *err) {
   enum portfolio_state state;

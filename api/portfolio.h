@@ -17,10 +17,10 @@ struct portfolio_found {
   struct cache_portfolio kept;
   struct portfolio_body body;
 };
-/* Finds all portfolios for the look-up, the latest first: those of its config file or of unknown
-   files, then those of other files whose kernel is the same, recognised by a variant with the same
-   source. predictions: find those learnt from these predictions; NULL: those learnt from the
-   look-up's own kind of records. portfolios_free frees them. */
+/* Finds the look-up's portfolios, the latest first: those of its config file or unknown files, then
+   those of other files with the same kernel, recognised by a variant's source. predictions: those
+   learnt from these predictions; NULL: from the look-up's own kind of records. portfolios_free
+   frees them. */
 int portfolios_find(const struct lookup *lookup, const struct prediction_key *predictions,
                     struct portfolio_found **out, size_t *count, cugen_error *err);
 void portfolios_free(struct portfolio_found *found, size_t count);
@@ -29,7 +29,7 @@ enum portfolio_kind {
   PORTFOLIO_REMEMBERED, /* learnt here */
   /* The kinds below ship with cugen, for shipped configs. */
   PORTFOLIO_MEASURED,    /* of the look-up's class, measured on a GPU of its compute capability */
-  PORTFOLIO_PREDICTED,   /* of that class, learnt from predictions for such a GPU */
+  PORTFOLIO_PREDICTED,   /* of the look-up's class, predicted for a GPU of its capability */
   PORTFOLIO_OTHER_CLASS, /* measured with other layouts or flags and the same type of elements; none
                             if PORTFOLIO_MEASURED has one */
   PORTFOLIO_KINDS
@@ -55,12 +55,11 @@ int portfolio_ask(const struct portfolio_body *body, const struct config *config
 int portfolio_parse_rule(const char *rule, const struct config *config, struct expr **out,
                          cugen_error *err);
 
-/* The state of a portfolio's variant. */
 enum portfolio_state { PORTFOLIO_CURRENT, PORTFOLIO_STALE, PORTFOLIO_INVALID, PORTFOLIO_FAILING };
-/* Finds and expands the portfolio's variant. INVALID: there is no such variant for the look-up's
-   problem. STALE: the variant's source is not the measured one. CURRENT: the source is. Callers set
-   FAILING, for a variant that is known to fail. *index and *spec are set unless INVALID. Free *spec
-   also after a failure. Space and expander must be open. */
+/* Finds and expands a portfolio's variant. INVALID: the look-up's problem has no such variant.
+   STALE: the variant's source is not the measured one. CURRENT: it is the measured one. FAILING,
+   for a variant that is known to fail, is set by callers only. *index and *spec are set unless
+   INVALID. Free *spec also after a failure. Space and expander must be open. */
 int portfolio_try(struct lookup *lookup, const struct portfolio_body_variant *variant,
                   enum portfolio_state *state, uint64_t *index, struct kernel_spec *spec,
                   cugen_error *err);
@@ -76,9 +75,9 @@ struct portfolio_answer {
 int portfolio_serve(struct lookup *lookup, const struct prediction_key *predictions,
                     struct failures *failures, struct portfolio_answer *out, bool *found,
                     cugen_error *err);
-/* Serves by one given portfolio. The variants of a shipped portfolio may have other sources now; a
-   shipped portfolio serves nothing if its rule names no variant, and never by variants without a
-   time; one of another class serves only by variants whose time is near that of the named
+/* Serves by one given portfolio. A shipped portfolio also serves by variants whose source has
+   changed, but serves nothing if its rule names no variant, and never by variants without a time. A
+   portfolio of another class serves only by variants whose time is near that of the named
    variant. */
 int portfolio_serve_by(struct lookup *lookup, const struct portfolio_body *body,
                        enum portfolio_kind kind, struct failures *failures,
@@ -87,8 +86,8 @@ int portfolio_serve_by(struct lookup *lookup, const struct portfolio_body *body,
 /* ---- shipped.c ------------------------------------------------------------------------------ */
 
 /* The nearest shipped portfolio of a kind: by the number of settings in which the classes differ,
-   then by the similarity of the GPUs. The rule names no variant for problems larger than those from
-   which it was learnt. portfolio_shipped_free frees it. */
+   then by the similarity of the GPUs. The rule names no variant for sizes beyond the portfolio's
+   limit (shipped.c). portfolio_shipped_free frees it. */
 struct portfolio_shipped {
   struct portfolio_body body;
   char *device;    /* text of the GPU on which the portfolio was measured */
@@ -172,7 +171,8 @@ int portfolio_candidates(const struct portfolio_data *data, size_t most, size_t 
                          cugen_error *err);
 
 /* Lists those of the given variants that have no record for the problem, the most promising first:
-   those that are fast for near sizes. out has room for `count`; returns their number. */
+   those that are fast for near sizes. out has room for `count`; Returns the number of listed
+   variants. */
 size_t portfolio_missing(const struct portfolio_data *data, size_t problem, const size_t *variants,
                          size_t count, size_t *out);
 

@@ -279,9 +279,8 @@ static bool cover_all(struct cover *c) {
   return !c->gains[most_gain(c)];
 }
 
-/* Takes the smallest of the ratios with which `most` variants cover every problem that has a
-   variant within the ratio, else the largest. Of almost equally fast variants one represents the
-   others. */
+/* Takes the smallest ratio within which `most` variants cover all problems that can be covered,
+   else the largest. Of almost equally fast variants one represents the others. */
 int portfolio_candidates(const struct portfolio_data *data, size_t most, size_t *out, size_t *count,
                          cugen_error *err) {
   static const double ratios[] = {1.01, 1.02, 1.03, 1.05, 1.1, 1.2, 1.5};
@@ -400,8 +399,8 @@ static int fill_valid(const struct portfolio_data *data, size_t problem, size_t 
   return status == CUGEN_ERROR_MEMORY ? error_memory(err) : CUGEN_OK;
 }
 
-/* Sets *decides if a variant is valid at the row's size, a multiple of 8, but neither at the number
-   before nor at the number behind; a mere limit would exclude only one of these two. */
+/* Sets *decides if a variant is valid at this multiple of 8, but neither at the number before nor
+   at the one behind; a mere limit would exclude only one of the two. */
 static int decides_at(const struct portfolio_data *data, size_t problem, size_t size,
                       const size_t *variants, size_t count, bool *decides, cugen_error *err) {
   const int64_t value = data->rows[problem].problem->values[size].integer;
@@ -420,9 +419,9 @@ static int decides_at(const struct portfolio_data *data, size_t problem, size_t 
 }
 
 /* Finds out whether the divisors of a size decide which variants are valid. Only then may a rule
-   test them: the sizes of measured problems are often all multiples of 8, and a rule that tests the
-   wrong size would fit only these problems. At most 6 of the problems are tried, those in which the
-   size is a multiple of 8 above 8; if there are none, *out is true. */
+   test the divisors: the sizes of measured problems are often all multiples of 8, and a rule that
+   tests the wrong size would fit only these problems. At most 6 of the problems are tried, those in
+   which the size is a multiple of 8 above 8; if there are none, *out is true. */
 static int fill_decides(const struct portfolio_data *data, size_t size, const size_t *variants,
                         size_t count, bool *out, cugen_error *err) {
   enum { ENOUGH = 6 };

@@ -1,5 +1,5 @@
 /* The variants with which tuning begins: those that some source suggests as good. A search tries
-   them first, and drops the rest of a source whose suggestions turn out slow
+   these variants first, and drops the rest of a source whose suggestions turn out slow
    (tune/search/search.c). */
 #ifndef API_PRIORS_H
 #define API_PRIORS_H
@@ -44,8 +44,7 @@ bool priors_add(struct priors *priors, const char *variant);
 bool priors_add_index(struct priors *priors, uint64_t index);
 bool priors_full(const struct priors *priors);
 /* Adds the variant of a record; a visitor of cache_fastest whose context is a struct priors. The
-   variant's source may have changed since the record was made, which does no harm, because tuning
-   measures the variant. */
+   source may have changed since, because tuning measures the variant anew. */
 int priors_take(void *priors, struct cache_record *record, bool *stop, cugen_error *err);
 
 /* selection.c: suggests the leaders of the remembered problems nearest to the look-up's own. Only

@@ -6,8 +6,8 @@
 
 /* Loads the records of cugen_kernel_records, unless they are loaded. */
 int api_load_records(cugen_kernel *kernel, cugen_error *error);
-/* Loads and returns these records, which live until the kernel is tuned or gets another problem or
-   filter. Returns NULL, with *count 0, if the records cannot be loaded. */
+/* Loads and returns the kernel's records, which live until the kernel is tuned or gets another
+   problem or filter. NULL, with *count 0: they cannot be loaded. */
 const cugen_record *api_records(cugen_kernel *kernel, size_t *count);
 
 /* A record, and whether it is still valid for the kernel. */
@@ -30,8 +30,8 @@ int api_kernel_stored(cugen_kernel *kernel, int history, const cugen_stored_reco
    others. Only correct records count; returns count if there is none, or if records is NULL. */
 size_t api_best_of(const cugen_record *const *records, size_t count);
 
-/* Finds the last comparison of the kernel's best variant with a function of the user's own; its
-   member `function` is NULL if there was none, and lives until the next call or tune. */
+/* Finds the last comparison of the kernel's best variant with a function of the user's own;
+   out->function is NULL if there was none, and lives until the next call or tune. */
 int api_kernel_baseline(cugen_kernel *kernel, cugen_baseline_result *out, cugen_error *error);
 
 #endif

@@ -1,7 +1,6 @@
-/* Chooses the variant of a plan: the best measured for its problem; else what the policy names, a
-   near problem's best or a portfolio's variant; else the best on another GPU (other_gpu.c); else
-   one of a shipped portfolio (shipped.c) or of predictions; else the first try or the first valid
-   variant. */
+/* Chooses the variant of a plan: the best measured for its problem, else by the policy the best of
+   a near problem or a portfolio's, else the best on another GPU (other_gpu.c), else one of a
+   shipped portfolio (shipped.c) or of predictions, else the first try or valid variant. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -88,7 +87,8 @@ static int selection_compare(const void *left, const void *right) {
   return a->order < b->order ? -1 : 1;
 }
 
-/* Takes the best variant of that problem, if it is valid for the look-up's problem. */
+/* Takes the best variant of the tuned problem, if that variant is valid for the look-up's
+   problem. */
 static int try_problem(const struct lookup *l, const struct tuned *tuned, struct failures *failures,
                        struct selection *out, bool *found, cugen_error *err) {
   struct lookup other;
@@ -244,7 +244,7 @@ static int select_other(struct lookup *l, double distance, bool by_portfolio,
                               : CUGEN_OK;
 }
 
-/* Takes the variant that a shipped portfolio names for such a GPU. The cache has no records of the
+/* Takes the variant that a shipped portfolio of the kind names. The cache has no records of the
    portfolio, whose times were measured on a real GPU or predicted elsewhere. */
 static int select_shipped(struct lookup *l, enum portfolio_kind kind, struct failures *failures,
                           struct selection *out, cugen_error *err) {
@@ -293,7 +293,7 @@ static int select_predicted_portfolio(struct lookup *l, struct failures *failure
 }
 
 /* Takes the first try of the config that is valid and not known to fail. The cpu device has none,
-   because tries are variants that are good on some GPU. */
+   because tries are good on GPUs. */
 static int select_named(struct lookup *l, struct failures *failures, struct selection *out,
                         cugen_error *err) {
   const size_t tries = l->device.facts.is_gpu ? config_tries(l->config) : 0;

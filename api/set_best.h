@@ -11,7 +11,7 @@ struct set_best {
   size_t count;
 };
 
-/* Replaces the fastest record of the set by the best one, if the set's config still has this
+/* Replaces the fastest record of the set by the best one, if the set's config still has the set's
    problem. */
 int set_best_find(struct set_best *s, struct cache_space *space, cugen_error *err);
 void set_best_close(struct set_best *s);

@@ -1,6 +1,7 @@
 /* Portfolios that are shipped for the shipped configs: their times were measured on GPUs elsewhere,
-   or predicted for such a GPU ("device predicted NVIDIA A100 ..."). They serve a plan if nothing is
-   remembered here. tools/bench/ship-portfolio writes configs/portfolios/NAME.txt, which begins with
+   or predicted for such a GPU ("device predicted NVIDIA A100 ..."). Shipped portfolios serve a plan
+   if nothing is remembered here. tools/bench/ship-portfolio writes configs/portfolios/NAME.txt,
+   which begins with
 
      device NVIDIA H200 sm_90 132 SMs
      kernel matmul
@@ -9,9 +10,9 @@
      class dtype=bf16 layout_a=row ...
      class dtype=f16 layout_a=row ...
 
-   An empty line follows, and then the body of a portfolio (runtime/store/portfolio.h). Each class
-   is served up to the largest problem from which it was learnt, or a multiple of it; for larger
-   problems the config suggests variants. */
+   An empty line follows, and then the body of a portfolio (runtime/store/portfolio.h). Sizes for
+   which `within` is false, such as those beyond the problems from which the portfolio was learnt,
+   are left to the variants that the config suggests. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -177,9 +178,9 @@ static int list_shipped(const struct lookup *l, const struct cache_key *class_ke
   return status;
 }
 
-/* Lists the portfolios of the kind that may serve the look-up. One of another class serves only if
-   the look-up's own class has no portfolio: beyond the limit of such a portfolio, the config's
-   suggestions are better. */
+/* Lists the portfolios of the kind that may serve the look-up. Another class serves only if the
+   look-up's own has no portfolio: beyond such a portfolio's limit the config's suggestions are
+   better. */
 static int list_serving(const struct lookup *l, enum portfolio_kind kind,
                         struct shipped_file **files, size_t *count, cugen_error *err) {
   struct text class = {0};

@@ -39,7 +39,7 @@ typedef struct cugen_launch_info {
 
 /* Lists the launches that one call of a variant (a text as for cugen_kernel_source) makes, in
    order, for the kernel's problem. *name (may be NULL) becomes the full text of the variant. The
-   list lives until the next call; the name until that or the next cugen_kernel_source. */
+   list lives until the next call, the name until a function gives another variant's text. */
 int api_kernel_launches(cugen_kernel *kernel, const char *variant, const cugen_launch_info **out,
                         size_t *count, const char **name, cugen_error *error);
 

@@ -20,7 +20,7 @@ enum { CUGEN_MOST_PROBLEMS = 1000 };
 
 /* Tunes several kernels of one library within one budget, such as one config for several problems.
    The kernels stay the caller's and must not be used elsewhere meanwhile. Nothing is tuned if one
-   of the kernels cannot be. Kernels that were not tuned yet come first. Half of the budget is
+   of the kernels cannot be. Kernels without a correct record come first. Half of the budget is
    shared out first, then the rest: equally, or by options->weights, which are 0 or more. With the
    rest each kernel is tried with the best variants of all others. A correct image whose sizes are
    launch parameters serves all kernels from the cache. budget_seconds 0, without a count, is the
@@ -40,14 +40,14 @@ int api_kernels_tune(cugen_kernel *const *kernels, size_t count, const cugen_tun
    run with CUGEN_ERROR_INTERRUPTED. NULL: no callback. */
 void api_kernel_watch_run(cugen_kernel *kernel, cugen_progress_callback progress, void *context);
 /* Verifies and times one variant (as in cugen_kernel_source) now, in an isolated worker; no record
-   is kept. */
+   is kept. timeout: seconds. */
 int api_kernel_run(cugen_kernel *kernel, const char *variant, double timeout, cugen_record *out,
                    cugen_error *error);
 
 /* The text that kernels on the cpu device printed in the last api_kernel_run (the first launch; all
    launches if the variant failed) or api_kernel_check (the first variant that printed, after its
-   name). At most 2,040 bytes, made safe for a terminal; "" if nothing was printed. It lives until
-   the next run or check. */
+   name). At most 2,040 bytes, made safe for a terminal; "" if nothing was printed. The text lives
+   until the next run or check. */
 const char *api_kernel_printed(const cugen_kernel *kernel);
 
 #endif

@@ -6,8 +6,8 @@
    problems.
 
    From the second round on, the search for a problem begins with the variants that are fastest for
-   the other problems (api_near_leaders). Their images are in the cache: a variant whose sizes are
-   launch parameters is compiled once, and measured wherever it serves.
+   the other problems (api_near_leaders). The images of these variants are in the cache: a variant
+   whose sizes are launch parameters is compiled once, and measured wherever it serves.
 
    For a portfolio each round searches in half of the time that is left, and then fills the matrix
    from which api_kernels_learn chooses: it measures the leaders of all problems
@@ -107,8 +107,8 @@ static bool has_right(cugen_kernel *k, size_t *remembered) {
   return right;
 }
 
-/* Prepares a kernel. Its space is closed again until the kernel is tuned, because all spaces
-   together may take much memory. */
+/* Prepares a kernel. The kernel's space is closed again until the kernel is tuned, because all
+   spaces together may take much memory. */
 static int tuning_set_prepare(struct set *set, size_t i, cugen_error *err) {
   cugen_kernel *k = set->kernels[i];
   cugen_error why;
@@ -171,8 +171,8 @@ static bool is_spent(const struct set *set) {
 }
 
 /* Returns whether the problem is to be searched. The first round for a portfolio leaves out
-   problems that have a correct record, unless they are to be measured again; later rounds leave out
-   problems whose search has tried everything or has settled. */
+   problems with a correct record, unless they are to be measured again; later rounds leave out
+   problems whose search is done or has settled. */
 static bool tuning_set_is_open(const struct set *set, size_t round, size_t i) {
   if (round == 0) return !set->options->portfolio || !set->right[i] || set->options->again;
   return set->results[i].left > 0 && !set->results[i].settled;

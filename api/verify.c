@@ -1,8 +1,8 @@
 /* Verifies predictions: the fastest variant is run on the cpu device, with its source for the GPU,
-   at the sizes at which `cugen check` runs it; if it is wrong at one of them, the next variant is
-   tried. A wrong variant is remembered as a failure on the check problem, so that no size uses it
-   (failures.c). For a correct variant the verdict is stored with its prediction, so that no later
-   run verifies it again. */
+   at the sizes at which `cugen check` runs it; if the variant is wrong at one of these sizes, the
+   next is tried. A wrong variant is remembered as a failure on the check problem, so that no size
+   uses it (failures.c). For a correct variant the verdict is stored with its prediction, so that no
+   later run verifies it again. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -238,8 +238,9 @@ static int take_run(struct proof *p, const struct check_list *list, size_t numbe
   return CUGEN_OK;
 }
 
-/* Runs the variant on all problems of the list. If it was right on the check problem, a size that
-   cannot be run, or for which no time is left, is only left out of the list of verified sizes. */
+/* Runs the variant on all problems of the list. If the variant was right on the check problem, a
+   size that cannot be run, or for which no time is left, is only left out of the list of verified
+   sizes. */
 static int run_list(struct proof *p, const struct check_list *list, struct cache_record *record,
                     cugen_error *err) {
   struct text sizes = {0};
@@ -251,7 +252,7 @@ static int run_list(struct proof *p, const struct check_list *list, struct cache
     struct cache_record got;
     status = run_on(p, &list->problems[run->problem], run->index, &got, err);
     if (status && i > 0 && status != CUGEN_ERROR_MEMORY &&
-        !p->stopped) { /* its data cannot be made, or no time is left */
+        !p->stopped) { /* the size's data cannot be made, or no time is left */
       status = CUGEN_OK;
       if (verify_time_left(p) <= 0) break;
       continue;

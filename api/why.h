@@ -32,7 +32,6 @@ typedef struct cugen_why_match {
   size_t row_count;
 } cugen_why_match;
 
-/* What a look-up found, and why. */
 typedef struct cugen_why {
   int hit;                        /* the look-up uses the first match */
   const char *verdict;            /* a sentence or two */

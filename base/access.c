@@ -118,8 +118,8 @@ static bool lies_within(const struct access_array *array, const int64_t *at) {
   return true;
 }
 
-/* Sets *address to where the lane's access begins, in bytes. Returns false if its elements are not
-   side by side, or not aligned. */
+/* Sets *address to where the lane's access begins, in bytes. Returns false if the access' elements
+   are not side by side, or not aligned. */
 static bool find_address(const struct access_array *array, const int64_t *at, int bytes,
                          uintptr_t *address) {
   const int last = array->rank - 1;

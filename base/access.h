@@ -7,8 +7,7 @@
 
 enum access_form { ACCESS_LANES, ACCESS_ROW, ACCESS_COL, ACCESS_LDMATRIX };
 
-/* An access as access_read returns it. It fits every array of the rank for which it was read; the
-   shape is not known yet. */
+/* An access that access_read has read, for arrays of one rank and any shape. */
 struct access {
   enum access_form form;
   int64_t at[WARP_LANES][KERNEL_MAX_RANK]; /* ACCESS_LANES: the indices of each lane */

@@ -1,4 +1,5 @@
-/* What a check of variants reports. emulator/check fills these in; api/ and cli/ show them. */
+/* What a check of variants reports. emulator/check fills in the structs; api/ and cli/ show
+   them. */
 #ifndef BASE_CHECKED_H
 #define BASE_CHECKED_H
 
@@ -44,8 +45,8 @@ typedef struct cugen_check_waiver {
 } cugen_check_waiver;
 
 /* The memory traffic of a variant with one array of shared or constant memory, or one buffer of
-   global memory, in one launch. It is measured at sizes that are whole tiles if the variant ran at
-   such sizes, else on the check problem. */
+   global memory, in one launch. The traffic is measured at sizes that are whole tiles if the
+   variant ran at such sizes, else on the check problem. */
 typedef struct cugen_check_traffic {
   char *variant, *problem;
   int launch;
@@ -72,8 +73,8 @@ typedef struct cugen_check_traffic {
 typedef struct cugen_check_skip {
   char *what, *why; /* what: the variant or implementation; why: the feature that the cpu device
                        lacks, or another reason */
-  /* the compiler refused the variant, or the problem's data and reference were not made in time; 0:
-     the config says that the variant is not for this device */
+  /* the compiler refused the variant, or the problem's data or reference could not be made; 0:
+     another reason, such as that the config excludes the device */
   int refused;
   size_t variants;             /* number of variants, if `what` is an implementation */
   struct check_detail *detail; /* for emulator/check alone */
@@ -106,7 +107,6 @@ typedef struct cugen_check_progress {
 /* Called about ten times a second from the thread that checks; return nonzero to stop. */
 typedef int (*cugen_check_callback)(const cugen_check_progress *progress, void *context);
 
-/* What a check covers. */
 typedef struct cugen_check_options {
   const char *variant;           /* check only this variant; a text as for cugen_kernel_source */
   int all;                       /* check every variant of the kernel's problem */
@@ -142,9 +142,9 @@ typedef struct cugen_check {
   char **problem_texts; /* the check problem first, then the problems derived from it */
   cugen_check_kept *kept;
   size_t kept_count;
-  /* The coverage: the lines of the templates that access memory, the number of them that ran, and
-     those that did not run; and other memory that was used, in words. Lines are known on x86-64 and
-     aarch64, with addr2line. */
+  /* The coverage: how many lines of the templates access memory, and how many of these ran;
+     `unwatched`: other memory that was used, in words. Lines are known on x86-64 and aarch64, with
+     addr2line. */
   size_t lines, lines_reached;
   cugen_check_line *unreached; /* all `lines`, those that did not run first */
   char **unwatched;
@@ -157,7 +157,7 @@ typedef struct cugen_check {
   int has_check;
   cugen_check_waiver *waivers;
   size_t waiver_count, waived_count; /* waivers of the config, and findings that are notes because
-                                        of one */
+                                        of a waiver */
 } cugen_check;
 
 #endif

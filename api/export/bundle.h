@@ -4,11 +4,10 @@
 
 #include "base/results.h"
 
-/* What to export. */
 typedef struct cugen_export_options {
   const char *devices;  /* "H200, sm_80": parts of remembered devices' texts, or architectures;
                            NULL: all remembered devices */
-  const char *problems; /* "M=1024 N=1024; M=4096": the problems; NULL: all remembered ones that
+  const char *problems; /* "M=1024 N=1024; M=4096": the problems; NULL: all remembered problems that
                            agree with the settings */
   double distance;      /* as in cugen_plan_options; 0: the config's policy */
   int predicted;        /* include predicted variants for problems without measurements */
@@ -24,10 +23,10 @@ typedef struct cugen_export_result {
   const char *name; /* prefix of the bundle's functions and files */
   size_t devices;   /* devices that the bundle has code for; its PTX counts as one */
   size_t problems;  /* tuned problems, summed over the devices */
-  size_t variants;  /* variants, summed over the devices */
+  size_t variants;  /* variants, counted for each device and each class of sizes */
   size_t images;    /* cubins and PTX; equal images count once */
-  size_t compiled;  /* images that were compiled now; the others came from the cache */
-  size_t stale;     /* records that were not used, because their source has changed */
+  size_t compiled;  /* images that were compiled now; all others came from the cache */
+  size_t stale;     /* records that were not used, because their kernel has changed */
   int64_t image_bytes, source_bytes;
   const char *notes; /* a line for each thing that was left out or replaced, with the reason; "" */
   size_t portfolios; /* portfolios, summed over devices and classes */

@@ -21,7 +21,7 @@ struct coder {
   struct expander_shape shape;
   size_t slot_count;
   int step_slot;    /* slot of a loop's step, followed by that of the number of steps */
-  struct text name; /* the name returned last */
+  struct text name; /* the name that code_slot_name returned last */
   cugen_error *err;
 };
 
@@ -309,7 +309,7 @@ static int put_tensor(struct coder *c, const struct config_implementation *imple
   return status;
 }
 
-/* Appends the layout, other than row and col, of the buffer appended before. The word is that of
+/* Appends the layout, other than row and col, of the buffer appended before. The layout is that at
    the exported problem. */
 static int put_word(struct coder *c, const struct config_argument *declared,
                     const struct kernel_argument *argument, struct text *out) {

@@ -1,12 +1,12 @@
 /* Decides what an export contains: for each device its tuned problems, with the variants that may
    be chosen for them, and the default variants.
 
-   For each tuned problem of each device the records are read, the fastest first. A variant joins
-   the bundle unless a faster variant of the problem serves wherever it serves (collect_is_beaten).
-   The remaining variants are the best for near problems whose sizes, or alignment of memory, the
-   best variant does not accept. Variants with equal C are one code, and equal images are stored
-   once (codes.c). Problems that nobody tuned get defaults (defaults.c). Nothing is measured here;
-   images that do not exist yet are compiled. */
+   For each tuned problem of each device the records are read, the best first. A variant joins the
+   bundle unless a better variant serves wherever that variant serves (collect_is_beaten). The
+   remaining variants are the best for near problems whose sizes, or alignment of memory, the best
+   variant does not accept. Variants with equal C are one code, and equal images are stored once
+   (codes.c). Problems that nobody tuned get defaults (defaults.c). Nothing is measured here; images
+   that do not exist yet are compiled. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -161,8 +161,8 @@ static int add_variants(struct exporter *x, struct export_tuned *tuned, cugen_er
 
 /* ---- The tuned problems of a device --------------------------------------------------------- */
 
-/* Returns whether the problem is exported: one of options->problems; without these, every problem
-   that agrees with the base's settings. */
+/* Returns whether the problem is one of options->problems or, without options->problems, agrees
+   with the base's settings. */
 static bool collect_is_wanted(const struct exporter *x, const struct problem *problem) {
   for (size_t i = 0; i < x->problem_count; i++)
     if (api_same_problem(&x->problems[i], problem)) return true;
@@ -192,8 +192,8 @@ static int collect_add_tuned(struct exporter *x, size_t device, const char *text
   problem_print(x->base->opened.config, &tuned.problem, &whole);
   tuned.text = text_take(&whole);
   status = tuned.text && ARRAY_ROOM(x->tuned, x->tuned_count) ? CUGEN_OK : error_memory(err);
-  /* A problem that is_taken comes from a set whose records lack newer parameters: add_variants
-     found these records under the whole problem. */
+  /* A problem may come twice, again by a set whose records lack newer parameters; add_variants
+     finds these records the first time. */
   if (!status && collect_is_wanted(x, &tuned.problem) && !is_taken(x, device, &tuned.problem))
     status = add_variants(x, &tuned, err);
   if (!status && tuned.count) {

@@ -127,8 +127,8 @@ static int defaults_add(struct exporter *x, size_t device, const struct problem 
   return status;
 }
 
-/* Sizes for which the default is asked: those of the base problem, those of the check problem, 1,
-   and the base problem's as odd multiples of 1, 2, 4, ... 64, because restrictions on sizes mostly
+/* Sizes for which defaults are added: those of the base problem, those of the check problem, 1, and
+   the base problem's as odd multiples of 1, 2, 4, ... 64, because restrictions on sizes mostly
    depend on divisors. */
 enum { PROBE_BASE, PROBE_CHECK, PROBE_ONE, PROBE_ODD, PROBES = PROBE_ODD + 7 };
 

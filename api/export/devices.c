@@ -74,9 +74,9 @@ int export_open_device(const struct lookup *base, const char *text, const char *
   return status;
 }
 
-/* Checks that NVRTC can build for the device. Otherwise replaces the notes behind `noted`, which
-   are about this device, by a note that says why the device is left out; that reason is the error
-   if no device remains. */
+/* Checks that NVRTC can build for the device. Otherwise replaces this device's notes, those behind
+   `noted`, by the reason that the device is left out; the reason is the error if no device
+   remains. */
 static int check_built(struct exporter *x, const struct export_device *device, size_t noted,
                        bool *built, cugen_error *err) {
   cugen_error why;
@@ -125,9 +125,9 @@ struct remembered {
   size_t count;
 };
 
-/* Returns whether a set of records is of this config, for the library's arch if that is set, and
-   timed as the base kernel's records are; with options->predicted, predictions of this version of
-   the model count, too. */
+/* Returns whether a set of records is of this config, of the library's arch if one is set, and
+   timed like the base kernel's or, with options->predicted, predicted by this version of the
+   model. */
 static bool devices_is_ours(const struct exporter *x, const struct cache_space *space,
                             const struct record_options *said) {
   const struct lookup *base = &x->base->lookup;
@@ -138,9 +138,9 @@ static bool devices_is_ours(const struct exporter *x, const struct cache_space *
          (!base->lib->arch || strcmp(said->arch, base->lib->arch) == 0);
 }
 
-/* Returns whether a set of records is for the device's own architecture, or for that of --arch, and
-   `part` is the architecture or, in capitals or not, a part of the device's text ("h200"). part
-   NULL: any device. */
+/* Returns whether a set of records is for the device's own architecture or that of --arch, and for
+   the device that `part` means: its architecture or, in capitals or not, a part of its text
+   ("h200"); NULL: any device. */
 static bool devices_is_meant(const struct exporter *x, const struct cache_space *space,
                              const char *part) {
   struct device_description description;
@@ -208,8 +208,8 @@ static int devices_unknown_device(const struct exporter *x, const struct remembe
   return CUGEN_ERROR_USAGE;
 }
 
-/* Adds a device of which nothing is remembered. Unless the device is left out, or a variant is
-   named, a note says that the default variants are exported. */
+/* Adds a device of which nothing is remembered. Unless a variant is named, a note says that the
+   defaults are exported. */
 static int devices_add_default(struct exporter *x, const struct remembered *all, const char *text,
                                const struct device_description *known, cugen_error *err) {
   const size_t before = x->device_count;
@@ -295,9 +295,9 @@ static int devices_add_own(struct exporter *x, const struct remembered *all, cug
 
 /* ---- PTX ------------------------------------------------------------------------------------ */
 
-/* Adds PTX for the lowest architecture on which the kernel's problem has a valid variant; if the
-   options name a variant, the one they name must be valid, for their first problem if they list
-   any. PTX serves every later architecture. */
+/* Adds PTX for the lowest architecture on which the kernel's problem has a valid variant; with
+   options->variant, on which that variant is valid, for the options' first problem if there is one.
+   PTX serves every later architecture. */
 static int add_ptx(struct exporter *x, cugen_error *err) {
   static const char *const archs[] = {"75", "80", "86", "89", "90", "100", "120"};
   if (!ARRAY_ROOM(x->devices, x->device_count)) return error_memory(err);

@@ -54,8 +54,8 @@ static int export_write_files(const char *folder, const struct file files[FILES]
 
 /* ---- The folder ----------------------------------------------------------------------------- */
 
-/* Returns whether the name is that of a file of the bundle, or of a file that the commands in its
-   README make: NAME.o, NAME.so, example.o and example. */
+/* Returns whether the name is that of a file of the bundle, or of a file that the commands in the
+   bundle's README make: NAME.o, NAME.so, example.o and example. */
 static bool export_is_ours(const struct file files[FILES], const char *name) {
   for (size_t i = 0; i < FILES; i++) {
     const char *file = text_get(&files[i].name), *end = strstr(file, ".c");
@@ -176,7 +176,7 @@ static int swap(const char *fresh, const char *folder, bool earlier, cugen_error
 }
 
 /* Writes the files to a new folder and swaps it in. This thread blocks SIGINT, SIGTERM and SIGHUP
-   meanwhile, so that no new folder is left behind; the next export removes that of a killed
+   meanwhile, so that no new folder is left behind; the next export removes the folder of a killed
    process. */
 static int export_publish(const char *folder, const struct file files[FILES], bool earlier,
                           cugen_error *err) {

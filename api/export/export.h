@@ -9,8 +9,7 @@
 #include "api/api.h"
 #include "bundle.h"
 
-/* A device that is exported for. The look-up is of the config on this device, for one problem after
-   another. */
+/* A device that the bundle gets code for. The look-up is for one problem after another. */
 struct export_device {
   struct lookup lookup;
   char *text;     /* the device in messages: its fingerprint, "any sm_90a", "PTX compute_75" */
@@ -167,8 +166,8 @@ int export_is_failing(struct exporter *x, const struct lookup *lookup, uint64_t 
    expansion. */
 int export_make_code(struct exporter *x, size_t device, uint64_t index, struct export_code *out,
                      struct kernel_spec *spec, cugen_error *err);
-/* Adds the code, with its image compiled, and empties *code. If an equal code exists, *index
-   becomes that of the existing code, and *code stays. */
+/* Adds the code with its compiled image, and empties *code. If an equal code exists, *index becomes
+   that code's, and *code stays. */
 int export_add_code(struct exporter *x, struct export_code *code, const struct kernel_spec *spec,
                     size_t *index, cugen_error *err);
 /* Like export_add_code, for a variant that was not measured. A variant that does not compile is
@@ -191,8 +190,8 @@ int export_keep_default(struct exporter *x, struct export_default candidate, cug
    therefore another code. */
 struct export_classes {
   struct problem *problems; /* several problems of one class, because the variant may not be valid
-                               for the first one. Their strings belong to the problem from which
-                               they were made */
+                               for the first one. Strings in the problems belong to `from` of
+                               export_classes_find */
   size_t *of;               /* for each problem, its class */
   bool *served;             /* for each class: it has code, so its further problems are not
                                needed */
@@ -258,10 +257,10 @@ void export_value(struct value value, struct text *out);
 void export_name(const struct config *config, struct text *out);
 /* Appends "MATMUL": the prefix of macros. */
 void export_upper(const struct config *config, struct text *out);
-/* Lists the inputs that the kernel may write to, each on a line that begins with `before`; nothing
-   if there are none. */
+/* Appends a list of the inputs that the kernel may write to, and a sentence on them, each behind
+   `before`; nothing if there are none. */
 void export_overwritten(const struct config *config, const char *before, struct text *out);
-/* Lists these arguments: "A, B, C". */
+/* Appends the arguments of the bundle's function for TVM-FFI: "A, B, C". */
 void export_given(const struct config *config, struct text *out);
 int export_header(const struct exporter *x, struct text *out, cugen_error *err);
 int export_source(const struct exporter *x, struct text *out, cugen_error *err);

@@ -94,7 +94,7 @@ int export_failing_open(struct exporter *x, size_t device, cugen_error *err) {
   return status;
 }
 
-/* A launch that one problem's sizes forbid may be possible with others. */
+/* A launch that one problem's sizes forbid may be possible with other sizes. */
 static bool fails_everywhere(const struct cache_record *failed) {
   return failed && failed->outcome != CUGEN_OUTCOME_LAUNCH;
 }

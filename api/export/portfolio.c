@@ -79,8 +79,8 @@ static void note(struct exporter *x, size_t device, const char *variant, const c
 }
 
 /* Adds the code of the variant for that problem. *code stays SIZE_MAX if the variant is not current
-   there or a bundle cannot contain it. any_source: a variant whose source has changed counts as
-   current. *classes (`classes` may be NULL): the classes of sizes. */
+   or a bundle cannot contain it. any_source: any source counts as current. classes: the classes of
+   sizes; may be NULL. */
 static int portfolio_try_at(struct exporter *x, size_t device,
                             const struct portfolio_body_variant *v, const struct problem *problem,
                             bool any_source, enum portfolio_state *state, size_t *code,

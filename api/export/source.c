@@ -513,9 +513,8 @@ void export_overwritten(const struct config *config, const char *before, struct 
               before);
 }
 
-/* Appends the template's next character, or what replaces a word of the templates there: the
-   kernel's name for bundle_ and BUNDLE_, lists and names for words such as @arguments. Returns how
-   many characters were read. */
+/* Appends the template's next character, or what replaces a word there: the kernel's name for
+   bundle_ and BUNDLE_, names for @arguments and the like. Returns how many characters were read. */
 static size_t substitute(const struct exporter *x, const char *at, struct text *out) {
   const struct config *config = x->base->lookup.config;
   if (strncmp(at, "bundle_", 7) == 0 || strncmp(at, "bundle.h", 8) == 0)
