@@ -87,7 +87,7 @@ struct cugen_kernel {
   unsigned tunings; /* how often this handle was tuned */
   /* text of the last export's result */
   struct text export_name, export_notes;
-  int64_t tuned_at; /* when the last tuning that tried something began; 0: none. Older records are
+  int64_t tuned_at; /* when the last tuning began; 0: none, or it tried nothing. Older records are
                        "from the cache" */
 };
 

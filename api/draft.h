@@ -17,7 +17,7 @@ typedef struct api_draft_parameter {
 
 typedef struct api_draft {
   char kernel[64];
-  char stem[64]; /* "wild" of dir/wild.cu; with a script, of the script's file name */
+  char stem[64]; /* the name of the kernel's file, or of the script, without folder and ending */
   api_draft_parameter parameters[KERNEL_MAX_ARGUMENTS];
   size_t parameter_count;
   char entry[256];    /* the config's entry, such as "product<TILE>"; "": the config names none */

@@ -305,9 +305,9 @@ static void take_times(const struct race_runner *runner, struct cache_record *re
   record->clock_mhz = record->power_watts = 0, record->throttle[0] = '\0';
 }
 
-/* Stores the current variant if the rule has settled. Of tied variants only the current one is
-   stored, because a record cannot express a tie. A cache that cannot be written is not an error:
-   the next process explores again. */
+/* Stores the current variant if the rule has settled by enough rounds, and was not stopped. Of tied
+   variants only the current one is stored, because a record cannot express a tie. A cache that
+   cannot be written is not an error: the next process explores again. */
 static void exploring_store(struct exploration *e) {
   const size_t current = atomic_load(&e->current);
   struct cache *cache;

@@ -22,7 +22,7 @@ struct json_field {
 };
 /* fields: ended by a NULL name. */
 json_t *json_add_fields(json_t *object, const struct json_field *fields);
-/* Add fields to an object, and make one: JSON_NEW({"at", json_integer(1)}, ...). */
+/* JSON_ADD adds fields to an object; JSON_NEW({"at", json_integer(1)}, ...) makes an object. */
 #define JSON_ADD(object, ...)                                                                      \
   json_add_fields(object, (const struct json_field[]){__VA_ARGS__, {NULL, NULL}})
 #define JSON_NEW(...) JSON_ADD(json_object(), __VA_ARGS__)

@@ -262,7 +262,8 @@ struct remains {
   size_t stale, failed, worthless;
 };
 
-/* A row has a best record only if that record is current; its costs must then be worthless. */
+/* If no portfolio could be learnt although a row has a best record, which is current, the row's
+   costs are worthless. */
 static struct remains count_remains(const struct portfolio_data *data) {
   struct remains remains = {0};
   for (size_t i = 0; i < data->entry_count; i++) {

@@ -75,7 +75,7 @@ struct cugen {
                                             out */
   struct text group;                     /* text that api_device_group handed out */
   struct text worker_places;             /* places that were searched for `worker` */
-  struct text warning;                   /* warning about the cache: it cannot be written */
+  struct text warning;                   /* warning that the cache cannot be written */
   struct kept sets, checked, portfolios; /* results that cache.c handed out */
   struct kept transfer;                  /* results that transfer.c handed out */
 };

@@ -168,7 +168,7 @@ int portfolio_parse_rule(const char *rule, const struct config *config, struct e
   return expr_parse(rule, &scope, out, err);
 }
 
-/* A condition of a time, and whether it holds for the problem. */
+/* A condition in a variant's time, and whether it holds for the problem. */
 struct condition {
   struct text text;
   bool holds;

@@ -121,7 +121,7 @@ void portfolio_problems_free(struct portfolio_problems *problems);
 /* A record of a variant for a problem. */
 struct portfolio_entry {
   size_t problem, variant;
-  double cost, seconds;       /* NAN if the variant failed or the record is stale */
+  double cost, seconds;       /* NAN if the variant failed; cost also if the record is stale */
   struct hash source, passed; /* passed: kernel_spec_passed, set when the record was judged */
   uint64_t lacks;
   bool stale; /* judged as stale, so that its cost does not count */

@@ -6,8 +6,8 @@
 
 /* Loads the records of cugen_kernel_records, unless they are loaded. */
 int api_load_records(cugen_kernel *kernel, cugen_error *error);
-/* Loads and returns the kernel's records, which live until the kernel is tuned or gets another
-   problem or filter. NULL, with *count 0: they cannot be loaded. */
+/* Loads and returns the kernel's records, which live until the kernel is tuned or run, or gets
+   another problem or filter. NULL, with *count 0: they cannot be loaded. */
 const cugen_record *api_records(cugen_kernel *kernel, size_t *count);
 
 /* A record, and whether it is still valid for the kernel. */

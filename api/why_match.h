@@ -38,8 +38,8 @@ const char *why_keepf(struct why *why, const char *format, ...) PRINTF_LIKE(2, 3
 int why_explain(struct why *why, const struct cache_space *space, const struct cache_record *record,
                 cugen_error *err);
 
-/* Returns the options that the look-up would want in this space: for a prediction, those of the
-   same model with the same figures. */
+/* Returns the options that the look-up would want in this space: in a space of predictions, those
+   of this version of the model and this device's figures. */
 const char *why_wanted_options(struct why *why, const struct cache_space *space);
 
 /* Counts the settings of problem a that b does not have equally. */
