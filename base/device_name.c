@@ -7,8 +7,8 @@
 #include <string.h>
 
 static const struct {
-  const char *before; /* the beginning of the text */
-  const char *ends;   /* what may follow the prefix as a whole word; "" allows anything */
+  const char *before; /* the prefix of the text */
+  const char *ends;   /* the character that may follow the prefix; "" allows any */
   cugen_device_kind kind;
 } kinds[] = {
     {DEVICE_NAME_CPU, " ", CUGEN_DEVICE_CPU},
@@ -16,7 +16,7 @@ static const struct {
     {DEVICE_NAME_MODEL, "", CUGEN_DEVICE_MODEL},
 };
 
-/* Tells whether the text is an id: "cpu", "cuda:0" or "cuda". */
+/* Tells whether the text is "cpu", "cuda", or "cuda:" with digits. */
 static bool device_name_is_id(const char *text, size_t length) {
   static const size_t cpu = sizeof DEVICE_NAME_CPU - 1, cuda = sizeof DEVICE_NAME_CUDA - 1;
   if (length == cpu && strncmp(text, DEVICE_NAME_CPU, cpu) == 0) return true;
@@ -25,8 +25,8 @@ static bool device_name_is_id(const char *text, size_t length) {
          (text[cuda] == ':' && strspn(text + cuda + 1, "0123456789") >= length - cuda - 1);
 }
 
-/* Tells whether a part of a text names a device behind a comma: "cpu", "model:H200", or a single
-   word such as "H200". */
+/* Tells whether a part of a list, behind its first comma, names a device: "model:H200", or a word
+   that directly follows the comma, such as "H200". */
 static bool names_next(const char *part, size_t length) {
   static const size_t model = sizeof DEVICE_NAME_MODEL - 1;
   return strncmp(part, DEVICE_NAME_MODEL, model) == 0 ||
@@ -75,7 +75,8 @@ void device_gpu_print(const struct device_gpu *gpu, char *out, size_t size) {
            gpu->sm_count);
 }
 
-/* Reads a number without a sign; *end is the position after it. */
+/* Reads a number without a sign; 0 if it is missing or exceeds 99999. *end becomes the position
+   after the number. */
 static int device_digits(const char *text, const char **end) {
   char *stop = NULL;
   long value = isdigit((unsigned char)*text) ? strtol(text, &stop, 10) : 0;

@@ -1,6 +1,6 @@
 /* Names of devices: the id that options take ("cpu", "cuda:0", "model:H200"), and the text under
    which records of a device are kept ("cpu AMD EPYC, ...", "NVIDIA H200 sm_90 132 SMs", "predicted
-   NVIDIA H200 ..."). device_parse reads both. Each text is printed and parsed here alone. */
+   NVIDIA H200 ..."). device_parse (results.h) reads both. Only these functions parse such texts. */
 #ifndef BASE_DEVICE_NAME_H
 #define BASE_DEVICE_NAME_H
 
@@ -18,13 +18,13 @@
 
 /* The parts of a GPU's text, "NVIDIA H200 sm_90 132 SMs". */
 struct device_gpu {
-  const char *name; /* ends without a NUL if the text was parsed */
+  const char *name; /* not terminated, if device_gpu_parse set it */
   int name_length;
   int capability, sm_count;
 };
 
 void device_gpu_print(const struct device_gpu *gpu, char *out, size_t size);
-/* Returns false if the text is not that of a GPU, or is that of a GPU's predictions. */
+/* Returns false if the text does not name a GPU, or names a GPU's predictions. */
 bool device_gpu_parse(const char *text, struct device_gpu *out);
 
 /* Returns the length of the processor's name, with which the rest of its text begins: "AMD EPYC" of

@@ -9,7 +9,8 @@
 #define C_NAME_INT(stored, cuda)   #stored
 #define C_NAME_UINT(stored, cuda)  #stored
 
-/* The type of the reference's results, which holds every value of the types of its kind. */
+/* The wide type of each kind: a reference's results have this type, which holds every value of the
+   kind's types. */
 enum {
   WIDE_FLOAT = DTYPE_f64,
   WIDE_SMALL = DTYPE_f64,

@@ -16,7 +16,7 @@
    header    the header that declares the CUDA type
    exponent, fraction, infinities
              of floats: numbers of bits of the fields. Without infinities, the bit patterns of
-             infinities are numbers, and a single pattern is a NaN
+             infinities are numbers, and only the last pattern is a NaN
    texel     enum texel_format, which texture units need
    tensor    enum tensor_type, which tensor maps need. A tensor reads as zero outside its bounds in
              every type, so an unsigned integer of equal size stands for types that the driver does
@@ -83,7 +83,8 @@ struct dtype {
   const char *cuda_name;    /* "float", "signed char" */
   const char *c_name;       /* type name in C or CUDA for a caller: "float", "int8_t" */
   const char *header;       /* header that declares the CUDA type: "cuda_fp16.h", or NULL */
-  const struct dtype *wide; /* the type of the reference's results, holds all values of this one */
+  const struct dtype *wide; /* the type of a reference's results, which holds every value of this
+                               type */
   bool floating;
   struct small_float format; /* format of a float type, of C's own floats as well */
   enum texel_format texel;
@@ -95,16 +96,17 @@ extern const struct dtype dtype_table[DTYPE_COUNT];
 /* Names of all types, "f64", "f32"..., in the order of the table, NULL-terminated. */
 extern const char *const dtype_names[DTYPE_COUNT + 1];
 
-/* Returns the name of the type that other languages spell like this: "f32" for "float". Returns
-   NULL if there is none. */
+/* Returns the name of the type that another language spells so, "f32" for "float", or NULL if no
+   type is known by this spelling. */
 const char *dtype_meant(const char *spelling);
 /* Returns NULL if no type has this name. */
 const struct dtype *dtype_find(const char *name);
 
 /* Returns whether scalars and fields of structs may have the type. Floats of 8 bits may not,
-   because they are only stored and converted. */
+   because CUDA only stores and converts them. */
 bool dtype_passed(const struct dtype *dtype);
-/* Returns whether an integer type can hold the value; u64 holds what int64_t can hold. */
+/* Returns whether an integer type can hold the value; u64 holds every value that is not
+   negative. */
 bool dtype_fits(const struct dtype *dtype, int64_t value);
 /* Returns the distance from 1 to the next number of a float type, and 0 for an integer type. */
 double dtype_epsilon(const struct dtype *dtype);

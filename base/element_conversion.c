@@ -5,17 +5,17 @@ static double conversion_number_of(const struct value *value) {
   return value->type == VALUE_INT ? (double)value->integer : value->real;
 }
 
-/* Whether a type holds a number, where `bits` is what was stored: an integer type holds it exactly;
-   in a float type, where it is rounded, a finite number must stay finite, and an infinity or NaN
-   must stay one. */
+/* Tell whether a type holds `number`, which was stored as `bits`: an integer type must hold it
+   exactly; in a float type a finite number must stay finite after rounding, and an infinity an
+   infinity. */
 #define ELEMENT_HOLDS_FLOAT(bits, number, ...) (isnan(number) || isfinite(number) == isfinite(bits))
 #define ELEMENT_HOLDS_SMALL(bits, number, ...)                                                     \
   small_float_holds((struct small_float){__VA_ARGS__}, number)
 #define ELEMENT_HOLDS_INT(bits, number, ...)  ((double)(bits) == (number))
 #define ELEMENT_HOLDS_UINT(bits, number, ...) ((double)(bits) == (number))
 
-/* The sign of a NaN of a small float is dropped, because the NaN is printed and its bits may be
-   anything. */
+/* load_ drops the sign of a small float's NaN, because NaNs are printed, and their sign means
+   nothing. */
 #define ELEMENT_FUNCTIONS(name, kind, stored, cuda, header, exponent, fraction, infinities, ...)   \
   static double load_##name(const void *from, int64_t index) {                                     \
     const double value = name##_to_double(((const stored *)from)[index]);                          \

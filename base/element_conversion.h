@@ -1,6 +1,7 @@
 /* Conversion of elements of any dtype to doubles and back. The functions NAME_to_double and
    double_to_NAME are generated from the table of types and are inline, so that a loop over one type
-   is vectorised. Where the type is known only at run time, a loop looks its function up once. */
+   is vectorised. Where the type is known only at run time, a loop looks up the function of the type
+   once. */
 #ifndef BASE_ELEMENT_CONVERSION_H
 #define BASE_ELEMENT_CONVERSION_H
 
@@ -11,7 +12,7 @@
    bits of the type without the sign. */
 static inline double element_clamp(double value, int digits, bool is_signed) {
   const double end = ldexp(1, digits), low = is_signed ? -end : 0;
-  /* a double has only 53 digits, so this is its largest number below end */
+  /* a double has only 53 digits, so `high` is the largest double below `end` */
   const double high = digits > 53 ? end - end * 0x1p-53 : end - 1;
   return value < low ? low : value > high ? high : rint(value);
 }
@@ -53,9 +54,9 @@ element_getter *element_get_of(const struct dtype *dtype); /* Returns NULL for a
 double element_load(const struct dtype *dtype, const void *from, int64_t index);
 void element_store(const struct dtype *dtype, void *to, int64_t index, double value);
 
-/* Stores a VALUE_INT or VALUE_FLOAT that the user gave at this index. Returns false if the type
-   cannot hold the value: integers must be stored exactly, and a finite number must stay finite in a
-   float type, where it is rounded to nearest. */
+/* Stores a VALUE_INT or VALUE_FLOAT that the user gave in element `index`. Returns false if the
+   type cannot hold the value: an integer type must hold it exactly, and in a float type, which
+   rounds to nearest, a finite value must stay finite. */
 bool element_put(const struct dtype *dtype, void *to, int64_t index, const struct value *value);
 
 /* Converts an element to the wide type of its type, which holds every element exactly. */
@@ -63,9 +64,9 @@ void element_widen(const struct dtype *dtype, const void *from, int64_t at, void
                    int64_t index);
 
 /* Writes the value as the bytes (at most eight) of the type to out, which needs no alignment.
-   Returns false if the value is not a number of the type. A number that a float type cannot hold is
-   rounded like in element_store; element_overflows tells whether a finite number became another one
-   by this. */
+   Returns false if the value is neither a number nor a boolean, or if an integer type cannot hold
+   it exactly. A float type rounds as in element_store; element_overflows tells whether a finite
+   number is too large for the type. */
 bool element_pack(const struct dtype *dtype, struct value value, unsigned char *out);
 bool element_overflows(const struct dtype *dtype, struct value value);
 

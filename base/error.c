@@ -25,7 +25,8 @@ static void set_message(cugen_error *err, const char *message) {
   err->message[length] = '\0';
 }
 
-/* Returns whether there is nothing to escape. */
+/* Returns whether the message is ASCII without control characters, so that clean need not change
+   it. */
 static bool error_is_plain(const char *message) {
   for (; *message; message++)
     if ((unsigned char)*message >= 0x7f ||
@@ -34,8 +35,8 @@ static bool error_is_plain(const char *message) {
   return true;
 }
 
-/* Escapes control characters, because a message quotes names and compiler output, and is shown on a
-   terminal. */
+/* Escapes control characters, or puts '?' for them if memory is out, because a message quotes names
+   and compiler output, and is shown on a terminal. */
 static void clean(cugen_error *err) {
   if (error_is_plain(err->message)) return;
   struct text text = {0};
@@ -102,7 +103,7 @@ int error_copy(cugen_error *err, const cugen_error *from) {
   return from->status;
 }
 
-/* Puts the text in front of the message and releases the text. */
+/* Puts the text and ": " in front of the message, unless memory is out, and frees the text. */
 static int put_in_front(cugen_error *err, struct text *text) {
   text_addf(text, ": %s", err->message);
   if (!text->failed) set_message(err, text_get(text));

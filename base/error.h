@@ -19,30 +19,31 @@ int error_set_cause(cugen_error *err, int status, cugen_cause cause, const char 
     PRINTF_LIKE(4, 5);
 
 /* Like error_set, for a line of a file of the user: file and line are stored in the error, and
-   "file:line: " is put before the message. */
+   "file:line: " is put before the message. Returns CUGEN_ERROR_MEMORY if memory is out. */
 int error_set_at(cugen_error *err, int status, const char *file, int line, const char *format, ...)
     PRINTF_LIKE(5, 6);
 
 /* Sets the file and line of an error unless they are set already, because the place that was found
-   first is closest to the cause. The message is not changed. A file name that is too long is left
-   out. */
+   first is closest to the cause. The message is not changed. Does nothing if the file name is empty
+   or too long, or the line is not positive. */
 void error_place(cugen_error *err, const char *file, int line);
 
 /* Copies *from to *err (NULL allowed) and returns the status of *from. */
 int error_copy(cugen_error *err, const cugen_error *from);
 
-/* Puts "context: " in front of the message and returns the status of err. */
+/* Puts "context: " in front of the message. Returns the status of err, or CUGEN_ERROR_INTERNAL if
+   err is NULL. */
 int error_prefix(cugen_error *err, const char *format, ...) PRINTF_LIKE(2, 3);
 
 /* Puts "file:line: context: ", or "file:line: " if format is NULL, in front of the message, and
-   sets the place like error_place. Returns the status of err. */
+   sets the place like error_place. Returns like error_prefix. */
 int error_prefix_at(cugen_error *err, const char *file, int line, const char *format, ...)
     PRINTF_LIKE(4, 5);
 
 /* Returns the message without its own place in front, "file:line: ". */
 const char *error_without_place(const cugen_error *err);
 
-/* Appends to the message and returns the status of err. */
+/* Appends to the message. Returns like error_prefix. */
 int error_append(cugen_error *err, const char *format, ...) PRINTF_LIKE(2, 3);
 
 /* Inline, so that a static analyser sees that the result is never CUGEN_OK. */

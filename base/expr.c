@@ -1,13 +1,14 @@
 /* Evaluation of expressions; see expr.h.
    The code is postfix, for a stack machine (expr_program.h), in which an instruction may take its
-   right operand directly from a slot or a constant. `and`, `or` and `select` are forward jumps,
-   so every program ends after at most expr_cost operations. Evaluation is the hot path of the space
-   walk: integers are handled first. Nothing is allocated, because the depth of the stack is fixed
-   when the program is built. Data are made with expr_eval_block, which applies each instruction to
-   many elements before the next instruction, because dispatching takes longer than computing.
-   Invariants: integers have 64 bits, and a result that does not fit is an error, never another
-   number. Only the slots listed by expr_slots are read. Evaluating a bound program (expr_bind)
-   gives the result or the error that the original program gives. */
+   right operand directly from a slot or a constant. `and`, `or` and `select` are forward jumps, so
+   every program ends after at most expr_cost operations. Evaluation is the hot path of the space
+   walk: integers are handled first. Nothing but a message is allocated, because the depth of the
+   stack is limited when the program is built. A config's data are computed by expr_eval_block,
+   which applies each instruction to many elements before the next instruction, because dispatching
+   an instruction takes longer than computing its result. Invariants: integers have 64 bits, and a
+   result that does not fit is an error, never another number. Only the slots listed by expr_slots
+   are read. Evaluating a bound program (expr_bind) gives the result or the error that the original
+   program gives. */
 #include "dtype.h"
 #include "expr_program.h"
 
@@ -15,8 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Marks functions that are compiled several times, inlined: for a single element, for a block, and
-   some of them in a block for each operation. */
+/* Marks functions that are compiled several times, inlined: for a single element and for a block,
+   and expr_binary also for each operation on a block. */
 #define EXPR_INLINE static inline __attribute__((always_inline))
 
 /* ---- Integers ------------------------------------------------------------------------------- */
@@ -56,8 +57,8 @@ static enum trouble overflow_if(bool overflow) {
   return overflow ? TROUBLE_OVERFLOW : TROUBLE_NONE;
 }
 
-/* Computes the power by repeated squaring. The last square is not used, so that its overflow does
-   not matter. */
+/* Computes the power by repeated squaring. A square that the result does not use is not computed,
+   because it could overflow. */
 static enum trouble power(int64_t a, int64_t b, int64_t *out) {
   bool overflow = false;
   if (b < 0) return TROUBLE_NEGATIVE;
@@ -159,7 +160,7 @@ static enum trouble expr_compare(enum expr_op op, const struct value *a, const s
                                  struct value *out) {
   int order;
   if (op == OP_EQUAL || op == OP_DIFFER) {
-    /* operands of an instruction: NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage) */
+    /* an instruction has its operands: NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage) */
     *out = value_bool(value_equal(*a, *b) == (op == OP_EQUAL));
     return TROUBLE_NONE;
   }
@@ -231,7 +232,7 @@ static enum trouble apply_bits(enum expr_op op, const struct value *a, struct va
 static enum trouble apply_sign(enum expr_op op, const struct value *a, struct value *out) {
   if (!expr_is_number(a)) return TROUBLE_NUMBERS;
   if (a->type == VALUE_FLOAT) {
-    *out = *a; /* a float result stays a float */
+    *out = *a; /* keeps the mark `single` */
     out->real = op == OP_ABS ? fabs(a->real) : -a->real;
     return TROUBLE_NONE;
   }
@@ -312,7 +313,7 @@ struct failure {
   enum trouble trouble;
   size_t at;                /* the instruction's place in the code */
   struct value left, right; /* the operands of that instruction */
-  cugen_error *err;         /* where a call says why it fails */
+  cugen_error *err;         /* filled in by a call that fails */
 };
 
 /* Evaluates a call. slots: those of the expression. */
@@ -362,7 +363,7 @@ EXPR_INLINE bool expr_stop(const struct block *b, enum trouble trouble,
   return expr_note(b->failure, trouble, (size_t)(at - b->expr->code), left, right);
 }
 
-/* Returns the values of the slot or constant that an instruction names. Those of a block are
+/* Returns the values of the slot or constant that an instruction names. For a block the values are
    gathered in `column`. */
 EXPR_INLINE const struct value *expr_operands(const struct block *b, const struct instruction *at,
                                               struct value *column, const uint8_t *lane, size_t n,
@@ -385,7 +386,7 @@ EXPR_INLINE bool expr_binary(struct block *b, const struct instruction *at, enum
   for (size_t i = 0; i < n; i++) {
     enum trouble trouble;
     struct value left;
-    /* a program never takes more than it pushed: NOLINTNEXTLINE(clang-analyzer-core.*) */
+    /* a program never takes more operands than it pushed: NOLINTNEXTLINE(clang-analyzer-core.*) */
     if (top[i].type == VALUE_INT && right[i].type == VALUE_INT) {
       left.integer = top[i].integer;
       trouble = apply_integers(op, left.integer, right[i].integer, &top[i]);
@@ -427,7 +428,8 @@ EXPR_INLINE bool expr_unary(struct block *b, const struct instruction *at, struc
 EXPR_INLINE bool expr_elements(struct block *b, const struct instruction *at, struct value *top,
                                size_t step, size_t n) {
   const struct expr_buffer *buffer = &b->buffers[element_buffer(at->operand)];
-  /* a caller with elements passes buffers: NOLINTBEGIN(clang-analyzer-core.NullDereference) */
+  /* a caller passes buffers if the expression reads elements:
+     NOLINTBEGIN(clang-analyzer-core.NullDereference) */
   for (size_t i = 0; i < n; i++) {
     int64_t offset = 0, whole = 0;
     for (int k = 0; k < element_rank(at->operand); k++) {
@@ -449,8 +451,8 @@ EXPR_INLINE bool expr_elements(struct block *b, const struct instruction *at, st
   return true;
 }
 
-/* Only for a single element: what is evaluated in blocks has no calls. It is not given the block,
-   whose members stay in registers this way. */
+/* Evaluates a call for a single element; expressions that are evaluated in blocks have no calls.
+   The function does not get the block, so that the block's members stay in registers. */
 static bool expr_calls(const struct expr *expr, const struct value *slots,
                        const struct instruction *at, struct value *top, struct failure *failure) {
   *top = value_int(0);
@@ -467,7 +469,7 @@ EXPR_INLINE bool expr_count_jumps(struct block *b, const struct instruction *at,
                                   const struct value *top, size_t n, size_t *out) {
   *out = 0;
   for (size_t i = 0; i < n; i++) {
-    /* as above: NOLINTNEXTLINE(clang-analyzer-core.*) */
+    /* a program pushed the operand: NOLINTNEXTLINE(clang-analyzer-core.*) */
     if (at->op == OP_AND && top[i].type == VALUE_STRING)
       return expr_stop(b, TROUBLE_TRUTH, at, &top[i], &top[i]);
     if (at->op == OP_SELECT && top[i].type != VALUE_BOOL) /* NOLINT(clang-analyzer-core.*) */
@@ -530,14 +532,14 @@ EXPR_INLINE bool expr_run(struct block *b, struct group *g, bool one) {
     } else if (op == OP_ELEMENT) {
       top -= (size_t)(element_rank(at->operand) - 1) * step;
       if (!expr_elements(b, at, top, step, n)) return false;
-    } else if (at->place == OPERAND_CALL) { /* tells OP_CALL: one more op makes all tests slower */
+    } else if (at->place == OPERAND_CALL) { /* OP_CALL; testing one more op is slower */
       top += step;
       if (!expr_calls(b->expr, b->slots, at, top, b->failure)) return false;
     } else if (!expr_unary(b, at, top, n)) {
       return false;
     }
   }
-  for (size_t i = 0; i < n; i++) /* NOLINTNEXTLINE(clang-analyzer-core.*): likewise */
+  for (size_t i = 0; i < n; i++) /* NOLINTNEXTLINE(clang-analyzer-core.*): the result was pushed */
     b->out[one ? 0 : lane[i]] = top[i].type == VALUE_BOOL ? value_bool(top[i].boolean) : top[i];
   return true;
 }
@@ -571,7 +573,8 @@ static const char *const trouble_text[TROUBLE_COUNT] = {
     [TROUBLE_TRUTH] = "which needs true or false: compare it with something",
 };
 
-/* Explains a bad index: in "v[index + 1]": v[index + 1] has the index 8, and there are 0 to 7. */
+/* Explains why an element cannot be read: in "v[index + 1]": v[index + 1] has the index 8, and
+   there are 0 to 7. */
 static int explain_element(const struct expr *expr, const struct failure *failure,
                            cugen_error *err) {
   struct text text = {0}, operation = {0}, value = {0};
@@ -630,7 +633,7 @@ int expr_eval(const struct expr *expr, const struct value *slots, struct value *
 int expr_eval_block(const struct expr *expr, const struct value *slots,
                     const struct expr_buffer *buffers, size_t count, struct value *out,
                     size_t *done, cugen_error *err) {
-  /* One column more than the stack is deep, for the operand of an instruction. */
+  /* Besides the stack: the unused column 0, and a column for the operand of an instruction. */
   struct value stack[(EXPR_MAX_STACK + 2) * EXPR_BLOCK];
   struct group waiting[EXPR_BLOCK];
   uint8_t lane[EXPR_BLOCK];
@@ -654,7 +657,8 @@ int expr_eval_block(const struct expr *expr, const struct value *slots,
   return expr_explain(expr, &failure, err);
 }
 
-/* Evaluates the expression; fails with `needed` unless the value is of one of these two types. */
+/* Evaluates the expression; fails with the message `needed` unless the value has one of the two
+   types. */
 static int expr_eval_as(const struct expr *expr, const struct value *slots, struct value *value,
                         enum value_type type, enum value_type or, const char *needed,
                         cugen_error *err) {

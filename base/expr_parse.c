@@ -1,6 +1,6 @@
 /* Parser of expressions: Lua's syntax and priorities (Lua 5.4 manual, 3.4.8). A function that
-   parses adds nodes and returns the number of the last one. The first failure is kept in the status
-   of the program; behind it there are no more tokens, and nothing is added. */
+   parses adds nodes and returns the number of the last node. The status of the program keeps the
+   first failure, after which no more tokens are read and no nodes added. */
 #include "dtype.h"
 #include "expr_program.h"
 
@@ -17,7 +17,7 @@ struct parser {
   struct expr_extras extras;
   struct expr *program;
   cugen_error *err;
-  int nesting; /* expressions that are being parsed inside of one another */
+  int nesting; /* how many expressions, each inside another, are being parsed */
   /* The current token is source[start, at). */
   enum token_kind kind;
   const struct symbol *infix; /* the operator, if the token is a binary operator; else NULL */
@@ -208,8 +208,8 @@ static void read_float(struct parser *parser, size_t length) {
   errno = 0;
   double real = strtod(digits, &end);
   char *point = *end ? strchr(digits, '.') : NULL;
-  if (point) { /* strtod expects the decimal point of the application's locale, as Lua's own reader
-                  knows */
+  if (point) { /* strtod expects the decimal point of the application's locale, like Lua's own
+                  reader */
     *point = localeconv()->decimal_point[0];
     real = strtod(digits, &end);
   }
@@ -302,7 +302,7 @@ static void read_symbol(struct parser *parser) {
 }
 
 static void advance(struct parser *parser) {
-  if (parser->program->status) { /* adding a node failed, perhaps */
+  if (parser->program->status) { /* for example, adding a node failed */
     expr_parse_stop(parser, parser->program->status);
     return;
   }
@@ -398,7 +398,7 @@ static bool is_scope_function(const struct parser *parser, const char *name) {
 static int32_t expr_parse_priority(struct parser *parser, int priority);
 static int parse_program(struct parser *parser, struct expr **out);
 
-/* Returns our name of a function that other languages and libraries name otherwise. */
+/* Returns cugen's name of a function that other languages or libraries give this name, or NULL. */
 static const char *other_name(const char *name) {
   static const char *const names[][2] = {{"cdiv", "ceil_div"},     {"ceildiv", "ceil_div"},
                                          {"div_up", "ceil_div"},   {"divup", "ceil_div"},
@@ -427,8 +427,8 @@ static int32_t unknown_function(struct parser *parser, const char *name, size_t 
   return expr_parse_fail_text(parser, column, &message);
 }
 
-/* Parses the arguments of a function, from behind the "(". Further ones are joined to the first two
-   from left to right. */
+/* Parses the arguments of a function, from behind the "(". Further arguments are joined to the
+   first two from left to right. */
 static int32_t parse_arguments(struct parser *parser, const struct function *function,
                                size_t column) {
   int count = 0;
@@ -452,7 +452,8 @@ static int32_t parse_arguments(struct parser *parser, const struct function *fun
 }
 
 /* Parses the arguments of select, from behind the "(": conditions, each with a value, and the value
-   for all other cases. Each condition becomes a select between its value and the selects behind. */
+   for all other cases. Each condition becomes a select between its value and the select of the next
+   condition; the last one takes the value for all other cases. */
 static int32_t parse_select(struct parser *parser, size_t column) {
   enum { MOST = 2 * EXPR_MAX_NESTING + 1 };
   int32_t given[MOST];
@@ -503,7 +504,7 @@ static struct expr *parse_argument(struct parser *parser) {
   return argument;
 }
 
-/* The scope's function owns the arguments of its call. */
+/* Parses a call of a scope's function, which takes over the arguments. */
 static int32_t parse_scope_call(struct parser *parser, const char *name, size_t column) {
   struct expr *arguments[EXPR_CALL_ARGUMENTS] = {NULL};
   struct text text = {0}, why = {0};

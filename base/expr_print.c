@@ -1,5 +1,5 @@
 /* Printing of expressions: as text for messages, and as C. Each node becomes a fragment of text,
-   made from those of its operands. */
+   made from the fragments of its operands. */
 #include "expr_program.h"
 
 #include <stdlib.h>
@@ -15,9 +15,9 @@ static const struct {
 };
 
 /* gelu(x) = x / 2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) (Hendrycks, Gimpel: Gaussian Error
-   Linear Units), with (1 + tanh y) / 2 = 1 / (1 + exp(-2 y)). Floats use the fast functions.
-   Doubles use a separate function, because the compiler takes seconds for exp of doubles in an
-   unrolled loop. */
+   Linear Units), with (1 + tanh y) / 2 = 1 / (1 + exp(-2 y)). Floats use CUDA's fast functions.
+   Doubles use a function that is not inlined, because the compiler takes seconds for exp of doubles
+   in an unrolled loop. */
 #define GELU(of_float)                                                                             \
   "([](auto __x) { if constexpr (sizeof(__x) == 4) { " of_float                                    \
   " } else { return [](auto __v) __attribute__((noinline)) { return __v / (1 + exp(__v * "         \
@@ -140,7 +140,7 @@ struct printer {
   const char *(*slot_name)(void *context, int slot);
   void *context;
   const char *refusal;   /* why the expression cannot be printed as C; NULL if it can */
-  struct fragment *made; /* of each node; empty once it is part of another one */
+  struct fragment *made; /* the fragment of each node; empty once it is part of another fragment */
 };
 
 static bool expr_print_refuse(struct printer *printer, const char *why) {
@@ -183,7 +183,7 @@ static void constant_fragment(struct printer *printer, struct value value, struc
       text_add(&out->text, "-9223372036854775807LL - 1");
     else
       value_print(value, &out->text);
-    /* LL, so that a product of two constants does not overflow an int */
+    /* with LL, a product of two constants does not overflow an int */
     if (value.type == VALUE_INT && !smallest) text_add(&out->text, "LL");
     if (printer->formula) in_type(out);
   }
@@ -280,7 +280,8 @@ static void add_choice(const struct fragment *condition, const struct fragment *
   text_free(&choices);
 }
 
-/* Prints c ? a : b; both choices must be of one kind. */
+/* Prints a select. In C both choices must be numbers or both conditions, in checked C also of one
+   kind. */
 static void print_select(struct printer *printer, const struct fragment *condition,
                          const struct fragment *a, const struct fragment *b, struct fragment *out) {
   const bool numbers = is_numeric(a) && is_numeric(b);
@@ -307,7 +308,8 @@ static struct fragment *as_guard(struct fragment *view, const struct fragment *o
   return view;
 }
 
-/* Joins `left and right` by the kinds of the operands. A number counts as true, as in Lua. */
+/* Prints `left and right` as C, by the kinds of the operands. A number counts as true, as in
+   Lua. */
 static void print_and_c(struct fragment *left, struct fragment *right, struct fragment *out) {
   struct fragment a, b;
   *out = (struct fragment){.composite = true, .kind = right->kind};
@@ -360,7 +362,7 @@ static void print_element(struct printer *printer, const struct node *node, stru
   if (printer->c) expr_print_refuse(printer, "elements have no place in it");
 }
 
-/* Makes the fragment of a node from those of its operands, and frees those. */
+/* Makes the fragment of a node from its operands' fragments, and frees these. */
 static void print_node(struct printer *printer, size_t i) {
   const struct node *node = &printer->expr->nodes[i];
   struct fragment *out = &printer->made[i], *a = &printer->made[node->at[0]],
@@ -394,8 +396,8 @@ static void print_node(struct printer *printer, size_t i) {
   for (int k = 0; k < node_operands(node); k++) fragment_free(&printer->made[node->at[k]]);
 }
 
-/* Makes the fragments of a node and of what it stands on. Returns that of the node, or an empty one
-   if memory is out, so that a message is left without it. */
+/* Makes the fragments of a node and of all nodes below it. Returns the node's fragment, or an empty
+   fragment if memory is out, so that a message lacks only this text. */
 static const struct fragment *print_until(struct printer *printer, size_t last) {
   static const struct fragment nothing = {.text = {.failed = true}};
   size_t first = last;
@@ -419,7 +421,7 @@ void expr_print_node(const struct expr *expr, size_t node, struct text *out) {
   print_end(&printer, node);
 }
 
-/* Prints the whole expression. *kind becomes that of the result. */
+/* Prints the whole expression. *kind becomes the kind of the result. */
 static int print_c(struct printer *printer, struct text *out, enum fragment_kind *kind,
                    cugen_error *err) {
   const size_t last = printer->expr->node_count - 1;

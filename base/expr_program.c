@@ -8,7 +8,7 @@
 
 /* ---- Memory --------------------------------------------------------------------------------- */
 
-/* ARRAY_ROOM for an array of the program. */
+/* Like ARRAY_ROOM (array.h), for an array of the program, whose status keeps a failure. */
 #define PROGRAM_ROOM(program, array, count)                                                        \
   program_room(program, &(program)->array, (program)->count, sizeof *(program)->array)
 static bool program_room(struct expr *program, void *place, size_t count, size_t size) {
@@ -107,7 +107,8 @@ int32_t program_element(struct expr *program, int buffer, int rank, const char *
   return add_node(program, node);
 }
 
-/* Adds a call; values[i], unless it is NULL, stands for its slot i. */
+/* Adds a call. values[i] is the value of the call's i-th slot, or NULL if unknown; values may be
+   NULL. */
 static int32_t add_call(struct expr *program, const struct expr_call *call,
                         const struct value *const *values) {
   int32_t *constants = malloc((call->count + 1) * sizeof *constants);
@@ -152,7 +153,8 @@ static const struct value *known_slot(const struct copy *copy, int slot) {
   return copy->known && i < copy->known_count && copy->known[i] ? &copy->slots[i] : NULL;
 }
 
-/* Sets values[i] to the value that is known for slot i of the call. Returns whether all are. */
+/* Sets values[i] to the value that is known for the call's i-th slot, or NULL. Returns whether all
+   values are known. */
 static bool known_of_call(const struct copy *copy, const struct program_call *call,
                           const struct value **values) {
   bool all = true;
@@ -164,7 +166,7 @@ static bool known_of_call(const struct copy *copy, const struct program_call *ca
   return all;
 }
 
-/* A call that fails stays, so that it fails when it is evaluated. */
+/* A call that fails is not folded, so that it fails when the program is evaluated. */
 static bool fold_call(const struct copy *copy, const struct node *node, struct value *out) {
   const struct program_call *call = &copy->from->calls[node->operand];
   const struct value *known[EXPR_CALL_SLOTS];
@@ -175,7 +177,7 @@ static bool fold_call(const struct copy *copy, const struct node *node, struct v
 }
 
 /* Returns the operand of `and`, `or` or `select` that its constant condition leaves; -1: none. A
-   constant that is no condition stays, so that it fails when it is evaluated. */
+   constant that is no condition stays, so that the program fails when it is evaluated. */
 static int32_t left_operand(const struct node *node, const struct value *condition) {
   if (!condition) return -1;
   if (node->op == OP_SELECT)
@@ -230,8 +232,8 @@ static int32_t copy_node(const struct copy *copy, const struct node *node, const
                          expr_program_slot_name(copy->from, EXPR_BUFFER_NAME + buffer), at);
 }
 
-/* Decides about each node after its operands, marks what the last node needs, and copies that.
-   Returns the number of the last node in the copy. */
+/* Decides about each node after its operands, marks the nodes that the last node needs, and copies
+   the marked ones. Returns the number of the last node in the copy. */
 static int32_t copy_nodes(struct copy *copy, struct expr *out) {
   const struct expr *from = copy->from;
   copy->fates = calloc(from->node_count + 1, sizeof *copy->fates);
@@ -261,9 +263,10 @@ int32_t program_append(struct expr *program, const struct expr *other) {
 
 /* ---- Compiling ------------------------------------------------------------------------------ */
 
-/* What follows a node in the code: the jump of its parent, if the node is the left operand of `and`
-   or `or`, or the condition or first choice of a select; or nothing at all, if its parent takes it
-   directly. */
+/* What follows a node in the code. PLACE_JUMPS: a jump of the parent, because the node is the left
+   operand of `and` or `or`, or the condition of a select. PLACE_ELSE: the ELSE of a select, because
+   the node is its first choice. PLACE_DIRECT: the node has no code, because the instruction of the
+   parent names its slot or constant. PLACE_OPERAND: any other code. */
 struct place {
   enum { PLACE_OPERAND, PLACE_JUMPS, PLACE_ELSE, PLACE_DIRECT } kind;
   size_t parent;
@@ -298,7 +301,7 @@ static size_t emit(struct compiler *c, enum expr_op op, enum operand_place place
   return expr->count++;
 }
 
-/* Lets the jump lead to the next instruction. */
+/* Makes the jump lead to the next instruction. */
 static void land(struct compiler *c, size_t jump) {
   if (!c->expr->status) c->expr->code[jump].operand = (int32_t)(c->expr->count - jump - 1);
 }

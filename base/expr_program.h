@@ -1,8 +1,9 @@
 /* Shared by the expr_*.c files. An expression is an array of nodes in postfix order: operands stand
-   in front of their operation, and the last node is the whole. The parser adds nodes; a derived
-   name's are copied. Printing and the check of types make a text or a set for each node in order,
-   so that nothing but the parser recurses. expr_bind folds what is constant and compiles the nodes
-   to the program that is evaluated, which is postfix code for a stack machine. */
+   in front of their operation, and the last node is the whole expression. The parser adds nodes,
+   and copies the nodes of a derived name. Printing and the check of types make a text or a set for
+   each node in order, so that nothing but the parser recurses. expr_bind folds constant nodes and
+   compiles the nodes to the program that is evaluated, which is postfix code for a stack
+   machine. */
 #ifndef BASE_EXPR_PROGRAM_H
 #define BASE_EXPR_PROGRAM_H
 
@@ -10,7 +11,7 @@
 
 /* Limits, so that a hostile config cannot cost much time or stack. No sensible expression comes
    near them. EXPR_MAX_NODES holds for an expression that is being built, before constants are
-   folded. EXPR_MAX_STACK: values on the stack, and jumps that are open at a time. */
+   folded. EXPR_MAX_STACK limits the values on the stack, and the jumps that have no target yet. */
 enum {
   EXPR_MAX_CODE = 4096,
   EXPR_MAX_NODES = 4 * EXPR_MAX_CODE,
@@ -18,15 +19,16 @@ enum {
   EXPR_MAX_NESTING = 100
 };
 
-/* The operations. Columns: name; number of operands; pattern in Lua; pattern in C (NULL: cannot be
-   printed); pattern in checked C, for whole numbers; whether the result is a boolean. In a pattern
-   %a is an operand, and %A an operand in parentheses unless it is a name or a number.
+/* The operations. Columns: name; number of operands (0 also where node_operands says otherwise);
+   pattern in Lua; pattern in C (NULL: cannot be printed); pattern in checked C, for whole numbers;
+   whether the result is a boolean. In a pattern %a is the left operand and %b the right one; %A and
+   %B are in parentheses unless they are a name, a number or a call.
 
    In code, AND and OR jump over their right operand. SELECT takes its condition off the stack and,
    if the condition is false, jumps behind the ELSE that ends its first choice; the ELSE, which no
    node has, jumps over the second choice. ELEMENT takes as many indices as its operand says
-   (element_operand). CALL pushes what the call of that number gives. The operations from GELU to
-   RELU exist in formulas only (expr_extras.element). */
+   (element_operand). CALL pushes the value of the call whose number is its operand. The operations
+   from GELU to RELU exist in formulas only (expr_extras.element). */
 #define EXPR_OPS(X)                                                                                \
   X(PUSH, 0, "", NULL, NULL, false)                                                                \
   X(AND, 0, "%A and %B", "%A && %B", "%A && %B", false)                                            \
@@ -100,13 +102,13 @@ static inline int element_rank(int32_t operand) {
    has. */
 enum { EXPR_BUFFER_NAME = 1 << 24 };
 
-/* Where the right operand of an instruction is. PUSH and binary operations name a slot or a
-   constant directly if possible. The operand of a jump is the number of instructions to skip. */
+/* Where the right operand of an instruction is. PUSH names a slot or a constant, and so does a
+   binary operation if possible. The operand of a jump is the number of instructions to skip. */
 enum operand_place { OPERAND_STACK, OPERAND_SLOT, OPERAND_CONSTANT, OPERAND_JUMP, OPERAND_CALL };
 
 struct instruction {
   uint8_t op, place;
-  uint16_t node; /* the node that became this instruction; for a jump, the condition's node */
+  uint16_t node; /* the node that became this instruction; for a jump, the node in front of it */
   int32_t operand;
 };
 
@@ -125,7 +127,8 @@ struct slot_name {
 
 struct program_call {
   const struct expr_call *call;
-  int32_t *constants; /* for each slot of the call the constant that stands for it; -1: none */
+  int32_t *constants; /* for each slot of the call the index of the constant that replaces it; -1:
+                         none */
 };
 
 struct expr {
@@ -137,8 +140,8 @@ struct expr {
   struct program_call *calls;
   int *slots; /* the mentioned slots, ascending */
   size_t node_count, count, constant_count, name_count, call_count, slot_count;
-  /* While the expression is built: the first failure, after which nothing more is added; and where
-     failures are described. */
+  /* While the expression is built: the first failure, after which nothing more is added; and the
+     error that describes it. */
   int status;
   cugen_error *err;
 };
@@ -186,30 +189,32 @@ static inline bool value_truthy(struct value value) {
 
 /* ---- Building (expr_program.c) -------------------------------------------------------------- */
 
-/* Returns an expression without nodes. The functions below return the number of the added node;
-   after a failure, which is kept in the status and described in err, any number. */
+/* Returns an expression without nodes, or NULL if memory is out. The functions below return the
+   number of the added node; after a failure, which is kept in the status and described in err, any
+   number. */
 struct expr *program_new(const char *text, cugen_error *err);
 int32_t program_constant(struct expr *program, struct value value);
 int32_t program_slot(struct expr *program, int slot, const char *name);
 int32_t program_call(struct expr *program, const struct expr_call *call);
 /* An operation on the nodes added before; a unary one ignores b, all but a select ignore c. */
 int32_t program_operate(struct expr *program, enum expr_op op, int32_t a, int32_t b, int32_t c);
-/* The element of a buffer. */
+/* An element of a buffer; `indices` are `rank` nodes. */
 int32_t program_element(struct expr *program, int buffer, int rank, const char *name,
                         const int32_t *indices);
-/* Copies all nodes of another expression. Returns the number of its last one. */
+/* Copies the nodes that the result of another expression needs. Returns the number of the last
+   copy. */
 int32_t program_append(struct expr *program, const struct expr *other);
 
 /* ---- Types (expr_types.c) ------------------------------------------------------------------- */
 
-/* Refuses comparisons that hold for no value of the scope's slots, and conditions that are never
-   true or false. Fails with CUGEN_ERROR_CONFIG. */
+/* Refuses == and ~= of operands that are never equal, and conditions that are never true or false,
+   for all values of the scope's slots. Fails with CUGEN_ERROR_CONFIG or CUGEN_ERROR_MEMORY. */
 int expr_check_types(const struct expr *expr, const struct expr_scope *scope, cugen_error *err);
 
 /* ---- Text (expr_print.c) -------------------------------------------------------------------- */
 
-/* Appends the expression in quotes, with unprintable bytes escaped, and shortened around `column`
-   (from 0) if it is long. */
+/* Appends the text in quotes, with unprintable bytes escaped, and shortened around `column` (from
+   0) if it is long. */
 void expr_quote(const char *text, size_t column, struct text *out);
 /* Prints the node with its operands, as the user would write it. */
 void expr_print_node(const struct expr *expr, size_t node, struct text *out);

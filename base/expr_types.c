@@ -1,10 +1,11 @@
-/* Type checks of expressions before they are evaluated. Mistakes for every value of the slots are
-   found here: `not BS == 64` with a number BS, BS == '64', and mode == 'fastt' if mode never has
+/* Type checks of expressions before they are evaluated. Finds what is a mistake for every value of
+   the slots: `not BS == 64` with a number BS, BS == '64', and mode == 'fastt' if mode never has
    this value.
    Algorithm: abstract interpretation. Each node gets the set of values that it may have: their
-   types, and the strings if all of them are known, as for a tunable. The sets of both choices of
-   `and`, `or` and `select` are united. A set is never too small, so an expression that is refused
-   here is wrong for every value. An expression that passes may still fail when it is evaluated. */
+   types, and the strings if all of them are known, as for a tunable. The sets of both operands of
+   `and` and `or`, and of both choices of `select`, are united. A set is never too small, so an
+   expression that is refused here is wrong for every value. An expression that passes may still
+   fail when it is evaluated. */
 #include "expr_program.h"
 
 #include <stdlib.h>
@@ -153,7 +154,7 @@ static struct text *expr_types_begin(struct checker *checker) {
 static const char not_binds[] =
     "; \"not\" comes before a comparison: write not (a == b), or a ~= b";
 
-/* Refuses an operand of the node that must be true or false. */
+/* Refuses the operand `set` of node `at`, because the operand must be true or false. */
 static void refuse_condition(struct checker *checker, size_t at, const struct set *set) {
   const struct node *node = &checker->expr->nodes[at], *end = checker->expr->nodes;
   struct text *out = expr_types_begin(checker);
@@ -204,14 +205,14 @@ static void refuse_words(struct checker *checker, size_t at, const struct set *a
 
 /* ---- Running -------------------------------------------------------------------------------- */
 
-/* Maps true and false to one type, as comparisons do. */
+/* Makes true and false one type, so that `a == false` is not refused if a is always true. */
 static unsigned compared(unsigned types) {
   return types & IS_BOOLEAN ? types | IS_BOOLEAN : types;
 }
 
-/* Returns whether the operand is a tunable with a single value. Comparisons with such a tunable are
-   not refused, because an expression that several implementations share also compares with the
-   values that the other implementations have. */
+/* Returns whether the operand is a slot with a single string, such as a tunable with one value. A
+   comparison with it is not refused, because an expression that several implementations share also
+   compares with the values that the other implementations have. */
 static bool is_fixed(const struct set *set) {
   return set->name && set->count == 1;
 }

@@ -1,6 +1,6 @@
 /* The device facts that a config can use: the names behind `device.` in expressions and templates.
-   All are integers. The room runtime fills them from a real device, from a described GPU, or from
-   the limits of the cpu device. */
+   All are integers. They come from a real device, from a described GPU, or from the limits of the
+   cpu device. */
 #ifndef BASE_FACTS_H
 #define BASE_FACTS_H
 
@@ -45,8 +45,9 @@ struct device_facts {
 #define X(name, what) int64_t name;
   DEVICE_FACTS(X)
 #undef X
-  /* For each library, a number that tells its build on this machine from other builds; 0: it cannot
-     be opened for this GPU, or is not to be used. Expressions do not see these numbers. */
+  /* For each library, a number that tells its build on this machine from other builds; 0: the
+     library cannot be opened for this GPU, or is not to be used. Expressions do not see these
+     numbers. */
   uint64_t libraries[LIBRARY_COUNT];
 };
 

@@ -1,5 +1,5 @@
 /* Reading of files that the user names; see input.h. One buffer is filled from a descriptor and
-   grows up to twice the longest line. */
+   grows to some twice the longest line. */
 #include "input.h"
 
 #include <errno.h>
@@ -18,7 +18,8 @@ static int input_too_long(const struct input *input, cugen_error *err) {
                    input->limits.most >> 20);
 }
 
-/* Refuses folders, and files that may never end or keep a reader waiting (devices, named pipes). */
+/* Refuses folders, regular files above the limit, and devices other than terminals, which may never
+   end; the standard input may be a device. */
 static int check_kind(const struct input *input, cugen_error *err) {
   struct stat info;
   if (fstat(input->fd, &info)) return error_file(err, "read", input->name, errno);
@@ -31,8 +32,8 @@ static int check_kind(const struct input *input, cugen_error *err) {
   return CUGEN_OK;
 }
 
-/* Opens a named file. A shell's pipe is reached through a link in /dev/fd; a named pipe is not
-   opened, because opening would wait for its writer. */
+/* Opens a named file. A named pipe is refused, because opening would wait for its writer; a shell's
+   pipe passes lstat, because /dev/fd has a link to it. */
 static int open_named(struct input *input, cugen_error *err) {
   struct stat info;
   if (lstat(input->name, &info) == 0 && S_ISFIFO(info.st_mode))
@@ -79,7 +80,8 @@ void input_close(struct input *input) {
   *input = (struct input){.fd = -1};
 }
 
-/* Waits until bytes or the end of the file can be read, or the caller asks to stop. */
+/* Waits until bytes or the end of the file can be read, or the caller asks to stop. Without a
+   `stop` returns at once. */
 static int input_await(const struct input *input, cugen_error *err) {
   enum { ASK_MS = 100 };
   const struct process_stop *stop = &input->limits.stop;

@@ -1,6 +1,7 @@
 /* Reads an input that the user names: a regular file, a shell's pipe, or "-" for the standard
    input. An input is read line by line or whole, never beyond a limit, and the wait for a silent
-   writer ends when the caller asks to stop. Devices and named pipes are refused. */
+   writer ends when the caller asks to stop. Named pipes, and devices other than terminals, are
+   refused unless "-" names them. */
 #ifndef BASE_INPUT_H
 #define BASE_INPUT_H
 
@@ -25,20 +26,20 @@ struct input {
 };
 
 /* path must live until input_close. CUGEN_ERROR_MISSING: the file does not exist. CUGEN_ERROR_IO:
-   it cannot be opened, is a folder, a device or a named pipe, or has more than `most` bytes. After
-   a failure nothing needs to be closed. */
+   the file cannot be opened, is a folder, a device or a named pipe, or has more than `most` bytes.
+   After a failure nothing needs to be closed. */
 int input_open(struct input *out, const char *path, const struct input_limits *limits,
                cugen_error *err);
-/* Like input_open, for a descriptor, which the input closes. */
+/* Like input_open, for a descriptor, which the input closes, after a failure too. */
 int input_of_file(struct input *out, const char *path, int fd, size_t most, cugen_error *err);
 struct input input_of_memory(const char *name, const char *data, size_t length);
 void input_close(struct input *input);
 
-/* Reads the next line, without its end; it is valid until the next call. *line is NULL at the end
-   of the input. A line of more than `most_line` bytes is cut, which *length tells.
-   CUGEN_ERROR_INTERRUPTED: `stop` asked to stop. */
+/* Reads the next line, without its newline; the line is valid until the next call. *line is NULL at
+   the end of the input. A line of more than `most_line` bytes gets a *length above `most_line`, and
+   the rest of it may follow as another line. CUGEN_ERROR_INTERRUPTED: `stop` asked to stop. */
 int input_line(struct input *input, const char **line, size_t *length, cugen_error *err);
-/* Returns whether the last line had no newline at its end. */
+/* At the end of the input, returns whether its last line had no newline. */
 bool input_line_is_open(const struct input *input);
 /* Appends all that is left of the input to *out. */
 int input_rest(struct input *input, struct text *out, cugen_error *err);

@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 enum jail_access {
-  JAIL_READ = 1,    /* files and folders */
+  JAIL_READ = 1,    /* files and folders may be read */
   JAIL_EXECUTE = 2, /* programs may be executed; includes JAIL_READ */
   JAIL_WRITE = 4    /* files may be made, written and removed; includes JAIL_READ */
 };
@@ -22,11 +22,11 @@ struct jail_place {
 bool jail_covers(const struct jail_place *places, size_t count, const char *path);
 
 /* Makes a descriptor for jail_enter, which the caller closes. Returns -1 if this kernel has no
-   Landlock or has it switched off. */
+   Landlock, has it switched off, or fails. */
 int jail_make(const struct jail_place *places, size_t count);
-/* From now on this thread, and everything that it starts, can open only the places of the jail;
-   this cannot be undone. Programs that the thread starts gain no privileges. May be called between
-   fork and exec. A jail of -1 does nothing. Returns false if the jail could not be entered. */
+/* Lets this thread, and all that it starts, open only the places of the jail, for good. Programs
+   that the thread starts gain no privileges. May be called between fork and exec. A jail of -1 does
+   nothing. Returns false if the jail could not be entered. */
 bool jail_enter(int jail);
 
 #endif

@@ -210,7 +210,7 @@ void kernel_spec_times(const struct kernel_spec *spec, size_t *times) {
 }
 
 bool kernel_spec_is_long(const struct kernel_spec *spec) {
-  /* Longer kernels are described in a shorter form; the description of shorter ones must not
+  /* Calls of more launches are described in a shorter form; the description of other calls must not
      change, because records refer to its hash. */
   enum { LONG = 64 };
   return kernel_spec_calls(spec) > LONG;
@@ -241,8 +241,8 @@ struct hash kernel_spec_passed(const struct kernel_spec *spec) {
   return hash;
 }
 
-/* Returns the word for the argument's data, NULL if it has none. Scratch has data only if it must
-   be zeroed. */
+/* Returns the word for the argument's data, or NULL if the argument has no data. Scratch has data
+   only if it must be zeroed. */
 static const char *data_word(const struct kernel_argument *a) {
   static const char *const words[] = {[DATA_VALUES] = "values",
                                       [DATA_LIST] = "values",

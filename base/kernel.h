@@ -151,14 +151,15 @@ struct kernel_launch {
 #define KERNEL_MAX_ARGUMENTS 32
 
 /* The spec owns its strings (kernel_spec_free), but not its dtypes. A launch that lists no
-   parameters gets, in order, all arguments that are neither compiled in nor symbols. */
+   parameters gets, in order, all arguments for which kernel_argument_passed is true. */
 struct kernel_spec {
   char *variant; /* "tiled tile=16 pad=1" */
   char *source;
   char *options;           /* of the compiler, separated by blanks: "--use_fast_math
                               --maxrregcount=64"; "" or NULL for none */
-  struct hash hash;        /* of the normalised source (without comments, #line and spacing) and the
-                              launches. Kernels with equal hashes are the same. */
+  struct hash hash;        /* of the normalised source (without comments, #line and spacing), the
+                              compiler options, and the three parts below. Kernels with equal hashes
+                              are the same. */
   struct hash source_hash; /* of the normalised source, the compiler options and the launched
                               instances of templates. Kernels with equal hashes share a compile. */
   /* Hashes of the other parts of `hash`, so that a change can be attributed to a part; empty if
@@ -209,8 +210,9 @@ struct hash kernel_spec_passed(const struct kernel_spec *spec);
 /* Appends spec->order to the reason of a failed variant if the order of arguments can be the cause
    of this outcome. */
 void kernel_add_order(const struct kernel_spec *spec, cugen_outcome outcome, struct text *reason);
-/* The proof_hash that the spec would have if the problem lacked the parameters whose bits are set.
-   Every problem with more than KERNEL_MAX_LACKED parameters is treated as lacking none. */
+/* The proof_hash that the spec would have if the problem lacked the parameters whose bits are set
+   in `parameters`. Every problem with more than KERNEL_MAX_LACKED parameters is treated as lacking
+   none. */
 enum { KERNEL_MAX_LACKED = 64 };
 struct hash kernel_spec_proof_without(const struct kernel_spec *spec, uint64_t parameters);
 
@@ -241,7 +243,7 @@ extern const struct dtype kernel_struct_dtype;
 
 /* Aspects in which two arguments of the same name can differ. */
 enum argument_aspect {
-  ARGUMENT_STORAGE = 1,   /* kind, dtype, memory, extent, strides */
+  ARGUMENT_STORAGE = 1,   /* kind, dtype, memory, extent, strides or layout */
   ARGUMENT_SHAPE = 2,     /* the shape where it does not follow from the storage, as with a pitch */
   ARGUMENT_FILL = 4,      /* of buffers that are given contents: the fill, or the data in place of
                              the fill */
@@ -261,8 +263,8 @@ void kernel_argument_describe(const struct kernel_argument *argument, unsigned a
    a field of another parameter. */
 bool kernel_argument_passed(const struct kernel_argument *argument);
 
-/* Writes the addresses of the buffers in fields of argument `index`, a struct, into its bytes.
-   addresses[i] belongs to the spec's argument i. */
+/* Writes the addresses of the buffers that are fields of argument `index`, a struct, into the
+   struct's bytes. addresses[i] belongs to the spec's argument i. */
 void kernel_struct_fill(const struct kernel_spec *spec, size_t index, void *const *addresses,
                         unsigned char *bytes);
 

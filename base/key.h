@@ -1,10 +1,11 @@
 /* The texts that name a record, as values: the variant "tiled tile=16 pad=1", the problem "M=64
    dtype=f16", and the options "arch sm_90a, measure graph". base/device_name.h does the same for
-   the device. Each text is printed and parsed here alone, so that a caller never searches one. The
+   the device. Only these functions parse the texts, so that no caller searches one itself. The
    stored formats hold these texts, so a printer must not change what it prints.
 
-   A problem's text is settings between spaces. A variant's text is the name of its implementation
-   and then settings. Neither names nor values contain spaces, because the config refuses them. */
+   A problem's text is settings, separated by spaces. A variant's text is the name of its
+   implementation and then settings. Neither names nor values contain spaces, because the config
+   refuses them. */
 #ifndef BASE_KEY_H
 #define BASE_KEY_H
 
@@ -13,7 +14,7 @@
 
 /* ---- Settings ------------------------------------------------------------------------------- */
 
-/* One word of a text, "tile=16". It points into the text and ends without a NUL. */
+/* One word of a text, "tile=16". It points into the text and is not terminated. */
 struct setting {
   const char *text;
   size_t length; /* of the whole word */
@@ -23,7 +24,8 @@ struct setting {
 /* Reads the next word and moves *at behind it. Returns false at the end of the text. */
 bool setting_next(const char **at, struct setting *out);
 void setting_print(const char *name, struct value value, struct text *out);
-/* Returns the value, or "" if the word is only a name. *length becomes its length. */
+/* Returns the value, or "" if the word is only a name. *length becomes the length of the value,
+   which is not terminated. */
 const char *setting_value(const struct setting *setting, size_t *length);
 /* Returns whether the word that begins here, "tile=16" or "tile", has the name. */
 bool setting_is_named(const char *word, const char *name);
@@ -42,14 +44,14 @@ size_t settings_cut(char *text, const char **words, size_t most);
 
 /* The parts of a variant's text. */
 struct variant_name {
-  const char *implementation; /* name of the implementation, which ends without a NUL */
+  const char *implementation; /* name of the implementation, not terminated */
   size_t length;              /* of that name */
   const char *settings;       /* the rest of the text */
 };
 
 struct variant_name variant_parse(const char *text);
 bool variant_same_implementation(const char *a, const char *b);
-/* Returns whether the text names a variant of that implementation. */
+/* Returns whether the text names a variant of the implementation. */
 bool variant_is_of(const char *text, const char *implementation);
 /* Makes "%.*s" print the name of the implementation. */
 #define VARIANT_IMPLEMENTATION(text)                                                               \
@@ -58,10 +60,10 @@ bool variant_is_of(const char *text, const char *implementation);
 /* ---- Options -------------------------------------------------------------------------------- */
 
 enum options_kind {
-  OPTIONS_OTHER,    /* the text was written by another version of cugen */
+  OPTIONS_OTHER,    /* any other text, such as that of another version of cugen */
   OPTIONS_MEASURED, /* "arch sm_90a", "arch sm_90a, measure graph" */
-  OPTIONS_BASELINE, /* "baseline, arch sm_90a, measure graph": a user's function and what it was
-                       compared with */
+  OPTIONS_BASELINE, /* "baseline, arch sm_90a, measure graph": records of a user's function and of
+                       the variants that were compared with it */
   OPTIONS_PREDICTED /* "predicted by model 7, arch sm_90a, figures 0123abcd" */
 };
 
@@ -69,7 +71,7 @@ enum options_kind {
 struct record_options {
   enum options_kind kind;
   enum measure_way measure; /* of OPTIONS_MEASURED and OPTIONS_BASELINE */
-  size_t compile;           /* length of the part of the text that says how to compile, without
+  size_t compile;           /* length of the part that says how to compile, without "baseline, " and
                                the way of timing; set by record_options_parse */
   char arch[32];
   /* of OPTIONS_PREDICTED: the version of the model, and a hash of the GPU's described figures */

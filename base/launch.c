@@ -39,7 +39,8 @@ static int64_t threads_of(const struct kernel_launch *l) {
 
 /* ---- Refusing ------------------------------------------------------------------------------- */
 
-/* The place of the kernel's name in the user's file, such as "k.cu:12". */
+/* Finds the place of the kernel's name in the user's file, such as "k.cu:12". Returns false if it
+   is unknown. */
 static bool kernel_place(const struct kernel_launch *launch, struct text *file, int *line) {
   const char *place = launch->place ? launch->place : "", *colon = strrchr(place, ':');
   if (!colon) return false;
@@ -204,7 +205,8 @@ int launch_check(const struct device_facts *facts, const struct kernel_spec *spe
   return status;
 }
 
-/* The run does not tell which of its kernels waited, so the first matching line is named. */
+/* The run does not tell which kernel waited for its grid, so the message names the first line of
+   the source that may wait. */
 int launch_refuse_grid_sync(const struct kernel_spec *spec, cugen_error *err) {
   const struct kernel_launch *first = NULL;
   bool several = false;

@@ -1,7 +1,7 @@
-/* Checks whether a device can make a launch. One function gives one verdict with one message to
-   every caller: the space, the expansion, tuning on any device, checks, plans, and exports. The
-   limits are those of the CUDA C++ Programming Guide, "Technical Specifications per Compute
-   Capability", and those that ptxas 13.0 enforces. */
+/* Checks whether a device can make a launch. All parts of cugen take the limits and verdicts from
+   here, so that a launch is refused everywhere or nowhere, with one message. The limits are those
+   of the CUDA C++ Programming Guide, "Technical Specifications per Compute Capability", and those
+   that ptxas 13.0 enforces. */
 #ifndef BASE_LAUNCH_H
 #define BASE_LAUNCH_H
 
@@ -14,9 +14,9 @@ struct dimension_limit {
 };
 extern const struct dimension_limit launch_grid_limits[3], launch_block_limits[3];
 
-/* The largest number of bytes of shared memory of a block. launch_shared_limit counts dynamic
-   memory, launch_static_limit arrays whose size is compiled in. The cpu device has as much as the
-   largest GPU, because kernels for any GPU must run on it. */
+/* The largest number of bytes of shared memory of a block. launch_shared_limit holds for static and
+   dynamic memory together, launch_static_limit for arrays whose size is compiled in. The cpu device
+   has as much as the largest GPU, because kernels for any GPU must run on it. */
 int64_t launch_shared_limit(const struct device_facts *facts);
 int64_t launch_static_limit(const struct device_facts *facts);
 
@@ -40,8 +40,8 @@ struct kernel_needs {
 
 /* Checks one launch of a compiled kernel. resident: the number of its blocks that a multiprocessor
    holds at a time; -1 if unknown. If the device cannot make a launch, fails with CUGEN_ERROR_CONFIG
-   and CUGEN_CAUSE_RESOURCES, and names the user's line with the cause if the source of the spec is
-   there. */
+   and CUGEN_CAUSE_RESOURCES, and names the user's line with the cause if the spec has its
+   source. */
 int launch_check(const struct device_facts *facts, const struct kernel_spec *spec, size_t launch,
                  const struct kernel_needs *needs, int resident, cugen_error *err);
 

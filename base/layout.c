@@ -11,7 +11,8 @@
 
 struct reader {
   const char *word, *at;
-  const int64_t *numbers; /* what ${} in the word stand for, in order; NULL: there are none */
+  const int64_t *numbers; /* the values of the ${...} in the word, in order; NULL: the word has
+                             none */
   int rank;
   cugen_error *err;
 };
@@ -148,8 +149,9 @@ static void divide(const struct layout *layout, const int64_t *shape, struct lay
     }
 }
 
-/* A tensor map exchanges the 16-byte parts of a line of 32, 64 or 128 bytes by the number of 128
-   bytes that it lies in (PTX ISA, "Tensor swizzling modes"): Swizzle<1..3, 4, 3> of bytes. */
+/* The swizzle of a tensor map changes the number of a 16-byte part in its line of 32, 64 or 128
+   bytes by XOR with the lowest bits of the number of its 128-byte block (PTX ISA, "Tensor swizzling
+   modes"): Swizzle<1..3, 4, 3> of bytes. */
 static int set_swizzle(const struct layout *layout, int element_bytes, struct layout_map *out,
                        cugen_error *err) {
   out->bits = layout->bits, out->base = layout->base, out->shift = layout->shift;

@@ -26,14 +26,15 @@ struct layout {
   int bytes;             /* 32, 64 or 128: the swizzle of a tensor map; 0: none */
 };
 
-/* Part of an index: index / divisor % extent. Each step of it moves an element by `stride`. */
+/* Part of an index: index / divisor % extent. Each step of this part moves an element by
+   `stride`. */
 struct layout_mode {
   int dimension;
   int64_t divisor, extent, stride;
 };
 
-/* A layout of an array with a shape. The offset of an element is the sum over all modes, which is
-   then swizzled. The first mode is the outermost. */
+/* A layout of an array with a shape. The offset of an element is the sum over all modes of part
+   times stride, which is then swizzled. The first mode is the outermost. */
 struct layout_map {
   struct layout_mode modes[LAYOUT_MODES];
   int count;
@@ -41,7 +42,7 @@ struct layout_map {
   int bits, base, shift; /* the swizzle, as in struct layout */
 };
 
-/* Reads a word. CUGEN_ERROR_CONFIG, with what is wrong, if it is no layout of that rank. */
+/* Reads a word. Fails with CUGEN_ERROR_CONFIG if the word is no layout of an array of this rank. */
 int layout_read(const char *word, int rank, struct layout *out, cugen_error *err);
 /* Like layout_read, for a word in which each ${...} stands for the next of the numbers. */
 int layout_read_spelled(const char *word, int rank, const int64_t *numbers, struct layout *out,
@@ -49,8 +50,9 @@ int layout_read_spelled(const char *word, int rank, const int64_t *numbers, stru
 /* Prints the word that layout_read reads, in its shortest form. */
 void layout_print(const struct layout *layout, struct text *out);
 
-/* The map of an array of elements of so many bytes. CUGEN_ERROR_CONFIG if it has more than 2^62
-   elements, or if an element is no power of two of at most 16 bytes where a tensor map swizzles. */
+/* Makes the map of an array whose elements have element_bytes bytes. Fails with CUGEN_ERROR_CONFIG
+   if the array has more than 2^62 elements, or if a tensor map swizzles and element_bytes is no
+   power of two up to 16. */
 int layout_of_shape(const struct layout *layout, const int64_t *shape, int element_bytes,
                     struct layout_map *out, cugen_error *err);
 int64_t layout_offset(const struct layout_map *map, const int64_t *indices);

@@ -30,8 +30,8 @@ enum library_id library_find(const char *name) {
   return (enum library_id)i;
 }
 
-/* Finds the word with this number, or the word of these bytes (NULL: any number), and appends it to
-   *out unless out is NULL. Returns its number, or -1. */
+/* Finds the word with this number (-1: none), or the word of these bytes (NULL: none), and appends
+   the word to *out unless out is NULL. Returns its number, or -1. */
 static int find_word(const char *words, int number, const char *word, size_t length,
                      struct text *out) {
   for (int i = 0; *words; i++) {

@@ -54,7 +54,7 @@ enum cublaslt_field {
 };
 
 struct library_value {
-  /* of an argument; NULL: the call has no such argument */
+  /* type of an argument; NULL: the call has no such argument */
   const struct dtype *dtype;
   bool columns; /* a matrix is stored by columns */
   int rank;
@@ -64,15 +64,16 @@ struct library_value {
 
 struct library_call {
   enum library_id library;
-  uint64_t build; /* device_facts.libraries: another version is another kernel */
+  uint64_t build; /* as in device_facts.libraries; another build is another kernel */
   struct library_value values[LIBRARY_MOST_FIELDS];
 };
 
 /* Returns LIBRARY_COUNT if there is no library of that name. */
 enum library_id library_find(const char *name);
-/* Returns the index of the word among the field's; -1: it is none of them. */
+/* Returns the index of the word among the field's words; -1: it is none of these. */
 int library_word(const struct library_field *field, const char *word);
-/* Returns whether a source or an image is a library's call; it may begin with // comments. */
+/* Returns whether a source or an image is a library's call; // comments in front of the call are
+   skipped. */
 bool library_call_is(const char *text, size_t length);
 void library_call_print(const struct library_call *call, struct text *out);
 /* Reads what library_call_print wrote, behind // comments. CUGEN_ERROR_CONFIG: the text is

@@ -155,8 +155,8 @@ double objective_cost_of_time(const struct objective *o, double seconds, double 
   return objective_cost(o, &values);
 }
 
-/* By bisection of the exponent, because a cost rises with the time; otherwise the cost does not
-   determine the time. */
+/* Bisects the exponent between 1 ns and 1e6 s, because a cost rises with the time. A cost that does
+   not depend on the time is never between those of the ends. */
 double objective_seconds_for(const struct objective *o, double cost, double flops, double bytes) {
   double low = 1e-9, high = 1e6;
   if (objective_kind_of(o) == OBJECTIVE_TIME) return cost;

@@ -53,15 +53,16 @@ enum objective_kind objective_kind_of(const struct objective *objective);
 bool objective_needs_energy(const struct objective *objective);
 enum preference objective_prefers(const struct objective *objective);
 /* The cost of a run; the smallest is best. If the objective needs an energy that is unknown, the
-   cost is OBJECTIVE_UNKNOWN times the seconds, and so exceeds every known cost. The cost is
-   infinite if the declared work is missing or the expression gives no positive number. */
+   cost is OBJECTIVE_UNKNOWN times the seconds, and so exceeds every known cost. Otherwise the cost
+   is infinite if the declared work is missing or the expression gives no positive number. */
 #define OBJECTIVE_UNKNOWN 1e60
 double objective_cost(const struct objective *objective, const struct objective_values *values);
 /* The cost if all variants drew the same power. A search ranks variants without a measured energy
    by it. */
 double objective_cost_of_time(const struct objective *objective, double seconds, double flops,
                               double bytes);
-/* The time at which objective_cost_of_time is `cost`; 0 if there is none or more than one. */
+/* The time at which objective_cost_of_time is `cost`; 0 if there is none between 1 ns and 1e6 s, or
+   if the cost does not depend on the time. */
 double objective_seconds_for(const struct objective *objective, double cost, double flops,
                              double bytes);
 /* Returns whether the declared work that the objective uses is equal in both. */

@@ -1,5 +1,5 @@
-/* Values about devices, variants and findings that rooms pass to each other and to the command
-   line. */
+/* Values about devices, variants and findings that the parts of cugen pass to each other and to the
+   command line. */
 #ifndef BASE_RESULTS_H
 #define BASE_RESULTS_H
 
@@ -16,7 +16,7 @@ typedef enum cugen_device_kind {
   CUGEN_DEVICE_CPU,       /* "cpu", or the text of a processor */
   CUGEN_DEVICE_CUDA,      /* "cuda:0", "cuda": a GPU of this machine */
   CUGEN_DEVICE_MODEL,     /* "model:H200": a described GPU */
-  CUGEN_DEVICE_LIST       /* "cuda:0,cuda:2", "cpu,cpu", "all": several devices of this machine */
+  CUGEN_DEVICE_LIST       /* "cuda:0,cuda:2", "cpu,cpu", "all": several devices */
 } cugen_device_kind;
 
 /* The parts of a device's name. */
@@ -50,7 +50,8 @@ typedef struct cache_space {
   size_t history;               /* earlier records of the same variants */
   int64_t measured_at;          /* time of the latest record; seconds since the epoch */
   /* From the options, set by api_cache_list: "sm_90a", "cpu"; and how the records were timed,
-     "burst" or "served". "" and NULL: the records are predictions. */
+     "burst", "served" or "baseline". For predictions arch is "" and measure NULL; for baselines
+     arch is "". */
   char arch[32];
   const char *measure;
 } cugen_cache_set;
@@ -74,8 +75,8 @@ typedef struct cugen_export_progress {
   size_t left_out;         /* damaged records, which are not written; cache_verify describes
                               them */
 } cugen_export_progress;
-/* Called for each piece of about 64 KB, from the exporting thread; it must not use the cache.
-   Return nonzero to stop. */
+/* Called for each piece of about 64 KB, from the exporting thread. The callback must not use the
+   cache; it returns nonzero to stop. */
 typedef int (*cugen_export_callback)(const cugen_export_progress *progress, void *context);
 
 /* The counts of an import. */
@@ -93,10 +94,10 @@ typedef struct cugen_cache_merged {
 /* The progress of an import; valid during the callback. */
 typedef struct cugen_import_progress {
   size_t read, merged; /* records read and merged so far */
-  size_t records;      /* records in the file, as it says itself; 0: it does not say */
+  size_t records;      /* records in the file by its own count; 0: it has no count */
 } cugen_import_progress;
 
-/* Called from the importing thread; return nonzero to stop. */
+/* Called from the importing thread; returns nonzero to stop. */
 typedef int (*cugen_import_callback)(const cugen_import_progress *progress, void *context);
 
 /* How a variant ended. Only CUGEN_OUTCOME_OK comes with times. */
@@ -135,16 +136,18 @@ enum { OUTPUTS_TEXT = 40 }; /* room for a seed, a blank, 16 digits and the NUL *
    "" if unknown. Returns the length of the whole text; `out` gets as much of it as fits into `size`
    bytes, terminated. */
 size_t outputs_text(const cugen_outputs *outputs, char *out, size_t size);
-/* Parses such a text. Returns false if it is not valid; *out is then unknown outputs. */
+/* Parses a text of outputs_text. Returns false, with unknown outputs in *out, if the text is not
+   valid. */
 bool outputs_parse(const char *text, cugen_outputs *out);
 /* Returns whether both outputs are known, do not vary, and have the same seed and bits. NULL counts
    as unknown. */
 int outputs_equal(const cugen_outputs *a, const cugen_outputs *b);
 
-/* The record of one variant: when JSON shows a field (api/json.c), its C type, name and name in
-   JSON ("": not there), and what it is. 0 and "" mean not known, unless stated otherwise. From
-   this table follow the struct, its JSON, and with that what Python has; docs/json.md describes
-   each field. A new field is one row here, and the line that fills it in api/records.c. */
+/* The record of one variant: for each field when JSON shows it (api/json.c), its C type, its name,
+   its name in JSON ("": not shown), and its meaning. 0 and "" mean not known, unless stated
+   otherwise. From this table follow the struct, its JSON, and with that what Python has;
+   docs/json.md describes each field. A new field is one row here, and the line that fills it in
+   api/records.c. */
 #define RECORD_FIELDS(X)                                                                           \
   X(TEXT, const char *, variant, "variant", "full text, \"tiled tile=16 pad=1\"")                  \
   X(OUTCOME, cugen_outcome, outcome, "outcome", "how the variant ended")                           \
@@ -224,7 +227,7 @@ typedef struct cugen_record {
 } cugen_record;
 
 /* Costs within this factor of the smallest cost tie. The best of the tied variants is the one that
-   comes first in the config. */
+   the objective's preference puts first; by default that which comes first in the config. */
 #define CUGEN_TIE 1.005
 
 /* How the best variant compares with the user's own function. */
@@ -237,7 +240,7 @@ typedef struct cugen_baseline_result {
 } cugen_baseline_result;
 
 /* What one api_kernel_tune did, as RECORD_FIELDS describes a record. The strings live until the
-   kernel is tuned again. */
+   kernel is tuned again or closed. */
 #define TUNE_RESULT_FIELDS(X)                                                                      \
   X(COUNT, uint64_t, valid, "variants in the space")                                               \
   X(COUNT, size_t, remembered, "variants known before, and not tried again")                       \

@@ -28,7 +28,8 @@ enum { HAVE_FILTER = 0, FIRST_X32 = 0 };
 #define OWN_ARCH 0
 #endif
 
-/* Numbers that the headers of an older system lack; they are equal on both processors. */
+/* Numbers that the headers of an older system lack. Those of rseq differ between the processors;
+   that of statx is used on x86-64 only. */
 enum {
   CALL_CLONE3 = 435,
   CALL_RSEQ = 334,
@@ -144,8 +145,8 @@ struct test {
   bool refuses;
 };
 
-/* Allows the call if its arguments pass all tests. Otherwise the next rules are tried, of which
-   another one may allow the call. */
+/* Allows the call if its arguments pass all tests. Otherwise the rules behind this one are tried,
+   which may allow the call. */
 static void allow_if(struct program *p, int number, const struct test *tests, size_t count) {
   jump(p, BPF_JEQ, (uint32_t)number, 0, 2 * count + 2);
   for (size_t i = 0; i < count; i++) {
@@ -196,7 +197,7 @@ bool seccomp_enter(const struct seccomp_rules *given) {
   /* the flags of clone3 lie in memory, where the filter cannot check them; libraries then fall back
      to clone */
   rule(&p, CALL_CLONE3, SECCOMP_RET_ERRNO | ENOSYS);
-  rule(&p, SYS_ioctl, SECCOMP_RET_ERRNO | ENOTTY); /* asked by isatty */
+  rule(&p, SYS_ioctl, SECCOMP_RET_ERRNO | ENOTTY); /* made by isatty */
   /* Advice on the process's own pages is allowed. Advice from MADV_HWPOISON (100) on concerns the
      machine's memory. */
   ALLOW_IF(&p, SYS_madvise, {2, 0, BPF_JGE, FIRST_OF_MACHINE, true});
@@ -212,7 +213,7 @@ bool seccomp_enter(const struct seccomp_rules *given) {
     ALLOW_IF(&p, SYS_open, {1, 0, BPF_JSET, WRITING, true});
 #endif
   } else {
-    /* used by the C library for a stream's descriptor */
+    /* made by the C library for a stream's descriptor */
     rule(&p, SYS_newfstatat, SECCOMP_RET_ERRNO | EPERM);
     /* A process may ask to be killed when its parent ends. */
     ALLOW_IF(&p, SYS_prctl, {0, 0, BPF_JEQ, PR_SET_PDEATHSIG, false},

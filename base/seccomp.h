@@ -1,5 +1,5 @@
 /* Restricts the system calls of a process by seccomp (Linux 3.17), on x86-64 and aarch64. A call
-   that is not allowed raises SIGSYS. */
+   that is not allowed raises SIGSYS; a few that libraries can do without fail with an errno. */
 #ifndef BASE_SECCOMP_H
 #define BASE_SECCOMP_H
 

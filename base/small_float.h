@@ -1,9 +1,9 @@
 /* Conversion of floats of at most 16 bits to doubles and back. On the host only this file knows
    their encoding. A format is described by the numbers of bits of its fields; the rest follows from
    IEEE 754 and, for 8 bits, from the Open Compute Project's "OCP 8-bit Floating Point
-   Specification". Called with a constant format, both functions compile to a few instructions and
-   are vectorised. (The emulator's shim and exported bundles are programs of their own and have
-   copies.) */
+   Specification". Called with a constant format, small_float_load and small_float_store compile to
+   a few instructions and are vectorised. (The emulator's shim and exported bundles are programs of
+   their own and have copies.) */
 #ifndef BASE_SMALL_FLOAT_H
 #define BASE_SMALL_FLOAT_H
 

@@ -104,7 +104,7 @@ static bool is_end(const struct token *token) {
 /* What was seen of the current declaration. */
 struct declaration {
   bool global, named;
-  struct token found; /* length 0 if the declaration does not have it */
+  struct token found; /* the word; length 0 if the declaration does not have it */
 };
 
 struct search {
@@ -114,11 +114,11 @@ struct search {
   struct declaration declaration;
   int depth, body;          /* depth: open braces; body: the depth of the kernel's body, 0 outside
                                of it */
-  struct token last, first; /* last: the token before; first: the first place of the word in the
+  struct token last, first; /* last: the previous token; first: the first place of the word in the
                                source, in any kernel */
 };
 
-/* The last name of an entry such as "scope::name<arguments>". */
+/* Returns the last name of an entry such as "scope::name<arguments>". */
 static struct token plain_name(const char *entry) {
   const size_t end = entry ? strcspn(entry, "<") : 0;
   size_t start = end;
@@ -194,7 +194,7 @@ static bool is_wait(const struct token *token) {
   return is(token, "sync") || is(token, "barrier_arrive") || is(token, "barrier_wait");
 }
 
-/* Handles the next token. Returns whether the kernel waits for its grid there. */
+/* Handles the next token. Returns whether the kernel waits for its grid at this token. */
 static bool see_grid(struct grid_search *s, const struct token *token) {
   const struct token *last = &s->before[0], *behind = &s->before[1];
   const bool word = text_is_word(*token->at), group = source_place_is_group(s, token);

@@ -1,6 +1,6 @@
 /* Finds the place in a source that is the cause of a refused launch. A source is one text with
    #line directives, so a place is a file and line of the user. The source is read as text, and only
-   after a launch was refused on the evidence of its image. */
+   after a launch was refused because of its compiled image. */
 #ifndef BASE_SOURCE_PLACE_H
 #define BASE_SOURCE_PLACE_H
 
@@ -12,11 +12,12 @@ struct source_line {
   size_t length;
   int line;
 };
-/* If a directive `#line 12 "path"` begins at `at`, sets the place to the line in front of line 12,
-   which is the directive's own. */
+/* If a directive `#line 12 "path"` begins at `at`, sets the place to line 11, as if the directive
+   itself were this line. */
 bool source_line_read(const char *at, struct source_line *place);
 bool source_line_is(const struct source_line *place, const char *file, int line);
-/* The first line that is no #line, and the next one behind the line at `at`; "" at the end. */
+/* Return the first line that is no #line directive, and the next such line behind the line at `at`;
+   "" at the end. *place becomes the place of the returned line. */
 const char *source_line_first(const char *source, struct source_line *place);
 const char *source_line_next(const char *at, struct source_line *place);
 

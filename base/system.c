@@ -74,8 +74,8 @@ static int system_write_all(int fd, const char *data, size_t length) {
   return 0;
 }
 
-/* Returns whether the path is a terminal, a pipe, or a link to one such as /dev/stdout, which must
-   not be replaced by a file. */
+/* Returns whether the path is, or links to (/dev/stdout), a terminal, a pipe or another file that
+   is not regular, which a regular file must not replace. */
 static bool is_special(const char *path) {
   struct stat info;
   return stat(path, &info) == 0 && !S_ISREG(info.st_mode);
@@ -226,8 +226,9 @@ int folder_hold(const char *path) {
   return -1;
 }
 
-/* Returns the age in seconds from which a temporary file or folder may be removed. A folder that
-   somebody holds is never that old; one whose lock nobody holds is old soon. */
+/* Returns the age in seconds from which a temporary file or folder may be removed. A folder that a
+   process holds is never that old. A folder is old after 10 s if nobody holds its lock, and after
+   an hour without locks; a file after an hour. */
 static int64_t least_age(const char *path, bool folder) {
   enum { OLD = 3600, OLD_RELEASED = 10 };
   const int fd = folder ? open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
@@ -397,7 +398,7 @@ struct timespec clock_after(double seconds) {
   return moment_after(CLOCK_MONOTONIC, seconds);
 }
 
-/* The wall clock, because ThreadSanitizer does not know pthread_clockjoin_np. */
+/* Uses the wall clock, because ThreadSanitizer does not know pthread_clockjoin_np. */
 bool thread_join_within(pthread_t thread, double seconds) {
   const struct timespec until = moment_after(CLOCK_REALTIME, seconds > 0 ? seconds : 0);
   return pthread_timedjoin_np(thread, NULL, &until) == 0;
@@ -513,7 +514,8 @@ static int read_report(int fd) {
    ignores SIGCHLD, or the application's handler of SIGCHLD. */
 static const int unknown_end = -1;
 
-/* Kills the whole process group, including processes that the program left behind. */
+/* Kills the whole process group, including processes that the program left behind, and reaps the
+   program. Returns its wait status. */
 static int system_end_group(pid_t pid) {
   int status = unknown_end;
   kill(-pid, SIGKILL);
@@ -523,7 +525,7 @@ static int system_end_group(pid_t pid) {
   return status;
 }
 
-/* Duplicates a descriptor above the four that the child gets. */
+/* Moves a descriptor above the four that the child gets. Returns its new number, or -1. */
 static int descriptor_above(int fd) {
   if (fd < 0 || fd > 3) return fd;
   int moved = fcntl(fd, F_DUPFD_CLOEXEC, 4);
@@ -635,7 +637,9 @@ static int watch(pid_t pid, int fd, double timeout, struct process_stop stop, st
   for (int wait_ms = 1;; wait_ms = wait_ms < 20 ? wait_ms + 1 : 20) {
     struct pollfd wait = {.fd = open ? fd : -1, .events = POLLIN};
     poll(&wait, 1, wait_ms);
-    if (open && !(open = drain(fd, output))) wait_ms = 1; /* the process is about to end */
+    if (open && !(open = drain(fd, output)))
+      wait_ms = 1; /* the pipe has ended, so the process
+                                                             probably ends now */
     if (has_ended(pid)) {
       if (open) drain(fd, output);
       return CUGEN_OK;
@@ -655,8 +659,8 @@ static void describe_end(int status, struct text *how) {
     text_addf(how, "exit code %d", WEXITSTATUS(status));
 }
 
-/* A process that ended by itself keeps its status. The number of a reaped process may belong to
-   another process, so it is not killed. */
+/* A process that ended by itself keeps its status. A reaped process is not killed, because its
+   number may belong to another process. */
 int process_end(pid_t pid, struct text *how) {
   int status = is_reaped(pid) ? unknown_end : system_end_group(pid);
   if (how) describe_end(status, how);
@@ -678,8 +682,8 @@ static int system_collect(const char *program, pid_t pid, int fd,
   return output && output->failed ? error_memory(err) : CUGEN_OK;
 }
 
-/* This process's environment, in which the variables of `also` replace those of the same names. The
-   strings are borrowed. */
+/* Returns this process's environment, in which the variables of `also` replace those of the same
+   names. The caller frees the array but not the strings; NULL if memory is out. */
 static char **environment_with(const char *const *also) {
   size_t count = 0, more = 0, n = 0;
   while (environ[count]) count++;

@@ -29,8 +29,9 @@ int file_read_beneath(const char *path, const struct file_roots *roots, size_t m
 
 enum file_kind { FILE_MISSING, FILE_FOLDER, FILE_SPECIAL, FILE_CLOSED, FILE_OUTSIDE, FILE_REGULAR };
 /* Opens a regular file for reading, which the caller closes. *fd is -1 unless FILE_REGULAR is
-   returned. FILE_SPECIAL: a pipe, a socket or a device. FILE_CLOSED: the file may not be read;
-   errno has the reason. FILE_OUTSIDE: its real name lies in none of the roots. */
+   returned. FILE_SPECIAL: a pipe, a socket or a device. FILE_MISSING, FILE_CLOSED: the file cannot
+   be found, or cannot be read; errno has the reason. FILE_OUTSIDE: its real name lies in none of
+   the roots. */
 enum file_kind file_open(const char *path, const struct file_roots *roots, int *fd);
 /* Returns whether a part of the path begins with a dot and is not "." itself. */
 bool path_has_hidden(const char *path);
@@ -52,7 +53,7 @@ struct file_writing {
 int file_begin(struct file_writing *out, const char *path, cugen_error *err);
 int file_add(struct file_writing *file, const void *data, size_t length, cugen_error *err);
 int file_end(struct file_writing *file, int status, cugen_error *err);
-/* Removes the files PATH.<process>-<number>.new of this user that are at least an hour old and
+/* Removes the files PATH.<process>-<number>.new of this user that are more than an hour old and
    whose processes have ended. */
 void file_sweep(const char *path);
 /* Writes a file directly, without waiting for the disk; for files that only this process needs. */
@@ -71,9 +72,9 @@ int folder_remove(const char *path);                 /* removes its content, too
    Folders of that prefix that killed processes have left are removed: see folder_hold. */
 int folder_fresh(const char *prefix, struct text *out);
 /* Marks the folder as in use by a lock, until the returned descriptor is closed or the process
-   ends; the mark is also seen from a container with another process numbering. A folder that is
-   not in use and whose process has ended is removed when it is ten seconds old, or an hour if the
-   file system has no locks. Returns -1 if the file system has none. */
+   ends; the mark is also seen from a container with another process numbering. folder_fresh removes
+   a folder that is not in use and whose process has ended when it is ten seconds old, or an hour if
+   the file system has no locks. Returns -1 if the folder cannot be opened or locked. */
 int folder_hold(const char *path);
 /* Makes a new folder of this process under $TMPDIR or /tmp; *out gets its real name. */
 int folder_temporary(struct text *out, cugen_error *err);
@@ -112,7 +113,7 @@ bool thread_join_within(pthread_t thread, double seconds);
 int process_run(const char *const *argv, double timeout, struct text *output, int *exit_code,
                 cugen_error *err);
 
-/* How a caller stops a wait for a process or an input. `asked` is called ten to fifty times a
+/* How a caller stops a wait for a process or an input. `asked` is called at least every tenth of a
    second. When it returns true, a process is killed with its group, and CUGEN_ERROR_INTERRUPTED is
    returned. */
 struct process_stop {
@@ -132,7 +133,8 @@ struct process_limits {
 int process_run_within(const char *const *argv, const struct process_limits *limits,
                        struct text *output, int *exit_code, cugen_error *err);
 
-/* Lowers the limit `which` (RLIMIT_...) of this process; 0 megabytes leave it unchanged. */
+/* Sets the soft limit `which` (RLIMIT_...) of this process, at most to the hard limit; 0 megabytes
+   leave it unchanged. */
 void resource_limit(int which, int megabytes);
 
 /* Starts argv with *fd connected to the child's descriptor 3. The child inherits stderr; its stdin
@@ -140,10 +142,10 @@ void resource_limit(int which, int megabytes);
    the parent that called this function. */
 int process_spawn(const char *const *argv, pid_t *pid, int *fd, cugen_error *err);
 /* Called by a child of process_spawn, so that it no longer ends with the thread that started it,
-   but with the process of this thread. */
+   but with the process of that thread. */
 void process_outlive_thread(void);
-/* Kills and reaps the process. *how (may be NULL) becomes "exit code 3" or "signal 11 (Segmentation
-   fault)". Returns the signal; 0: none. */
+/* Kills the process with its group and reaps the process. Appends to *how (may be NULL) how it
+   ended: "exit code 3" or "signal 11 (Segmentation fault)". Returns the signal; 0: none. */
 int process_end(pid_t pid, struct text *how);
 
 #endif

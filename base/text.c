@@ -96,8 +96,8 @@ size_t text_character(const char *at, size_t left) {
   return length;
 }
 
-/* Characters that control a terminal: C0, DEL and C1, the marks of Unicode's bidirectional
-   algorithm (annex 9), and Unicode's line separators. */
+/* Returns whether a character controls a terminal: C0 without newline and tab, DEL and C1, the
+   marks of Unicode's bidirectional algorithm (annex 9), and Unicode's line separators. */
 static bool steers(unsigned c) {
   if (c < 0x20) return c != '\n' && c != '\t';
   return (c >= 0x7f && c <= 0x9f) || c == 0x61c || c == 0x200e || c == 0x200f ||

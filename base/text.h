@@ -51,7 +51,8 @@ size_t text_character(const char *at, size_t left);
 /* Whether the character can be part of a C identifier: a letter, a digit or '_'. */
 bool text_is_word(char c);
 
-/* Skips the C comment or literal that begins at `at`; returns `at` if none begins there. */
+/* Skips the C comment or literal that begins at `at`; returns `at` if none begins there. Of a
+   literal that is not closed on its line, only the quote is skipped. */
 const char *text_skip_opaque(const char *at);
 
 #endif

@@ -12,8 +12,8 @@ enum value_type { VALUE_NIL, VALUE_BOOL, VALUE_INT, VALUE_FLOAT, VALUE_STRING };
 /* A string belongs to its source (mostly a config), which outlives the value. */
 struct value {
   enum value_type type;
-  bool single; /* VALUE_FLOAT: the value is rounded to float, and is a float in C; results of
-                  operations are doubles again */
+  bool single; /* VALUE_FLOAT: the value is rounded to float, and is a float in C; sums, products
+                  and the like are doubles again */
   union {
     bool boolean;
     int64_t integer;
@@ -30,7 +30,7 @@ struct value value_string(const char *s);
 /* Equality as in Lua: 1 == 1.0, and "1" ~= 1. */
 bool value_equal(struct value a, struct value b);
 
-/* Prints a value as a user writes it: 64, 0.5 (the shortest form that reads back), true, none.
+/* Prints a value as a user writes it: 64, 0.5 (the shortest form that reads back), true, nil.
    Strings have no quotes. */
 void value_print(struct value value, struct text *out);
 /* Prints a value as a C literal: a number that is a float in C gets an f, "0.1f". */
