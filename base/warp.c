@@ -5,9 +5,9 @@
 
 enum { WARP = WARP_LANES, WORD = 4, BANKS = 32, SECTOR = 32, LINE = 128 };
 
-/* Counts the distinct words of 4 bytes that the lanes access. *worst becomes the number of those in
-   the bank that has most. An access of at most 16 bytes has no two words in one of 32 banks, so a
-   bank gets at most WARP words; a single bank gets all of them. */
+/* Counts the distinct words of 4 bytes that the lanes access. *worst becomes the largest number of
+   words in one bank. A lane's access of at most 16 bytes has no two words in the same of 32 banks,
+   so each bank gets at most WARP words. With banks = 1, all words are in one bank. */
 static unsigned warp_count_words(const uintptr_t at[WARP], unsigned lanes, unsigned bytes,
                                  unsigned banks, unsigned *worst) {
   uintptr_t words[BANKS * WARP];
@@ -28,8 +28,8 @@ static unsigned warp_count_words(const uintptr_t at[WARP], unsigned lanes, unsig
   return distinct;
 }
 
-/* Returns whether each lane reads the same as its neighbour at that distance; inactive lanes match
-   any. */
+/* Returns whether each active lane has the same address as lane ^ distance, unless that one is
+   inactive. */
 static bool warp_in_pairs(const uintptr_t at[WARP], unsigned lanes, unsigned distance) {
   for (unsigned left = lanes; left; left &= left - 1) {
     const unsigned lane = (unsigned)__builtin_ctz(left), other = lane ^ distance;

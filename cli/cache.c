@@ -1,4 +1,4 @@
-/* cugen cache ls, show, rm, verify: lists, shows, deletes and checks records of the whole cache. */
+/* cugen cache ls, show, rm, verify: lists, shows, deletes and checks records. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,8 +25,8 @@ static json_t *path_json(struct cli *cli) {
 
 /* ---- ls ------------------------------------------------------------------------------------- */
 
-/* Returns true if a setting may be left out of a table because all sets of a kernel share it:
-   settings other than numbers and element types. */
+/* Returns true if a table may leave out the setting where all sets of a kernel share it: the value
+   is not a number, and the name is not dtype. */
 static bool may_be_common(const struct setting *setting) {
   size_t length;
   const char *value = setting_value(setting, &length);
@@ -34,8 +34,8 @@ static bool may_be_common(const struct setting *setting) {
          *value != '-' && !(*value >= '0' && *value <= '9');
 }
 
-/* Returns the settings of a problem that may be common. The caller frees it; NULL: out of
-   memory. */
+/* Returns the settings of a problem that may be common, as a text that the caller frees; NULL: out
+   of memory. */
 static char *take_common(const char *problem) {
   struct text out = {0};
   struct setting setting;
@@ -45,8 +45,8 @@ static char *take_common(const char *problem) {
   return text_take(&out);
 }
 
-/* Returns the settings that all sets of the first one's kernel share, which are printed once below
-   the table. The caller frees it; NULL: out of memory. */
+/* Returns the settings that all sets of the first set's kernel share, which are printed once below
+   the table. The caller frees the text; NULL: out of memory. */
 static char *common_settings(const cugen_cache_set *sets, size_t count) {
   char *common = take_common(sets[0].problem);
   for (size_t i = 1; i < count && common && *common && strcmp(sets[i].config, sets[0].config) == 0;
@@ -203,7 +203,7 @@ static int print_stored(struct cli *cli, const cugen_stored_record *all, size_t 
   return table_close(&table, 0, stdout, &cli->error);
 }
 
-/* Prints the portfolios that a plan reads for problems of this class. */
+/* Prints the portfolios that a plan may use for the kernel's problem. */
 static int cache_print_portfolios(struct cli *cli) {
   const cugen_portfolio *portfolios;
   size_t count;

@@ -2,11 +2,11 @@
 
    A line is a JSON object that begins with "cugen_capture" and describes one plan that was opened
    or closed. Lines of one problem are added up. A line that is incomplete was cut by a full disk or
-   a crash, and the next line follows it without a line end; such beginnings are counted and
-   skipped. Any other line means that cugen did not write the file.
+   a crash, and the next line follows it without a line end; cut lines are counted and skipped. Any
+   other line is an error, because cugen did not write it.
 
    The weight of a problem is its launches (or its opened plans, if they are more) times the time of
-   one launch. A problem whose time is not known is given the mean time of the others. */
+   one launch. A problem whose time is not known gets the mean of the known times. */
 #include "capture.h"
 
 #include <math.h>
@@ -91,7 +91,7 @@ static int capture_add_object(struct reading *reading, json_t *object) {
   return CUGEN_OK;
 }
 
-/* Returns true if the text begins with `mark`, ignoring spaces, or is a beginning of it. */
+/* Returns true if the text begins with `mark`, ignoring spaces, or is a beginning of `mark`. */
 static bool begins_as_one(const char *text, size_t length) {
   const char *wanted = mark;
   for (size_t i = 0; i < length && *wanted; i++)

@@ -44,7 +44,7 @@ static bool has_requests(const struct findings *f) {
   return false;
 }
 
-/* Returns the intensity of a variant by its requests. */
+/* Returns log10 of a variant's intensity, by the bytes that it requests if they are known. */
 static double log_intensity(const cugen_record *r) {
   return log10(r->flops / (r->requested > 0 ? r->requested : r->bytes));
 }
@@ -63,7 +63,7 @@ static void find_x(const struct findings *f, struct ranges *out) {
   out->x1 = log10(most * 4);
 }
 
-/* Includes the ceilings to which a rate without an intensity is compared. */
+/* Includes the attainable and the device's own peak, in FLOP/s or, without FLOP, in bytes/s. */
 static void include_ceilings(const struct findings *f, const cugen_record *r, double *least,
                              double *most) {
   double device_peak = r->flops > 0 ? f->ceilings.flops_peak : f->ceilings.bandwidth_peak;
@@ -153,7 +153,7 @@ static double chart_column_of(const struct canvas *c, const cugen_record *record
   return (at + 0.5) / count * c->columns;
 }
 
-/* Draws a vertical line at the problem's own intensity. */
+/* Draws a vertical line at the problem's own intensity, if some requests are known. */
 static void chart_put_own(struct canvas *c) {
   for (int y = 0; y < c->rows && c->range.roof && has_requests(c->f); y++)
     chart_put(c, chart_column_at(c, log10(own_intensity(c->f))), y, ':');
@@ -203,7 +203,7 @@ static void put_points(struct canvas *c) {
     if (c->f->implementations[i].best) chart_put_number(c, i);
 }
 
-/* The round rate nearest to a row; "" when none is near. */
+/* Returns a round rate that lies in the row; "" if there is none. */
 static struct shown chart_row_tick(const void *canvas, int row) {
   const struct canvas *c = canvas;
   const bool flops = c->f->right[0]->flops > 0;

@@ -1,4 +1,4 @@
-/* The roofline with what was measured on it, drawn with characters. */
+/* The roofline with a kernel's variants, drawn with characters. */
 #ifndef CLI_CHART_H
 #define CLI_CHART_H
 

@@ -50,11 +50,13 @@ static int check_on_progress(const cugen_check_progress *state, void *context) {
 
 /* The check by the first compiler, and a second library and kernel for the second compiler. */
 struct views {
-  cugen_check check; /* the first compiler's check; later with the findings and skips of both */
+  cugen_check check; /* the first compiler's check; later with the findings and skips of both
+                        compilers */
   struct cli second;
   cugen_check_finding *findings;
   cugen_check_skip *skips;
-  /* By finding: the only compiler that shows it, or NULL for both. NULL: there is one compiler. */
+  /* by[i]: the only compiler that shows finding i; NULL: both do. by is NULL if there is one
+     compiler. */
   const char **by;
 };
 
@@ -120,8 +122,8 @@ static int join_views(struct cli *cli, struct views *v, const cugen_check *secon
   return CUGEN_OK;
 }
 
-/* Returns the status of both checks: findings of either compiler are an error; otherwise an error
-   of either check is. */
+/* Returns the status of both checks: CUGEN_ERROR_INTERRUPTED if either was interrupted, else an
+   error if either compiler shows findings, else the error of either check. */
 static int conclude_views(struct cli *cli, const struct views *v, int status, int second_status) {
   const size_t findings = v->check.finding_count - v->check.note_count;
   if (status == CUGEN_ERROR_INTERRUPTED || second_status == CUGEN_ERROR_INTERRUPTED)
@@ -190,7 +192,7 @@ static const struct table_column sectors[] = {TRAFFIC_COLUMNS,
                                               {"lines", TABLE_RIGHT, 3},
                                               {"used", TABLE_RIGHT, 4}};
 
-/* What is printed of the traffic of each memory. */
+/* How the traffic of each memory is printed. */
 static const struct memory {
   const char *name, *heading;
   const struct table_column *columns;
@@ -218,8 +220,8 @@ static bool same_row(const cugen_check_traffic *a, const cugen_check_traffic *b)
          a->launch == b->launch;
 }
 
-/* Figures of a row, for each request: sectors needed, lines touched, and which part of them the
-   request uses, in percent. */
+/* Figures of a row: the sectors (in other memories passes or words) and lines of a request, and the
+   percentage of the bytes of sectors or lines that the request uses. */
 static double needed_of(const cugen_check_traffic *t) {
   return t->requests > 0 ? t->needed / t->requests : 0;
 }
@@ -313,7 +315,8 @@ static void print_skips(const cugen_check *check) {
   }
 }
 
-/* Returns true if everything was checked, so that a waiver without a finding is not needed. */
+/* Returns true if no option restricts the check, so that a waiver without a finding is not
+   needed. */
 static bool check_is_whole(const struct cli *cli) {
   return !cli->setting_count && !cli->where_count && !options_given(cli, OPTION_VARIANT) &&
          !options_given(cli, OPTION_IMPLEMENTATION) && !options_given(cli, OPTION_SAMPLE);
@@ -354,7 +357,7 @@ static void print_difference(const char *problem, const char *first) {
   }
 }
 
-/* Prints the check problem and how the others differ: "  on n=100; n=192; n=13". */
+/* Prints the check problem and how the other problems differ: "  on n=100; n=192; n=13". */
 static void print_problems(const struct cli *cli, const cugen_check *check) {
   enum { MOST = 16 };
   if (!check->problems) return;

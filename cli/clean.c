@@ -16,7 +16,7 @@ enum { PIECE = 4096, LONGEST = 4 };
 
 struct stream {
   int file;
-  char begun[LONGEST]; /* an incomplete character */
+  char begun[LONGEST]; /* the bytes so far of a character that is not complete yet */
   size_t length;
   struct wrap wrap;
 };

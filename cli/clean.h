@@ -5,16 +5,16 @@
 
 #include "wrap.h"
 
-/* From this call on, everything written to stdout and stderr passes text_add_clean. JSON keeps its
-   meaning. Call this once in a process. Messages are broken to the width of the terminal on
-   stderr. */
+/* From this call on, everything written to stdout and stderr passes text_add_clean. JSON is not
+   changed, because it escapes control characters itself. Call this once in a process. Messages are
+   broken to the width of the terminal on stderr. */
 void clean_streams(void);
 
 /* ---- Terminal control that only this program may use, and no text printed to stdout --------- */
 
 /* From this call on, stdout's lines are broken between words to `width` columns; 0: not broken. */
 bool clean_wrap(int width); /* false: buffered text cannot be written */
-/* Writes a complete question without a line end; the user's answer ends the line. */
+/* Writes out a question that was printed without a line end; the user's answer ends the line. */
 void clean_prompt(void);
 /* Sets how the following text is broken. */
 void clean_kind(enum wrap_kind kind);

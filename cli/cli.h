@@ -11,8 +11,8 @@
 #include "api/cache.h"
 #include "api/records.h"
 
-/* name, letter (0: none), argument (NULL: none; "[N]": optional), help text. Parsing, --help and
-   the man page all use this one table. */
+/* The options. Columns: name, letter (0: none), argument (NULL: none; "[N]": optional), help text.
+   Parsing, completion, --help and the man page read this table. */
 #define CLI_OPTIONS(X)                                                                             \
   X(VARIANT, "variant", 0, "TEXT", "which variant: \"tiled BM=64\"; the rest is chosen")           \
   X(BEST, "best", 0, NULL, "the remembered best; an error if there is none")                       \
@@ -143,11 +143,11 @@ struct cli_command {
   /* Further text for `cugen help COMMAND --all` and the man page; NULL: none. */
   const char *more;
   const char *example; /* an example of a command line */
-  const char *device;  /* meaning of --device if it differs from most commands'; NULL */
+  const char *device;  /* meaning of --device if it differs from most commands'; else NULL */
   /* --device and --measure are the command's own and never the library's: they select records, or
      the command runs on the cpu device. */
   bool own_device;
-  bool own_fallback; /* it chooses itself what to do without a GPU (device_fallback.c) */
+  bool own_fallback; /* the command chooses itself what to do without a GPU (device_fallback.c) */
   bool prints_data;  /* the command prints a source, a picture or a page: lines are not wrapped */
   const enum cli_option *options; /* the command's own options, ended by OPTION_COUNT */
   bool common;                    /* the command takes the common options as well */
@@ -216,8 +216,8 @@ void cli_append(struct cli *cli, const char *format, ...) __attribute__((format(
 /* Prints a remark and a line end on stderr, except with --quiet. */
 void cli_remark(const struct cli *cli, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* Prints the object of --json and releases it. A failure without an object is printed as one at the
-   end. */
+/* Prints the object of --json and releases the object. If a command fails without printing an
+   object, main prints its error as JSON. */
 int cli_print_json(struct cli *cli, json_t *object);
 
 /* ---- remarks.c ------------------------------------------------------------------------------ */
@@ -272,8 +272,8 @@ bool options_given(const struct cli *cli, enum cli_option option);
 int options_count(struct cli *cli, enum cli_option option, size_t least, size_t *out);
 /* Reads a time such as "90", "90s", "1.5m" or "2h" in seconds. */
 int options_seconds(struct cli *cli, enum cli_option option, double *out);
-/* Returns false if the text is no time. unit_required: the time must have a unit; otherwise it may
-   not have one. */
+/* Returns false if the text is no time. unit_required: the time must have a unit; otherwise the
+   unit may be missing. */
 bool options_read_seconds(const char *text, bool unit_required, double *out);
 
 /* ---- hint.c --------------------------------------------------------------------------------- */
@@ -309,7 +309,8 @@ int cli_open(struct cli *cli);
 bool cli_is_stopped(void *context);
 /* Opens the library only for its cache, for commands without a kernel. --device is ignored. */
 int cli_open_cache(struct cli *cli);
-/* Returns the records that CONFIG, --problem, --device, --measure and --failed mean. */
+/* Returns a filter for the records that CONFIG, --problem, --device, --measure and --failed
+   mean. */
 cugen_cache_filter cli_cache_filter(const struct cli *cli);
 /* Hides connection strings, which other users could see in the process's arguments. The strings are
    kept until the program ends. */
@@ -319,8 +320,8 @@ void secrets_hide(int argc, char **argv);
 void cli_remark_cache(const struct cli *cli);
 /* Prints where the results were stored, or why they were not; returns whether they were. */
 bool cli_print_remembered(const struct cli *cli);
-/* Remarks that the database does not exist, and returns true then. Commands that only read do not
-   create one. */
+/* If the database does not exist, remarks that and returns true. Commands that only read do not
+   create a database. */
 bool cli_remark_no_cache(const struct cli *cli);
 
 /* ---- output.c ------------------------------------------------------------------------------- */
@@ -345,22 +346,22 @@ const struct cli_script *cli_page(const char *name);
 
 /* ---- device_fallback.c ---------------------------------------------------------------------- */
 
-/* Applies the default of --device: the first GPU. Without a GPU, run and check use the cpu device,
-   report and roofline CONFIG use the remembered records, and all other commands a model, which is
-   then set in cli->values. */
+/* If there is no GPU and no device was asked for, opens the library anew for a model, which is set
+   in cli->values. Does nothing for commands with own_fallback, or if no model has the architecture
+   of --arch. */
 int cli_fall_back(struct cli *cli);
 /* Like cli_fall_back, for commands with a rule of their own that found nothing. Sets *used to true
    if a model was chosen, because there is no GPU and --device was not given. */
 int cli_use_model(struct cli *cli, bool *used);
-/* Returns the model to use: one of --arch, or the usual one without --arch; "model:FILE": no
-   shipped model has that architecture. */
+/* Returns a model of the architecture that --arch names, or without --arch the usual model;
+   "model:FILE": no shipped model has the architecture. */
 const char *cli_fallback_model(const struct cli *cli);
 
 /* ---- kernel.c ------------------------------------------------------------------------------- */
 
-/* Appends to the library's message that the refused setting is a list. */
+/* If a setting is a list, appends to the library's message that only 'cugen tune' takes lists. */
 void cli_explain_list(struct cli *cli);
-/* Opens the library as well, and applies the options' filter. */
+/* Opens the library and the kernel, and applies the options' filter. */
 int cli_open_kernel(struct cli *cli);
 /* Applies the options' filter to cli->kernel. all: include variants that heuristics leave out. */
 int cli_filter(struct cli *cli, bool all);
@@ -370,19 +371,20 @@ bool cli_narrows(const struct cli *cli);
 int cli_load_records(struct cli *cli);
 cugen_device_kind cli_device(const struct cli *cli); /* kind of the kernel's device */
 bool cli_on_cpu(const struct cli *cli);
-/* Returns true if there is no GPU and none was asked for, in which case 'cugen tune' would predict
-   for a model. */
+/* Returns true if there is no GPU, and neither a device nor --arch was asked for, in which case
+   'cugen tune' would predict for a model. */
 bool cli_fell_back(const struct cli *cli);
 /* Returns true if variants are ranked by a rate, GFLOP/s or GB/s. */
 bool cli_ranks_by_rate(const cugen_kernel *kernel);
-/* Returns true on the cpu device if the config has a check problem and --set changes nothing. */
+/* Returns true on the cpu device if the config has a check problem and --set is not given. */
 bool cli_is_check(const struct cli *cli);
 /* On the cpu device, which is slow, opens the check problem in place of the config's own. */
 int cli_use_check_on_cpu(struct cli *cli);
 /* Returns the number of devices in --device, which share the work of tuning; 1 unless it is a
    list. */
 size_t cli_device_count(const struct cli *cli);
-/* Gets the kernel's stored records; for a model on which nothing was measured, its predictions. */
+/* Gets the kernel's stored records; or the predictions, for a model on which nothing was
+   measured. */
 int cli_stored(struct cli *cli, const cugen_stored_record **all, size_t *count);
 /* Prints "NVIDIA H200 (cuda:0)". */
 void cli_print_device(const struct cli *cli, FILE *out);

@@ -97,7 +97,8 @@ static void offer_problem_values(const struct completion *c, cugen_kernel *kerne
     offer_n(&behind, value.text, value.length, "", "");
 }
 
-/* Offers "M=4096 N=4096": names, with their values as descriptions. */
+/* Offers the names of the problem's parameters as "M=", described by their default values, or
+   behind "M=" the values that the config lists. */
 static void offer_problem(const struct completion *c) {
   cugen_kernel *kernel = complete_open_kernel(c);
   size_t typed = strcspn(c->word + c->value, "=");

@@ -25,8 +25,9 @@ const char *cli_fallback_model(const struct cli *cli) {
   return found;
 }
 
-/* Returns true if there is no GPU and none was asked for. The cpu device needs a C++ compiler and
-   a prediction NVRTC; where both are missing, a message about NVRTC helps more. */
+/* Returns true if there is no GPU, no device was asked for, and a model serves better than the cpu
+   device. A prediction needs NVRTC, and the cpu device a C++ compiler; where both are missing, a
+   message about NVRTC helps more. */
 static bool needs_fallback(const struct cli *cli) {
   cugen_device_info first;
   const char *device = getenv("CUGEN_DEVICE"); /* read as the library reads it */

@@ -79,7 +79,7 @@ static void print_remembered(const struct lists *lists) {
   }
 }
 
-/* The reason why there is no GPU is in the driver's line. */
+/* The reason why there is no GPU is in cugen_where's line about the driver. */
 static int devices_print_text(struct cli *cli, const struct lists *lists) {
   int status = devices_print_table(cli, lists->here, lists->here_count, true);
   if (status) return status;

@@ -40,8 +40,8 @@ static void take_right(struct findings *f, const cugen_record *record) {
   f->verified_count += record->verified != 0;
 }
 
-/* Moves the best of all, and the best of each implementation, to the front of the right records,
-   which are sorted by cost. */
+/* Moves the best right record to the front of the right records, which are sorted by cost, and
+   makes it the best of its implementation. */
 static void move_best(struct findings *f) {
   const size_t at = api_best_of(f->right, f->right_count);
   if (at == f->right_count) return;

@@ -12,8 +12,8 @@
 /* One implementation; implementations have the config's order. */
 struct implementation {
   char name[80];
-  /* api_best_of of this implementation, or of all if that is one of its variants; NULL: no variant
-     was right. */
+  /* The best of this implementation by api_best_of, or the best of all records if that is of this
+     implementation; NULL: no variant was right. */
   const cugen_record *best;
   size_t right, failed, unpredicted; /* numbers of its variants */
   uint64_t valid;
@@ -29,7 +29,7 @@ struct findings {
   cugen_space_info space;
   const cugen_record **right; /* best first */
   size_t right_count, failed_count, unpredicted_count, stale_count;
-  /* Number of right predictions whose variants were verified on the cpu device. */
+  /* Number of right records whose variants were verified. */
   size_t verified_count;
   struct implementation *implementations;
   size_t implementation_count;
@@ -59,7 +59,8 @@ bool findings_on_cpu(const struct findings *findings);
 /* Returns true if the times of the set can be compared with the findings': both are measured, or
    both are predicted with the same figures of the model. */
 bool findings_is_kin(const struct findings *findings, const cugen_cache_set *set);
-/* Returns the index of the implementation with whose name the variant's text begins. */
+/* Returns the index of the implementation with whose name the variant's text begins;
+   implementation_count if there is none. */
 size_t findings_implementation(const struct findings *findings, const char *variant);
 
 /* ---- Rates and ceilings --------------------------------------------------------------------- */
@@ -70,7 +71,7 @@ double findings_rate(const cugen_record *record);
    ceilings are known. */
 bool findings_has_roof(const struct findings *findings);
 /* Returns true if the best of another problem is drawn as well: a problem of the same types, whose
-   intensity is another. */
+   operations or bytes differ. */
 bool findings_takes_other(const struct findings *findings, const cugen_cache_set *set);
 
 /* ---- findings_find.c: findings_open's first step -------------------------------------------- */

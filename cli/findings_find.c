@@ -94,7 +94,7 @@ static bool is_device_id(const char *device) {
          (named.kind != CUGEN_DEVICE_NAMED && !(named.kind == CUGEN_DEVICE_CPU && *named.name));
 }
 
-/* Cuts a problem into settings[count], without those that are defaults. */
+/* Cuts a problem into settings[count], without the settings that equal the defaults. */
 static size_t settings_of(char *problem, const char *defaults, const char **settings, size_t most) {
   size_t count = 0;
   const size_t all = settings_cut(problem, settings, most);
@@ -108,7 +108,7 @@ static size_t settings_of(char *problem, const char *defaults, const char **sett
 }
 
 /* Returns true if the problems have equal parameters in the same order, apart from parameters that
-   the config has got since. Setting them then gives that problem. */
+   the config has got since. Setting the parameters of `problem` then gives that problem. */
 static bool is_reachable(const char *problem, const char *now) {
   struct setting theirs, mine;
   bool more = setting_next(&problem, &theirs);
@@ -230,7 +230,7 @@ static int open_kernel_of_set(struct cli *cli, const cugen_cache_set *set) {
   return status;
 }
 
-/* Lists all sets of the kernel on that device, for any problem. */
+/* Lists all sets of the kernel on the set's device, for any problem. */
 static int list_problems(struct cli *cli, struct findings *f, const cugen_cache_set *set) {
   cugen_cache_filter filter = {0};
   filter.config = cli->operand;
@@ -254,7 +254,7 @@ static int open_set(struct cli *cli, struct findings *f, const cugen_cache_set *
 
 /* ---- The kernel on a model ------------------------------------------------------------------ */
 
-/* Lists the sets measured on the GPU itself as well. */
+/* Lists the sets predicted for the model, and those measured on the GPU itself. */
 static int list_model(struct cli *cli, struct findings *f) {
   cugen_cache_filter filter = {0};
   const char *device;
@@ -283,7 +283,8 @@ static bool knows_any(const struct findings *f) {
   return false;
 }
 
-/* Without a GPU and without any records of the kernel, predictions are made. */
+/* Opens the wanted set. If the kernel has no records at all and there is no GPU, makes
+   predictions. */
 static int open_any(struct cli *cli, struct findings *f) {
   const cugen_cache_set *set;
   struct wanted wanted;
@@ -307,7 +308,7 @@ bool findings_is_kin(const struct findings *f, const cugen_cache_set *set) {
 
 int findings_find(struct cli *cli, struct findings *f) {
   cugen_options options = cli_library_options(cli);
-  options.device = options.arch = NULL; /* they select records */
+  options.device = options.arch = NULL; /* here --device and --arch select records */
   int status = cugen_open(&options, &f->listing, &cli->error);
   if (status) return status;
   /* A model is identified by its figures; else --device is part of a device's name, or an id. */

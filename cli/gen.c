@@ -29,8 +29,8 @@ static void append_remedy(struct cli *cli) {
 }
 
 /* Appends the command to run first. On a model, where tuning only predicts and --best does not
-   accept predictions, that is tuning, and then this command without --best. Returns false, and
-   appends nothing, if tuning is refused on this device. */
+   accept predictions, also tells to leave out --best afterwards. Returns false, and appends
+   nothing, if tuning is refused on this device. */
 static bool append_tuning(struct cli *cli) {
   if (cli_device(cli) != CUGEN_DEVICE_MODEL) return append_remedy(cli), true;
   if (cli_tuning(cli) == CLI_REFUSES) return false;
@@ -116,7 +116,7 @@ int command_gen(struct cli *cli) {
   cugen_kernel *check = NULL;
   cugen_choice choice = {.variant = variant};
   int status = cli_open_kernel(cli);
-  /* First, because a choice that does not compile is passed over. */
+  /* Before gen_choose, because api_kernel_ptx passes over a choice that does not compile. */
   if (!status && wants_ptx && !variant && !best)
     status = api_kernel_ptx(cli->kernel, NULL, &ptx, &cli->error);
   if (!status && !variant) status = gen_choose(cli, best, &check, &choice);
@@ -129,7 +129,7 @@ int command_gen(struct cli *cli) {
   if (!status && wants_ptx && !ptx)
     status = api_kernel_ptx(cli->kernel, choice.variant, &ptx, &cli->error);
   if (ptx) source = ptx;
-  /* Only now, so that an error comes without remarks. */
+  /* After all that can fail, so that an error comes without remarks. */
   if (!status && check && choice.how == CUGEN_PLAN_EXACT)
     cli_remark(cli, "on the cpu device this is the best of the check problem, %s",
                choice.tuned_for);

@@ -98,8 +98,8 @@ static bool takes_strategies(const struct cli_command *command) {
   return commands_has(command->options, OPTION_STRATEGY);
 }
 
-/* Prints a line's words in lines of 80 columns, indented from the second one on. A line that begins
-   with a blank is printed unchanged. */
+/* Prints a line's words in lines of 80 columns, indented from the second line on. A line that
+   begins with a blank is printed unchanged. */
 static void wrap_line(const char *line, size_t length, size_t indent, FILE *out) {
   const char *const end = line + length;
   size_t column = indent;
@@ -177,7 +177,7 @@ static void help_print_options(const struct cli_command *command, const enum cli
   }
 }
 
-/* Adds the names of all or of the rare ones among options: "--seed, --threads". */
+/* Adds the names of all options, or of the rare ones: "--seed, --threads". */
 static void name_options(const enum cli_option *options, bool all, char *text, size_t size) {
   for (; *options != OPTION_COUNT; options++) {
     size_t length = strlen(text);

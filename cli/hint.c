@@ -26,7 +26,7 @@ static void print_word(const char *word, FILE *out) {
   }
 }
 
-/* A name such as "-x.lua" would be read as an option. */
+/* Puts "./" in front of a name such as "-x.lua", which would be read as an option. */
 static void print_operand(const char *operand, FILE *out) {
   char *path = NULL;
   bool dash = operand[0] == '-' && operand[1];

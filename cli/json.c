@@ -1,4 +1,4 @@
-/* Devices and records as JSON, for --json; docs/json.md describes it. */
+/* Devices and records as JSON, for --json; docs/json.md describes the objects. */
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>

@@ -15,7 +15,7 @@ struct layout_request {
   struct api_layouts *layouts;
   const char *access; /* NULL: row and col */
   int bytes;
-  bool titled; /* the first line is printed */
+  bool titled; /* the first line was printed */
 };
 
 static bool is_global(const api_array *array) {
@@ -60,8 +60,8 @@ static void layout_draw(const struct layout_request *r, size_t which) {
 
 /* ---- Accesses ------------------------------------------------------------------------------- */
 
-/* The accesses to count: the user's, or row and col as far as the array has them. `possible` is
-   false for one that this array does not allow, where the user named no array. */
+/* The accesses to count: the user's, or row and col as far as the array has them. possible[i] is
+   false if the array does not allow the access, and the user named no array. */
 struct layout_accesses {
   const char *text[ACCESSES_MOST];
   api_access counts[ACCESSES_MOST];
@@ -150,7 +150,7 @@ static json_t *layout_json_accesses(const api_array *array,
   return list;
 }
 
-/* The offsets of all elements, the last index fastest; null for a large array. */
+/* Returns the offsets of all elements, the last index fastest; JSON null for a large array. */
 static json_t *layout_json_offsets(const struct layout_request *r, size_t which) {
   const api_array *array = api_layouts_array(r->layouts, which);
   int64_t elements = 1, at[CUGEN_MAX_RANK] = {0};

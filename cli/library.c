@@ -28,7 +28,7 @@ cugen_options cli_library_options(const struct cli *cli) {
 
 int cli_open_cache(struct cli *cli) {
   cugen_options options = cli_library_options(cli);
-  options.device = options.measure = NULL; /* they select records */
+  options.device = options.measure = NULL; /* here --device and --measure select records */
   return cugen_open(&options, &cli->lib, &cli->error);
 }
 
@@ -59,7 +59,8 @@ static int is_stopped_for_library(void *context) {
   return cli_is_stopped(context);
 }
 
-/* Returns the number of threads that --threads names; a text that is no number is refused later. */
+/* Returns the group's share of threads, or the number that --threads names; a text that is no
+   number is refused later. */
 static int expected_threads(const struct cli *cli) {
   const char *text = cli->values[OPTION_THREADS];
   if (cli->threads) return cli->threads;

@@ -7,16 +7,17 @@
    2. options_parse fills a struct cli from the rest, by the row's list of options. Every option
       is in one table (CLI_OPTIONS), so a value has the same name and the same check in every
       command.
-   3. The command's function runs. It opens what it needs with cli_open or cli_open_kernel, which
-      also choose a described GPU where none is here, and prints its result on stdout. It never
-      prints its failure: cli_fail fills cli->error, the function returns the status.
+   3. The command's function runs. It opens what it needs with cli_open or cli_open_kernel, of
+      which the latter also chooses a described GPU where no GPU is here, and prints its result on
+      stdout. The function never prints its failure: cli_fail fills cli->error, the function
+      returns the status.
    4. main closes the kernel and the library, prints the failure once on stderr (with --json also
       as an object on stdout), and exits with the status without its sign.
 
    Invariants: results go to stdout, everything else to stderr. Whoever asked for JSON gets one
-   object, also of a failure. A full disk behind stdout is a failure. Commands use the files
-   below them (kernel.c, library.c, output.c, messages.c, ...), main uses the commands, and
-   nothing uses main. */
+   object, also of a failure. A full disk behind stdout is a failure. Commands use the files below
+   them (kernel.c, library.c, output.c, messages.c, ...), main uses the commands, and nothing uses
+   main. */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -111,8 +112,7 @@ static bool asks_for_json(int argc, char **argv) {
   return false;
 }
 
-/* With --json, prints an object for a failure as well. A positive status is not a failure of
-   cugen's. */
+/* Prints a failure as a JSON object. */
 static void answer_failure(struct cli *cli, int status) {
   cugen_error ignored;
   json_print(json_failure(&cli->error, status), stdout, &ignored);

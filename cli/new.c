@@ -22,7 +22,7 @@ static json_t *new_json(const api_draft *draft) {
       MEMBER(text, draft, reference));
 }
 
-/* Makes "dir/wild.lua" and "dir/wild_reference.cu" of "dir/wild.cu". */
+/* Makes "dir/wild.lua" of "dir/wild.cu" and ".lua". The caller frees the path; NULL: no memory. */
 static char *new_path(const struct cli *cli, const api_draft *draft, const char *end) {
   const char *slash = strrchr(cli->operand, '/');
   const size_t folder = slash ? (size_t)(slash + 1 - cli->operand) : 0,

@@ -17,7 +17,8 @@
 struct kernel {
   cugen_resources takes;
   bool now;           /* the resources come from a compile made now, because no record is stored */
-  const char *device; /* device for which the rest is valid; NULL: any */
+  const char *device; /* name of the device that the resources were taken for; NULL: they come from
+                         options */
   int cluster_blocks, active_clusters;
 };
 
@@ -65,7 +66,8 @@ static int occupancy_find_best(struct cli *cli, const cugen_stored_record *all, 
   return failed ? cli_no_memory(cli) : CUGEN_OK;
 }
 
-/* Sets *out to NULL if there is no such record. */
+/* Finds the record of the variant, or for "" the best record. *out becomes NULL if there is
+   none. */
 static int find_record(struct cli *cli, const char *variant, const cugen_stored_record **out) {
   const cugen_stored_record *all;
   size_t count;
@@ -76,8 +78,8 @@ static int find_record(struct cli *cli, const char *variant, const cugen_stored_
                   : occupancy_find_best(cli, all, count, out);
 }
 
-/* Takes the preferred carveout, which a record lacks, from the first launch whose blocks have the
-   record's size. */
+/* Takes the preferred carveout, which a record lacks, from the first launch with the record's block
+   size and dynamic shared memory. */
 static int take_carveout(struct cli *cli, const cugen_record *r, cugen_resources *out) {
   const cugen_launch_info *launches;
   size_t count, i = 0;
@@ -106,7 +108,8 @@ static int compile_now(struct cli *cli, const char *variant, struct kernel *out)
   return status;
 }
 
-/* Takes the resources from the variant's record; "": the best variant. */
+/* Takes the resources from the record of the variant, or for "" of the best one. If a model has no
+   such record, predicts or compiles now. */
 static int take_record(struct cli *cli, const char *variant, struct kernel *out) {
   const cugen_stored_record *found;
   bool now = false;

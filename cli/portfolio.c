@@ -33,7 +33,7 @@ static void print_missed(const char *where, size_t missed, const cugen_portfolio
   printf("%s%s of %s", where, print_count(missed).text, print_count(p->problems).text);
 }
 
-/* Prints the problems without a loss, because no variant serves them. */
+/* Prints how many problems have no loss, because no variant serves them. */
 static void print_not_counted(const cugen_portfolio *p) {
   if (!p->missed && !p->held_out_missed) return;
   fputs("Not counted are problems that it does not serve at all: ", stdout);

@@ -24,8 +24,8 @@ static int reopen(struct cli *cli) {
   return status ? status : api_kernel_use_predictions(cli->kernel, &cli->error);
 }
 
-/* A status that nothing could be predicted is left to the caller, which looks for records
-   anyway. */
+/* Predicts at most `most` variants. That none could be predicted is no error here, because the
+   caller looks for records anyway. */
 static int predict_first(struct cli *cli, size_t most) {
   cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
   options.strategy = "exhaustive";
@@ -36,8 +36,8 @@ static int predict_first(struct cli *cli, size_t most) {
   return status == CUGEN_ERROR_WRONG ? CUGEN_OK : status;
 }
 
-/* Predicts one variant; tunables that the text leaves out are defaults. all: include variants that
-   heuristics leave out, as 'cugen gen' does for a named variant. */
+/* Predicts one variant; tunables that the text leaves out have their defaults. all: include
+   variants that heuristics leave out, as 'cugen gen' does for a named variant. */
 static int predict_one(struct cli *cli, const char *variant, bool all) {
   cugen_filter filter = {0};
   const char *source, *name;

@@ -58,8 +58,8 @@ json_t *json_choice(const cugen_choice *choice);
 json_t *json_record(const void *record); /* a cugen_record */
 /* Returns {"error": {...}}. */
 json_t *json_failure(const cugen_error *error, int status);
-/* Prints the object, its version first, with a line end, and releases it. object NULL: memory ran
-   out while it was made. */
+/* Prints the object, with the version of the format as its first member, and a line end, and
+   releases the object. object NULL: memory ran out while it was made. */
 int json_print(json_t *object, FILE *out, cugen_error *error);
 
 /* Prints the beginning of a line: "Tried 13 (2 failed, 1 came out wrong)". */

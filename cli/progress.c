@@ -108,8 +108,8 @@ static void progress_add_variant(struct line *line, const char *variant) {
   }
 }
 
-/* Returns the seconds left if no time limit applies, assuming that the remaining variants take as
-   long as those tried; negative: not known. */
+/* Returns the seconds left: those of the time limit if there is one, otherwise as if the remaining
+   variants took as long as those tried; negative: not known. */
 static double progress_time_left(const struct progress *progress, const cugen_progress *state) {
   if (state->remaining >= 0 || !state->done || state->planned <= state->done)
     return state->remaining;
@@ -135,7 +135,8 @@ static void make_line(const struct progress *progress, const cugen_progress *sta
   free(best);
 }
 
-/* Returns true if a tenth of a second has passed since the last drawing. */
+/* Returns true, and notes the time, if the line is shown and was not drawn in the last tenth of a
+   second. */
 static bool is_due(struct progress *progress) {
   enum { REDRAWS_PER_SECOND = 10 };
   const double time = progress_now();

@@ -21,7 +21,7 @@ struct progress {
 struct progress_part {
   const char *name;
   bool begun, ended;
-  cugen_progress state; /* a copy whose pointers outlive the callback */
+  cugen_progress state; /* a copy without `best` and `lost`, whose strings end with the callback */
   bool found;           /* the search has a best variant */
 };
 

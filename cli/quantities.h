@@ -12,7 +12,7 @@ enum quantity {
   QUANTITY_MEASURED,
   QUANTITY_PREDICTED,
   QUANTITY_ENERGY,
-  QUANTITY_POWER,    /* power of the board at this variant's load */
+  QUANTITY_POWER,    /* energy divided by time */
   QUANTITY_VERIFIED, /* whether a predicted variant was right on the cpu device */
   QUANTITY_BOUND,    /* what bounds a predicted variant */
   QUANTITY_RATE,

@@ -1,7 +1,7 @@
 /* Tables of records; see records.h. A column that means nothing for any row is left out: on the cpu
    device there are no registers, no occupancy and no roofline. If the table has to fit a terminal,
-   variants are shown by the tunables that differ, and variants that tie with one above of the same
-   implementation are only counted. */
+   variants are shown by the tunables that differ, and variants that tie with a variant above, of
+   the same implementation, are only counted. */
 #include "records.h"
 
 #include <math.h>
@@ -47,7 +47,8 @@ static size_t records_column_at(size_t place, bool rate_first) {
   return place ? place - 1 : RATE;
 }
 
-/* Gets record i; right records come first. Returns false at the first failed one or at the end. */
+/* Gets record i; right records come first. Returns false at the end, and at the first record that
+   failed or lacks the wanted outputs. */
 static bool next_right(const struct cli *cli, size_t i, cugen_record *out) {
   size_t count;
   const cugen_record *all = api_records(cli->kernel, &count);
@@ -65,11 +66,12 @@ static bool next_right(const struct cli *cli, size_t i, cugen_record *out) {
    implementation that tie. */
 struct ranking {
   struct place {
-    size_t row;    /* the record in whose row this one is shown: itself, or one above */
+    size_t row;    /* index of the record in whose row this record is shown: itself, or a record
+                      above */
     size_t merged; /* number of other records in this row */
   } * places;
   size_t count;
-  bool tied; /* the first record is not the fastest */
+  bool tied; /* the first record does not have the least cost */
 };
 
 enum { LEAST_MERGED = 2 }; /* the line about a single merged record would be as long as its row */
@@ -157,7 +159,7 @@ struct best {
   size_t rows;
 };
 
-/* Leaves out columns that mean nothing for any row. */
+/* Chooses the columns that mean something for the record, and collects its variant. */
 static bool records_choose(void *context, const cugen_record *record, size_t i) {
   struct best *best = context;
   const char *unit = print_rate_unit(record->flops, record->bytes);
@@ -185,8 +187,8 @@ static void add_merged(struct best *best, size_t merged) {
   best->table.merged += merged;
 }
 
-/* Returns the row's variant text, or NULL if the table shortens it to "tiled.. BM=64": --variant
-   would take the shortened text for another variant. */
+/* Returns the variant's text for the row; NULL: out of memory. A shortened text becomes "tiled..
+   BM=64", because --variant would take it for another variant without the dots. */
 static char *row_variant(const struct best *best, const cugen_record *record) {
   char *dotted = NULL,
        *text = best->narrow ? settings_short(&best->variants, best->rows) : strdup(record->variant);

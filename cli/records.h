@@ -19,8 +19,8 @@ int records_print_best(struct cli *cli, size_t top, size_t *right);
 /* Prints the variants that no other beats in both time and energy, the fastest first; nothing if no
    energy is known. */
 int records_print_front(struct cli *cli);
-/* Returns the FLOP/s that bound arithmetic without tensor cores, measured or else the peak, and the
-   highest ceiling; 0: not known. */
+/* Return FLOP/s; 0: not known. records_multiply_adds: what bounds arithmetic without tensor cores,
+   measured or else the peak. records_peak: the highest ceiling, that of tensor cores included. */
 double records_multiply_adds(const cugen_ceilings *ceilings);
 double records_peak(const cugen_ceilings *ceilings);
 /* Returns how a tie is decided by --prefer: "comes first in the config". */
@@ -34,12 +34,13 @@ double records_served(const cugen_record *record, const cugen_ceilings *ceilings
 /* Returns the bytes/s of device memory, measured or else the peak; 0: not known. */
 double records_bandwidth(const cugen_ceilings *ceilings);
 /* Returns the failed record to show if no variant is right: the first one that
-   records_print_failures names, or the first of all. NULL: there is none. */
+   records_print_failures names, or else the first of all records; NULL: there is none. */
 const cugen_record *records_failed(const struct cli *cli);
-/* Prints that record in two lines: "n=1000: wrong result, such as naive block=64", and its reason.
-   Prints nothing if nothing failed. */
+/* Prints the record of records_failed in two lines: "n=1000: wrong result, such as naive block=64",
+   and its reason. Prints nothing if nothing failed. */
 void records_print_failure(const struct cli *cli, const char *problem);
-/* Prints nothing if nothing failed. apart: with an empty line in front. */
+/* Prints the failed variants by outcome; nothing if none failed. apart: with an empty line in
+   front. */
 void records_print_failures(struct cli *cli, bool apart);
 
 /* Returns the line about the user's own function, without its end, which the caller frees; NULL:

@@ -50,7 +50,7 @@ static int roofline_measure(struct cli *cli, const char *config, const char *dty
   return status;
 }
 
-/* Measures missing ceilings on a GPU of this machine. */
+/* Measures the missing ceilings, or with --again all, on a GPU of this machine. */
 static int measure_missing(struct cli *cli, const cugen_ceilings *known) {
   bool again = options_given(cli, OPTION_AGAIN);
   int status = CUGEN_OK;
@@ -100,7 +100,7 @@ static int print_ceilings(struct cli *cli, const cugen_ceilings *all) {
   return table_close(&table, 0, stdout, &cli->error);
 }
 
-/* Prints the peaks computed from the device's clocks. Figures of a data sheet may be for a lower
+/* Prints which clock the peaks are computed from, because a data sheet's figures may be for a lower
    clock. */
 static void print_peak(const cugen_device_info *device) {
   if (device->sm_count && device->clock_khz)

@@ -14,7 +14,7 @@
 #include "selection.h"
 
 /* Prints how much the loads and stores request, and the rate that memory would allow if it served
-   all of it. */
+   all requests. */
 static void run_print_requests(struct cli *cli, const cugen_record *r) {
   cugen_ceilings ceilings;
   cugen_error ignored;
@@ -69,9 +69,9 @@ static void print_resources(const cugen_record *r) {
   printf(", %s spilled\n", print_bytes(r->spill_bytes).text);
 }
 
-/* Remarks on a tolerance of another magnitude than the data, which proves nothing. Rounding errors
-   are within some powers of ten of a suitable tolerance, even if sums are added in another
-   order. */
+/* Prints the error, and remarks if the tolerance is so large that the comparison proves nothing.
+   Rounding errors are within some powers of ten of a suitable tolerance, even if sums are added in
+   another order. */
 static void run_print_error(const cugen_record *r) {
   static const double loose = 1e-8;
   printf("  error       %.2g of the tolerance at most%s\n", r->error,

@@ -5,8 +5,8 @@
 
 #include "print.h"
 
-/* Prints "'cugen tune CONFIG ...' finds the best, ", unless tuning would only repeat a
-   prediction. */
+/* Prints "'cugen tune CONFIG ...' finds the best, ", unless tuning is refused or would only repeat
+   a prediction. */
 static void advise_tuning(const struct cli *cli, bool near, bool predicted) {
   enum cli_tuning tuning = cli_tuning(cli);
   if (tuning == CLI_REFUSES || (predicted && tuning == CLI_PREDICTS)) return;

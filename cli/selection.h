@@ -10,7 +10,7 @@
 void cli_remark_choice(const struct cli *cli, const cugen_choice *choice, size_t failed);
 /* Returns the number of remembered variants of this problem if all of them failed; otherwise 0. */
 size_t cli_failed(const struct cli *cli, const cugen_choice *choice);
-/* Returns true if predictions of this problem for that model are stored. Opens a kernel for the
+/* Returns true if the choice for this problem on the model is a prediction. Opens a kernel for the
    model. */
 bool cli_is_predicted(const struct cli *cli, const char *model);
 

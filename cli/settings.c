@@ -27,7 +27,7 @@ void settings_free(struct settings *settings) {
   *settings = (struct settings){0};
 }
 
-/* Adds a tried variant if its group has a single row and the variant is another one. */
+/* Adds a tried variant if its implementation has a single row, which shows another variant. */
 bool settings_add_tried(struct settings *settings, const char *text) {
   size_t rows = 0;
   for (size_t i = 0; i < settings->count; i++) {
@@ -53,7 +53,8 @@ static void keep_shared(char **shared, const char *text, char *const *texts, siz
 }
 
 /* Returns the words that all rows of the group of `text` have, and the number of rows. With a
-   single row, the tried variants must have them too. The caller frees it; NULL: out of memory. */
+   single row, the tried variants must have the words, too. The caller frees the text; NULL: out of
+   memory. */
 static char *settings_shared_of(const struct settings *settings, const char *text, size_t *rows,
                                 size_t *tried) {
   const char *own = variant_parse(text).settings;
@@ -64,7 +65,8 @@ static char *settings_shared_of(const struct settings *settings, const char *tex
   return shared;
 }
 
-/* Sorts words by length; words of equal length keep their order. */
+/* Returns the variant with its settings sorted by length; settings of equal length keep their
+   order. */
 static char *shortest_first(const char *text) {
   struct text out = {0};
   const size_t most = strlen(text);

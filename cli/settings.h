@@ -1,5 +1,5 @@
-/* Shortens texts of settings in a table, "tiled BM=64 BN=64": settings that all rows of a group
-   share are printed once, below the table. */
+/* Shortens texts of settings in a table, "tiled BM=64 BN=64": settings that all rows of an
+   implementation share are printed once, below the table. */
 #ifndef CLI_SETTINGS_H
 #define CLI_SETTINGS_H
 
@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Returns the words of `text` that are in `others` (shared), or that are not. The caller frees it;
-   NULL: out of memory. */
+/* Returns the words of `text` that are in `others` if `shared`, else those that are not. The caller
+   frees the result; NULL: out of memory. */
 char *settings_take(const char *text, const char *others, bool shared);
 
 /* The variants of a table, grouped by implementation. */
@@ -23,11 +23,12 @@ struct settings {
 bool settings_add(struct settings *settings, const char *text);
 /* Adds a tried variant; called after all rows were added. */
 bool settings_add_tried(struct settings *settings, const char *text);
-/* Returns row i with the words that distinguish it in its group: "tiled BM=64". The only row of a
-   group is distinguished from the tried variants; if there are none, it is whole, with the shortest
-   words first. The caller frees it; NULL: out of memory. */
+/* Returns row i with the words that distinguish it from the other rows of its implementation:
+   "tiled BM=64". A single row is distinguished from the tried variants; without these all words are
+   returned, the shortest first. The caller frees the text; NULL: out of memory. */
 char *settings_short(const struct settings *settings, size_t i);
-/* Prints a line for each group, "tiled..: all rows have BN=64", and how to use it. */
+/* Prints a line for each implementation whose rows share words, "tiled..: all rows have BN=64", and
+   how to use it. */
 void settings_print(const struct settings *settings, FILE *out);
 void settings_free(struct settings *settings);
 

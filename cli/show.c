@@ -22,7 +22,7 @@ static bool is_given(const cugen_argument_info *argument) {
   return argument->kind != CUGEN_ARGUMENT_SCRATCH && !argument->compiled_in;
 }
 
-/* The C type of an element, or "struct". */
+/* Returns the C type of an element, or "struct". */
 static const char *c_type(const cugen_argument_info *argument) {
   const struct dtype *dtype = dtype_find(argument->dtype);
   return dtype ? dtype->c_name : argument->dtype;
@@ -62,7 +62,7 @@ static int print_signature(struct cli *cli, const void *of, FILE *out) {
   return CUGEN_OK;
 }
 
-/* A tiled or swizzled array has none. */
+/* Returns false for a tiled or swizzled array, which has no strides. */
 static bool has_strides(const cugen_argument_info *argument) {
   return !argument->rank || argument->stride[0];
 }
@@ -118,13 +118,14 @@ static void show_print_implementations(const cugen_space_info *space, FILE *out)
   }
 }
 
-/* Returns true if only a device that is not present could tell, which is not the config's fault. */
+/* Returns true if the launches depend on a device that is not here. The config is then not at
+   fault. */
 static bool needs_device(int status) {
   return status == CUGEN_ERROR_USAGE;
 }
 
-/* Prints the launches of the variant that --variant names, or else of the one that a plan would
-   use. An error of the latter is reported at the end (show_find_missing). */
+/* Prints the launches of the variant that --variant names, or else of the variant that a plan would
+   use. An error of the plan's variant is reported at the end (show_find_missing). */
 static int print_launches(struct cli *cli, FILE *out) {
   struct launches launches;
   int status = launches_find(cli, cli->values[OPTION_VARIANT], &launches);
@@ -169,7 +170,7 @@ static int print_kernel(struct cli *cli, const void *of, FILE *out) {
   return status ? status : print_launches(cli, out);
 }
 
-/* Returns the printer's output, which the caller frees, so that an error is reported before
+/* Sets *text to the output of `print`, which the caller frees, so that an error is reported before
    anything is printed. */
 static int print_to_memory(struct cli *cli, int (*print)(struct cli *, const void *, FILE *),
                            const void *of, char **text) {

@@ -49,8 +49,8 @@ static bool space_is_listed(const struct cli *cli, const cugen_restriction_info 
   return info->removed || options_given(cli, OPTION_WIDE);
 }
 
-/* Returns the length of the folder, including its slash, that all files of restrictions that
-   removed something share; 0 without a width. */
+/* Returns the length, with the slash, of the folder that the files of all restrictions that removed
+   something have in common; 0 if there is none, or no width. */
 static size_t common_folder(const struct cli *cli, const cugen_space_info *space) {
   char common[512] = "";
   size_t length = 0;
@@ -149,8 +149,8 @@ static bool space_has_heuristics(const cugen_space_info *space) {
   return false;
 }
 
-/* Counts the variants that only heuristics leave out; the rules themselves count combinations. This
-   walks the whole space; *out is 0 if the space is too large. */
+/* Counts the variants that only heuristics leave out; the rules themselves count combinations.
+   Counting walks the whole space; *out is 0 if the space is too large. */
 static int count_left_out(struct cli *cli, cugen_space_info *space, uint64_t *out) {
   cugen_space_info all;
   cugen_error ignored;

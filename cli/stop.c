@@ -11,8 +11,8 @@
 static atomic_int stop_signal;
 static atomic_int stop_second; /* second of the first signal, by the monotonic clock */
 
-/* Signals within a second count as one request: a terminal or a supervisor may signal both the
-   process and its group. */
+/* Signals within one to two seconds count as one request: a terminal or a supervisor may signal
+   both the process and its group. */
 static void note_signal(int number) {
   struct timespec clock;
   const int before = errno;
@@ -27,8 +27,8 @@ static void note_signal(int number) {
   errno = before;
 }
 
-/* SQLite maps the -shm file beside a database, and any program that may write the file can truncate
-   it. */
+/* Explains a SIGBUS: SQLite maps the -shm file beside a database, and any program that may write
+   the file can truncate it. */
 static void tell_bus(int number) {
   static const char message[] = "cugen: a file that is in use was cut by another program, such as "
                                 "the cache's -shm: what was stored before is there\n";

@@ -5,8 +5,9 @@
 
 #include <stdbool.h>
 
-/* From this call on, the first such signal is only noted. Another signal kills the process if the
-   clock's whole seconds have advanced by two or more since then, which takes one to two seconds. */
+/* From this call on, the first of these signals is only noted. Another signal kills the process if
+   the clock's whole seconds have advanced by two or more since then, which takes one to two
+   seconds. */
 void stop_catch(void);
 bool stop_asked(void);
 /* Returns the exit code after a signal: 130, 143 or 129. */

@@ -145,8 +145,8 @@ void t4_add(struct t4 *t4, const char *text, size_t length) {
 
 /* ---- The whole file ------------------------------------------------------------------------- */
 
-/* Every configuration names every tunable in one order; a tunable that its implementation lacks is
-   null. */
+/* Makes every configuration name every tunable, in one order; a tunable that the implementation
+   lacks is null. */
 static void fill_configurations(const struct t4 *t4) {
   json_t *result, *any;
   const char *name;
@@ -231,7 +231,7 @@ static json_t *names_json(const json_t *lists) {
   return names;
 }
 
-/* Writes a tunable's value as Python's str() does. */
+/* Appends a tunable's value to the key as Python's str() writes the value. */
 static void t4_add_value(char **key, const json_t *value) {
   char *all, *dumped = json_is_string(value) ? strdup(json_string_value(value))
                                              : json_dumps(value, JSON_ENCODE_ANY);

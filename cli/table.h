@@ -1,7 +1,8 @@
 /* Tables for people: every table that cugen prints. Columns are aligned, and fit the width of the
    terminal (cli->width):
 
-   1. Columns that are equal in every row are printed once below the table (TABLE_FOLD).
+   1. If the table is too wide, columns with TABLE_FOLD that are equal in every row are printed
+     once, below the table.
    2. Columns with a rank are left out, the highest rank first, until the rest has room. Columns
      with TABLE_WRAP shrink before that.
    3. The remaining width goes to the columns with TABLE_WRAP; longer cells are continued on further

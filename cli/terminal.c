@@ -15,7 +15,7 @@ static int terminal_width_of(int file) {
   return ioctl(file, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 0;
 }
 
-/* Returns the width in COLUMNS; 0: not set, or no number. */
+/* Returns the width in COLUMNS; 0: not set, or no number from 20 to 10000. */
 static int set_width(void) {
   const char *text = getenv("COLUMNS");
   const long columns = text && isdigit((unsigned char)*text) ? strtol(text, NULL, 10) : 0;
@@ -68,7 +68,7 @@ struct range {
   uint32_t first, last;
 };
 
-/* Combining marks, which take no column. */
+/* Combining marks and zero-width characters, which take no column. */
 static const struct range narrow[] = {{0x300, 0x36f},   {0x483, 0x489},    {0x591, 0x5bd},
                                       {0x64b, 0x65f},   {0x1ab0, 0x1aff},  {0x1dc0, 0x1dff},
                                       {0x200b, 0x200f}, {0x20d0, 0x20ff},  {0xfe00, 0xfe0f},
