@@ -12,8 +12,8 @@
 #define DEVICE_NAME_CUDA  "cuda"
 #define DEVICE_NAME_MODEL "model:"
 #define DEVICE_NAME_ALL   "all" /* all GPUs of this machine */
-/* Prefix of a GPU's text under which predictions are kept, so that a look-up of measurements never
-   finds a prediction. */
+/* Prefix of the text under which a GPU's predictions are kept, so that a look-up of measurements
+   never finds a prediction. */
 #define DEVICE_NAME_PREDICTED "predicted "
 
 /* The parts of a GPU's text, "NVIDIA H200 sm_90 132 SMs". */
@@ -27,7 +27,7 @@ void device_gpu_print(const struct device_gpu *gpu, char *out, size_t size);
 /* Returns false if the text does not name a GPU, or names a GPU's predictions. */
 bool device_gpu_parse(const char *text, struct device_gpu *out);
 
-/* Returns the length of the processor's name, with which the rest of its text begins: "AMD EPYC" of
+/* Returns the length of the processor's name in `rest`, the text behind "cpu ": of "AMD EPYC" in
    "AMD EPYC, g++ 12". */
 size_t device_processor_length(const char *rest);
 

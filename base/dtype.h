@@ -96,8 +96,8 @@ extern const struct dtype dtype_table[DTYPE_COUNT];
 /* Names of all types, "f64", "f32"..., in the order of the table, NULL-terminated. */
 extern const char *const dtype_names[DTYPE_COUNT + 1];
 
-/* Returns the name of the type that another language spells so, "f32" for "float", or NULL if no
-   type is known by this spelling. */
+/* Returns the name of the type that other languages call `spelling`, such as "f32" for "float";
+   NULL: there is none. */
 const char *dtype_meant(const char *spelling);
 /* Returns NULL if no type has this name. */
 const struct dtype *dtype_find(const char *name);

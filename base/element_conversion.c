@@ -5,9 +5,8 @@ static double conversion_number_of(const struct value *value) {
   return value->type == VALUE_INT ? (double)value->integer : value->real;
 }
 
-/* Tell whether a type holds `number`, which was stored as `bits`: an integer type must hold it
-   exactly; in a float type a finite number must stay finite after rounding, and an infinity an
-   infinity. */
+/* Tell whether a type holds `number`, which was stored as `bits`: an integer type must hold the
+   number exactly; in a float type a finite number must stay finite, and an infinity infinite. */
 #define ELEMENT_HOLDS_FLOAT(bits, number, ...) (isnan(number) || isfinite(number) == isfinite(bits))
 #define ELEMENT_HOLDS_SMALL(bits, number, ...)                                                     \
   small_float_holds((struct small_float){__VA_ARGS__}, number)

@@ -54,12 +54,13 @@ element_getter *element_get_of(const struct dtype *dtype); /* Returns NULL for a
 double element_load(const struct dtype *dtype, const void *from, int64_t index);
 void element_store(const struct dtype *dtype, void *to, int64_t index, double value);
 
-/* Stores a VALUE_INT or VALUE_FLOAT that the user gave in element `index`. Returns false if the
-   type cannot hold the value: an integer type must hold it exactly, and in a float type, which
+/* Stores a user's number, a VALUE_INT or VALUE_FLOAT, in element `index`. Returns false if the type
+   cannot hold the value: an integer type must hold the value exactly, and in a float type, which
    rounds to nearest, a finite value must stay finite. */
 bool element_put(const struct dtype *dtype, void *to, int64_t index, const struct value *value);
 
-/* Converts an element to the wide type of its type, which holds every element exactly. */
+/* Converts element `at` of `from` to the wide type of the dtype, which holds every element
+   exactly. */
 void element_widen(const struct dtype *dtype, const void *from, int64_t at, void *to,
                    int64_t index);
 

@@ -25,8 +25,7 @@ static void set_message(cugen_error *err, const char *message) {
   err->message[length] = '\0';
 }
 
-/* Returns whether the message is ASCII without control characters, so that clean need not change
-   it. */
+/* Returns whether the message has only ASCII characters that clean keeps. */
 static bool error_is_plain(const char *message) {
   for (; *message; message++)
     if ((unsigned char)*message >= 0x7f ||

@@ -40,7 +40,7 @@ int error_prefix(cugen_error *err, const char *format, ...) PRINTF_LIKE(2, 3);
 int error_prefix_at(cugen_error *err, const char *file, int line, const char *format, ...)
     PRINTF_LIKE(4, 5);
 
-/* Returns the message without its own place in front, "file:line: ". */
+/* Returns the message without the error's own place, "file:line: ", in front. */
 const char *error_without_place(const cugen_error *err);
 
 /* Appends to the message. Returns like error_prefix. */

@@ -316,7 +316,7 @@ struct failure {
   cugen_error *err;         /* filled in by a call that fails */
 };
 
-/* Evaluates a call. slots: those of the expression. */
+/* Evaluates a call. slots: the values of the expression's slots. */
 static int expr_call_value(const struct expr *expr, const struct program_call *call,
                            const struct value *slots, struct value *out, cugen_error *err) {
   struct value values[EXPR_CALL_SLOTS];

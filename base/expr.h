@@ -140,10 +140,10 @@ int expr_number_words(const struct expr *expr, int64_t (*number)(void *context, 
 /* An upper bound of the cost of one evaluation, in simple operations. */
 size_t expr_cost(const struct expr *expr);
 
-/* Makes a program equal to expr in which each slot with known[slot] set is replaced by its value,
-   and operations on constants, and calls whose slots are all known, are folded. An operation that
-   fails while folding (by an overflow, say) stays in the program and fails when the program is
-   evaluated. slot_count is the length of both arrays. */
+/* Makes a program equal to expr: each slot with known[slot] set is replaced by its value, and
+   operations on constants and calls whose slots are all known are folded. An operation that fails
+   while folding (by an overflow, say) stays in the program and fails when the program is evaluated.
+   slot_count is the length of both arrays. */
 int expr_bind(const struct expr *expr, const struct value *slots, const bool *known,
               size_t slot_count, struct expr **out, cugen_error *err);
 

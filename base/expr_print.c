@@ -239,7 +239,7 @@ static void to_double(struct fragment *fragment) {
 }
 
 /* Returns the pattern of checked C. Whole numbers are computed by functions that notice an
-   overflow; if one operand has a fraction, both become doubles. */
+   overflow; if one operand has a fraction, both operands become doubles. */
 static const char *checked_pattern(enum expr_op op, bool real, struct fragment *left,
                                    struct fragment *right) {
   if (!real || gives_real(op) || gives_whole(op)) return patterns[op].checked;

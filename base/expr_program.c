@@ -306,7 +306,7 @@ static void land(struct compiler *c, size_t jump) {
   if (!c->expr->status) c->expr->code[jump].operand = (int32_t)(c->expr->count - jump - 1);
 }
 
-/* Emits the instruction of a node, and the jump of its parent that follows it. */
+/* Emits the instruction of a node, and behind it the jump of the node's parent, if any. */
 static void compile_node(struct compiler *c, size_t i) {
   const struct node *node = &c->expr->nodes[i], *right = &c->expr->nodes[node->at[1]];
   const struct place *place = &c->places[i];

@@ -196,7 +196,8 @@ struct expr *program_new(const char *text, cugen_error *err);
 int32_t program_constant(struct expr *program, struct value value);
 int32_t program_slot(struct expr *program, int slot, const char *name);
 int32_t program_call(struct expr *program, const struct expr_call *call);
-/* An operation on the nodes added before; a unary one ignores b, all but a select ignore c. */
+/* An operation on the nodes added before; a unary operation ignores b, and every operation but a
+   select ignores c. */
 int32_t program_operate(struct expr *program, enum expr_op op, int32_t a, int32_t b, int32_t c);
 /* An element of a buffer; `indices` are `rank` nodes. */
 int32_t program_element(struct expr *program, int buffer, int rank, const char *name,

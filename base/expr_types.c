@@ -211,8 +211,8 @@ static unsigned compared(unsigned types) {
 }
 
 /* Returns whether the operand is a slot with a single string, such as a tunable with one value. A
-   comparison with it is not refused, because an expression that several implementations share also
-   compares with the values that the other implementations have. */
+   comparison with such a slot is not refused, because an expression that several implementations
+   share also compares with the values that the other implementations have. */
 static bool is_fixed(const struct set *set) {
   return set->name && set->count == 1;
 }

@@ -6,8 +6,9 @@
 
 #include "system.h"
 
-/* The length of a line splice at this place: a backslash or its trigraph at the end of a line,
-   where g++ overlooks blanks behind the backslash; 0 if there is none. */
+/* Returns the length of the line splice at this place, 0 if there is none: a backslash or its
+   trigraph at the end of a line. Blanks may stand behind the backslash, because g++ overlooks
+   them. */
 static size_t includes_splice(const char *at) {
   const size_t mark = *at == '\\' ? 1 : strncmp(at, "?\?/", 3) == 0 ? 3 : 0;
   if (!mark) return 0;

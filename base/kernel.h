@@ -25,7 +25,8 @@ extern const char *const memory_kind_names[MEMORY_KIND_COUNT];
 
 enum fill_kind { FILL_UNIFORM, FILL_IDENTITY, FILL_INDEX, FILL_ONES, FILL_ZERO, FILL_KIND_COUNT };
 /* "uniform" (floats in [-1, 1), integers in [-8, 8], unsigned in [0, 16]), "identity" (1 where all
-   coordinates are equal, else 0), "index" (the logical flat index), "ones", "zero" */
+   coordinates are equal, else 0), "index" (the logical flat index, at most the type's largest
+   number), "ones", "zero" */
 extern const char *const fill_kind_names[FILL_KIND_COUNT];
 
 /* Where an input's elements come from: its fill, an expression, a list, a file, or a generator
@@ -254,7 +255,7 @@ enum argument_aspect {
   ARGUMENT_CONTENTS = ARGUMENT_STORAGE | ARGUMENT_SHAPE | ARGUMENT_FILL,
   ARGUMENT_PROOF = ARGUMENT_SHAPE | ARGUMENT_FILL | ARGUMENT_TOLERANCE
 };
-/* Appends these aspects as text: arguments are equal in the aspects if their texts are equal. The
+/* Appends the aspects as text: arguments are equal in the aspects if their texts are equal. The
    hashes of a kernel, of its data and of its proof are all computed over these texts. */
 void kernel_argument_describe(const struct kernel_argument *argument, unsigned aspects,
                               struct text *out);

@@ -33,8 +33,8 @@ struct kernel_needs {
   int registers;   /* per thread */
   int max_threads; /* per block, from __launch_bounds__ */
   int cluster[3];  /* blocks of a cluster, from __cluster_dims__ */
-  bool grid_sync;  /* the kernel waits for its whole grid, which ends the context unless the launch
-                      is cooperative */
+  bool grid_sync;  /* the kernel waits for its whole grid; in a launch that is not cooperative, the
+                      wait ends the CUDA context */
   int64_t static_shared, constant_bytes;
 };
 

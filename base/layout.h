@@ -56,8 +56,8 @@ void layout_print(const struct layout *layout, struct text *out);
 int layout_of_shape(const struct layout *layout, const int64_t *shape, int element_bytes,
                     struct layout_map *out, cugen_error *err);
 int64_t layout_offset(const struct layout_map *map, const int64_t *indices);
-/* The inverse: the indices of the element at an offset. Returns false for an offset that no element
-   of an array of this shape has, as in a pad or beyond a ragged edge. */
+/* The inverse of layout_offset: sets the indices of the element at an offset. Returns false for an
+   offset that no element of an array of this shape has, as in a pad or beyond a ragged edge. */
 bool layout_element(const struct layout_map *map, int rank, const int64_t *shape, int64_t offset,
                     int64_t *indices);
 

@@ -72,8 +72,8 @@ struct library_call {
 enum library_id library_find(const char *name);
 /* Returns the index of the word among the field's words; -1: it is none of these. */
 int library_word(const struct library_field *field, const char *word);
-/* Returns whether a source or an image is a library's call; // comments in front of the call are
-   skipped. */
+/* Returns whether a source or an image is the call of a library or of a user's function; //
+   comments in front of the call are skipped. */
 bool library_call_is(const char *text, size_t length);
 void library_call_print(const struct library_call *call, struct text *out);
 /* Reads what library_call_print wrote, behind // comments. CUGEN_ERROR_CONFIG: the text is

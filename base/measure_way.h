@@ -1,5 +1,5 @@
 /* The ways in which a variant is timed (docs/tuning.md). The way is part of the options under which
-   a record is kept (base/key.h). The default way is not named there, so that records made before
+   a record is kept (base/key.h). The options leave out the default way, so that records made before
    there were ways are still found. */
 #ifndef BASE_MEASURE_WAY_H
 #define BASE_MEASURE_WAY_H

@@ -58,14 +58,14 @@ enum preference objective_prefers(const struct objective *objective);
 #define OBJECTIVE_UNKNOWN 1e60
 double objective_cost(const struct objective *objective, const struct objective_values *values);
 /* The cost if all variants drew the same power. A search ranks variants without a measured energy
-   by it. */
+   by this cost. */
 double objective_cost_of_time(const struct objective *objective, double seconds, double flops,
                               double bytes);
 /* The time at which objective_cost_of_time is `cost`; 0 if there is none between 1 ns and 1e6 s, or
    if the cost does not depend on the time. */
 double objective_seconds_for(const struct objective *objective, double cost, double flops,
                              double bytes);
-/* Returns whether the declared work that the objective uses is equal in both. */
+/* Returns whether the declared work that the objective uses is equal in a and b. */
 bool objective_same_work(const struct objective *objective, const struct objective_values *a,
                          const struct objective_values *b);
 

@@ -16,8 +16,9 @@
 
 /* ---- Where a file lies ---------------------------------------------------------------------- */
 
-/* The real name of an opened file, with links resolved. /proc gives the name of the open file
-   itself; without /proc the name is looked up again, and used if it leads to the same file. */
+/* Returns the real name of an opened file, with links resolved, which the caller frees; NULL: not
+   known. /proc gives the name of the open file itself; without /proc the name is looked up again,
+   and used if it leads to the same file. */
 static char *real_name(const char *path, int fd) {
   char link[64], name[PATH_MAX];
   struct stat here, there;

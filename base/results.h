@@ -44,7 +44,7 @@ typedef struct cache_space {
   char *best;                   /* the fastest right variant; "": none. api_cache_list: the variant
                                    that api_best_of finds, including stale records */
   double seconds, flops, bytes; /* of the best; 0: no work is declared */
-  char *origin;                 /* of the best record; "": not known */
+  char *origin;                 /* config file of the best record; "": not known */
   size_t records;               /* variants with a record, measured or failed */
   size_t failed;                /* failed ones among the records */
   size_t history;               /* earlier records of the same variants */
@@ -85,7 +85,7 @@ typedef struct cugen_cache_merged {
   size_t added;      /* records of variants that had none */
   size_t better;     /* records that replaced the record of their variant, which is kept as
                         history */
-  size_t worse;      /* records that are kept as history themselves */
+  size_t worse;      /* records that the cache keeps as history, because it has a better one */
   size_t known;      /* records that the cache had already */
   size_t portfolios; /* portfolios in the file; each replaces an earlier one of its kernel, class
                         and device */
@@ -145,7 +145,7 @@ int outputs_equal(const cugen_outputs *a, const cugen_outputs *b);
 
 /* The record of one variant: for each field when JSON shows it (api/json.c), its C type, its name,
    its name in JSON ("": not shown), and its meaning. 0 and "" mean not known, unless stated
-   otherwise. From this table follow the struct, its JSON, and with that what Python has;
+   otherwise. The struct, its JSON and the attributes in Python are made from this table;
    docs/json.md describes each field. A new field is one row here, and the line that fills it in
    api/records.c. */
 #define RECORD_FIELDS(X)                                                                           \
@@ -328,7 +328,7 @@ typedef struct cugen_transfer_row {
 typedef struct portfolio_body_variant {
   char *variant;      /* full text of the variant */
   int64_t serves;     /* number of problems, among those learnt from, that it serves */
-  char *problem;      /* a problem that the variant serves; `source` is of it */
+  char *problem;      /* a problem that the variant serves; `source` is for this problem */
   struct hash source; /* hash of the variant's source on `problem` */
   double mean, worst; /* geometric mean and largest loss; 0: unknown */
   int stale;   /* the variant's source has changed since it was measured; it serves nothing */
@@ -416,7 +416,7 @@ typedef enum cugen_finding_kind {
                                    make */
 } cugen_finding_kind;
 
-/* Memories whose traffic is counted; each counts its loads in units of its own. */
+/* Memories whose traffic is counted: in sectors, in passes over the banks, and in words. */
 typedef enum cugen_memory {
   CUGEN_MEMORY_GLOBAL,
   CUGEN_MEMORY_SHARED,

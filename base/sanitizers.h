@@ -1,6 +1,6 @@
 /* Tells which sanitizer the code is compiled with, as 0 or 1, because gcc and clang define
-   different macros for it. Sanitizers have their own allocators, memory maps and signal handlers,
-   so memory limits and system call filters are not used with them. */
+   different macros. Sanitizers have their own allocators, memory maps and signal handlers, so
+   memory limits and system call filters are not used with them. */
 #ifndef BASE_SANITIZERS_H
 #define BASE_SANITIZERS_H
 

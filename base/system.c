@@ -422,7 +422,7 @@ int64_t clock_unix_micros(void) {
   return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
 
-/* In a container or under taskset these can be fewer processors than the machine has. */
+/* A container or taskset may allow this process fewer processors than the machine has. */
 int cpu_count(void) {
   cpu_set_t set;
   if (sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);
@@ -621,8 +621,8 @@ static bool is_reaped(pid_t pid) {
   return waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) < 0 && errno == ECHILD;
 }
 
-/* Returns true if the process has ended. It is not reaped yet, so that the number of its process
-   group is not reused. */
+/* Returns true if the process has ended. Does not reap the process, so that the number of its
+   process group is not reused. */
 static bool has_ended(pid_t pid) {
   siginfo_t info = {0};
   return is_reaped(pid) ||

@@ -42,8 +42,8 @@ bool path_has_hidden(const char *path);
    file_sweep. */
 int file_write(const char *path, const void *data, size_t length, cugen_error *err);
 /* Writes a file like file_write, but piece by piece. path must live until file_end. file_end with
-   CUGEN_OK renames the file to its name; with any other status it removes what was written. It
-   returns this status, or the failure of the last step. */
+   CUGEN_OK renames the file to its name; with any other status it removes what was written.
+   file_end returns its status, or the failure of the last step. */
 struct file_writing {
   const char *path;
   struct text beside; /* name of the new file while it is written; "" if the path is written to
@@ -62,8 +62,7 @@ int file_put(const char *path, const void *data, size_t length, cugen_error *err
    CUGEN_ERROR_MEMORY or CUGEN_ERROR_IO by that errno. */
 int error_file(cugen_error *err, const char *verb, const char *path, int code);
 bool file_exists(const char *path);
-/* Returns whether the file does not exist. False also if a folder on the way cannot be searched, so
-   that this cannot be told. */
+/* Returns whether the file does not exist. False also if a folder on the way cannot be searched. */
 bool file_missing(const char *path);
 bool folder_exists(const char *path);
 int folder_make(const char *path, cugen_error *err); /* makes missing parents, too */
@@ -138,8 +137,8 @@ int process_run_within(const char *const *argv, const struct process_limits *lim
 void resource_limit(int which, int megabytes);
 
 /* Starts argv with *fd connected to the child's descriptor 3. The child inherits stderr; its stdin
-   and stdout are /dev/null. It has its own session and process group, and dies with the thread of
-   the parent that called this function. */
+   and stdout are /dev/null. The child has its own session and process group, and dies with the
+   thread of the parent that called this function. */
 int process_spawn(const char *const *argv, pid_t *pid, int *fd, cugen_error *err);
 /* Called by a child of process_spawn, so that it no longer ends with the thread that started it,
    but with the process of that thread. */

@@ -28,7 +28,7 @@ static unsigned warp_count_words(const uintptr_t at[WARP], unsigned lanes, unsig
   return distinct;
 }
 
-/* Returns whether each active lane has the same address as lane ^ distance, unless that one is
+/* Returns whether each active lane has the same address as lane ^ distance, unless that lane is
    inactive. */
 static bool warp_in_pairs(const uintptr_t at[WARP], unsigned lanes, unsigned distance) {
   for (unsigned left = lanes; left; left &= left - 1) {
@@ -70,8 +70,8 @@ static int warp_by_value(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* Returns how many pieces of `size` bytes the bytes from `from` to `to` touch, without the piece in
-   which the bytes before `end` lie, which was counted before. */
+/* Returns how many pieces of `size` bytes the range [from, to) touches, without the piece of byte
+   end - 1, which was counted before (end 0: none was). */
 static unsigned warp_pieces(uintptr_t from, uintptr_t to, uintptr_t end, unsigned size) {
   const unsigned count = (unsigned)((to - 1) / size - from / size) + 1;
   return end && (end - 1) / size == from / size ? count - 1 : count;

@@ -68,7 +68,7 @@ static void print_common(const cugen_cache_set *sets, size_t count) {
   }
 }
 
-/* Prints the problem with its way of timing, unless that is the usual one: "n=1003 (cold)". */
+/* Prints the problem with its way of timing, unless the way is the usual one: "n=1003 (cold)". */
 static void print_problem(struct table *table, const char *problem, const char *measure) {
   if (cli_way(measure))
     table_cellf(table, "%s%s(%s)", problem, *problem ? " " : "", measure);

@@ -1,5 +1,5 @@
-/* Drawing the roofline (Williams, Waterman, Patterson: Roofline, CACM 52(4), 2009) with
-   characters; cli/pages/report.html draws the same in a browser.
+/* Drawing the roofline (Williams, Waterman, Patterson: Roofline, CACM 52(4), 2009) with characters;
+   cli/pages/report.html draws the same picture in a browser.
 
    The x axis is arithmetic intensity, FLOP per byte of global memory; the y axis is the rate,
    FLOP/s. Both are logarithmic. A kernel that moves a byte for every x FLOP attains at most
@@ -7,9 +7,9 @@
    Coordinates are kept as log10 (names log_x, log_y, struct ranges), so the slope is a straight
    line.
 
-   A variant lies at the intensity of what it requests, which caches may serve: so it may lie
-   above the slope. Without FLOP, bytes or a ceiling there is no roof (findings_has_roof): then
-   only rates are drawn, a lane for each implementation. */
+   A variant lies at the intensity of what it requests, which caches may serve: so it may lie above
+   the slope. Without FLOP, bytes or a ceiling there is no roof (findings_has_roof): then only rates
+   are drawn, a lane for each implementation. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -152,7 +152,7 @@ static int check_second(struct cli *cli, const cugen_check_options *options, str
   return joined ? joined : conclude_views(cli, v, status, second_status);
 }
 
-/* Checks with the last compiler that was named, and then with the one named before it. */
+/* Checks with the last compiler that was named, and then with the compiler named before it. */
 static int check_views(struct cli *cli, const cugen_check_options *options, struct views *v) {
   int status = api_kernel_check(cli->kernel, options, &v->check, &cli->error);
   return cli->other_compiler && cli->operand && status != CUGEN_ERROR_INTERRUPTED
@@ -409,7 +409,7 @@ static void print_unseen(const struct cli *cli, const cugen_check *check) {
            options_given(cli, OPTION_ALL) ? "" : "; --all runs all");
 }
 
-/* Prints that no finding counts. */
+/* Prints that nothing was found, apart from notes and what is waived. */
 static void print_nothing(const cugen_check *check, double seconds) {
   fputs("Nothing found, ", stdout);
   if (check->waived_count) printf("%s waived, ", print_count(check->waived_count).text);

@@ -116,7 +116,7 @@ struct cli_option_row {
 };
 extern const struct cli_option_row cli_options[OPTION_COUNT];
 
-/* The model that is predicted for if there is no GPU: the most common one of data centres. */
+/* The model that is predicted for if there is no GPU: the most common GPU of data centres. */
 #define CLI_USUAL_MODEL "model:A100"
 
 struct cli;
@@ -185,7 +185,7 @@ struct cli {
   struct tune_group *group;
   int threads; /* A group's share of the compile threads; 0: as --threads says. */
   char *lost;  /* lines already printed about failed devices; NULL: none */
-  /* Bits that ranked variants must have; not known: any right variant is ranked. */
+  /* Bits that ranked variants must have; if they are not known, any right variant is ranked. */
   cugen_outputs outputs;
   char *self; /* path of this program; set when first needed */
 };
@@ -211,7 +211,6 @@ int cli_fail(struct cli *cli, int status, const char *format, ...)
 int cli_no_memory(struct cli *cli);
 /* Sets the place in the user's file that caused the failure. Returns the error's status. */
 int cli_place(struct cli *cli, const char *file, size_t line);
-/* Appends to the message. */
 void cli_append(struct cli *cli, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Prints a remark and a line end on stderr, except with --quiet. */
 void cli_remark(const struct cli *cli, const char *format, ...)
@@ -224,8 +223,7 @@ int cli_print_json(struct cli *cli, json_t *object);
 
 /* Remarks which tunables of cli->kernel nothing uses. */
 void cli_remark_unused(const struct cli *cli);
-/* Remarks, on the cpu device, that NVRTC refuses a variant that is right there, with NVRTC's
-   message. */
+/* Remarks that NVRTC refuses a variant that is right on the cpu device, with NVRTC's message. */
 void cli_remark_refused(struct cli *cli, const char *variant);
 /* Calls cli_remark_refused for the first right remembered variant of each implementation. */
 void cli_remark_all_refused(struct cli *cli);
@@ -290,7 +288,7 @@ struct hint hint(const struct cli *cli, const char *name);
 enum cli_tuning { CLI_MEASURES, CLI_PREDICTS, CLI_REFUSES };
 enum cli_tuning cli_tuning(const struct cli *cli);
 /* Returns true with --arch on the cpu device: the cpu device has no architecture, so that nothing
-   can be measured for one. */
+   can be measured for an architecture. */
 bool cli_only_predicts(const struct cli *cli);
 /* Returns *cli for use in a hint, with --device cpu if the cpu device was chosen because there is
    no GPU; other commands would choose a model. */
@@ -307,7 +305,8 @@ cugen_options cli_library_options(const struct cli *cli);
 int cli_open(struct cli *cli);
 /* The callback of a process_stop: returns whether a signal has asked to end. */
 bool cli_is_stopped(void *context);
-/* Opens the library only for its cache, for commands without a kernel. --device is ignored. */
+/* Opens the library only for its cache, for commands without a kernel. --device and --measure are
+   ignored. */
 int cli_open_cache(struct cli *cli);
 /* Returns a filter for the records that CONFIG, --problem, --device, --measure and --failed
    mean. */
@@ -316,7 +315,8 @@ cugen_cache_filter cli_cache_filter(const struct cli *cli);
    kept until the program ends. */
 void secrets_hide(int argc, char **argv);
 
-/* Remarks if measurements cannot be stored. */
+/* Remarks why measurements or images cannot be stored, and what is wrong with the machine's
+   clock. */
 void cli_remark_cache(const struct cli *cli);
 /* Prints where the results were stored, or why they were not; returns whether they were. */
 bool cli_print_remembered(const struct cli *cli);
@@ -350,8 +350,7 @@ const struct cli_script *cli_page(const char *name);
    in cli->values. Does nothing for commands with own_fallback, or if no model has the architecture
    of --arch. */
 int cli_fall_back(struct cli *cli);
-/* Like cli_fall_back, for commands with a rule of their own that found nothing. Sets *used to true
-   if a model was chosen, because there is no GPU and --device was not given. */
+/* Like cli_fall_back, for commands with own_fallback. Sets *used to true if a model was chosen. */
 int cli_use_model(struct cli *cli, bool *used);
 /* Returns a model of the architecture that --arch names, or without --arch the usual model;
    "model:FILE": no shipped model has the architecture. */
@@ -399,7 +398,7 @@ void cli_print_way(const struct cli *cli);
 
 /* ---- predict.c ------------------------------------------------------------------------------ */
 
-/* Replaces cli->lib and cli->kernel by ones whose records are predictions made now for the model
+/* Opens cli->lib and cli->kernel anew, with predictions as records that are made now for the model
    that --device names: of the variants that the options name, or of one variant of each
    implementation. Nothing is stored in the cache. */
 int cli_predict(struct cli *cli);

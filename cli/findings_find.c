@@ -190,7 +190,7 @@ static int explain_nothing(struct cli *cli, const struct findings *f, const stru
   return cli->error.status;
 }
 
-/* Sets *out to the set of records, or to NULL if there is none. */
+/* Sets *out to the best set of records for the wanted problem; NULL: there is none. */
 static int find_set(struct cli *cli, struct findings *f, const cugen_cache_set **out) {
   cugen_cache_filter filter = {0};
   struct wanted wanted, defaults = {NULL, NULL, NULL, NULL, NULL};

@@ -129,7 +129,7 @@ int command_gen(struct cli *cli) {
   if (!status && wants_ptx && !ptx)
     status = api_kernel_ptx(cli->kernel, choice.variant, &ptx, &cli->error);
   if (ptx) source = ptx;
-  /* After all that can fail, so that an error comes without remarks. */
+  /* Remarks follow only now, so that an error comes without remarks. */
   if (!status && check && choice.how == CUGEN_PLAN_EXACT)
     cli_remark(cli, "on the cpu device this is the best of the check problem, %s",
                choice.tuned_for);

@@ -16,7 +16,7 @@ enum quantity {
   QUANTITY_VERIFIED, /* whether a predicted variant was right on the cpu device */
   QUANTITY_BOUND,    /* what bounds a predicted variant */
   QUANTITY_RATE,
-  QUANTITY_RATE_ALONE, /* without its unit, print_rate_unit, which is in the header */
+  QUANTITY_RATE_ALONE, /* the rate without its unit, which is in the column's header */
   QUANTITY_ROOFLINE,
   QUANTITY_REQUESTS, /* FLOP per byte requested from global memory */
   QUANTITY_OCCUPANCY,

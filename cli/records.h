@@ -43,11 +43,11 @@ void records_print_failure(const struct cli *cli, const char *problem);
    front. */
 void records_print_failures(struct cli *cli, bool apart);
 
-/* Returns the line about the user's own function, without its end, which the caller frees; NULL:
+/* Returns the line about the user's own function, without a line end, which the caller frees; NULL:
    there is nothing to say. */
 char *records_baseline(const struct cli *cli, const cugen_baseline_result *baseline);
 
-/* Returns what `cugen check` finds for a variant of that outcome, "names the line"; NULL:
+/* Returns what `cugen check` does for a variant with this outcome, "names the line"; NULL:
    nothing. */
 const char *records_check_help(int outcome);
 

@@ -19,11 +19,11 @@
 static const char *const dtypes[] = {"f32", "f64", "f16", "bf16"};
 enum { DTYPES = sizeof dtypes / sizeof *dtypes };
 
-/* Types that tensor cores multiply; shown for devices whose tensor cores do. */
+/* Types that tensor cores multiply; shown for devices whose tensor cores multiply them. */
 static const char *const tensor_types[] = {"f64", "tf32", "f16", "bf16", "fp8"};
 enum { TENSOR_TYPES = sizeof tensor_types / sizeof *tensor_types };
 
-/* Most seconds for one ceiling; all variants are tried well before. */
+/* Most seconds for one ceiling; all variants are tried well within that time. */
 static const double longest = 20;
 
 /* ---- Measuring ------------------------------------------------------------------------------ */
@@ -218,7 +218,7 @@ static void roofline_add_variant(struct table *table, const struct findings *f,
 }
 
 /* Prints the rate that memory would allow if it served all requests. What a variant reaches beyond
-   that comes from the caches. */
+   this rate comes from the caches. */
 static int roofline_print_requests(struct cli *cli, const struct findings *f) {
   const cugen_record **rows = calloc(f->right_count + 1, sizeof *rows), *best = f->right[0];
   if (!rows) return cli_no_memory(cli);

@@ -38,8 +38,8 @@ bool settings_add_tried(struct settings *settings, const char *text) {
   return rows != 1 || array_add_text(&settings->tried, &settings->tried_count, text);
 }
 
-/* Removes from *shared the words that some text of the group lacks, and counts the texts. NULL: out
-   of memory. */
+/* Removes from *shared the words that some text of the implementation lacks, and counts the
+   implementation's texts. NULL: out of memory. */
 static void keep_shared(char **shared, const char *text, char *const *texts, size_t count,
                         size_t *found) {
   *found = 0;
@@ -52,9 +52,9 @@ static void keep_shared(char **shared, const char *text, char *const *texts, siz
   }
 }
 
-/* Returns the words that all rows of the group of `text` have, and the number of rows. With a
-   single row, the tried variants must have the words, too. The caller frees the text; NULL: out of
-   memory. */
+/* Returns the words that all rows of the implementation of `text` have, and the number of rows.
+   With a single row, the tried variants must have the words, too. The caller frees the text; NULL:
+   out of memory. */
 static char *settings_shared_of(const struct settings *settings, const char *text, size_t *rows,
                                 size_t *tried) {
   const char *own = variant_parse(text).settings;

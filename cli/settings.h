@@ -24,8 +24,8 @@ bool settings_add(struct settings *settings, const char *text);
 /* Adds a tried variant; called after all rows were added. */
 bool settings_add_tried(struct settings *settings, const char *text);
 /* Returns row i with the words that distinguish it from the other rows of its implementation:
-   "tiled BM=64". A single row is distinguished from the tried variants; without these all words are
-   returned, the shortest first. The caller frees the text; NULL: out of memory. */
+   "tiled BM=64". A single row is distinguished from the tried variants; without these it keeps all
+   words, the shortest first. The caller frees the text; NULL: out of memory. */
 char *settings_short(const struct settings *settings, size_t i);
 /* Prints a line for each implementation whose rows share words, "tiled..: all rows have BN=64", and
    how to use it. */
