@@ -86,8 +86,8 @@ enum fragment_kind { FRAGMENT_NUMBER, FRAGMENT_REAL, FRAGMENT_BOOLEAN, FRAGMENT_
 struct fragment {
   struct text text, guard;
   enum fragment_kind kind;
-  bool composite;
-  bool real; /* FRAGMENT_GUARDED: whether the text is a real number */
+  bool composite; /* needs parentheses where a pattern has %A or %B */
+  bool real;      /* FRAGMENT_GUARDED: whether the text is a real number */
 };
 
 static void fragment_free(struct fragment *fragment) {
@@ -136,7 +136,7 @@ void expr_print_values(enum expr_op op, const struct value *left, const struct v
 struct printer {
   const struct expr *expr;
   bool c;                /* prints C; otherwise the text that a user would write */
-  bool checked, formula; /* the kind of C: expr_print_checked, expr_print_formula */
+  bool checked, formula; /* prints the C of expr_print_checked, of expr_print_formula */
   const char *(*slot_name)(void *context, int slot);
   void *context;
   const char *refusal;   /* why the expression cannot be printed as C; NULL if it can */

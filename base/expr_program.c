@@ -263,10 +263,10 @@ int32_t program_append(struct expr *program, const struct expr *other) {
 
 /* ---- Compiling ------------------------------------------------------------------------------ */
 
-/* What follows a node in the code. PLACE_JUMPS: a jump of the parent, because the node is the left
-   operand of `and` or `or`, or the condition of a select. PLACE_ELSE: the ELSE of a select, because
-   the node is its first choice. PLACE_DIRECT: the node has no code, because the instruction of the
-   parent names its slot or constant. PLACE_OPERAND: any other code. */
+/* The role of a node, which decides what follows it in the code. PLACE_JUMPS: left operand of `and`
+   or `or`, or condition of a select; a jump of the parent follows. PLACE_ELSE: first choice of a
+   select; its ELSE follows. PLACE_DIRECT: has no code, because the parent's instruction names the
+   slot or constant. */
 struct place {
   enum { PLACE_OPERAND, PLACE_JUMPS, PLACE_ELSE, PLACE_DIRECT } kind;
   size_t parent;

@@ -249,8 +249,8 @@ enum argument_aspect {
   ARGUMENT_FILL = 4,      /* of buffers that are given contents: the fill, or the data in place of
                              the fill */
   ARGUMENT_TOLERANCE = 8, /* tolerance and norm */
-  ARGUMENT_VALUE = 16,    /* the value of a scalar */
-  ARGUMENT_ACCESS = 32,   /* how the kernel reaches the argument: textures, tensor maps */
+  ARGUMENT_VALUE = 16,    /* the value of a scalar, or the bytes of a struct */
+  ARGUMENT_ACCESS = 32,   /* how the kernel reaches the argument, with its texture or tensor map */
   ARGUMENT_PASSED = ARGUMENT_STORAGE | ARGUMENT_VALUE | ARGUMENT_ACCESS,
   ARGUMENT_CONTENTS = ARGUMENT_STORAGE | ARGUMENT_SHAPE | ARGUMENT_FILL,
   ARGUMENT_PROOF = ARGUMENT_SHAPE | ARGUMENT_FILL | ARGUMENT_TOLERANCE

@@ -43,7 +43,7 @@ typedef struct cache_space {
   char *config, *problem, *device, *options;
   char *best;                   /* the fastest right variant; "": none. api_cache_list: the variant
                                    that api_best_of finds, including stale records */
-  double seconds, flops, bytes; /* of the best; 0: no work is declared */
+  double seconds, flops, bytes; /* of the best; flops and bytes 0: not declared */
   char *origin;                 /* config file of the best record; "": not known */
   size_t records;               /* variants with a record, measured or failed */
   size_t failed;                /* failed ones among the records */
@@ -115,7 +115,7 @@ typedef enum cugen_outcome {
                                is fine */
 } cugen_outcome;
 
-/* "wrong result" and the like; never NULL. */
+/* The text for an outcome, such as "wrong result"; never NULL. */
 const char *outcome_text(int outcome);
 
 /* The word that JSON has for an outcome, such as "wrong"; never NULL. */

@@ -197,7 +197,7 @@ bool seccomp_enter(const struct seccomp_rules *given) {
   /* the flags of clone3 lie in memory, where the filter cannot check them; libraries then fall back
      to clone */
   rule(&p, CALL_CLONE3, SECCOMP_RET_ERRNO | ENOSYS);
-  rule(&p, SYS_ioctl, SECCOMP_RET_ERRNO | ENOTTY); /* made by isatty */
+  rule(&p, SYS_ioctl, SECCOMP_RET_ERRNO | ENOTTY); /* isatty makes this call */
   /* Advice on the process's own pages is allowed. Advice from MADV_HWPOISON (100) on concerns the
      machine's memory. */
   ALLOW_IF(&p, SYS_madvise, {2, 0, BPF_JGE, FIRST_OF_MACHINE, true});
@@ -213,7 +213,7 @@ bool seccomp_enter(const struct seccomp_rules *given) {
     ALLOW_IF(&p, SYS_open, {1, 0, BPF_JSET, WRITING, true});
 #endif
   } else {
-    /* made by the C library for a stream's descriptor */
+    /* the C library makes this call for a stream's descriptor */
     rule(&p, SYS_newfstatat, SECCOMP_RET_ERRNO | EPERM);
     /* A process may ask to be killed when its parent ends. */
     ALLOW_IF(&p, SYS_prctl, {0, 0, BPF_JEQ, PR_SET_PDEATHSIG, false},

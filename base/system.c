@@ -226,9 +226,9 @@ int folder_hold(const char *path) {
   return -1;
 }
 
-/* Returns the age in seconds from which a temporary file or folder may be removed. A folder that a
-   process holds is never that old. A folder is old after 10 s if nobody holds its lock, and after
-   an hour without locks; a file after an hour. */
+/* Returns the age in seconds from which a temporary file or folder may be removed. A held folder is
+   never that old, a folder whose lock nobody holds after ten seconds, and all else after an
+   hour. */
 static int64_t least_age(const char *path, bool folder) {
   enum { OLD = 3600, OLD_RELEASED = 10 };
   const int fd = folder ? open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;

@@ -1,4 +1,4 @@
-/* Access to the operating system: files, folders, processes, the clock. All paths are UTF-8. */
+/* Access to the operating system: files, folders, processes, the clock. */
 #ifndef BASE_SYSTEM_H
 #define BASE_SYSTEM_H
 
@@ -77,7 +77,7 @@ int folder_fresh(const char *prefix, struct text *out);
 int folder_hold(const char *path);
 /* Makes a new folder of this process under $TMPDIR or /tmp; *out gets its real name. */
 int folder_temporary(struct text *out, cugen_error *err);
-/* The folder of a path: "a/b" for "a/b/c.lua"; "." for a path without a slash. */
+/* Appends the folder of a path: "a/b" for "a/b/c.lua"; "." for a path without a slash. */
 void path_folder(const char *path, struct text *out);
 const char *path_base(const char *path);
 /* Appends the name of the running program's file. */

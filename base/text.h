@@ -48,7 +48,7 @@ const char *text_nearest(const char *name, const char *const *names, size_t coun
 /* The number of bytes (at most left) of the character at `at`; 0 if the bytes are not UTF-8. */
 size_t text_character(const char *at, size_t left);
 
-/* Whether the character can be part of a C identifier: a letter, a digit or '_'. */
+/* Returns whether the character can be part of a C identifier: a letter, a digit or '_'. */
 bool text_is_word(char c);
 
 /* Skips the C comment or literal that begins at `at`; returns `at` if none begins there. Of a

@@ -36,8 +36,8 @@ struct reading {
   size_t number;    /* number of the line being read */
   json_t *problems; /* index into `all` by problem text */
   struct captured *all;
-  size_t count, cut, others;
-  double served[7]; /* opened plans, by plan_words */
+  size_t count, cut, others; /* cut: lines that are not whole; others: lines of other kernels */
+  double served[7];          /* opened plans, by plan_words */
 };
 
 static const char *const plan_words[7] = {"exact",   "near",   "portfolio", "other_gpu",

@@ -63,7 +63,8 @@ static void find_x(const struct findings *f, struct ranges *out) {
   out->x1 = log10(most * 4);
 }
 
-/* Includes the attainable and the device's own peak, in FLOP/s or, without FLOP, in bytes/s. */
+/* Includes the ceiling in use and the device's theoretical peak, in FLOP/s or, without FLOP, in
+   bytes/s. */
 static void include_ceilings(const struct findings *f, const cugen_record *r, double *least,
                              double *most) {
   double device_peak = r->flops > 0 ? f->ceilings.flops_peak : f->ceilings.bandwidth_peak;

@@ -32,7 +32,7 @@ struct cli_word options_word(const char *text) {
   return word;
 }
 
-/* The two tables of getopt_long for a command, and the option of each row. */
+/* The two tables of getopt_long for a command, and the names of the command's options. */
 struct tables {
   struct option longs[OPTION_COUNT + 1];
   char letters[2 * OPTION_COUNT + 3];

@@ -6,8 +6,7 @@
 
 #include "print.h"
 
-/* Returns "10 GFLOP/s" or "1.6 TB/s" (plot_rate), "20 us" (plot_seconds), with at most three
-   digits. */
+/* Returns "10 GFLOP/s" or "1.6 TB/s" (plot_rate), "20 us" (plot_seconds). */
 struct shown plot_rate(double rate, bool flops);
 struct shown plot_seconds(double seconds);
 

@@ -9,7 +9,8 @@
 #include "cugen.h"
 
 struct progress {
-  bool shown;              /* stderr is a terminal and --quiet is not given */
+  bool shown;              /* stderr is a terminal that can redraw a line, and --quiet is not
+                              given */
   bool drawn;              /* something is drawn on the line */
   double begin, last_draw; /* monotonic seconds */
   /* The board whose line is shared; NULL: the progress has a line of its own. */

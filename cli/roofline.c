@@ -176,7 +176,8 @@ static int print_all(struct cli *cli, const cugen_ceilings *all) {
 
 /* ---- What variants request ------------------------------------------------------------------ */
 
-enum { MOST_ROWS = 8 }; /* rows of single variants; with more, the best of each implementation */
+/* Up to so many variants have a row each; of more, only the best of each implementation. */
+enum { MOST_ROWS = 8 };
 
 static int by_request(const void *a, const void *b) {
   const cugen_record *x = *(const cugen_record *const *)a, *y = *(const cugen_record *const *)b;

@@ -43,7 +43,8 @@ void stop_catch(void) {
   struct sigaction bus = {.sa_handler = tell_bus, .sa_flags = (int)SA_RESETHAND};
   sigemptyset(&action.sa_mask);
   sigemptyset(&bus.sa_mask);
-  for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) /* nohup ignores SIGHUP */
+  for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) /* a SIGHUP that nohup ignores stays
+                                                             ignored */
     if (sigaction(ends[i], NULL, &before) || before.sa_handler != SIG_IGN || ends[i] != SIGHUP)
       sigaction(ends[i], &action, NULL);
   sigaction(SIGBUS, &bus, NULL);
