@@ -30,11 +30,12 @@ const char *source_find_word(const char *begin, const char *at, const char *end,
 
 enum source_cause {
   SOURCE_NOTHING,  /* no text of the source: source_place finds no place */
-  SOURCE_BOUNDS,   /* the __launch_bounds__ of the kernel */
-  SOURCE_CLUSTER,  /* the __cluster_dims__ of the kernel */
+  SOURCE_BOUNDS,   /* a __launch_bounds__, preferably that of the kernel */
+  SOURCE_CLUSTER,  /* a __cluster_dims__, preferably that of the kernel */
   SOURCE_SHARED,   /* a static __shared__ array, preferably one of the kernel itself */
   SOURCE_CONSTANT, /* a __constant__ variable */
-  SOURCE_GRID_SYNC /* where all threads of a grid wait for each other */
+  SOURCE_GRID_SYNC /* where all threads of a grid wait for each other, or else the first mention of
+                      a grid group */
 };
 
 /* Appends the name of the file to *file and sets *line. entry: the kernel as it is launched
