@@ -210,8 +210,8 @@ void kernel_spec_times(const struct kernel_spec *spec, size_t *times) {
 }
 
 bool kernel_spec_is_long(const struct kernel_spec *spec) {
-  /* Calls of more launches are described in a shorter form; the description of other calls must not
-     change, because records refer to its hash. */
+  /* A call of more launches than LONG is described in a shorter form. The description of other
+     calls must not change, because records refer to its hash. */
   enum { LONG = 64 };
   return kernel_spec_calls(spec) > LONG;
 }

@@ -192,7 +192,7 @@ struct kernel_spec {
   double flops, bytes; /* declared work of the problem; 0 if not declared */
   char *order;         /* a hint for a wrong result: the kernel's parameter names suggest another
                           order of the arguments; NULL if they do not */
-  struct text strings; /* storage of the names above */
+  struct text strings; /* storage of the names in the arguments and launches */
 };
 
 void kernel_spec_free(struct kernel_spec *spec);

@@ -70,7 +70,7 @@ struct layout_array {
   int64_t shape[KERNEL_MAX_RANK];
   struct layout layout;
   struct layout_map map;
-  bool staged;                  /* the first index is the stage */
+  bool staged; /* `stages` equal arrays behind one another; the first index is the stage */
   int64_t stages, stage_stride; /* in elements */
   int64_t align, offset;        /* in bytes; the offset in the block of dynamic shared memory */
   bool dynamic;                 /* lies in dynamic shared memory */

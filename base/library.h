@@ -33,7 +33,7 @@ extern const struct library libraries[LIBRARY_COUNT];
 enum { LIBRARY_MOST_FIELDS = 16 };
 
 /* The fields of cublasLt: C = activation(alpha * A * B + beta * added + bias). */
-enum library_math { LIBRARY_EXACT, LIBRARY_TF32, LIBRARY_FAST }; /* the words of math */
+enum library_math { LIBRARY_EXACT, LIBRARY_TF32, LIBRARY_FAST }; /* the words of the field `math` */
 #define CUBLASLT_FIELDS(X)                                                                         \
   X(a, LIBRARY_BUFFER, true, 0, NULL)                                                              \
   X(b, LIBRARY_BUFFER, true, 0, NULL)                                                              \

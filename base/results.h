@@ -85,7 +85,7 @@ typedef struct cugen_cache_merged {
   size_t added;      /* records of variants that had none */
   size_t better;     /* records that replaced the record of their variant, which is kept as
                         history */
-  size_t worse;      /* records that the cache keeps as history, because it has a better one */
+  size_t worse;      /* records that become history, because the variant has a better record */
   size_t known;      /* records that the cache had already */
   size_t portfolios; /* portfolios in the file; each replaces an earlier one of its kernel, class
                         and device */
@@ -239,7 +239,7 @@ typedef struct cugen_baseline_result {
   double ratio; /* cost of the function over that of the best variant; 0: not compared */
 } cugen_baseline_result;
 
-/* What one api_kernel_tune did, as RECORD_FIELDS describes a record. The strings live until the
+/* What one api_kernel_tune did, in columns like those of RECORD_FIELDS. The strings live until the
    kernel is tuned again or closed. */
 #define TUNE_RESULT_FIELDS(X)                                                                      \
   X(COUNT, uint64_t, valid, "variants in the space")                                               \
@@ -295,7 +295,7 @@ typedef struct cugen_tune_result {
 
 /* The rates that limit a kernel on its GPU; 0: unknown. The cpu device has none. A peak is the rate
    of all multiprocessors at the highest clock, and for memory the described rate, or the rate by
-   its clock and width. A data sheet's figure may assume a lower clock. */
+   the memory's clock and width. A data sheet's figure may assume a lower clock. */
 typedef struct ceilings {
   const char *dtype;                /* the type in which the kernel computes: that of the config's
                                        products ("bf16", "tf32"), else that of its first output */

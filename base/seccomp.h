@@ -12,10 +12,10 @@ struct seccomp_rules {
   uint64_t fork; /* 0: the process may not start processes; otherwise the key of seccomp_fork */
 };
 
-/* Enters the rules for good, for this thread and the threads that it starts. They allow memory,
-   time, signals to the process itself, threads, and reading and writing open descriptors. Returns
-   false if the kernel or the processor has no such filter. "No new privileges" must be set
-   before. */
+/* Enters the rules for good, for this thread and the threads that it starts. The rules allow calls
+   for memory, time, threads, signals to the process itself, and reading and writing open
+   descriptors. Returns false if the kernel or the processor has no such filter. "No new privileges"
+   must be set before. */
 bool seccomp_enter(const struct seccomp_rules *rules);
 /* Forks under rules that have this key; with key 0 it is fork. May only be called in a process
    without other threads. */

@@ -591,8 +591,8 @@ int process_spawn(const char *const *argv, pid_t *pid, int *fd, cugen_error *err
   return status;
 }
 
-/* Handles the end of the thread that started this child, whose process is si_pid. As long as the
-   process lives, another of its threads is now the parent. */
+/* Handles the end of the thread that started this child; si_pid is the thread's process. As long as
+   that process lives, another of its threads is now the parent. */
 static void on_parent_end(int number, siginfo_t *info, void *context) {
   (void)number, (void)context;
   if (info->si_pid == 0 || info->si_pid != getppid()) _exit(127);

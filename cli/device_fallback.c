@@ -44,7 +44,7 @@ static int fall_back(struct cli *cli) {
   if (strcmp(model, "model:FILE") == 0) return CUGEN_OK;
   cugen_devices(cli->lib, NULL, 0, &why);
   cli->fallback = strdup(message_own(why).text);
-  char *name = strdup(model); /* copied, because the library is closed */
+  char *name = strdup(model); /* copied, because the library that owns the text is closed */
   if (!cli->fallback || !name) {
     free(name);
     return cli_no_memory(cli);

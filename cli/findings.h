@@ -52,7 +52,8 @@ struct findings {
 int findings_open(struct cli *cli, struct findings *out);
 void findings_close(struct findings *findings);
 
-/* Prints the kernel, its problem and the device, and what the times are. */
+/* Prints the kernel, its problem and the device, and whether the times are measured or
+   predicted. */
 void findings_print_heading(struct cli *cli, const struct findings *findings);
 
 bool findings_on_cpu(const struct findings *findings);

@@ -71,7 +71,7 @@ static int run_command(struct cli *cli, int argc, char **argv) {
   cli->width = commands_take(cli->command, OPTION_WIDE) ? width : 0;
   clean_wrap(width);
   status = functions[cli->command - cli_commands](cli);
-  /* Tune prints this in its first line. */
+  /* cugen tune names the model in its first line. */
   if (!status && cli->fallback && cli->command != &cli_commands[COMMAND_TUNE])
     cli_remark(cli, "no GPU is here: using %s; --device names another, or cpu", cli->model);
   cugen_kernel_close(cli->kernel);

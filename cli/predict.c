@@ -8,7 +8,7 @@
 #include "api/tuning.h"
 #include "cli.h"
 
-enum { MOST_NAMED = 16 }; /* most variants that the options may name */
+enum { MOST_NAMED = 16 }; /* most predictions of variants that the options name */
 
 /* Opens the kernel again, in a library whose cache is in memory. Hints still name the original
    cache. */
