@@ -20,7 +20,6 @@ enum memory_kind {
   MEMORY_REGISTERED,
   MEMORY_KIND_COUNT
 };
-/* "device", "pinned", "mapped", "managed", "registered" */
 extern const char *const memory_kind_names[MEMORY_KIND_COUNT];
 
 enum fill_kind { FILL_UNIFORM, FILL_IDENTITY, FILL_INDEX, FILL_ONES, FILL_ZERO, FILL_KIND_COUNT };
@@ -50,7 +49,6 @@ enum access_kind {
   ACCESS_FIELD,
   ACCESS_KIND_COUNT
 };
-/* "global", "constant", "texture", "array", "symbol", "pointer", "tensor", "field" */
 extern const char *const access_kind_names[ACCESS_KIND_COUNT];
 
 /* What a texture gives outside its bounds: the nearest element, zero, the texture repeated, or the
@@ -62,7 +60,6 @@ enum address_kind {
   ADDRESS_MIRROR,
   ADDRESS_KIND_COUNT
 };
-/* "clamp", "border", "wrap", "mirror" */
 extern const char *const address_kind_names[ADDRESS_KIND_COUNT];
 
 /* The largest size of a struct that is passed by value. */
@@ -101,9 +98,10 @@ struct kernel_argument {
                             (tune/data/dataset.h) */
   struct hash data_hash; /* hash of everything that the data depends on; empty if the data depends
                             on its fill alone */
-  double tolerance;      /* outputs must satisfy |got - want| <= tolerance * max(1, |want|) */
-  double norm;           /* outputs must satisfy ||got - want|| <= norm * ||want||; 0 for no such
-                            check */
+  double tolerance;      /* without a norm, outputs must satisfy |got - want| <= tolerance * max(1,
+                            |want|) */
+  double norm;           /* outputs must satisfy ||got - want|| <= norm * ||want||, in the Euclidean
+                            norm; 0: no norm */
   struct value value;    /* value of a scalar; VALUE_NIL for a struct */
   /* For a scalar that is a struct: its name in C, and its bytes as they are passed. 0 bytes if the
      scalar is no struct. */

@@ -81,7 +81,7 @@ struct record_options {
 
 struct record_options record_options_parse(const char *text);
 void record_options_print(const struct record_options *options, struct text *out);
-/* Prints the options of baselines for these options of measurements. */
+/* Prints the options under which baselines are kept, from the options of measurements. */
 void record_options_baseline(const char *options, struct text *out);
 
 #endif

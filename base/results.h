@@ -19,7 +19,6 @@ typedef enum cugen_device_kind {
   CUGEN_DEVICE_LIST       /* "cuda:0,cuda:2", "cpu,cpu", "all": several devices */
 } cugen_device_kind;
 
-/* The parts of a device's name. */
 typedef struct cugen_device_name {
   cugen_device_kind kind;
   int predicted;    /* the text names a device's predictions */
@@ -63,7 +62,7 @@ typedef struct cugen_cache_counts {
   int64_t image_bytes;
   size_t foreign_images; /* cache_verify: images that are not used, because another user or an
                             unknown one compiled them */
-  size_t portfolios;     /* stored portfolios */
+  size_t portfolios;
 } cugen_cache_counts;
 
 /* The progress of an export; valid during the callback. */
@@ -383,7 +382,6 @@ typedef struct cugen_filter {
                                  space on this device */
 } cugen_filter;
 
-/* The kinds of findings. */
 typedef enum cugen_finding_kind {
   CUGEN_FINDING_RACE,           /* two threads of a block access memory, at least one writes, and
                                    nothing orders them */
@@ -395,19 +393,19 @@ typedef enum cugen_finding_kind {
   CUGEN_FINDING_MISALIGNED,     /* an address that is not a multiple of the access's width */
   CUGEN_FINDING_INDEX,          /* an index outside the dimension with which its array is
                                    declared */
-  CUGEN_FINDING_INPUT_WRITE,    /* a write to an input */
-  CUGEN_FINDING_DIVERGENCE,     /* threads of a block wait at different barriers */
-  CUGEN_FINDING_EXITED,         /* a barrier that some threads never reach, because they have
+  CUGEN_FINDING_INPUT_WRITE,
+  CUGEN_FINDING_DIVERGENCE,    /* threads of a block wait at different barriers */
+  CUGEN_FINDING_EXITED,        /* a barrier that some threads never reach, because they have
                                    ended */
-  CUGEN_FINDING_ABSENT_LANES,   /* a mask with lanes that have ended or never existed */
-  CUGEN_FINDING_DEADLOCK,       /* threads that wait for each other */
-  CUGEN_FINDING_HANG,           /* the kernel does not end; the finding names where a thread was */
-  CUGEN_FINDING_MISSING_FENCE,  /* no fence between accesses of threads and those of asynchronous
+  CUGEN_FINDING_ABSENT_LANES,  /* a mask with lanes that have ended or never existed */
+  CUGEN_FINDING_DEADLOCK,      /* threads that wait for each other */
+  CUGEN_FINDING_HANG,          /* the kernel does not end; the finding names where a thread was */
+  CUGEN_FINDING_MISSING_FENCE, /* no fence between accesses of threads and those of asynchronous
                                    copies or products */
-  CUGEN_FINDING_ACCUMULATORS,   /* a use of registers that a product is still adding to */
-  CUGEN_FINDING_ASYNC_MISUSE,   /* a wrong use of a barrier or an asynchronous copy */
-  CUGEN_FINDING_TRAP,           /* the kernel ended itself, or the processor ended it */
-  CUGEN_FINDING_WRONG,          /* a wrong result */
+  CUGEN_FINDING_ACCUMULATORS,  /* a use of registers that a product is still adding to */
+  CUGEN_FINDING_ASYNC_MISUSE,  /* a wrong use of a barrier or an asynchronous copy */
+  CUGEN_FINDING_TRAP,          /* the kernel ended itself, or the processor ended it */
+  CUGEN_FINDING_WRONG,
   CUGEN_FINDING_SAME_VALUE,     /* a race of threads that write the same value: a note, unless the
                                    check is strict */
   CUGEN_FINDING_CONSTANT_WRITE, /* a write to a __constant__ variable */

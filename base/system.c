@@ -436,7 +436,7 @@ int cpu_count(void) {
 /* How to start a child. input, output, errors and, if it is not negative, worker become its
    descriptors 0, 1, 2 and 3. */
 struct child {
-  const char *program; /* path of the program */
+  const char *program;
   const char *const *argv;
   int input, output, errors, worker;
   int report;          /* the child writes its errno here if it cannot be started */

@@ -45,8 +45,8 @@ static bool reads_back(const char *digits, double d, bool single) {
   return single ? strtof(digits, NULL) == (float)d : strtod(digits, NULL) == d;
 }
 
-/* Prints the fewest digits that read back as the same number, always with a point or exponent, so
-   that it reads back as a float. */
+/* Prints a whole number below 1e15 in full, and any other with the fewest digits that read back as
+   the same number. A point or exponent makes it read back as a float. */
 static void print_float(double d, bool single, struct text *out) {
   if (fabs(d) < 1e15 && d == floor(d)) { /* prints 1000.0 instead of 1e+03 */
     text_addf(out, "%.0f.0", d);

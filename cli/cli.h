@@ -142,8 +142,8 @@ struct cli_command {
   const char *details; /* text of its help; lines that begin with a blank are printed unchanged */
   /* Further text for `cugen help COMMAND --all` and the man page; NULL: none. */
   const char *more;
-  const char *example; /* an example of a command line */
-  const char *device;  /* meaning of --device if it differs from most commands'; else NULL */
+  const char *example;
+  const char *device; /* meaning of --device if it differs from most commands'; else NULL */
   /* --device and --measure are the command's own and never the library's: they select records, or
      the command runs on the cpu device. */
   bool own_device;
@@ -168,7 +168,7 @@ struct cli {
   size_t where_count;
   const char *operand; /* first operand; NULL: not given */
   const char *second;  /* second operand; NULL: not given */
-  char **operands;     /* all operands */
+  char **operands;
   size_t operand_count;
   cugen *lib;
   cugen_kernel *kernel;

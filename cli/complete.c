@@ -248,7 +248,7 @@ static void complete_command(struct completion *c, int count, char **words) {
     option = option_with_value(command, c->word, equal);
     c->value = equal + 1;
   }
-  /* The words before tell the config; words[-1] is the command's name. */
+  /* The words before the last one name the config; words[-1] is the command's name. */
   options_parse(c->cli, count - (dangling != OPTION_COUNT), words - 1);
   if (option != OPTION_COUNT) {
     offer_value(c, option);

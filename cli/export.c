@@ -18,7 +18,6 @@ static int take_distance(struct cli *cli, double *out) {
                   "--distance %s: a number above 0 is expected; 1 is twice or half a size", text);
 }
 
-/* Returns the notes as a list of lines. */
 static json_t *list_notes(const char *notes) {
   json_t *list = json_array();
   while (*notes) {

@@ -395,8 +395,8 @@ char *records_baseline(const struct cli *cli, const cugen_baseline_result *b) {
 
 /* ---- Failures ------------------------------------------------------------------------------- */
 
-/* Prints an error line. Of an error that ends in a colon and a list of candidates, the types that
-   the user's line has are printed. */
+/* Prints an error line. If the line ends in a colon, because a list of candidates follows, also
+   prints the operand types of the user's line. */
 static void records_print_error(const char *line) {
   static const char mark[] = "operand types are: ";
   const int length = (int)strcspn(line, "\n");
