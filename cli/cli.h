@@ -215,8 +215,8 @@ void cli_append(struct cli *cli, const char *format, ...) __attribute__((format(
 /* Prints a remark and a line end on stderr, except with --quiet. */
 void cli_remark(const struct cli *cli, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* Prints the object of --json and releases the object. If a command fails without printing an
-   object, main prints its error as JSON. */
+/* Takes over the object of --json, and prints it or adds it to cli->answers or to the answer of
+   cli->serve. If a command with --json fails without an object, main prints the error as JSON. */
 int cli_print_json(struct cli *cli, json_t *object);
 
 /* ---- remarks.c ------------------------------------------------------------------------------ */
@@ -279,9 +279,10 @@ bool options_read_seconds(const char *text, bool unit_required, double *out);
 struct hint {
   char text[sizeof((cugen_error *)0)->message];
 };
-/* Returns a command about the kernel of this run, ready for a shell, with those options of this run
-   that the command takes: "cugen run ./scale.lua --device cpu --set M=64". For another problem or
-   device, pass a changed copy of *cli. A command as long as a message is cut. */
+/* Returns a command about the kernel of this run, ready for a shell, with the options of this run
+   that name the problem, device, library and variants, as far as the command takes them: "cugen run
+   ./scale.lua --device cpu --set M=64". For another problem or device, pass a changed copy of *cli.
+   A command as long as a message is cut. */
 struct hint hint(const struct cli *cli, const char *name);
 
 /* The action of 'cugen tune' for this kernel on this device. */

@@ -16,8 +16,8 @@ struct launches {
 int launches_find(struct cli *cli, const char *variant, struct launches *out);
 /* Returns "grid 8, block 128", cut to `size`; NULL: there is more than one launch. */
 const char *launches_line(const struct launches *launches, char *text, size_t size);
-/* Prints the launches. lead: text in front of the single line; a table is indented by two blanks.
-   Lines have at most 80 columns unless names are long. */
+/* Prints the launches. lead: text in front of the single line; a table is indented by two
+   blanks. */
 int launches_print(struct cli *cli, const struct launches *launches, const char *lead, FILE *out);
 /* Returns JSON null if there is no variant. */
 json_t *launches_json(const struct launches *launches);

@@ -5,10 +5,10 @@
 #include "api/learning.h"
 #include "cli.h"
 
-/* Prints the table of the variants, the rule, and the losses. */
+/* Prints the table of the variants and, without --quiet, the rule and the losses. */
 int portfolio_print(struct cli *cli, const cugen_portfolio *portfolio);
-/* Prints the problems from which the portfolio was learnt, those of the greatest losses first, at
-   most `top`. */
+/* Prints the problems from which the portfolio was learnt, those of the greatest losses first:
+   `top` problems, or all with --wide. */
 int portfolio_print_problems(struct cli *cli, const cugen_portfolio *portfolio, size_t top);
 json_t *portfolio_json(const void *portfolio); /* a cugen_portfolio */
 /* Prints one row for each portfolio. */

@@ -1,11 +1,10 @@
-/* cugen report: what is remembered of a kernel as one page of HTML, which draws itself from its
-   own JSON.
+/* cugen report: what is remembered of a kernel as one page of HTML, which draws itself from its own
+   JSON.
 
    cli/pages/report.html is the page: styles, and a script that makes every section and picture.
    This file writes the page with the JSON of struct findings (findings.h) in place of its mark
-   {{run}}; nothing is measured. Numbers are as the tables of --json have them, and the cells of
-   the table of variants come from the table of quantities (quantities.h), as those in the
-   terminal do.
+   {{run}}; nothing is measured. Numbers have the precision of --json, and the cells of the table of
+   variants come from the table of quantities (quantities.h), as those in the terminal do.
 
    - The page needs nothing else: no other file and no address.
    - In the JSON each '<' is written as \u003c, so that no text of a config, a record or a device
