@@ -21,7 +21,8 @@ struct stream {
   struct wrap wrap;
 };
 
-static struct stream streams[2]; /* never freed, because stdout and stderr exist until the end */
+static struct stream streams[2]; /* static, because stdout and stderr exist until the process
+                                    ends */
 
 static bool clean_write_all(int file, const char *data, size_t length) {
   while (length) {

@@ -48,8 +48,7 @@ static const char *own_worker(struct cli *cli) {
   return cli->self;
 }
 
-/* Signals are caught only in commands that have something to store; they end all other commands at
-   once. */
+/* Only commands that call stop_catch catch signals; a signal ends all other commands at once. */
 bool cli_is_stopped(void *context) {
   (void)context;
   return stop_asked();

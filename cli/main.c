@@ -126,7 +126,7 @@ static int close_stdout(struct cli *cli, int status) {
   return status ? status : cli_fail(cli, CUGEN_ERROR_IO, "cannot write to stdout");
 }
 
-/* Runs a command for cugen_command; always answers with one object. */
+/* Runs a command for cugen_command, and answers with one object unless the call is malformed. */
 static int run_for_program(struct cli *cli, int argc, char **argv) {
   struct serve serve;
   if (serve_open(&serve, &argc, &argv)) return EXIT_FAILURE;
