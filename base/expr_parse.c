@@ -173,7 +173,7 @@ static bool is_hex(char c) {
   return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
 
-/* Compares the current token with an operator or a keyword. */
+/* Returns whether the current token is this operator or keyword. */
 static bool token_is(const struct parser *parser, const char *text) {
   if (parser->kind != TOKEN_SYMBOL && parser->kind != TOKEN_NAME) return false;
   if (parser->source[parser->start] != *text) return false; /* rejects most tokens without a call */

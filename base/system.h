@@ -43,7 +43,7 @@ bool path_has_hidden(const char *path);
 int file_write(const char *path, const void *data, size_t length, cugen_error *err);
 /* Writes a file like file_write, but piece by piece. path must live until file_end. file_end with
    CUGEN_OK renames the file to its name; with any other status it removes what was written.
-   file_end returns its status, or the failure of the last step. */
+   file_end returns `status`, or the failure of the last step. */
 struct file_writing {
   const char *path;
   struct text beside; /* name of the new file while it is written; "" if the path is written to

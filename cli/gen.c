@@ -116,7 +116,8 @@ int command_gen(struct cli *cli) {
   cugen_kernel *check = NULL;
   cugen_choice choice = {.variant = variant};
   int status = cli_open_kernel(cli);
-  /* Before gen_choose, because api_kernel_ptx passes over a choice that does not compile. */
+  /* This must be called before gen_choose, because api_kernel_ptx passes over a choice that does
+     not compile. */
   if (!status && wants_ptx && !variant && !best)
     status = api_kernel_ptx(cli->kernel, NULL, &ptx, &cli->error);
   if (!status && !variant) status = gen_choose(cli, best, &check, &choice);

@@ -41,8 +41,8 @@ static void print_option(enum cli_option option, const char *value, FILE *out) {
   print_word(value, out);
 }
 
-/* Returns the option's value for the hint. The password of a connection string is removed. Commands
-   other than tune take only one device of a list. */
+/* Returns the option's value for the hint. The password of a connection string is removed. Of a
+   list of devices, commands other than tune get only the kernel's device. */
 static const char *hint_value_of(const struct cli *cli, const struct cli_command *command,
                                  enum cli_option option, char **own) {
   const char *value = cli->values[option];

@@ -13,7 +13,7 @@ int launches_find(struct cli *cli, const char *variant, struct launches *out) {
                              &cli->error);
 }
 
-/* Prints "8 x 4" of a grid or block, without trailing ones. */
+/* Prints a grid or block as "8 x 4", without trailing sizes of 1. */
 static struct shown print_dimensions(const unsigned int size[3]) {
   return size[2] > 1   ? print_format("%u x %u x %u", size[0], size[1], size[2])
          : size[1] > 1 ? print_format("%u x %u", size[0], size[1])

@@ -11,8 +11,8 @@ struct launches {
   const char *variant; /* full text of the variant */
 };
 
-/* Finds the launches of a variant of cli->kernel; variant as in cugen_kernel_source. The result is
-   valid as api_kernel_launches says. */
+/* Finds the launches of a variant of cli->kernel; variant as in cugen_kernel_source. The list is
+   valid until the next launches_find, the variant's text also only until cugen_kernel_source. */
 int launches_find(struct cli *cli, const char *variant, struct launches *out);
 /* Returns "grid 8, block 128", cut to `size`; NULL: there is more than one launch. */
 const char *launches_line(const struct launches *launches, char *text, size_t size);

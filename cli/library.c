@@ -58,8 +58,8 @@ static int is_stopped_for_library(void *context) {
   return cli_is_stopped(context);
 }
 
-/* Returns the group's share of threads, or the number that --threads names; a text that is no
-   number is refused later. */
+/* Returns a device group's share of the compile threads, or the number in --threads; 0: neither is
+   given. A bad number also yields 0, and is refused later. */
 static int expected_threads(const struct cli *cli) {
   const char *text = cli->values[OPTION_THREADS];
   if (cli->threads) return cli->threads;

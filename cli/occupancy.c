@@ -51,7 +51,7 @@ static int occupancy_find_first(const cugen_stored_record *all, size_t count, co
   return CUGEN_OK;
 }
 
-/* Finds the best record as a plan does: of tied records not simply the first. */
+/* Finds the best record by the rule of a plan, which decides between tied records. */
 static int occupancy_find_best(struct cli *cli, const cugen_stored_record *all, size_t count,
                                const cugen_stored_record **out) {
   const cugen_record **wanted = calloc(count + 1, sizeof *wanted);

@@ -54,7 +54,7 @@ json_t *json_kernel(const struct cli *cli);
 json_t *json_implementation(const void *info);
 /* Returns JSON null if the variant was named. */
 json_t *json_choice(const cugen_choice *choice);
-/* The reason names options as the command line does. */
+/* The member "reason" names options as the command line does. */
 json_t *json_record(const void *record); /* a cugen_record */
 /* Returns {"error": {...}}. */
 json_t *json_failure(const cugen_error *error, int status);

@@ -431,7 +431,7 @@ const char *records_check_help(int outcome) {
   }
 }
 
-/* Prints the check command that finds the line, as cugen run does. */
+/* Prints the command `cugen check` with what it finds, if a check can explain the outcome. */
 static void print_check(struct cli *cli, const cugen_record *record) {
   const char *help = records_check_help((int)record->outcome);
   struct cli meant = *cli;

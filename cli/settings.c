@@ -39,7 +39,7 @@ bool settings_add_tried(struct settings *settings, const char *text) {
 }
 
 /* Removes from *shared the words that some text of the implementation lacks, and counts the
-   implementation's texts. NULL: out of memory. */
+   implementation's texts. *shared becomes NULL if memory runs out. */
 static void keep_shared(char **shared, const char *text, char *const *texts, size_t count,
                         size_t *found) {
   *found = 0;
