@@ -53,7 +53,7 @@ struct expr_call {
   int (*evaluate)(const void *context, const struct value *slots, struct value *out,
                   cugen_error *err);
   const void *context;
-  const int *slots; /* the slots that evaluate reads, each once; below EXPR_CALL_SLOTS */
+  const int *slots; /* the slots that evaluate reads, each once and each below EXPR_CALL_SLOTS */
   size_t count;
   size_t cost; /* of an evaluation, as expr_cost counts */
 };

@@ -156,7 +156,7 @@ double objective_cost_of_time(const struct objective *o, double seconds, double 
 }
 
 /* Bisects the exponent between 1 ns and 1e6 s, because a cost rises with the time. A cost that does
-   not depend on the time is never between those of the ends. */
+   not depend on the time is never between the costs at the two ends. */
 double objective_seconds_for(const struct objective *o, double cost, double flops, double bytes) {
   double low = 1e-9, high = 1e6;
   if (objective_kind_of(o) == OBJECTIVE_TIME) return cost;

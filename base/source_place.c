@@ -104,18 +104,19 @@ static bool is_end(const struct token *token) {
 /* What was seen of the current declaration. */
 struct declaration {
   bool global, named;
-  struct token found; /* the word; length 0 if the declaration does not have it */
+  struct token found; /* the searched word; length 0 if the declaration does not have it */
 };
 
 struct search {
   const char *word;
   struct token name; /* name of the kernel; length 0: any kernel */
-  bool in_body;      /* the word stands in the body of the kernel, not in its declaration */
+  bool in_body;      /* the searched word stands in the body of the kernel, not in its
+                        declaration */
   struct declaration declaration;
   int depth, body;          /* depth: open braces; body: the depth of the kernel's body, 0 outside
                                of it */
-  struct token last, first; /* last: the previous token; first: the first place of the word in the
-                               source, in any kernel */
+  struct token last, first; /* last: the previous token; first: the first place of the searched word
+                               in the source, in any kernel */
 };
 
 /* Returns the last name of an entry such as "scope::name<arguments>". */

@@ -31,8 +31,8 @@ int problem_set_of_one(struct cli *cli, struct problem_set *out);
 /* Adds all combinations of a line such as "M=64,128 N=64", with the values of --set for other
    parameters. where: prefix for messages, "log:3: ". */
 int problem_set_add(struct cli *cli, struct problem_set *set, const char *where, const char *text);
-/* Remarks which values of --set no problem of the file used, because each has a value of its
-   own. */
+/* Remarks which values of --set no problem of the file used, because each problem has its own
+   value. */
 void problem_set_remark_unused(const struct cli *cli, const struct problem_set *set,
                                const char *path);
 void problem_set_free(struct problem_set *set);
