@@ -1,26 +1,27 @@
-/* The terminal: its width, and whether it has colours. */
+/* The terminal: its width and colours, and the columns that text takes. */
 #ifndef CLI_TERMINAL_H
 #define CLI_TERMINAL_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Returns the width of stdout: COLUMNS, else the terminal's width, else 80. 0: a file or pipe
-   without COLUMNS has no limit. */
+/* Returns COLUMNS if it is from 20 to 10000; else the width of the terminal on stdout, or 80 if the
+   terminal does not say; 0 (no limit) if stdout is no terminal. */
 int terminal_width(void);
-/* Returns the width of the terminal on stderr, whatever COLUMNS says, because a line that is
-   redrawn must not wrap. */
+/* Returns the width of the terminal on stderr, or 80 if it is unknown. COLUMNS is ignored, because
+   a line that is redrawn must not wrap. */
 int terminal_progress_width(void);
 /* Returns the width for messages on stderr; 0: stderr is no terminal, and messages have no
    limit. */
 int terminal_message_width(void);
-/* Returns the width of a picture of characters that has labels of `labels` columns beside it.
-   width: cli->width, 0: no limit. */
+/* Returns the columns, 40 to 120, of a picture of characters beside labels of `labels` columns.
+   width: columns of picture and labels (cli->width); 0: no limit, counts as 80. */
 int terminal_picture_width(int width, int labels);
-/* Returns true if stdout is a terminal that is not dumb, and NO_COLOR is not set (no-color.org). */
+/* Returns true if stdout is a terminal, TERM is set and not "dumb", and NO_COLOR is not set or
+   empty (no-color.org). */
 bool terminal_has_colour(void);
-/* Returns the columns of UTF-8 text: East Asian characters take two, combining marks and colours
-   none. */
+/* Returns the columns of UTF-8 text: East Asian characters take two, combining marks and colour
+   escapes none. */
 size_t terminal_columns(const char *text, size_t length);
 
 #endif

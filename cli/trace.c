@@ -1,14 +1,14 @@
 /* The trace of tuning; see trace.h.
 
-   Every record says which run made it (run_began) and how long that run had gone on (run_seconds).
-   The runs are put one after the other in the order in which they began. The position of a record
-   is the time of all earlier runs plus its own run_seconds, so that tuning that was interrupted and
-   resumed reads as one run.
+   A record says which run made it (run_began) and how long that run had gone on (run_seconds);
+   records that do not say so are left out. The runs are put one after the other in the order in
+   which they began. The position of a record is the time of all earlier runs plus the record's
+   run_seconds, so that tuning that was interrupted and resumed reads as one run.
 
    The best at a moment is the variant that a plan would have taken then: api_best_of over each
-   variant's latest record. When the fastest few are measured again at the end, their new times
-   replace the first ones, which favoured lucky measurements, so that the best may become slower
-   there. Within a tie it may also become slower when a variant is added that precedes it in the
+   variant's latest record. The best may become slower: at the end of a run, the fastest few are
+   measured again, because their first times were partly luck, and the new times replace the first.
+   Within a tie, the best may also become slower when a variant is added that precedes it in the
    config. */
 #include "trace.h"
 
@@ -24,7 +24,7 @@ static int trace_compare(double a, double b) {
   return (a > b) - (a < b);
 }
 
-/* At equal times, replaced records come first. */
+/* Sorts by time; of a variant's records of equal time, replaced ones come first. */
 static int by_time(const void *a, const void *b) {
   const cugen_stored_record *x = *(const cugen_stored_record *const *)a,
                             *y = *(const cugen_stored_record *const *)b;
@@ -36,18 +36,17 @@ static int by_time(const void *a, const void *b) {
   return variant ? variant : (y->superseded != 0) - (x->superseded != 0);
 }
 
-/* Returns true if record b is record a with a verdict added: a prediction that is verified later is
-   stored twice but counts as one record. */
+/* Returns true if record b replaces record a: a prediction that is verified later is stored again
+   with its first time, and the two count as one record. */
 static bool is_replaced_at_once(const cugen_stored_record *a, const cugen_stored_record *b) {
   return a->record.run_began == b->record.run_began &&
          a->record.run_seconds == b->record.run_seconds &&
          strcmp(a->record.variant, b->record.variant) == 0;
 }
 
-/* Returns true if the record's time in its run is plausible, because a database may hold
-   anything. */
+/* Returns true if the record has a plausible time in a run; a database may hold anything. */
 static bool trace_is_timed(const cugen_record *record) {
-  static const double most = 1e9; /* 30 years */
+  static const double most = 1e9; /* seconds, 30 years */
   return record->run_began > 0 && record->run_seconds >= 0 && record->run_seconds < most;
 }
 
@@ -104,8 +103,8 @@ static int trace_by_variant(const void *a, const void *b) {
   return strcmp(((const struct sorted *)a)->variant, ((const struct sorted *)b)->variant);
 }
 
-/* Sets ids[point]; points of one variant have equal ids. Returns the number of ids; 0: out of
-   memory, or no points. */
+/* Sets ids[point]; points of one variant have equal ids. Returns the number of ids, 1 if there
+   are no points; 0: out of memory. */
 static size_t trace_number_variants(const struct trace *t, size_t *ids) {
   struct sorted *sorted = calloc(t->count + 1, sizeof *sorted);
   size_t count = 0;
@@ -121,7 +120,7 @@ static size_t trace_number_variants(const struct trace *t, size_t *ids) {
   return count + 1;
 }
 
-/* The latest record of each variant so far; NULL: the latest one is not right. */
+/* The latest record of each variant so far; NULL: there is none, or it is not right. */
 struct standings {
   const cugen_record **latest, **right; /* right: room for the right records */
   size_t variants;
@@ -140,8 +139,8 @@ static const cugen_record *trace_best_of(struct standings *s) {
   return best < count ? s->right[best] : NULL;
 }
 
-/* Returns true if the record can change the best: a record that costs more than a tie with the
-   least does not, neither when it is added nor when it is replaced. */
+/* Returns true if adding or replacing the record can change the best: its cost ties with the
+   least cost, or is less. */
 static bool trace_matters(const struct standings *s, const cugen_record *record) {
   return record && record->cost <= s->least * CUGEN_TIE;
 }

@@ -1,5 +1,5 @@
-/* The trace of tuning: which variant was measured when, and which was the best then. It is made
-   from the records, so that it needs no measurement and no device. */
+/* The trace of tuning: which variant was measured when, and which was the best then. The trace is
+   made from the records and needs no measurement and no device. */
 #ifndef CLI_TRACE_H
 #define CLI_TRACE_H
 
@@ -7,27 +7,26 @@
 #include "cli.h"
 #include "print.h"
 
-/* One record at the time when it was made. */
+/* One record, and the best when it was made. */
 struct trace_point {
   const cugen_record *record;
-  double spent; /* seconds of tuning until then, without the pauses between runs */
+  double spent; /* seconds of tuning until the record, without the pauses between runs */
   size_t run;   /* number of the run, from 0 on, in the order in which runs began */
   bool right;
   const cugen_record *best; /* api_best_of up to and including this record; NULL: none was right */
-  bool changed;             /* the best, or its time, differs from that before this record */
+  bool changed;             /* `best` is another record than at the point before */
 };
 
 struct trace {
   struct trace_point *points; /* sorted by time */
   size_t count, right, runs;
-  size_t unknown;   /* number of records without a known time */
+  size_t unknown;   /* number of records in use that have no known time */
   double seconds;   /* duration of all runs, each until its last record */
-  double *run_ends; /* by run: value of `spent` at its end */
+  double *run_ends; /* by run: value of `spent` at its last record */
 };
 
-/* Makes a trace from the result of api_kernel_stored with history: the current records of the
-   kernel, and those that later ones replaced. Returns false if there is no memory. The records must
-   outlive the trace. */
+/* Makes a trace from the result of api_kernel_stored with history; records that are not current
+   are left out. Returns false if there is no memory. The records must outlive the trace. */
 bool trace_open(const cugen_stored_record *all, size_t count, struct trace *out);
 void trace_close(struct trace *trace);
 
@@ -35,8 +34,8 @@ json_t *trace_json(const struct trace *trace);
 /* Adds the trace of all records of cli->kernel to the object, as "trace". */
 int trace_into_json(struct cli *cli, json_t *object);
 
-/* Returns the value that is drawn of a record: its time, or its rate if the config ranks by a
-   rate. */
+/* Returns the value that the picture shows of a record: its seconds, or 1 / cost if the config
+   ranks by a rate. */
 double trace_value(const cugen_kernel *kernel, const cugen_record *record);
 
 /* ---- trace_show.c --------------------------------------------------------------------------- */

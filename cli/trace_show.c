@@ -1,5 +1,5 @@
 /* cugen show CONFIG --trace: draws the best so far over the time spent tuning, with characters, and
-   prints a row for each step. */
+   prints a row for each change of the best. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,9 +13,9 @@
 
 /* ---- The edges ------------------------------------------------------------------------------ */
 
-/* The edges of a picture: seconds spent from 0 on, and the logarithms of values. Most variants
-   tried are far slower than the best and would leave no room for it, so that the slowest tenth may
-   be beyond the edge and is drawn on it. */
+/* The edges of the picture: seconds spent, from 0 on, and decimal logarithms of the values. Most
+   variants tried are far slower than the best and would press it into few rows, so the slowest
+   (a tenth, or what is 100 times slower) may lie beyond the edge and are drawn on the edge. */
 struct edges {
   double spent, low, high;
   bool beyond; /* some values are beyond the edge */
@@ -26,15 +26,14 @@ static int by_number(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* Returns how high a value is drawn: lower values or higher values are better, depending on the
-   kernel. */
+/* Returns the logarithm of the record's value, negated for a rate, so that less is better. */
 static double height_of(const cugen_kernel *kernel, const cugen_record *record) {
   const double log = log10(trace_value(kernel, record));
   return cli_ranks_by_rate(kernel) ? -log : log;
 }
 
-/* Finds the edges, from the best to nine tenths of all values, and to the worst value that once was
-   the best. heights[t->right]: all heights, rising. */
+/* Finds the edges: from the best value to the one that nine tenths of all do not exceed, or to the
+   worst that once was the best, and a margin. heights: t->right heights, rising. */
 static struct edges edges_of(const cugen_kernel *kernel, const struct trace *t,
                              const double *heights) {
   static const double least = 0.08, most = 2; /* in decades */
@@ -50,7 +49,7 @@ static struct edges edges_of(const cugen_kernel *kernel, const struct trace *t,
                                    : (struct edges){t->seconds, low, high, beyond};
 }
 
-/* The trace has right records. Returns false if there is no memory. */
+/* Finds the edges of a trace that has right records. Returns false if there is no memory. */
 static bool find_edges(const cugen_kernel *kernel, const struct trace *t, struct edges *out) {
   double *heights = calloc(t->right + 1, sizeof *heights);
   size_t count = 0;
@@ -71,7 +70,7 @@ struct canvas {
   const cugen_kernel *kernel;
   const struct trace *trace;
   struct edges edges;
-  char *cells; /* ROWS rows of columns, and the axis below them */
+  char *cells; /* ROWS rows of `columns` characters, and the axis below them */
   int columns;
 };
 
@@ -92,7 +91,7 @@ static char *cell(struct canvas *c, int column, int row) {
   return &c->cells[row * c->columns + column];
 }
 
-/* Draws a horizontal line to the next record, then a vertical one to its best. */
+/* Draws a horizontal line to the next change of the best, then a vertical line to the new best. */
 static void draw_steps(struct canvas *c) {
   const cugen_record *best = NULL;
   int from = 0;
@@ -132,7 +131,7 @@ static struct shown trace_label(const cugen_kernel *kernel, double value) {
              : plot_seconds(value);
 }
 
-/* Returns the round value nearest to a row; "" if none is near. */
+/* Returns the label of the round value that falls on a row; "" if none does. */
 static struct shown trace_show_row_tick(const void *canvas, int row) {
   const struct canvas *c = canvas;
   double log;
@@ -240,7 +239,7 @@ static int trace_show_print_json(struct cli *cli, const struct findings *f) {
                                  {"trace", trace_json(&f->trace)}));
 }
 
-/* Refuses if there is no run to draw: predictions made now, or records without times. */
+/* Fails because there is no run to draw: the predictions were made now, or no record has a time. */
 static int trace_show_refuse(struct cli *cli, const struct findings *f) {
   struct cli meant = *cli;
   meant.values[OPTION_DEVICE] = cugen_kernel_device(cli->kernel)->id;

@@ -12,12 +12,12 @@
 
 enum { MOST_SIZES = 64, MOST_KINDS = 16 };
 
-/* Sizes above this are dominated by the rate, so that their latency is not shown. */
+/* In bytes. The rate dominates the time of larger transfers, so their latency is not shown. */
 static const int64_t most_alone = 64 << 10;
 
 /* ---- Options -------------------------------------------------------------------------------- */
 
-/* Reads "64", "4K", "4KiB" or "16 MiB", and moves *at behind it. */
+/* Reads a size such as "64", "4K", "4KiB" or "16 MiB", and moves *at behind the size. */
 static bool read_bytes(const char **at, int64_t *out) {
   static const char units[] = "KMG";
   char *end;

@@ -1,4 +1,4 @@
-/* cugen tune: finds the best variant on this device and stores every result. */
+/* cugen tune: finds the best variant on a device and stores every result. */
 #include <inttypes.h>
 #include <limits.h>
 #include <math.h>
@@ -87,7 +87,7 @@ static int tune_read_options(struct cli *cli, cugen_tune_options *options, size_
 
 /* ---- Results as text ------------------------------------------------------------------------ */
 
-/* The context of the callback of one tuning run. */
+/* The context of the progress callback of one tuning run. */
 struct run {
   struct cli *cli;
   const cugen_space_info *space;
@@ -96,9 +96,8 @@ struct run {
   bool headed;
 };
 
-/* Remarks, before tuning, if large inputs will use up much of the budget. A GPU makes about a GiB a
-   second by any kind of kernel; the speed of the cpu device for generators and expressions is not
-   known. */
+/* Remarks, before tuning, if inputs are so large that making them uses up much of the budget. A GPU
+   makes about 1 GiB of inputs a second; how fast the cpu device makes inputs is not known. */
 static void remark_data(const struct cli *cli) {
   static const int64_t large = (int64_t)256 << 20;
   static const double bytes_a_second = 1 << 30;
@@ -121,7 +120,7 @@ static void remark_data(const struct cli *cli) {
              print_bytes(largest.bytes).text, largest.data);
 }
 
-/* Prints the head when tuning has begun, so that a refused option is reported without it. */
+/* Prints the head when tuning has begun, so that a refused option is reported without a head. */
 static void print_head(struct run *run) {
   struct cli *cli = run->cli;
   if (run->headed || options_given(cli, OPTION_JSON) || options_given(cli, OPTION_QUIET)) return;
@@ -149,7 +148,8 @@ static int tune_on_progress(const cugen_progress *state, void *context) {
   return stop_asked();
 }
 
-/* Prints the counts. With --again, variants with records are tried like the others. */
+/* Prints the counts of the run. --again tries variants with records too, so that none is
+   "remembered before". */
 static void tune_print_numbers(struct cli *cli, const cugen_tune_result *result) {
   print_tried(result);
   if (!options_given(cli, OPTION_AGAIN))
@@ -182,8 +182,8 @@ static void tune_print_numbers(struct cli *cli, const cugen_tune_result *result)
   }
 }
 
-/* Returns the command about the best variant. With a filter, the best is not the one that a look-up
-   without the filter finds. */
+/* Returns the command about the best variant. With a filter, the command names the variant, because
+   a look-up without the filter may find another. */
 static struct hint hint_of_best(struct cli *cli, const char *command) {
   size_t count;
   const cugen_record *best = api_records(cli->kernel, &count);
@@ -195,7 +195,7 @@ static struct hint hint_of_best(struct cli *cli, const char *command) {
 
 static void print_tail(struct cli *cli, const cugen_tune_result *result, size_t right) {
   tune_print_numbers(cli, result);
-  if (!result->tried && !right) return; /* the following message says why */
+  if (!result->tried && !right) return; /* the command's error message says why */
   if (!cli_print_remembered(cli)) return;
   if (result->left && !result->alike) puts("Run the same command again to continue.");
   if (!right) return;
@@ -222,15 +222,15 @@ static void print_verified(const cugen_tune_result *result, const cugen_record *
   if (result->unchecked) printf("Not checked: %s.\n", result->unchecked);
 }
 
-/* Returns true if the record's outputs were compared on data of the same seed. Outputs that vary
-   need no comparison. */
+/* Returns true if the record's outputs were compared on data of this run's seed, or vary from
+   launch to launch, so that they need no comparison. */
 static bool was_compared(const cugen_tune_result *result, const cugen_record *record) {
   return record->outputs.varies ||
          (record->outputs.known && record->outputs.seed == result->outputs.seed);
 }
 
-/* Remarks how many right variants have other bits, or were not compared; they are stored, but not
-   in the table. */
+/* Remarks how many right variants have other bits, or were not compared; the table leaves them out.
+   equal: number of records with equal bits, which come first. */
 static void tune_remark_bitwise(struct cli *cli, const cugen_tune_result *result, size_t equal) {
   size_t others = 0, unknown = 0, count;
   const cugen_record *all = api_records(cli->kernel, &count), *first = NULL;
@@ -252,7 +252,8 @@ static void tune_remark_bitwise(struct cli *cli, const cugen_tune_result *result
         print_count(unknown).text, unknown == 1 ? " was" : "s were");
 }
 
-/* Remarks that a ranking of unverified predictions is by time alone. */
+/* Remarks whether the best prediction is verified, or that the results of measured variants were
+   not checked. */
 static void remark_verified(struct cli *cli, const cugen_tune_result *result, size_t right) {
   size_t count;
   const cugen_record *best = api_records(cli->kernel, &count);
@@ -318,7 +319,8 @@ static int tune_print_json(struct cli *cli, const cugen_space_info *space,
 
 /* ---- The command ---------------------------------------------------------------------------- */
 
-/* Fails for variants that were not predicted, none of which can run either. */
+/* Fails because no variant came out right or could be predicted; names a command about the first
+   failure. */
 static int fail_all(struct cli *cli, const cugen_tune_result *result) {
   bool predicted = api_kernel_predicted(cli->kernel);
   struct cli meant = *cli;
@@ -331,7 +333,8 @@ static int fail_all(struct cli *cli, const cugen_tune_result *result) {
                   predicted ? "prints the source of the first" : "shows the first in full");
 }
 
-/* Tunes. A stop by a signal, and "not one came out right", still have results to print. */
+/* Tunes the kernel and prints the results, also if a signal stopped tuning or no variant came out
+   right. */
 static int tune_open_kernel(struct cli *cli, cugen_tune_options *options,
                             const cugen_space_info *space, size_t top) {
   struct run run = {.cli = cli, .space = space};
@@ -377,8 +380,7 @@ static int tune_one(struct cli *cli, cugen_tune_options *options, size_t top) {
   return status ? status : tune_open_kernel(cli, options, &space, top);
 }
 
-/* Reads captured problems after opening the config, because its lines are found by the config's
-   name. */
+/* Opens the config, then reads its captured problems: each line of a capture names its kernel. */
 static int read_captured(struct cli *cli, struct problem_set *out) {
   if (options_given(cli, OPTION_PROBLEM_FILE))
     return cli_fail(cli, CUGEN_ERROR_USAGE,
@@ -392,8 +394,8 @@ static int read_captured(struct cli *cli, struct problem_set *out) {
   return status ? status : capture_read(cli, out);
 }
 
-/* Tunes several problems: those of --from, --set and --problems, else of the config. A portfolio
-   may be learnt from a single problem. */
+/* Tunes the problems of --from, or of --set and --problems, or of the config, or else a single
+   problem; with --budget 0, only learns a portfolio. */
 static int tune_problems(struct cli *cli, cugen_tune_options *options, size_t top) {
   struct problem_set set = {0};
   int status =
@@ -419,7 +421,7 @@ int command_tune(struct cli *cli) {
   int status = tune_read_options(cli, &options, &top);
   if (!status) status = tune_devices(cli, &options, top, tune_problems);
   if (status != CUGEN_ERROR_INTERRUPTED || !stop_asked()) return status;
-  /* The message says which results are not stored. */
+  /* If the cache was busy, the error message says which results are not stored. */
   if (cli->error.cause == CUGEN_CAUSE_BUSY) return status;
   cli_remark(cli, "interrupted; what was found is kept");
   return stop_exit_code();

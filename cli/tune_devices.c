@@ -46,7 +46,7 @@ static void keep_said(struct cli *cli, const char *line, size_t length) {
   cli->lost = more;
 }
 
-/* Prints a line "cuda:3: why". */
+/* Remarks that a device failed. line: "cuda:3: why". */
 static void say(const struct cli *cli, const char *line, size_t length) {
   size_t device = 0;
   while (device < length && strncmp(line + device, ": ", 2) != 0) device++;
@@ -73,7 +73,7 @@ enum { MOST_GROUPS = 64 };
 
 typedef int tune_function(struct cli *cli, cugen_tune_options *options, size_t top);
 
-/* The devices of one model, and the state of the thread that tunes on them. */
+/* Devices that share a search, and the state of that search. */
 struct tune_group {
   struct groups *all;
   size_t index;
@@ -84,7 +84,7 @@ struct tune_group {
   bool begun; /* the thread was started */
   int status;
   cugen_record best;
-  char *variant; /* of the best record; NULL: there is none */
+  char *variant; /* copy of the best record's variant; NULL: no best */
 };
 
 struct groups {
@@ -98,11 +98,11 @@ struct groups {
   size_t turn;  /* index of the group that may print */
   bool in_turn; /* no two groups are tuned at the same time */
   bool spaced;  /* an empty line separates the groups' results */
-  bool named;   /* the devices are printed first, because the results do not name them */
+  bool named;   /* a group's devices are printed before its results, which do not name them */
 };
 
 /* Returns the number of processors that this process may use: those of the cpu device, which is the
-   last device. */
+   last device. Without memory, returns 1. */
 static int count_processors(struct cli *cli) {
   const size_t count = cugen_devices(cli->lib, NULL, 0, NULL);
   cugen_device_info *devices = calloc(count, sizeof *devices);
@@ -113,7 +113,8 @@ static int count_processors(struct cli *cli) {
   return found;
 }
 
-/* Reads the groups, and divides the threads among those that are tuned at the same time. */
+/* Reads the groups. If they are tuned at the same time, divides the compile threads (0: one for
+   each processor) among them. */
 static int read_groups(struct cli *cli, const char *list, int threads, struct groups *out) {
   const char *list_of_group;
   int status = cli_open(cli);
@@ -170,7 +171,7 @@ static void *tune_devices_run_group(void *context) {
   struct progress part;
   group->status = group->all->tune(&group->cli, &group->options, group->all->top);
   progress_open_part(&part, &group->all->board, group->index);
-  progress_close(&part); /* ends the part of a group that failed before it began */
+  progress_close(&part); /* ends the progress of a group that failed before it opened one */
   return NULL;
 }
 
@@ -200,7 +201,8 @@ static void keep_answer(struct cli *cli, struct tune_group *group) {
   json_array_extend(cli->answers, answers);
 }
 
-/* Waits for a group; if it has no thread, the group is tuned now. */
+/* Lets the group print and waits for its thread. A group without a thread is tuned now, unless a
+   signal asked to stop. */
 static int tune_devices_end_group(struct tune_group *group, struct cli *cli) {
   struct groups *all = group->all;
   pthread_mutex_lock(&all->lock);
@@ -252,8 +254,8 @@ static int tune_devices_print_best(struct cli *cli, const struct groups *groups)
   return table_close(&table, 0, stdout, &cli->error);
 }
 
-/* Keeps the first group that failed; the failures of later ones are remarked, unless they are the
-   same. */
+/* Keeps the first group that failed in *first. Remarks the failure of a later group, unless its
+   message equals the first's. */
 static void keep_failure(const struct cli *cli, const struct tune_group *group,
                          const struct tune_group **first) {
   const char *message = group->cli.error.message;
@@ -263,7 +265,7 @@ static void keep_failure(const struct cli *cli, const struct tune_group *group,
     cli_remark(cli, "%s: %s", group->list, message);
 }
 
-/* Refuses stdin, because each group reads the problems again. */
+/* Refuses problems from stdin, because each group reads the problems again. */
 static int check_stdin(struct cli *cli) {
   static const enum cli_option files[] = {OPTION_PROBLEM_FILE, OPTION_FROM};
   for (size_t i = 0; i < sizeof files / sizeof *files; i++)
@@ -303,7 +305,8 @@ static int tune_groups(struct cli *cli, struct groups *groups, const cugen_tune_
   return worst ? worst : cli->error.status;
 }
 
-/* Prints one object with the answers of all groups; if all failed, main prints the failure. */
+/* Prints one object with the answers of all groups. If all are failures, prints nothing, because
+   main prints the first failure. */
 static int print_answers(struct cli *cli, size_t failures, int status) {
   cugen_error failed = cli->error;
   json_t *answers = cli->answers;
@@ -335,7 +338,7 @@ int tune_devices(struct cli *cli, cugen_tune_options *options, size_t top, tune_
     status = tune_groups(cli, groups, options);
     if (cli->answers) status = print_answers(cli, groups->failed, status);
   }
-  close_cli(cli); /* closed before the names below, which its hints may use */
+  close_cli(cli); /* before the lists that cli->values may point to are freed */
   cli->values[OPTION_DEVICE] = named;
   for (size_t i = 0; i < groups->count; i++)
     free(groups->each[i].list), free(groups->each[i].variant);

@@ -6,22 +6,24 @@
 #include "cli.h"
 #include "progress.h"
 
-/* Calls `tune` for each group of the devices that --device (CUGEN_DEVICE) lists, with --device
-   naming the group; calls it once if there is no list. Groups print in turn, and then a table
-   compares their best. Groups of present GPUs are tuned side by side, each by a thread with a
-   struct cli of its own. If the list has other devices, whose work is done by the processor, the
-   groups are tuned in turn. A failure of one group does not stop the others; a signal does. */
+/* Calls `tune` for each group of the devices that --device (else CUGEN_DEVICE) lists, with --device
+   naming the group; calls `tune` once if there is no list. Groups print in turn, and then a table
+   compares their best. If all devices are present GPUs, the groups are tuned side by side, each by
+   a thread with a struct cli of its own. Otherwise the groups are tuned in turn, because the
+   processor does the work of other devices. A failure of one group does not stop the others; a
+   signal does. */
 int tune_devices(struct cli *cli, cugen_tune_options *options, size_t top,
                  int (*tune)(struct cli *cli, cugen_tune_options *options, size_t top));
-/* Remarks once for each device that it failed; lost as in cugen_progress. */
+/* Remarks the failure of each device once; lost as in cugen_progress. */
 void tune_devices_say_lost(struct cli *cli, struct progress *progress, const char *lost);
-/* Waits until the groups in front have printed. Returns at once if there is only one group. */
+/* Waits until the groups in front have printed, and begins the group's part of the output. Does
+   nothing if there is only one group. */
 void tune_devices_take_turn(struct cli *cli);
-/* Keeps the kernel's best record for the table of all groups. */
+/* Keeps the kernel's first record, the best, for the table of all groups. */
 void tune_devices_keep_best(struct cli *cli);
 /* Like progress_open; groups share a line. */
 void tune_devices_open_progress(const struct cli *cli, struct progress *progress);
-/* Prints a line of the head that says that several devices share the work. */
+/* If several devices share the search, prints a line that names them. */
 void tune_devices_print_head(const struct cli *cli);
 
 #endif

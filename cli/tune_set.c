@@ -15,16 +15,16 @@
 
 /* ---- Opening -------------------------------------------------------------------------------- */
 
-/* Leaves out a captured problem that does not fit the config, which has changed since the capture.
-   The lines of the message about which rules removed how many variants are too long for a
-   remark. */
+/* Remarks that a captured problem is left out, which the config, changed since the capture, does
+   not serve. Prints the message's first line; the next lines, about rules that removed variants,
+   are too long for a remark. */
 static int leave_out(const struct cli *cli, const struct problem_settings *problem) {
   const int first_line = (int)strcspn(cli->error.message, "\n");
   cli_remark(cli, "%sleft out: %.*s", problem->where, first_line, cli->error.message);
   return CUGEN_OK;
 }
 
-/* Returns the index of the kernel's problem; tuning->count: it is not among them. */
+/* Returns the index of the kernel's problem in tuning->kernels; tuning->count: there is none. */
 static size_t tune_set_find_problem(const struct tuning *tuning, const cugen_kernel *kernel) {
   size_t i = 0;
   while (i < tuning->count &&
@@ -42,7 +42,7 @@ static int tune_set_fail_at(struct cli *cli, const struct problem_settings *prob
   return problem->file ? cli_place(cli, problem->file, problem->line) : status;
 }
 
-/* Keeps a problem; a problem that is named twice is tuned once. */
+/* Keeps the kernel of a problem, or closes it if the problem was named before. Adds the weight. */
 static void tune_set_keep(struct tuning *tuning, cugen_kernel *kernel,
                           const struct problem_settings *problem) {
   const size_t at = tune_set_find_problem(tuning, kernel);
@@ -129,8 +129,8 @@ static int tune_set_on_progress(const cugen_progress *state, void *context) {
 
 /* ---- What is refused ------------------------------------------------------------------------ */
 
-/* Fails if no variant serves the problem: no variant is valid, or an argument cannot have such a
-   size. The space is closed again, because all spaces together may take much memory. */
+/* Fails if no variant serves the problem: no variant is valid, or an argument cannot have its size.
+   Without a filter, cli_filter closes the space: all spaces together may take much memory. */
 static int check_problem(struct tuning *tuning, size_t i) {
   struct cli *cli = tuning->cli;
   cugen_kernel *kernel = tuning->kernels[i];
@@ -165,8 +165,8 @@ static void remove_problem(struct tuning *tuning, size_t i) {
   tuning->cli->kernel = tuning->count ? tuning->kernels[0] : NULL;
 }
 
-/* Leaves out the captured problems from i on that no variant serves. *left: whether any are
-   left. */
+/* Leaves out the captured problems from i on that no variant serves, and sets *left if there are
+   any. Fails if no problem remains. */
 static int leave_out_unserved(struct tuning *tuning, size_t i, bool *left) {
   struct cli *cli = tuning->cli;
   while (i < tuning->count) {
@@ -186,8 +186,8 @@ static int leave_out_unserved(struct tuning *tuning, size_t i, bool *left) {
                         cli->operand, cli->values[OPTION_FROM]);
 }
 
-/* Called when tuning was refused before anything ran. A problem at fault is named with its place,
-   or left out. *again: the others may be tuned. */
+/* Called when tuning was refused before anything ran. Names the problem at fault with its place, or
+   leaves out captured problems at fault and sets *again, so that the others are tuned. */
 static int find_refused(struct tuning *tuning, int refused, bool *again) {
   struct cli *cli = tuning->cli;
   const cugen_error refusal = cli->error;
@@ -264,8 +264,8 @@ int tune_set(struct cli *cli, const struct problem_set *set, cugen_tune_options 
 
 /* ---- Without a run -------------------------------------------------------------------------- */
 
-/* Learns from predictions, for a model on which nothing was measured. Without predictions the error
-   `why` stands. */
+/* Learns from predictions, for a described GPU without measurements. If that fails, the error is
+   `why`. */
 static int learn_predicted(struct tuning *tuning, size_t most, bool remembered,
                            const cugen_error *why) {
   struct cli *cli = tuning->cli;

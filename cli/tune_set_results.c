@@ -17,13 +17,13 @@
 
 /* ---- The best of each ----------------------------------------------------------------------- */
 
-/* Gets the record that a plan would take for the problem, because the order of records says nothing
-   within a tie. Returns false if there is none. */
+/* Gets the record that a plan would take for the problem; within a tie this need not be the first.
+   Else gets the first record. Returns false if there is none or it is not right. */
 static bool results_find_best(const struct tuning *tuning, size_t problem, cugen_record *out) {
   cugen_kernel *kernel = tuning->kernels[problem];
   cugen_choice choice = {.variant = NULL};
   cugen_error ignored;
-  /* Variants with the wanted bits come first. */
+  /* With --bitwise, the first record is taken: variants with the wanted bits come first. */
   bool chosen = !tuning->results[problem].outputs.known &&
                 api_kernel_choose(kernel, -1, &choice, &ignored) == CUGEN_OK &&
                 (choice.how == CUGEN_PLAN_EXACT || choice.predicted);
@@ -40,7 +40,7 @@ static bool results_find_best(const struct tuning *tuning, size_t problem, cugen
 
 /* ---- Text ----------------------------------------------------------------------------------- */
 
-/* Returns the settings that all problems share; the caller frees it; NULL: out of memory. */
+/* Returns the settings that all problems share, to be freed; NULL: out of memory. */
 static char *shared_values(const struct tuning *tuning) {
   const char *first = api_kernel_problem_short(tuning->kernels[0]);
   char *shared = settings_take(first, tuning->count > 1 ? first : "", true);
@@ -74,7 +74,7 @@ void tuning_print_head(struct tuning *tuning) {
   cli_remark_cache(cli);
 }
 
-/* Returns the unit of the rates' column. */
+/* Returns the unit of the rates' column; NULL: no best variant has a rate. */
 static const char *rate_unit(const struct tuning *tuning) {
   for (size_t i = 0; i < tuning->count; i++) {
     cugen_record best;
@@ -90,7 +90,7 @@ static double results_weight_of(const struct tuning *tuning, size_t i) {
   return tuning->weight > 0 ? tuning->weights[i] / tuning->weight : 0;
 }
 
-/* Returns true if no variant was tried because making the data took the time. */
+/* Returns true if no variant was tried, and making the data took more than half of the time. */
 static bool waited(const struct tuning *tuning, size_t i) {
   const cugen_tune_result *result = &tuning->results[i];
   return !result->tried && !result->remembered && tuning->spent[i].data > tuning->spent[i].all / 2;
@@ -163,7 +163,8 @@ static void print_failures(const struct tuning *tuning) {
   }
 }
 
-/* Appends the command that shows the first such failure. */
+/* Appends to the error the command that shows a failure of the first problem without a right
+   variant. */
 static void append_failure(const struct tuning *tuning) {
   struct cli *cli = tuning->cli, one = *cli;
   cugen_record record;
@@ -202,7 +203,7 @@ static void results_remark_bitwise(const struct tuning *tuning) {
          tuning->cli->values[OPTION_BITWISE], tuning->results[i].outputs.seed);
 }
 
-/* Prints how to use a portfolio. A bundle has only kernels for GPUs. */
+/* Prints how to use a portfolio. The cpu device has no bundle: a bundle has only GPU kernels. */
 static void print_next(const struct cli *cli) {
   struct cli meant = *cli;
   if (api_kernel_predicted(cli->kernel)) {
@@ -250,7 +251,7 @@ void tuning_remark_unlearnt(const struct tuning *tuning) {
   const struct cli *cli = tuning->cli;
   const char *reason;
   if (options_given(cli, OPTION_QUIET) && options_given(cli, OPTION_JSON)) return;
-  /* Also with --quiet, because the portfolio was asked for. */
+  /* Printed also with --quiet, because the user asked for a portfolio. */
   for (size_t i = 0; (reason = api_kernel_unlearnt(tuning->kernels[0], i)); i++)
     fprintf(stderr, "cugen: no portfolio of %s\n", reason);
 }

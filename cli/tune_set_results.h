@@ -20,7 +20,7 @@ struct tuning {
     /* Seconds in all, and seconds of making the data and the reference's results. */
     double all, data;
   } * spent;    /* by problem */
-  double heard; /* time of the last progress callback */
+  double heard; /* seconds of tuning at the last progress callback */
   struct progress progress;
   bool begun; /* tuning has begun */
   bool headed;
@@ -30,9 +30,9 @@ struct tuning {
 
 /* Prints once, before anything else, what is tuned on which device. */
 void tuning_print_head(struct tuning *tuning);
-/* Prints a row for each problem, or what was learnt, then failures and counts. */
+/* Prints a row for each problem, or the portfolios learnt, then failures and counts. */
 int tuning_print_results(struct tuning *tuning);
-/* Prints only the portfolios, if nothing was run. */
+/* Prints the portfolios of a command that learnt without tuning. */
 int tuning_print_learnt(struct tuning *tuning);
 /* Appends to the error about problems without a correct variant how to see the reasons. */
 void tuning_append_reasons(const struct tuning *tuning);

@@ -20,7 +20,7 @@ static const char *state_word(const cugen_why_row *row) {
   return row->decides ? "DIFFERS" : "differs";
 }
 
-/* Adds "2000 now, 1003 in the cache". */
+/* Adds a cell such as "2000 now, 1003 in the cache". */
 static void why_add_values(struct table *table, const cugen_why_row *row) {
   if (row->state == CUGEN_WHY_SAME)
     table_cell(table, row->found);
@@ -57,12 +57,12 @@ static int print_match(struct cli *cli, const cugen_why_match *match) {
 /* How the best of a problem's own records compares with the others. */
 struct lead {
   size_t right, tied;         /* tied: within CUGEN_TIE of the least cost */
-  double faster;              /* factor to the first record that is not tied; 0: there is none */
+  double faster;              /* least cost that is not tied / the best's cost; 0: all tie */
   double behind;              /* least cost divided by the best's cost, at most 1 */
   const char *next, *fastest; /* variants; NULL: there is none, or it is the best itself */
 };
 
-/* Returns false if the variant taken is not from a record of this problem. */
+/* Returns false if the variant taken is not the first of this problem's own records. */
 static bool find_lead(const struct cli *cli, const char *taken, struct lead *out) {
   size_t count;
   const cugen_record *best = api_records(cli->kernel, &count), *all = best, *least = best,
@@ -154,7 +154,7 @@ int command_cache_why(struct cli *cli) {
   size_t count;
   int status = cli_open_kernel(cli);
   if (!status) status = cli_use_check_on_cpu(cli);
-  /* For a model, uses predictions if nothing was measured on that GPU elsewhere. */
+  /* For a described GPU without stored records, cli_stored turns to predictions. */
   if (!status && cli_device(cli) == CUGEN_DEVICE_MODEL) status = cli_stored(cli, &all, &count);
   if (!status) status = api_kernel_why(cli->kernel, cli->values[OPTION_VARIANT], &why, &cli->error);
   if (status) return status;

@@ -55,8 +55,8 @@ static void export_to_stream(const void *context, FILE *out) {
   export(exporting);
 }
 
-/* Exports with a progress bar, unless the text goes to the terminal, where the bar would be within
-   it. */
+/* Exports with a progress bar, unless the text goes to the terminal, where the bar would break the
+   text. */
 static int export_to(struct exporting *exporting, bool to_stdout) {
   struct cli *cli = exporting->cli;
   int status = CUGEN_OK;
@@ -79,7 +79,7 @@ static void dump(const void *context, FILE *out) {
   fputc('\n', out);
 }
 
-/* A format that is made of all records at once. */
+/* Returns the file of a format that needs all records at once; NULL: cli->error says why. */
 typedef json_t *(*whole_format)(const struct t4 *t4, struct cli *cli);
 
 static int export_whole(struct exporting *exporting, whole_format format) {
@@ -99,7 +99,7 @@ static int export_whole(struct exporting *exporting, whole_format format) {
   return status;
 }
 
-/* *whole NULL: the format is wisdom. */
+/* Reads --format. *whole becomes NULL if the format is wisdom. */
 static int wisdom_read_format(struct cli *cli, whole_format *whole) {
   static const struct {
     const char *name;

@@ -1,7 +1,7 @@
 /* Breaks lines between words; see wrap.h.
 
-   A continued line is indented: two columns more than the beginning of the line, or to the column
-   where its last table column began, if spaces separate columns ("  time        37.97 ms ...").
+   A continued line is indented: two columns more than the line that it continues, or to where the
+   last table column began, if spaces separate columns ("  time        37.97 ms ...").
    Commands in messages are recognised by their first word: 'cugen ... until the quote ends, or ":
    cugen ..." until the line ends. Commands are for copying, so that a command stays in one line. A
    command that is longer than a line begins a line, and is continued behind backslashes. */
@@ -57,8 +57,8 @@ static size_t piece_length(const char *text, size_t length, struct quotes *in) {
   return piece;
 }
 
-/* Continues a command on the next line. Between double quotes, spaces at its beginning would be
-   part of the text. */
+/* Continues a command on the next line, which is not indented between double quotes, because
+   spaces there would be part of the quoted text. */
 static void continue_command(struct wrap *w, bool quoted, FILE *out) {
   fputs(" \\", out);
   const size_t hang = w->hang;
@@ -92,7 +92,8 @@ static bool begins_command(struct wrap *w) {
   return w->command != 0;
 }
 
-/* Returns true if the word's last character, or the one before a comma, closes the quote. */
+/* Returns true if the command's last character, or the one before a comma or period, closes the
+   quote. */
 static bool ends_command(const struct wrap *w) {
   size_t marks = 0;
   for (size_t i = 0; i < w->length; i++) marks += w->word[i] == '"';

@@ -1,4 +1,4 @@
-/* Breaks lines for people between words, if they are longer than the terminal is wide. */
+/* Breaks lines that are longer than the terminal is wide between words. */
 #ifndef CLI_WRAP_H
 #define CLI_WRAP_H
 
@@ -26,11 +26,11 @@ struct wrap {
   char word[1024];
 };
 
-/* Writes the text whose place is decided to out. */
+/* Writes the text to out, but holds back the last word until it ends. */
 void wrap_add(struct wrap *wrap, const char *text, size_t length, FILE *out);
-/* Writes text that takes no columns, such as a colour. */
+/* Adds text that takes no columns, such as a colour, to the word. */
 void wrap_add_style(struct wrap *wrap, const char *escape, FILE *out);
-/* Writes the rest of the line. */
+/* Writes the word and the spaces that are held back. */
 void wrap_end(struct wrap *wrap, FILE *out);
 
 #endif
