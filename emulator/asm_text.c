@@ -1,7 +1,7 @@
-/* Inline assembly of a kernel is PTX: it becomes a call with its text and operands
-   (shim/inline_ptx.h). A literal text is also parsed here. If an instruction in it is not
-   supported, the statement becomes a call of a function with the attribute error, which the
-   compiler refuses unless it drops the call. */
+/* Translates inline assembly, which is PTX, into a call with the statement's text and operands
+   (shim/inline_ptx.h). A literal text is also parsed here. If the text has an instruction that is
+   not supported, the statement becomes a call of a function with the attribute error; the compiler
+   then reports an error, unless the call is dead code. */
 #include "asm_text.h"
 
 #include <ctype.h>
@@ -23,7 +23,7 @@ static const char *asm_text_skip(const char *at) {
   }
 }
 
-/* The opening parenthesis after `asm` and its qualifiers. */
+/* Returns the opening parenthesis after `asm` and its qualifiers; NULL: there is none. */
 static const char *find_open(const char *at) {
   static const char *const first[] = {"asm", "__asm__", "__asm"}, *const qualifiers[] = {
                                                                       "volatile", "__volatile__",
@@ -55,7 +55,7 @@ static const char *find_close(const char *open) {
   return NULL;
 }
 
-/* The next such separator outside of parentheses and literals; `end`: there is none. */
+/* Returns the next separator outside of brackets and literals; `end`: there is none. */
 static const char *find_separator(const char *at, const char *end, char separator) {
   int depth = 0;
   while (at < end) {
@@ -87,7 +87,7 @@ static const char *asm_text_add_literal(const char *at, const char *end, struct 
   return at + 1;
 }
 
-/* Reads adjacent literals; false: there is something else, which the preprocessor will replace. */
+/* Reads adjacent string literals. Returns false if there is something else, such as a macro. */
 static bool read_literals(const char *at, const char *end, struct text *out) {
   for (at = asm_text_skip(at); at < end; at = asm_text_skip(at)) {
     if (*at != '"') return false;
@@ -96,8 +96,8 @@ static bool read_literals(const char *at, const char *end, struct text *out) {
   return true;
 }
 
-/* Whether the text can be parsed, or is not yet known because it is no literal. *empty: it has no
-   instruction. */
+/* Returns true if the text can be parsed, or is no literal and so not known yet. *empty: the text
+   has no instruction. */
 static bool asm_text_is_known(const char *at, const char *end, char *wrong, bool *empty) {
   struct text text = {0};
   bool known = true;
@@ -121,7 +121,8 @@ void asm_keep_lines(const char *at, const char *end, struct text *out) {
   }
 }
 
-/* Writes `"=r"(x), "+r"(y)`, each as a call of that name; false: another form. */
+/* Writes each operand of a list such as `"=r"(x), "+r"(y)` as a call of `name`. Returns false if
+   the list has another form. */
 static bool add_operands(const char *at, const char *end, const char *name, struct text *out) {
   while (asm_text_skip(at) < end) {
     const char *constraint = asm_text_skip(at), *past = text_skip_opaque(constraint),

@@ -4,10 +4,10 @@
 
 #include "base/text.h"
 
-/* Translates `asm volatile("text" : "=r"(x) : "r"(y) : "memory")`, which begins at `at`: writes
-   the replacement and returns the place behind the statement, on the same line. Returns NULL if
-   there is no such statement, or if it needs no translation. refused: the number of instructions
-   refused so far. */
+/* Translates `asm volatile("text" : "=r"(x) : "r"(y) : "memory")`, which begins at `at`: writes the
+   replacement, with as many line ends, and returns the place behind the closing parenthesis.
+   Returns NULL if no such statement begins there, or if it has no instruction. *refused: the number
+   of statements refused so far. */
 const char *asm_translate(const char *at, unsigned *refused, struct text *out);
 
 /* Copies the ends of lines, with the backslashes that continue a macro. */

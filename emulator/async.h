@@ -1,6 +1,6 @@
 /* Declarations shared by the asynchronous operations of a launch: shared_address.c (addresses),
-   mbarrier.c, barriers.c (of some warps, of a cluster), copies.c (the copy engine) and
-   warpgroup.c (matrix products), and above them async.c. */
+   mbarrier.c, barriers.c (of some warps, of a cluster), copies.c (the copy engine), thread_copies.c
+   (cp.async) and warpgroup.c (matrix products), and above them async.c. */
 #ifndef EMULATOR_ASYNC_H
 #define EMULATOR_ASYNC_H
 
@@ -32,9 +32,8 @@ struct mbarrier {
 
 struct named_barrier {
   unsigned threads, arrived;
-  unsigned last; /* the thread that completed the barrier's last round, in the epoch `completed`; 0:
-                    none */
-  uint32_t completed;
+  unsigned last;      /* the thread that completed the barrier's last round */
+  uint32_t completed; /* the observer's epoch in which it did; 0: no round was completed */
   struct wait_queue queue;
 };
 
@@ -90,8 +89,8 @@ char *async_shared(unsigned place, unsigned rank, size_t bytes);
 /* Like async_shared, without a check, for the observer: static shared memory has the address that
    it has in the running block. */
 void *async_raw(unsigned place, unsigned rank);
-/* Notes that the current thread uses shared memory of the block of that rank, which must not end
-   before. */
+/* Notes that the current thread uses shared memory of the block of that rank; the block must not
+   end before this use. */
 void async_remember_remote(unsigned rank, const void *site);
 /* Called when all blocks have ended: checks that each ended after the other blocks' uses of its
    memory. */
@@ -105,7 +104,7 @@ _Noreturn void async_trap(const void *site, const char *what);
    returns `address`, the return address of the call. */
 const void *async_site(const void *address);
 
-/* Hooks of abi.h, like all functions that follow. */
+/* Hooks of abi.h. The sections below also end with such hooks. */
 unsigned async_address(const void *at);
 void *async_pointer(unsigned address);
 unsigned async_map(unsigned address, unsigned rank);
@@ -119,7 +118,7 @@ struct arrival {
   const void *site;
 };
 void mbarrier_complete(struct async *async, const struct arrival *arrival);
-/* Makes the barriers that the current thread has initialised visible. */
+/* Makes the barriers that the current thread has initialised visible to other threads. */
 void mbarrier_fence(struct async *async);
 
 void mbarrier_init(unsigned address, unsigned arrivals);

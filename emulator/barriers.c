@@ -31,7 +31,7 @@ static void complete_round(struct named_barrier *barrier, unsigned slot) {
   const struct observer *observer = fibers_observer();
   barrier->arrived = 0;
   barrier->last = slot;
-  /* the release has just advanced the counter */
+  /* the caller's release has just advanced the observer's counter */
   if (observer) barrier->completed = observer->ops->now(observer->watch) - 1;
   fibers_wake_all(&barrier->queue);
 }
@@ -92,7 +92,8 @@ void barriers_cluster(int what) {
 }
 
 /* CPU_FENCE_MBARRIER_INIT and CPU_FENCE_PROXY publish the barriers that the thread has initialised;
-   CPU_FENCE_PROXY also publishes its writes. */
+   CPU_FENCE_PROXY also publishes the thread's writes. CPU_FENCE_LAUNCH is griddepcontrol.wait:
+   earlier launches have ended, and only the observer is told. */
 void barriers_fence(int kind) {
   const unsigned slot = fibers_current()->slot;
   if (kind == CPU_FENCE_LAUNCH) {

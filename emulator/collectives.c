@@ -2,8 +2,8 @@
 #include "fault_text.h"
 #include "scheduler.h"
 
-/* Reports to the observer threads that wait at another place than the first, and threads that
-   will never come. */
+/* Reports to the observer each thread that waits at another place than the first waiting thread, or
+   came there through other calls, and how many threads have ended and will never come. */
 static void observe_arrivals(const struct fibers *all, unsigned rank) {
   const struct observer *observer = all->launch->observer;
   const struct block *block = &all->blocks[rank];
@@ -75,7 +75,7 @@ int collective_barrier(int kind, int predicate) {
   return collective_barrier_at(__builtin_return_address(0), kind, predicate);
 }
 
-/* Whether every lane of the set waits at this operation; collects their arguments. */
+/* Returns true if every lane of the set waits at this operation; collects the lanes' arguments. */
 static bool collectives_gather(const struct parked *lanes, unsigned set,
                                const struct parked *operation, void **slots) {
   for (; set; set &= set - 1) {
@@ -95,7 +95,7 @@ static _Noreturn void refuse_mask(const struct fibers *all, unsigned thread) {
 }
 
 /* Performs the warp operation at which the thread waits, if all live lanes of its mask wait at the
-   same operation. Returns whether it did. A mask may name lanes that have ended (CUDA C++
+   same operation. Returns true if it was performed. A mask may name lanes that have ended (CUDA C++
    Programming Guide, warp shuffle functions: all non-exited threads that it names); a shuffle that
    reads such a lane reports a finding itself. */
 bool collective_try_warp(struct fibers *all, unsigned thread) {

@@ -23,11 +23,12 @@
 #include "unjailed.h"
 
 /* -O2: at -O1 a register-blocked matmul compiles in 0.26 s instead of 0.33 s but runs four times
-   longer. Hidden symbols keep a template's __shared__ arrays private to the object. NVRTC
-   reports warnings, but -w would accept an array of variable length; see unit.c and
-   diagnostics.c. */
+   longer. Hidden symbols keep a template's __shared__ arrays private to the object. Warnings are
+   not turned off by -w, because -w would accept an array of variable length (unit.c); diagnostics.c
+   drops them. */
 static const char *const flags[] = {"-std=c++17", "-O2", "-march=native", "-fPIC", "-shared",
-                                    /* the source controls what runs at loading: see object.h */
+                                    /* so that only the source adds code that runs at loading: see
+                                       object.c */
                                     "-nostartfiles", "-fvisibility=hidden",
                                     "-fno-semantic-interposition",
                                     /* the kernel does not use an application's symbols */
@@ -36,8 +37,8 @@ static const char *const flags[] = {"-std=c++17", "-O2", "-march=native", "-fPIC
                                     /* keeps a loop that waits for another thread, because
                                        atomics are plain accesses here */
                                     "-fno-finite-loops", "-fno-exceptions", "-fno-rtti",
-                                    /* Ubuntu's compilers define it, and its headers would then
-                                       define memcpy, as the watch of cugen check does */
+                                    /* Ubuntu's compilers define it; the C library's headers would
+                                       then define memcpy, which shim/watch.h defines */
                                     "-U_FORTIFY_SOURCE"};
 enum { FLAG_COUNT = sizeof flags / sizeof *flags };
 
@@ -55,9 +56,9 @@ static const char *const gcc_flags[] = {"-fno-tree-loop-vectorize", "-fpeel-loop
 enum { GCC_COUNT = sizeof gcc_flags / sizeof *gcc_flags };
 
 /* Options for watched kernels: calls before accesses, which stay whole (no scalar replacement,
-   which would split a float4 into four accesses); barriers are not merged; arrays and gaps stay
-   as the source has them; line tables; and none of the libraries that these calls are usually
-   for. */
+   which would split a float4 into four accesses); barriers are not merged; arrays and gaps stay as
+   the source has them; line tables; and without the sanitizers' libraries, which usually define
+   these calls. */
 static const char *const watched_flags[] = {
     "-fsanitize=thread", "--param=tsan-distinguish-volatile=1", "-fsanitize=bounds",
     "-fno-tree-sra", "-fno-tree-tail-merge", "-fno-crossjumping", "-fno-toplevel-reorder", "-g1",
@@ -69,10 +70,10 @@ static const char *const watched_flags[] = {
     "-fno-tree-loop-distribute-patterns" /* no memset, which would report nothing */};
 enum { WATCHED_COUNT = sizeof watched_flags / sizeof *watched_flags };
 
-/* Options of clang++ for watched kernels; it cannot keep a float4 whole. Common code of two
-   branches is not merged, because it would have neither branch's line. DWARF 4, because binutils
-   (2.40) does not find the caller of code that was inlined in several pieces by the ranges of
-   DWARF 5, and atomic operations are inlined. */
+/* Options of clang++ for watched kernels, which cannot keep a float4 whole. Common code of two
+   branches is not merged, because merged code would have neither branch's line. DWARF 4, because
+   binutils (2.40) does not find the caller of code that was inlined in several pieces by the ranges
+   of DWARF 5, and atomic operations are inlined. */
 static const char *const clang_flags[] = {"-fsanitize=thread",
                                           "-fsanitize=array-bounds",
                                           "-mllvm",
@@ -98,10 +99,10 @@ enum {
   OWN_MOST = CLANG_COUNT > WATCHED_COUNT ? CLANG_COUNT : WATCHED_COUNT
 };
 
-/* The calls before accesses know a multiple of at most 8, and nothing of a vector's parts. For
-   sources with CUDA's vector types the compiler's own checks are added. Other sources go
-   without, because the checks keep the compiler from moving accesses into branches. clang++ goes
-   without too, because the checks lose the lines of barriers. */
+/* The calls before accesses require an alignment of at most 8 bytes, and do not know a vector's
+   parts. So sources with CUDA's vector types get the compiler's own checks of alignment. Other
+   sources do not, because the checks keep the compiler from moving accesses into branches; nor does
+   clang++, where the checks lose the lines of barriers. */
 static const char *const wide_types[] = {"char2", "char4",  "short2", "short4",  "int2",
                                          "int4",  "float2", "float4", "double2", "double4",
                                          "long2", "long4",  NULL};
@@ -164,7 +165,7 @@ static int compile_write_files(const struct compile_request *request, struct job
   text_addf(&job->headers, "%s/" CPU_HEADERS_NAME, folder);
   text_addf(&script, "%s/symbols", folder);
   text_addf(&job->symbols, "--version-script=%s", text_get(&script));
-  /* cuRAND's headers for kernels compile here unchanged. */
+  /* the toolkit's cuRAND headers for kernels compile unchanged */
   if (strstr(request->source, "curand_"))
     text_add(&job->toolkit, text_get(&request->toolkit->include));
   for (size_t i = 0; i < SINK_PASSES; i++)
@@ -179,7 +180,8 @@ static int compile_write_files(const struct compile_request *request, struct job
 
 /* ---- The compiler --------------------------------------------------------------------------- */
 
-/* The compiler's first line, which toolkit_library keeps, so that a compiler is asked once. */
+/* Gets the first line of the compiler's --version. toolkit_library keeps the line, so that a
+   compiler is asked once. */
 static int ask_compiler(const struct toolkit *toolkit, void **table, cugen_error *err) {
   const char *const argv[] = {text_get(&toolkit->compiler), "--version", NULL};
   struct text version = {0}, line = {0};
@@ -200,7 +202,7 @@ static bool is_clang(const struct toolkit *toolkit) {
          strstr(line, "clang");
 }
 
-/* Takes only the language version from the options: the others concern a GPU's speed, and
+/* Takes only the language version from the options: other options concern a GPU's speed, and
    -ffast-math would let the compiler assume that there are no NaNs, with which outputs are
    poisoned. */
 static int take_standard(const struct compile_request *request, struct job *job, cugen_error *err) {
@@ -209,12 +211,13 @@ static int take_standard(const struct compile_request *request, struct job *job,
   return job->standard.failed ? error_memory(err) : CUGEN_OK;
 }
 
-/* Whether the source casts pointers; only then may an address be misaligned for its type. */
+/* Returns true if the source casts pointers; only then may an address be misaligned for its
+   type. */
 static bool has_casts(const char *source) {
   return strstr(source, "*)") || strstr(source, "reinterpret_cast");
 }
 
-/* Whether the compiler has moved a read of memory: "Sinking # VUSE <.MEM_30>". */
+/* Returns true if the compiler has moved a read of memory: "Sinking # VUSE <.MEM_30>". */
 static bool has_moved(const struct job *job) {
   static const char mark[] = "Sinking # VUSE ";
   bool moved = false;
@@ -230,7 +233,7 @@ static bool has_moved(const struct job *job) {
   return moved;
 }
 
-/* Adds the compiler's options, except the input and output. */
+/* Adds the compiler's options, except the input and output. Returns their number. */
 static size_t add_flags(const struct compile_request *request, const struct job *job, bool clang,
                         const char **argv) {
   size_t n = 0;
@@ -245,10 +248,10 @@ static size_t add_flags(const struct compile_request *request, const struct job 
     if (unit_mentions(request->source, wide_types)) argv[n++] = wide_flag;
     for (size_t i = 0; i < SINK_PASSES; i++) argv[n++] = text_get(&job->dumps[i]);
   }
-  /* Quotes of lines could come from any file that a #line of the source names. */
+  /* Messages quote no lines, which could come from any file that a #line of the source names. */
   argv[n++] = clang ? "-fno-caret-diagnostics" : "-fno-diagnostics-show-caret";
   if (clang) argv[n++] = "-Wno-everything";
-  /* of two options the later one counts */
+  /* of two -std the later one counts */
   if (job->standard.length) argv[n++] = text_get(&job->standard);
   argv[n++] = "-I";
   argv[n++] = text_get(&job->folder);
@@ -279,7 +282,8 @@ static int compile_run(const struct compile_request *request, struct job *job,
                          "%s: " COMPILE_LATE "%g s", request->name, request->timeout);
 }
 
-/* Libraries, which follow the source because the default ones are left out. */
+/* Adds the libraries, which follow the source because -nodefaultlibs leaves out the default ones.
+   Returns the number of options. */
 static size_t add_libraries(const struct compile_request *request, bool clang, const char **argv) {
   size_t n = 0;
   if (clang && !request->watched) return 0;
@@ -307,8 +311,8 @@ static int run_whole(const struct compile_request *request, struct job *job, boo
   return compile_run(request, job, argv, jail, code, err);
 }
 
-/* Checks the included files before anything of the log is passed on, and the assembly before it
-   is assembled. */
+/* Compiles where no jail can be made. Checks the included files before anything of the log is
+   passed on, and the assembly before assembling it. */
 static int run_unjailed(const struct compile_request *request, struct job *job, bool clang,
                         const struct tool_places *places, int *code, cugen_error *err) {
   const char *argv[FLAG_COUNT + GCC_COUNT + OWN_MOST + SINK_PASSES + AT_SOURCE_COUNT + 16] = {
@@ -358,8 +362,8 @@ static int fail_without_memory(const struct compile_request *request, cugen_erro
                    request->name);
 }
 
-/* Compiles the control source with the same compiler, options and folder. *works: an object was
-   made, so that the earlier failure was due to the source. */
+/* Compiles the control source with the compiler, options and folder of the failed compile. *works:
+   an object was made, or the time ran out; then the failure was due to the kernel's source. */
 static int run_control(const struct compile_request *request, struct job *job, bool clang, int jail,
                        bool *works, cugen_error *err) {
   const struct compile_request bare = {.toolkit = request->toolkit,
@@ -381,8 +385,9 @@ static int run_control(const struct compile_request *request, struct job *job, b
   return status == CUGEN_ERROR_COMPILE ? CUGEN_OK : status;
 }
 
-/* After a failed compile, compiles the control source. If that fails, too, the failure is not the
-   kernel's: the compiler or linker is broken, the disk is full, or the folder cannot be used. */
+/* After a failed compile, compiles the control source. If that fails, too, returns an error,
+   because the failure is not the kernel's: the compiler or linker is broken, the disk is full, or
+   the folder cannot be used. Returns an error, too, if memory ran out. */
 static int check_surroundings(const struct compile_request *request, struct job *job, bool clang,
                               int jail, int code, long long kills, cugen_error *err) {
   struct text log = job->log;
@@ -407,8 +412,8 @@ static int check_surroundings(const struct compile_request *request, struct job 
   return status ? status : works ? CUGEN_OK : CUGEN_ERROR_IO;
 }
 
-/* Whether the log misses the symbol that code for running destructors at unload needs, which the
-   start files define. */
+/* Returns true if the linker misses __dso_handle, which code for running destructors at unload
+   needs and the start files would define. */
 static bool needs_destructors(const char *log) {
   return strstr(log, "undefined") && strstr(log, "__dso_handle");
 }
@@ -465,8 +470,8 @@ static int compile_take_image(const struct job *job, bool watched, struct compil
   return out->image ? CUGEN_OK : error_memory(err);
 }
 
-/* The text after the comments at the beginning, which name the problem, so that the same code at
-   other sizes has the same key. A comment that a line continuation extends stays. */
+/* Returns the text after the comments at the beginning, which name the problem, so that the same
+   code at other sizes has the same key. A comment that a line continuation extends stays. */
 static const char *behind_head(const char *source) {
   for (;;) {
     const size_t length = strcspn(source, "\n");

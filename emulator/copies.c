@@ -30,7 +30,7 @@ struct list { /* the copies from `first` on are under way */
 
 struct copies {
   struct list loads, stores;
-  unsigned groups[FIBERS_SLOTS]; /* groups that a thread has committed */
+  unsigned groups[FIBERS_SLOTS]; /* by thread: number of groups that it has committed */
 };
 
 int copies_open(struct copies **out, cugen_error *err) {
@@ -65,7 +65,8 @@ static void use_global(const struct copy *copy) {
   OBSERVE(fibers_observer(), launch_used, copy->slot, copy->site);
 }
 
-/* rank: of the block, for an access to shared memory. */
+/* Reports an access of the copy to the observer. rank: of the block whose shared memory is
+   accessed. Returns the epoch of the access; 0: no bytes. */
 static uint32_t touch(const struct copy *copy, const void *at, size_t bytes, unsigned kind,
                       unsigned rank) {
   const struct observed_access access = {.at = at,
@@ -98,8 +99,8 @@ static unsigned swizzled(unsigned place, unsigned swizzle) {
   return place ^ ((place >> 7 & (swizzle / CHUNK - 1)) << 4 & (swizzle ? ~0u : 0u));
 }
 
-/* The beginning of the box's line in global memory; NULL: the line is outside of the tensor in a
-   dimension other than the first. */
+/* Returns the beginning of the tensor's line in which the box's line lies; NULL: that line is
+   outside of the tensor in a dimension other than the first. */
 static char *copies_line_of(const struct copy *copy, unsigned line) {
   const struct cpu_tensor *map = &copy->map;
   char *at = (char *)(uintptr_t)map->base;
@@ -112,11 +113,10 @@ static char *copies_line_of(const struct copy *copy, unsigned line) {
   return at;
 }
 
-/* A piece of 16 bytes of a box, from byte `from` of its line on: the bytes that are within the
-   tensor. */
+/* A piece of 16 bytes of a box's line. */
 struct piece {
-  int64_t at; /* offset in the line of the tensor */
-  int64_t begin, end;
+  int64_t at;         /* offset in the line of the tensor */
+  int64_t begin, end; /* of the bytes that are within the tensor, from the piece's start */
 };
 
 static struct piece copies_piece_at(const struct copy *copy, unsigned from) {

@@ -39,7 +39,7 @@ struct cpu_device {
   struct shared_zone shared; /* dynamic shared memory of a cluster's blocks */
   /* protects `fibers` and `shared`, and the variables of loaded objects such as threadIdx */
   pthread_mutex_t lock;
-  bool embedded;
+  bool embedded; /* in the application's process, without signal handlers */
   const atomic_bool *stop;
   struct watch *watch; /* NULL: the device was opened without a report */
   /* processor seconds for a launch in reverse order; 0: usual order */
@@ -59,7 +59,7 @@ struct loaded {
   void *library;
   bool watched, aligned;       /* aligned: its shared memory may need an alignment above 16 */
   bool cooperative;            /* blocks of a grid may wait for each other */
-  struct observed_image image; /* of a watched image */
+  struct observed_image image; /* where the image was loaded */
   int file;                    /* the file that the library was loaded from */
   const struct compiled *compiled;
   struct cpu_builtins *builtins;
@@ -81,7 +81,7 @@ static int cpu_count_devices(const struct toolkit *toolkit, cugen_error *err) {
 #endif
 }
 
-/* "model name" of /proc/cpuinfo, or "processor". */
+/* Appends "model name" of /proc/cpuinfo, or "processor". */
 static void processor_name(struct text *out) {
   struct text info = {0};
   cugen_error ignored;
@@ -235,7 +235,7 @@ static int refuse_stream(cugen_error *err) {
                    "the cpu device has no streams: pass NULL; work has ended on return");
 }
 
-/* Either side may be a symbol of a running kernel. */
+/* Takes the lock because either side may be a symbol of a running kernel. */
 static int cpu_copy(struct device *device, void *to, const void *from, size_t bytes,
                     void *const *stream, cugen_error *err) {
   struct cpu_device *d = (struct cpu_device *)device;
@@ -271,8 +271,8 @@ static int cpu_fill(struct device *device, void *to, unsigned char byte, size_t 
   return CUGEN_OK;
 }
 
-/* The size of all caches, as far as one thread can fill them: many threads share a server's last
-   level. */
+/* Returns the size of the caches of level 2 and 3, at most MOST_CACHES, which is also for an
+   unknown size: one thread cannot fill a server's last level, which many threads share. */
 static size_t cpu_cache_bytes(const struct device *device) {
   (void)device;
   const long levels[] = {sysconf(_SC_LEVEL2_CACHE_SIZE), sysconf(_SC_LEVEL3_CACHE_SIZE)};
@@ -292,7 +292,7 @@ static int cpu_flush(struct device *device, const struct memory *memory, cugen_e
 
 /* ---- Textures ------------------------------------------------------------------------------- */
 
-/* The texture and its array are in one allocation. */
+/* The texture and the copy of its data, for ACCESS_ARRAY, are in one allocation. */
 static int cpu_texture_make(struct device *device, const struct kernel_argument *argument,
                             void *buffer, struct texture *out, cugen_error *err) {
   (void)device;
@@ -419,8 +419,8 @@ static void cpu_unload(struct device *device, struct loaded *loaded) {
   free(loaded);
 }
 
-/* Notes where the image was loaded. A watched image has the variable cugen_watch, which is set to
-   the table of its hooks. */
+/* Notes where the image was loaded. Sets the variable cugen_watch, which only a watched image has,
+   to the table of hooks. */
 static int watch_image(const struct cpu_device *d, struct loaded *loaded, cugen_error *err) {
   const struct cpu_watch **hooks = dlsym(loaded->library, "cugen_watch");
   struct link_map *map = NULL;
@@ -625,7 +625,7 @@ static int cpu_launch(struct device *device, struct entry *entry,
       .overlap = launch->overlap,
       .reversed = d->reversed > 0};
   begin_running(d);
-  if (fibers.observer) /* the observer knows more about accesses out of bounds */
+  if (fibers.observer) /* it reports accesses out of bounds itself, without shared_zone_check */
     return run_within(d, &fibers, ITIMER_REAL, watch_limit(d->watch), err);
   status = d->reversed > 0 ? run_within(d, &fibers, ITIMER_VIRTUAL, d->reversed, err)
                            : fibers_run(d->fibers, &fibers, err);

@@ -8,9 +8,9 @@
 #include "runtime/compile/advice.h"
 #include "runtime/compile/toolkit.h"
 
-/* The assembler quotes the text that it refuses, which may be lines of any file that an
-   `.include` in an asm names. Keeps only what the source itself contains: the instruction's
-   name. */
+/* The assembler quotes the text that it refuses, which may be lines of any file that an `.include`
+   in an asm names. Returns the length of the line up to the quote, or with the instruction's name
+   if the source itself contains the name. */
 static size_t without_quote(const char *source, const char *line, size_t length) {
   static const char mark[] = ": Error: ";
   const char *at = memmem(line, length, mark, sizeof mark - 1), *end = line + length;
@@ -36,8 +36,8 @@ static void diagnostics_add_line(struct text *out, const char *line, size_t leng
   text_add_char(out, '\n');
 }
 
-/* Whether the line gives the place of the next diagnostic, such as "In file included from
-   a.h:3,"; *from becomes the last place. */
+/* Returns true if the line gives the context of the next diagnostic, such as "In file included from
+   a.h:3,"; if the line names a place, *from becomes that place. */
 static bool is_context(const char *line, size_t length, struct text *from) {
   static const char *const words[] = {": In function ", ": In member function ",
                                       ": At global scope:"};
@@ -111,8 +111,8 @@ static const char *const type_names[][2] = {{"cugen_float16<cugen_binary16>::Sel
                                             {"cugen_float8<3, 7, 126>", "__nv_fp8_e4m3"},
                                             {"cugen_float8<2, 15, 123>", "__nv_fp8_e5m2"}};
 
-/* CUDA's name for the type at `at`, with its length; NULL: not in the table. A following " {aka
-   'cugen_...'}" is dropped. */
+/* Returns CUDA's name for the type at `at`, or "" for " {aka 'cugen_...'}"; *length becomes the
+   length of the replaced text. NULL: there is neither. */
 static const char *diagnostics_type_name(const char *at, size_t *length) {
   const bool gcc = strncmp(at, " {aka '", 7) == 0, clang = strncmp(at, " (aka '", 7) == 0;
   const char *end = gcc ? strstr(at, "'}") : clang ? strstr(at, "')") : NULL;
@@ -172,14 +172,14 @@ static void drop_warnings(const char *log, struct text *out) {
   text_free(&context);
 }
 
-/* gcc and clang name the construct, the assembler the instruction. */
+/* Messages about assembly: gcc and clang name `asm`, the assembler quotes an instruction. */
 static cugen_cause diagnostics_cause_of(const char *diagnostics) {
   const bool assembly = strstr(diagnostics, "asm") || strstr(diagnostics, "no such instruction") ||
                         strstr(diagnostics, "has no form on the cpu device");
   return assembly ? CUGEN_CAUSE_ASSEMBLY : CUGEN_CAUSE_NONE;
 }
 
-/* Appends the first lines, each with advice. */
+/* Appends the log's first MOST_LINES diagnostics, each with advice. */
 static void diagnostics_add_lines(const char *log, const char *folder, struct advice *advice,
                                   struct text *text) {
   enum { MOST_LINES = 6 };

@@ -14,7 +14,7 @@ struct elf_file {
 };
 
 struct elf_file elf_open(const void *image, size_t length);
-/* The bytes at an offset; NULL: they are not all in the image. */
+/* Returns the bytes at an offset; NULL: they are not all in the image. */
 const void *elf_part(const struct elf_file *elf, uint64_t offset, uint64_t length);
 /* Return false if there is no i-th section or segment. */
 bool elf_section(const struct elf_file *elf, size_t i, Elf64_Shdr *out);

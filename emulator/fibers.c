@@ -7,22 +7,20 @@
 
    The order of threads is deterministic, so that every run of a kernel is the same. The next to run
    is the lowest thread that can continue, else the lowest that has not begun, else the lanes that
-   wait to converge, else a copy in flight arrives, else the next block begins. The blocks of a
-   cluster run together; their static shared memory is exchanged when control goes from one block to
-   another.
+   wait to converge, else a copy in flight arrives, else threads that have yielded continue, else
+   the next block begins. The blocks of a cluster run together; their static shared memory is
+   exchanged when control goes from one block to another.
 
-   Invariants, for a running block or cluster:
-   - A thread that has not ended is in one of these states: not begun (its slot is not below
-   `unstarted`), current, ready (its warp's `ready`), or parked: at a warp operation (its warp's
-   `waiting`), where lanes converge (its warp's `converging`), in a wait queue (its `describe`), or
-   else at its block's barrier.
-   - A thread that waits keeps its fiber, and one that has ended leaves it to the next, so there are
-   never more fibers than slots.
-   - Control moves only where a thread waits or ends, and code between is atomic. Whether a GPU
-   would have to wait there is checked by the detector, not by this order.
-   - If no thread is ready, none is left to begin and no copy is in flight, but threads are alive,
-   there is a deadlock, and each thread can say what it waits for (positions.c).
-   - threadIdx and the other built-in variables belong to the loaded object (abi.h,
+   Invariants, for a running block or cluster: - A thread that has not ended is in one of these
+   states: not begun (its slot is not below `unstarted`), current, ready (its warp's `ready`), or
+   parked: at a warp operation (its warp's `waiting`), where lanes converge (its warp's
+   `converging`), after yielding (its warp's `yielded`), in a wait queue (its `describe`), or else
+   at its block's barrier. - A thread that waits keeps its fiber, and one that has ended leaves it
+   to the next, so there are never more fibers than slots. - Control moves only where a thread waits
+   or ends, and code between is atomic. Whether a GPU would have to wait there is checked by the
+   detector, not by this order. - If no thread is ready, none is left to begin and no copy is in
+   flight, but threads are alive, there is a deadlock, and each thread can say what it waits for
+   (positions.c). - threadIdx and the other built-in variables belong to the loaded object (abi.h,
    cpu_builtins), and have the current thread's values. */
 #include "fibers.h"
 
@@ -37,7 +35,8 @@
 
 /* ---- Threads, blocks, the grid -------------------------------------------------------------- */
 
-/* An ended thread counts as arrived wherever others wait for it. */
+/* An ended thread counts as arrived at the barriers of its block and cluster, and is left out of
+   warp operations. */
 static void thread_ended(struct fibers *all) {
   struct warp *warp = &all->warps[all->current.slot / FIBERS_LANES];
   struct block *block = &all->blocks[all->current.rank];
@@ -223,7 +222,7 @@ static int fibers_check_cluster(const struct fiber_launch *launch, const struct 
                          cluster->z);
 }
 
-/* After a launch was given up: resets every stack. */
+/* Resets every stack after a launch was given up, and returns the fault as an error. */
 static int clear_up(struct fibers *all, cugen_error *err) {
   all->idle_count = 0;
   for (unsigned i = 0; i < all->usable; ++i) {
@@ -281,7 +280,8 @@ static void run_grid(struct fibers *all, const struct fiber_launch *launch) {
   fibers_running = NULL;
 }
 
-/* In all blocks of a cluster static shared memory begins with the present content. */
+/* Makes room for the static shared memory of the cluster's blocks, which begins with zeros or what
+   an earlier launch has left. */
 static int prepare_cluster(struct fibers *all, const struct fiber_launch *launch,
                            cugen_error *err) {
   const size_t bytes = all->current.blocks * launch->static_bytes;

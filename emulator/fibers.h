@@ -37,7 +37,7 @@ struct fiber_launch {
   void **parameters;
   struct cpu_builtins *builtins; /* a variable of the loaded object */
   struct cpu_dim3 grid, block;
-  struct cpu_dim3 cluster; /* blocks of a cluster; all zero: one block */
+  struct cpu_dim3 cluster; /* blocks of a cluster; 0 counts as 1 */
   /* dynamic_room bytes for each block of a cluster; the next cluster reuses them. */
   void *dynamic_shared;
   /* For clusters: the static shared memory that each block has its own copy of. */
@@ -57,8 +57,8 @@ struct fiber_launch {
   bool reversed; /* blocks run from the last one to the first */
 };
 
-/* Runs a launch. A trap or a deadlock calls the handler of fibers_on_fault. Without a handler it
-   ends the launch: CUGEN_ERROR_DEVICE with the fault; the kernel's writes stay. */
+/* Runs a launch. A trap or a deadlock calls the handler of fibers_on_fault. Without a handler, the
+   launch ends with CUGEN_ERROR_DEVICE and the fault's text; the kernel's writes stay. */
 int fibers_run(struct fibers *fibers, const struct fiber_launch *launch, cugen_error *err);
 
 /* The hooks that a loaded object is given. */

@@ -140,7 +140,7 @@ static void on_fault(cugen_cause cause, const char *text) {
   die(&line);
 }
 
-/* The buffer nearest to the address, if the address is within the zones around it. */
+/* Returns the buffer nearest to the address; NULL: the address is in no zone around a buffer. */
 static const struct span *nearest(const char *address, size_t *distance) {
   const struct span *found = NULL;
   *distance = zone(false) + page_size();
@@ -155,7 +155,7 @@ static const struct span *nearest(const char *address, size_t *distance) {
   return found;
 }
 
-/* Returns false if it cannot be told. */
+/* Returns true if the fault was a write; false: a read, or it cannot be told. */
 static bool is_write(const void *context) {
 #if defined(__x86_64__)
   enum { WRITE_BIT = 2 }; /* page-fault error code, Intel SDM vol. 3, 4.7 */
@@ -188,7 +188,7 @@ static const void *program_counter(const void *context) {
 #endif
 }
 
-/* The instruction's address in the form of a return address. */
+/* Returns the instruction's address in the form of a return address. */
 static const void *site(const void *context) {
   return (const char *)program_counter(context) + 1;
 }
@@ -220,7 +220,7 @@ static bool wants_place(const uint8_t *at) {
 }
 #endif
 
-/* Whether the processor refused the address for its alignment, not for its protection. x86
+/* Returns true if the processor refused the address for its alignment, not for its protection. x86
    reports a non-canonical address in the same way, so the instruction is examined. */
 static bool is_misaligned(const siginfo_t *info, const void *context) {
   if (info->si_signo == SIGBUS) return info->si_code == BUS_ADRALN;
@@ -232,7 +232,7 @@ static bool is_misaligned(const siginfo_t *info, const void *context) {
 #endif
 }
 
-/* "write at byte 4 past the end of a buffer of 64 bytes" */
+/* Writes "write at byte 4 past the end of a buffer of 64 bytes". */
 static void describe_beside(struct line *line, const void *context, size_t distance, bool before,
                             const char *what, size_t bytes) {
   line->fault.cause = CUGEN_CAUSE_BOUNDS;

@@ -185,7 +185,7 @@ static inline double iptx_real(uint64_t bits, enum iptx_type type) {
 
 uint64_t iptx_read(const struct iptx_run *run, const struct iptx_term *term, enum iptx_type type);
 void iptx_write(struct iptx_run *run, const struct iptx_term *term, uint64_t bits);
-/* The value of an argument's first term; a source may be a number. */
+/* Returns the value of an argument's first term, which may be a number. */
 static inline uint64_t iptx_get(const struct iptx_run *run, const struct iptx_instruction *i,
                                 unsigned argument, enum iptx_type type) {
   return iptx_read(run, &i->arguments[argument].terms[0], type);
@@ -197,7 +197,7 @@ static inline void iptx_put(struct iptx_run *run, const struct iptx_instruction 
 static inline void *iptx_variable(const struct cpu_ptx_operand *output) {
   return (void *)(uintptr_t)output->bits;
 }
-/* The bits of a term; quick for an operand of 4 bytes, of which mma has many. */
+/* Returns the bits of a term; quick for an operand of 4 bytes, of which mma has many. */
 static inline uint64_t iptx_bits_of(const struct iptx_run *run, const struct iptx_term *term) {
   uint32_t word;
   if (term->kind != IPTX_OPERAND || term->index >= run->operand_count ||
@@ -221,7 +221,7 @@ void iptx_call(struct cpu_ptx_place *place, const char *text,
 /* ---- The operations ------------------------------------------------------------------------- */
 
 struct iptx_operation {
-  const char *name; /* up to the first point */
+  const char *name; /* of the instruction, up to the first point */
   /* the word that tells instructions of one name apart; IPTX_W_COUNT: none */
   enum iptx_word word;
   unsigned char least, most; /* number of arguments; least above most: the instruction is refused */
@@ -232,15 +232,16 @@ extern const struct iptx_operation iptx_arithmetic[], iptx_memory[], iptx_collec
     iptx_matrix[], iptx_control[], iptx_warpgroup[];
 
 uint64_t iptx_from_real(double value, enum iptx_type type);
-/* The bits of a number of that type with its sign in all higher bits, if the type has one. */
+/* Returns the bits of a number of that type, with the sign in all higher bits if the type is
+   signed. */
 uint64_t iptx_extended(uint64_t bits, enum iptx_type type);
-/* The result of an atomic operation or a reduction, by the words of the instruction; without a
-   known word the new value. */
+/* Returns the result of an atomic operation or a reduction, by the words of the instruction;
+   without a known word, the new value. */
 uint64_t iptx_combined(const struct iptx_instruction *i, uint64_t old, uint64_t value,
                        enum iptx_type type);
 /* Makes the instruction's place the site of the asynchronous operation that is called next. */
 void iptx_at_site(const struct iptx_run *run);
-/* The argument as an address of shared memory. */
+/* Returns the argument as an address of shared memory. */
 unsigned iptx_shared(const struct iptx_run *run, const struct iptx_instruction *i,
                      unsigned argument);
 void iptx_note(const struct iptx_run *run, const void *at, size_t bytes, unsigned kind);

@@ -57,7 +57,7 @@ static void real(struct iptx_run *run, const struct iptx_instruction *i, real_fu
 
 typedef uint64_t integer_function(uint64_t a, uint64_t b, bool is_signed);
 
-/* A division by zero ends no launch. */
+/* A division by zero gives all ones, and does not end the launch. */
 static uint64_t quotient(uint64_t a, uint64_t b, bool s) {
   if (!b) return ~UINT64_C(0);
   if (s && b == ~UINT64_C(0)) return 0 - a;
@@ -142,7 +142,7 @@ static void do_mul(struct iptx_run *run, const struct iptx_instruction *i) {
     iptx_put(run, i, 0, product(run, i));
 }
 
-/* The type of the summand of a wide product. */
+/* Returns the type of mad's summand, which is twice as wide with .wide. */
 static enum iptx_type sum_type(const struct iptx_instruction *i) {
   const enum iptx_type type = arithmetic_type_of(i);
   if (!iptx_has(i, IPTX_W_WIDE)) return type;
@@ -267,7 +267,8 @@ static void do_clz(struct iptx_run *run, const struct iptx_instruction *i) {
                                     iptx_bits(arithmetic_type_of(i))));
 }
 
-/* The position of the highest bit that differs from the sign; all ones if there is none. */
+/* Finds the position of the highest bit that differs from the sign, or with .shiftamt the distance
+   from the highest bit; all ones if there is none. */
 static void do_bfind(struct iptx_run *run, const struct iptx_instruction *i) {
   const unsigned width = iptx_bits(arithmetic_type_of(i));
   uint64_t value = iptx_get(run, i, 1, arithmetic_type_of(i));

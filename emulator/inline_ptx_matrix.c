@@ -1,8 +1,8 @@
-/* Tensor core operations of inline PTX: ldmatrix, stmatrix, mma.sync; see inline_ptx.h. With g =
-   l / 4 and t = l % 4, lane l has of A the words t + 4 q of the rows g + 8 h as its register 2 q
-   + h (q alone where there are 8 rows), of B the words t + 4 q of the column g, and of the sums
-   the columns 2 t and 2 t + 1 of the rows g + 8 h. A word is as many elements as fit 4 bytes, or
-   a double. PTX ISA, "Matrix Multiply-Accumulate Operation using mma Instruction". */
+/* Tensor core operations of inline PTX: ldmatrix, stmatrix, mma.sync; see inline_ptx.h. With g = l
+   / 4 and t = l % 4, lane l holds: of A, in register 2 q + h (q if A has 8 rows), word t + 4 q of
+   row g + 8 h; of B, in register q, word t + 4 q of column g; of the sums, columns 2 t and 2 t + 1
+   of the rows g + 8 h. A word is as many elements as fit 4 bytes, or a double. PTX ISA, "Matrix
+   Multiply-Accumulate Operation using mma Instruction". */
 #include <stdio.h>
 #include <string.h>
 
@@ -145,7 +145,7 @@ static void give_sums(struct iptx_run *run, const struct shape *s, const struct 
 }
 
 static void mma(struct iptx_run *run, const struct iptx_instruction *i) {
-  struct member own; /* not initialised as a whole: its registers are read below */
+  struct member own; /* not initialised, for speed: the elements in use are set below */
   own.i = i;
   if (i->type_count != 4) iptx_trap(run, "an mma of other than four types");
   const struct shape s = matrix_shape_of(i);
@@ -202,7 +202,7 @@ static void meet_rows(struct iptx_run *run, const struct iptx_instruction *i, un
     if (!rows->of[row]) iptx_trap(run, "ldmatrix or stmatrix without a lane that names a row");
 }
 
-/* The address of half a lane's word of a matrix. */
+/* Returns the address of a half of the lane's word of a matrix. */
 static char *half_at(const struct rows *rows, const struct iptx_instruction *i, unsigned matrix,
                      unsigned half) {
   const unsigned lane = fibers_launch()->builtins->linear % LANES;

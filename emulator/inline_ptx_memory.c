@@ -19,7 +19,7 @@ unsigned iptx_shared(const struct iptx_run *run, const struct iptx_instruction *
   return (unsigned)base_of(run, i, argument);
 }
 
-/* The memory that an address argument points to. */
+/* Returns the memory that an address argument points to. */
 static void *memory_address(const struct iptx_run *run, const struct iptx_instruction *i,
                             unsigned argument) {
   const uint64_t at = base_of(run, i, argument);
@@ -264,7 +264,7 @@ static void mbarrier_more(struct iptx_run *run, const struct iptx_instruction *i
   mbarrier_expect(at, (unsigned)iptx_get(run, i, 1, IPTX_U32));
 }
 
-/* try_wait is treated as a wait, so it always succeeds. */
+/* try_wait and test_wait are treated as a wait, so they always succeed. */
 static void mbarrier_until(struct iptx_run *run, const struct iptx_instruction *i) {
   const uint64_t state = iptx_get(run, i, 2, IPTX_B64);
   const unsigned at = iptx_shared(run, i, 1);
@@ -273,7 +273,8 @@ static void mbarrier_until(struct iptx_run *run, const struct iptx_instruction *
   iptx_put(run, i, 0, 1);
 }
 
-/* The thread's copies are counted when they have arrived: they are made now, before the arrival. */
+/* Makes the thread's copies now, before the arrival. Without .noinc the phase waits for one arrival
+   more, which this one is, so that nothing is left to count. */
 static void copy_arrive(struct iptx_run *run, const struct iptx_instruction *i) {
   const unsigned at = iptx_shared(run, i, 0);
   memory_finish(run, CPU_COPY_ALL);

@@ -7,7 +7,7 @@
 #include "base/array.h"
 #include "inline_ptx.h"
 
-/* Limits of a text: instructions and labels are few, so each branch searches all of them. */
+/* Limits of a text. Instructions are so few that each branch searches all of them for its label. */
 enum { NAME_MOST = 48, INSTRUCTIONS_MOST = 4096 };
 
 static const char *const types[] = {"",
@@ -22,7 +22,7 @@ static const char *const words[] = {
 #undef ROW
 };
 
-/* Words without an effect here, by their beginnings: hints about caches. */
+/* Words without an effect here, such as hints about caches, by their beginnings. */
 static const char *const hints[] = {"L1",         "L2",          "evict_",
                                     "cache_hint", "no_allocate", "complete_tx",
                                     "bytes",      "bulk_group",  "async_generic"};
@@ -136,7 +136,8 @@ static bool read_special(struct reader *r, const char *name, struct iptx_term *t
   return false;
 }
 
-/* %0 is an operand, %%laneid or %laneid a special register, anything else a declared register. */
+/* Reads a term: %0 is an operand, %%laneid or %laneid a special register, other names are declared
+   registers, and _ is nothing. */
 static void read_term(struct reader *r, struct iptx_term *term) {
   *term = (struct iptx_term){.kind = IPTX_NOTHING};
   parse_skip(r);
@@ -165,7 +166,7 @@ static void read_term(struct reader *r, struct iptx_term *term) {
   }
 }
 
-/* Adds the next operand to a wgmma's long list. */
+/* Counts the next operand of a wgmma's long list. Returns false if it is not the next in number. */
 static bool add_to_list(struct reader *r, struct iptx_argument *argument) {
   struct iptx_term term;
   if (!r->wgmma || argument->count == IPTX_LIST) return false;
@@ -308,9 +309,9 @@ static const struct iptx_operation *find_operation(const struct iptx_instruction
   return NULL;
 }
 
-/* Returns false if a word changes the result and the operation here does not obey it: rounding
-   other than to nearest and saturation outside of conversions (.sat also holds for reals), and the
-   carry. */
+/* Returns false if a word changes the result and the operation here does not obey the word: .cc
+   (the carry); outside of conversions, rounding other than to nearest, .satfinite, and .sat of
+   integers; in conversions, .satfinite to types other than e4m3 and e5m2. */
 static bool obeys_words(const struct iptx_instruction *i, const char *name, size_t length) {
   static const enum iptx_word rounding[] = {IPTX_W_RZ, IPTX_W_RM, IPTX_W_RP, IPTX_W_SATFINITE};
   const char kind = i->type_count ? iptx_kind(i->types[0]) : 0;
@@ -365,7 +366,6 @@ static void parse_read_instruction(struct reader *r, struct iptx_instruction *i)
     i->perform = operation->perform;
 }
 
-/* Reads `.reg .pred p, q;` or `.reg .b32 r<4>;`. */
 static void parse_declare(struct reader *r, const char *name, size_t length) {
   if (find_register(r, name, length) >= 0) return;
   if (r->program->registers == IPTX_REGISTERS || !length || length >= NAME_MOST) {
@@ -386,6 +386,7 @@ static void declare_several(struct reader *r, const char *name, size_t length) {
   parse_take(r, '>');
 }
 
+/* Reads `.reg .pred p, q;` or `.reg .b32 r<4>;`. */
 static void read_declaration(struct reader *r) {
   const char *begin = r->at;
   r->at += strlen(".reg");
@@ -409,8 +410,7 @@ static void read_declaration(struct reader *r) {
   parse_take(r, ';');
 }
 
-/* A label becomes an instruction without an effect, so that its place is that of the next
-   instruction. */
+/* Reads a label, which becomes an instruction without an effect. Returns false if there is none. */
 static bool read_definition(struct reader *r) {
   const char *begin = r->at;
   size_t length = 0;
@@ -438,8 +438,7 @@ static void parse_read_statement(struct reader *r) {
   }
 }
 
-/* A branch goes to the definition of its label; if a block was pasted twice, to the next
-   definition. */
+/* Sets the target of each branch: the first definition of its label in the text. */
 static void parse_resolve(struct reader *r) {
   struct iptx_program *p = r->program;
   for (size_t i = 0; i < p->count && !r->failed; i++) {

@@ -9,7 +9,8 @@ static bool goes(const struct iptx_run *run, const struct iptx_instruction *i) {
   return i->guard.kind == IPTX_NOTHING || iptx_read(run, &i->guard, IPTX_PRED);
 }
 
-/* The program for this place in the kernel, kept with the launch's other asynchronous state. */
+/* Returns the parsed text, which *cache keeps for this place in the kernel and iptx_close frees.
+   Ends the launch if the text cannot be parsed. */
 static struct iptx_program *program_of(void **cache, const char *text, const void *site) {
   struct async *async = fibers_async();
   char wrong[160], what[200];

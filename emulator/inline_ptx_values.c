@@ -121,7 +121,7 @@ static uint64_t values_special(unsigned index) {
   case GLOBALTIMER_HI: return nanoseconds() >> 32;
   case DYNAMIC_BYTES: return fibers_launch()->dynamic_bytes;
   case NSMID: return 1;
-  default: return 0; /* the present multiprocessor and grid */
+  default: return 0; /* SMID, GRIDID */
   }
 }
 

@@ -6,7 +6,7 @@
 
 enum { DESCRIPTOR_X = 1, DESCRIPTOR_Y, SCALE, NEGATE_X, NEGATE_Y, ACROSS_X, ACROSS_Y };
 
-/* The enum warpgroup_number of the operands' type; -1: not supported. */
+/* Returns the enum warpgroup_number of the operands' type; -1: not supported. */
 static int warpgroup_number_of(const struct iptx_instruction *i) {
   static const struct {
     enum iptx_type sum, element;
@@ -22,8 +22,9 @@ static int warpgroup_number_of(const struct iptx_instruction *i) {
   return -1;
 }
 
-/* The array of the sums: consecutive operands in the text must be consecutive in memory. They are
-   looked at each time, because calls of one inlined function may have other variables. */
+/* Returns the array of the sums. Traps unless consecutive operands in the text are consecutive in
+   memory, which is checked at each execution, because calls of one inlined function may have other
+   variables. */
 static void *sums_of(const struct iptx_run *run, const struct iptx_instruction *i) {
   const struct iptx_argument *sums = &i->arguments[0];
   const unsigned first = sums->terms[0].index,
@@ -42,7 +43,7 @@ static void *sums_of(const struct iptx_run *run, const struct iptx_instruction *
 }
 
 /* Reads the scale, a predicate or a number, then the signs, 1 or -1, and for elements of 16 bits
-   whether k is the contiguous dimension. */
+   the transpositions, 1 if k is not the contiguous dimension. */
 static int flags_of(const struct iptx_run *run, const struct iptx_instruction *i) {
   int flags = iptx_get(run, i, SCALE,
                        i->arguments[SCALE].terms[0].kind == IPTX_REGISTER ? IPTX_PRED : IPTX_U32)
@@ -51,7 +52,7 @@ static int flags_of(const struct iptx_run *run, const struct iptx_instruction *i
   for (unsigned sign = NEGATE_X; sign <= NEGATE_Y && sign < i->count; sign++)
     if ((int32_t)iptx_get(run, i, sign, IPTX_S32) != 1)
       iptx_trap(run, "a wgmma with a negated operand");
-  const bool registers = i->arguments[DESCRIPTOR_X].count > 1; /* they have no flag for X */
+  const bool registers = i->arguments[DESCRIPTOR_X].count > 1; /* without a transposition of X */
   const unsigned across_y = registers ? ACROSS_X : ACROSS_Y;
   if (!registers && i->count > ACROSS_X && iptx_get(run, i, ACROSS_X, IPTX_U32))
     flags |= WARPGROUP_X_ACROSS;

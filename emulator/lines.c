@@ -1,5 +1,5 @@
 /* Running addr2line; see lines.h. Its input is an object of a stranger's source, whose asm may
-   contain line tables of its own, so it is confined like the compiler. */
+   contain line tables of its own, so addr2line is confined like the compiler. */
 #define _GNU_SOURCE /* memmem */
 #include "lines.h"
 
@@ -169,8 +169,8 @@ static int lines_ask(const struct asked *a, const struct questions *q, struct so
 /* How many bytes before code without a line are searched for one: some instructions. */
 enum { NEAR = 48 };
 
-/* Asks first about the sites alone, then, for those without a line, about code near them or
-   about the places that represent the shim. */
+/* Asks first about the sites alone. Then asks, for a site without a line, about the code in front
+   of it or, for a site in the shim, about `instead`. */
 static int ask_twice(const struct asked *a, const struct line_site *sites, size_t count,
                      struct source_place *out, cugen_error *err) {
   struct questions q = {.all = calloc(count * (NEAR + 1) + 1, sizeof *q.all)};
@@ -197,7 +197,7 @@ static bool any_site(const struct line_site *sites, size_t count) {
   return i < count;
 }
 
-/* Whether the image refers to another file's debug information. */
+/* Returns true if the image refers to another file's debug information. */
 static bool names_file(const void *image, size_t length) {
   static const char section[] = ".gnu_debug";
   return memmem(image, length, section, sizeof section - 1) != NULL;

@@ -10,7 +10,7 @@ static struct mbarrier *mbarrier_find(struct async *async, unsigned rank, unsign
   return NULL;
 }
 
-/* An access to the barrier's word, which a use of the barrier counts as. */
+/* Describes a use of the barrier for the observer: a write to the barrier's word. */
 static struct observed_access word_of(unsigned address, unsigned rank, unsigned slot,
                                       const void *site) {
   return (struct observed_access){.at = async_raw(address, rank),

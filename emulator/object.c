@@ -1,5 +1,5 @@
-/* Reading the dynamic section (System V ABI, "Dynamic Linking"); see object.h. Objects are
-   linked without the compiler's start files, so that anything named by such an entry comes from
+/* Reading the dynamic section (System V ABI, "Dynamic Linking"); see object.h. Objects are linked
+   without the compiler's start files, so that code that an entry of the section names comes from
    the source. */
 #include "object.h"
 
@@ -49,7 +49,7 @@ static bool find_segment(const struct elf_file *elf, uint64_t address, uint64_t 
   return false;
 }
 
-/* The file's content at an address; NULL: there is none. */
+/* Returns the file's content at an address; NULL: the file does not have all these bytes. */
 static const void *content_at(const struct elf_file *elf, uint64_t address, uint64_t bytes,
                               Elf64_Phdr *segment) {
   if (!find_segment(elf, address, bytes, segment)) return NULL;
@@ -95,15 +95,15 @@ static uint64_t object_value_of(const struct loader *l, uint64_t tag) {
   return l->value[tag_at(tag)];
 }
 
-/* The file's content at an address that nothing writes to; NULL: there is none. */
+/* Returns the file's content at an address that nothing writes to; NULL: there is none. */
 static const void *constant_at(const struct loader *l, uint64_t address, uint64_t bytes) {
   Elf64_Phdr segment;
   const void *at = content_at(&l->o->elf, address, bytes, &segment);
   return at && !(segment.p_flags & PF_W) ? at : NULL;
 }
 
-/* Whether the relocation only stores an address or an offset of thread-local storage. R_*_COPY
-   copies memory, and R_*_IRELATIVE runs code. */
+/* Returns true if the relocation only stores an address or an offset of thread-local storage.
+   R_*_COPY copies memory, and R_*_IRELATIVE runs code. */
 static bool is_plain_relocation(unsigned machine, uint64_t type) {
   static const uint16_t x86[] = {R_X86_64_NONE,      R_X86_64_64,       R_X86_64_GLOB_DAT,
                                  R_X86_64_JUMP_SLOT, R_X86_64_RELATIVE, R_X86_64_DTPMOD64,
@@ -155,7 +155,7 @@ static const char *check_relocations(const struct loader *l, uint64_t table, uin
   return NULL;
 }
 
-/* Checks that a needed library is given by its name alone: the system's. */
+/* Checks that a needed library has a name without a path, so that the loader takes the system's. */
 static const char *check_needed(const struct loader *l, uint64_t name) {
   const uint64_t bytes = object_value_of(l, DT_STRSZ);
   const char *strings = constant_at(l, object_value_of(l, DT_STRTAB), bytes);
@@ -196,8 +196,8 @@ static const char *check_tables(const struct loader *l) {
   return wrong;
 }
 
-/* The first thing in the object that the loader would read and no linker makes for a kernel;
-   NULL: none. */
+/* Returns the first thing in the object that the loader would read and no linker makes for a
+   kernel; NULL: none. */
 static const char *find_foreign(const struct object *o) {
   struct loader l = {.o = o};
   Elf64_Phdr segment;
@@ -213,9 +213,8 @@ static const char *find_foreign(const struct object *o) {
   return wrong ? wrong : check_tables(&l);
 }
 
-/* Whether there are STT_GNU_IFUNC symbols, whose address is found by running code, even when
-   dlsym looks for one that no relocation uses: an asm of the source can declare a kernel's entry
-   so. */
+/* Returns true if there are STT_GNU_IFUNC symbols, whose address is found by running code, also
+   when dlsym looks one up: an asm of the source can make a kernel's entry such a symbol. */
 static bool has_choosers(const struct object *o) {
   Elf64_Shdr section;
   for (size_t i = 0; elf_section(&o->elf, i, &section); i++) {
@@ -271,8 +270,7 @@ void object_disarm(const void *image, size_t length, int file) {
   }
 }
 
-/* A RELRO segment has constants that contain addresses: they are written only while the object is
-   loaded. */
+/* A RELRO segment has constants that contain addresses, which only the loader writes. */
 bool object_is_const(const void *image, size_t length, uint64_t address) {
   const struct elf_file elf = elf_open(image, length);
   Elf64_Phdr segment;

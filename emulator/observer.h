@@ -68,40 +68,40 @@ struct observer_ops {
   int (*begin)(struct watch *watch, const struct observed_launch *launch, cugen_error *err);
   void (*end)(struct watch *watch);
   void (*block_begins)(struct watch *watch);
-  /* The number of the next block (or cluster); the number of blocks: there is none. May split
-     the blocks over several processes. */
+  /* Returns the number of the next block (or cluster), the number of blocks if there is none, or
+     OBSERVER_HUNG. May split the blocks over several processes. */
   uint64_t (*next_block)(struct watch *watch);
 
   /* Every live thread of the block with that rank in its cluster, or of the cluster, has reached
      a barrier. */
   void (*barrier)(struct watch *watch, unsigned rank);
   void (*cluster_barrier)(struct watch *watch);
-  /* These lanes of a warp have met; all: they are all lanes that have not ended; orders: the
-     meeting orders memory (__syncwarp). */
+  /* These lanes of a warp have met; all: no other lane of the warp is live; orders: the meeting
+     orders memory (__syncwarp). */
   void (*warp)(struct watch *watch, unsigned warp, unsigned lanes, bool all, bool orders);
 
-  /* Joins of vector clocks: release adds the thread's knowledge to the sync, acquire the sync's
-     knowledge to the thread, and the third a sync's to another sync. */
+  /* Joins of vector clocks: release adds the thread's knowledge to the sync, acquire adds the
+     sync's knowledge to the thread, and pass adds a sync's knowledge to another sync. */
   void (*release)(struct watch *watch, unsigned thread, unsigned sync);
   void (*acquire)(struct watch *watch, unsigned thread, unsigned sync);
   void (*pass)(struct watch *watch, unsigned to_sync, unsigned from_sync);
-  /* Orders the thread after everything that the other did until that epoch. */
+  /* Orders the thread after everything that the thread `other` did until that epoch. */
   void (*follow)(struct watch *watch, unsigned thread, unsigned other, uint32_t epoch);
   uint32_t (*now)(const struct watch *watch);
-  /* Returns whether the thread is ordered after the action of `other` in that epoch. */
+  /* Returns true if the thread is ordered after the action of the thread `other` in that epoch. */
   bool (*knows)(const struct watch *watch, unsigned thread, unsigned other, uint32_t epoch);
 
-  /* Whether two threads reached their places by the same calls; if not, the calls in which they
-     differ. */
+  /* Returns true if two threads reached their places by the same calls; if not, sets the first
+     calls in which they differ. */
   bool (*same_path)(const struct watch *watch, unsigned thread, unsigned other, const void **call,
                     const void **other_call);
   /* Reports an access; returns its epoch. */
   uint32_t (*access)(struct watch *watch, const struct observed_access *access);
-  /* Reports that the thread uses the object that was last written there (an mbarrier), and must
-     be ordered after that write. */
+  /* Reports that the thread uses an object in memory (an mbarrier), and must be ordered after the
+     last write to the object. */
   void (*use)(struct watch *watch, const struct observed_access *access);
-  /* The data that the copy engine began to write in that epoch have arrived, and are counted at
-     the sync. */
+  /* copy_landed: the data that the copy engine began to write in that epoch have arrived;
+     copy_counted: the sync counts them. */
   void (*copy_landed)(struct watch *watch, const void *at, size_t bytes, uint32_t epoch);
   void (*copy_counted)(struct watch *watch, unsigned sync, uint32_t epoch);
   void (*proxy_fence)(struct watch *watch, unsigned thread);
@@ -111,8 +111,8 @@ struct observer_ops {
                             const void *site);
   void (*accumulators_release)(struct watch *watch, unsigned thread, const void *start);
   void (*accumulators_fence)(struct watch *watch, unsigned thread);
-  /* The thread has waited for the launch in front (griddepcontrol.wait). used: a use of global
-     memory on behalf of the thread, which needs no wait. */
+  /* launch_waited: the thread has waited for the launch in front (griddepcontrol.wait).
+     launch_used: a copy uses global memory on behalf of the thread, which must have waited. */
   void (*launch_waited)(struct watch *watch, unsigned thread);
   void (*launch_used)(struct watch *watch, unsigned thread, const void *site);
 
@@ -130,7 +130,7 @@ struct observer_ops {
   /* Ends the launch at its next access, as a hang. Returns false if the launch was to end
      already. */
   bool (*time_is_up)(struct watch *watch);
-  /* The return address if it is in the kernel, else the site of the last access. */
+  /* Returns `site` if it is in the kernel's image, else the site of the last access. */
   const void *(*position)(const struct watch *watch, const void *site);
 };
 

@@ -87,7 +87,7 @@ static bool waits_in_queue(const struct fibers *all, unsigned slot) {
   return fibers_is_live(all, slot) && all->parked[slot].describe;
 }
 
-/* The first thread for which `waits` is true; all->slots: there is none. */
+/* Returns the first thread for which `waits` is true; all->slots: there is none. */
 static unsigned first_waiting(const struct fibers *all,
                               bool (*waits)(const struct fibers *, unsigned)) {
   unsigned slot = 0;

@@ -3,7 +3,7 @@
 
 #include "scheduler.h"
 
-/* Exchanges the static shared memory of two blocks of the cluster. */
+/* Saves the static shared memory of block `from` and loads that of block `to` in its place. */
 static void exchange_statics(struct fibers *all, unsigned from, unsigned to) {
   const struct fiber_launch *launch = all->launch;
   char *old = all->kept + from * launch->static_bytes, *new = all->kept + to * launch->static_bytes;

@@ -39,13 +39,13 @@ struct parked {
   const void *object;
 };
 
-/* Bits are lanes. A live lane that is in none of the other sets is running, waits at the
-   barrier, or has not begun. */
+/* Bits are lanes. A live lane that is in none of the other sets is running, waits at the barrier or
+   in a wait queue, or has not begun. */
 struct warp {
   unsigned live;       /* has not ended */
   unsigned ready;      /* has waited and can continue */
   unsigned waiting;    /* waits at a warp operation */
-  unsigned yielded;    /* can continue, after all others */
+  unsigned yielded;    /* can continue, after all other threads */
   unsigned converging; /* waits for lanes that come to the same place */
 };
 
@@ -75,7 +75,7 @@ struct fibers {
   struct context caller, *active;
   struct context *left; /* the context that control came from */
   struct async *async;
-  uint64_t number; /* number of the running block, or cluster, in the order of the launch */
+  uint64_t number; /* of the running block, or cluster, in the launch; unused with an observer */
   char *kept;      /* static shared memory of the cluster's blocks that are not running */
   size_t kept_bytes;
 
@@ -145,10 +145,10 @@ void fibers_park(struct fibers *all);
 /* Makes the lowest ready thread the current one, and returns its fiber. Precondition: a thread
    is ready. */
 struct fiber *fibers_resume_ready(struct fibers *all);
-/* Takes a stack for a thread. There are as many as threads in the largest block so far. */
+/* Takes a fiber for a thread. There are as many fibers as threads in the largest cluster so far. */
 struct fiber *fibers_take_idle(struct fibers *all);
-/* Called when no thread can run. Only then it is known which lanes have converged; copies in flight
-   arrive one after the other. */
+/* Called when no thread can run, because only then it is known which lanes have converged: lets
+   them continue, or copies in flight arrive until a thread can run, or yielded threads continue. */
 void fibers_await(struct fibers *all);
 void fibers_stop_if_asked(const struct fibers *all);
 /* Control goes to another block of the cluster. */
@@ -178,9 +178,9 @@ static inline void fibers_start_next(struct fibers *all, struct fiber *on) {
 
 /* ---- collectives.c -------------------------------------------------------------------------- */
 
-/* site: where the kernel waits. The functions without it take their caller's address. */
+/* site: where the kernel waits. Functions without this parameter take their return address. */
 int collective_barrier_at(const void *site, int kind, int predicate);
-/* Returns the lanes that arrived, in a watched launch. */
+/* Returns the lanes that arrived in a watched launch, or `mask` in another. */
 unsigned collective_warp_at(const void *site, unsigned mask,
                             void (*combine)(void **slots, unsigned mask), void *mine);
 int collective_barrier(int kind, int predicate);
@@ -189,7 +189,8 @@ unsigned collective_active_mask(void);
 unsigned collective_converged(void);
 /* Called when all live threads of the block have reached its barrier: lets them continue. */
 void collective_release(struct fibers *all, unsigned rank);
-/* Performs the operation at which a thread waits, when all lanes of its mask have come. */
+/* Performs the operation at which a thread waits if all live lanes of its mask have come. Returns
+   false if they have not. */
 bool collective_try_warp(struct fibers *all, unsigned thread);
 
 #endif

@@ -4,8 +4,8 @@
 /* The address of static shared memory is STATIC_BIT and the distance from static_base(). */
 enum { STATIC_BIT = 1 << 23, STATIC_REACH = 1 << 22, BASE_ALIGNMENT = 4096 };
 
-/* An address STATIC_REACH bytes in front of the loaded object's variable cugen_builtins, because
-   its arrays of static shared memory lie on either side of that. */
+/* Returns an address STATIC_REACH bytes in front of the loaded object's variable cugen_builtins,
+   because the object's arrays of static shared memory lie on both sides of that variable. */
 static uintptr_t static_base(void) {
   return (uintptr_t)fibers_launch()->builtins / BASE_ALIGNMENT * BASE_ALIGNMENT - STATIC_REACH;
 }
@@ -71,8 +71,8 @@ const void *async_site(const void *address) {
 
 /* ---- Memory of other blocks of the cluster -------------------------------------------------- */
 
-/* Another block's memory exists until that block ends: async_check_remote checks whether the
-   block was ordered after this use by then. */
+/* Another block's memory exists until that block ends: async_check_remote checks whether the block
+   ended after this use. */
 void async_remember_remote(unsigned rank, const void *site) {
   const struct current *current = fibers_current();
   const struct observer *observer = fibers_observer();
@@ -89,7 +89,7 @@ void *async_pointer(unsigned address) {
   return shared_at(place, rank);
 }
 
-/* Whether the block had a thread that was ordered after the use. */
+/* Returns true if the block had a thread that was ordered after the use. */
 static bool outlives(unsigned rank, const struct remote_use *use) {
   const struct observer *observer = fibers_observer();
   const struct current *current = fibers_current();

@@ -12,7 +12,7 @@
 
 enum { UNWRITTEN = 0xff, SOFT = 1 << 14 };
 
-/* The writable bytes of one block's room. */
+/* Returns one block's memory, with the writable bytes around it as canaries. */
 static struct canaries shared_zone_canaries_of(const struct shared_zone *z, unsigned block) {
   const size_t page = (size_t)sysconf(_SC_PAGESIZE);
   const size_t used = (z->bytes + z->alignment - 1) / z->alignment * z->alignment;

@@ -1,6 +1,6 @@
-/* Dynamic shared memory of the blocks that run together, surrounded by inaccessible memory: an
-   access outside faults. The bytes that alignment leaves up to the nearest page have a known
-   content that is compared after a launch. */
+/* Dynamic shared memory of the blocks that run together, surrounded by inaccessible memory (unless
+   `soft`): an access outside faults. The bytes that alignment leaves up to the nearest page have a
+   known content that is compared after a launch. */
 #ifndef EMULATOR_SHARED_ZONE_H
 #define EMULATOR_SHARED_ZONE_H
 
@@ -27,10 +27,11 @@ struct shared_zone {
   char *start;
 };
 
-/* Lays the memory out; keeps the present layout if nothing has changed. */
+/* Lays the memory out; keeps the present layout if only the number of blocks is less, or nothing
+   has changed. */
 int shared_zone_prepare(struct shared_zone *zone, unsigned blocks, size_t bytes, size_t alignment,
                         cugen_error *err);
-/* CUGEN_CAUSE_BOUNDS when the kernel wrote around the memory. */
+/* Reports with CUGEN_CAUSE_BOUNDS that the kernel wrote around the memory. */
 int shared_zone_check(const struct shared_zone *zone, cugen_error *err);
 void shared_zone_free(struct shared_zone *zone);
 /* For an address outside of the blocks' memory: finds the block in whose room the address lies, and

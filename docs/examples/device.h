@@ -1,7 +1,7 @@
 /* What the examples need of a device: a context, streams and memory of a CUDA GPU, or the host's
-   memory where a kernel runs on the cpu device. An application has this already and calls the
-   CUDA driver (or run-time) directly; here the driver is opened by name, so that the examples
-   build and start where there is none. Any failure ends the program. */
+   memory if a kernel runs on the cpu device. A CUDA application has a context and streams already
+   and calls the driver (or run-time) directly; here the driver is opened by name, so that the
+   examples build and start on machines without a driver. Any failure ends the program. */
 #ifndef EXAMPLES_DEVICE_H
 #define EXAMPLES_DEVICE_H
 
@@ -57,7 +57,7 @@ static inline void device_close(const struct device *d) {
   if (d->gpu) DEVICE_CALL(cuDevicePrimaryCtxRelease_v2, (CUdevice), (d->number));
 }
 
-/* Makes the context current in another thread. */
+/* Makes the context current in the calling thread. */
 static inline void device_enter(const struct device *d) {
   if (d->gpu) DEVICE_CALL(cuCtxSetCurrent, (CUcontext), (d->context));
 }

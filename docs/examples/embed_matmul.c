@@ -1,10 +1,10 @@
 /* An application with a CUDA context and a stream of its own launches cugen's matmul among its own
    work, prints which variant it got and why, and checks the result:
      embed_matmul [M N K]
-   An untuned problem gets the config's first variant; after
-   `cugen tune matmul --set M=... --set N=... --set K=...` it gets the best. The program runs on the
-   first GPU; without one, or with CUGEN_DEVICE=cpu, on the cpu device. cugen's build makes it as
-   build/examples/embed_matmul; by hand: cc embed_matmul.c -lcugen -lm -ldl */
+   An untuned problem gets the best variant of a near problem, or the default variant; after
+   `cugen tune matmul --set M=... --set N=... --set K=...` the problem gets its own best. The program
+   runs on the first GPU; without a GPU, or with CUGEN_DEVICE=cpu, on the cpu device. cugen's build
+   makes build/examples/embed_matmul; by hand: cc embed_matmul.c -lcugen -lm -ldl */
 #include <cugen.h>
 #include <math.h>
 
@@ -32,8 +32,8 @@ static struct matrix make(const struct device *d, size_t count, CUstream stream)
   return m;
 }
 
-/* Returns the largest error of some of C's elements. All of them are small multiples of 1/64,
-   which f32 holds exactly. */
+/* Returns the largest error of some of C's elements. Elements are small multiples of 1/64, which
+   f32 holds exactly. */
 static double largest_error(const struct matrix *a, const struct matrix *b, const struct matrix *c,
                             size_t columns, size_t depth) {
   double worst = 0;
@@ -84,14 +84,15 @@ static cugen_plan *open_plan(cugen_kernel *kernel) {
   return plan;
 }
 
-/* C = A * B on the stream. The sizes are NULL, because they are scalars of the problem. */
+/* Computes C = A * B on the stream. The three sizes are NULL arguments, because the plan's problem
+   has them. */
 static void multiply(const struct device *d, cugen_plan *plan, CUstream stream,
                      struct matrix m[3]) {
   void *arguments[6] = {m[0].device, m[1].device, m[2].device};
   cugen_error error;
   cugen_call *call;
   check(cugen_call_bind(plan, arguments, 6, &call, &error), &error);
-  check(cugen_call_launch(call, stream, &error), &error); /* as often as wanted */
+  check(cugen_call_launch(call, stream, &error), &error); /* could be repeated */
   device_download(d, m[2].host, m[2].device, m[2].count * sizeof(float), stream);
   device_wait(d, stream);
   cugen_call_close(call);

@@ -3,7 +3,7 @@
      threads [THREADS [LAUNCHES]]
    A plan may be used by several threads at once, a call by one at a time. On a GPU launching takes
    no lock; on the cpu device (no GPU, or CUGEN_DEVICE=cpu) the launches of a plan take turns.
-   cugen's build makes the program as build/examples/threads; by hand:
+   cugen's build makes build/examples/threads; by hand:
    cc threads.c -lcugen -lpthread -ldl */
 #include <cugen.h>
 #include <pthread.h>
@@ -27,7 +27,7 @@ static void check(int status, const cugen_error *error) {
   exit(1);
 }
 
-/* Fills with small integers, so that sums are exact. */
+/* Fills a and b with small integers, so that sums are exact. */
 static void fill(struct work *w) {
   for (int i = 0; i < M * K; i++) w->a[i] = (float)((i + w->number) % 7 - 3);
   for (int i = 0; i < K * N; i++) w->b[i] = (float)((i * w->number) % 5 - 2);

@@ -17,9 +17,9 @@
 #include "tune/data/verify.h"
 #include "waivers.h"
 
-/* Where a variant's traffic was counted: on a problem that differs from the check problem not only
-   in sizes, on one that does in sizes alone, or with whole tiles. Counters of a later kind replace
-   those of an earlier one. */
+/* Where a variant's traffic was counted: nowhere, on a problem that differs from the check problem
+   not only in sizes, on a problem that differs in sizes alone, or on one with whole tiles as well.
+   Counters of a later place replace those of an earlier place. */
 enum counted { COUNTED_NOT, COUNTED_ELSEWHERE, COUNTED_SIZE, COUNTED_WHOLE_TILES };
 
 struct variant_state {
@@ -38,7 +38,7 @@ struct check {
   pthread_mutex_t mutex; /* protects the members that follow, and result */
   pthread_cond_t changed;
   size_t next, done;
-  int running;                    /* number of threads */
+  int running;                    /* number of threads that have not ended */
   struct variant_state *variants; /* by number */
   size_t refused_run;             /* the run that result->refusal is about */
   /* the variant that result->fault is about, if the config has no launch for it */
@@ -108,9 +108,9 @@ static bool check_same_finding(const cugen_check_finding *a, const cugen_check_f
   return a->line || variant_same_implementation(a->variant, b->variant);
 }
 
-/* Whether the finding describes the problem better than the known one: races are preferred, then
-   accesses that stand later in the source, then the earlier run in the list, because it is
-   chance which run ended first. */
+/* Returns true if the finding describes the problem better than the known finding: the higher
+   race_rank is preferred, then the access that stands later in the source, then the earlier run in
+   the list, because it is chance which run ended first. */
 static bool describes_better(const cugen_check_finding *f, const cugen_check_finding *known) {
   if (f->kind != known->kind) return race_rank(f) > race_rank(known);
   if (strcmp(f->file, known->file) == 0 && f->line != known->line) return f->line > known->line;
@@ -130,7 +130,7 @@ static void join_findings(const struct check *c, cugen_check_finding *known,
   known->count = count;
 }
 
-/* Takes over the finding's memory. Every finding that is kept has a set of variants. */
+/* Takes over the finding's memory, also on failure. Every kept finding has a set of variants. */
 static int keep_finding(struct check *c, cugen_check_finding *f, size_t variant, cugen_error *err) {
   cugen_check *r = &c->result->check;
   if (!f->message || !f->variant || !f->problem || !f->detail ||
@@ -159,8 +159,8 @@ static int keep_finding(struct check *c, cugen_check_finding *f, size_t variant,
   return CUGEN_OK;
 }
 
-/* Adds a variant that is skipped for the same reason. The first in the list gives the name,
-   because it is chance which run ended first. */
+/* Adds a variant that is skipped for the reason of a known skip. The variant with the least number
+   gives the name, because it is chance which run ended first. */
 static int join_skip(struct check *c, cugen_check_skip *known, const char *what, size_t number,
                      const char *why, cugen_error *err) {
   if (number < known->detail->number) {
@@ -287,7 +287,7 @@ static char *say_beginning(const struct outcome *o, const struct watch_finding *
   return text_take(&text);
 }
 
-/* Takes over the message, and adds whether arguments may be exchanged. */
+/* Takes over the message, and adds what kernel_add_order knows about exchanged arguments. */
 static char *say_order(const struct outcome *o, cugen_outcome outcome, char *message) {
   struct text text = {0};
   if (!message || !o->result->spec->order) return message;
@@ -297,8 +297,8 @@ static char *say_order(const struct outcome *o, cugen_outcome outcome, char *mes
   return text_take(&text);
 }
 
-/* Describes a finding of the run; keep_finding sees whether memory was out. places: SITES of them,
-   or NULL. */
+/* Describes a finding of the run; keep_finding checks whether there was memory. places: SITES
+   places, or NULL. */
 static cugen_check_finding new_finding(const struct outcome *o, cugen_finding_kind kind,
                                        const struct watch_finding *raw,
                                        const struct source_place *places) {
@@ -478,7 +478,7 @@ static int keep_invalid(const struct outcome *o, cugen_error *err) {
   return status || !own ? status : check_add_variant(c, &c->result->faulty, o->run->variant, err);
 }
 
-/* Whether the variant was refused on the check problem, and so for all sizes. */
+/* Returns true if a refused launch of the variant is a finding already. */
 static bool is_known_refused(const struct check *c, size_t variant) {
   for (size_t i = 0; i < c->result->check.finding_count; i++) {
     const cugen_check_finding *f = &c->result->check.findings[i];
@@ -489,8 +489,8 @@ static bool is_known_refused(const struct check *c, size_t variant) {
   return false;
 }
 
-/* A launch that a GPU refuses is a finding on the check problem. On other sizes, which are made up
-   and may not fit blocks and clusters, the variant is skipped. */
+/* A launch that a GPU refuses for all sizes, or on the check problem, is a finding. On other sizes,
+   which are made up and may not fit blocks and clusters, the variant is skipped. */
 static int keep_unlaunchable(const struct outcome *o, cugen_error *err) {
   struct check *c = o->check;
   const struct instrument_result *result = o->result;
@@ -530,7 +530,7 @@ static enum counted counted_where(const struct check *c, const struct check_prob
   return problem->whole ? COUNTED_WHOLE_TILES : COUNTED_SIZE;
 }
 
-/* The best place to count the variant's traffic among all of its runs. */
+/* Returns the best place to count the variant's traffic among the problems of all its runs. */
 static enum counted best_counted(const struct check *c, size_t variant) {
   enum counted best = COUNTED_NOT;
   for (size_t i = 0; i < c->list.run_count && !c->options->wanted.no_traffic; i++) {
@@ -569,8 +569,8 @@ static int note_unwatched(const struct outcome *o, cugen_error *err) {
   return status;
 }
 
-/* Skips a hang in which a thread waits for a block that runs later, because the device cannot
-   run both; it says nothing about the kernel. */
+/* Skips a run that hangs because a thread waits for a block that runs later: the cpu device cannot
+   run both at a time, and the hang says nothing about the kernel. */
 static int keep_spin(const struct outcome *o, const struct source_place *at, cugen_error *err) {
   struct text why = {0};
   text_add(&why, "a thread waits in a loop for what another block writes, and the cpu device runs "
@@ -621,8 +621,8 @@ static int keep_run(struct outcome *o, cugen_error *err) {
 /* ---- Threads -------------------------------------------------------------------------------- */
 
 /* Decides how to carry out a run. Returns false if there is nothing to try: an earlier run has
-   shown that the problem's data cannot be made (*status becomes the status of keeping this
-   finding), or the variant is lost. */
+   shown that the problem's data cannot be made (the variant is then kept as skipped, with *status
+   as result), or the variant is lost. */
 static bool plan_run(struct check *c, const struct check_run *run, struct instrument_request *out,
                      int *status, cugen_error *err) {
   const struct outcome o = {.check = c, .problem = &c->list.problems[run->problem], .run = run};
@@ -671,8 +671,8 @@ static int carry_out(struct check *c, struct instrument *instrument, struct reac
   return status;
 }
 
-/* Takes the next runs: all runs of a variant, so that they share a compile; one run if there are
-   fewer variants than threads. */
+/* Takes the next runs and returns their number: all runs of a variant, so that they share a
+   compile, or one run if there are fewer variants than threads. */
 static size_t check_take(struct check *c, size_t *first) {
   const struct check_list *list = &c->list;
   pthread_mutex_lock(&c->mutex);
@@ -770,8 +770,8 @@ static int keep_left(void *context, const char *what, size_t variants, const cha
   return CUGEN_OK;
 }
 
-/* Fills in what the result says about the list; problems that differ from the check problem in
-   sizes alone come first. */
+/* Fills in what the result says about the list. Of the checked problems, those that differ from the
+   check problem in sizes alone come first. */
 static int tell_list(struct check *c, cugen_error *err) {
   cugen_check *r = &c->result->check;
   r->runs_done = c->done;

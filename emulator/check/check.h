@@ -20,7 +20,7 @@ struct check_detail {
   struct source_place fence;       /* the place of a missing fence */
   /* block, thread, array; all zero for kinds of findings without them */
   struct watch_finding raw;
-  struct check_variants variants; /* variants that show it; the first one is described */
+  struct check_variants variants; /* variants that show the finding or are skipped */
   /* Of a finding: the run that is described, by its place in the list of runs. Of a skip: the
      variant's number; a skipped implementation has a number above those of all variants. */
   size_t number;
@@ -46,7 +46,7 @@ struct check_result {
   struct check_variants refused;
   int refusal;                  /* status of the first refused variant */
   struct check_variants faulty; /* variants that could not be tried */
-  cugen_error fault;            /* the error of the first of these variants */
+  cugen_error fault;            /* the error of one of these variants */
 };
 
 /* target: the config, the check problem and its space; its device provides the facts. The caller

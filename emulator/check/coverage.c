@@ -17,10 +17,11 @@ struct template_lines {
   size_t room;
 };
 
+/* The template lines that a source contains. */
 struct taken {
   uint32_t *lines; /* numbers, rising */
   size_t count;
-  uint64_t files; /* a bit for each file */
+  uint64_t files; /* bit i: the source has lines of file i */
 };
 
 struct coverage {
@@ -74,7 +75,7 @@ static bool coverage_make_room(struct template_lines *file, size_t line) {
   return true;
 }
 
-/* The number of the line, a new one if it has none. 0: no memory. */
+/* Returns the line's number, which is new if the line had none; 0: no memory. */
 static uint32_t coverage_number_of(struct coverage *b, struct template_lines *file, size_t line) {
   if (!coverage_make_room(file, line)) return 0;
   if (file->number[line]) return file->number[line];
@@ -111,7 +112,8 @@ static int coverage_by_number(const void *left, const void *right) {
   return (a > b) - (a < b);
 }
 
-/* A line within a loop of the template occurs several times. */
+/* Sorts the lines and removes repetitions: a line in a loop of the template occurs several
+   times. */
 static void coverage_sort(struct taken *t) {
   size_t kept = 0;
   if (t->count) qsort(t->lines, t->count, sizeof *t->lines, coverage_by_number);
@@ -144,11 +146,12 @@ int coverage_add(struct coverage *b, const char *source, bool *more, cugen_error
 
 enum { TIMES = 2 }; /* the number of sources that are to take each branch */
 
-struct times { /* how often a line was contained, and left out */
+struct times { /* how many chosen sources contain a line, and leave it out */
   uint8_t out, left;
 };
 
-/* The number of the source's branches that were not taken often enough; add: also counts them. */
+/* Returns how many of the source's branches fewer than TIMES chosen sources take. add: counts the
+   source as chosen. */
 static size_t count_new(const struct coverage *b, const struct taken *t, struct times *times,
                         bool add) {
   size_t count = 0, at = 0;
@@ -164,8 +167,8 @@ static size_t count_new(const struct coverage *b, const struct taken *t, struct 
   return count;
 }
 
-/* The source with the most new branches, the first of several. The number of new branches of a
-   source never grows, so `most` is an upper bound. */
+/* Returns the first source with the most new branches; taken_count: none has a new branch. The
+   number of new branches of a source never grows, so `most` is an upper bound. */
 static size_t coverage_best_of(const struct coverage *b, struct times *times, size_t *most) {
   size_t best = b->taken_count, brings = 0;
   for (size_t i = 0; i < b->taken_count; i++) {

@@ -1,6 +1,6 @@
-/* Which branches of templates a source takes: the template's lines that it contains, and the
-   lines that other sources contain and it does not. The lines are known from the #line
-   directives of expansions, so that the template need not be parsed. */
+/* Which branches of templates a source takes. A branch is a line of a template that the source
+   contains, or one that the source leaves out and another source contains. The lines are known from
+   the #line directives of expansions, so that the template need not be parsed. */
 #ifndef EMULATOR_CHECK_COVERAGE_H
 #define EMULATOR_CHECK_COVERAGE_H
 

@@ -12,8 +12,8 @@ struct instrument {
   struct instrument_options options;
   /* The last variant. */
   struct kernel_spec spec;
-  struct compiled compiled, at_source; /* each has no image until it is needed */
-  struct hash compiled_image;          /* hash of its source and kernels */
+  struct compiled compiled, at_source; /* without an image until the image is needed */
+  struct hash compiled_image;          /* hash of the source and kernels of the two images */
   /* Used when two runs were needed: findings of one, traffic of the other. */
   struct watch_report report;
   cugen_error refused; /* status set: the source does not compile */
@@ -85,7 +85,7 @@ static void refuse_launch(struct instrument_result *out, const cugen_error *why)
   instrument_place(out, why);
 }
 
-/* Whether any GPU, or the one that is checked for, refuses the launch. */
+/* Returns true if every GPU, or the GPU that is checked for, refuses the launch. */
 static bool instrument_is_refused(struct instrument *p, const struct compiled *compiled,
                                   struct instrument_result *out) {
   cugen_error why = {0};
@@ -112,8 +112,8 @@ static int image_hash(const struct kernel_spec *spec, struct hash *out, cugen_er
   return status;
 }
 
-/* Whether findings need the image whose accesses stay in place; not if the optimised image has
-   moved none. */
+/* Returns true if findings need the image at_source, whose accesses stay in place; they do not if
+   the optimised image has moved no access. */
 static bool is_apart(const struct instrument *p) {
   return !p->compiled.image || p->compiled.moved;
 }
@@ -137,8 +137,8 @@ static int compile_image(struct instrument *p, bool at_source, cugen_error *err)
   return error_copy(err, &p->refused);
 }
 
-/* Compiles what the last variant has not compiled already. The optimised image is made only
-   where traffic is counted. */
+/* Compiles what the last variant has not compiled already. The optimised image is made only if
+   traffic is counted. */
 static int instrument_compile(struct instrument *p, bool traffic, cugen_error *err) {
   struct hash image;
   int status = image_hash(&p->spec, &image, err);
@@ -154,8 +154,9 @@ static int instrument_compile(struct instrument *p, bool traffic, cugen_error *e
   return compile_image(p, true, err);
 }
 
-/* Counts the traffic in the image whose accesses are placed as by a GPU's compiler; its findings
-   are known already. If blocks are independent, only the counted ones run. */
+/* Counts the traffic in the optimised image, whose accesses are placed as by a GPU's compiler; the
+   findings are known from the run before. If the blocks of a single launch are independent, only
+   the blocks to count run. */
 static int count_traffic(struct instrument *p, struct worker_job *job,
                          struct instrument_result *out, cugen_error *err) {
   struct worker_result result = {0};
@@ -217,7 +218,7 @@ static int check_instrument_run(struct instrument *p, const struct problem *prob
   return apart && wanted->traffic ? count_traffic(p, &job, out, err) : CUGEN_OK;
 }
 
-/* The message does not name the variant, so that equal reasons are equal texts. */
+/* The error message does not name the variant, so that equal reasons are equal texts. */
 static int instrument_expand(struct instrument *p, const struct problem *problem,
                              const struct variant *variant, cugen_error *err) {
   kernel_spec_free(&p->spec);
@@ -235,7 +236,7 @@ int instrument_run(struct instrument *p, const struct problem *problem,
   *out = (struct instrument_result){
       .variant = text_get(&p->text), .report = &nothing, .printed = "", .source = ""};
   int status = instrument_expand(p, problem, variant, err);
-  if (status == CUGEN_ERROR_CONFIG) { /* no device can launch it */
+  if (status == CUGEN_ERROR_CONFIG) { /* no device can launch the variant */
     fail_with(out, CUGEN_OUTCOME_LAUNCH, err);
     instrument_place(out, err);
     out->invalid = true;

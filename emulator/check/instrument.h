@@ -33,8 +33,8 @@ struct instrument_result {
   cugen_cause cause; /* the cause of a failure, if it has one */
   /* With outcome LAUNCH: the config has no valid launch for the variant, on any device. */
   bool invalid;
-  /* With outcome LAUNCH: the device that is checked for, or any GPU, refuses the launch; reason and
-     where describe the refusal. */
+  /* With outcome LAUNCH: the device that is checked for, or every GPU, refuses the launch; reason
+     and where describe the refusal. */
   bool refused;
   bool always;               /* the launch is refused for all sizes */
   struct source_place where; /* the place of the refusal; line 0: not known */

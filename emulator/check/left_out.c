@@ -11,7 +11,7 @@
 struct telling {
   const struct tune_target *target;
   const struct check_list *list;
-  /* Of the config's own problem; NULL: it equals the check problem's space, or there is none. */
+  /* The space of the config's own problem; NULL: no such problem was given, or it is impossible. */
   struct space *whole;
   struct text whole_text;
   check_left_keep *keep;
@@ -56,7 +56,7 @@ static int add_reason(const struct telling *t, const char *variant, const char *
   return reason->first && reason->why ? CUGEN_OK : error_memory(t->err);
 }
 
-/* Finds why `home` lacks the variant. */
+/* Counts the variant with the reason for which the space `home` lacks it. */
 static int find_reason(const struct telling *t, const struct space *home, const char *variant,
                        struct reason **reasons, size_t *count) {
   uint64_t ignored;
@@ -149,8 +149,8 @@ static int tell_value(const struct telling *t, size_t i, const struct variant *v
   return status;
 }
 
-/* Reports variants of the config's own problem with values that no run of the i-th
-   implementation has. */
+/* Reports variants of the i-th implementation on the config's own problem, of at most DRAWS drawn,
+   that have a value which no run has. */
 static int tell_values(const struct telling *t, size_t i) {
   enum { DRAWS = 4000 };
   const struct space_implementation *whole = left_out_part_of(t->whole, i);
@@ -172,8 +172,8 @@ static int tell_values(const struct telling *t, size_t i) {
 
 /* ---- Implementations ------------------------------------------------------------------------ */
 
-/* Whether the user's --where or --implementation excludes the implementation, or it is of a library
-   that is not here. */
+/* Returns true if the user's --where excludes variants of the implementation, --implementation does
+   not name it, or it is the kernel of a library that is not here. */
 static bool is_unwanted(const struct telling *t, const struct space_implementation *one) {
   if (one->unlisted) return true;
   const cugen_filter *filter = t->target->filter;
@@ -198,7 +198,7 @@ static void left_out_add_rules(const struct space_implementation *one, struct te
   }
 }
 
-/* Reports an implementation without a run. */
+/* Reports an implementation without a valid variant on its check problem, unless it is unwanted. */
 static int tell_implementation(const struct telling *t, size_t i) {
   const struct check_problem *home = left_out_home_of(t, i);
   const struct space_implementation *here = left_out_part_of(home->space, i);
@@ -221,8 +221,8 @@ static int tell_implementation(const struct telling *t, size_t i) {
 
 /* ---- Sizes ---------------------------------------------------------------------------------- */
 
-/* Appends why the implementation has no variant on the problem: the requirement or the first
-   rule that leaves none. */
+/* Appends why the implementation has no variant on the problem: the requirement that is not met, or
+   the first rule that removes combinations. */
 static void add_refusal(const struct space_implementation *one, struct text *out) {
   if (one->unmet) {
     text_addf(out, "%s:%d: requires \"%s\"", one->unmet->line.path, one->unmet->line.number,
@@ -252,7 +252,8 @@ static void left_out_add_size(const struct telling *t, size_t number, struct tex
   }
 }
 
-/* Whether the i-th implementation has no variant on this size; then sets `why`. */
+/* Returns true if the p-th problem is one of the i-th implementation's sizes on which a requirement
+   or rule leaves the implementation no variant; `why` becomes that requirement or rule. */
 static bool left_out_is_refused(const struct telling *t, size_t i, size_t p, struct text *why) {
   const struct check_problem *problem = &t->list->problems[p];
   text_clear(why);
@@ -262,7 +263,7 @@ static bool left_out_is_refused(const struct telling *t, size_t i, size_t p, str
   return why->length > 0;
 }
 
-/* Reports all sizes that are refused for the same reason as the p-th problem; nothing if an
+/* Reports all sizes that are refused for `reason`, the p-th problem's; reports nothing if an
    earlier problem has this reason. */
 static int tell_refused(const struct telling *t, size_t i, size_t p, const char *reason) {
   enum { FEW = 4 };
@@ -285,8 +286,8 @@ static int tell_refused(const struct telling *t, size_t i, size_t p, const char 
   return status;
 }
 
-/* Whether the implementation has variants on any size of its check problem; an implementation
-   for other values than sizes has none. */
+/* Returns true if the implementation has variants on a size of its family; an implementation for
+   another type or layout has none. */
 static bool takes_a_size(const struct telling *t, size_t i) {
   for (size_t p = 0; p < t->list->problem_count; p++) {
     const struct check_problem *problem = &t->list->problems[p];
@@ -357,7 +358,7 @@ static int open_whole(struct telling *t, const struct problem *whole) {
   if (t->whole_text.failed) return error_memory(t->err);
   int status = space_open_within(t->target->config, whole, &t->target->device->facts,
                                  t->target->filter, t->target->stop, &t->whole, &why);
-  /* on an impossible problem nothing is valid */
+  /* on an impossible problem nothing is valid: t->whole stays NULL */
   return status == CUGEN_ERROR_INTERRUPTED ? error_copy(t->err, &why) : CUGEN_OK;
 }
 

@@ -115,7 +115,8 @@ static void add_sizes_text(const struct tune_target *target, const struct proble
   }
 }
 
-/* The first of the family's sizes on which the variant is valid; NULL: none. */
+/* Returns the first problem of the family, except the check problem, on which the variant is valid;
+   NULL: none. */
 static const struct problem *size_with(const struct check_list *list,
                                        const struct check_family *family, const char *variant) {
   uint64_t there;

@@ -15,7 +15,8 @@ struct check_problem {
   /* The problem has sizes around the tiles of a variant, and differs from its family's first
      problem in sizes alone. */
   bool around;
-  /* NULL, or why its data and reference could not be made; they are not tried again */
+  /* Why the problem's data and reference could not be made, which is not tried again; NULL: no
+     failure. */
   char *no_data;
   int no_data_status;
 };
@@ -23,11 +24,11 @@ struct check_problem {
 /* Implementations that are checked on the same sizes: those of the kernel's check { }, or one
    with a check { } of its own. */
 struct check_family {
-  /* the implementation that has the check { }; NULL: the kernel's */
+  /* the implementation that has the check { }; NULL: the kernel has it */
   const struct config_implementation *owner;
   /* the family's problems, which differ in sizes alone */
   size_t first, count;
-  /* the first problem, which provides the other values */
+  /* copy of the first problem, whose values it borrows */
   struct problem base;
   struct sizes sizes;
 };
@@ -40,12 +41,12 @@ struct check_run {
   size_t variant; /* equal for equal texts; below variant_count */
 };
 
-/* The values of tunables that variants of one implementation had: a bit for each, as far as
-   there is room. */
+/* The values of tunables that variants of one implementation had: bit v of values[t] for value v of
+   tunable t. Further tunables and values are not recorded. */
 struct check_covered {
   uint64_t values[32];
 };
-/* Returns whether the variant has a value that no variant before it had, and notes the values. */
+/* Notes the variant's values. Returns true if no variant before had one of the values. */
 bool check_covers_more(const struct variant *variant, struct check_covered *covered);
 
 struct check_list {
@@ -67,22 +68,23 @@ uint64_t check_list_valid(const struct check_list *list);
 int check_list_print(const struct check_list *list, const struct check_run *run, struct text *out,
                      cugen_error *err);
 
-/* Whether the problem differs from its family's first in sizes alone. */
+/* Returns true if the problem is its family's first, or differs from the first in sizes alone. */
 bool check_list_sized(const struct check_list *list, const struct check_problem *problem);
 bool check_list_has_run(const struct check_list *list, size_t implementation);
-/* Appends `before` and the settings ("-s n=192") of a size in the family on which the variant is
-   valid, if there is one. */
+/* Appends `before` and the settings ("-s n=192") of a problem of the family, except the check
+   problem, on which the variant is valid; appends nothing if there is none. */
 void check_list_suggest(const struct tune_target *target, const struct check_list *list,
                         size_t family, const char *variant, const char *before, struct text *out);
 
-/* For a variant that is not valid on the check problem: appends the sizes on which it is valid,
-   if any, to the message. */
+/* For a variant that is not valid on the check problem: appends to the error the settings of
+   another problem of the first family on which the variant is valid, if there is one. */
 void check_list_explain(const struct tune_target *target, const struct check_list *list,
                         const char *variant, cugen_error *err);
 
 /* ---- For the files that fill the list: selection.c, sample.c, sizes.c ----------------------- */
 
-/* Appends a copy of base to the list; its values may then be changed. NULL: no memory. */
+/* Appends a copy of base to the list and returns the copy, whose values the caller may change until
+   the next call; NULL: no memory. */
 struct problem *check_list_problem(struct check_list *list, size_t family,
                                    const struct problem *base, cugen_error *err);
 int check_list_open(const struct tune_target *target, struct check_problem *problem,
@@ -95,12 +97,12 @@ bool check_list_fixed(const struct check_options *options, const char *name);
 int check_list_run(struct check_list *list, size_t problem, uint64_t index, cugen_error *err);
 /* Whether the variant, whose runs are the last ones of the list, has a run on the problem. */
 bool check_list_ran(const struct check_list *list, size_t problem, uint64_t index);
-/* Adds runs of the variant on its family's first problem, and on the other sizes on which it is
-   valid: on all, or on the `only`-th. */
+/* Adds a run of the variant with that index on the family's first problem, and one on each other
+   size on which the variant is valid (only: 0), or at most one on the `only`-th. */
 int check_list_variant(struct check_list *list, size_t family, uint64_t index, size_t only,
                        cugen_error *err);
-/* The implementation's entry in the space of its family's first problem; *count: the number of
-   entries in that space. */
+/* Returns the implementation's entry in the space of its family's first problem; *count becomes the
+   number of entries in that space. */
 const struct space_implementation *check_list_home(const struct check_list *list,
                                                    size_t implementation, size_t *count);
 

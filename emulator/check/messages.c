@@ -50,7 +50,7 @@ static void add_access(struct text *out, const struct check_detail *f) {
   messages_add_where(out, &f->raw);
 }
 
-/* Appends the other thread, with its block if that is another one. */
+/* Appends what the other thread did, with its block if the two threads are of different blocks. */
 static void add_other(struct text *out, const struct check_detail *f) {
   const struct watch_place *other = &f->raw.other;
   const bool blocks =

@@ -4,10 +4,11 @@
 
 #include "check.h"
 
-/* One sentence without the place; the caller frees it. NULL: no memory. */
+/* Returns the finding's description, one sentence without the place, to be freed. NULL: no
+   memory. */
 char *check_message(cugen_finding_kind kind, const struct check_detail *finding);
-/* Why a source that the host's compiler refused is not checked: names the unsupported
-   instruction, if that is the reason. */
+/* Returns why a source that the host's compiler refused is not checked, to be freed: the
+   unsupported instruction, or else the compiler's error. NULL: no memory. */
 char *check_not_emulated(const char *source, cugen_cause cause, const char *refusal);
 
 #endif

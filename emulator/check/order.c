@@ -1,10 +1,10 @@
 /* Sorting and joining findings, so that those of one mistake stand together: the cause, and then
    its effects; see order.h.
 
-   Threads that meet at wrong barriers, or do not wait, run in another order from there on:
-   races, reads of memory that is not written yet and wrong results follow. They also follow from
-   a wrong address. A race, too, may let a read come too early. Faults and wrong results are
-   effects. Findings of one kind about missing order in one array are one finding. */
+   Threads that meet at wrong barriers, or do not wait, run in another order from there on: races,
+   reads of memory that is not written yet and wrong results follow. A wrong address has these
+   effects, too, and a race may let a read come too early. Faults and wrong results are effects.
+   Findings of one kind about missing order in one array are one finding. */
 #include "order.h"
 
 #include <stdlib.h>
@@ -83,8 +83,8 @@ void findings_sort(cugen_check_finding *findings, size_t count) {
   if (count) qsort(findings, count, sizeof *findings, by_cause);
 }
 
-/* Whether the kind is about missing order. Such findings may share one missing barrier, whereas
-   each line with a wrong address is a mistake of its own. */
+/* Returns true if findings of the kind are about missing order. Several of them may have one cause,
+   a missing barrier, whereas each line with a wrong address is a mistake of its own. */
 static bool is_of_order(cugen_finding_kind kind) {
   return kind == CUGEN_FINDING_UNINITIALISED || kind == CUGEN_FINDING_SAME_VALUE ||
          order_rank_of(kind) == RANK_UNORDERED;

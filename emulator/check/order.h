@@ -4,7 +4,7 @@
 
 #include "check.h"
 
-/* Findings that are likely to cause others come first; then by file and line. */
+/* Sorts findings: kinds that are likely to cause others come first; then by file and line. */
 void findings_sort(cugen_check_finding *findings, size_t count);
 /* Adds the variants of `more` to the set. Both sets have `words` words. */
 void variants_join(struct check_variants *set, const struct check_variants *more, size_t words);
@@ -14,7 +14,7 @@ void variants_join(struct check_variants *set, const struct check_variants *more
 size_t findings_join(cugen_check_finding *findings, size_t count, size_t words);
 void finding_free(cugen_check_finding *finding);
 void check_detail_free(struct check_detail *detail);
-/* Sorts by the order of variants in the list. */
+/* Sorts skips by the number of their first variant. */
 void skips_sort(cugen_check_skip *skips, size_t count);
 
 #endif

@@ -13,7 +13,7 @@ void reached_image_free(struct reached_image *image) {
   *image = (struct reached_image){.sites = NULL};
 }
 
-/* Without addr2line no line is known, and none is counted. */
+/* Finds the lines of the image's accesses. If that fails, as without addr2line, none is counted. */
 static int reached_find_places(struct reached_image *image, const struct compiled *compiled,
                                cugen_error *err) {
   struct line_site *sites = calloc(image->count + 1, sizeof *sites);

@@ -13,7 +13,7 @@ enum {
   DRAWS = 400,
   EACH_ELSEWHERE = 1,
   /* For the sample of branches: the draws of an implementation on its family's first problem, the
-     draws on each other problem, and the number of other problems. */
+     draws on each other problem, and the number of other problems of a family. */
   DRAWS_HERE = 100,
   DRAWS_ELSEWHERE = 16,
   PROBLEMS = 96
@@ -21,8 +21,9 @@ enum {
 
 /* ---- Every value of every tunable ----------------------------------------------------------- */
 
-/* For one implementation: adds the first variant on all sizes, then variants with a new value on
-   the first size, on one other size and on one around their tiles. */
+/* For one implementation: adds the first variant on all sizes and all problems around its tiles,
+   then each variant drawn with a new value on the first size, one other size and one problem around
+   its tiles. */
 static int add_covering(struct check_list *list, const struct tune_target *target, size_t family,
                         const struct space_implementation *implementation, uint64_t *state,
                         struct check_covered *covered, cugen_error *err) {
@@ -37,7 +38,7 @@ static int add_covering(struct check_list *list, const struct tune_target *targe
     const uint64_t index =
         implementation->first + (i == 0 || few ? i : random_next(state) % implementation->valid);
     space_variant(space, index, &variant, values);
-    /* the first variant may have no tunables */
+    /* the first variant is taken even without tunables */
     if (!check_covers_more(&variant, covered) && taken) continue;
     const size_t others = list->families[family].count - 1;
     status = check_list_variant(list, family, index, taken && others ? 1 + taken % others : 0, err);
@@ -72,8 +73,8 @@ static int add_sized(struct check_list *list, size_t implementation, uint64_t st
   return status;
 }
 
-/* On a problem with another type or layout, adds some variants of each implementation of the
-   family. */
+/* On a problem with another type or layout, adds EACH_ELSEWHERE random variants of each
+   implementation of the family. */
 static int add_elsewhere(struct check_list *list, size_t problem, uint64_t *state,
                          cugen_error *err) {
   size_t count;
@@ -157,9 +158,9 @@ static int draw_some(struct branch_sample *s, size_t problem, uint64_t draws, cu
   return status;
 }
 
-/* Returns a value for the i-th parameter of another problem: a random one of the listed values; for
-   a small count, such as a batch, the count, one more or one; for a size that of another problem of
-   the family. */
+/* Returns a random value for the i-th parameter of another problem: one of the listed values; for a
+   count up to 3, such as a batch, the count, one more or one; for 0, mostly 0; for a size, that of
+   a problem of the family. A negative number and other types stay. */
 static struct value other_value(const struct branch_sample *s, const struct check_family *family,
                                 size_t i) {
   const struct config_problem *p = &s->target->config->problems[i];
@@ -199,7 +200,7 @@ static int draw_all(struct branch_sample *s, const struct check_options *options
   return status;
 }
 
-/* Chooses the first variant of each implementation, so that each implementation runs. */
+/* Chooses the first drawn variant of each implementation, so that each of them runs. */
 static void choose_first(const struct branch_sample *s, bool *chosen) {
   for (size_t i = 0; i < s->drawn_count; i++) {
     size_t before = 0;
@@ -208,7 +209,8 @@ static void choose_first(const struct branch_sample *s, bool *chosen) {
   }
 }
 
-/* A variant on a family's first problem also runs on another size, a different one each time. */
+/* Adds runs of the chosen variants. A variant on a family's first problem also runs on one of the
+   family's other sizes, which take turns. */
 static int run_chosen(struct branch_sample *s, const bool *chosen, cugen_error *err) {
   size_t taken = 0;
   int status = CUGEN_OK;
@@ -225,8 +227,8 @@ static int run_chosen(struct branch_sample *s, const bool *chosen, cugen_error *
   return status;
 }
 
-/* Adds the first variant of an implementation without new branches, whose template is that of
-   another one. */
+/* Adds the first variant of each implementation without a run: all its branches were drawn before,
+   from the same template. */
 static int run_unchosen(struct check_list *list, cugen_error *err) {
   size_t count = 1;
   int status = CUGEN_OK;

@@ -27,8 +27,8 @@ static int add_others(const struct tune_target *target, const struct check_optio
   return CUGEN_OK;
 }
 
-/* Adds the family of the owner's check { }, NULL: of the kernel's. A family with the same values
-   is used again. */
+/* Adds the family of the owner's check { }, or of the kernel's if owner is NULL. *out becomes its
+   number, or the number of an earlier family whose first problem is equal. */
 static int add_family(const struct tune_target *target, const struct check_options *options,
                       struct check_list *list, const struct config_implementation *owner,
                       size_t *out, cugen_error *err) {
@@ -51,7 +51,7 @@ static int add_family(const struct tune_target *target, const struct check_optio
   return status ? status : check_sizes_add(target, options, list, number, err);
 }
 
-/* For a named variant only its own family is made. */
+/* Makes the families; for a named variant, only the family of the variant's implementation. */
 static int make_families(const struct tune_target *target, const struct check_options *options,
                          struct check_list *list, cugen_error *err) {
   const struct config *config = target->config;

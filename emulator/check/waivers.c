@@ -9,7 +9,7 @@ static bool waivers_is_blank(char c) {
   return c == ' ' || c == '\t';
 }
 
-/* Whether the text begins with `part`, blanks of both apart. */
+/* Returns true if the text begins with `part`; blanks in both texts are ignored. */
 static bool begins_with(const char *at, const char *end, const char *part) {
   for (; *part; part++) {
     if (waivers_is_blank(*part)) continue;
@@ -25,7 +25,8 @@ static bool waivers_has_part(const char *line, size_t length, const char *part) 
   return false;
 }
 
-/* A loop of the template brings a line several times. */
+/* Returns true if the line contains `part` in one of its expansions, which are several in a loop of
+   the template. */
 static bool is_in_line(const char *source, const struct source_place *here, const char *part) {
   struct source_line place;
   for (const char *at = source_line_first(source, &place); *at; at = source_line_next(at, &place))

@@ -7,7 +7,7 @@
 #include "emulator/lines.h"
 #include "gen/config/config.h"
 
-/* The first of the config's waivers that matches a finding of this kind in that line; NULL:
+/* Returns the first of the config's waivers that matches a finding of this kind in that line; NULL:
    none. source: the compiled source, with #line directives. Blanks are ignored. */
 const struct config_waiver *waiver_of(const struct config *config, cugen_finding_kind kind,
                                       const char *source, const struct source_place *here);

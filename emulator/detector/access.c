@@ -55,8 +55,8 @@ void access_forget(struct watch *w) {
 
 /* ---- The general way ------------------------------------------------------------------------ */
 
-/* If a thread does nothing but poll flags, it waits for another one: all other threads of its
-   block run before it continues. */
+/* A thread that makes PATIENCE atomic or volatile accesses and no plain write polls a flag of
+   another thread: the other threads of its block run before it continues. */
 static void see_progress(struct watch *w, unsigned kind, uintptr_t at) {
   enum { PATIENCE = 4096 };
   const unsigned thread = watch_thread(w);
@@ -133,7 +133,8 @@ static void keep_part(struct watch *w, const struct region_part *part, unsigned 
                                              .unwritten = region->unwritten};
 }
 
-/* Remembers what the place has accessed, if that helps the next access. */
+/* Remembers the memory that the place has accessed, unless blocks or launches run together, or the
+   access was not allowed. */
 static void keep_place(struct watch *w, uintptr_t at, unsigned bytes, unsigned kind,
                        uintptr_t from) {
   struct region_part part;
@@ -274,7 +275,8 @@ static void access_set_hooks(struct cpu_watch *hooks, bool passed_over) {
   }
 }
 
-/* A signal handler may run in between with the same result, because it sets time_is_up first. */
+/* A signal handler that sets time_is_up and calls this function may run between the two lines; the
+   second line then sets its hooks again. */
 void access_choose_hooks(struct watch *w) {
   access_set_hooks(&w->hooks, w->passed_over && !w->time_is_up);
   if (w->time_is_up) access_set_hooks(&w->hooks, false);

@@ -14,7 +14,7 @@ static unsigned needed_multiple(const struct access *a, bool noted) {
   return a->bytes == 16 && !noted ? 8 : a->bytes;
 }
 
-/* Returns false if the address is not watched. */
+/* Adds a finding of the misaligned access. Returns false if the address is not watched. */
 static bool alignment_add_misaligned(const struct access *a, unsigned multiple, const char *type) {
   const struct region *region = regions_find(a->watch, a->at);
   struct watch_finding *f =
@@ -28,7 +28,8 @@ static bool alignment_add_misaligned(const struct access *a, unsigned multiple, 
   return true;
 }
 
-/* Ends the launch like a GPU, also because the host's processor may fault at that access. */
+/* Reports the access and ends the launch like a GPU, also because the host's processor may fault at
+   the access. Does nothing if the address is not watched. */
 void alignment_refuse(const struct access *a, unsigned multiple, const char *type) {
   if (alignment_add_misaligned(a, multiple, type))
     fibers_give_up(CUGEN_CAUSE_TRAP, "misaligned access");

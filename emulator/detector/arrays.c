@@ -15,8 +15,8 @@ static size_t keep_name(const char *name, size_t length, char out[WATCH_NAME]) {
   return length;
 }
 
-/* The last part of a local variable's name: "tile" of _ZZ9transposePfE4tile (Itanium C++ ABI,
-   <local-name>), with or without a discriminator at the end. */
+/* Gets the last part of a local variable's name: "tile" of _ZZ9transposePfE4tile (Itanium C++ ABI,
+   <local-name>), with or without a discriminator at the end. False: the symbol has another form. */
 static bool local_name(const char *symbol, char out[WATCH_NAME]) {
   const char *found = NULL;
   size_t length = 0;
@@ -30,7 +30,8 @@ static bool local_name(const char *symbol, char out[WATCH_NAME]) {
   return found && keep_name(found, length, out);
 }
 
-/* The last part of the name of a variable outside of functions: "s" of s, _ZL1s and _ZN2nsL1sE. */
+/* Gets the last part of the name of a variable outside of functions: "s" of s, _ZL1s and
+   _ZN2nsL1sE. False: the symbol has another form. */
 static bool outer_name(const char *symbol, char out[WATCH_NAME]) {
   const char *at = symbol + 2;
   *out = '\0';
@@ -53,7 +54,7 @@ enum kind {
   KIND_OUTER_GAP, /* before an array outside of functions */
   KIND_END_GAP,   /* after the arrays of a declaration outside of functions */
   KIND_OUTER,     /* a variable outside of functions, which may turn out to be an array */
-  KIND_CONSTANT,  /* marks the variable of its name as a constant */
+  KIND_CONSTANT,  /* "cugen_constant_s": marks the variable s as a constant */
   KIND_OTHER      /* of cugen or the compiler */
 };
 
@@ -81,7 +82,7 @@ static int by_address(const void *a, const void *b) {
   return (x->start > y->start) - (x->start < y->start);
 }
 
-/* Whether the symbol's section is writable: .data or .bss. */
+/* Returns true if the symbol's section is writable data: .data or .bss. */
 static bool is_writable(const struct elf_file *elf, size_t section) {
   Elf64_Shdr home, names;
   if (!elf_section(elf, section, &home) || !elf_section(elf, elf->header.e_shstrndx, &names))
@@ -129,7 +130,7 @@ static bool is_constant(const struct symbol *all, size_t count, const char *name
   return false;
 }
 
-/* The free bytes after an array or a gap, up to the next symbol. */
+/* Returns where the free bytes after an array end: at the next symbol, at most MOST bytes on. */
 static uint64_t free_after(const struct symbol *all, size_t count, size_t i) {
   enum { MOST = 256 };
   uint64_t next = all[i].end + MOST;

@@ -8,7 +8,7 @@
 #include "runtime/watch.h"
 
 struct shared_array {
-  char name[WATCH_NAME]; /* "": a gap before the next array */
+  char name[WATCH_NAME]; /* "": a gap, or free bytes after an array */
   uintptr_t start, end;  /* addresses in memory */
   bool touched;          /* accessed in this launch */
 };

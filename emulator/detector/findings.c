@@ -24,16 +24,17 @@ void finding_place(const struct watch *w, struct watch_place *place, uint64_t si
   place->thread[2] = thread / size->x / size->y;
 }
 
-/* The shared array that the address is in; NULL: it is in a buffer, or not watched. */
+/* Returns the shared array that the address is in; NULL: the address is in none. */
 static const struct shared_array *array_at(const struct watch *w, const struct region *region,
                                            uintptr_t at) {
   const uint8_t number = region->arrays ? w->array_of[(at - region->start) / WATCH_WORD] : 0;
   return number ? &w->arrays[number - 1] : NULL;
 }
 
-/* Adds a finding. Returns NULL if it is known, which w->known then points to, or if there is no
-   room. A place that accesses several arrays, as in a function that is not inlined, has a finding
-   for each. array: NULL if the place accesses only one. */
+/* Adds a finding. Returns NULL if the finding is known, which then counts once more and becomes
+   w->known, if there is no room, or if only traffic is counted. A place that accesses several
+   arrays, as in a function that is not inlined, has a finding for each. array: NULL if the place
+   accesses only one. */
 static struct watch_finding *add_new(struct watch *w, cugen_finding_kind kind, uint64_t site,
                                      uint64_t other_site, unsigned thread, const char *array) {
   struct watch_report *report = w->report;
@@ -89,8 +90,9 @@ void finding_compare(struct watch *w) {
   watch_look(w);
 }
 
-/* Begins to watch the value of a race between two plain writes; writes of more bytes are assumed
-   to change the value. */
+/* For a race between two plain writes, begins to watch whether the second changes the value; a
+   write that does not fit into overwriting.before is assumed to. known: the finding has been
+   counted before. */
 static void begin_overwriting(const struct access *a, const struct last_access *other,
                               struct watch_finding *f, bool known) {
   struct overwriting *o = &a->watch->overwriting;

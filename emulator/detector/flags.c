@@ -30,7 +30,7 @@ static void keep_release(struct watch *w, const struct access *a) {
   last->site = a->site;
 }
 
-/* The last strong write to the word. */
+/* Returns the last strong write to the word; epoch 0: there was none. */
 static const struct last_access *found_at(const struct region *region, const struct cell *cell) {
   const struct last_access *atomic = &shadow_rare(region, cell)->atomic;
   return cell->write.kind & WATCH_STRONG && cell->write.epoch > atomic->epoch ? &cell->write
@@ -50,7 +50,7 @@ void flags_use(const struct access *a, const struct cell *cell) {
   w->hb.epoch++; /* so that the thread's next action is later than this one */
 }
 
-/* The last strong write of the block that acted in that epoch. */
+/* Returns the last strong write of the block that acted in that epoch; NULL: nothing is known. */
 static const struct flag_release *release_of(const struct watch *w, uint32_t epoch) {
   size_t low = 0, high = w->flags.release_count;
   while (high - low > 1) {

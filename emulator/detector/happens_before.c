@@ -26,7 +26,7 @@ void hb_launch(struct happens_before *hb, unsigned blocks, unsigned padded) {
   memset(hb->pairs_used, 0, sizeof hb->pairs_used);
 }
 
-/* Without memory, a finding names an earlier block instead of a later one. */
+/* Notes that a block begins. Without memory, findings name the block before instead. */
 static void keep_begun(struct happens_before *hb, uint64_t block) {
   struct begun *grown = array_reserve(hb->begun, &hb->begun_room, hb->begun_count, sizeof *grown);
   if (!grown) return;
@@ -109,8 +109,8 @@ void hb_copy_counted(struct happens_before *hb, unsigned sync, uint32_t epoch) {
 
 /* ---- Barriers ------------------------------------------------------------------------------- */
 
-/* Joins the knowledge of a block's threads; in a block outside of clusters, only that of the
-   copy engine. */
+/* Joins what a block's threads know into the row of the block; outside of clusters, only what they
+   know of the copy engine. */
 static void join_block(struct happens_before *hb, unsigned rank) {
   const unsigned first = rank * hb->padded;
   const size_t row = block_row(hb, rank), engine = hb->clocks.row_words - 1;

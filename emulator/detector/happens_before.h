@@ -68,15 +68,15 @@ void hb_follow(struct happens_before *hb, unsigned thread, unsigned other, uint3
 void hb_copy_counted(struct happens_before *hb, unsigned sync, uint32_t epoch);
 
 /* Returns the block that acted in that epoch of this launch; *until becomes the epoch in which the
-   next block began. */
+   next block began, UINT32_MAX if none has. NULL: no block has been noted, and *until stays. */
 const struct begun *hb_begun(const struct happens_before *hb, uint32_t epoch, uint32_t *until);
 
 /* Whether a vector clock orders `then` before the thread's present action. The clocks must have
    been made. */
 bool hb_by_clocks(const struct happens_before *hb, const struct event *then, unsigned thread);
 
-/* Whether a barrier of a whole block, a cluster or a warp orders `then` before the thread's
-   present action. */
+/* Returns true if `then` is an action of the same thread, or a barrier of a whole block, a cluster
+   or a warp orders it before the thread's present action. */
 static inline bool hb_by_barriers(const struct happens_before *hb, const struct event *then,
                                   unsigned thread) {
   const unsigned warp = thread / HB_WARP, rank = thread / hb->padded;

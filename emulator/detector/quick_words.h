@@ -1,8 +1,8 @@
 /* The fast path for accesses that cannot be wrong, which are nearly all: the result of
    shadow_memory.c for a plain access of a whole word, in a launch without clusters. An earlier
-   access is settled if it was made by the same thread, or if a barrier of the block lies
-   between. A function returns false without any effect if it cannot decide. This is FastTrack's
-   same-epoch path, extended by barriers. */
+   access is settled if it was made by the same thread, in an earlier launch or, in shared memory,
+   by an earlier block, or if a barrier of the block lies between. A function returns false without
+   any effect if it cannot decide. This is FastTrack's same-epoch path, extended by barriers. */
 #ifndef EMULATOR_DETECTOR_QUICK_WORDS_H
 #define EMULATOR_DETECTOR_QUICK_WORDS_H
 
@@ -57,8 +57,8 @@ static inline void quick_keep_read(struct read_cell *reads, const struct last_ac
   *last = *now;
 }
 
-/* A read of a word; whether it must have been written before depends on the memory, such as a
-   buffer that was filled. */
+/* Checks and records a read of a word. unwritten: the memory has no contents at first, so that the
+   word must have been written before. */
 static inline bool quick_read(const struct watch *w, struct cell *cell, struct read_cell *reads,
                               const struct last_access *now, bool shared, bool unwritten) {
   const struct happens_before *hb = &w->hb;

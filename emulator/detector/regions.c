@@ -11,7 +11,7 @@ enum {
   NULL_PAGE = 4096
 };
 
-/* Whether the access is an atomic operation that is neither a load nor a store. */
+/* Returns true if the access is an atomic operation that is neither a load nor a store. */
 static bool is_modified(const struct access *a) {
   return a->kind & CPU_ATOMIC && !(a->kind & CPU_VOLATILE);
 }
@@ -59,8 +59,8 @@ static const struct shared_array *nearest_array(const struct watch *w, uintptr_t
   return nearest;
 }
 
-/* Finds a variable of the image; a kernel may not touch anything between a variable and the next
-   one. */
+/* Finds the variable of the image that the address is in, or that lies less than 256 bytes in front
+   of the address; NULL: there is none. */
 static struct region *find_variable(struct watch *w, uintptr_t at) {
   size_t low = 0, high = w->variable_count;
   while (low < high) {
@@ -73,7 +73,7 @@ static struct region *find_variable(struct watch *w, uintptr_t at) {
   return low && at < w->variables[low - 1].high ? &w->variables[low - 1] : NULL;
 }
 
-/* Returns false if the address is not after a variable. */
+/* Reports an access behind a variable. Returns false if the address is not behind one. */
 static bool leave_variable(const struct access *a) {
   struct access access = *a;
   access.region = find_variable(a->watch, a->at);
@@ -102,8 +102,8 @@ static void leave_array(const struct access *a) {
   f->bytes = (int64_t)(array->end - array->start);
 }
 
-/* Checks the static shared memory of a block, which only dynamic shared memory may exceed (CUDA
-   C++ Programming Guide, technical specifications per compute capability). Of a source with
+/* Reports a block's static shared memory if it exceeds 48 KiB, which only dynamic shared memory may
+   (CUDA C++ Programming Guide, technical specifications per compute capability). Of a source with
    several kernels only the arrays that this kernel uses count. */
 static void touch_array(const struct access *a, struct shared_array *array) {
   enum { STATIC_LIMIT = 48 << 10 };
@@ -141,8 +141,8 @@ static void access_static(struct access *a) {
   regions_count(a, array->name);
 }
 
-/* The rank of the block whose dynamic shared memory is near the address; half of a block's room
-   lies before its memory. The number of blocks: none. */
+/* Returns the rank of the block whose dynamic shared memory is near the address, or launch.blocks
+   if none is. Half of a block's room lies before its memory. */
 static uintptr_t dynamic_rank(const struct watch *w, uintptr_t at) {
   const size_t room = w->launch.dynamic_room;
   const uintptr_t offset = at - w->launch.dynamic + room / 2;
@@ -182,8 +182,8 @@ static void entangle(struct watch *w) {
   if (w->speculation) speculation_drop(w->speculation);
 }
 
-/* A launch that overlaps with the one in front may touch that launch's memory only after it has
-   waited for its end. */
+/* Reports a use of global memory in a launch that overlaps with the launch in front, unless a
+   griddepcontrol.wait comes before the use. */
 static void need_launch(struct watch *w, unsigned thread, uint64_t site) {
   if (!w->launch.overlap || w->launch_waited[thread]) return;
   if (w->last_waited.epoch && happens_before(&w->hb, &w->last_waited, thread)) return;
@@ -207,8 +207,8 @@ static bool is_inside(uintptr_t at, const void *start, size_t bytes) {
   return at - (uintptr_t)start < bytes;
 }
 
-/* Whether the address is in memory of the image that needs no watching: constants, cugen's own
-   variables, and the tables of hooks. */
+/* Returns true if the address is in memory that needs no watching: the image's constants, cugen's
+   own variables, and the tables of hooks. */
 static bool regions_is_table(const struct watch *w, uintptr_t at) {
   const struct cpu_hooks *hooks = fibers_hooks();
   if (is_inside(at, hooks, sizeof *hooks) || is_inside(at, hooks->async, sizeof *hooks->async))
@@ -345,7 +345,8 @@ static int regions_make_shared(struct watch *w, cugen_error *err) {
   return status;
 }
 
-/* A variable smaller than the buffer of its name holds the buffer's address: "&data". */
+/* Writes the name of a variable. A variable smaller than the buffer of its name holds the buffer's
+   address: "&data". */
 static void name_variable(const struct watch *w, const struct image_variable *from,
                           char out[WATCH_NAME]) {
   bool address = false;

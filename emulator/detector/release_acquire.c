@@ -24,7 +24,7 @@ struct release {
   struct fence device, block;
   /* swept: every thread of the block has fenced the writes that it made before this epoch */
   uint32_t epoch, swept;
-  uint32_t chain;                        /* releases that are connected by atomic operations */
+  uint32_t chain;                        /* equal for releases that atomic operations connect */
   uint32_t acquired_first, acquired_end; /* range of the acquires of its block before the release */
   uint32_t thread;
   bool vague; /* barriers alone do not describe the order of threads */
@@ -76,8 +76,8 @@ void ra_close(struct release_acquire *ra) {
   free(ra);
 }
 
-/* Makes room for another event. Returns NULL if there is none; then no order can be excluded any
-   more. */
+/* Makes room for another event. Returns NULL and sets ra->lost if there is no room; then no order
+   can be excluded any more. */
 static void *need_room(struct release_acquire *ra, void *events, size_t *room, uint32_t count,
                        size_t size) {
   void *grown = count < MOST_EVENTS ? array_reserve(events, room, count, size) : NULL;
@@ -194,7 +194,7 @@ static bool behind_fence(const struct release_acquire *ra, const struct fence *f
   return then->thread / HB_WARP == whose / HB_WARP && then->epoch < fence->warp;
 }
 
-/* Whether the release publishes what its block did then. */
+/* Returns true if the release publishes `then`, an action of its block. device: to other blocks. */
 static bool is_behind(const struct release_acquire *ra, const struct release *r,
                       const struct event *then, bool device) {
   const struct fence *fence = device ? &r->device : &r->block;
@@ -204,7 +204,8 @@ static bool is_behind(const struct release_acquire *ra, const struct release *r,
   return r->vague && then->epoch < fence->epoch;
 }
 
-/* A search for what orders `then`: later releases of its block may publish it. */
+/* A search for what orders `then`. The releases from `first` to `end` are those of its block since
+   then, which may publish it. */
 struct search {
   const struct release_acquire *ra;
   struct event then;
@@ -226,7 +227,8 @@ static uint32_t first_release(const struct release_acquire *ra, uint32_t epoch) 
   return low;
 }
 
-/* Whether the acquire has read one of these releases. */
+/* Returns true if the acquire has read a release from search->first on that publishes `then`, or a
+   later one of its chain. */
 static bool is_found(struct search *search, const struct acquire *acquire) {
   const struct release_acquire *ra = search->ra;
   const uint32_t chain = ra->releases[acquire->release].chain;
@@ -238,7 +240,8 @@ static bool is_found(struct search *search, const struct acquire *acquire) {
   return false;
 }
 
-/* Whether the block whose release was read, or one before it, had acquired `then`. */
+/* Returns true if the block whose release was read, or one from which that block acquired, had
+   itself acquired `then`. */
 static bool is_handed_on(struct search *search, const struct acquire *acquire) {
   const struct release_acquire *ra = search->ra;
   const struct release *r = &ra->releases[acquire->release];
@@ -258,7 +261,8 @@ static bool is_handed_on(struct search *search, const struct acquire *acquire) {
   return false;
 }
 
-/* Whether a fence lies between the acquire and the thread's present action. */
+/* Returns true if the acquire and a fence come before the thread's present action; with
+   search->strong, the acquire is enough. */
 static bool is_fenced_since(const struct search *search, const struct acquire *acquire) {
   const struct release_acquire *ra = search->ra;
   const struct synchronizer *self = &ra->threads[search->thread];

@@ -21,10 +21,10 @@ void ra_barrier(struct release_acquire *ra, unsigned rank);
 
 /* A __threadfence(), or with device false a __threadfence_block(). */
 void ra_fence(struct release_acquire *ra, unsigned thread, bool device);
-/* The epoch of the thread's last __threadfence() in this block; 0: none. */
+/* Returns the epoch of the thread's last __threadfence() in this block; 0: none. */
 uint32_t ra_last_fence(const struct release_acquire *ra, unsigned thread);
-/* Returns for each thread the epoch of its last plain write to global memory. The caller sets it
-   when it observes such a write. */
+/* Returns an array with the epoch of each thread's last plain write to global memory. The caller
+   sets the epoch of a thread when it observes such a write. */
 uint32_t *ra_written(struct release_acquire *ra);
 
 /* *word: the last release at the word that is used as a flag; 0: none. A plain write to the word
@@ -34,8 +34,9 @@ void ra_use(struct release_acquire *ra, unsigned thread, uint32_t *word, int use
 /* Whether something was released at the word in this launch. */
 bool ra_is_flag(const struct release_acquire *ra, uint32_t word);
 
-/* Whether releases and acquires order `then`, an action of this launch, before the thread's
-   present action. strong: the present access bypasses caches, and needs no fence before it. */
+/* Returns true if releases and acquires order `then`, an action of this launch, before the thread's
+   present action, or if there are too many to tell. strong: the present access bypasses caches, and
+   needs no fence before it. */
 bool ra_orders(struct release_acquire *ra, const struct event *then, unsigned thread, bool strong);
 
 #endif

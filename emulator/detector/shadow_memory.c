@@ -49,7 +49,8 @@ static struct rare_cell *need_rare(const struct region *region, struct cell *cel
   return &region->rare[cell - region->cells];
 }
 
-/* Whether anything orders `then`, an access of this launch, before the access. */
+/* Returns true if anything orders `then`, an access of this launch, before the access. here: `then`
+   is an access of the running block or cluster. */
 static bool ordered(const struct access *a, const struct last_access *then, bool here) {
   const struct watch *w = a->watch;
   const struct event event = {then->epoch, then->thread, then->kind & OBSERVED_ENGINE};
@@ -57,7 +58,7 @@ static bool ordered(const struct access *a, const struct last_access *then, bool
   return ra_orders(w->ra, &event, a->thread, a->kind & WATCH_STRONG);
 }
 
-/* Whether a thread has polled the word until other threads had to run. */
+/* Returns true if a thread has polled the word so often that other threads had to run. */
 static bool is_waited_for(const struct watch *w, uintptr_t at) {
   for (unsigned i = 0; i < WATCH_WAITED; i++)
     if (w->waited[i] && w->waited[i] / WATCH_WORD == at / WATCH_WORD) return true;
@@ -145,7 +146,8 @@ static void keep_read(const struct access *a, struct cell *cell, const struct la
 
 /* ---- Separate bytes of a word --------------------------------------------------------------- */
 
-/* Returns NULL without memory; such accesses are then known only by their word. */
+/* Returns the four byte cells of the word; NULL: no memory, and accesses of single bytes are then
+   known only by their word. */
 static struct byte_cell *byte_cells(const struct access *a, const struct cell *cell) {
   struct region *region = (struct region *)(uintptr_t)a->region; /* the watch owns the region */
   if (!region->bytes) {
@@ -266,7 +268,7 @@ void shadow_visit_word(const struct access *a, struct cell *cell, unsigned bytes
   if (bytes == WATCH_WHOLE_WORD) cell->split = 0;
 }
 
-/* Notes a use of the word as a flag, if it is used as one. */
+/* Tells ra_use about a strong access to the word, which may be a flag. */
 static void use_flag(const struct access *a, struct cell *cell) {
   const bool stores = a->kind & CPU_WRITE && (!(a->kind & CPU_ATOMIC) || a->kind & CPU_VOLATILE);
   const int write = a->kind & CPU_WRITE ? RA_WRITE : 0, read = stores ? 0 : RA_READ;

@@ -163,8 +163,8 @@ struct watch {
   uint32_t *written; /* ra_written() */
   struct flags flags;
   struct call_path paths[HB_THREADS];
-  /* Consecutive strong accesses of a thread that does nothing else, so that it may be waiting
-     for another thread. Also whether such a thread has let others run, and the last words that
+  /* Strong accesses of a thread without a plain write between, so that it may be waiting for
+     another thread. Also whether such a thread has let other threads run, and the last words that
      were polled. */
   unsigned strong_run, strong_thread;
   bool yielded;
@@ -243,11 +243,12 @@ void access_report(const void *at, unsigned long bytes, unsigned kind, const voi
 uint64_t finding_site(const struct watch *watch, const void *site);
 void finding_place(const struct watch *watch, struct watch_place *place, uint64_t site,
                    uint64_t block, unsigned thread);
-/* Returns NULL if the finding is known already, or if there is no room. */
+/* Returns NULL if the finding is known already, if there is no room, or if only traffic is
+   counted. */
 struct watch_finding *finding_new(struct watch *watch, cugen_finding_kind kind, uint64_t site,
                                   uint64_t other_site, unsigned thread);
 void finding_text(struct watch_finding *finding, const char *text);
-/* Fills in the shared array or the buffer that the address is in. */
+/* Fills in the shared array, or else the region, that the address is in or near. */
 void finding_where(struct watch *watch, const struct region *region, uintptr_t at,
                    struct watch_finding *finding);
 /* Reports a finding of one or two threads at a site; other_site 0: no other site. */
@@ -255,12 +256,12 @@ void finding_report(struct watch *watch, cugen_finding_kind kind, const void *si
                     const void *other_site, unsigned other_thread, const char *text);
 /* Reports an access to memory that nobody owns. Async-signal-safe. */
 void finding_stray(struct watch *watch, const void *site, const void *address, bool write);
-/* The return address if it is in the kernel, else the site of the last access.
+/* Returns the return address if it is in the kernel's image, else the site of the last access.
    Async-signal-safe. */
 const void *finding_position(const struct watch *watch, const void *site);
 void finding_add(const struct access *access, cugen_finding_kind kind,
                  const struct last_access *other);
-/* Adds the fence that is missing, if a flag with one more fence would order the two accesses. */
+/* Adds a finding of two accesses that a flag with one more fence would order. */
 void finding_add_fence(const struct access *access, const struct last_access *other,
                        const struct missing_fence *fence);
 /* Notes whether a racing write has changed the value; called when the thread continues. */
@@ -289,7 +290,8 @@ void flags_launch(struct watch *watch);
 void flags_block(struct watch *watch);
 /* Notes a strong access, before the cell is updated. */
 void flags_use(const struct access *access, const struct cell *cell);
-/* Whether a flag with one more fence would order `then` before the access, which nothing orders. */
+/* Returns true, and sets *out, if a flag with one more fence would order `then` before the access.
+   here: `then` is an access of the running block or cluster. */
 bool flags_missing_fence(const struct access *access, const struct last_access *then, bool here,
                          struct missing_fence *out);
 
@@ -302,7 +304,8 @@ void regions_close_image(struct watch *watch);
 int regions_dynamic(struct watch *watch, cugen_error *err);
 void regions_launch(struct watch *watch);
 void regions_visit(struct access *access);
-/* Returns NULL if the address is not watched, such as a thread's own stack. */
+/* Returns the region that the address is in or near; NULL: the address is not watched, such as one
+   on a thread's own stack. */
 const struct region *regions_find(struct watch *watch, uintptr_t at);
 /* An array, all dynamic shared memory or a buffer. */
 struct region_part {
@@ -310,12 +313,13 @@ struct region_part {
   const char *name;
   uintptr_t start, bytes;
 };
-/* The part that the address is in; false: it is in none. */
+/* Finds the part that the address is in. Returns false if there is none. */
 bool regions_part(struct watch *watch, uintptr_t at, struct region_part *out);
-/* Whether the address is in memory of the image that is never watched: cugen's own, or
+/* Returns true if the address is in memory that is never watched: cugen's own, or the image's
    constants. */
 bool regions_is_constant(struct watch *watch, uintptr_t at);
-/* The cell of an address in shared memory of the running block; NULL: another address. */
+/* Returns the cell of an address in static shared memory of the running block, or in dynamic shared
+   memory of its cluster; NULL: another address. */
 struct cell *regions_cell(struct watch *watch, uintptr_t at);
 /* For a launch that overlaps the one in front; as in observer.h. */
 void regions_launch_waited(struct watch *watch, unsigned thread);
@@ -344,11 +348,12 @@ void accumulators_fence(struct watch *watch, unsigned thread);
 
 /* ---- parallel_blocks.c ---------------------------------------------------------------------- */
 
-/* The distance between the blocks that are taken so that about `wanted` are taken in all, from
-   all rows and columns of the grid. */
+/* Returns the distance between the blocks to take so that about `wanted` are taken in all, from all
+   rows and columns of the grid. */
 uint64_t parallel_step(const struct watch *watch, uint64_t wanted);
+/* Returns the next block to run, watch->blocks if there is none, or OBSERVER_HUNG. */
 uint64_t parallel_next(struct watch *watch);
-/* Whether one process runs the rest of the launch. */
+/* Returns true if one process runs the rest of the launch. */
 bool parallel_decided(const struct watch *watch);
 
 #endif

@@ -17,8 +17,8 @@ void traffic_close(struct traffic *traffic);
 
 /* Begins a launch, whose counters go into *out. */
 void traffic_begin(struct traffic *traffic, struct launch_counters *out);
-/* The counter of a place in the program that reads or writes (kind: of enum cpu_access) so many
-   bytes of an array. array: its name, the same pointer each time. NULL: there is no room, and
+/* Returns the site for a place in the program that reads or writes (kind: of enum cpu_access) so
+   many bytes of an array. array: its name, the same pointer each time. NULL: there is no room, and
    the counters are incomplete. */
 struct traffic_site *traffic_site(struct traffic *traffic, uint32_t site, const char *array,
                                   cugen_memory memory, unsigned bytes, unsigned kind);

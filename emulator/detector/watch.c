@@ -75,7 +75,7 @@ static void on_mismatched(const struct cpu_ubsan_mismatch *what, const void *at,
                 site);
 }
 
-/* The index as a number with a sign, if its type has one. */
+/* Returns the index as a number, which is signed if its type is. */
 static long long index_value(const struct cpu_ubsan_type *type, unsigned long index) {
   const int shift = 64 - (1 << (type->info >> 1));
   const bool negative = type->info & 1 && shift >= 0 && shift < 64;

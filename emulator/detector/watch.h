@@ -1,7 +1,7 @@
 /* Finds races and other misuse of memory in a running kernel: records who touched each word of
-   shared and global memory, when, and whether that access is ordered before the next. The input
-   are the accesses that a watched kernel reports (abi.h) and the emulator's calls to the watch
-   as its observer. watch.c explains the method. */
+   shared and global memory, when, and whether that access is ordered before the next. The input is
+   the accesses that a watched kernel reports (abi.h) and the emulator's calls to the watch as an
+   observer. watch.c explains the method. */
 #ifndef EMULATOR_DETECTOR_WATCH_H
 #define EMULATOR_DETECTOR_WATCH_H
 
@@ -9,7 +9,7 @@
 
 struct watch;
 
-/* report is borrowed; watch_buffers clears all of it except what the parent sets before a run.
+/* report is borrowed; watch_buffers clears the report except what the parent sets before a run.
    fork: as in device_options. */
 int watch_open(struct watch_report *report, const uint64_t *fork, struct watch **out,
                cugen_error *err);
@@ -20,10 +20,10 @@ const struct cpu_watch *watch_hooks(const struct watch *watch);
 /* The watch as the observer of launches; owned by the watch. */
 const struct observer *watch_observer(const struct watch *watch);
 
-/* The buffers of the next launches. Copied. */
+/* Sets the buffers of the next launches, copying the list, and clears the report. */
 int watch_buffers(struct watch *watch, const struct watch_buffer *buffers, size_t count,
                   cugen_error *err);
-/* Seconds that the report gives a launch; 0: no limit. */
+/* Returns the seconds that the report gives a launch; 0: no limit. */
 double watch_limit(const struct watch *watch);
 
 #endif

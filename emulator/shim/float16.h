@@ -1,5 +1,5 @@
-/* Part of cuda_shim.h: 16-bit floats; their types where unit.c defines CUGEN_SMALL_FLOATS, since
-   parsing them takes long. */
+/* Part of cuda_shim.h: 16-bit floats. Their types are there only if unit.c defines
+   CUGEN_SMALL_FLOATS, because parsing them takes long. */
 /* ---- 16-bit floats: computed in float, rounded to nearest even ------------------------------- */
 
 struct cugen_binary16 {
@@ -14,7 +14,7 @@ struct cugen_binary16 {
                    size = bits & 0x7fffffffu;
     if (size > 0x7f800000u) return (unsigned short)(sign | 0x7e00u | (size >> 13 & 0x3ffu));
     if (size >= 0x477ff000u) return (unsigned short)(sign | 0x7c00u); /* rounds to 2^16 or more */
-    /* below 2^-14 the last place is 2^-24: adding 1.5 * 2^-1 rounds to it */
+    /* below 2^-14 the last place is 2^-24: adding 2^-1 rounds to it */
     if (size < 0x38800000u) {
       return (unsigned short)(sign |
                               (cugen_bits<unsigned>(cugen_bits<float>(size) + 0.5f) - 0x3f000000u));

@@ -3,8 +3,8 @@
 /* ---- 8-bit floats: rounded to nearest even, too large ones to the largest -------------------- */
 
 #ifdef CUGEN_SMALL_FLOATS
-/* Open Compute Project, "OCP 8-bit Floating Point Specification": e4m3 has no infinity, and NaN
-   where it would be. */
+/* Open Compute Project, "OCP 8-bit Floating Point Specification". e4m3 has no infinity, and one
+   NaN, all ones. */
 template <int fraction_bits, int bias, int most> struct cugen_float8 {
   unsigned char __x;
 
@@ -45,7 +45,7 @@ template <int fraction_bits, int bias, int most> struct cugen_float8 {
 typedef cugen_float8<3, 7, 0x7e> __nv_fp8_e4m3;
 typedef cugen_float8<2, 15, 0x7b> __nv_fp8_e5m2;
 
-/* Two and four of them in a word. */
+/* Two and four 8-bit floats in one value. */
 template <class One> struct __attribute__((__aligned__(2))) cugen_float8x2 {
   unsigned short __x;
   cugen_float8x2() = default;

@@ -2,9 +2,9 @@
    volatile("text" : "=r"(x) : "r"(y) : "memory");` as cugen_asm("text", cugen_out("=r", x),
    cugen_in("r", y)), which passes it to an interpreter. */
 #ifdef CUGEN_PTX
-/* Two arguments of cugen_asm_run for each operand, and nothing else at its place in the kernel: an
-   array would be written there operand by operand, and each write be watched. A constraint names
-   the kind that the value must have: f and d are floats, others are bits. */
+/* Each operand becomes two arguments of cugen_asm_run, not an element of an array, because the
+   kernel would write the array operand by operand, and each write would be watched. A constraint
+   names the kind that the value must have: f is a float, d a double, others are bits. */
 #define CUGEN_PTX_OUTPUT 0x80000000u
 #define cugen_out(constraint, value) \
   (unsigned)sizeof(value) | CUGEN_PTX_OUTPUT, (unsigned long long)__builtin_addressof(value)
@@ -31,7 +31,7 @@ template <class Value> CUGEN_INLINE unsigned long long cugen_input(char kind, Va
 template <class Value> CUGEN_INLINE unsigned long long cugen_input(char, Value *value) {
   return cugen_word(value);
 }
-/* The operands end with one of 0 bytes. */
+/* The list of operands ends with a size of 0. */
 __attribute__((__noinline__, __no_sanitize__("thread"), __no_sanitize__("alignment"))) static void
 cugen_asm_run(cpu_ptx_place *place, const char *text, ...) {
   cpu_ptx_operand operands[CPU_PTX_OPERANDS];

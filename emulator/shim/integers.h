@@ -139,8 +139,8 @@ static inline unsigned __dp4a(unsigned a, unsigned b, unsigned sum) {
 CUGEN_DP2A(__dp2a_lo, 0)
 CUGEN_DP2A(__dp2a_hi, 16)
 #undef CUGEN_DP2A
-/* Sums and extremes in one operation, since sm_90: of 32 bits, which wrap; the signed ones also
-   with 0 for negative results. */
+/* Sums and extremes of 32 bits in one operation, since sm_90. Sums wrap. The _relu forms of the
+   signed functions give 0 for negative results. */
 #define CUGEN_THREE(type, suffix)                                  \
   static inline type __vimax3_##suffix(type a, type b, type c) {   \
     return a > b ? a > c ? a : c : b > c ? b : c;                  \

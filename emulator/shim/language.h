@@ -1,6 +1,7 @@
 /* Part of cuda_shim.h: keywords, vector types, built-in variables. */
 #include <string.h>
-/* NVRTC declares these without a header, but not int64_t: a source may define such names itself. */
+/* NVRTC declares these without a header. It does not declare int64_t and the like, which a source
+   may define itself. */
 extern "C" {
 int printf(const char *format, ...);
 void *malloc(size_t bytes) noexcept;
@@ -17,7 +18,7 @@ long long llabs(long long x) noexcept;
 #define __CUDACC_VER_MAJOR__ 13
 #define __CUDACC_VER_MINOR__ 0
 
-/* ---- What the program that loads this exports and sets -------------------------------------- */
+/* ---- Exported variables, which the program that loads this object sets ---------------------- */
 
 extern "C" {
 __attribute__((__visibility__("default"))) struct cpu_builtins cugen_builtins;

@@ -1,8 +1,8 @@
 /* Part of cuda_shim.h: operations on the bytes and halves of a word, where unit.c defines
    CUGEN_SIMD. CUDA Math API, "SIMD Intrinsics". */
 #ifdef CUGEN_SIMD
-/* a and b: a part of each word, as an int or unsigned; the lower bits of the result become the
-   part. */
+/* a and b: a part of each word, converted to int by way of the type `part`; the lower bits of the
+   expression become the result's part. */
 #define CUGEN_PARTS(name, count, part, expression)                                        \
   static inline unsigned __v##name##count(unsigned x, unsigned y) {                       \
     const int bits = 32 / count;                                                          \

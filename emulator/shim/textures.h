@@ -4,7 +4,7 @@
 
 typedef unsigned long long cudaTextureObject_t, cudaSurfaceObject_t;
 
-/* The element that a coordinate selects along a dimension; -1: none, and zero is read. */
+/* Returns the element that a coordinate selects along a dimension; -1: none, and zero is read. */
 CUGEN_INLINE long long cugen_texel_index(const cpu_texture *texture, float at, long long count) {
   const bool unit = texture->address == CPU_ADDRESS_WRAP || texture->address == CPU_ADDRESS_MIRROR;
   const double place = floor(unit ? (double)at * (double)count : (double)at);
@@ -74,8 +74,8 @@ template <class Value> CUGEN_INLINE Value tex1Dfetch(cudaTextureObject_t object,
 
 /* ---- Surfaces -------------------------------------------------------------------------------- */
 
-/* A surface is the memory of a texture, addressed by byte along x. An access outside of it ends the
-   launch, as in CUDA's default mode. */
+/* A surface is the memory of a texture, addressed by byte along x. In the default mode, as in CUDA,
+   an access outside of a surface ends the launch. */
 
 enum cudaSurfaceBoundaryMode { cudaBoundaryModeZero, cudaBoundaryModeClamp, cudaBoundaryModeTrap };
 template <class Value>

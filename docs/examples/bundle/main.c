@@ -1,9 +1,9 @@
 /* An application that ships tuned kernels without cugen: `cugen export matmul` wrote matmul.h and
-   matmul.c beside it. It multiplies matrices of a few sizes on a stream of its own, prints which
+   matmul.c. The application multiplies matrices of a few sizes on a stream of its own, prints which
    variant each size got and why, and checks some elements of every result:
      main [M N K]...
-   Exit code 77: there is no GPU, or the bundle has no code for it. The README here says how to
-   build it. */
+   Exit code 77: there is no driver or no GPU, or the bundle has no code for the GPU. README.md
+   beside this file says how to build the application. */
 #include <dlfcn.h>
 #include <math.h>
 #include <stdio.h>
@@ -75,7 +75,7 @@ struct matrix {
   void *device;
 };
 
-/* Small multiples of 1/8: every product and sum here is exact in f32. */
+/* Makes a matrix of small multiples of 1/8, so that every product and sum is exact in f32. */
 static struct matrix make(size_t count, void *stream) {
   struct matrix m = {count, malloc(count * sizeof(float)), NULL};
   if (!m.host) exit(1);

@@ -1,4 +1,4 @@
-// A warp loads 64 lines of 128 bytes, 633 lines apart; what one block has loaded, the others of its multiprocessor load again.
+// A warp loads 64 lines of 128 bytes, 633 lines apart modulo the table; blocks of a multiprocessor load many of the same lines.
 __global__ void lookup(float *y, const float *table, int n, int words) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   float sum = 0;

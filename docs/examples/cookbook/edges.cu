@@ -1,5 +1,5 @@
 //@ include "lib/barrier.cuh"
-// y = x - the mean of its four neighbours, which are 0 outside of x.
+// Each element of y is that of x minus the mean of its four neighbours; neighbours outside of x are 0.
 __global__ void edges(${params}) {
   const int x0 = threadIdx.x, col = blockIdx.x * width, row = blockIdx.y * height;
   __shared__ unsigned long long arrived;

@@ -1,5 +1,5 @@
-// A block loads its tile with a border as wide as the rounds that it makes, and computes one ring
-// less in each round.
+// A block loads its tile with a border of `depth` cells and makes `now` rounds, at most `depth`; each
+// round computes one ring of cells less.
 __device__ bool inside(int row, int col, int n) {
   return row >= 0 && row < n && col >= 0 && col < n;
 }

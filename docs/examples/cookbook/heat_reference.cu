@@ -1,4 +1,4 @@
-// All rounds of the one element, on the cells that it depends on.
+// Computes all rounds of one element, on the cells on which the element depends.
 __global__ void reference(${params}) {
   const long long t = (long long)blockIdx.x * blockDim.x + threadIdx.x;
   if (t >= sample_count) return;

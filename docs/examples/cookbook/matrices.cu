@@ -16,7 +16,7 @@ __device__ void SetElement(Matrix A, int row, int col, float value) {
   A.elements[row * A.stride + col] = value;
 }
 
-// The BLOCK_SIZE x BLOCK_SIZE part of A that is `col` parts from its left edge and `row` from its upper one.
+// Returns the BLOCK_SIZE x BLOCK_SIZE part of A that is `col` parts from A's left edge and `row` parts from the top.
 __device__ Matrix GetSubMatrix(Matrix A, int row, int col) {
   Matrix Asub;
   Asub.width = BLOCK_SIZE;

@@ -1,4 +1,4 @@
-// One load of 16 bytes, four stores that neighbouring threads make side by side.
+// A thread loads a particle of 16 bytes at once; the stores of neighbouring threads lie side by side.
 __global__ void aos_to_soa(${params}) {
   for (int k = 0; k < each; k++) {
     const int i = (blockIdx.x * each + k) * block_size + threadIdx.x;

@@ -1,5 +1,5 @@
 // x[row][col] becomes the sum of x[row][0] to x[row][col]. A thread adds up its items, each warp
-// scans these sums, and the warps' sums come on top.
+// scans the sums of its threads, and each thread adds the sums of all warps before.
 __global__ void scan(${params}) {
   __shared__ float sums[block_size / 32];
   float *row = x + blockIdx.x * static_cast<index_t>(x_stride0), carry = 0;

@@ -1,4 +1,4 @@
-// Allowed is a millionth of what was added up; x_before has what x was.
+// Allows an error of a millionth of 1 plus the absolute values summed; x_before is x before the launch.
 __global__ void verify(${params}) {
   const long long t = (long long)blockIdx.x * blockDim.x + threadIdx.x;
   if (t >= count) return;

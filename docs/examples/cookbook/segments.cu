@@ -1,4 +1,4 @@
-// Segment s has the elements from start[s] to start[s + 1], and `lanes` neighbouring threads.
+// Segment s has the elements from start[s] to start[s + 1] - 1, and `lanes` neighbouring threads.
 __global__ void segmented_sum(${params}) {
   const int thread = blockIdx.x * block_size + threadIdx.x, segment = thread / lanes;
   float mine = 0;

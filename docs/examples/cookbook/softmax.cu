@@ -1,5 +1,5 @@
-// A warp has a row. It finds maximum and sum in one pass: where the maximum rises, the sum so far
-// is scaled down.
+// Each warp computes a row. Maximum and sum are found in one pass: where the maximum rises, the sum
+// so far is scaled down.
 __global__ void softmax(${params}) {
   const index_t row = blockIdx.x * warps + threadIdx.y;
   if (row >= rows) return;

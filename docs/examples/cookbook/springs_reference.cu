@@ -1,4 +1,4 @@
-// All rounds of one element.
+// Computes all rounds of one element.
 __global__ void reference(${params}) {
   const long long t = (long long)blockIdx.x * blockDim.x + threadIdx.x;
   if (t >= sample_count) return;

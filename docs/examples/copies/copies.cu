@@ -1,5 +1,5 @@
-// Memory on the device, and a copy in each direction: to it, within it, back. Every call is checked; so is what comes back, and each
-// copy is timed. With CUDA's runtime alone:
+// Copies to the device, within the device and back. Checks every call and the data that come back, and times each copy. Uses CUDA's
+// runtime alone:
 //   nvcc -o copies copies.cu && ./copies
 #include <cstdio>
 #include <cstdlib>
@@ -16,7 +16,7 @@
 static const size_t BYTES = size_t(256) << 20;
 static cudaEvent_t begin, end;
 
-// The best of eight; what a copy moves is read on one side and written on the other.
+// Prints the rate of the fastest of eight copies. Each byte counts once, although it is read and written.
 static void copy(const char *name, void *to, const void *from, cudaMemcpyKind kind) {
   float best = 0;
   for (int i = 0; i < 8; i++) {

@@ -1,6 +1,6 @@
 // Copies that are not one packed stretch: pitched rows, pitched slices, a part of a symbol, an array for a texture.
-// Each is filled from packed memory of the host and used by a kernel. What comes back is compared.
-// With CUDA's runtime alone:
+// Each destination is filled from packed host memory and used by a kernel; the results are compared.
+// Uses CUDA's runtime alone:
 //   nvcc -o layouts layouts.cu && ./layouts
 #include <cstdio>
 #include <cstdlib>
@@ -15,7 +15,7 @@
     }                                                                                            \
   } while (0)
 
-// Of a launch: that it began, then that its kernel ended well.
+// Checks that a launch began, then that its kernel ended without an error.
 #define CHECK_KERNEL()              \
   do {                              \
     CHECK(cudaGetLastError());      \
@@ -25,7 +25,7 @@
 static const int COLS = 15, ROWS = 20, PLANES = 3;
 static const size_t ROW_BYTES = COLS * sizeof(float); // of a packed row
 
-// Every element has a value of its own, so that none can stand in another's place unseen.
+// Every element has a value of its own, so that a misplaced element is noticed.
 static std::vector<float> numbered(size_t count) {
   std::vector<float> x(count);
   for (size_t i = 0; i < count; i++) x[i] = float(i);
@@ -53,9 +53,9 @@ static bool try_rows() {
   std::vector<float> back(sent.size());
   float *p;
   size_t pitch;
-  CHECK(cudaMallocPitch(&p, &pitch, ROW_BYTES, ROWS)); // a row in bytes, then how many
+  CHECK(cudaMallocPitch(&p, &pitch, ROW_BYTES, ROWS)); // bytes of a row, then the number of rows
   printf("%d x %d floats: %zu bytes a row packed, %zu pitched\n", ROWS, COLS, ROW_BYTES, pitch);
-  // to, its pitch, from, its pitch, what a row copies: all three in bytes; rows
+  // to, its pitch, from, its pitch, bytes to copy of each row, rows; pitches in bytes
   CHECK(cudaMemcpy2D(p, pitch, sent.data(), ROW_BYTES, ROW_BYTES, ROWS, cudaMemcpyHostToDevice));
   double_rows<<<dim3((COLS + 31) / 32, (ROWS + 7) / 8), dim3(32, 8)>>>(p, pitch, COLS, ROWS);
   CHECK_KERNEL();
@@ -77,14 +77,14 @@ static bool try_volume() {
   const std::vector<float> sent = numbered(size_t(PLANES) * ROWS * COLS);
   std::vector<float> back(sent.size());
   const cudaExtent size = make_cudaExtent(ROW_BYTES, ROWS, PLANES); // bytes, rows, slices
-  cudaPitchedPtr p;                                                 // its address, pitch and rows a slice
+  cudaPitchedPtr p;                                                 // address, pitch, and rows of a slice
   CHECK(cudaMalloc3D(&p, size));
-  // Of packed memory the pitch is a row's bytes. The last number is the rows of a slice.
-  // From both follows where a slice begins.
-  cudaMemcpy3DParms to = {}, from = {}; // what is not set is 0: both begin at their first element
+  // The pitch of packed memory is a row's bytes. The last argument of make_cudaPitchedPtr is the rows of a slice.
+  // From pitch and rows follows where a slice begins.
+  cudaMemcpy3DParms to = {}, from = {}; // members that are not set are 0: copies begin at the first element
   to.srcPtr = make_cudaPitchedPtr((void *)sent.data(), ROW_BYTES, COLS, ROWS);
   to.dstPtr = p;
-  to.extent = size; // in bytes; in elements where one side is a CUDA array
+  to.extent = size; // width in bytes; in elements if one side is a CUDA array
   to.kind = cudaMemcpyHostToDevice;
   CHECK(cudaMemcpy3D(&to));
   double_volume<<<dim3(ROWS, PLANES), 32>>>(p, size);
@@ -111,7 +111,7 @@ static bool try_symbols() {
   const float ones[8] = {1, 1, 1, 1, 1, 1, 1, 1}, twos[4] = {2, 2, 2, 2};
   float back[3];
   CHECK(cudaMemcpyToSymbol(factors, ones, sizeof ones)); // the symbol itself, not its address or its name as text
-  // to, from, bytes, offset in bytes into the symbol: the last four
+  // to, from, bytes, offset in bytes into the symbol: sets the last four
   CHECK(cudaMemcpyToSymbol(factors, twos, sizeof twos, 4 * sizeof *factors, cudaMemcpyHostToDevice));
   multiply_by_factors<<<1, 8>>>();
   CHECK_KERNEL();
@@ -123,7 +123,7 @@ static bool try_symbols() {
 
 // ---- A CUDA array, read through a texture ----
 
-// An element and its left neighbour, which a texture clamps to the row's first element.
+// Adds an element and its left neighbour; for a row's first element, the texture clamps to the element itself.
 __global__ void add_left(cudaTextureObject_t image, float *sums, int cols, int rows) {
   const int col = blockIdx.x * blockDim.x + threadIdx.x, row = blockIdx.y * blockDim.y + threadIdx.y;
   if (col >= cols || row >= rows) return;
@@ -150,9 +150,9 @@ static bool try_array() {
   const cudaChannelFormatDesc texel = cudaCreateChannelDesc<float>();
   cudaArray_t array;
   float *sums;
-  CHECK(cudaMallocArray(&array, &texel, COLS, ROWS)); // in elements; how they lie is the driver's business
+  CHECK(cudaMallocArray(&array, &texel, COLS, ROWS)); // in elements; the driver decides their layout
   CHECK(cudaMalloc(&sums, back.size() * sizeof *sums));
-  // to, the first byte of a row, the first row, from, its pitch, what a row copies, rows
+  // to, first byte in a row, first row, from, its pitch, bytes to copy of each row, rows
   CHECK(cudaMemcpy2DToArray(array, 0, 0, sent.data(), ROW_BYTES, ROW_BYTES, ROWS, cudaMemcpyHostToDevice));
   cudaTextureObject_t image = texture_of(array);
   add_left<<<dim3((COLS + 31) / 32, (ROWS + 7) / 8), dim3(32, 8)>>>(image, sums, COLS, ROWS);
@@ -161,7 +161,7 @@ static bool try_array() {
   CHECK(cudaDestroyTextureObject(image));
   CHECK(cudaFree(sums));
   CHECK(cudaFreeArray(array));
-  // The left neighbour is less by one. That of a row's first element is the element itself.
+  // The left neighbour is less by one, but a row's first element was added to itself.
   for (size_t i = 0; i < back.size(); i++) back[i] += i % COLS ? 1 : 0;
   return doubled("texture", back);
 }

@@ -1,4 +1,4 @@
-// halves has n floats here; cudaMalloc counts bytes, so that n of them are a quarter of that.
+// halves needs n floats. cudaMalloc counts bytes, and n bytes hold a quarter of the floats.
 __global__ void two_steps(float *y, const float *x, float *halves, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;

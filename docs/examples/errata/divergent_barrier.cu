@@ -1,4 +1,4 @@
-// A barrier is for all threads of the block: inside of the condition half of them never come to it.
+// All threads of the block must come to a barrier: threads whose condition is false skip a barrier inside the `if`.
 __global__ void sums_of_blocks(float *sums, const float *x, int n) {
   __shared__ float tree[128];
   const int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;

@@ -1,4 +1,4 @@
-// 256 threads a block: n is seldom a multiple of that, and the last block has threads without an element.
+// n is seldom a multiple of the block's size: the last block has threads without an element.
 __global__ void twice(float *y, const float *x, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
 #if right

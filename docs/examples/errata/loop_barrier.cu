@@ -1,4 +1,4 @@
-// Each step of the tree reads what the step before wrote: the barrier belongs into the loop.
+// Each step of the tree reads what the step before wrote: the barrier belongs in the loop.
 __global__ void sums_of_blocks(float *sums, const float *x, int n) {
   __shared__ float tree[128];
   const int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;

@@ -1,4 +1,4 @@
-// Blocks lie one behind the other: a thread's element is the threads of all blocks before it, plus its own number.
+// A thread's element is the number of threads in all blocks before its own, plus its number in the block.
 __global__ void twice(float *y, const float *x, int n) {
 #if right
   const int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -1,4 +1,4 @@
-// The tiled product again: a fast warp fills the next tiles while a slow one still reads these.
+// A tiled product: without the second barrier, a fast warp fills the next tiles while a slow warp still reads the present ones.
 #define TILE 16
 __global__ void product(float *C, const float *A, const float *B, int width) {
   __shared__ float a[TILE][TILE], b[TILE][TILE];

@@ -1,4 +1,4 @@
-// An array that is passed is a pointer: its size is 8, whatever it points to.
+// An array parameter is a pointer: sizeof gives 8 bytes, however long the array is.
 __global__ void copy(float y[], const float x[], int n) {
 #if right
   const int count = n;

@@ -1,4 +1,4 @@
-// The tiled product of square matrices whose width is a multiple of TILE.
+// The tiled product of square matrices whose width is a multiple of TILE: a block has TILE rows, not `width`.
 #define TILE 16
 __global__ void product(float *C, const float *A, const float *B, int width) {
   __shared__ float a[TILE][TILE], b[TILE][TILE];

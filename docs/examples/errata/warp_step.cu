@@ -1,4 +1,4 @@
-// The last warp without barriers, as was usual before Volta: since then the threads of a warp need not be in step.
+// The last warp without barriers, as was usual before Volta: since Volta, the threads of a warp need not be in step.
 __device__ void last_warp(volatile float *tree, int t) {
 #if right
   for (int reach = 32; reach > 0; reach /= 2) {

@@ -1,4 +1,4 @@
-// Neither cudaMalloc nor __shared__ gives zeros: what is counted up has to be cleared first.
+// Neither cudaMalloc nor __shared__ gives zeros: counters must be cleared first.
 __global__ void histogram(int *counts, const int *keys, int n) {
   __shared__ int own[16];
 #if right

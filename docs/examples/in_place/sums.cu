@@ -1,5 +1,5 @@
 // The reduction in global memory as many notes print it: each block adds up blockDim.x elements of x in place, and leaves
-// its sum in sums. Without the second condition the last block adds what lies behind x.
+// its sum in sums. Without the condition i + reach < n, the last block adds what lies behind x.
 __global__ void sums_in_place(float *sums, float *x, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   for (int reach = blockDim.x / 2; reach > 0; reach /= 2) {

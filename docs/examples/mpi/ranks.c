@@ -55,7 +55,7 @@ static void open_kernel(struct job *job) {
   const char *settings[] = {text[0], text[1], text[2]};
   name_device(job->local, device, sizeof device);
   options.device = *device ? device : NULL;
-  /* the choice does not depend on what other ranks remember */
+  /* other ranks open rank 0's choice and need no records */
   options.cache = job->rank ? "none" : NULL;
   for (int i = 0; i < 3; i++) snprintf(text[i], sizeof text[i], "%c=%zu", "MNK"[i], job -> size);
   check(cugen_open(&options, &job->lib, &error), &error);
@@ -108,7 +108,7 @@ static cugen_plan *open_same(struct job *job) {
 
 /* ---- The product, and whether all have the same --------------------------------------------- */
 
-/* Sums of these values are rounded, so another order of additions would show. */
+/* Sums of these values are rounded, so another order of additions changes the bits. */
 static float value(size_t i) {
   return (float)((i * 7 + i / 3) % 17) / 7 - 1;
 }
@@ -140,7 +140,7 @@ static void multiply(const struct job *job, cugen_plan *plan, float *out) {
 }
 
 /* Returns the largest error of some 500 elements, which lie evenly in the matrix, in units of the
-   rounding error that a sum of this length may have. */
+   rounding error that a sum of n terms may have. */
 static double largest_error(const float *c, size_t n) {
   double worst = 0;
   for (size_t at = 0; at < n * n; at += n * n / 500 + 1) {

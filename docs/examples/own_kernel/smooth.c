@@ -1,15 +1,15 @@
-/* The host side of smooth.cu: launches the variant that tuning found best for n a hundred times,
-   to and fro between two buffers, and checks the first result:
+/* The host side of smooth.cu: launches the plan's variant for n a hundred times, to and fro between
+   two buffers, and checks the first result:
      smooth smooth.lua [n]
-   It runs on the first GPU; without one, or with CUGEN_DEVICE=cpu, on the cpu device. README.md
-   here has the commands to run before. */
+   The program runs on the first GPU; without a GPU, or with CUGEN_DEVICE=cpu, on the cpu device.
+   README.md beside this file has the commands to run before. */
 #include <cugen.h>
 #include <math.h>
 
 #include "../device.h"
 
 enum { STEPS = 100 };
-static const float centre = 0.6f; /* another value than the config's: it is passed at launch */
+static const float centre = 0.6f; /* passed at launch, in place of the config's value */
 
 static void check(int status, const cugen_error *error) {
   if (status == CUGEN_OK) return;

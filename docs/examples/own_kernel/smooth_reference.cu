@@ -1,4 +1,4 @@
-// What is right, for one element, in double: no tiles, no tricks.
+// Computes one element in double, without tiles.
 __global__ void reference(${params}) {
   const long long t = (long long)blockIdx.x * blockDim.x + threadIdx.x;
   if (t >= sample_count) return;

@@ -1,7 +1,7 @@
 /* Symbols from the host: writes and reads the __device__ counters and the __constant__ table of
    classes.cu, with offsets, as cudaMemcpyToSymbol and cudaMemcpyFromSymbol do:
      symbols classes.lua
-   It runs on the first GPU; without one, or with CUGEN_DEVICE=cpu, on the cpu device. */
+   The program runs on the first GPU; without a GPU, or with CUGEN_DEVICE=cpu, on the cpu device. */
 #include <cugen.h>
 
 #include "../device.h"

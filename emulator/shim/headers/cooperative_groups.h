@@ -9,7 +9,7 @@ namespace cooperative_groups {
 typedef unsigned long long cugen_wide;
 
 namespace details {
-/* The lane with `rank` lanes of the mask below it. */
+/* Returns the lane of the mask that has `rank` lanes of the mask below; 32: there is none. */
 CUGEN_METHOD unsigned nth(unsigned mask, unsigned rank) {
   while (rank-- && mask) mask &= mask - 1;
   return mask ? (unsigned)__builtin_ctz(mask) : 32;
@@ -21,7 +21,7 @@ CUGEN_METHOD unsigned threads() {
   return cugen_own_builtins.block_size.x * cugen_own_builtins.block_size.y *
          cugen_own_builtins.block_size.z;
 }
-/* The lanes of the warp. */
+/* Returns the lanes of the warp that belong to the block. */
 CUGEN_METHOD unsigned lanes() {
   const unsigned left = threads() - cugen_own_builtins.linear / 32 * 32;
   return left < 32 ? (1u << left) - 1 : ~0u;
@@ -104,7 +104,7 @@ public:
   static CUGEN_METHOD dim3 group_dim() { return blockDim; }
   static CUGEN_METHOD dim3 dim_threads() { return blockDim; }
   struct arrival_token {};
-  /* waits as late as possible: at the wait */
+  /* The whole barrier is in barrier_wait, as late as a GPU may reach it. */
   CUGEN_METHOD arrival_token barrier_arrive() const { return arrival_token(); }
   CUGEN_METHOD void barrier_wait(arrival_token &&) const { sync(); }
 };
@@ -376,7 +376,8 @@ cugen_reduce_lanes(const Group &group, Value &&value, Operation &&operation) {
   cugen_own_hooks->warp(group.cugen_mask, Fold::reduce, &slot);
   return slot.result;
 }
-/* For several warps: each warp combines its own values, then all are combined in shared memory. */
+/* For several warps: each warp combines its own values, then each thread combines the warps'
+   results, which are in shared memory. */
 template <class Group, class Value, class Operation>
 CUGEN_METHOD typename details::plain<Value>::type
 cugen_reduce_warps(const Group &group, Value &&value, Operation &&operation) {

@@ -1,4 +1,4 @@
-/* Copies of a thread's own (cp.async), for the headers that have them under a name of their own. */
+/* A thread's own copies (cp.async), which cuda_pipeline.h and cooperative_groups.h offer. */
 #ifndef CUGEN_COPIES
 #define CUGEN_COPIES
 CUGEN_INLINE void cugen_copy_begin(void *to, const void *from, size_t bytes, size_t from_bytes) {
@@ -19,8 +19,8 @@ CUGEN_INLINE void cugen_copy_wait(unsigned newest) {
       cugen_copy((char *)copy.to + copy.from_bytes, 0, copy.bytes - copy.from_bytes);
   }
 }
-/* Thread `rank` of `threads` copies its share of an array, in pieces of 16, 8 or 4 bytes, as
-   large as both addresses permit. Other alignments are copied at once. */
+/* Thread `rank` of `threads` copies its share of an array, in pieces of 16, 8 or 4 bytes, as large
+   as both addresses and the size permit. If they permit none, bytes are copied synchronously. */
 template <class Rank>
 CUGEN_INLINE void cugen_copy_share(void *to, const void *from, size_t bytes, Rank rank,
                                    Rank threads) {

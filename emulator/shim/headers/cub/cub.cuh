@@ -110,8 +110,8 @@ private:
     __shared__ TempStorage all;
     return all;
   }
-  /* Thread 0 replaces each part by the combination of the parts before it, beginning with
-     `first`; `all` is the total. */
+  /* Thread 0 replaces each part by the combination of the parts before it (and of `first`, if
+     `starts`); `all` becomes the total. */
   template <class Operation> CUGEN_METHOD Value scan(Value value, Operation operation, bool starts, Value first, Value &all) {
     const int thread = (int)cugen_own_builtins.linear;
     storage.parts[thread] = value;
@@ -348,7 +348,7 @@ public:
 #undef CUGEN_EXCHANGE_WAYS
 
 /* Each thread counts the keys that belong in front of its own; equal keys keep their order. Keys
-   are compared by bits in the keys' order. */
+   are compared by <, not by their bits. */
 template <class Key, int x, int count, class Value = NullType, int = 4, bool = false, BlockScanAlgorithm = BLOCK_SCAN_WARP_SCANS, int = 0,
           int y = 1, int z = 1, int = 0>
 class BlockRadixSort {
