@@ -1,12 +1,12 @@
-/* The terminal: its width and colours, and the columns that text takes. */
+/* The terminal: its width and colours, and the columns of text. */
 #ifndef CLI_TERMINAL_H
 #define CLI_TERMINAL_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Returns COLUMNS if it is from 20 to 10000; else the width of the terminal on stdout, or 80 if the
-   terminal does not say; 0 (no limit) if stdout is no terminal. */
+/* Returns COLUMNS if it is from 20 to 10000; else the width of the terminal on stdout, 80 if it is
+   unknown, or 0 (no limit) if stdout is no terminal. */
 int terminal_width(void);
 /* Returns the width of the terminal on stderr, or 80 if it is unknown. COLUMNS is ignored, because
    a line that is redrawn must not wrap. */
@@ -15,7 +15,7 @@ int terminal_progress_width(void);
    limit. */
 int terminal_message_width(void);
 /* Returns the columns, 40 to 120, of a picture of characters beside labels of `labels` columns.
-   width: columns of picture and labels (cli->width); 0: no limit, counts as 80. */
+   width: cli->width; 0 (no limit) counts as 80. */
 int terminal_picture_width(int width, int labels);
 /* Returns true if stdout is a terminal, TERM is set and not "dumb", and NO_COLOR is not set or
    empty (no-color.org). */

@@ -7,9 +7,8 @@
 
    The best at a moment is the variant that a plan would have taken then: api_best_of over each
    variant's latest record. The best may become slower: at the end of a run, the fastest few are
-   measured again, because their first times were partly luck, and the new times replace the first.
-   Within a tie, the best may also become slower when a variant is added that precedes it in the
-   config. */
+   measured again, and the new times replace the first, which were partly luck. Within a tie, it may
+   also become slower when a variant is added that precedes it in the config. */
 #include "trace.h"
 
 #include <math.h>
@@ -36,8 +35,8 @@ static int by_time(const void *a, const void *b) {
   return variant ? variant : (y->superseded != 0) - (x->superseded != 0);
 }
 
-/* Returns true if record b replaces record a: a prediction that is verified later is stored again
-   with its first time, and the two count as one record. */
+/* Returns true if record b replaces record a: a verified prediction is stored again with its first
+   time, and the two count as one record. */
 static bool is_replaced_at_once(const cugen_stored_record *a, const cugen_stored_record *b) {
   return a->record.run_began == b->record.run_began &&
          a->record.run_seconds == b->record.run_seconds &&
@@ -103,8 +102,8 @@ static int trace_by_variant(const void *a, const void *b) {
   return strcmp(((const struct sorted *)a)->variant, ((const struct sorted *)b)->variant);
 }
 
-/* Sets ids[point]; points of one variant have equal ids. Returns the number of ids, 1 if there
-   are no points; 0: out of memory. */
+/* Sets ids[point]; points of one variant have equal ids. Returns the number of ids, 1 if there are
+   no points; 0: out of memory. */
 static size_t trace_number_variants(const struct trace *t, size_t *ids) {
   struct sorted *sorted = calloc(t->count + 1, sizeof *sorted);
   size_t count = 0;
@@ -139,8 +138,8 @@ static const cugen_record *trace_best_of(struct standings *s) {
   return best < count ? s->right[best] : NULL;
 }
 
-/* Returns true if adding or replacing the record can change the best: its cost ties with the
-   least cost, or is less. */
+/* Returns true if adding or replacing the record can change the best: its cost ties with the least
+   cost, or is less. */
 static bool trace_matters(const struct standings *s, const cugen_record *record) {
   return record && record->cost <= s->least * CUGEN_TIE;
 }

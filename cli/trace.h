@@ -1,5 +1,5 @@
-/* The trace of tuning: which variant was measured when, and which was the best then. The trace is
-   made from the records and needs no measurement and no device. */
+/* The trace of tuning: which variant was measured when, and which was the best then, made from the
+   records, without a device. */
 #ifndef CLI_TRACE_H
 #define CLI_TRACE_H
 
@@ -25,8 +25,8 @@ struct trace {
   double *run_ends; /* by run: value of `spent` at its last record */
 };
 
-/* Makes a trace from the result of api_kernel_stored with history; records that are not current
-   are left out. Returns false if there is no memory. The records must outlive the trace. */
+/* Makes a trace of the current records that api_kernel_stored returned with history. Returns false
+   if there is no memory. The records must outlive the trace. */
 bool trace_open(const cugen_stored_record *all, size_t count, struct trace *out);
 void trace_close(struct trace *trace);
 

@@ -13,9 +13,9 @@
 
 /* ---- The edges ------------------------------------------------------------------------------ */
 
-/* The edges of the picture: seconds spent, from 0 on, and decimal logarithms of the values. Most
-   variants tried are far slower than the best and would press it into few rows, so the slowest
-   (a tenth, or what is 100 times slower) may lie beyond the edge and are drawn on the edge. */
+/* The edges of the picture: seconds spent, from 0 on, and decimal logarithms of the values. To
+   leave room for the best, the slowest tenth of the values, and values 100 times slower than the
+   best, may lie beyond the edge and are drawn on it. */
 struct edges {
   double spent, low, high;
   bool beyond; /* some values are beyond the edge */

@@ -96,8 +96,8 @@ struct run {
   bool headed;
 };
 
-/* Remarks, before tuning, if inputs are so large that making them uses up much of the budget. A GPU
-   makes about 1 GiB of inputs a second; how fast the cpu device makes inputs is not known. */
+/* Remarks, before tuning, if making large inputs will use up much of the budget. A GPU makes about
+   1 GiB a second; how fast the cpu device makes inputs is not known. */
 static void remark_data(const struct cli *cli) {
   static const int64_t large = (int64_t)256 << 20;
   static const double bytes_a_second = 1 << 30;
@@ -120,7 +120,7 @@ static void remark_data(const struct cli *cli) {
              print_bytes(largest.bytes).text, largest.data);
 }
 
-/* Prints the head when tuning has begun, so that a refused option is reported without a head. */
+/* Prints the head when tuning has begun, so that a refused option is reported without it. */
 static void print_head(struct run *run) {
   struct cli *cli = run->cli;
   if (run->headed || options_given(cli, OPTION_JSON) || options_given(cli, OPTION_QUIET)) return;
@@ -182,8 +182,8 @@ static void tune_print_numbers(struct cli *cli, const cugen_tune_result *result)
   }
 }
 
-/* Returns the command about the best variant. With a filter, the command names the variant, because
-   a look-up without the filter may find another. */
+/* Returns the command about the best variant. With a filter, it names the variant, because a
+   look-up without the filter may find another. */
 static struct hint hint_of_best(struct cli *cli, const char *command) {
   size_t count;
   const cugen_record *best = api_records(cli->kernel, &count);
@@ -319,8 +319,7 @@ static int tune_print_json(struct cli *cli, const cugen_space_info *space,
 
 /* ---- The command ---------------------------------------------------------------------------- */
 
-/* Fails because no variant came out right or could be predicted; names a command about the first
-   failure. */
+/* Fails because no variant came out right or was predicted. */
 static int fail_all(struct cli *cli, const cugen_tune_result *result) {
   bool predicted = api_kernel_predicted(cli->kernel);
   struct cli meant = *cli;
@@ -394,8 +393,8 @@ static int read_captured(struct cli *cli, struct problem_set *out) {
   return status ? status : capture_read(cli, out);
 }
 
-/* Tunes the problems of --from, or of --set and --problems, or of the config, or else a single
-   problem; with --budget 0, only learns a portfolio. */
+/* Tunes the problems of --from, of --set and --problems, or of the config, or else a single
+   problem; with --budget 0, only learns. */
 static int tune_problems(struct cli *cli, cugen_tune_options *options, size_t top) {
   struct problem_set set = {0};
   int status =

@@ -95,14 +95,14 @@ struct groups {
   struct progress_board board;
   pthread_mutex_t lock;
   pthread_cond_t next;
-  size_t turn;  /* index of the group that may print */
+  size_t turn;  /* groups up to this index may print */
   bool in_turn; /* no two groups are tuned at the same time */
   bool spaced;  /* an empty line separates the groups' results */
-  bool named;   /* a group's devices are printed before its results, which do not name them */
+  bool named;   /* a group's devices are printed before its results */
 };
 
-/* Returns the number of processors that this process may use: those of the cpu device, which is the
-   last device. Without memory, returns 1. */
+/* Returns the number of processors of the cpu device, which is the last device; 1 without
+   memory. */
 static int count_processors(struct cli *cli) {
   const size_t count = cugen_devices(cli->lib, NULL, 0, NULL);
   cugen_device_info *devices = calloc(count, sizeof *devices);
@@ -113,8 +113,8 @@ static int count_processors(struct cli *cli) {
   return found;
 }
 
-/* Reads the groups. If they are tuned at the same time, divides the compile threads (0: one for
-   each processor) among them. */
+/* Reads the groups, and divides the compile threads (0: one for each processor) among groups that
+   are tuned at the same time. */
 static int read_groups(struct cli *cli, const char *list, int threads, struct groups *out) {
   const char *list_of_group;
   int status = cli_open(cli);
@@ -254,8 +254,8 @@ static int tune_devices_print_best(struct cli *cli, const struct groups *groups)
   return table_close(&table, 0, stdout, &cli->error);
 }
 
-/* Keeps the first group that failed in *first. Remarks the failure of a later group, unless its
-   message equals the first's. */
+/* Keeps the first group that failed in *first. Remarks later failures whose messages differ from
+   the first. */
 static void keep_failure(const struct cli *cli, const struct tune_group *group,
                          const struct tune_group **first) {
   const char *message = group->cli.error.message;

@@ -15,9 +15,8 @@
 
 /* ---- Opening -------------------------------------------------------------------------------- */
 
-/* Remarks that a captured problem is left out, which the config, changed since the capture, does
-   not serve. Prints the message's first line; the next lines, about rules that removed variants,
-   are too long for a remark. */
+/* Remarks that a captured problem is left out because the config does not serve it. Prints only the
+   message's first line; the next lines, about rules, are too long for a remark. */
 static int leave_out(const struct cli *cli, const struct problem_settings *problem) {
   const int first_line = (int)strcspn(cli->error.message, "\n");
   cli_remark(cli, "%sleft out: %.*s", problem->where, first_line, cli->error.message);
@@ -187,7 +186,7 @@ static int leave_out_unserved(struct tuning *tuning, size_t i, bool *left) {
 }
 
 /* Called when tuning was refused before anything ran. Names the problem at fault with its place, or
-   leaves out captured problems at fault and sets *again, so that the others are tuned. */
+   leaves out captured problems at fault and sets *again: the others may be tuned. */
 static int find_refused(struct tuning *tuning, int refused, bool *again) {
   struct cli *cli = tuning->cli;
   const cugen_error refusal = cli->error;

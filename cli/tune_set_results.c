@@ -18,7 +18,8 @@
 /* ---- The best of each ----------------------------------------------------------------------- */
 
 /* Gets the record that a plan would take for the problem; within a tie this need not be the first.
-   Else gets the first record. Returns false if there is none or it is not right. */
+   If a plan takes none, gets the first record. Returns false if there is none or it is not
+   right. */
 static bool results_find_best(const struct tuning *tuning, size_t problem, cugen_record *out) {
   cugen_kernel *kernel = tuning->kernels[problem];
   cugen_choice choice = {.variant = NULL};
@@ -163,8 +164,7 @@ static void print_failures(const struct tuning *tuning) {
   }
 }
 
-/* Appends to the error the command that shows a failure of the first problem without a right
-   variant. */
+/* Appends the command that shows a failure of the first problem without a right variant. */
 static void append_failure(const struct tuning *tuning) {
   struct cli *cli = tuning->cli, one = *cli;
   cugen_record record;
@@ -203,7 +203,7 @@ static void results_remark_bitwise(const struct tuning *tuning) {
          tuning->cli->values[OPTION_BITWISE], tuning->results[i].outputs.seed);
 }
 
-/* Prints how to use a portfolio. The cpu device has no bundle: a bundle has only GPU kernels. */
+/* Prints how to use a portfolio. A bundle has only GPU kernels. */
 static void print_next(const struct cli *cli) {
   struct cli meant = *cli;
   if (api_kernel_predicted(cli->kernel)) {

@@ -22,7 +22,7 @@ struct tuning {
   } * spent;    /* by problem */
   double heard; /* seconds of tuning at the last progress callback */
   struct progress progress;
-  bool begun; /* tuning has begun */
+  bool begun;
   bool headed;
   const cugen_portfolio *portfolios; /* portfolios that were learnt from the problems */
   size_t portfolio_count, top;

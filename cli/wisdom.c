@@ -116,7 +116,6 @@ static int wisdom_read_format(struct cli *cli, whole_format *whole) {
                   format);
 }
 
-/* Describes what was written to a file. */
 static json_t *export_json(const struct exporting *exporting, const char *path) {
   return JSON_NEW({"file", json_text(path)}, MEMBER(count, exporting, records),
                   MEMBER(count, exporting, left_out));

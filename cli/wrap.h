@@ -1,4 +1,4 @@
-/* Breaks lines that are longer than the terminal is wide between words. */
+/* Breaks lines between words if they are longer than the terminal is wide. */
 #ifndef CLI_WRAP_H
 #define CLI_WRAP_H
 

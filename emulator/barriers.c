@@ -92,8 +92,8 @@ void barriers_cluster(int what) {
 }
 
 /* CPU_FENCE_MBARRIER_INIT and CPU_FENCE_PROXY publish the barriers that the thread has initialised;
-   CPU_FENCE_PROXY also publishes the thread's writes. CPU_FENCE_LAUNCH is griddepcontrol.wait:
-   earlier launches have ended, and only the observer is told. */
+   CPU_FENCE_PROXY also publishes the thread's writes. CPU_FENCE_LAUNCH (griddepcontrol.wait) only
+   tells the observer. */
 void barriers_fence(int kind) {
   const unsigned slot = fibers_current()->slot;
   if (kind == CPU_FENCE_LAUNCH) {

@@ -13,8 +13,8 @@ struct canaries {
 
 void canaries_write(const struct canaries *canaries);
 /* Returns true if a canary has changed, and writes all canaries again. *distance: the bytes from
-   the end of the memory to the first changed byte behind it. If only bytes in front of the memory
-   have changed, *before is true, and *distance is from the first changed byte to the start. */
+   the end of the memory to the first changed byte behind it. If only bytes in front have changed,
+   *before is true, and *distance is from the first changed byte to the start. */
 bool canaries_changed(const struct canaries *canaries, bool *before, size_t *distance);
 
 #endif

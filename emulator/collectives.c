@@ -2,8 +2,8 @@
 #include "fault_text.h"
 #include "scheduler.h"
 
-/* Reports to the observer each thread that waits at another place than the first waiting thread, or
-   came there through other calls, and how many threads have ended and will never come. */
+/* Reports to the observer each thread that waits at another place than the first, or came there
+   through other calls, and how many threads will never come. */
 static void observe_arrivals(const struct fibers *all, unsigned rank) {
   const struct observer *observer = all->launch->observer;
   const struct block *block = &all->blocks[rank];

@@ -180,8 +180,8 @@ static int compile_write_files(const struct compile_request *request, struct job
 
 /* ---- The compiler --------------------------------------------------------------------------- */
 
-/* Gets the first line of the compiler's --version. toolkit_library keeps the line, so that a
-   compiler is asked once. */
+/* Gets the first line of the compiler's --version, which toolkit_library keeps, so that a compiler
+   is asked once. */
 static int ask_compiler(const struct toolkit *toolkit, void **table, cugen_error *err) {
   const char *const argv[] = {text_get(&toolkit->compiler), "--version", NULL};
   struct text version = {0}, line = {0};
@@ -282,8 +282,8 @@ static int compile_run(const struct compile_request *request, struct job *job,
                          "%s: " COMPILE_LATE "%g s", request->name, request->timeout);
 }
 
-/* Adds the libraries, which follow the source because -nodefaultlibs leaves out the default ones.
-   Returns the number of options. */
+/* Adds the libraries that -nodefaultlibs leaves out, after the source. Returns the number of
+   options. */
 static size_t add_libraries(const struct compile_request *request, bool clang, const char **argv) {
   size_t n = 0;
   if (clang && !request->watched) return 0;
@@ -311,8 +311,8 @@ static int run_whole(const struct compile_request *request, struct job *job, boo
   return compile_run(request, job, argv, jail, code, err);
 }
 
-/* Compiles where no jail can be made. Checks the included files before anything of the log is
-   passed on, and the assembly before assembling it. */
+/* Compiles where no jail can be made. Checks the included files before passing on the log, and the
+   assembly before assembling it. */
 static int run_unjailed(const struct compile_request *request, struct job *job, bool clang,
                         const struct tool_places *places, int *code, cugen_error *err) {
   const char *argv[FLAG_COUNT + GCC_COUNT + OWN_MOST + SINK_PASSES + AT_SOURCE_COUNT + 16] = {
@@ -362,8 +362,8 @@ static int fail_without_memory(const struct compile_request *request, cugen_erro
                    request->name);
 }
 
-/* Compiles the control source with the compiler, options and folder of the failed compile. *works:
-   an object was made, or the time ran out; then the failure was due to the kernel's source. */
+/* Compiles the control source with the same compiler, options and folder. *works: an object was
+   made, or the time ran out. */
 static int run_control(const struct compile_request *request, struct job *job, bool clang, int jail,
                        bool *works, cugen_error *err) {
   const struct compile_request bare = {.toolkit = request->toolkit,
@@ -385,9 +385,9 @@ static int run_control(const struct compile_request *request, struct job *job, b
   return status == CUGEN_ERROR_COMPILE ? CUGEN_OK : status;
 }
 
-/* After a failed compile, compiles the control source. If that fails, too, returns an error,
-   because the failure is not the kernel's: the compiler or linker is broken, the disk is full, or
-   the folder cannot be used. Returns an error, too, if memory ran out. */
+/* After a failed compile, compiles the control source. If that fails, too, or memory ran out,
+   returns an error, because the failure is not the kernel's: the compiler or linker is broken, the
+   disk is full, or the folder cannot be used. */
 static int check_surroundings(const struct compile_request *request, struct job *job, bool clang,
                               int jail, int code, long long kills, cugen_error *err) {
   struct text log = job->log;
@@ -412,8 +412,8 @@ static int check_surroundings(const struct compile_request *request, struct job 
   return status ? status : works ? CUGEN_OK : CUGEN_ERROR_IO;
 }
 
-/* Returns true if the linker misses __dso_handle, which code for running destructors at unload
-   needs and the start files would define. */
+/* Returns true if the linker misses __dso_handle of the start files, which running destructors at
+   unload needs. */
 static bool needs_destructors(const char *log) {
   return strstr(log, "undefined") && strstr(log, "__dso_handle");
 }
@@ -470,8 +470,8 @@ static int compile_take_image(const struct job *job, bool watched, struct compil
   return out->image ? CUGEN_OK : error_memory(err);
 }
 
-/* Returns the text after the comments at the beginning, which name the problem, so that the same
-   code at other sizes has the same key. A comment that a line continuation extends stays. */
+/* Returns the text after the first comments, which name the problem, so that the same code at other
+   sizes has the same key. A comment that a line continuation extends stays. */
 static const char *behind_head(const char *source) {
   for (;;) {
     const size_t length = strcspn(source, "\n");

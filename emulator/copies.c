@@ -65,8 +65,8 @@ static void use_global(const struct copy *copy) {
   OBSERVE(fibers_observer(), launch_used, copy->slot, copy->site);
 }
 
-/* Reports an access of the copy to the observer. rank: of the block whose shared memory is
-   accessed. Returns the epoch of the access; 0: no bytes. */
+/* Reports an access to the observer. rank: of the block whose shared memory is accessed. Returns
+   the epoch; 0: no bytes. */
 static uint32_t touch(const struct copy *copy, const void *at, size_t bytes, unsigned kind,
                       unsigned rank) {
   const struct observed_access access = {.at = at,

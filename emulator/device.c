@@ -271,8 +271,8 @@ static int cpu_fill(struct device *device, void *to, unsigned char byte, size_t 
   return CUGEN_OK;
 }
 
-/* Returns the size of the caches of level 2 and 3, at most MOST_CACHES, which is also for an
-   unknown size: one thread cannot fill a server's last level, which many threads share. */
+/* Returns the size of the caches of level 2 and 3, if known and at most MOST_CACHES, else
+   MOST_CACHES: many threads share a server's last level. */
 static size_t cpu_cache_bytes(const struct device *device) {
   (void)device;
   const long levels[] = {sysconf(_SC_LEVEL2_CACHE_SIZE), sysconf(_SC_LEVEL3_CACHE_SIZE)};

@@ -9,8 +9,8 @@
 #include "runtime/compile/toolkit.h"
 
 /* The assembler quotes the text that it refuses, which may be lines of any file that an `.include`
-   in an asm names. Returns the length of the line up to the quote, or with the instruction's name
-   if the source itself contains the name. */
+   in an asm names. Returns the length of the line without the quote, or with the instruction's name
+   if the source contains it. */
 static size_t without_quote(const char *source, const char *line, size_t length) {
   static const char mark[] = ": Error: ";
   const char *at = memmem(line, length, mark, sizeof mark - 1), *end = line + length;
@@ -37,7 +37,7 @@ static void diagnostics_add_line(struct text *out, const char *line, size_t leng
 }
 
 /* Returns true if the line gives the context of the next diagnostic, such as "In file included from
-   a.h:3,"; if the line names a place, *from becomes that place. */
+   a.h:3,"; *from becomes the place in it, if any. */
 static bool is_context(const char *line, size_t length, struct text *from) {
   static const char *const words[] = {": In function ", ": In member function ",
                                       ": At global scope:"};

@@ -140,7 +140,7 @@ static void on_fault(cugen_cause cause, const char *text) {
   die(&line);
 }
 
-/* Returns the buffer nearest to the address; NULL: the address is in no zone around a buffer. */
+/* Returns the nearest buffer; NULL: the address is in no zone around a buffer. */
 static const struct span *nearest(const char *address, size_t *distance) {
   const struct span *found = NULL;
   *distance = zone(false) + page_size();

@@ -166,7 +166,7 @@ static void read_term(struct reader *r, struct iptx_term *term) {
   }
 }
 
-/* Counts the next operand of a wgmma's long list. Returns false if it is not the next in number. */
+/* Counts an operand of a wgmma's long list. Returns false if it is not the next in number. */
 static bool add_to_list(struct reader *r, struct iptx_argument *argument) {
   struct iptx_term term;
   if (!r->wgmma || argument->count == IPTX_LIST) return false;

@@ -22,9 +22,8 @@ static int warpgroup_number_of(const struct iptx_instruction *i) {
   return -1;
 }
 
-/* Returns the array of the sums. Traps unless consecutive operands in the text are consecutive in
-   memory, which is checked at each execution, because calls of one inlined function may have other
-   variables. */
+/* Returns the array of the sums. Traps unless consecutive operands are consecutive in memory.
+   Checks this each time, because calls of one inlined function may have other variables. */
 static void *sums_of(const struct iptx_run *run, const struct iptx_instruction *i) {
   const struct iptx_argument *sums = &i->arguments[0];
   const unsigned first = sums->terms[0].index,
@@ -43,7 +42,7 @@ static void *sums_of(const struct iptx_run *run, const struct iptx_instruction *
 }
 
 /* Reads the scale, a predicate or a number, then the signs, 1 or -1, and for elements of 16 bits
-   the transpositions, 1 if k is not the contiguous dimension. */
+   the transpositions: 1 if k is not contiguous. */
 static int flags_of(const struct iptx_run *run, const struct iptx_instruction *i) {
   int flags = iptx_get(run, i, SCALE,
                        i->arguments[SCALE].terms[0].kind == IPTX_REGISTER ? IPTX_PRED : IPTX_U32)

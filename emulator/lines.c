@@ -169,8 +169,8 @@ static int lines_ask(const struct asked *a, const struct questions *q, struct so
 /* How many bytes before code without a line are searched for one: some instructions. */
 enum { NEAR = 48 };
 
-/* Asks first about the sites alone. Then asks, for a site without a line, about the code in front
-   of it or, for a site in the shim, about `instead`. */
+/* Asks about the sites; then, for a site without a line, about the code in front of it, and for a
+   site in the shim about `instead`. */
 static int ask_twice(const struct asked *a, const struct line_site *sites, size_t count,
                      struct source_place *out, cugen_error *err) {
   struct questions q = {.all = calloc(count * (NEAR + 1) + 1, sizeof *q.all)};

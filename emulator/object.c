@@ -213,8 +213,8 @@ static const char *find_foreign(const struct object *o) {
   return wrong ? wrong : check_tables(&l);
 }
 
-/* Returns true if there are STT_GNU_IFUNC symbols, whose address is found by running code, also
-   when dlsym looks one up: an asm of the source can make a kernel's entry such a symbol. */
+/* Returns true if there are STT_GNU_IFUNC symbols, whose address is found by running code, even by
+   dlsym: an asm can make a kernel's entry such a symbol. */
 static bool has_choosers(const struct object *o) {
   Elf64_Shdr section;
   for (size_t i = 0; elf_section(&o->elf, i, &section); i++) {

@@ -11,15 +11,15 @@
 #include "base/launch.h"
 #include "runtime/device.h"
 
-/* CUGEN_ERROR_COMPILE: the object would run code, or has entries for the loader that no linker
-   makes for a kernel. watched: one constructor is the compiler's own and is allowed. */
+/* CUGEN_ERROR_COMPILE: the object would run code, or has entries that no linker makes for a kernel.
+   watched: one constructor is the compiler's own and is allowed. */
 int object_check(const void *image, size_t length, bool watched, cugen_error *err);
 /* Reports that a source has code that runs at loading; returns CUGEN_ERROR_COMPILE. */
 int object_refuse(cugen_error *err);
 /* Changes the image's file, which the loader will read, so that loading it runs nothing. */
 void object_disarm(const void *image, size_t length, int file);
-/* Gets the resources of the index-th kernel as far as the source states them (shim/entry.h): launch
-   bounds, clusters, and the bytes of the constants of all kernels. */
+/* Gets the resources of the index-th kernel that its source states (shim/entry.h): launch bounds,
+   clusters, and the bytes of all constants. */
 void object_needs(const struct compiled *compiled, size_t index, struct kernel_needs *out);
 /* Returns true if memory at the address, relative to the object's load address, is read-only. */
 bool object_is_const(const void *image, size_t length, uint64_t address);

@@ -147,8 +147,8 @@ void fibers_park(struct fibers *all);
 struct fiber *fibers_resume_ready(struct fibers *all);
 /* Takes a fiber for a thread. There are as many fibers as threads in the largest cluster so far. */
 struct fiber *fibers_take_idle(struct fibers *all);
-/* Called when no thread can run, because only then it is known which lanes have converged: lets
-   them continue, or copies in flight arrive until a thread can run, or yielded threads continue. */
+/* Called when no thread can run: lets converged lanes continue, which are known only then, or
+   copies in flight arrive until a thread can run, or yielded threads continue. */
 void fibers_await(struct fibers *all);
 void fibers_stop_if_asked(const struct fibers *all);
 /* Control goes to another block of the cluster. */

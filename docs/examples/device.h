@@ -1,7 +1,7 @@
 /* What the examples need of a device: a context, streams and memory of a CUDA GPU, or the host's
-   memory if a kernel runs on the cpu device. A CUDA application has a context and streams already
-   and calls the driver (or run-time) directly; here the driver is opened by name, so that the
-   examples build and start on machines without a driver. Any failure ends the program. */
+   memory if a kernel runs on the cpu device. A CUDA application has these already and calls the
+   driver (or run-time) directly; here the driver is opened by name, so that the examples build and
+   start without one. Any failure ends the program. */
 #ifndef EXAMPLES_DEVICE_H
 #define EXAMPLES_DEVICE_H
 

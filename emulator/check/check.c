@@ -18,8 +18,8 @@
 #include "waivers.h"
 
 /* Where a variant's traffic was counted: nowhere, on a problem that differs from the check problem
-   not only in sizes, on a problem that differs in sizes alone, or on one with whole tiles as well.
-   Counters of a later place replace those of an earlier place. */
+   in more than sizes, in sizes alone, or in sizes that are whole tiles. Counters of a later place
+   replace those of an earlier one. */
 enum counted { COUNTED_NOT, COUNTED_ELSEWHERE, COUNTED_SIZE, COUNTED_WHOLE_TILES };
 
 struct variant_state {
@@ -108,9 +108,9 @@ static bool check_same_finding(const cugen_check_finding *a, const cugen_check_f
   return a->line || variant_same_implementation(a->variant, b->variant);
 }
 
-/* Returns true if the finding describes the problem better than the known finding: the higher
-   race_rank is preferred, then the access that stands later in the source, then the earlier run in
-   the list, because it is chance which run ended first. */
+/* Returns true if the finding describes the problem better than the known finding: by a higher
+   race_rank, then by an access that stands later in the source, then by an earlier run in the list,
+   because it is chance which run ended first. */
 static bool describes_better(const cugen_check_finding *f, const cugen_check_finding *known) {
   if (f->kind != known->kind) return race_rank(f) > race_rank(known);
   if (strcmp(f->file, known->file) == 0 && f->line != known->line) return f->line > known->line;
@@ -569,8 +569,8 @@ static int note_unwatched(const struct outcome *o, cugen_error *err) {
   return status;
 }
 
-/* Skips a run that hangs because a thread waits for a block that runs later: the cpu device cannot
-   run both at a time, and the hang says nothing about the kernel. */
+/* Skips a hang in which a thread waits for a block that runs later: the cpu device cannot run both
+   blocks at a time, so the hang says nothing about the kernel. */
 static int keep_spin(const struct outcome *o, const struct source_place *at, cugen_error *err) {
   struct text why = {0};
   text_add(&why, "a thread waits in a loop for what another block writes, and the cpu device runs "

@@ -112,8 +112,7 @@ static int coverage_by_number(const void *left, const void *right) {
   return (a > b) - (a < b);
 }
 
-/* Sorts the lines and removes repetitions: a line in a loop of the template occurs several
-   times. */
+/* Sorts the lines and removes repetitions, from loops of the template. */
 static void coverage_sort(struct taken *t) {
   size_t kept = 0;
   if (t->count) qsort(t->lines, t->count, sizeof *t->lines, coverage_by_number);

@@ -112,8 +112,8 @@ static int image_hash(const struct kernel_spec *spec, struct hash *out, cugen_er
   return status;
 }
 
-/* Returns true if findings need the image at_source, whose accesses stay in place; they do not if
-   the optimised image has moved no access. */
+/* Returns true if findings need the image at_source: there is no optimised image, or it has moved
+   accesses. */
 static bool is_apart(const struct instrument *p) {
   return !p->compiled.image || p->compiled.moved;
 }
@@ -137,8 +137,7 @@ static int compile_image(struct instrument *p, bool at_source, cugen_error *err)
   return error_copy(err, &p->refused);
 }
 
-/* Compiles what the last variant has not compiled already. The optimised image is made only if
-   traffic is counted. */
+/* Compiles what is not compiled already. The optimised image is made only if traffic is counted. */
 static int instrument_compile(struct instrument *p, bool traffic, cugen_error *err) {
   struct hash image;
   int status = image_hash(&p->spec, &image, err);
@@ -154,9 +153,8 @@ static int instrument_compile(struct instrument *p, bool traffic, cugen_error *e
   return compile_image(p, true, err);
 }
 
-/* Counts the traffic in the optimised image, whose accesses are placed as by a GPU's compiler; the
-   findings are known from the run before. If the blocks of a single launch are independent, only
-   the blocks to count run. */
+/* Counts the traffic in the optimised image, whose accesses are placed as by a GPU's compiler. If
+   the blocks of a single launch are independent, only the blocks to count run. */
 static int count_traffic(struct instrument *p, struct worker_job *job,
                          struct instrument_result *out, cugen_error *err) {
   struct worker_result result = {0};

@@ -149,8 +149,8 @@ static int tell_value(const struct telling *t, size_t i, const struct variant *v
   return status;
 }
 
-/* Reports variants of the i-th implementation on the config's own problem, of at most DRAWS drawn,
-   that have a value which no run has. */
+/* Reports variants of the i-th implementation, of at most DRAWS drawn on the config's own problem,
+   with a value that no run has. */
 static int tell_values(const struct telling *t, size_t i) {
   enum { DRAWS = 4000 };
   const struct space_implementation *whole = left_out_part_of(t->whole, i);
@@ -172,8 +172,8 @@ static int tell_values(const struct telling *t, size_t i) {
 
 /* ---- Implementations ------------------------------------------------------------------------ */
 
-/* Returns true if the user's --where excludes variants of the implementation, --implementation does
-   not name it, or it is the kernel of a library that is not here. */
+/* Returns true if --where excludes variants of the implementation, --implementation does not name
+   it, or its library is not here. */
 static bool is_unwanted(const struct telling *t, const struct space_implementation *one) {
   if (one->unlisted) return true;
   const cugen_filter *filter = t->target->filter;
@@ -252,8 +252,8 @@ static void left_out_add_size(const struct telling *t, size_t number, struct tex
   }
 }
 
-/* Returns true if the p-th problem is one of the i-th implementation's sizes on which a requirement
-   or rule leaves the implementation no variant; `why` becomes that requirement or rule. */
+/* Returns true if a requirement or rule leaves the i-th implementation no variant on the p-th
+   problem, which is one of its sizes; `why` becomes that requirement or rule. */
 static bool left_out_is_refused(const struct telling *t, size_t i, size_t p, struct text *why) {
   const struct check_problem *problem = &t->list->problems[p];
   text_clear(why);
@@ -263,8 +263,8 @@ static bool left_out_is_refused(const struct telling *t, size_t i, size_t p, str
   return why->length > 0;
 }
 
-/* Reports all sizes that are refused for `reason`, the p-th problem's; reports nothing if an
-   earlier problem has this reason. */
+/* Reports all sizes that are refused for `reason`, the p-th problem's; nothing if an earlier
+   problem has this reason. */
 static int tell_refused(const struct telling *t, size_t i, size_t p, const char *reason) {
   enum { FEW = 4 };
   struct text why = {0}, other = {0};

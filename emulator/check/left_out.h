@@ -1,5 +1,4 @@
-/* Reporting what a check leaves out, and why: implementations without a run, variants that the
-   check problem rules out, sizes that an implementation refuses, and indices beyond 32 bits. */
+/* Reporting what a check leaves out, and why. */
 #ifndef EMULATOR_CHECK_LEFT_OUT_H
 #define EMULATOR_CHECK_LEFT_OUT_H
 
@@ -19,8 +18,8 @@ int check_left_tell(const struct tune_target *target, const struct check_options
                     cugen_error *err);
 
 /* Appends why "index arithmetic in 32 bits" (its name in the list of things left out) is not tested
-   by the small sizes of a check: on the problem an array has more elements than an index of 32 bits
-   can reach. Appends nothing if every array has fewer. */
+   by the small sizes of a check: on the problem an array has more elements than such an index can
+   reach. Appends nothing if no array has. */
 extern const char check_left_wide_name[];
 int check_left_wide(const struct config *config, const struct problem *problem,
                     const struct device_facts *facts, struct text *out, cugen_error *err);

@@ -71,13 +71,13 @@ int check_list_print(const struct check_list *list, const struct check_run *run,
 /* Returns true if the problem is its family's first, or differs from the first in sizes alone. */
 bool check_list_sized(const struct check_list *list, const struct check_problem *problem);
 bool check_list_has_run(const struct check_list *list, size_t implementation);
-/* Appends `before` and the settings ("-s n=192") of a problem of the family, except the check
-   problem, on which the variant is valid; appends nothing if there is none. */
+/* Appends `before` and the settings ("-s n=192") of a problem of the family on which the variant is
+   valid, but not the check problem; appends nothing if there is none. */
 void check_list_suggest(const struct tune_target *target, const struct check_list *list,
                         size_t family, const char *variant, const char *before, struct text *out);
 
-/* For a variant that is not valid on the check problem: appends to the error the settings of
-   another problem of the first family on which the variant is valid, if there is one. */
+/* For a variant that is not valid on the check problem: appends to the error a problem of the first
+   family on which the variant is valid, if any. */
 void check_list_explain(const struct tune_target *target, const struct check_list *list,
                         const char *variant, cugen_error *err);
 
@@ -97,8 +97,8 @@ bool check_list_fixed(const struct check_options *options, const char *name);
 int check_list_run(struct check_list *list, size_t problem, uint64_t index, cugen_error *err);
 /* Whether the variant, whose runs are the last ones of the list, has a run on the problem. */
 bool check_list_ran(const struct check_list *list, size_t problem, uint64_t index);
-/* Adds a run of the variant with that index on the family's first problem, and one on each other
-   size on which the variant is valid (only: 0), or at most one on the `only`-th. */
+/* Adds runs of the variant on the family's first problem, and on the other sizes on which it is
+   valid: on all (only: 0), or on the `only`-th. */
 int check_list_variant(struct check_list *list, size_t family, uint64_t index, size_t only,
                        cugen_error *err);
 /* Returns the implementation's entry in the space of its family's first problem; *count becomes the

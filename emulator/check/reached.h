@@ -16,11 +16,11 @@ struct reached_image {
   size_t count;
 };
 
-/* Reads the accesses and lines of the compiled image, unless it is the image of the last call. */
+/* Reads the image's accesses, unless they were the last to be read. */
 int reached_look(struct reached_image *image, const struct compiled *compiled, cugen_error *err);
 void reached_image_free(struct reached_image *image);
 
-/* Adds the image's lines to those of the check, and notes which ran according to the report. */
+/* Adds the lines of these accesses, and whether each line ran. */
 int reached_add(cugen_check *check, const struct reached_image *image,
                 const struct watch_report *report, cugen_error *err);
 /* Sorts the lines by file and line, those that did not run first, and counts those that ran. */

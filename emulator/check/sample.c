@@ -22,8 +22,8 @@ enum {
 /* ---- Every value of every tunable ----------------------------------------------------------- */
 
 /* For one implementation: adds the first variant on all sizes and all problems around its tiles,
-   then each variant drawn with a new value on the first size, one other size and one problem around
-   its tiles. */
+   then drawn variants with new values on the first size, one other size and one problem around
+   their tiles. */
 static int add_covering(struct check_list *list, const struct tune_target *target, size_t family,
                         const struct space_implementation *implementation, uint64_t *state,
                         struct check_covered *covered, cugen_error *err) {
@@ -159,8 +159,8 @@ static int draw_some(struct branch_sample *s, size_t problem, uint64_t draws, cu
 }
 
 /* Returns a random value for the i-th parameter of another problem: one of the listed values; for a
-   count up to 3, such as a batch, the count, one more or one; for 0, mostly 0; for a size, that of
-   a problem of the family. A negative number and other types stay. */
+   count up to 3, such as a batch, the count, one more or one, and for 0 mostly 0; for a size, that
+   of a problem of the family; else the same value. */
 static struct value other_value(const struct branch_sample *s, const struct check_family *family,
                                 size_t i) {
   const struct config_problem *p = &s->target->config->problems[i];
@@ -210,7 +210,7 @@ static void choose_first(const struct branch_sample *s, bool *chosen) {
 }
 
 /* Adds runs of the chosen variants. A variant on a family's first problem also runs on one of the
-   family's other sizes, which take turns. */
+   other sizes, which take turns. */
 static int run_chosen(struct branch_sample *s, const bool *chosen, cugen_error *err) {
   size_t taken = 0;
   int status = CUGEN_OK;

@@ -4,8 +4,8 @@
 
 #include "list.h"
 
-/* Adds so many variants of every implementation that each value of every tunable occurs that 400
-   draws find, on several problems. */
+/* Adds variants of every implementation, on several problems, until each value of a tunable occurs
+   that 400 draws find. */
 int check_sample_values(struct check_list *list, const struct tune_target *target, uint64_t *state,
                         cugen_error *err);
 

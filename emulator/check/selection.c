@@ -27,8 +27,8 @@ static int add_others(const struct tune_target *target, const struct check_optio
   return CUGEN_OK;
 }
 
-/* Adds the family of the owner's check { }, or of the kernel's if owner is NULL. *out becomes its
-   number, or the number of an earlier family whose first problem is equal. */
+/* Adds the family of the owner's check { } (NULL: of the kernel's), or finds an earlier one whose
+   first problem is equal. *out becomes its number. */
 static int add_family(const struct tune_target *target, const struct check_options *options,
                       struct check_list *list, const struct config_implementation *owner,
                       size_t *out, cugen_error *err) {

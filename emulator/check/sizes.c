@@ -78,12 +78,12 @@ int check_sizes_add(const struct tune_target *target, const struct check_options
 
 /* ---- Sizes around a variant's tiles --------------------------------------------------------- */
 
-/* The most problems around tiles in a family. Then no more are added, and a variant runs on those
-   of them that are around its own tiles. */
+/* The most problems around tiles in a family. Further variants run only on existing problems around
+   their own tiles. */
 enum { MOST_AROUND = 48 };
 
 /* Finds or appends the family's problem with these values. *out becomes SIZE_MAX if the problem is
-   impossible, or the family has MOST_AROUND problems around tiles already. */
+   impossible, or one more than MOST_AROUND. */
 static int sizes_find_problem(const struct tune_target *target, struct check_list *list,
                               size_t number, const struct value *values, size_t *out,
                               cugen_error *err) {

@@ -55,8 +55,8 @@ void access_forget(struct watch *w) {
 
 /* ---- The general way ------------------------------------------------------------------------ */
 
-/* A thread that makes PATIENCE atomic or volatile accesses and no plain write polls a flag of
-   another thread: the other threads of its block run before it continues. */
+/* A thread that makes PATIENCE atomic or volatile accesses and no plain write polls a flag: the
+   other threads of its block run before it continues. */
 static void see_progress(struct watch *w, unsigned kind, uintptr_t at) {
   enum { PATIENCE = 4096 };
   const unsigned thread = watch_thread(w);
@@ -275,8 +275,8 @@ static void access_set_hooks(struct cpu_watch *hooks, bool passed_over) {
   }
 }
 
-/* A signal handler that sets time_is_up and calls this function may run between the two lines; the
-   second line then sets its hooks again. */
+/* A signal handler that calls this function may run between the two lines; the second line then
+   sets its hooks again. */
 void access_choose_hooks(struct watch *w) {
   access_set_hooks(&w->hooks, w->passed_over && !w->time_is_up);
   if (w->time_is_up) access_set_hooks(&w->hooks, false);

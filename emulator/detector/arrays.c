@@ -16,7 +16,7 @@ static size_t keep_name(const char *name, size_t length, char out[WATCH_NAME]) {
 }
 
 /* Gets the last part of a local variable's name: "tile" of _ZZ9transposePfE4tile (Itanium C++ ABI,
-   <local-name>), with or without a discriminator at the end. False: the symbol has another form. */
+   <local-name>), with or without a discriminator at the end. */
 static bool local_name(const char *symbol, char out[WATCH_NAME]) {
   const char *found = NULL;
   size_t length = 0;
@@ -31,7 +31,7 @@ static bool local_name(const char *symbol, char out[WATCH_NAME]) {
 }
 
 /* Gets the last part of the name of a variable outside of functions: "s" of s, _ZL1s and
-   _ZN2nsL1sE. False: the symbol has another form. */
+   _ZN2nsL1sE. */
 static bool outer_name(const char *symbol, char out[WATCH_NAME]) {
   const char *at = symbol + 2;
   *out = '\0';

@@ -62,21 +62,21 @@ void hb_lanes(struct happens_before *hb, unsigned warp, unsigned lanes, bool all
 void hb_release(struct happens_before *hb, unsigned thread, unsigned sync);
 void hb_acquire(struct happens_before *hb, unsigned thread, unsigned sync);
 void hb_pass(struct happens_before *hb, unsigned to_sync, unsigned from_sync);
-/* Orders the thread after everything that the other did until that epoch. */
+/* Orders the thread after everything that the thread `other` did until that epoch. */
 void hb_follow(struct happens_before *hb, unsigned thread, unsigned other, uint32_t epoch);
 /* Notes that the sync counts what the copy engine began in that epoch. */
 void hb_copy_counted(struct happens_before *hb, unsigned sync, uint32_t epoch);
 
 /* Returns the block that acted in that epoch of this launch; *until becomes the epoch in which the
-   next block began, UINT32_MAX if none has. NULL: no block has been noted, and *until stays. */
+   next block began, UINT32_MAX if none has. NULL: no block was noted. */
 const struct begun *hb_begun(const struct happens_before *hb, uint32_t epoch, uint32_t *until);
 
 /* Whether a vector clock orders `then` before the thread's present action. The clocks must have
    been made. */
 bool hb_by_clocks(const struct happens_before *hb, const struct event *then, unsigned thread);
 
-/* Returns true if `then` is an action of the same thread, or a barrier of a whole block, a cluster
-   or a warp orders it before the thread's present action. */
+/* Returns true if `then` is the thread's own, or a barrier of a block, a cluster or a warp orders
+   it before the thread's present action. */
 static inline bool hb_by_barriers(const struct happens_before *hb, const struct event *then,
                                   unsigned thread) {
   const unsigned warp = thread / HB_WARP, rank = thread / hb->padded;

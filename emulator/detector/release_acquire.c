@@ -204,8 +204,8 @@ static bool is_behind(const struct release_acquire *ra, const struct release *r,
   return r->vague && then->epoch < fence->epoch;
 }
 
-/* A search for what orders `then`. The releases from `first` to `end` are those of its block since
-   then, which may publish it. */
+/* A search for what orders `then`. Releases from `first` to `end`, the later ones of its block, may
+   publish it. */
 struct search {
   const struct release_acquire *ra;
   struct event then;
@@ -227,8 +227,8 @@ static uint32_t first_release(const struct release_acquire *ra, uint32_t epoch) 
   return low;
 }
 
-/* Returns true if the acquire has read a release from search->first on that publishes `then`, or a
-   later one of its chain. */
+/* Returns true if the acquire has read a release of the search that publishes `then`, or a later
+   one of its chain. */
 static bool is_found(struct search *search, const struct acquire *acquire) {
   const struct release_acquire *ra = search->ra;
   const uint32_t chain = ra->releases[acquire->release].chain;

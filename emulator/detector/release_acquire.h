@@ -23,8 +23,8 @@ void ra_barrier(struct release_acquire *ra, unsigned rank);
 void ra_fence(struct release_acquire *ra, unsigned thread, bool device);
 /* Returns the epoch of the thread's last __threadfence() in this block; 0: none. */
 uint32_t ra_last_fence(const struct release_acquire *ra, unsigned thread);
-/* Returns an array with the epoch of each thread's last plain write to global memory. The caller
-   sets the epoch of a thread when it observes such a write. */
+/* Returns an array with the epoch of each thread's last plain write to global memory, which the
+   caller sets. */
 uint32_t *ra_written(struct release_acquire *ra);
 
 /* *word: the last release at the word that is used as a flag; 0: none. A plain write to the word

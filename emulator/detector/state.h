@@ -251,7 +251,7 @@ void finding_text(struct watch_finding *finding, const char *text);
 /* Fills in the shared array, or else the region, that the address is in or near. */
 void finding_where(struct watch *watch, const struct region *region, uintptr_t at,
                    struct watch_finding *finding);
-/* Reports a finding of one or two threads at a site; other_site 0: no other site. */
+/* Reports a finding of one or two threads at a site; other_site NULL: no other site. */
 void finding_report(struct watch *watch, cugen_finding_kind kind, const void *site, unsigned thread,
                     const void *other_site, unsigned other_thread, const char *text);
 /* Reports an access to memory that nobody owns. Async-signal-safe. */

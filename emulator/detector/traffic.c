@@ -179,8 +179,8 @@ static void align(struct trail *trail) {
       align_lane(trail, lane, guide_of(trail, lane));
 }
 
-/* Returns true if so many passes have the same lanes, and in each pass each lane continues where
-   its pass before ended, from an aligned address on. */
+/* Returns true if so many passes have the same lanes, and each lane continues where its pass before
+   ended, from an aligned address on. */
 static bool side_by_side(const struct instance *first, unsigned passes, unsigned bytes) {
   for (unsigned left = first->lanes; left; left &= left - 1) {
     const unsigned lane = (unsigned)__builtin_ctz(left);
@@ -193,9 +193,9 @@ static bool side_by_side(const struct instance *first, unsigned passes, unsigned
   return true;
 }
 
-/* Returns the number of passes that NVRTC joins into one access: NVRTC unrolls a loop and joins a
-   lane's reads of shared memory in successive rounds, up to 16 bytes. Seen in the code that NVRTC
-   generates, and in an H200's counters: docs/check.md. */
+/* Returns the number of passes that NVRTC joins into one access: it unrolls a loop and joins a
+   lane's reads of shared memory in successive rounds, up to 16 bytes. Seen in NVRTC's code, and in
+   an H200's counters: docs/check.md. */
 static unsigned together(const struct traffic_site *s, const struct trail *trail, unsigned pass) {
   if (s->counter->memory != CUGEN_MEMORY_SHARED || s->kind & CPU_WRITE) return 1;
   for (unsigned passes = 16 / s->bytes; passes > 1; passes /= 2)

@@ -48,8 +48,8 @@ int main() {
   copy("host to device", first, host, cudaMemcpyHostToDevice);
   copy("device to device", second, first, cudaMemcpyDeviceToDevice);
   add_one<<<unsigned((n + 255) / 256), 256>>>(second, n);
-  CHECK(cudaGetLastError());      // of the launch itself
-  CHECK(cudaDeviceSynchronize()); // of what happened in the kernel
+  CHECK(cudaGetLastError());      // errors of the launch itself
+  CHECK(cudaDeviceSynchronize()); // errors in the kernel
   copy("device to host", host, second, cudaMemcpyDeviceToHost);
   size_t wrong = 0;
   for (size_t i = 0; i < n; i++) wrong += host[i] != unsigned(i) + 1;

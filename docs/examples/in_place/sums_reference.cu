@@ -1,4 +1,4 @@
-// One of the sums, in double, from x as it was before the launch.
+// Computes one of the sums in double, from x as it was before the launch.
 __global__ void sums_reference(${params}) {
   const long long t = (long long)blockIdx.x * blockDim.x + threadIdx.x;
   if (t >= sample_count) return;
