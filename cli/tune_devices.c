@@ -255,7 +255,7 @@ static int tune_devices_print_best(struct cli *cli, const struct groups *groups)
 }
 
 /* Keeps the first group that failed in *first. Remarks later failures whose messages differ from
-   the first. */
+   the first's. */
 static void keep_failure(const struct cli *cli, const struct tune_group *group,
                          const struct tune_group **first) {
   const char *message = group->cli.error.message;

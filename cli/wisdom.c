@@ -166,7 +166,7 @@ struct importing {
   double begin;
 };
 
-/* Shows progress; each record is read and then merged. */
+/* Shows progress: a record that is read but not merged counts half. */
 static int on_import(const cugen_import_progress *state, void *context) {
   struct importing *importing = context;
   const double done = (double)(state->read + state->merged), all = 2 * (double)state->records;

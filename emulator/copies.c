@@ -94,7 +94,8 @@ static unsigned copies_box_bytes(const struct cpu_tensor *map) {
   return bytes;
 }
 
-/* Swizzling: pieces of 16 bytes change places within 128 bytes, by bits 7 and up of the address. */
+/* Swizzling: pieces of 16 bytes change places within `swizzle` bytes, by bits 7 and up of the
+   address. */
 static unsigned swizzled(unsigned place, unsigned swizzle) {
   return place ^ ((place >> 7 & (swizzle / CHUNK - 1)) << 4 & (swizzle ? ~0u : 0u));
 }

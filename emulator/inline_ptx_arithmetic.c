@@ -33,8 +33,8 @@ typedef double real_function(double a, double b, double c);
 
 static real_function real_fma;
 
-/* A fused multiply-add is rounded once: in float by fmaf, and for the smaller types in double,
-   which holds their products exactly. */
+/* Computes f in double and rounds the result to the type; a fused multiply-add of floats by fmaf,
+   because its sum may not be rounded twice. */
 static uint64_t real_part(const struct iptx_instruction *i, real_function *f, const uint64_t *v,
                           enum iptx_type type) {
   const double a = iptx_real(v[0], type), b = iptx_real(v[1], type), c = iptx_real(v[2], type);

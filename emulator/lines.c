@@ -18,7 +18,7 @@ static const char *without_folder(const char *name) {
   const size_t length = folder ? strlen(folder) : 0;
   if (length && strncmp(name, folder, length) == 0) {
     if (folder[length - 1] == '/')
-      name += length; /* a folder that is the root */
+      name += length; /* the current folder is / */
     else if (name[length] == '/')
       name += length + 1;
   }

@@ -44,7 +44,7 @@ enum observed_kind {
 
 /* An access by an asynchronous operation. */
 struct observed_access {
-  const void *at; /* for static shared memory, where the running block has it */
+  const void *at; /* for static shared memory, the address in the running block */
   size_t bytes;
   unsigned kind, thread, rank; /* rank: of the block whose shared memory is accessed */
   const void *site;

@@ -30,7 +30,7 @@ struct fiber {
 struct parked {
   struct fiber *fiber;
   const void *site; /* in the kernel */
-  unsigned mask;    /* of its warp operation */
+  unsigned mask;    /* lanes of the warp operation */
   void (*combine)(void **slots, unsigned mask);
   void *mine;
   int barrier;   /* the barrier's number in the source, or 0 */

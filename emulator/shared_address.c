@@ -4,8 +4,9 @@
 /* The address of static shared memory is STATIC_BIT and the distance from static_base(). */
 enum { STATIC_BIT = 1 << 23, STATIC_REACH = 1 << 22, BASE_ALIGNMENT = 4096 };
 
-/* Returns an address STATIC_REACH bytes in front of the loaded object's variable cugen_builtins,
-   because the object's arrays of static shared memory lie on both sides of that variable. */
+/* Returns an address STATIC_REACH bytes in front of the page of the loaded object's variable
+   cugen_builtins, because the object's arrays of static shared memory lie on both sides of that
+   variable. */
 static uintptr_t static_base(void) {
   return (uintptr_t)fibers_launch()->builtins / BASE_ALIGNMENT * BASE_ALIGNMENT - STATIC_REACH;
 }

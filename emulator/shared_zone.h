@@ -18,10 +18,10 @@ enum {
 
 struct shared_zone {
   char *base;      /* of the reserved address space */
-  size_t reserved; /* bytes of it */
+  size_t reserved; /* bytes of that space */
   unsigned blocks;
   size_t bytes, alignment; /* of each block's memory */
-  /* for an application's process: zones on both sides are compared, and none is inaccessible */
+  /* for an application's process: zones on both sides are canaries, and none is inaccessible */
   bool soft;
   /* of the first block's memory; other blocks' memory follows at distances of SHARED_ROOM */
   char *start;

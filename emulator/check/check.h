@@ -46,7 +46,7 @@ struct check_result {
   struct check_variants refused;
   int refusal;                  /* status of the first refused variant */
   struct check_variants faulty; /* variants that could not be tried */
-  cugen_error fault;            /* the error of one of these variants */
+  cugen_error fault;            /* the error of one of the faulty variants */
 };
 
 /* target: the config, the check problem and its space; its device provides the facts. The caller

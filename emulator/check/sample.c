@@ -108,7 +108,7 @@ int check_sample_values(struct check_list *list, const struct tune_target *targe
 
 /* ---- Every branch of every template --------------------------------------------------------- */
 
-struct drawn { /* a variant with other branches than those before */
+struct drawn { /* a variant that takes other branches than all variants drawn before */
   size_t problem;
   uint64_t index;
   size_t implementation;

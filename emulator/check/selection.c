@@ -10,7 +10,8 @@
 
 /* ---- Problems ------------------------------------------------------------------------------- */
 
-/* Adds a problem for each other value of a parameter with a list of values: types, layouts. */
+/* Adds a problem for each other value of a parameter that lists its values, such as a type or
+   layout, and is not fixed. */
 static int add_others(const struct tune_target *target, const struct check_options *options,
                       struct check_list *list, size_t family, cugen_error *err) {
   const struct problem base = list->problems[list->families[family].first].problem;

@@ -65,8 +65,7 @@ static size_t sync_row(const struct happens_before *hb, unsigned sync) {
   return block_row(hb, hb->blocks) + sync;
 }
 
-/* Makes the rows when a launch first needs them: everything before was ordered by barriers of
-   whole blocks. */
+/* Makes the rows when a launch first needs them: epochs describe the order until then. */
 static bool need_clocks(struct happens_before *hb) {
   const size_t threads = (size_t)hb->blocks * hb->padded;
   return hb->clocks.words ||

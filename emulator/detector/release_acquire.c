@@ -32,13 +32,13 @@ struct release {
 
 /* A read of a released word, which becomes an acquire if a fence follows. */
 struct acquire {
-  uint32_t epoch, device, block; /* the thread's next fence, if any */
+  uint32_t epoch, device, block; /* device, block: the thread's next fence of the scope, if any */
   uint32_t release, thread;
-  uint32_t unfenced; /* 1 + the index of the thread's earlier acquire that has no fence after it; 0:
-                        none */
+  /* 1 + the index of the thread's earlier acquire without a device fence; 0: none */
+  uint32_t unfenced;
 };
 
-struct synchronizer { /* of each thread of a block */
+struct synchronizer { /* of a thread */
   struct fence device, block;
   /* 1 + the index of the thread's last acquire, and of its last acquire without a device fence; 0:
      none */
@@ -56,9 +56,9 @@ struct release_acquire {
   uint32_t chain; /* number of the next chain */
   uint32_t acquired_first;
   uint32_t swept[HB_BLOCKS];
-  bool fenced; /* a thread has used a fence in this block */
+  bool fenced; /* a thread has used a device fence in this block */
   bool lost;
-  uint32_t written[HB_THREADS]; /* when each thread last wrote to global memory */
+  uint32_t written[HB_THREADS]; /* epoch of each thread's last plain write to global memory */
   struct synchronizer threads[HB_THREADS];
 };
 

@@ -56,7 +56,7 @@ struct rare_cell {
   uint32_t flag;             /* the last release at the word, of release_acquire.h */
 };
 
-/* Accesses of less than a word to one byte of it. */
+/* Accesses of less than a word to one byte of the word. */
 struct byte_cell {
   struct last_access write, reads[2];
 };
@@ -106,7 +106,7 @@ enum { FLAG_USES = 128 };
 struct flags {
   struct flag_release *releases; /* of the launch, by block */
   size_t release_count, release_room;
-  struct flag_use uses[FLAG_USES]; /* the last ones of the running block */
+  struct flag_use uses[FLAG_USES]; /* the last strong reads of the running block */
   unsigned use_count;
 };
 
@@ -121,7 +121,7 @@ struct call_path {
 /* The place where a fence would order two accesses. */
 struct missing_fence {
   uint32_t site; /* of the access to the flag */
-  bool front;    /* the fence is missing in front of that access, not behind it */
+  bool front;    /* the fence is missing in front of the access, not behind it */
   bool device;   /* __threadfence() is needed, not __threadfence_block() */
 };
 

@@ -42,7 +42,7 @@ const struct cpu_hooks *cugen_own_hooks;
 #define __global__ __attribute__((noinline)) /* compiled once, not again inside its entry */
 #define __host__
 /* Variables are found by their names, which C++ does not mangle at file scope. A compiler flag
-   hides all other symbols. */
+   hides symbols without this attribute. */
 #define __constant__               __attribute__((__visibility__("default")))
 #define __device__                 __attribute__((__visibility__("default")))
 #define __managed__                __attribute__((__visibility__("default")))

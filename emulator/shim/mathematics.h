@@ -246,7 +246,7 @@ static inline double erfcinv(double y) {
   for (int i = 0; i < 4; ++i) x += (erfc(x) - y) / (1.1283791670955126 * exp(-x * x));
   return x;
 }
-/* From 0.5 on by erfcinv, because erf(x) near 1 has no digits left for the steps. */
+/* From |y| = 0.5 on by erfcinv, because erf(x) near 1 has no digits left for the steps. */
 static inline double erfinv(double y) {
   if (!(fabs(y) < 0.5)) return y < 0 ? -erfcinv(1 + y) : erfcinv(1 - y);
   double x = y * 0.886226925452758;

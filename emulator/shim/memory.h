@@ -9,7 +9,7 @@ CUGEN_LOAD(__ldca)
 CUGEN_LOAD(__ldcs)
 CUGEN_LOAD(__ldlu)
 #undef CUGEN_LOAD
-/* These bypass the L1 cache. */
+/* These loads bypass the L1 cache. */
 #ifdef CUGEN_WATCH
 #define CUGEN_LOAD(name)                                              \
   template <class Value> CUGEN_INLINE Value name(const Value *from) { \

@@ -6,7 +6,7 @@
 template <class Real> static inline Real cugen_toward(Real rounded, Real rest, int direction) {
   const Real infinite = (Real)__builtin_inf();
   if (rounded != rounded || rest == 0) return rounded;
-  /* the finite result overflowed */
+  /* the exact result is finite and too large */
   if (rounded == infinite || rounded == -infinite)
     rest = rounded > 0 ? -1 : 1;
   else if (rest != rest)

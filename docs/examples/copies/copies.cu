@@ -16,7 +16,7 @@
 static const size_t BYTES = size_t(256) << 20;
 static cudaEvent_t begin, end;
 
-// Prints the rate of the fastest of eight copies. Each byte counts once, although it is read and written.
+// Prints the rate of the fastest of eight copies, counting each byte once, although it is moved twice.
 static void copy(const char *name, void *to, const void *from, cudaMemcpyKind kind) {
   float best = 0;
   for (int i = 0; i < 8; i++) {

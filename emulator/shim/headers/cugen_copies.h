@@ -20,7 +20,8 @@ CUGEN_INLINE void cugen_copy_wait(unsigned newest) {
   }
 }
 /* Thread `rank` of `threads` copies its share of an array, in pieces of 16, 8 or 4 bytes, as large
-   as both addresses and the size permit. If they permit none, bytes are copied synchronously. */
+   as both addresses and the size permit. If only single bytes fit, they are copied
+   synchronously. */
 template <class Rank>
 CUGEN_INLINE void cugen_copy_share(void *to, const void *from, size_t bytes, Rank rank,
                                    Rank threads) {
