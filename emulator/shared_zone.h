@@ -34,9 +34,9 @@ int shared_zone_prepare(struct shared_zone *zone, unsigned blocks, size_t bytes,
 /* Reports with CUGEN_CAUSE_BOUNDS that the kernel wrote around the memory. */
 int shared_zone_check(const struct shared_zone *zone, cugen_error *err);
 void shared_zone_free(struct shared_zone *zone);
-/* For an address outside of the blocks' memory: finds the block in whose room the address lies, and
-   the distance to the start or the end of the block's memory. Returns false if the address is in no
-   block's room. Async-signal-safe. */
+/* For an address outside of the blocks' memory: gets its distance to the start or the end of the
+   memory of the block in whose room it lies. Returns false if the address is in no block's room.
+   Async-signal-safe. */
 bool shared_zone_find(const struct shared_zone *zone, const void *address, bool *before,
                       size_t *distance);
 
