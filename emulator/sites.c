@@ -1,6 +1,6 @@
-/* Finding the calls in front of accesses; see sites.h. They are direct calls of functions with
-   the sanitizer's names: anything in the code that looks like a call and leads to such a
-   function is taken for one. */
+/* Finds the calls in front of accesses; see sites.h. These are direct calls of functions with the
+   sanitizer's names (__tsan_...). Any bytes of the code that decode as a call of such a function
+   count as a call. */
 #include "sites.h"
 
 #include <stdlib.h>
@@ -34,7 +34,8 @@ static bool is_target(const struct targets *targets, uint64_t address) {
   return false;
 }
 
-/* The length of a call instruction at `at`, and its target; 0: not a call. */
+/* Returns the length of the call instruction at `at` and sets *target; returns 0 if there is no
+   call. */
 static size_t sites_read_call(unsigned machine, const unsigned char *at, size_t left,
                               uint64_t address, uint64_t *target) {
   if (machine == EM_X86_64 && left >= 5 && *at == 0xe8) { /* CALL rel32 */

@@ -7,8 +7,9 @@
 
 #include "base/error.h"
 
-/* Returns the return addresses of the calls, from the image's first byte, in rising order; the
-   caller frees *out. Only x86-64 and aarch64 are supported; other processors give none. */
+/* Sets *out to the return addresses of the calls, counted from the image's first byte and rising
+   within each section. The caller frees *out, also after a failure. Images for processors other
+   than x86-64 and aarch64 give none. */
 int sites_find(const void *image, size_t length, uint64_t **out, size_t *count, cugen_error *err);
 
 #endif

@@ -1,5 +1,5 @@
-/* A thread's own copies from global to shared memory (cp.async), in groups that it waits for.
-   This file only records them; the thread makes each copy itself when it waits for it, as late
+/* Records a thread's own copies from global to shared memory (cp.async), in the groups that the
+   thread waits for. The thread itself makes each copy when it waits for the copy's group, as late
    as a GPU may. PTX ISA, "Non-bulk copy". */
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@ struct queue {
 };
 
 struct thread_copies {
-  unsigned slots; /* slots in use since the last begin */
+  unsigned slots; /* 1 + the highest slot used since thread_copies_begin */
   struct queue queues[FIBERS_SLOTS];
 };
 

@@ -1,4 +1,4 @@
-/* Finding the folders of the system's programs; see tools.h. */
+/* Lists the places that a compiler or addr2line may open; see tools.h. */
 #include "tools.h"
 
 #include <stdlib.h>
@@ -6,7 +6,8 @@
 
 #include "base/system.h"
 
-/* Appends the folder above the one that the program lies in; nothing for "/". */
+/* Sets *prefix to the parent of the program's folder; leaves it empty if the program is not found
+   or the parent is "/". */
 static void find_prefix(const char *program, struct text *prefix) {
   struct text file = {0}, programs = {0};
   char *real = path_find_program(program, &file) ? realpath(text_get(&file), NULL) : NULL;
@@ -36,7 +37,7 @@ void tool_places_find(const char *program, const char *folder, int access,
       {"/dev/urandom", JAIL_READ},
       {"/proc/cpuinfo", JAIL_READ},
       {"/sys/devices/system/cpu", JAIL_READ},
-      /* read by glibc for the heap that compile.c asks for */
+      /* read by glibc for the large pages that compile.c asks for (GLIBC_TUNABLES) */
       {"/sys/kernel/mm/transparent_hugepage", JAIL_READ},
       {text_get(&out->prefix), JAIL_EXECUTE},
       {folder, access},

@@ -1,13 +1,13 @@
-/* The files that a program which works on a stranger's source or object may open: the compiler,
-   and addr2line. */
+/* The files that the compiler and addr2line, which work on a stranger's source or object, may
+   open. */
 #ifndef EMULATOR_TOOLS_H
 #define EMULATOR_TOOLS_H
 
 #include "base/jail.h"
 #include "base/text.h"
 
-/* The system's programs, headers and libraries, and those beside the program, plus one folder of
-   its own. */
+/* The places of one program: the system's programs, headers and libraries, the folder above the
+   program's, and the program's working folder. */
 enum { TOOL_PLACES = 15 };
 struct tool_places {
   struct text prefix; /* the folder PREFIX, if the program is PREFIX/bin/c++ */

@@ -42,10 +42,10 @@ static const char *skip_alignment(const char *at) {
 
 /* Where the word that is being translated stands. */
 struct place {
-  int depth;        /* number of open braces */
+  int depth;        /* 1 within braces other than a namespace's, else 0 */
   bool macro;       /* within a directive */
   unsigned refused; /* number of refused constructs so far */
-  int launches;     /* number of open launches, `<<<` */
+  int launches;     /* number of `<<<` so far without their `>>>` */
 };
 
 /* The words in front of a type, in any order. */
@@ -98,7 +98,7 @@ static const char *skip_bounds(const char *at) {
   return at;
 }
 
-/* The end of the declaration: its semicolon, or in a macro perhaps the end of the last line. */
+/* Returns the end of the declaration: its semicolon, or, if a macro has none, the macro's end. */
 static const char *find_end(const char *at, bool macro) {
   const char *end = at + strcspn(at, ";");
   if (!macro) return end;
@@ -107,10 +107,10 @@ static const char *find_end(const char *at, bool macro) {
   return end < line ? end : line;
 }
 
-/* Translates `extern __shared__ float name[];` at `at`, with the given type; returns the place
-   after it, or NULL if it is not an array. Inside a function the result is a pointer; at file
-   scope it is a reference to the pointer that is set at each launch. Bounds after the first
-   belong to the type: `float name[][8]` is `float (*name)[8]`. */
+/* Translates `extern __shared__ float name[];` at `at`, whose type begins at `type`. Returns the
+   end of the declaration, or NULL if it does not declare an array. Inside a function the result
+   is a pointer; at file scope it is a reference to the pointer that is set at each launch. Bounds
+   after the first belong to the type: `float name[][8]` is `float (*name)[8]`. */
 static const char *translate_dynamic(const char *at, const char *type,
                                      const struct specifiers *specifiers, const struct place *place,
                                      struct text *out) {
@@ -139,15 +139,15 @@ static const char *translate_dynamic(const char *at, const char *type,
   return end;
 }
 
-/* Translates `__shared__ alignas(16) float name[32];`, where C++ wants the attribute in another
-   place. Returns the place after it. */
+/* Translates the alignas of `__shared__ alignas(16) float name[32];`, which C++ wants in another
+   place. Returns the place after the alignas, or `type` if there is none. */
 static const char *translate_alignment(const char *type, struct text *out) {
   const char *open = source_after_word(type, "alignas"),
              *end = open ? translate_skip_parentheses(translate_skip_space(open)) : type;
   if (!open) return type;
   open = translate_skip_space(open);
   const int length = (int)(end - open);
-  /* If the argument may be a type, uses the type's alignment; an expression needs another form. */
+  /* __align__ takes a number, so that an argument that looks like a type needs alignof. */
   const bool type_name = length > 3 && !isdigit((unsigned char)open[1]) &&
                          (isdigit((unsigned char)end[-2]) || memchr(open, ':', (size_t)length));
   text_addf(out, type_name ? "__align__(alignof%.*s) " : "__align__%.*s ", length, open);
@@ -192,7 +192,8 @@ static const char *translate_launch(const char *at, struct place *place, struct 
   return at + 3;
 }
 
-/* Not a macro of the shim, because the host's headers say __attribute__((__noinline__)). */
+/* __noinline__ cannot be a macro of the shim, because the host's headers say
+   __attribute__((__noinline__)). */
 static const char *translate_noinline(const char *at, struct text *out) {
   static const char attribute[] = "__attribute__((";
   const size_t length = sizeof attribute - 1;
@@ -212,15 +213,15 @@ static const char *translate_word(const char *at, struct place *place, struct te
   return past;
 }
 
-/* Whether the line that begins at `at` is a directive and not a continuation. */
+/* Whether a line that begins at `at`, and continues no other line, is a directive. */
 static bool begins_directive(const char *at) {
   while (*at == ' ' || *at == '\t') at++;
   return *at == '#';
 }
 
-/* Refuses `#pragma unroll items` where `items` comes from a value that is passed at launch, like
-   NVRTC and unlike g++. NULL: not such a directive. If preprocessing skips the line, the #pragma
-   GCC error is skipped too. */
+/* Refuses `#pragma unroll items` where `items` is computed from a value that is passed at launch:
+   NVRTC refuses it, g++ would not. Returns NULL for any other directive. If preprocessing skips
+   the line, the #pragma GCC error is skipped too. */
 static const char *refuse_unroll(const char *source, const char *at, struct text *out) {
   const char *word = source_after_word(translate_skip_space(at + 1), "pragma"),
              *end = at + strcspn(at, "\n");
@@ -236,10 +237,10 @@ static const char *refuse_unroll(const char *source, const char *at, struct text
 
 /* Where the translation is, and what is known of the present declaration outside of functions. */
 struct scope {
-  int depth, spaces;     /* open braces, and how many of them, the outer ones, are of namespaces */
+  int depth, spaces;     /* number of open braces, and of the outer ones that are namespaces' */
   bool space;            /* the next brace is a namespace's */
   bool shared, constant; /* the declaration is of shared memory, of a constant */
-  bool partial;          /* the size is not known there: extern, or a template */
+  bool partial;          /* the declaration does not tell the size: extern, or a template */
   const char *name;      /* of the constant */
   size_t name_length;
 };
@@ -340,7 +341,7 @@ static const char *kernel_name(const char *at, size_t *length) {
   return at;
 }
 
-/* The state of reading declarations: the beginning of the present one, and the number of open
+/* The state of reading a source: where the present declaration begins, and the number of open
    #if. */
 struct reading {
   const char *declaration;
@@ -365,8 +366,8 @@ static void add_template(const char *declaration, const char *at, struct text *o
   if (source_after_word(begin, "template")) text_add_n(out, begin, (size_t)(end - begin));
 }
 
-/* Appends CUGEN_NUMBERS(0, cluster, n, 1, 1), or for a template's instance the numbers of a
-   structure with the template's parameters. */
+/* Appends CUGEN_NUMBERS(0, cluster, n, 1, 1), or for a template's instance CUGEN_NUMBERS_OF with
+   the template's parameters and arguments. */
 static void add_numbers(const struct reading *r, const char *at, const char *open, const char *past,
                         const char *entry, size_t index, const char *what, struct text *out) {
   struct text parameters = {0};

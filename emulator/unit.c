@@ -87,7 +87,7 @@ static void write_unit(const struct compile_request *request, struct text *out) 
 
 /* ---- Headers -------------------------------------------------------------------------------- */
 
-/* Headers whose contents the shim provides. They are written empty. */
+/* Headers that are written empty, because the shim provides their contents. */
 static const char *const empty_headers[] = {"cuda_fp16.h",
                                             "cuda_bf16.h",
                                             "cuda_fp8.h",
@@ -105,12 +105,12 @@ static const char *const empty_headers[] = {"cuda_fp16.h",
                                             "cuda.h",
                                             "device_launch_parameters.h",
                                             "math_constants.h"};
-/* NVRTC's versions replace these headers of the host, which its other headers include too. The
-   shim has assertions, which NDEBUG switches off. The host's mathematics would conflict with
-   CUDA's functions. */
+/* The versions for NVRTC (standard.h) replace these headers of the host, also where other headers
+   of the host include them: the shim has its own assert, and the host's mathematics would conflict
+   with CUDA's functions. */
 static const char *const host_headers[] = {"assert.h", "cassert", "cmath", "math.h"};
 
-/* Headers that only include another one, by their folders. */
+/* Headers that only include another header, grouped by folder. */
 static const struct {
   const char *folder;
   const char *includes; /* NULL: the host's header of the same name, for cuda::std */
@@ -152,8 +152,9 @@ static int unit_write_file(const char *folder, const char *name, const char *con
   return status;
 }
 
-/* Whether the source may include a header of cugen_headers: it mentions the folder, or the name
-   before ".h". cugen's own headers are included by the others. */
+/* Whether the source may include the header: it mentions the header's folder or the name before
+   ".h", or mentions curand, which needs cuda/ and nv/. cugen's own headers are always wanted,
+   because the other headers include them. */
 static bool wants_header(const char *source, const char *name) {
   struct text family = {0};
   size_t length = strcspn(name, "/.");

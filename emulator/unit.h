@@ -12,8 +12,8 @@ int unit_write(const struct compile_request *request, const char *folder, cugen_
    compiled result. */
 void cpu_add_code(const char *text, struct text *out);
 
-/* Appends the code that may stand in front of a source or be included by one: the shim and the
-   headers. */
+/* Appends the code that may stand in front of a source or be included by a source: the shim and
+   the headers. */
 void unit_add_shim(struct text *out);
 
 /* Whether the text has one of the words, whose list ends with NULL. */

@@ -8,8 +8,8 @@
 
 #include "base/system.h"
 
-/* The file in ". /usr/include/stdio.h", which has a dot for each level: the format of both g++
-   and clang++. */
+/* Returns the file in ". /usr/include/stdio.h", which has a dot for each level of inclusion: the
+   format of both g++ and clang++. Returns NULL for another line. */
 static const char *included(const char *line, size_t length) {
   const size_t dots = strspn(line, ".!x");
   return dots && dots + 1 < length && line[dots] == ' ' ? line + dots + 1 : NULL;
@@ -49,9 +49,9 @@ int unjailed_check_log(struct text *log, const struct jail_place *places, size_t
   return status;
 }
 
-/* Whether the word is .incbin or .include; .macro, .irp, .irpc, .rept or .altmacro, which can
-   produce those; or .mri, after which they need no dot. The assembler ignores case, and
-   compilers write none of these. */
+/* Whether the word begins like .incbin or .include; like .macro, .irp, .irpc, .rept or .altmacro,
+   which can produce an .include; or like .mri, after which directives need no dot. The assembler
+   ignores case, and compilers write none of these words. */
 static bool reads_or_spells(const char *word) {
   static const char *const words[] = {".inc", ".mac", ".irp", ".irep", ".rep", ".alt", ".mri"};
   for (size_t i = 0; i < sizeof words / sizeof *words; i++)

@@ -1,5 +1,5 @@
 /* Wait queues, and other functions that the scheduler (scheduler.c) offers to asynchronous
-   operations. Called only in a launch's thread. */
+   operations. All are called only on the thread of the operating system that runs the launch. */
 #ifndef EMULATOR_WAIT_QUEUES_H
 #define EMULATOR_WAIT_QUEUES_H
 
@@ -29,7 +29,7 @@ struct wait_queue {
   unsigned first; /* slot + 1 */
 };
 
-/* Writes what a thread waits for, for the message of a deadlock. object: the one given to
+/* Writes what a thread waits for, for the message of a deadlock. object: as given to
    fibers_wait. */
 typedef void describe_wait(const void *object, char *out, size_t size);
 
@@ -41,7 +41,8 @@ void fibers_wake_all(struct wait_queue *queue);
 /* The number of the cluster's threads that have not ended. */
 unsigned fibers_live_all(void);
 
-/* The address in that block's static shared memory that corresponds to the running block's `at`. */
+/* Returns where the block of that rank has the byte of static shared memory that the running block
+   has at `at`. Returns `at` for the running block itself, and outside of static shared memory. */
 void *fibers_static(unsigned rank, uintptr_t at);
 
 /* Ends the launch: "trap: what in block ... thread ...". */

@@ -1,6 +1,6 @@
-/* Matrix products of a warpgroup of four warps (wgmma), which are asynchronous: accumulators are
-   kept here, and the registers are invalid until the thread has waited for them. Operands are
-   read at the wait. PTX ISA, "Asynchronous Warpgroup Level Matrix Multiply-Accumulate
+/* Matrix products of a warpgroup of four warps (wgmma), which are asynchronous: this file holds
+   the accumulators, and the registers are invalid until the thread has waited for the products.
+   Operands are read at the wait. PTX ISA, "Asynchronous Warpgroup Level Matrix Multiply-Accumulate
    Instructions". */
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@ enum {
 struct product {
   unsigned long long x, y;
   int number, n, flags;
-  unsigned accumulator, group; /* index of the accumulator */
+  unsigned accumulator, group; /* index of the accumulators; number of the product's group */
   /* each thread's words of the operand x (wgmma's A), if x is in registers; NULL: x is in shared
      memory */
   uint32_t (*x_words)[WARPGROUP_X_WORDS];
@@ -61,9 +61,9 @@ struct warpgroup {
   size_t room;
   unsigned rank;
   union accumulators *accumulators[MOST_ACCUMULATORS];
-  /* the first thread's slot, whose list of products represents the group's */
+  /* slot of the first thread, which stands for the whole warpgroup in reports to the observer */
   unsigned leader;
-  uint32_t epoch;          /* of the last product that is done, for the observer */
+  uint32_t epoch;          /* of the leader's last report of an operand */
   struct wait_queue queue; /* threads that wait for products that not all threads have committed */
 };
 
@@ -190,7 +190,8 @@ static struct observed_access touch_of(const struct operand *o, unsigned line, u
                                   .site = site};
 }
 
-/* begins: the product reads the operand from now on, until it is done. */
+/* Reports that a product reads the operand; begins: that the product begins to read it. Returns
+   the epoch of the last report. */
 static uint32_t touch_operand(const struct operand *o, int lines, unsigned slot, const void *site,
                               bool begins) {
   const int piece = 16 / o->element, line_step = o->across ? piece : 1,
@@ -222,8 +223,8 @@ static void touch_operands(struct warpgroup *w, const struct product *p, bool be
   w->epoch = touch_operand(&pair.y, p->n, w->leader, p->site, begins);
 }
 
-/* Orders the product after its operands were written. Every thread must have waited for the
-   operands itself; the first piece represents all. */
+/* Reports that the current thread uses the operands, because every thread must itself have waited
+   for them to be written. Only the first piece of each operand is reported. */
 static void follow_operands(const struct warpgroup *w, const struct product *p) {
   const struct pair pair = operands_of(w, p);
   const struct observed_access x = touch_of(&pair.x, 0, 0, fibers_current()->slot, p->site);
@@ -234,8 +235,8 @@ static void follow_operands(const struct warpgroup *w, const struct product *p) 
 
 /* ---- Multiplying ---------------------------------------------------------------------------- */
 
-/* Adds the products of one row with all columns. A block of columns stays in registers over all
-   of k, which is added in order, as each sum is rounded. */
+/* Adds the products of one row with all columns. The sums of a block of columns stay in registers
+   over all of k. k rises in order, because each sum is rounded. */
 static void multiply_row(float *accumulators, const float *x, const struct operands *all, int n,
                          int depth) {
   enum { BLOCK = 8 };
@@ -256,8 +257,8 @@ static void multiply_row(float *accumulators, const float *x, const struct opera
   }
 }
 
-/* In registers, thread t has in word 2 q + h of row t / 32 * 16 + t % 32 / 4 + 8 h the t % 4-th
-   word of the q-th 16 bytes along k. */
+/* In registers, word 2 q + h of thread t is word t % 4 of the q-th 16 bytes along k, in row
+   t / 32 * 16 + t % 32 / 4 + 8 h. */
 static const unsigned char *x_at(const struct product *p, const struct operand *x, unsigned line,
                                  unsigned k) {
   if (!p->x_words) return element_at(x, line, k);
@@ -378,7 +379,7 @@ static void observe_product(struct warpgroup *w, const struct member *self, cons
     follow_operands(w, p);
 }
 
-/* Keeps the thread's words of an X in registers. */
+/* Copies the thread's words of an X that is in registers. */
 static void keep_words(struct product *p, unsigned thread, const uint32_t *words) {
   if (!p->x_words) p->x_words = calloc(THREADS, sizeof *p->x_words);
   if (!p->x_words) fibers_trap("no memory for a warpgroup's operand");

@@ -1,13 +1,14 @@
-/* Part of cuda_shim.h: barriers, fences, and operations of a warp where unit.c defines
-   CUGEN_WARP. */
+/* Part of cuda_shim.h: barriers and fences, and the operations of a warp. Most of the latter are
+   only defined for sources for which unit.c defines CUGEN_WARP. */
 /* ---- Barriers and fences --------------------------------------------------------------------- */
 
-#ifdef __clang__ /* keeps two barriers separate, so that a watched kernel's can be told apart */
+/* Keeps clang from merging the calls of two barriers, which are told apart by their addresses. */
+#ifdef __clang__
 #define CUGEN_APART [[clang::nomerge]]
 #else
 #define CUGEN_APART
 #endif
-/* number: of the barrier in the source, in a watched kernel. */
+/* number: the barrier's number in the source, from 1; 0 if the kernel is not watched. */
 CUGEN_INLINE int cugen_barrier(int kind, int p, int number = 0) {
   CUGEN_APART return cugen_own_hooks->barrier(kind | number * CPU_BARRIER_KINDS, p);
 }
@@ -32,11 +33,11 @@ CUGEN_INLINE void __threadfence() {
 }
 CUGEN_INLINE void __threadfence_system() { __threadfence(); }
 CUGEN_INLINE void __nanosleep(unsigned) {}
-/* Macros, like assert, because they name the line of the source. */
+/* These are macros, so that the message names the line of the source. */
 #define __trap()  cugen_own_hooks->trap(__FILE__ ":" CUGEN_TEXT(__LINE__) ": __trap() was called")
 #define __brkpt() cugen_own_hooks->trap(__FILE__ ":" CUGEN_TEXT(__LINE__) ": __brkpt() was called")
 
-/* ---- Warp operations: the lane that comes last computes for all ----------------------------- */
+/* ---- Warp operations: the lane that arrives last computes the results of all lanes ----------- */
 
 #define CUGEN_LANES(lane, lanes)                                         \
   for (unsigned cugen_left = (lanes), lane;                              \
@@ -55,8 +56,8 @@ CUGEN_INLINE void __syncwarp(unsigned mask = 0xffffffffu) {
 template <class Value> struct cugen_shuffle {
   Value value, result;
   unsigned source;
-  /* A value read from a lane that has ended or is not in the mask is undefined; here it is the
-     lane's own value. */
+  /* CUDA leaves the value of a lane that has ended or is not in the mask undefined; here the
+     reading lane gets its own value. */
   static void combine(void **slots, unsigned mask) {
     CUGEN_LANES(lane, mask) {
       cugen_shuffle *to = static_cast<cugen_shuffle *>(slots[lane]);
@@ -74,8 +75,9 @@ template <class Value> struct cugen_shuffle {
   }
 };
 
-/* Segments of `width` lanes; a source outside of the segment means the lane itself (PTX ISA,
-   shfl.sync). */
+/* A warp consists of segments of `width` lanes (PTX ISA, shfl.sync). __shfl_sync takes its source
+   modulo `width`. For up and down a source outside of the segment means the lane itself, for xor
+   a source in a later segment. */
 template <class Value>
 CUGEN_INLINE Value __shfl_sync(unsigned mask, Value value, int source, int width = 32) {
   const unsigned lane = cugen_lane(), last = (unsigned)width - 1;

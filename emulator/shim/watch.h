@@ -1,6 +1,6 @@
-/* Part of cuda_shim.h: the reports of a watched kernel. The compiler puts a call before each
-   access to memory (-fsanitize=thread, with these functions in place of libtsan's), and where an
-   index is outside of its array (-fsanitize=bounds). The rest of the kernel is unchanged. */
+/* Part of cuda_shim.h: the reports of a watched kernel. The compiler puts calls before accesses to
+   memory (-fsanitize=thread, with these functions in place of libtsan's), and where an index is
+   outside of its array or an address misaligned (-fsanitize=bounds and alignment). */
 
 #ifdef CUGEN_WATCH
 extern "C" __attribute__((__visibility__("default"))) const struct cpu_watch *cugen_watch;
@@ -8,8 +8,8 @@ const struct cpu_watch *cugen_watch;
 extern "C" {
 extern __attribute__((__visibility__("hidden"), __alias__("cugen_watch")))
 const struct cpu_watch *cugen_own_watch;
-/* clang++ inserts calls at a function's begin and end; up to version 13 there is no attribute
-   against them */
+/* clang++ inserts calls at a function's begin and end, which no attribute prevents up to version
+   13. */
 #ifdef __clang__
 #if __has_attribute(disable_sanitizer_instrumentation)
 #define CUGEN_UNOPTIMISED noinline, __disable_sanitizer_instrumentation__
@@ -20,10 +20,11 @@ const struct cpu_watch *cugen_own_watch;
 #define CUGEN_UNOPTIMISED noinline, __optimize__("O0")
 #endif
 
-/* Every object has the functions that the compiler calls, about fifty. Each calls a function of
-   the table: those of plain accesses pass the table, the others pass their caller's address as
-   the last argument. They are written in assembly, because g++ takes 20 ms to compile them. They
-   jump, so that nothing is left on the stack, and the called function sees their return address. */
+/* Every object defines the functions that the compiler calls, about fifty. Most of them jump to a
+   function of the table cugen_watch, so that nothing is left on the stack and the function of the
+   table has their return address. As its last argument they pass the table (CUGEN_PASS) or that
+   return address (CUGEN_SITE). They are in assembly, because g++ takes 20 ms to compile them as
+   C++. */
 #ifdef __x86_64__
 #define CUGEN_BYTES(bytes) "movl $" #bytes ", %esi\n"
 #define CUGEN_KIND(kind)   "movl $" #kind ", %edx\n"
@@ -75,11 +76,11 @@ CUGEN_WATCHED_SIZE(8, 80, 120)
 CUGEN_WATCHED_SIZE(16, 88, 128)
 CUGEN_WATCHED(read_range, , 32)
 CUGEN_WATCHED(write_range, , 33)
-/* In C++, so that the table of lines begins with this text's line: binutils (2.40) assigns the
-   table's beginning to this text. */
+/* This function is in C++, so that the table of lines begins with a line of this file: binutils
+   (2.40) gives the table's first line to the assembly above. */
 __attribute__((__used__, __no_sanitize__("thread"), __visibility__("hidden"))) void __tsan_init() {}
 /* Accesses to the hidden pointer of an object with virtual functions are not reported, because only
-   the thread that constructs the object writes it. */
+   the thread that constructs the object writes that pointer. */
 CUGEN_CALLED(__tsan_vptr_update, "ret\n")
 CUGEN_CALLED(__tsan_vptr_read, "ret\n")
 CUGEN_CALLED(__tsan_func_entry, CUGEN_JUMP(8))
@@ -89,10 +90,11 @@ CUGEN_CALLED(__tsan_memmove, CUGEN_SITE_4 CUGEN_JUMP(24))
 CUGEN_CALLED(__tsan_memset, CUGEN_SITE_4 CUGEN_JUMP(32))
 CUGEN_CALLED(__ubsan_handle_type_mismatch_v1, CUGEN_SITE_3 CUGEN_JUMP(40))
 CUGEN_CALLED(__ubsan_handle_out_of_bounds, CUGEN_SITE_3 CUGEN_JUMP(48))
-/* Copies and fills of any length. clang++ calls these functions from version 15 on, and memcpy,
-   memmove and memset before; also for loops that it replaces by one. g++ would replace them by
-   moves after it has inserted its calls, so for g++ they are inline functions, except for copies
-   of a word, which become accesses. */
+/* Copies and fills of any length. clang++ calls __tsan_memcpy, __tsan_memmove and __tsan_memset
+   from version 15 on; before, it calls memcpy, memmove and memset, also in place of a loop. g++
+   would replace calls of memcpy by moves after it has inserted its reports, so for g++ memcpy,
+   memmove and memset are inline functions. They leave copies of 1, 2, 4, 8 and 16 bytes to g++,
+   which makes accesses of them. */
 #ifdef __clang__
 CUGEN_CALLED(memcpy, CUGEN_SITE_4 CUGEN_JUMP(24))
 CUGEN_CALLED(memmove, CUGEN_SITE_4 CUGEN_JUMP(24))
@@ -116,7 +118,7 @@ memset(void *to, int byte, size_t bytes) noexcept {
   return __tsan_memset(to, byte, bytes);
 }
 #endif
-/* The compiler would treat these like a plain copy, after it has inserted its calls. */
+/* The compiler would expand these builtins after it has inserted its reports. */
 #define __builtin_memcpy(...)  memcpy(__VA_ARGS__)
 #define __builtin_memmove(...) memmove(__VA_ARGS__)
 #define __builtin_memset(...)  memset(__VA_ARGS__)
@@ -132,9 +134,9 @@ memset(void *to, int byte, size_t bytes) noexcept {
 }
 #endif
 
-/* For functions that access memory on behalf of an instruction (atomics, cp.async, ldmatrix):
-   they report the access, and then make it by functions that report nothing. In a kernel that is
-   not watched they are plain accesses. */
+/* A function that accesses memory on behalf of an instruction (atomics, cp.async, ldmatrix) reports
+   the access with cugen_note, and then makes it with cugen_peek, cugen_poke or cugen_copy, which
+   report nothing. In a kernel that is not watched cugen_note does nothing. */
 CUGEN_INLINE void cugen_note(const void *at, size_t bytes, unsigned kind) {
 #ifdef CUGEN_WATCH
   cugen_own_watch->access(at, bytes, kind, 0);
@@ -161,7 +163,7 @@ CUGEN_INLINE void cugen_note_fence(int device) {
 #endif
 template <class Value> CUGEN_QUIET Value cugen_peek(const Value *at) { return *at; }
 template <class Value> CUGEN_QUIET void cugen_poke(Value *at, Value value) { *at = value; }
-/* from null: writes zeros. */
+/* If `from` is null, writes zeros. */
 CUGEN_QUIET void cugen_copy(void *to, const void *from, size_t bytes) {
 #ifdef CUGEN_WATCH
   if (from)
