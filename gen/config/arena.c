@@ -6,8 +6,8 @@
 
 enum {
   MOST_BYTES = 64 << 20,
-  /* The largest expression, with 4096 instructions, takes about a hundred KiB; most take far
-     less. */
+  /* What arena_keep charges for an expression. The largest, with 4096 instructions, takes about a
+     hundred KiB; most take far less. */
   EXPRESSION_BYTES = 16 << 10
 };
 

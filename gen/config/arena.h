@@ -17,11 +17,12 @@ void arena_close(struct arena *arena);
    gives a valid pointer. */
 void *arena_array(struct arena *arena, size_t count, size_t size);
 char *arena_string(struct arena *arena, const char *string, size_t length);
-/* Makes the arena own the expression. If this fails, the expression is freed at once. */
+/* Makes the arena own the expression. On failure frees the expression and returns false. */
 bool arena_keep(struct arena *arena, struct expr *expr);
-/* Counts work against the limit without allocating memory. */
+/* Counts work against the limit without allocating memory. Returns false if the limit is
+   exceeded. */
 bool arena_charge(struct arena *arena, size_t bytes);
-/* Returns whether the last NULL came from the arena's limit, and not from a lack of memory. */
+/* Returns whether the limit has refused a request so far; other failures are a lack of memory. */
 bool arena_full(const struct arena *arena);
 
 #endif

@@ -65,7 +65,7 @@ static void read_access(struct build *build, void *object, const char *what) {
   argument->access = read_word(build, what, words);
 }
 
-/* Reads a condition; NULL for false. */
+/* Reads a condition; returns NULL for `false`. */
 static const struct expr *read_condition(struct build *build, const char *what) {
   lua_State *L = build->L;
   if (lua_type(L, -1) == LUA_TBOOLEAN && !lua_toboolean(L, -1)) return NULL;
@@ -169,7 +169,8 @@ static const struct {
     {KEYWORD_scalar, CUGEN_ARGUMENT_SCALAR}, {KEYWORD_constant, CUGEN_ARGUMENT_CONSTANT},
 };
 
-/* Returns the index in `kinds` of the keyword; their number: it declares no argument. */
+/* Returns the index of the keyword in `kinds`, or the number of kinds if the keyword declares no
+   argument. */
 static size_t find_kind(enum keyword_id id) {
   size_t i = 0;
   while (i < sizeof kinds / sizeof *kinds && kinds[i].keyword != id) i++;

@@ -13,8 +13,8 @@ static _Noreturn void build_give_up(struct build *build) {
   longjmp(*build->guard, 1);
 }
 
-/* Calls read(build, context). Returns its status; on failure build->error describes it, and Lua's
-   stack and the line are as before. */
+/* Calls read(build, context). Returns CUGEN_OK if `read` returns. If `read` fails, returns the
+   status of build->error, and Lua's stack and build->line are as before the call. */
 static int build_try(struct build *build, build_reader *read, void *context) {
   jmp_buf guard, *const outer = build->guard;
   const struct config_line line = build->line;
@@ -87,7 +87,7 @@ void build_check(struct build *build, int status, const char *what) {
 
 /* ---- Several errors ------------------------------------------------------------------------- */
 
-/* Returns true if the error is only that a name is unknown whose declaration failed. */
+/* Returns whether build->error only reports an unknown name whose declaration failed before. */
 static bool build_follows(const struct build *build) {
   char unknown[128];
   for (size_t i = 0; i < build->failed_count; i++) {

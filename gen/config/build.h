@@ -1,8 +1,8 @@
 /* Conversion of Lua's declarations to plain tables: what the files that read declarations share.
-   The Lua state is only read here, with functions that neither allocate nor raise errors, so that
-   no sandbox_call is needed.
+   These files only read the Lua state, with functions that neither allocate nor raise errors, so
+   that no sandbox_call is needed.
    A reader that fails does not return: build_fail leaves it by longjmp, as Lua's own errors do. So
-   a reader owns no memory outside of the arena. */
+   a reader owns no memory outside of the config's arena. */
 #ifndef GEN_CONFIG_BUILD_H
 #define GEN_CONFIG_BUILD_H
 
@@ -29,7 +29,8 @@ enum name_role {
   ROLE_LAUNCH
 };
 
-/* A name in force. Arguments are listed, too, but expressions do not see them. */
+/* A name in force: declared by the kernel or the current implementation. Arguments are listed, too,
+   but expressions do not see arguments. */
 struct scope_name {
   const char *name;
   enum name_role role;
@@ -37,7 +38,7 @@ struct scope_name {
   int slot; /* -1: none */
   const struct expr *expr;
   bool used; /* of a tunable: whether an expression or an argument mentions it */
-  /* These three are as in struct expr_symbol. */
+  /* values, value_count and open are as in struct expr_symbol. */
   const struct value *values;
   size_t value_count;
   bool open;
@@ -64,8 +65,9 @@ struct build {
   uint32_t facts; /* device facts used by the expressions read so far: bits 1 << DEVICE_FACT_... */
   cugen_error error; /* why the last reader failed */
   jmp_buf *guard;    /* where execution goes on after a reader failed */
-  /* Errors of the second pass, of which several are reported at once: their lines in order, and the
-     names of the declarations that failed, because what mentions them is no further error. */
+  /* Errors of the second pass (config.c), which are reported together. noted: their messages in
+     order, a line each; first: the first error; failed: names of the declarations that failed,
+     because an unknown name among these is no further error. */
   struct text noted;
   cugen_error first;
   const char *failed[16];
@@ -78,7 +80,8 @@ struct build {
 _Noreturn void build_fail(struct build *build, const char *format, ...) PRINTF_LIKE(2, 3);
 _Noreturn void build_fail_at(struct build *build, struct config_line line, const char *format, ...)
     PRINTF_LIKE(3, 4);
-/* Fails with "message (nearest 'x')", because the name is none of `names`. */
+/* Fails with "message (nearest 'x')", because the name is none of `names`; without the parenthesis
+   if none of `names` is near. */
 _Noreturn void build_fail_name(struct build *build, const char *name, const char *const *names,
                                size_t count, const char *format, ...) PRINTF_LIKE(5, 6);
 /* Fails after an allocation failed, from the arena or elsewhere. */
@@ -86,16 +89,17 @@ _Noreturn void build_memory(struct build *build);
 /* Fails unless the status is CUGEN_OK: puts "path:line: what: " in front of build->error. */
 void build_check(struct build *build, int status, const char *what);
 
-/* Calls read(build, context). If it fails, notes the error of the declaration, whose name may be
-   NULL, so that reading goes on with the next declaration. Any error but CUGEN_ERROR_CONFIG ends
+/* Calls read(build, context). If `read` fails, notes the error of the declaration, whose name may
+   be NULL, so that reading goes on with the next declaration. Any error but CUGEN_ERROR_CONFIG ends
    the reading; so does a CUGEN_ERROR_CONFIG for which `failed` has no more room. */
 typedef void build_reader(struct build *build, void *context);
 void build_note(struct build *build, const char *name, build_reader *read, void *context);
-/* Calls read(build, NULL) and returns the status of the whole reading. If errors were noted, they
-   become its message. */
+/* Calls read(build, NULL) and returns the status of the whole reading. The message of a
+   CUGEN_ERROR_CONFIG has all errors that were noted. Frees what `build` holds outside of the
+   arena. */
 int build_run(struct build *build, build_reader *read, cugen_error *err);
 
-/* Returns "line 12", or "line 12 of FILE" if that is not the file of build->line. */
+/* Returns "line 12", or "line 12 of FILE" if FILE is not the file of build->line. */
 const char *build_line(struct build *build, struct config_line other);
 
 /* ---- Memory of the arena (build.c): never NULL ---------------------------------------------- */
@@ -130,8 +134,8 @@ struct list {
    the list in messages: "kernel \"matmul\"". */
 struct list read_list(struct build *build, enum place place, const char *owner);
 size_t list_count(const struct list *list, enum keyword_id id);
-/* Returns the only declaration of this kind in the list, or NULL. Of a keyword that may have either
-   form, it is the declaration without a name. */
+/* Returns the only declaration of this keyword in the list, or NULL. If the keyword's naming is
+   EITHER, declarations with a name are skipped. */
 const struct item *list_find(const struct list *list, enum keyword_id id);
 /* Pushes the value of the declaration. */
 void list_push(struct build *build, const struct list *list, const struct item *item);
@@ -173,7 +177,8 @@ int read_exprs(struct build *build, const char *what, int most, const struct exp
 struct config_word read_word(struct build *build, const char *what, const char *const *known);
 /* Reads text with ${expression} in it. */
 struct config_spelling read_spelling(struct build *build, const char *what);
-/* Like read_spelling, for a text that is not on the stack; it must live as long as the config. */
+/* Like read_spelling, for a text that is not on the stack, which must live as long as the
+   config. */
 struct config_spelling read_spelled(struct build *build, const char *what, const char *text);
 /* Sets the slots of a call to those with reads[slot] set; reads has EXPR_CALL_SLOTS elements.
    Returns false if memory is out. */
@@ -191,22 +196,24 @@ const struct expr *read_field_expr(struct build *build, int table, const char *k
 /* Returns the first key, in the order of strcmp, that is not among the known keys; NULL if all are
    known. "" stands for a key that is not a string. */
 const char *unknown_key(struct build *build, int table, const char *const *known, size_t count);
-/* Refuses the table on top of the stack if it has a key that is none of the known ones. noun: the
-   kind of the keys, such as "attribute"; owner: whose they are, such as "tensor \"A\"", or "". */
+/* Refuses the table on top of the stack if it has a key that is none of `known`. noun: the kind of
+   the keys, such as "attribute"; owner: what has the keys, such as "tensor \"A\"", or "". */
 void refuse_unknown_key(struct build *build, const char *noun, const char *owner,
                         const char *const *known, size_t count);
-/* Like refuse_unknown_key, and refuses a value that is no table. example: of the declaration. */
+/* Like refuse_unknown_key, and refuses a value that is no table. example: the declaration, written
+   right. */
 void refuse_odd_table(struct build *build, const char *noun, const char *owner, const char *example,
                       const char *const *known, size_t count);
 /* Refuses a table with a key that is not a problem of this kernel. who: the declaration that holds
    the table, such as "check". */
 void refuse_unknown_problem(struct build *build, int table, const char *who);
-/* Refuses a value of another type than the problem's default, or that is not in its list. */
+/* Refuses a value whose type is not that of the problem's default, or that is not among the
+   problem's listed values. */
 void check_problem_value(struct build *build, const char *who, const struct config_problem *problem,
                          struct value value);
 
-/* An attribute of an argument or shared array: `read` reads it into the object. If `read` is NULL,
-   what is stored at the offset is one of the words or an expression that gives one; without words,
+/* An attribute of an argument or shared array, which `read` reads into the object. If `read` is
+   NULL, the object has at `offset` a struct config_word for one of `words`, or, if `words` is NULL,
    an expression. */
 struct attribute {
   const char *name;
@@ -223,7 +230,8 @@ void read_attributes(struct build *build, const struct attribute *rows, size_t c
 
 /* ---- Names (scope.c) ------------------------------------------------------------------------ */
 
-/* Checks the name, which lies in the arena, and puts it in force. Its line is build->line. */
+/* Checks the name, which lies in the arena, and adds it to the names in force, with the line
+   build->line. */
 void scope_add(struct build *build, struct scope_name name);
 const struct scope_name *scope_find(const struct build *build, const char *name);
 /* Ends an implementation: removes all names but the first `count`. */
@@ -234,7 +242,7 @@ void scope_set_values(struct build *build, const struct value *values, size_t co
    The first of the tunables has the first slot of all tunables. */
 void scope_note_used(const struct build *build, size_t first, struct config_tunable *tunables);
 void scope_check_generated(struct build *build);
-/* On failure the error is build->error. */
+/* Parses an expression of names in force. On failure the error is in build->error. */
 int scope_parse(struct build *build, const char *source, struct expr **out);
 /* Returns the symbol that expressions see under the name. build: a struct build. */
 struct expr_symbol scope_symbol(void *build, const char *name);
@@ -247,7 +255,7 @@ extern const struct expr_functions config_functions;
 
 /* ---- Parts ---------------------------------------------------------------------------------- */
 
-/* implementation.c. The lists of shared parts are read from the kernel's own list. */
+/* implementation.c. For the parts that all implementations share, `list` is the kernel's. */
 void read_tunables(struct build *build, const struct list *list, struct config_tunable *out);
 void read_derived(struct build *build, const struct list *list, struct config_derived *derived,
                   size_t *count);
@@ -256,8 +264,8 @@ void read_restrictions(struct build *build, const struct list *list,
 item_reader read_implementation;
 /* waive.c; called after the tunables are read. */
 void read_waivers(struct build *build, const struct list *list);
-/* problem_values.c. Tables of values: check, whose *out becomes NULL if the list has none;
-   problems; try. */
+/* problem_values.c. Read the declarations check, problems and try. read_check sets *out to NULL if
+   the list has no check. */
 void read_check(struct build *build, const struct list *list, const struct value **out);
 void read_problem_sets(struct build *build, const struct list *list);
 void read_tries(struct build *build, const struct list *list);
@@ -280,17 +288,17 @@ void read_struct_name(struct build *build, void *argument, const char *what);
 void read_struct_fields(struct build *build, void *argument, const char *what);
 /* Completes a struct after all attributes of its argument were read. */
 void complete_struct(struct build *build, const struct config_argument *argument);
-/* library.c. Refuses the parts of a template beside a library. */
+/* library.c. Refuses declarations that cannot stand beside a library, such as a template. */
 void library_check_parts(struct build *build, const struct list *list, const char *owner);
 item_reader read_library;
 /* tensor.c */
 void read_tensors(struct build *build, const struct list *list);
-/* shared.c. Reads the arrays of a list, which is that of a launch of this number, or of the
-   implementation (-1), whose launches are read afterwards. */
+/* shared.c. Reads the shared arrays of a list: that of the launch with this number, or, with -1,
+   that of the implementation, whose launches are read afterwards. */
 void read_shared_arrays(struct build *build, const struct list *list, int launch);
 /* Returns what an evaluation of the array costs, as expr_cost counts. */
 size_t shared_array_cost(const struct config_shared *array);
-/* Gives each launch the bytes of its arrays and of those of all launches. */
+/* Sets `shared` of each launch that has shared arrays to an expression for their bytes. */
 void read_shared_bytes(struct build *build);
 /* options.c. outer: the options of the kernel when an implementation's are read; else NULL. */
 void read_compile(struct build *build, const struct list *list, const struct config_compile *outer,

@@ -5,8 +5,8 @@
       call of a Lua function (declarations.c), which notes file and line and returns an object that
       the config can only put into a list. The object is not examined yet. An include runs another
       file in the same way and stands for the list of its declarations (include.c).
-   2. The objects are read (kernel.c, and below it a file for each part: problem, argument, data,
-      formula, implementation, ...). This pass checks every rule and writes the tables.
+   2. The objects are read (kernel.c, and below it a file for each part: argument, data, formula,
+      implementation, ...). This pass checks the rules of the language and writes the tables.
 
    Two passes are needed because Lua evaluates a list before the call that takes the list: when
    "kernel" is called, everything in its braces has already been evaluated. The second pass reads
@@ -22,12 +22,12 @@
    - Both passes are bounded, so that a stranger's config can neither hang nor fill the machine: the
      first by the sandbox, the second by the arena.
    - The second pass only reads the Lua state, with functions that neither allocate there nor raise
-     errors. So it needs no sandbox_call. An error of its own leaves it by longjmp (build.h).
+     errors. So the pass needs no sandbox_call. It leaves its own errors by longjmp (build.h).
    - Nothing of Lua remains after the second pass: strings are copied to the arena, and the sandbox
      is closed.
    - All of a config but its objective lies in its arena, even struct config.
-   - Every error names its file and line. An error of the first pass ends the reading; of the second
-     several are reported (build_note). */
+   - Every error but a lack of memory names its file, and the line if there is one. An error of the
+     first pass ends the reading; of the second pass several errors are reported (build_note). */
 #include "config.h"
 
 #include <ctype.h>

@@ -78,8 +78,8 @@ struct config_word {
   const struct expr *expr;
 };
 
-/* The data of an input that is not a fill (values, a list, a file or a generator), or the right
-   result of an output. */
+/* Where the data of an input, inout or constant come from unless they are a fill (values, a list, a
+   file or a generator); or the right result of an output. */
 struct config_data {
   enum data_kind kind;
   /* DATA_VALUES: the expression sees the device, the problem, the shared tunables, the slots from
@@ -118,8 +118,8 @@ struct config_spelling {
 
 /* A layout (docs/layouts.md): one word, or an expression that gives one of several. */
 struct config_layout {
-  const struct expr *choice;           /* NULL: the only word, or none: "row" */
-  const struct config_spelling *words; /* as the expression gives them, "row+${pad}" */
+  const struct expr *choice;           /* NULL: words[0] is the layout; without words, "row" */
+  const struct config_spelling *words; /* that the expression may give, such as "row+${pad}" */
   size_t word_count;
   bool open; /* the expression may give other words, too */
 };
@@ -135,10 +135,10 @@ struct config_argument { /* An input, output, inout, scratch, scalar or constant
   const struct expr *pitch; /* elements between neighbours in the dimension next to the
                                     contiguous one; NULL: packed */
   const struct expr *strides[KERNEL_MAX_RANK]; /* in elements, in place of layout and pitch; NULL:
-                                                  they follow from those */
+                                                  layout and pitch give the strides */
   struct config_word fill, memory;
   struct config_data data;
-  struct config_word access, address; /* access: of inputs and constants; address: of inputs */
+  struct config_word access, address; /* access: of buffers; address: of inputs */
   const struct expr *tolerance, *norm;
   const char *struct_name;           /* scalars: struct = "Params"; NULL if the scalar is a
                                         number */
@@ -146,10 +146,10 @@ struct config_argument { /* An input, output, inout, scratch, scalar or constant
   int field_count, struct_bytes;
   const struct expr *value;     /* scalars: the value; NULL: the value of the problem or tunable
                                    with the argument's name */
-  int slot;                     /* slot of that problem or tunable */
+  int slot;                     /* slot of that problem or tunable; -1: none */
   const struct expr *compiled;  /* scalars: specialize = true | "expression"; NULL: not compiled
                                    in */
-  const struct expr *overwrite; /* inputs: whether the kernel may write to it; NULL: it may not */
+  const struct expr *overwrite; /* inputs: whether the kernel may write to the input; NULL: no */
   const struct expr *when;      /* condition for problems that have the argument; NULL: all problems
                                    have it */
 };
@@ -252,8 +252,8 @@ struct config_launch {
   const struct expr *carveout;    /* NULL: -1, for which the driver decides */
   const struct expr *overlap;     /* NULL: false */
   const struct expr *cooperative; /* NULL: false */
-  const struct expr *steps;       /* how often the loop of the launch makes it; NULL: once */
-  bool inner;                     /* whether another launch stands before it in its loop */
+  const struct expr *steps;       /* number of rounds of the launch's loop; NULL: one */
+  bool inner;                     /* the launch is not the first of its loop */
   /* Slots, behind those of the tunables, of the current round of the loop and of the number of
      rounds. All expressions of the launch but `steps` see them. */
   int step_slot, steps_slot;
@@ -265,23 +265,23 @@ struct config_launch {
    slots of `step` and `steps`. */
 enum { CONFIG_MAX_LAUNCHES = 64, CONFIG_STEP_SLOTS = 2 };
 
-/* loop { steps "tmax", launch { ... }, launch { ... } }: makes its launches in order, `steps`
+/* loop { steps "tmax", launch { ... }, launch { ... } }: runs its launches in order, `steps`
    times. A launch outside of any loop is a loop of its own. */
 struct config_loop {
   const struct expr *steps; /* number of rounds; NULL: one */
   struct config_line line;
   size_t first, count; /* the launches [first, first + count) of the implementation */
-  bool stepped;        /* whether an expression of its launches depends on the round */
+  bool stepped;        /* an expression of the loop's launches depends on the round */
 };
 
 struct config_tensor { /* tensor "A" { into = "As" }, or { box = { "BM", 64 }, swizzle = 128 } */
   size_t argument;
   struct config_line line;
   const struct config_shared *into; /* the shared array that gives box and swizzle; NULL: none */
-  const struct expr *shared_by;     /* blocks that bring a part of the array each; NULL: 1 */
+  const struct expr *shared_by;     /* blocks that each load a part of it; NULL: 1 */
   const struct expr *box[KERNEL_MAX_RANK];
   const struct expr *swizzle; /* NULL: 0 */
-  const struct expr *parts;   /* NULL: 1 */
+  const struct expr *parts;   /* equal parts along the outermost dimension; NULL: 1 */
   const struct expr *when;    /* condition for the tensor map; if false, the argument is a pointer.
                                  NULL: always a tensor map */
 };
@@ -299,7 +299,7 @@ struct config_shared { /* shared "As" { dtype = "f16", shape = { "BM", "BK" }, l
   const struct expr *stages;  /* number of stages; NULL: the array has no index for a stage */
   const struct expr *align;   /* NULL: as the layout needs it, 16 bytes at least */
   const struct expr *dynamic; /* if true, the arrays of the launch lie in dynamic shared memory;
-                                 NULL: only if they are too large for static */
+                                 false or NULL: only if they are too large for static */
 };
 
 struct config_library { /* library "cublasLt" { a = "A", b = "B", c = "C", batch = "batch" } */
@@ -318,8 +318,8 @@ struct config_implementation {
   struct config_line line;
   const char *template_name; /* NULL: `library` is set */
   struct config_line template_line;
-  /* The library whose kernel this is. Such an implementation has no launches, because its one
-     launch follows from the call. NULL: a template. */
+  /* The library whose kernel the implementation is. Such an implementation has no launches, because
+     its one launch follows from the call. NULL: the implementation has a template. */
   const struct config_library *library;
   const struct config_requirement *requirements;
   size_t requirement_count;
@@ -398,8 +398,8 @@ struct config {
   const char *summary;   /* first sentence of the comment that the file begins with */
   const char *reference; /* file of the reference; NULL: none (an error in the config unless
                                   reference is "none" or there is a verify, or there are answers) */
-  const struct config_data *answers; /* reference { y = "2 * x[i0]" }: for each argument that is an
-                                        output or inout its right result; NULL: none are given */
+  const struct config_data *answers; /* reference { y = "2 * x[i0]" }: an element for each argument,
+                                        the right result of an output or inout; NULL: none */
   const char *reference_entry;       /* kernel in the file, from "file.cu:kernel"; NULL: the only
                                   kernel */
   struct config_line reference_line;
@@ -436,9 +436,9 @@ bool config_calls_library(const struct config *config, const char *variant);
 const struct config_problem *config_find_problem(const struct config *config, const char *name);
 const struct config_argument *config_find_argument(const struct config *config, const char *name);
 
-/* Returns whether the config says what the right results are. */
+/* Returns whether the config has a reference: a kernel, or expressions or files of the results. */
 bool config_has_results(const struct config *config);
-/* Returns whether results can be checked, because there are right ones or a verify kernel. */
+/* Returns whether results can be checked: the config has a reference or a verify kernel. */
 bool config_proves(const struct config *config);
 
 /* Returns the number of variants that `try` declarations name. */
@@ -460,8 +460,8 @@ static inline bool config_has_result(cugen_argument_kind kind) {
 bool config_is_index(const struct config_argument *argument);
 /* Returns whether an argument of that kind may have that access. */
 bool config_has_access(cugen_argument_kind kind, enum access_kind access);
-/* Returns the upper bound of the bucket of a size. Sizes below 1 have no bucket and are returned
-   unchanged. */
+/* Returns the smallest bound that is not below the size; the last bound for a larger size. Sizes
+   below 1 have no bucket and are returned unchanged. */
 int64_t policy_bound(const struct policy_bucket *bucket, int64_t size);
 /* Prints the policy: "exact", "nearest { distance = 1 }", "buckets { M = { 64, 256 } }". */
 void policy_print(const struct config *config, struct text *out);

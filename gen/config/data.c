@@ -1,5 +1,6 @@
-/* Reads the data of an input that is not a fill (values = "expression" or a list, file, generator),
-   and results that a reference gives by an expression or a file. See build.h. */
+/* Reads where the data of an argument come from unless they are a fill (values = "expression" or a
+   list, file, generator), and results that a reference gives by an expression or a file. See
+   build.h. */
 #include <lua.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +14,7 @@ struct reading {
   struct build *build;
   const struct config_argument *argument; /* whose elements the expression gives */
   struct config_data *data;               /* where the expression is stored */
-  size_t readable;                        /* the first so many arguments can be read */
+  size_t readable;                        /* number of first arguments that may be read */
   struct scope_name clash; /* a name of the config that has another meaning in `values`; name NULL:
                               none */
 };
@@ -97,7 +98,7 @@ static bool data_find_buffer(void *context, const char *name, int *buffer, int *
   return true;
 }
 
-/* Reads the text on top of the stack. */
+/* Reads the expression on top of the stack. */
 static void data_read_expression(struct reading *r, const char *what) {
   struct build *build = r->build;
   const char *source = read_string(build, what);
@@ -225,8 +226,8 @@ static void describe_values(const struct config *config, const struct config_dat
   }
 }
 
-/* Describes the numbers as doubles; a whole number that a double cannot hold exactly gets its
-   remainder, too. */
+/* Describes the numbers as doubles. A whole number of 2^53 or more is appended as an integer, too,
+   because a double may not hold it exactly. */
 static void data_describe_list(const struct config_data *data, struct text *out) {
   for (size_t i = 0; i < data->list_count; i++) {
     const struct value *value = &data->list[i];

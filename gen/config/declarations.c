@@ -1,5 +1,5 @@
 /* Declarations as Lua functions; see declarations.h. Everything here except the accessors at the
-   end runs inside a sandbox_call, in which a Lua error carries the line. */
+   end runs inside a sandbox_call, which adds the config's line to a Lua error. */
 #include "declarations.h"
 
 #include <lauxlib.h>
@@ -86,7 +86,8 @@ static void copy_fields(lua_State *L, int from, int to) {
   }
 }
 
-/* Replaces each include in the list at the index by its declarations; the result is a new table. */
+/* Replaces the list at the index by a new table in which the declarations of each include stand in
+   its place. A list without includes stays as it is. */
 static void declarations_splice(lua_State *L, int index) {
   if (lua_type(L, index) != LUA_TTABLE || !has_group(L, index)) return;
   const lua_Integer count = (lua_Integer)lua_rawlen(L, index);
@@ -150,7 +151,7 @@ void declarations_group(lua_State *L, size_t before) {
       true; /* the group itself counts as attached; its declarations are checked instead */
 }
 
-/* problem "M", check { ... } */
+/* Makes the declaration for problem "M" or check { ... }. */
 static int declarations_declare(lua_State *L) {
   const struct keyword *keyword = lua_touserdata(L, lua_upvalueindex(1));
   if (lua_gettop(L) != 1)

@@ -122,8 +122,8 @@ struct declaration *declarations_at(lua_State *L, int index);
 /* Pushes the list of all declarations in the order of their calls. Allocates nothing. */
 void declarations_push(lua_State *L);
 size_t declarations_count(lua_State *L);
-/* Pushes the declaration that stands for an include: its value is the list of the declarations
-   behind the first `before` ones that stand in no other declaration. */
+/* Clears the stack and pushes a declaration that stands for an include. Its value is the list of
+   the declarations made after the first `before`, except those that stand in another of these. */
 void declarations_group(lua_State *L, size_t before);
 /* Push the name (nil if there is none) or the value of the declaration at the index. Allocate
    nothing. */

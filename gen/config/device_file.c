@@ -15,9 +15,10 @@
 #include "base/device_name.h"
 #include "gen/sandbox/sandbox.h"
 
-/* Figures of the kind FIGURE_TIMING may be left out on GPUs for which NVRTC has no target, because
-   no predictions are made for them. For a FIGURE_LIMIT or FIGURE_LANE that is left out, the figure
-   of the compute capability is used. Figures of the other kinds are required. */
+/* Figures of the kind FIGURE_TIMING may be left out for GPUs for which NVRTC has no target, because
+   cugen makes no predictions for such GPUs. For a FIGURE_LIMIT or FIGURE_LANE that is left out, the
+   figure of the compute capability is used, if base/capability.h knows it. Figures of the other
+   kinds are required. */
 enum figure_kind {
   FIGURE_FACT,
   FIGURE_LIMIT,
@@ -28,7 +29,7 @@ enum figure_kind {
   FIGURE_NAME
 };
 
-/* A figure with the range of its values on all GPUs, with some room for future ones, so that a
+/* A figure with the range of its values on all GPUs, with some room for future GPUs, so that a
    wrong digit or unit is found at its line. */
 struct figure {
   const char *name;
@@ -162,7 +163,8 @@ static int unknown_figure(lua_State *L, const char *name) {
   return luaL_error(L, "unknown figure '%s'; docs/model.md has a list", name);
 }
 
-/* Makes the function of a figure on first use, because most files give each figure once. */
+/* Makes the function of a figure when a file mentions the figure, and does not keep it, because
+   most files give each figure once. */
 static int find_figure(lua_State *L) {
   const char *name = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : "?";
   int index = 0;
@@ -186,9 +188,9 @@ static int open_figures(lua_State *L) {
   return 0;
 }
 
-/* Sets the figures that all described GPUs share: CUDA C++ Programming Guide, "Technical
-   Specifications per Compute Capability". pitch_alignment is the value that cuMemAllocPitch gave on
-   every GPU tried. */
+/* Sets the figures that are equal on all described GPUs or follow from other figures: CUDA C++
+   Programming Guide, "Technical Specifications per Compute Capability". pitch_alignment is the
+   value that cuMemAllocPitch gave on every GPU tried. */
 static void add_common(struct gpu_model *out) {
   struct device_facts *f = &out->facts;
   f->architecture_specific = f->compute_capability >= 90;
@@ -202,7 +204,8 @@ static void add_common(struct gpu_model *out) {
   f->is_gpu = 1;
 }
 
-/* Sets the figures that were not given to those of the compute capability. */
+/* Sets the limits and lanes that were not given to those of the compute capability, if both are
+   known for it. */
 static void add_capability(struct reader *reader) {
   struct device_facts facts = {0};
   struct gpu_rates rates = {0};
@@ -258,7 +261,7 @@ static int by_age(const void *a, const void *b) {
   return older ? (older > 0) - (older < 0) : strcmp(x->id, y->id);
 }
 
-/* Adds the model in place of the model that it hides, or at the end. Models beyond `count` are only
+/* Replaces the model of the same id, or adds the model at the end. Models beyond `count` are only
    counted. */
 static void device_file_add_model(struct gpu_model *out, size_t count, size_t *all,
                                   const struct gpu_model *model) {

@@ -7,7 +7,7 @@
 #include "base/element_conversion.h"
 #include "evaluate.h"
 
-/* Limit for the elements and bytes of one buffer, far below the largest 64-bit offset. */
+/* Limit for the elements and bytes of one buffer: half of the range of 64-bit offsets. */
 static const int64_t most_bytes = (int64_t)1 << 62;
 /* Limit for 32-bit offsets: 2^31 less a margin, because kernels may compute offsets past the end
    before they compare them. */
@@ -88,8 +88,8 @@ static int evaluate_find_word(const struct evaluation *e, const char *what,
   return refuse_word(e, what, value, known, count);
 }
 
-/* Sets *out to NULL for "index", which only a config can write directly; the value of an expression
-   cannot be "index". */
+/* Sets *out to NULL for a scalar whose dtype is written as the word "index"; an expression cannot
+   give "index". */
 static int find_dtype(const struct evaluation *e, const struct dtype **out) {
   *out = &kernel_struct_dtype;
   if (e->argument->struct_name) return CUGEN_OK;
@@ -253,8 +253,8 @@ static int lay_out(const struct evaluation *e, struct kernel_argument *out) {
   return out->elements > most_bytes / out->dtype->bytes ? evaluate_refuse_size(e, out) : CUGEN_OK;
 }
 
-/* A texture over a buffer must have two dimensions, an array one to three. Their rows are
-   contiguous. */
+/* A texture over a buffer (ACCESS_TEXTURE) must have two dimensions, a texture over a CUDA array
+   (ACCESS_ARRAY) one to three. The rows of both must be contiguous. */
 static int check_texture(const struct evaluation *e, const struct kernel_argument *out) {
   const bool fits = out->access == ACCESS_TEXTURE ? out->rank == 2 : out->rank <= 3,
              rows = !out->map.count && out->stride[kernel_argument_dimension(out, 0)] == 1;
@@ -320,7 +320,7 @@ static int evaluate_access(const struct evaluation *e, struct kernel_argument *o
   return config_has_access(out->kind, out->access) ? check_texture(e, out) : refuse_access(e, out);
 }
 
-/* An input that is read through a texture cannot be overwritten. */
+/* Only an input that is read by address can be overwritten, not a texture or symbol. */
 static int evaluate_overwrite(const struct evaluation *e, struct kernel_argument *out) {
   if (!e->argument->overwrite) return CUGEN_OK;
   int status = evaluate_bool(e, e->argument->overwrite, "overwrite", &out->overwrite);
@@ -460,7 +460,7 @@ static int evaluate_scalar(const struct evaluation *e, struct kernel_argument *o
 
 /* ---- Arguments ------------------------------------------------------------------------------ */
 
-/* An argument that the problem lacks becomes a compiled-in number that nothing mentions. */
+/* An argument that the problem lacks becomes a compiled-in scalar with the value 0. */
 static int config_evaluate_when(const struct evaluation *e, struct kernel_argument *out) {
   bool present = true;
   int status = evaluate_bool(e, e->argument->when, "when", &present);
@@ -491,8 +491,8 @@ static int evaluate_argument(const struct evaluation *e, struct kernel_argument 
   return out->kind == CUGEN_ARGUMENT_SCALAR ? evaluate_scalar(e, out) : evaluate_buffer(e, out);
 }
 
-/* Returns a dtype, or one of the types that only tensor cores know: tf32 (f32 rounded to 10 bits of
-   fraction) and fp8 (bytes that kernels take for floats). NULL: neither. */
+/* Returns the name of a dtype, or of a type that only tensor cores know: tf32 (f32 rounded to 10
+   bits of fraction) or fp8 (bytes that kernels take for floats). NULL: the value is neither. */
 static const char *product_type(struct value value) {
   static const char *const others[] = {"tf32", "fp8"};
   const struct dtype *dtype = value.type == VALUE_STRING ? dtype_find(value.string) : NULL;

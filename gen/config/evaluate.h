@@ -25,10 +25,11 @@ void config_data_describe(const struct config *config, const struct config_data 
                           const struct value *slots, const struct kernel_argument *arguments,
                           struct hash content, struct text *out);
 
-/* Evaluates all attributes of the arguments; slots also hold the shared tunables. out has
-   config->argument_count entries, whose strings point into the config. A pitch smaller than a row,
-   strides under which elements share an offset, a word that is no layout of the argument, a shape
-   below 1 and an extent above 2^62 bytes are errors with the line of the argument. */
+/* Evaluates all attributes of the arguments. slots: as config_slots fills them, and the shared
+   tunables. out has config->argument_count entries, whose strings point into the config. A pitch
+   smaller than a row, strides under which elements share an offset, a word that is no layout of the
+   argument, a shape below 1 and a buffer above 2^62 bytes are errors with the line of the
+   argument. */
 int config_arguments(const struct config *config, const struct value *slots,
                      struct kernel_argument *out, cugen_error *err);
 
@@ -87,21 +88,23 @@ int config_products(const struct config *config, const struct value *slots, cons
 int config_tensors(const struct config_implementation *implementation, const struct value *slots,
                    struct kernel_argument *arguments, cugen_error *err);
 
-/* Declared arrays of so many bytes are static. A block has at most 48 KB of static shared memory
-   (CUDA C++ Programming Guide, "Technical Specifications per Compute Capability"), of which 8 are
-   left to arrays that the source itself has. */
+/* Declared arrays of at most so many bytes in all are static. A block has at most 48 KB of static
+   shared memory (CUDA C++ Programming Guide, "Technical Specifications per Compute Capability"), of
+   which 8 KB are left to arrays that the source itself has. */
 enum { SHARED_STATIC_MOST = 40 * 1024 };
 
 /* Evaluates the implementation's shared arrays into out[0 .. shared_count). The arrays of a launch
    lie behind those of all launches, in static shared memory if all of these fit. */
 int config_shared_arrays(const struct config_implementation *implementation,
                          const struct value *slots, struct layout_array *out, cugen_error *err);
-/* Evaluates one of the arrays as it lies by itself; without `layout` only its dtype and shape. */
+/* Evaluates one array, without its place among the other arrays; without `layout` only its dtype
+   and shape. */
 int config_shared_array(const struct config_shared *array, const struct value *slots, bool layout,
                         struct layout_array *out, cugen_error *err);
 void config_shared_array_reads(const struct config_shared *array, bool layout, bool *reads);
-/* Sets reads[slot] for each slot on which the arrays of a launch depend, of what each is and where
-   it lies. Arrays of all launches (-1) lie where the arrays of every launch let them. */
+/* Sets reads[slot] for each slot that decides what the arrays of a launch (-1: of all launches) are
+   and where they lie. If the implementation has arrays of all launches, these are the slots of
+   every array, because the arrays of any launch can make those of all launches dynamic. */
 void config_shared_reads(const struct config_implementation *implementation, int launch,
                          bool *reads);
 
@@ -111,7 +114,7 @@ int config_layout_read(const struct config_layout *layout, const struct value *s
 /* Sets reads[slot] for each slot that the layout depends on. */
 void config_layout_reads(const struct config_layout *layout, bool *reads);
 
-/* Sets *out to the number of times that its loop makes the launch: 0 to KERNEL_MAX_SEQUENCE. */
+/* Sets *out to the number of rounds of the launch's loop: 0 to KERNEL_MAX_SEQUENCE. */
 int config_steps(const struct config_launch *launch, const struct value *slots, int64_t *out,
                  cugen_error *err);
 /* Fills out[0 .. launch->passed_count) with the parameters that the launch passes; slots also hold

@@ -2,9 +2,9 @@
    setting fixes follow from the arrays' types, shapes and strides.
 
    Words and flags that decide where the given arguments lie (types, layouts, pitched) are tried in
-   all combinations, the defaults first. In each combination the sizes are solved: a size that a
-   dimension shows by itself is that extent; of sizes that appear together (batch * M) the one
-   declared last keeps its value, so that an array of a wrong shape is refused instead of being
+   all combinations, the defaults first. In each combination the sizes are solved: a size on which
+   alone an extent depends follows from that extent; of sizes that appear together (batch * M) the
+   size declared last keeps its value, so that an array of a wrong shape is refused instead of being
    taken for another batch. The first combination under which all arrays lie as given is the
    problem. */
 #include <stdlib.h>
@@ -12,10 +12,10 @@
 
 #include "evaluate.h"
 
-/* A bound for the combinations, above what configs have (matmul: 256). */
+/* The most combinations that are tried, far above what the shipped configs have. */
 enum { MOST_COMBINATIONS = 1 << 16 };
 
-/* What of an array is compared, in this order. */
+/* The properties of an array that are compared, in this order. */
 enum fit_part { FIT_ABSENT, FIT_DTYPE, FIT_SHAPE, FIT_STRIDE, FIT_PARTS };
 
 struct fit {
@@ -23,7 +23,7 @@ struct fit {
   const cugen_array *arrays;
   size_t count;
   struct value *slots, *base; /* base: the slots to begin with */
-  const bool *fixed;          /* for each problem parameter: a setting has its value */
+  const bool *fixed;          /* for each problem parameter: a setting gives its value */
   bool *solved; /* for each problem parameter: its value is known in this combination */
   bool *tried;  /* for each problem parameter: its listed values are tried */
   bool *reads;  /* for each slot; room for config_argument_reads */
@@ -52,7 +52,8 @@ static bool fit_value(struct fit *f, const struct expr *expr, size_t size, int64
   return !status;
 }
 
-/* Returns whether another value of the size changes the expression: select(...) may hide it. */
+/* Returns whether one other value of the size changes the expression's; a select(...) in the
+   expression may hide the size. */
 static bool fit_depends(struct fit *f, const struct expr *expr, size_t size) {
   int64_t here, there;
   const int64_t now = f->slots[(size_t)f->config->first_problem + size].integer,
@@ -62,7 +63,7 @@ static bool fit_depends(struct fit *f, const struct expr *expr, size_t size) {
          here != there;
 }
 
-/* Returns whether the size's only value with this result is x. */
+/* Returns whether the expression gives `want` for the size x, and not for x - 1 or x + 1. */
 static bool fit_is_solution(struct fit *f, const struct expr *expr, size_t size, int64_t x,
                             int64_t want) {
   int64_t at, below, above;
@@ -71,7 +72,7 @@ static bool fit_is_solution(struct fit *f, const struct expr *expr, size_t size,
          (!fit_value(f, expr, size, x + 1, &above) || above != want);
 }
 
-/* Solves the expression for the size: it is the size, or linear in the size. */
+/* Solves the expression for the size, if the expression is the size itself or linear in it. */
 static bool fit_solve(struct fit *f, const struct expr *expr, size_t size, int64_t want) {
   int64_t x = want, one, two;
   if (!fit_is_solution(f, expr, size, x, want)) {
@@ -89,11 +90,11 @@ static bool fit_solve(struct fit *f, const struct expr *expr, size_t size, int64
 
 /* ---- Sizes ---------------------------------------------------------------------------------- */
 
-/* How a dimension is used, in this order. */
+/* How extents are used, in this order. */
 enum fit_step {
-  FIT_ALONE, /* solve the only size that it depends on */
-  FIT_KEEP,  /* of several sizes the one declared last keeps its value */
-  FIT_REST   /* solve the only size that is still unknown */
+  FIT_ALONE, /* solve the only size that an extent depends on */
+  FIT_KEEP,  /* if an extent depends on several sizes, the size declared last keeps its value */
+  FIT_REST   /* solve the only size of an extent that is still unknown */
 };
 
 /* Returns whether a size was solved. */
@@ -140,8 +141,8 @@ static bool fit_is_whole(const cugen_array *given, const struct kernel_argument 
          (given->stride[0] == 1 || given->shape[0] == 1);
 }
 
-/* Returns whether this part of the array is that of the argument. A dimension of one element may
-   have any stride. */
+/* Returns whether this property of the array is that of the argument. A dimension of one element
+   may have any stride. */
 static bool fit_same(const cugen_array *given, const struct kernel_argument *wanted,
                      enum fit_part part) {
   if (part == FIT_ABSENT) return !wanted->absent;
@@ -162,7 +163,7 @@ static void fit_print(int rank, const int64_t *values, struct text *out) {
   text_add(out, rank == 1 ? ",)" : ")");
 }
 
-/* Returns whether the argument's shape depends on sizes that nothing shows. */
+/* Returns whether the argument's shape depends on a size that was not solved. */
 static bool fit_is_open(struct fit *f, const struct config_argument *argument) {
   for (size_t i = 0; i < f->config->problem_count; i++)
     for (int d = 0; d < argument->rank; d++)
@@ -233,8 +234,8 @@ static bool fit_is_loose(struct fit *f, const struct config_argument *argument) 
   return false;
 }
 
-/* Compares all arrays with their arguments, types first. Keeps the message of a combination that
-   fails if more comparisons held than in any before. */
+/* Compares all arrays with their arguments, in the order of enum fit_part. Keeps the message of a
+   combination that fails if more comparisons held than in any combination before. */
 static bool fit_matches(struct fit *f) {
   struct kernel_argument wanted;
   cugen_error err;

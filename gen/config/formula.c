@@ -177,8 +177,8 @@ static void formula_read_body(struct build *build, struct config_formula *formul
 
 /* ---- Whether a formula can be printed ------------------------------------------------------- */
 
-/* Prints the formula with these values. problem: the parameter whose value is not its default, for
-   the message; NULL: all have their defaults. */
+/* Fails unless the formula can be printed with these values. problem: the parameter whose value is
+   not its default, for the message; NULL: all parameters have their defaults. */
 static void try_values(struct build *build, const struct config_formula *formula, const char *what,
                        const struct value *slots, size_t count,
                        const struct config_problem *problem) {
@@ -197,8 +197,8 @@ static void try_values(struct build *build, const struct config_formula *formula
   build_check(build, status, what);
 }
 
-/* Prints the formula with the defaults of all problems, and with each other value that a problem
-   lists. All facts of the device are 1. */
+/* Tries the formula with the defaults of all problems, and with each other value that a problem
+   lists, one problem at a time. All facts of the device are 1. */
 static void check_formula(struct build *build, const struct config_formula *formula,
                           const char *what) {
   const struct config *config = build->config;

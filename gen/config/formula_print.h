@@ -6,8 +6,9 @@
 #include "config.h"
 
 /* Appends a call of the formula with the C++ text of the arguments, in parentheses. The call is a
-   lambda, so that each argument is computed once, in the type of the first one. Slots with
-   known[slot] are printed as their values; the others are parameters of the kernel. */
+   lambda, so that each argument is computed once: an index in its own type, other arguments in the
+   type of the first argument. Slots with known[slot] are printed as their values, other slots by
+   their names. */
 int formula_print(const struct config *config, const struct config_formula *formula,
                   const struct value *slots, const bool *known, size_t slot_count,
                   const char *const *arguments, struct text *out, cugen_error *err);

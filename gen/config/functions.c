@@ -1,4 +1,5 @@
-/* Functions of expressions that ask about declared arrays: conflicts('As', 'col'). See build.h. */
+/* Functions of expressions that count the accesses of declared arrays: conflicts('As', 'col'). See
+   build.h. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,22 +12,23 @@ enum function { FUNCTION_conflicts, FUNCTION_least_pad, FUNCTION_sectors };
 static const char *const function_names[] = {"conflicts", "least_pad", "sectors", NULL};
 
 /* The cost of one call, in simple operations: counting the conflicts or sectors of 32 lanes takes
-   about 1 us. least_pad counts them for one padding after the other, and mostly one of the first
-   ten paddings is found good. */
+   about 1 us. least_pad counts conflicts for one padding after the other, and mostly finds one of
+   the first ten paddings good. */
 enum { COUNT_COST = 2000, PAD_COST = 20000 };
 /* The most that a call may cost, together with the expressions that it evaluates and the calls in
    them. */
 enum { MOST_COST = 1000000 };
 
-/* One call in an expression: what is asked, and about which array. It belongs to the arena. */
+/* One call in an expression: the function, and the array that the call is about. The arena owns the
+   struct. */
 struct question {
   struct expr_call call;
   enum function function;
-  const struct config_shared *shared;     /* NULL: the argument is asked about */
-  const struct config_argument *argument; /* NULL: the shared array */
+  const struct config_shared *shared;     /* NULL: the call is about the argument */
+  const struct config_argument *argument; /* NULL: the call is about the shared array */
   const struct config *config;
   struct access access;
-  const struct expr *bytes; /* bytes that each lane accesses; NULL: the access tells them */
+  const struct expr *bytes; /* bytes that each lane accesses; NULL: those of the access by itself */
 };
 
 /* ---- Evaluating ----------------------------------------------------------------------------- */
@@ -41,7 +43,8 @@ static int ask_bytes(const struct question *q, const struct value *slots, int64_
   return status;
 }
 
-/* Counts the access of an array; 0 where the layout does not keep a lane's bytes together. */
+/* Sets *out to the access's sectors, or to its passes divided by the fewest possible; 0 where the
+   layout does not keep a lane's bytes together. */
 static int ask_count(const struct question *q, const struct access_array *array, int64_t bytes,
                      int64_t *out, cugen_error *err) {
   struct access_count count;
@@ -182,7 +185,7 @@ static bool question_read(struct build *build, struct question *q, struct expr *
   return true;
 }
 
-/* Lists the slots that the answer depends on. */
+/* Lists the slots that the value of the call depends on. */
 static bool question_note_slots(struct build *build, struct question *q, struct text *why) {
   const size_t most = config_slot_count(build->config, build->implementation) + CONFIG_STEP_SLOTS;
   bool reads[EXPR_CALL_SLOTS] = {false};

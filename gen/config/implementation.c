@@ -8,7 +8,7 @@
 
 /* ---- Tunables ------------------------------------------------------------------------------- */
 
-/* Tunables are added in the order of their slots. */
+/* Returns the slot of the next tunable: tunables are added in the order of their slots. */
 static int next_tunable_slot(const struct build *build) {
   int slot = build->config->first_tunable;
   for (size_t i = 0; i < build->name_count; i++) slot += build->names[i].role == ROLE_TUNABLE;
@@ -168,7 +168,7 @@ static void implementation_check_launch(struct build *build, const char *owner,
                   config_keywords[lacks].example);
 }
 
-/* The arrays belong to the arena; only readers of the config see them as constant. */
+/* Adds a launch. The cast is allowed, because the array of launches belongs to the arena. */
 static struct config_launch *next_launch(struct build *build) {
   struct config_implementation *out = build->implementation;
   if (out->launch_count == CONFIG_MAX_LAUNCHES)
@@ -290,8 +290,9 @@ static void *allocate_part(struct build *build, const void *shared, size_t count
   return array;
 }
 
-/* Reads the tunables, names and rules that can also be shared, whose arrays begin with the shared
-   ones. Rules are read last, because they may ask about shared arrays. */
+/* Reads the parts of an implementation. Its arrays of tunables, derived names and restrictions
+   begin with those that all implementations share. Restrictions and heuristics are read last,
+   because they may mention shared arrays. */
 static void read_parts_of(struct build *build, const struct list *list, const char *owner) {
   const struct config *config = build->config;
   struct config_implementation *out = build->implementation;

@@ -17,7 +17,7 @@ static int include_give_up(lua_State *L, struct includes *includes) {
   return lua_error(L);
 }
 
-/* Adds the line of the include to includes->error. */
+/* Adds the line of the include to includes->error, unless the error is a lack of memory. */
 static void include_place_error(lua_State *L, struct includes *includes) {
   const struct config_line line = includes_line(L);
   if (includes->error.status == CUGEN_ERROR_MEMORY) return;
@@ -53,7 +53,8 @@ static void explain_comma(cugen_error *err) {
 
 /* ---- Files ---------------------------------------------------------------------------------- */
 
-/* Finds the file and its text (in content). Returns NULL with includes->error set if it cannot. */
+/* Finds the file and reads its text into *content. Returns NULL with includes->error set on
+   failure. */
 static struct included_file *include_find_wanted(struct includes *includes,
                                                  const struct include_wanted *wanted,
                                                  struct text *content) {

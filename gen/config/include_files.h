@@ -34,15 +34,15 @@ struct includes {
   cugen_error error;
 };
 
-/* A C function for Lua, with the struct includes as its light userdata. From now on the
-   declarations of this state know their files. */
+/* A C function for Lua, whose argument is the struct includes as light userdata. From then on the
+   declarations of the state know their files. */
 int includes_open(lua_State *L);
 struct includes *includes_of(lua_State *L);
 /* Returns NULL if the list has no file of that path. */
 struct included_file *includes_find(struct includes *includes, const char *path);
 /* Returns the file of that path, which is added if the list lacks it; NULL: out of memory. */
 struct included_file *includes_add(struct includes *includes, const char *path, bool shipped);
-/* Returns the line that is running. */
+/* Returns the line that is running; number 0: none is. */
 struct config_line includes_line(lua_State *L);
 
 #endif

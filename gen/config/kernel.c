@@ -90,14 +90,14 @@ static void kernel_read_arguments(struct build *build, const struct list *list) 
 
 /* ---- reference, verify, flops, bytes -------------------------------------------------------- */
 
-/* Reads the "file.cu" or "file.cu:kernel" of a reference or verify kernel, and the line. */
+/* Reads a reference (a file, results or "none") or the file of a verify kernel, and the line. */
 static void read_judge(struct build *build, const struct item *item, void *out) {
   struct config *config = out;
   const struct keyword *keyword = item->declaration->keyword;
   const bool verify = keyword->id == KEYWORD_verify;
   *(verify ? &config->verify_line : &config->reference_line) = build->line;
   if (!verify && lua_type(build->L, -1) == LUA_TTABLE) {
-    /* Expressions need the ranks of all arguments. */
+    /* Expressions need the ranks of all arguments, which are not known after an error. */
     if (!build->noted.length) read_answers(build);
     return;
   }
@@ -244,8 +244,8 @@ static void read_kernel_name(struct build *build, const char *name) {
   build->config->name = build_copy(build, name, strlen(name));
 }
 
-/* Marks the declarations in the declaration on top of the stack as attached, down to the parts of a
-   launch. */
+/* Marks the declaration on top of the stack and those within it as attached, `levels` levels in
+   all. */
 static void kernel_attach(struct build *build, int levels) {
   lua_State *L = build->L;
   struct declaration *declaration = declarations_at(L, -1);
@@ -257,7 +257,8 @@ static void kernel_attach(struct build *build, int levels) {
   lua_pop(L, 1);
 }
 
-/* Refuses a declaration that stands in no list: a brace was closed too early. */
+/* Refuses a declaration that lacks its value or stands outside of the kernel, as one does when a
+   brace was closed too early. all: stack index of the list of all declarations. */
 static void check_attached(struct build *build, int all) {
   lua_State *L = build->L;
   for (lua_Integer i = 1; i <= (lua_Integer)lua_rawlen(L, all); i++) {

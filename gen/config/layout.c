@@ -6,8 +6,9 @@
 
 /* ---- Reading -------------------------------------------------------------------------------- */
 
-/* Returns whether the text begins as a word does. Names in expressions that begin with row or col
-   go on with another letter; an expression cannot begin with a digit, since it gives a word. */
+/* Returns whether the text begins as a layout's word does, and not as an expression. Names in
+   expressions that begin with row or col go on with another letter; an expression cannot begin with
+   a digit, because its value is a word. */
 static bool is_word(const char *text) {
   const bool order = strncmp(text, "row", 3) == 0 || strncmp(text, "col", 3) == 0;
   const size_t length = order ? 3 : strspn(text, "0123456789");
@@ -85,8 +86,8 @@ static int choose_word(const struct config_layout *layout, const struct value *s
   return CUGEN_OK;
 }
 
-/* Reads a word whose ${} are whole numbers, without printing them. Returns false if they are not,
-   or stand beside digits, or the word is wrong. */
+/* Reads a word whose ${} are whole numbers, without printing them. Returns false if a ${} is no
+   whole number or stands beside digits, or if the word is wrong. */
 static bool read_by_numbers(const struct config_spelling *word, const struct value *slots, int rank,
                             struct layout *out) {
   enum { NUMBERS_MOST = 16 };

@@ -9,7 +9,7 @@
 
 /* ---- Reserved names ------------------------------------------------------------------------- */
 
-/* Words in a text, with a blank between two. */
+/* Each list of words is one string, with a blank between two words. */
 static const char keywords[] =
     "alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t char32_t "
     "char8_t class co_await co_return co_yield compl concept const const_cast consteval constexpr "
@@ -27,8 +27,8 @@ static const char expression_functions[] = "ceil_div ceil_log eps is_pow2 round_
 static const char cugen_names[] = "device index_t params sample_count samples tensor_map";
 
 /* Names of CUDA that kernels can use: textures, surfaces, atomic operations, complex numbers, and
-   the types and functions of the runtime. Constants (math_constants.h) begin with CUDART_;
-   atomic operations have forms for the block and the system. */
+   the types and functions of the runtime. is_cuda_form adds the constants (math_constants.h), and
+   the atomic operations for the block and the system. */
 static const char cuda_names[] =
     "CUDARTAPI CUDA_VERSION CUarray CUcontext CUdevice CUdeviceptr CUevent CUfunction CUgraph "
     "CUmodule CUresult CUstream CUsurfObject CUtensorMap CUtexObject atomicAdd atomicAnd atomicCAS "

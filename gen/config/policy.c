@@ -1,5 +1,5 @@
-/* Reads policy, which decides the tuned problem whose best variant serves a problem that was not
-   tuned. See build.h. */
+/* Reads and prints the policy, which decides what variant serves a problem that was not tuned. See
+   build.h. */
 #include <lua.h>
 #include <math.h>
 #include <string.h>

@@ -36,8 +36,8 @@ void problem_free(struct problem *problem) {
 
 /* ---- Settings ------------------------------------------------------------------------------- */
 
-/* A setting "M=8192" (`whole`) in its parts; name and text are copies in the strings of the
-   problem. */
+/* A setting "M=8192" (`whole`) in its parts: the parameter, and the text of the value, which is a
+   copy in the strings of the problem. */
 struct given {
   const struct config *config;
   const struct config_problem *problem;
@@ -217,8 +217,8 @@ static int unknown_problem(const struct config *config, const char *whole, const
   return CUGEN_ERROR_USAGE;
 }
 
-/* Copies all settings into `strings`, with a NUL in place of "=" and behind each setting. Values
-   point into the text, so that it must not grow later. */
+/* Copies all settings into `strings`, with a NUL in place of "=" and behind each setting. The text
+   must not grow later, because values point into it. */
 static int copy_settings(const char *const *settings, size_t count, struct text *strings,
                          cugen_error *err) {
   for (size_t i = 0; i < count; i++) {
@@ -233,7 +233,7 @@ static int copy_settings(const char *const *settings, size_t count, struct text 
   return strings->failed ? error_memory(err) : CUGEN_OK;
 }
 
-/* Applies all settings, and reports every one that is wrong, a line each. */
+/* Applies all settings, and reports every wrong name and value, a line each. */
 static int apply_settings(const struct config *config, const char *const *settings, size_t count,
                           struct problem *out, cugen_error *err) {
   int status = copy_settings(settings, count, &out->strings, err);

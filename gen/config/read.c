@@ -57,7 +57,7 @@ static const char *read_name_of(lua_State *L, int index) {
   return name;
 }
 
-/* Returns the item of the declaration on top of the stack. */
+/* Checks the declaration on top of the stack, and returns its item. */
 static struct item check_item(struct build *build, const struct list *list, const char *owner,
                               int position) {
   const struct item item = {declarations_at(build->L, -1),

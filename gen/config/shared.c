@@ -214,7 +214,9 @@ static int shared_evaluate_array(const struct shared_evaluation *e, int64_t *tot
   return CUGEN_OK;
 }
 
-/* Evaluates the arrays of one launch, or with -1 those of all launches, behind *total bytes. */
+/* Evaluates the arrays of one launch, or with -1 those of all launches, and places them behind
+   *total bytes. Adds their bytes to *total, and sets *dynamic if the arrays so far must be
+   dynamic. */
 static int shared_evaluate_group(const struct config_implementation *implementation, int launch,
                                  const struct value *slots, struct layout_array *out,
                                  int64_t *total, bool *dynamic, cugen_error *err) {
@@ -233,8 +235,8 @@ static int shared_evaluate_group(const struct config_implementation *implementat
   return status;
 }
 
-/* Appends the names of the arrays that the launch has: "shared arrays As, Bs". Returns the
-   first. */
+/* Appends the names of the arrays that the launch has: "shared arrays As, Bs". Returns the first
+   array, or NULL. */
 static const struct config_shared *
 shared_name_arrays(const struct config_implementation *implementation, int launch,
                    struct text *out) {
@@ -299,8 +301,9 @@ void config_shared_reads(const struct config_implementation *implementation, int
 
 /* ---- The bytes of a launch ------------------------------------------------------------------ */
 
-/* A launch has the bytes of all of its arrays if these are dynamic. Else, if another launch makes
-   the arrays of all launches dynamic, it has the bytes of those. */
+/* Sets *out to a launch's bytes of dynamic shared memory: those of all of its arrays if they are
+   dynamic; else, if another launch makes the arrays of all launches dynamic, the bytes of these
+   arrays; else 0. */
 static int shared_bytes(const struct config_implementation *implementation, size_t launch,
                         const struct value *slots, int64_t *out, cugen_error *err) {
   struct layout_array arrays[CONFIG_MAX_SHARED];
@@ -320,7 +323,8 @@ static int shared_bytes(const struct config_implementation *implementation, size
   return status;
 }
 
-/* The bytes of dynamic shared memory of a launch, as a call. It belongs to the arena. */
+/* A call in an expression that gives a launch's bytes of dynamic shared memory. The arena owns the
+   struct. */
 struct shared_size {
   struct expr_call call;
   const struct config_implementation *implementation;

@@ -5,8 +5,8 @@
 #include "build.h"
 #include "evaluate.h"
 
-/* Returns the next `${` at or behind `at`, and sets *close to its closing brace; NULL: there is
-   none. */
+/* Returns the next `${` at or behind `at`, and sets *close to the first `}` behind the `${`. NULL:
+   there is none. */
 static const char *spelling_next_part(const char *at, const char **close) {
   const char *open = strstr(at, "${");
   *close = open ? strchr(open, '}') : NULL;

@@ -17,8 +17,8 @@ void read_struct_name(struct build *build, void *object, const char *what) {
 
 /* ---- A field -------------------------------------------------------------------------------- */
 
-/* Returns whether the name may designate a member of a struct in C: "n", "w[1]", "in.at". Only its
-   characters are looked at, because the compiler refuses a wrong name with the config's line. */
+/* Returns whether the name may designate a member of a struct in C: "n", "w[1]", "in.at". Checks
+   only the characters, because the compiler refuses a wrong name with the config's line. */
 static bool is_designator(const char *name) {
   const size_t length =
       strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789"
@@ -54,7 +54,8 @@ static const struct dtype *read_field_type(struct build *build, int table, const
   return dtype;
 }
 
-/* A field without a value has the value of the problem or shared tunable of its name. */
+/* A field without a value has the value of the problem, shared tunable or derived name that has the
+   field's name. */
 static const struct expr *read_field_value(struct build *build, int table, const char *what,
                                            const char *name) {
   const struct expr *value = read_field_expr(build, table, "value", what);

@@ -153,7 +153,8 @@ static int refuse_array(const struct tensor_evaluation *e, const struct layout_a
   return status;
 }
 
-/* A box is written line after line, its dimensions in the order of the argument's strides. */
+/* Refuses an array that a tensor map cannot fill. A box is written line after line, its dimensions
+   in the order of the argument's strides. */
 static int check_array(const struct tensor_evaluation *e, const struct layout_array *array) {
   const struct layout *layout = &array->layout;
   const int tiles = layout->tiles;
