@@ -1,6 +1,6 @@
 /* The functions that the sandbox offers. Lua's own functions are used if they are harmless with any
    argument; functions that loop in C are charged first; pairs, sort and tostring are rewritten,
-   because Lua's depend on hashes, a random pivot and addresses. See sandbox.h. */
+   because Lua's versions depend on hashes, a random pivot and addresses. See sandbox.h. */
 #include "library.h"
 
 #include <lauxlib.h>
@@ -137,8 +137,8 @@ static lua_Integer smaller(lua_Integer a, lua_Integer b) {
   return a < b ? a : b;
 }
 
-/* Sorts the elements 1 to count of the table on top of the stack, and leaves the sorted table,
-   which may be another one, there. */
+/* Sorts the elements 1 to count of the table on top of the stack. Leaves the sorted table on top of
+   the stack, which may be a new table. */
 static void merge_sort(lua_State *L, lua_Integer count, order *before) {
   luaL_checkstack(L, LUA_MINSTACK, NULL);
   int from = lua_gettop(L), to = from + 1;
@@ -173,7 +173,7 @@ static int library_sort(lua_State *L) {
 
 /* ---- pairs: numbers, strings, booleans, each in ascending order ----------------------------- */
 
-static int next_pair(lua_State *L) { /* upvalues: the keys, how many are done, the table */
+static int next_pair(lua_State *L) { /* upvalues: the keys, the number of keys done, the table */
   lua_Integer done = lua_tointeger(L, lua_upvalueindex(2));
   lua_settop(L, 0);
   for (;;) {
@@ -263,8 +263,8 @@ static int refuse_assignment(lua_State *L) {
   return luaL_error(L, "%s cannot be changed", lua_tostring(L, lua_upvalueindex(1)));
 }
 
-/* Makes a global table `name` from the functions of the library on top of the stack. It is
-   read-only, because another template would see changes that one template makes. */
+/* Makes a global table `name` from the functions of the library on top of the stack. The table is
+   read-only, because one template would see the changes that another template makes. */
 static void add_read_only(lua_State *L, int globals, const char *name) {
   lua_newtable(L);
   lua_createtable(L, 0, 2);

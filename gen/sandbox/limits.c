@@ -29,8 +29,8 @@ static double seconds(clockid_t clock) {
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* CPU time is limited, but reading it is a system call. The wall clock is cheap to read and never
-   behind CPU time, so it is checked first. */
+/* CPU time is limited, but reading it is a system call. The wall clock is cheap to read, and
+   advances at least as fast as a thread's CPU time, so that the wall clock is checked first. */
 bool limits_out_of_time(struct limits *limits) {
   double wall = seconds(CLOCK_MONOTONIC);
   if (wall < limits->wall_check) return false;

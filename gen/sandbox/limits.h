@@ -31,7 +31,7 @@ struct limits {
   double wall_check;           /* wall time before which cpu_end cannot be reached, in seconds */
   enum limit_reason reason;    /* why the call gave up */
   int depth;                   /* nesting depth of sandbox_calls */
-  char where_file[LUA_IDSIZE]; /* the line of the last error or the last check */
+  char where_file[LUA_IDSIZE]; /* file and line of the last error or the last check */
   int where_line;
 };
 
@@ -41,7 +41,7 @@ void *limits_allocate(void *context, void *block, size_t old_size, size_t size);
 void limits_watch(struct limits *limits, lua_State *L);
 struct limits *limits_of(lua_State *L);
 
-/* Begin and end a call. The outermost call gets the full limits. */
+/* Begin and end a call. The outermost call gets the full limits, which nested calls share. */
 void limits_enter(struct limits *limits);
 void limits_leave(struct limits *limits);
 

@@ -78,7 +78,7 @@ void sandbox_close(struct sandbox *sandbox) {
 
 /* ---- Names of chunks ------------------------------------------------------------------------ */
 
-/* Shortens a name as Lua (luaO_chunkid) does with "@name": a long one is shown as "..." and its
+/* Shortens a name as Lua (luaO_chunkid) does with "@name": a long name is shown as "..." and its
    end. */
 static void shorten(const char *name, char shown[LUA_IDSIZE]) {
   size_t length = strlen(name);
@@ -226,7 +226,8 @@ static const char *skip_quoted(const char *at, const char *end) {
   return newline ? newline : end;
 }
 
-/* Returns the line of the innermost brace that is not closed; 0: all are closed. */
+/* Returns the line of the innermost brace that is not closed; 0: all are closed, or more than
+   DEEPEST are open. */
 static int open_brace(const char *code, size_t length) {
   enum { DEEPEST = 64 };
   int lines[DEEPEST], line = 1, depth = 0;

@@ -1,6 +1,6 @@
-/* A Lua state in which a script can only describe kernels: it has a list of allowed pure functions,
-   and limits of memory, instructions and CPU time that the script cannot escape. Configs and
-   templates both run in a sandbox.
+/* A Lua state in which a script can only describe kernels: it has a list of allowed functions, and
+   limits of memory, instructions and CPU time that the script cannot escape. Configs and templates
+   both run in a sandbox.
    Offered: assert error ipairs pairs (in a fixed order) select tonumber tostring type, math.{abs
    ceil floor fmod max min tointeger type}, table.{concat insert remove sort unpack}. A string has
    at most 1 MiB, a table or stack at most 4 MiB. */
@@ -25,10 +25,10 @@ lua_State *sandbox_state(struct sandbox *sandbox);
 int sandbox_load(struct sandbox *sandbox, const char *name, const char *code, size_t length,
                  int environment, int status, cugen_error *err);
 
-/* lua_pcall within the limits. On failure it pops everything and fills err with "file:line: what".
-   A nested call shares the limits of the outer call. Functions that allocate in the state
-   (lua_newtable, lua_pushstring) must run inside a sandbox_call, because outside of one a full
-   memory would end the process. */
+/* lua_pcall within the limits. On failure it pops the function and the arguments, and fills err
+   with "file:line: what". A nested call shares the limits of the outer call. Functions that
+   allocate in the state (lua_newtable, lua_pushstring) must run inside a sandbox_call, because
+   elsewhere a full memory would end the process. */
 int sandbox_call(struct sandbox *sandbox, int arguments, int results, int status, cugen_error *err);
 
 /* Runs a script: calls `open` with context as its light userdata, which fills the globals, then the
@@ -38,8 +38,8 @@ int sandbox_run(struct sandbox *sandbox, lua_CFunction open, void *context, cons
 
 /* ---- For C functions that run inside a sandbox_call ----------------------------------------- */
 
-/* Pushes a new environment: it sees the globals of the sandbox, and keeps what is assigned in
-   itself. */
+/* Pushes a new environment: a table in which a script sees the globals of the sandbox, and which
+   takes the script's own assignments to globals. */
 void sandbox_push_environment(lua_State *L);
 
 /* Counts work that a C function does in a loop, in units of about one instruction. Does not return

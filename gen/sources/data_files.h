@@ -1,5 +1,5 @@
-/* The hashes of the contents of data files. A hash is computed again only if its file has
-   changed. */
+/* The hashes of the contents of data files. The hash of a file on disk is computed again only if
+   the file has changed. */
 #ifndef GEN_SOURCES_DATA_FILES_H
 #define GEN_SOURCES_DATA_FILES_H
 
@@ -10,8 +10,8 @@ struct data_files {
   struct data_file *list;
 };
 
-/* Returns the hash of a file that the config at `from` names. It is empty if the file does not
-   exist or cannot be read; the error is reported by the code that needs the content. */
+/* Returns the hash of a file that the config at `from` names, or an empty hash if the file does not
+   exist or cannot be read; the code that needs the content reports the error. */
 struct hash data_file_hash(struct data_files *files, const struct sources *sources,
                            const char *name, const char *from);
 void data_files_close(struct data_files *files);

@@ -13,8 +13,9 @@ static bool signature_same(struct source_token a, struct source_token b) {
 
 /* ---- Parameter lists ------------------------------------------------------------------------ */
 
-/* Reads one bracket; `open` holds the open brackets. Returns false if it does not close the
-   innermost open one, as the > of a comparison, a shift or an arrow inside another bracket. */
+/* Counts the token if it is a bracket; `open` holds the open brackets. Returns false if a closing
+   bracket does not match the innermost open bracket, as the > of a comparison, a shift or an arrow
+   inside another bracket, or if more than NESTED brackets are open. */
 static bool take_bracket(struct source_token token, char *open, int *depth) {
   static const char opening[] = "([{<", closing[] = ")]}>";
   if (source_is_mark_of(token, opening)) {
@@ -77,7 +78,7 @@ int signature_read_list(struct source_reader text, struct signature_parameter *s
 
 /* ---- Kernels -------------------------------------------------------------------------------- */
 
-/* Skips to the bracket that closes the one just read. */
+/* Skips the text up to and including the bracket that closes the bracket just read. */
 static void skip_brackets(struct source_reader *text, char opening, char closing) {
   for (int depth = 1; depth > 0;) {
     const struct source_token token = source_next_solid(text);
@@ -210,7 +211,7 @@ static bool is_noted(const struct signature *out, struct source_token word) {
   return false;
 }
 
-/* Skips the rest of a kernel behind __global__ that is not the one being read. */
+/* Skips the kernel whose __global__ has just been read, unless it is the kernel of `out`. */
 static void skip_other(struct source_reader *reader, const struct signature *out) {
   struct source_reader ahead = *reader;
   if (signature_same(signature_kernel_name(&ahead), out->name)) return;
@@ -221,8 +222,8 @@ static void skip_other(struct source_reader *reader, const struct signature *out
 
 enum { WORDS_MOST = 256 };
 
-/* Adds the words that the kernel uses like macros and that the text does not define, as macros of
-   the value 0. */
+/* Adds the words that the text outside of other kernels uses like macros and does not define, as
+   macros of the value 0. */
 static void read_free_words(const char *text, struct signature *out) {
   struct source_reader reader = {text, text + strlen(text)};
   struct source_token before = {0};
@@ -292,8 +293,8 @@ static void note_word(struct source_token *place, struct source_token word) {
   if (!place->length && word.kind == SOURCE_WORD && !source_is(word, "blockDim")) *place = word;
 }
 
-/* Notes what the newest tokens say of grid and block. *loop: the axis of a loop from threadIdx on,
-   whose step has not come yet; -1: none. */
+/* Notes what the newest tokens say of grid and block. *loop: the axis of a loop that begins at
+   threadIdx and whose step has not been read yet; -1: none. */
 static void note_extents(const struct source_token *window, int *loop, struct signature *out) {
   const int thread = axis_at(window, 0, "threadIdx"), block = axis_at(window, 0, "blockIdx");
   if (thread >= out->block_dimensions) out->block_dimensions = thread + 1;
@@ -324,7 +325,7 @@ static void note_extents(const struct source_token *window, int *loop, struct si
   if (source_is_mark_of(window[0], "{)")) *loop = -1;
 }
 
-/* Reads the body of the kernel, from the list's closing bracket on. */
+/* Reads the body of the kernel, which follows the parameter list. */
 static void read_body(struct source_reader text, struct signature *out) {
   struct source_token window[WINDOW] = {{0}};
   int depth = 0, loop = -1;

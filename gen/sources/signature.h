@@ -1,5 +1,5 @@
 /* What the text of a plain .cu says of its kernels, read without a compiler: parameters, template
-   parameters, the macros that it leaves to others, and how it uses its arguments. */
+   parameters, the macros that the text needs from outside, and how a kernel uses its arguments. */
 #ifndef GEN_SOURCES_SIGNATURE_H
 #define GEN_SOURCES_SIGNATURE_H
 
@@ -53,9 +53,9 @@ struct signature {
   } macros[SIGNATURE_MACROS];
   size_t macro_count;
   bool dynamic_shared; /* the text declares an extern __shared__ array */
-  /* For x, y and z, as far as the text tells: W of blockIdx.x * W, V of (blockIdx.x * W +
-     threadIdx.x) * V, and the threads of a block, W of blockIdx.x * W + threadIdx.x or of a loop
-     from threadIdx.x by += W. length 0: not told. */
+  /* For x, y and z, as far as the text tells. grid_steps: W of blockIdx.x * W; grid_factors: V of
+     (blockIdx.x * W + threadIdx.x) * V; block_extents, the threads of a block: W of blockIdx.x * W
+     + threadIdx.x, or of a loop from threadIdx.x by += W. length 0: the text does not tell. */
   struct source_token grid_steps[3], grid_factors[3], block_extents[3];
   bool grid_by_threads[3]; /* blockIdx.x * blockDim.x, or by a number */
   /* 0 to 3, by the threadIdx.x and blockIdx.x that the kernel names. */

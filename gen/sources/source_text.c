@@ -205,8 +205,8 @@ struct normaliser {
                       letters, digits and, if it ends as `1e`, a sign */
   bool line_start; /* only blanks were read since the last newline of the input */
   bool in_directive;
-  bool open_quote; /* the line has a token of leaves_open, so that the following line must not
-                      become its end */
+  bool open_quote; /* leaves_open holds for a token of the line, so that the following line must not
+                      become the token's end */
   bool gap;        /* blanks or comments were skipped */
 };
 

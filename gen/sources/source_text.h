@@ -10,7 +10,7 @@
 
 enum source_kind {
   SOURCE_END,
-  SOURCE_BLANK,   /* spaces, tabs, carriage returns */
+  SOURCE_BLANK,   /* spaces, tabs, form feeds, carriage returns */
   SOURCE_NEWLINE, /* a single newline */
   SOURCE_SPLICE,  /* a backslash and the newline behind it */
   SOURCE_COMMENT,
@@ -26,9 +26,9 @@ struct source_token {
   size_t length;
 };
 
-/* Reads [at, end) and moves `at`. An unterminated comment or raw string ends with the text; a raw
-   string with an invalid delimiter ends with its line. A quote without its other half on the line
-   is a SOURCE_MARK. */
+/* The functions below read [at, end) and move `at`. An unterminated comment or raw string ends with
+   the text; a raw string with an invalid delimiter ends with its line. A quote without its other
+   half on the line is a SOURCE_MARK. */
 struct source_reader {
   const char *at, *end;
 };
@@ -36,7 +36,7 @@ struct source_reader {
 struct source_token source_next(struct source_reader *reader);
 /* Returns the next token that is not a blank, newline, splice or comment; SOURCE_END at the end. */
 struct source_token source_next_solid(struct source_reader *reader);
-/* Like source_next_solid, but a newline ends the tokens; reads the rest of a directive. */
+/* Like source_next_solid, but returns a newline, too, which ends a directive. */
 struct source_token source_next_in_line(struct source_reader *reader);
 bool source_is(struct source_token token, const char *word);
 static inline bool source_is_mark(struct source_token token, char mark) {

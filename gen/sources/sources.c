@@ -366,8 +366,8 @@ bool sources_inside(const char *name) {
   return name[0] != '/' && name[0] != '\0' && !strchr(name, '\n') && !path_has_hidden(name);
 }
 
-/* Returns whether the path lies in the search's folders. The name of a shipped file may also be
-   that of a file on disk: "configs/matmul.lua" in the folder of cugen's sources. */
+/* Returns whether the path is a file on disk in the search's folders. A file on disk may have the
+   name of a shipped file: "configs/matmul.lua" in the folder of cugen's sources. */
 static bool is_in_tree(const struct search *search, const char *path) {
   int fd;
   const bool there = file_open(path, search->roots, &fd) == FILE_REGULAR;
@@ -391,9 +391,9 @@ static void try_beside(struct search *search, const char *name, const char *from
   text_free(&folder);
 }
 
-/* Returns the nearest of the shipped templates and of the files in memory, or of the files that
-   shipped configs include. A config is not suggested for a template, because axpy.lua lies beside
-   axpy.cu in every folder. */
+/* Returns the nearest of the shipped templates and of the files in memory, or, with `include`, of
+   the files that shipped configs include. No file axpy.lua in memory is suggested for axpy.cu,
+   because a config and its template often have such names. */
 static const char *nearest_known(const struct source_file *files, const char *name, bool include) {
   enum { MOST = 256 };
   const char *names[MOST], *folder = include ? "configs/" : "templates/";
@@ -434,8 +434,8 @@ int sources_check_name(const char *what, const char *name, cugen_error *err) {
                    what, LONGEST, name);
 }
 
-/* Finds a template or data file, which `what` names, in the tree of the config. from: the file that
-   names it. search: the requirements. */
+/* Finds a template or data file in the tree of the config. what: the kind of the file, for
+   messages; from: the file that names it; search: the requirements. */
 static int find_in_tree(const struct sources *sources, const char *what, const char *name,
                         const char *from, const char *config, struct search *search) {
   const int bad = sources_check_name(what, name, search->err);

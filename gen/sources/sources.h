@@ -43,15 +43,15 @@ extern const struct embedded_file embedded_files[]; /* the last entry has path =
 /* Reads a config. name: "matmul", "matmul.lua" or a path. It is searched with .lua and as given: in
    memory, in the current folder, in config_dir, among the shipped configs. A name that begins with
    / or ./ is searched on disk only. *path becomes the file's name for messages
-   ("configs/matmul.lua" for a shipped one), *content its text; *shipped tells whether it is a
-   shipped one. */
+   ("configs/matmul.lua" for a shipped config), *content its text; *shipped tells whether the config
+   is shipped. */
 int sources_config(const struct sources *sources, const char *name, struct text *path,
                    struct text *content, bool *shipped, cugen_error *err);
 
 /* A file that a config includes. Its name is relative, without ".." and hidden parts. It is
    searched beside `from`, the file that includes it, and must lie in the tree of the config;
-   shipped files include only shipped ones. A file that the application holds in memory comes first;
-   if no file is found, a shipped one of that name is taken. */
+   shipped files include only shipped files. A file that the application holds in memory comes
+   first; if no file is found, a shipped file of that name is taken. */
 struct include_wanted {
   const char *name, *from;
   const char *config; /* path of the config */
@@ -60,8 +60,9 @@ struct include_wanted {
 int sources_include(const struct sources *sources, const struct include_wanted *wanted,
                     struct text *path, struct text *content, bool *shipped, cugen_error *err);
 
-/* Reads the description of a GPU: "a100" or "A100" is a100.lua in device_dir, else the shipped one
-   ("configs/devices/a100.lua"); a name with a '/' or ending in .lua is a file. */
+/* Reads the description of a GPU: "a100" or "A100" is a100.lua in device_dir, else the shipped
+   "configs/devices/a100.lua"; if there is neither, *found becomes false. A name with a '/' or
+   ending in .lua is a file; CUGEN_ERROR_MISSING: there is no such file. */
 int sources_device(const char *device_dir, const char *name, struct text *path,
                    struct text *content, bool *found, cugen_error *err);
 
@@ -83,16 +84,16 @@ struct source_data {
    NULL. Call sources_data_close also after a failure. */
 int sources_data_open(const struct sources *sources, const char *name, const char *config,
                       struct text *path, struct source_data *out, cugen_error *err);
-/* Reads `bytes` bytes at `offset`. CUGEN_ERROR_IO: the file has become too short. Several threads
-   may read at the same time. */
+/* Reads `bytes` bytes at `offset`. CUGEN_ERROR_IO: the file has become too short or cannot be read.
+   Several threads may read at the same time. */
 int sources_data_read(const struct source_data *data, size_t offset, void *to, size_t bytes,
                       cugen_error *err);
 void sources_data_close(struct source_data *data);
 
 /* A header that a template includes. In quotes, it is searched beside `from`, the file that
-   mentions it, and then in the folders, which are relative to the config; in angle brackets, only
-   in the folders. *found false is not an error, because the compiler has headers of its own. The
-   file must lie in the tree of the config. */
+   mentions it, and then in the folders, which are relative to the config and to template_dir; in
+   angle brackets, only in the folders. *found false is not an error, because the compiler has
+   headers of its own. The file must lie in the tree of the config. */
 struct header_search {
   const char *name, *from;
   bool quoted;
@@ -102,12 +103,12 @@ struct header_search {
 };
 int sources_header(const struct sources *sources, const struct header_search *wanted,
                    struct text *path, struct text *content, bool *found, cugen_error *err);
-/* Checks that a folder of headers exists beside the config or in the template folder. Files in
-   memory have no folders, so for configs in memory nothing is checked. */
+/* Sets *found to whether a folder of headers exists beside the config or in template_dir. If there
+   are files in memory, *found is always true, because such files have no folders. */
 int sources_folder(const struct sources *sources, const char *config, const char *folder,
                    bool *found, cugen_error *err);
-/* Checks that a name is not too long and has no control characters, because messages quote names
-   line by line. what: the kind of the file, such as "template". */
+/* Checks that a name is not too long and has no control characters, because messages quote it on
+   one line. what: the kind of the file, such as "template". */
 int sources_check_name(const char *what, const char *name, cugen_error *err);
 /* Returns whether the name is relative, without ".." and without parts that begin with a dot. */
 bool sources_inside(const char *name);
