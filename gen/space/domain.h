@@ -13,12 +13,13 @@
    second deepest is given a new value. */
 struct rule {
   size_t index;                                /* index into the domain's `listed` */
-  int depth, hoist;                            /* depth: the deepest of its tunables; hoist: the
-                                                  second deepest; -1: none */
+  int depth, hoist;                            /* depth: index of the deepest, that is the last
+                                                  declared, of its tunables; hoist: of the second
+                                                  deepest; -1: none */
   const struct expr *written;                  /* the expression with all its names, for messages;
                                                   NULL: the rule is not an expression */
-  struct expr *bound[CONFIG_MAX_LAUNCHES + 1]; /* the expression, or the factors and step counts of
-                                                  the limit */
+  struct expr *bound[CONFIG_MAX_LAUNCHES + 1]; /* the expression, or the factors of the limit and
+                                                  the number of steps of its launch */
   size_t bound_count;
   uint64_t cost;             /* steps of one trial, in the unit of walk.h */
   struct launch_limit limit; /* the limit; count 0: none */
@@ -49,7 +50,7 @@ int domain_open(const struct config *config, const struct config_implementation 
                 const struct value *slots, const cugen_filter *filter, struct domain *out,
                 cugen_error *err);
 void domain_close(struct domain *domain);
-/* Makes a copy of the domain without heuristics. The caller frees its rules; everything else
+/* Makes a copy of the domain without heuristics. The caller frees out->rules; everything else
    belongs to `domain`. */
 int domain_without_heuristics(const struct domain *domain, struct domain *out, cugen_error *err);
 /* Returns the index of the tunable's value in the combination of that rank. */
@@ -76,8 +77,8 @@ bool rule_mentions(const struct domain *domain, const struct rule *rule, size_t 
 /* ---- filter.c ------------------------------------------------------------------------------- */
 
 int domain_add_filter(struct domain *domain, const cugen_filter *filter, cugen_error *err);
-/* Checks the filter independent of implementations: it must not use a name that no implementation
-   has, or a pattern that matches nothing. */
+/* Checks the filter's `implementation` and `variant` independent of implementations: they must not
+   use a name that no implementation has, or a pattern that matches nothing. */
 int space_filter_check(const struct config *config, const cugen_filter *filter, cugen_error *err);
 /* Adds "; did you mean \"tile\"?; there are: tile vec" to the error about a word that is none of
    the names. */

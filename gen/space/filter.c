@@ -334,8 +334,8 @@ static int filter_add_where(struct domain *domain, const char *text, cugen_error
   return rule_bind(domain, rule, expr, err);
 }
 
-/* Adds one rule for the implementations of a pattern, and one for each tunable's values. If the
-   implementation lacks the tunable, nothing passes. */
+/* Adds the rule of one part of a pattern. A part that names other implementations, or a tunable
+   that the implementation lacks, makes a rule that nothing passes. */
 static int filter_add_part(struct domain *domain, const char *pattern, const struct setting *part,
                            cugen_error *err) {
   const struct config_implementation *implementation = domain->implementation;

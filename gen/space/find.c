@@ -163,8 +163,8 @@ static size_t first_mismatch(const struct search *search, const struct domain *d
   return i;
 }
 
-/* Finds the smallest rank above `rank` with the wanted value at `tunable` and the first values
-   behind it. Returns false if there is none. */
+/* Finds the smallest rank above `rank` that has the wanted value of `tunable` and the first values
+   of all later tunables. Returns false if there is none. */
 static bool next_rank(const struct search *search, const struct domain *domain, uint64_t rank,
                       size_t tunable, uint64_t *out) {
   uint64_t stride = domain->strides[tunable], wanted = (uint64_t)search->fixed[tunable];
@@ -192,9 +192,9 @@ static bool space_find_row(const struct search *search, size_t *row) {
 
 /* ---- Why a variant is missing --------------------------------------------------------------- */
 
-/* Fixes the values of the combinations that the text and the rule leave open: tunables that the
-   rule does not mention get their first value, because they do not change the rule's result.
-   Returns the number of combinations; 0 if there are too many for an error message. */
+/* Sets `fixed` for trying a rule alone: to the values that the text names, and to the first value
+   of tunables that neither text nor rule mentions, because these do not change the rule's result.
+   Returns the number of combinations left; 0 if there are too many for an error message. */
 static uint64_t find_pin(const struct search *search, const struct rule *rule, int64_t *fixed) {
   const struct config_implementation *implementation = search->implementation;
   uint64_t open = 1;
@@ -242,7 +242,7 @@ static void keep_decisive(struct search *search, uint64_t *removed) {
   free(fixed);
 }
 
-/* Adds what a limit would allow or not, if the text fixes all that it depends on. */
+/* Appends the total of a limit, if the text names all tunables that the limit depends on. */
 static void print_total(const struct search *search, size_t listed, struct text *out) {
   const struct domain *domain = &search->space->domains[search->index];
   const struct config_tunable *tunables = search->implementation->tunables;
@@ -305,8 +305,8 @@ static int explain_missing(struct search *search, uint64_t *removed) {
   return CUGEN_ERROR_USAGE;
 }
 
-/* Walks the combinations that the text leaves open. Finds the first one that only heuristics
-   remove; if there is none, finds the rules that remove them. */
+/* Walks the combinations that the text leaves open. Finds the first combination that only
+   heuristics remove; if there is none, finds the rules that remove the combinations. */
 static int find_left_out(struct search *search, uint64_t *index) {
   const struct space *space = search->space;
   const struct domain *domain = &space->domains[search->index];

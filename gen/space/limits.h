@@ -41,7 +41,7 @@ bool launch_count_limit(const struct config_implementation *implementation,
    because the expansion of the variant reports that error better. Overwrites the slots of the
    launch's steps. */
 bool launch_limit_holds(const struct launch_limit *limit, struct value *slots);
-/* Sets *total to what the limit is about, at most INT64_MAX. Returns false if the
+/* Sets *total to the product or sum that the limit bounds, at most INT64_MAX. Returns false if the
    limit cannot be evaluated or the launch has no such step. Overwrites the slots of the launch's
    steps. */
 bool launch_limit_total(const struct launch_limit *limit, struct value *slots, int64_t *total);

@@ -12,7 +12,7 @@ enum { STEPS_TRIED = 65536, STEPS_LIMITED = 64 };
 
 /* ---- One rule ------------------------------------------------------------------------------- */
 
-/* The text of an expression belongs to the config. */
+/* Frees the rule's text, unless it is the text of an expression of the config. */
 void space_rule_free(const struct space_rule *listed) {
   bool borrowed =
       listed->kind == CUGEN_RESTRICTION_WHERE || listed->kind == CUGEN_RESTRICTION_HEURISTIC;
@@ -90,8 +90,8 @@ static int add_expression(struct domain *domain, cugen_restriction_kind kind,
   return rule_bind(domain, rule, expr, err);
 }
 
-/* A heuristic is experience with one GPU, so it applies to devices of the same compute capability.
-   The cpu device has no experience of its own and uses all heuristics. */
+/* A heuristic was measured on one GPU, so it applies to GPUs of the same compute capability. The
+   cpu device, for which there are no heuristics, uses those of all GPUs. */
 static bool is_in_force(const struct domain *domain, const struct config_heuristic *heuristic) {
   const struct value *gpu = &domain->slots[DEVICE_FACT_is_gpu];
   const struct value *capability = &domain->slots[DEVICE_FACT_compute_capability];
@@ -126,8 +126,8 @@ static int rules_add_limit(struct domain *domain, struct config_line line,
   return status;
 }
 
-/* Returns the number of steps for the values in the slots; 0 if it cannot be evaluated, because the
-   expansion then reports the error. */
+/* Returns the number of steps for the values in the slots, at most STEPS_LIMITED; 0 if the number
+   cannot be evaluated, because the expansion then reports the error. */
 static int64_t steps_now(const struct config_launch *launch, const struct value *slots) {
   int64_t steps = 0;
   if (expr_eval_int(launch->steps, slots, &steps, NULL) || steps < 0) return 0;
@@ -149,8 +149,9 @@ static int64_t most_over(const struct domain *domain, const struct config_launch
   return most;
 }
 
-/* Returns the largest number of steps that the launch can have, or the number that is examined if
-   that is costly to find. Limits of later steps are then checked when a variant is expanded. */
+/* Returns the largest number of steps that the launch can have, at most STEPS_LIMITED, or
+   STEPS_LIMITED if that number is costly to find. Limits of later steps are checked when a variant
+   is expanded. */
 static int64_t most_steps(const struct domain *domain, const struct config_launch *launch) {
   size_t count = 0, first = 0, combinations = 1;
   if (!launch->steps) return 1;

@@ -7,8 +7,8 @@
 
 /* ---- Sizes derived from the base problem's -------------------------------------------------- */
 
-/* SHAPE_WHOLE: whole tiles. SHAPE_SMALL: less than a tile. SHAPE_LARGER: an odd size above the base
-   problem's. */
+/* SHAPE_WHOLE: whole tiles. SHAPE_SMALL: about an eighth of the size. SHAPE_LARGER: an odd size,
+   not below the base problem's. */
 enum shape { SHAPE_WHOLE, SHAPE_SMALL, SHAPE_LARGER, SHAPE_COUNT };
 _Static_assert((int)SHAPE_COUNT == (int)SIZES_PLAIN, "sizes_plain makes one problem a shape");
 enum { TILE = 64, LARGE = 1 << 12 };
@@ -40,7 +40,7 @@ static int64_t sizes_shape_of(const struct sizes *s, enum shape shape, int64_t s
 
 /* ---- How large a problem is ----------------------------------------------------------------- */
 
-/* Returns the threads of a launch in the first of its steps. */
+/* Returns the threads of a launch in the first of its steps; below 0: an extent has no value. */
 static double launch_threads(const struct config_launch *launch, struct value *slots) {
   double threads = 1;
   cugen_error ignored;
@@ -109,7 +109,8 @@ static bool is_whole_number(const struct value *value) {
   return value && value->type == VALUE_INT;
 }
 
-/* Returns whether the parameter can be a size: a check { } gives it a value. */
+/* Returns whether the parameter can be a size: its values are not listed, a check { } gives it a
+   whole number, and the base problem a whole number above 3. */
 static bool is_candidate(const struct sizes *s, size_t i) {
   const struct config_problem *p = &s->config->problems[i];
   const struct value *own = s->owner ? &s->owner->check[i] : NULL;
@@ -146,8 +147,8 @@ static void find_growth(struct sizes *s, const struct variant *variant, size_t i
   }
 }
 
-/* Sets the limit for problems around a variant's tiles: they must not take longer than the larger
-   derived problems, or than a problem that takes almost no time. */
+/* Raises the limit for problems around a variant's tiles to the extent of the problem of
+   SHAPE_LARGER, and at least to LITTLE, an extent that takes almost no time. */
 static void find_most(struct sizes *s, const struct variant *variant, struct value *changed) {
   enum { LITTLE = 1 << 20 };
   const struct problem problem = {.values = changed, .count = s->base->count};
@@ -222,7 +223,7 @@ static void add_tile(struct tiles *tiles, int64_t tile) {
   tiles->of[tiles->count++] = tile;
 }
 
-/* Returns the extent of the grid for a size; below 0 if it has none, as `n / 32` for 33. */
+/* Returns the extent of the grid for a size; below 0 if the grid has none, as `n / 32` for 33. */
 static int64_t extent_at(const struct expr *grid, struct value *slots, int slot, int64_t size) {
   int64_t extent;
   cugen_error ignored;
@@ -323,9 +324,9 @@ static int64_t edge_of(enum edge edge, int64_t tile) {
   }
 }
 
-/* In problem 0 all sizes are whole tiles; in the others the j-th size is j edges further than the
-   first. A size without a tile is unchanged. If a size has several tiles, the edges alternate
-   between them. */
+/* In problem 0 each size is a tile; in the other problems the j-th size is j edges further than the
+   first. A size without a tile is unchanged. If a size has several tiles, the problems alternate
+   between these. */
 static void make_around(const struct sizes *s, const struct tiles *tiles, size_t number,
                         struct value *made) {
   size_t turn = 0;
@@ -363,8 +364,8 @@ static double own_time(const struct sizes *s, const struct variant *variant, siz
   return rounds * (8 * work.extent + 16 * work.flops) + 2 * work.written * own_size;
 }
 
-/* Adds a problem in which parameter `which` has its value of the user's problem, and the other
-   sizes are whole tiles, or less than a tile if whole tiles would take too long. */
+/* Adds a problem in which parameter `which` has its value of the user's problem, and each other
+   size is a tile, or that of SHAPE_SMALL if tiles would take too long. Adds none if both would. */
 static void sizes_add_own(const struct sizes *s, const struct variant *variant,
                           const struct tiles *tiles, size_t which, struct size_list *list) {
   static const double most = 1e9;

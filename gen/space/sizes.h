@@ -1,25 +1,25 @@
 /* Problems on which a variant is tried in addition to a base problem (a check problem), because a
    wrong bound may show at some sizes only.
    sizes_plain derives problems from the base problem's sizes alone: whole tiles of 64 or a smaller
-   power of two, less than one tile, and odd sizes above the base problem's.
+   power of two, an eighth of each size, and odd sizes that are not below the base problem's.
    sizes_around makes problems at the edges of a variant's own tiles. With a tile of t elements the
    edges are t, t - 1, t + 1, 2 t + 1 and 1: first all sizes are t, then each size is at another
    edge, so that every size is at every edge once. Further problems take one value from the user's
    problem (the full-size problem, of which the base problem is a small version), one parameter
-   after the other, because a kernel may be wrong for that value alone; their other sizes are a tile
-   or less.
+   after the other, because a kernel may be wrong for that value alone; their other sizes are tiles
+   or smaller.
    The tile of a size is the part that the first block of a launch covers: the grid is evaluated for
-   rising sizes until it grows. For a size that no grid depends on, such as the depth of a product,
-   the variant's whole numbers and the dimensions of the block are taken as tiles. */
+   rising sizes until it grows. For a size for which no grid grows, such as the depth of a product,
+   the whole numbers among the variant's values and the block's x are taken as tiles. */
 #ifndef GEN_SPACE_SIZES_H
 #define GEN_SPACE_SIZES_H
 
 #include "space.h"
 
-struct size_growth { /* How data and threads grow with the other values of one parameter. */
+struct size_growth { /* How data and threads grow with one parameter. */
   bool known, changes;
-  double most; /* the factor by which they grow, if it is larger than a size can explain; else 0 */
-  int64_t at;  /* the value of the parameter at which this was found */
+  double most; /* the factor of their growth, if it is larger than a size can explain; else 0 */
+  int64_t at;  /* the value of the parameter that gives this growth */
 };
 
 struct sizes {
@@ -37,10 +37,11 @@ struct sizes {
                                                 small version; NULL: unknown */
 };
 
-/* Finds the sizes of the problem. A size is a parameter to which a check { } gives a whole number
-   above 3, and on which data or threads depend with at most its third power. fixed[i]: parameter i
-   must not change; NULL: all may change. own: the user's problem, or NULL. space: that of the base
-   problem. config, facts, base, own and owner are borrowed until sizes_close. */
+/* Finds the sizes of the problem. A size is a parameter without a list of values to which a check
+   { } gives a whole number, which is above 3 in `base`, and on which data or threads depend with
+   about its third power at most. fixed[i]: parameter i must not change; NULL: all may change. own:
+   the user's problem, or NULL. space: the space of the base problem. config, facts, base, own and
+   owner are borrowed until sizes_close. */
 int sizes_open(const struct config *config, const struct device_facts *facts,
                const struct problem *base, const struct problem *own, const struct space *space,
                const struct config_implementation *owner, const bool *fixed, struct sizes *out,

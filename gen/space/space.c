@@ -51,7 +51,7 @@ static bool lacks_library(const struct config_implementation *implementation,
   return implementation->library && !facts->libraries[implementation->library->id];
 }
 
-/* Returns whether the filter names the implementation or its variants. */
+/* Sets *out to whether the filter names the implementation or some of its variants. */
 static int is_named(struct domain *domain, const cugen_filter *filter, struct effort *effort,
                     bool *out, cugen_error *err) {
   struct rows rows = {.limit = SPACE_MAX_ROWS};
@@ -308,8 +308,9 @@ void space_rule_print(const struct space_rule *rule, struct text *out) {
   }
 }
 
-/* Returns what the rule removed, together with the later rules of equal text, because a filter has
-   a rule for each tunable that it names. Returns 0 if an earlier rule has the same text. */
+/* Returns the number of combinations that the rule removed. For a filter's rule, adds those of the
+   later rules of equal text, because a filter has a rule for each tunable that it names; returns 0
+   if an earlier rule has the same text. */
 static uint64_t removed_alike(const struct space_implementation *one, size_t rule) {
   const struct space_rule *own = &one->rules[rule];
   uint64_t removed = own->removed;
@@ -366,8 +367,8 @@ static uint64_t left_out(const struct space_implementation *one) {
   return one->unmet ? 0 : removed;
 }
 
-/* Adds one line about all implementations that the filters alone leave without a variant. One is
-   enough, because the user gave the filters, and the message's first line repeats them. */
+/* Adds one line about all implementations that the filters alone leave without a variant. One line
+   is enough, because the user gave the filters, and the first line of the message repeats them. */
 static void explain_left_out(const struct space *space, struct text *out) {
   uint64_t combinations = 0;
   for (size_t i = 0; i < space->count; i++) {

@@ -23,10 +23,10 @@ struct space_rule {
 
 struct space_implementation {
   const struct config_implementation *implementation;
-  const struct config_requirement *unmet; /* a requirement that the device does not meet, with which
-                                             valid is 0; NULL: all are met */
-  bool unlisted; /* the kernel of a library that is not there: no list speaks of it, unless the
-                    filter names it */
+  const struct config_requirement *unmet; /* a requirement that the device or problem does not meet,
+                                             with which valid is 0; NULL: all are met */
+  bool unlisted; /* the implementation is the kernel of a library that cannot be used, and the
+                    filter does not name it, so that lists leave it out */
   uint64_t cartesian;
   uint64_t valid;
   uint64_t first;                 /* index of the first variant of the implementation */
@@ -91,13 +91,14 @@ void space_variant(const struct space *space, uint64_t index, struct variant *ou
                    struct value *values_out);
 size_t space_max_tunables(const struct space *space);
 
-/* Lists the variants of the same implementation that differ in the value of one tunable: by
-   tunable, then in the order of the values. out: room for space_max_neighbours. */
+/* Lists the variants of the same implementation that differ from variant `index`, which is below
+   space_valid, in the value of one tunable: by tunable, then in the order of the values. out: room
+   for space_max_neighbours. */
 size_t space_neighbours(const struct space *space, uint64_t index, uint64_t *out);
 size_t space_max_neighbours(const struct space *space);
 
-/* Return the number of the implementation of a searched variant, and the number of the value of its
-   tunable, in the order of the config. */
+/* Return the number of the implementation of a searched variant (index below space_valid), and the
+   number of the value of its tunable, in the order of the config. */
 size_t space_implementation_of(const struct space *space, uint64_t index);
 size_t space_place(const struct space *space, uint64_t index, size_t tunable);
 /* Finds the searched variant of the implementation whose tunables have these values. Returns false

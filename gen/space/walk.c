@@ -25,8 +25,8 @@
      have as many words as they need, and depth is a counter.
 
    Cost: steps are counted, not timed (see walk.h), so that every machine refuses the same spaces. A
-   long walk estimates what is ahead with Knuth's random probes (see Estimates below) and stops at
-   once when it is hopeless. */
+   long walk estimates all of its steps with Knuth's random probes (see Estimates below) and stops
+   at once when it is hopeless. */
 #include "walk.h"
 
 #include <inttypes.h>
@@ -70,8 +70,7 @@ struct walk {
   size_t depth;       /* number of levels */
   uint64_t clock;
   struct effort *effort;
-  uint64_t doubt; /* number of steps after which the rest is estimated; 0: no estimate, or no
-                     further one */
+  uint64_t doubt; /* number of steps after which the walk is estimated; 0: no estimate follows */
   cugen_error *err;
 };
 
@@ -146,7 +145,7 @@ static int walk_start(struct walk *walk) {
 
 /* Evaluates the failing rule again in its unbound form, in which sizes still have their names, and
    adds the file, the line and the values to the message. The strings among the slots may belong to
-   the problem, which still exists: rules fail in the walk that opens the space. */
+   the problem, which still exists if the walk opens the space. */
 static int walk_explain(const struct walk *walk, const struct rule *rule) {
   const struct domain *domain = walk->domain;
   const struct space_rule *listed = &domain->listed[rule->index];

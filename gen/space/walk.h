@@ -11,8 +11,8 @@
 enum { SPACE_MAX_ROWS = 50000000 };
 #define SPACE_MAX_STEPS UINT64_C(4000000000)
 
-/* The steps of walks that count against one limit. After SPACE_DOUBT_STEPS a walk estimates its
-   remaining steps, so that a hopeless one is refused at once. Every SPACE_STOP_STEPS, which take
+/* The steps of walks that count against one limit. After SPACE_DOUBT_STEPS a walk estimates all of
+   its steps, so that a hopeless walk is refused at once. Every SPACE_STOP_STEPS, which take
    milliseconds, the walk asks whether to stop. */
 enum { SPACE_DOUBT_STEPS = 50000000, SPACE_STOP_STEPS = 1000000 };
 struct effort {
