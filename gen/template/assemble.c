@@ -10,7 +10,8 @@
 #include "gen/sources/signature.h"
 #include "scopes.h"
 
-/* A part that is left out of the body: `#include <header>` from the # to the >, or a #define. */
+/* A part that is left out of the body: `#include <header>` from the # to the >, or a #define or
+   #undef. */
 struct include {
   size_t at, length;
   const char *header; /* the header with its brackets; NULL: the part is left out without a
@@ -76,8 +77,8 @@ static void assemble_doubt(struct walk *walk, struct source_token word) {
   if (name) name->doubted = true;
 }
 
-/* Handles a call in a condition: the word in `defined(word)` is only asked whether it is defined;
-   about other calls nothing is known. */
+/* Handles a call in a condition. `defined(word)` does not depend on the word's value. A condition
+   with another call is not checked further. */
 static void call_in_condition(struct walk *walk, struct source_token word) {
   struct source_reader ahead = walk->reader;
   struct source_token next = source_next_in_line(&ahead);
@@ -192,8 +193,9 @@ static bool is_number_line(struct source_reader reader) {
   return number;
 }
 
-/* Handles a #define of a name that the prologue defines. A number is replaced by the variant's
-   value. An expression is refused, because it would silently win over the variant's value. */
+/* Handles a #define. If the prologue defines the name, too, a number is left out, so that the
+   variant's value holds; an expression is refused, because it would silently win over the variant's
+   value. */
 static int define_line(struct walk *walk, struct source_token mark) {
   struct source_reader ahead = walk->reader;
   struct source_token word = source_next_in_line(&ahead);
@@ -340,7 +342,7 @@ static int count_indices(struct source_reader reader) {
 }
 
 /* Notes A(i, j): the name of a buffer with as many indices as it has dimensions, in a function that
-   has a parameter of that name, or the name of a symbol. */
+   has a parameter of that name or in a directive, or the name of a symbol in a function. */
 static int meet_element(struct walk *walk, struct name *name, struct source_token word) {
   const bool member = scopes_member(&walk->scopes);
   const struct kernel_argument *argument = &walk->names->in.arguments[name->index];
@@ -532,7 +534,7 @@ static int define_round(struct prologue *prologue, bool *more, cugen_error *err)
     definition->length = prologue->lines.length - definition->at;
     definition->done = true;
     need_header(prologue, type);
-    /* Only names that the launch decides are defined by other names; numbers and types are not. */
+    /* The definition of a number or type mentions no other name, unless the launch decides it. */
     const bool alone = names->list[i].scalar < 0 && names->list[i].kind != NAME_ELEMENT;
     if (names->all_known && alone) continue;
     *more |= mark_mentions(names, text_get(&prologue->lines) + definition->at, definition->length);

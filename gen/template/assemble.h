@@ -1,6 +1,6 @@
 /* Makes a self-contained source from a rendered body: its `#include <...>` lines are moved to the
-   top, the definitions of the names that it mentions (the prologue) follow, then the body. Also
-   finds the __global__ functions of the body. */
+   top, the definitions of the names that the body mentions (the prologue) follow, then the body.
+   Also finds the __global__ functions of the body. */
 #ifndef GEN_TEMPLATE_ASSEMBLE_H
 #define GEN_TEMPLATE_ASSEMBLE_H
 
@@ -43,7 +43,7 @@ struct assembly {
   size_t entry_count;
 };
 
-/* Appends includes, prologue and body to out. */
+/* Appends defines, includes, prologue and body to out. */
 int assemble(const struct assembly *in, struct text *out, struct kernel_names *kernels,
              cugen_error *err);
 

@@ -17,8 +17,8 @@ struct common_types {
   bool in_typedef; /* `typedef` was read since the last declaration outside of all braces */
 };
 
-/* Takes the next word. before: the token in front of the word; behind: reads what follows. outside:
-   the word stands outside of all braces and directives. conditions: it stands in an #if. */
+/* Notes the next word. before: the token in front of the word; behind: reads what follows. outside:
+   the word stands outside of all braces and directives. conditions: the word stands in an #if. */
 void common_types_see(struct common_types *types, struct source_token word,
                       struct source_token before, struct source_reader behind, bool outside,
                       bool conditions);

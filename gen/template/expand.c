@@ -21,7 +21,7 @@
      options, and which instances of C++ templates are launched. hash covers source_hash, and also
      the launches, the arguments and the proof (everything that results are compared with).
    - Therefore the reference, verify kernel and generators of a variant are expanded before the
-     variant (expand_find_proof). This recursion is one level deep: only expand_variant and
+     variant (expand_find_proof). This recursion is one level deep: only expand_one and
      expand_hash_data start it, and expand_hash_data returns at once for a reference, verify kernel
      or generator.
    - An expander keeps its text buffers between expansions, to save allocations, and the inner
@@ -85,8 +85,9 @@ static bool has_proof(const struct config *config, int which) {
                                   : which != PROOF_VERIFY || config->verify;
 }
 
-/* Returns the hashes of the reference, the verify kernel or an argument's generator. They are empty
-   if there is none or if it does not expand; the error is reported when the kernel is needed. */
+/* Returns the hashes of the reference, the verify kernel or an argument's generator. The hashes are
+   empty if there is no such kernel or if the kernel does not expand; the error is reported when the
+   kernel is needed. */
 static struct proof expand_find_proof(const struct expansion *x, const struct problem *problem,
                                       int which) {
   struct expander *expander = x->expander;
@@ -109,7 +110,7 @@ static struct proof expand_find_proof(const struct expansion *x, const struct pr
   return place->proof;
 }
 
-/* Describes the data of argument i, or the right result of it. */
+/* Describes the data or the right result of argument i. */
 static void expand_describe_data(struct expansion *x, const struct config_data *data, size_t i,
                                  struct text *out) {
   struct hash content = {0};

@@ -53,11 +53,12 @@ struct expander_shape expander_shape(const struct expander *expander);
 
 /* Makes the kernel_spec of the reference, in which one thread computes one element. The arguments
    are the config's, with each output (but not inout) in its wide dtype, packed and row-major. The
-   parameters, also ${params}, have two more at the end that are not in spec->arguments: `const long
-   long *samples, long long sample_count`. Thread t < sample_count computes the element with the
-   logical flat index samples[t] (t itself if samples is null) and stores it at [t]. The launch is
-   (ceil(samples / 256), 256). sample_count: 0 for all elements of the largest output. variant
-   supplies the shared tunables. */
+   parameters, also ${params}, have more at the end that are not in spec->arguments: for each inout
+   `const T *NAME_before`, its contents before the run; then `const long long *samples, long long
+   sample_count`. Thread t < sample_count computes the element with the logical flat index
+   samples[t] (t itself if samples is null) and stores it at [t]. The launch is (ceil(samples /
+   256), 256). sample_count: 0 for all elements of the largest output. variant supplies the shared
+   tunables. */
 int expand_reference(struct expander *expander, const struct config *config,
                      const struct problem *problem, const struct device_facts *facts,
                      const struct variant *variant, int64_t sample_count, struct kernel_spec *out,

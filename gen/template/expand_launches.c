@@ -44,8 +44,8 @@ static int only_kernel(const struct expansion *x, const struct config_launch *la
   return CUGEN_OK;
 }
 
-/* Finds the kernel of a launch. Kernels that macros define are not seen, so if the source shows no
-   kernel at all, the name is not checked. */
+/* Checks that the source has the kernel of a launch. Kernels that macros define are not seen, so
+   the name is not checked if the source shows no kernel at all, or more than are listed. */
 static int named_kernel(const struct expansion *x, const struct config_launch *launch,
                         const char *text) {
   const struct kernel_names *kernels = &x->kernels;

@@ -14,7 +14,8 @@ bool expansion_calls_library(const struct expansion *x) {
   return library_of(x) != NULL;
 }
 
-/* Returns NULL if the field is not given, or its argument is absent from this problem. */
+/* Returns NULL if the field is not given or is no argument, or if its argument is absent from this
+   problem. */
 static const struct kernel_argument *field_argument(const struct expansion *x, size_t field) {
   const struct config_library *library = library_of(x);
   if (!library->fields[field].given || library->fields[field].expr) return NULL;

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Returns how many derived names, from the first on, all implementations share and need only the
-   shared tunables. A reference can use these. */
+/* Returns how many of the first derived names all implementations share and depend only on shared
+   tunables. A reference can use these names. */
 static size_t shared_derived(const struct expansion *x) {
   const struct config *config = x->config;
   const struct config_implementation *first = config->implementations;

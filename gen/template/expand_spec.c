@@ -43,7 +43,7 @@ static const struct config_line *expand_spec_line_of(const struct expansion *x, 
              : &x->variant->implementation->own[argument - x->argument_count].line;
 }
 
-/* Arguments declared in one file share the stored name of the file. */
+/* Successive arguments that are declared in one file share the stored name of the file. */
 static void store_files(const struct expansion *x) {
   for (size_t i = 0, last = 0; i < x->argument_count + x->own_count; last = i++) {
     const struct config_line *const line = expand_spec_line_of(x, i);
@@ -188,8 +188,9 @@ static bool all_listed(const struct kernel_spec *spec) {
   return true;
 }
 
-/* Notes the arguments that the normalised source does not use. A kernel whose source has its own
-   parameter list may call them anything. */
+/* Notes the scratch arguments that no kernel uses: no launch lists the argument, and either all
+   launches have lists, or the normalised source has ${params} and does not use the name. A kernel
+   without ${params} may call its parameters anything. */
 static void note_unused(const struct expansion *x, const char *text) {
   struct kernel_spec *spec = x->out;
   bool nobody = all_listed(spec);
@@ -211,7 +212,8 @@ static const struct kernel_launch *described(const struct kernel_spec *spec, siz
   return &spec->launches[kernel_spec_is_long(spec) ? i : kernel_spec_call(spec, i)];
 }
 
-/* Describes what makes another image of the same source: the launched instances of templates. */
+/* Describes what makes another image of the same source: the options, and the launched instances of
+   templates. */
 static void describe_compile(const struct kernel_spec *spec, struct text *normal) {
   if (*spec->options) text_addf(normal, "options %s\n", spec->options);
   for (size_t i = 0; i < described_count(spec); i++)

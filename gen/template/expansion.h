@@ -1,6 +1,6 @@
 /* The state of one expansion, shared by the files of the expander: expand.c runs the steps in
-   order; expand_arguments.c, expand_source.c, expand_launches.c and expand_spec.c implement them.
-   See expand.h. */
+   order; expand_arguments.c, expand_source.c, expand_library.c, expand_launches.c and expand_spec.c
+   implement the steps. See expand.h. */
 #ifndef GEN_TEMPLATE_EXPANSION_H
 #define GEN_TEMPLATE_EXPANSION_H
 
@@ -20,8 +20,8 @@ struct proof {
 enum { PROOFS_KEPT = 32 };
 
 struct expander {
-  /* The references expanded last, with the inputs that they depend on, because a tuner alternates
-     between problems and shared tunables. */
+  /* The references, verify kernels and generators expanded last, with the inputs that they depend
+     on, because a tuner alternates between problems and shared tunables. */
   struct kept_proof {
     struct text key;
     struct proof proof;
@@ -80,7 +80,7 @@ struct expansion {
   cugen_error *err;
 };
 
-/* A function here that returns int is a step: it returns a status and describes a failure in
+/* A function here that returns int, such as every step, returns a status and describes a failure in
    x->err. */
 
 /* ---- expand_arguments.c --------------------------------------------------------------------- */
@@ -98,7 +98,7 @@ int expansion_write_parameters(struct expansion *x);
 int expansion_open_names(struct expansion *x);
 int expansion_evaluate_options(struct expansion *x);
 int expansion_spell_entries(struct expansion *x);
-/* Finds the entry of the launch for the step in the slots; the result is one of x->entries. */
+/* Finds the entry of the launch for the step in the slots in x->entries, or adds it there. */
 int expansion_find_entry(struct expansion *x, const struct config_launch *launch,
                          struct kernel_entry **out);
 /* Begins the source with comments that name the variant, the problem and the options. */

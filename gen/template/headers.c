@@ -98,8 +98,7 @@ static const char *closing_endif(struct source_reader *reader, struct text *word
   return NULL;
 }
 
-/* Finds the next directive that is not a #line, whoever wrote that; the directive's word is stored
-   in *word. */
+/* Finds the next directive that is not a #line, and stores the directive's word in *word. */
 static const char *written_directive(struct source_reader *reader, bool *other, struct text *word) {
   bool line_start = true;
   for (const char *at; (at = next_directive(reader, &line_start, other)); line_start = false) {

@@ -8,7 +8,7 @@
 
 #include "base/source_place.h"
 
-/* Templates include few files; with more than this, all names count as used. */
+/* MOST_FILES: with more searched files, all names count as used. */
 enum { MOST_FILES = 64, WORD = sizeof((cugen_unused_tunable *)0)->nearest };
 
 /* The names that are searched in the files. */
@@ -17,8 +17,8 @@ struct search {
   const struct config *config;
   const struct config_tunable *tunables;
   size_t count;
-  bool *used, *asked;     /* for each name: whether its value is used, and whether it is
-                                     asked to be defined */
+  bool *used, *asked;     /* for each name: whether a file uses its value, and whether a file only
+                                     asks if the name is defined */
   char (*nearest)[WORD];  /* for each name: the nearest word in a condition */
   char *seen[MOST_FILES]; /* paths of the searched files */
   size_t seen_count;
@@ -95,8 +95,8 @@ static void look_for_conditions(struct search *s, const char *text) {
 
 static void search_file(struct search *s, const char *name, const char *from);
 
-/* Searches the files named by include "name", include("name") and #include "name". Headers of
-   systems do not mention tunables. */
+/* Searches the files named by include "name", include("name") and #include "name". A header in
+   angle brackets is taken for one of the system, which mentions no tunables. */
 static void search_included(struct search *s, const char *at, const char *from) {
   struct text name = {0};
   while (*at == ' ' || *at == '\t' || *at == '(') at++;

@@ -5,7 +5,7 @@
    addressing with linear probing (Knuth, The Art of Computer Programming 3, 6.4, algorithm L) and
    the FNV-1a hash. At most a quarter of its buckets is in use, so that most words of a source,
    which are no names, cost one probe. A list beside the table has the names in the order of
-   declaration, which is the order of the prologue.
+   declaration, which is the order of the prologue, where only shared arrays come first.
 
    Known slots. A slot is known when its value is compiled in. A problem that is passed by a scalar
    argument is not known: the text must be right for each value of it. expr_bind fills in the known
@@ -18,8 +18,8 @@
      of its own, which a macro would spoil (name->scoped, found by scopes.c);
    - an expression that depends on an unknown slot is a #define of a C expression, cast to index_t
      if the result is whole;
-   - a stride is the product of the extents inside it (the pitch in place of the innermost extent if
-     a pitch is declared);
+   - a stride is the product of the extents inside of its dimension (the pitch in place of the
+     innermost extent if a pitch is declared);
    - a name that is passed has no line, because the kernel has a parameter of that name.
 
    Invariants:
@@ -297,7 +297,7 @@ void names_forget(struct name *name) {
 
 /* ---- Definitions ---------------------------------------------------------------------------- */
 
-/* Prints a number in parentheses if an operator in front could bind to its sign. */
+/* Prints a number; in parentheses if it has a sign, to which an operator in front could bind. */
 static void names_put_number(struct value value, struct text *out) {
   bool negative = (value.type == VALUE_INT && value.integer < 0) ||
                   (value.type == VALUE_FLOAT && value.real < 0);
@@ -360,11 +360,11 @@ static void define_scalar(const struct names *names, const struct name *name, st
   *type = argument->dtype;
 }
 
-/* Prints slots in C. The printer takes them for long long, but a parameter of type index_t may be
-   an int, so it is converted. */
+/* Prints slots in C. expr_print_c takes slots for long long, but a parameter of type index_t may be
+   an int. */
 struct slot_writer {
   const struct names *names;
-  bool wide;
+  bool wide;        /* convert parameters to long long */
   struct text name; /* the name returned last */
 };
 
@@ -415,7 +415,8 @@ static int print_slots(struct slot_writer *writer, const struct expr *bound, str
   return status;
 }
 
-/* Binds the known slots of expr, and appends its value or its C expression in parentheses. */
+/* Binds the known slots of expr. Sets *constant to the value if it is known then; otherwise to
+   VALUE_NIL, and appends the C expression in parentheses. */
 static int names_put_bound(const struct names *names, const struct expr *expr,
                            struct value *constant, struct text *out, cugen_error *err) {
   struct expr *bound;
@@ -452,9 +453,9 @@ static int define_derived(const struct names *names, const struct name *name, st
   return status;
 }
 
-/* The factors of a stride: the pitch (or the extent of the contiguous dimension and its pad), then
-   the extents of the dimensions between the contiguous one and this one. A declared stride is its
-   only factor. */
+/* The factors of a dimension's stride: the pitch (or the extent of the contiguous dimension and its
+   pad), then the extents of the dimensions between the contiguous dimension and this dimension. A
+   declared stride is its only factor. */
 struct product {
   const struct expr *factors[KERNEL_MAX_RANK];
   int count;
@@ -488,7 +489,8 @@ static void add_pad(int64_t pad, struct value *value, struct text *factor) {
   *factor = sum;
 }
 
-/* Appends the factors that only the launch knows; *constant becomes the product of the others. */
+/* Appends the factors that only the launch knows; *constant becomes the product of the other
+   factors. */
 static int put_product(const struct names *names, const struct product *product, int64_t *constant,
                        struct text *out, cugen_error *err) {
   *constant = 1;
@@ -611,8 +613,8 @@ static bool is_contiguous(const struct names *names, const struct name *name, in
   return expr_constant(stride, &value) && value.type == VALUE_INT && value.integer == 1;
 }
 
-/* Appends the offset of an element of an argument without tiles. The strides of a swizzled one have
-   no names. */
+/* Appends the offset of an element of an argument without tiles. The strides of a swizzled argument
+   have no names. */
 static int put_strides(const struct names *names, const struct name *name, struct text *out,
                        cugen_error *err) {
   const struct kernel_argument *argument = &names->in.arguments[name->index];

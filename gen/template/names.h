@@ -61,7 +61,7 @@ struct names_input {
   bool wide_index;                         /* whether index_t has 64 bits */
   const struct config_implementation
       *sharing;                      /* the implementation with shared arrays; NULL: none */
-  const struct layout_array *shared; /* evaluated */
+  const struct layout_array *shared; /* the evaluated shared arrays of `sharing` */
 };
 
 struct names {
