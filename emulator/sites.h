@@ -1,4 +1,5 @@
-/* Finding all places in a watched image that report an access to memory, executed or not. */
+/* Finding all places in a watched kernel's image that report an access to memory, whether executed
+   or not. */
 #ifndef EMULATOR_SITES_H
 #define EMULATOR_SITES_H
 

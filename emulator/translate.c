@@ -16,7 +16,6 @@ static const char *translate_skip_space(const char *at) {
   return at;
 }
 
-/* Skips text in parentheses. */
 static const char *translate_skip_parentheses(const char *at) {
   int depth = 0;
   for (; *at; at++) {

@@ -71,7 +71,7 @@ static void write_unit(const struct compile_request *request, struct text *out) 
   if (strstr(request->source, "this_grid") || strstr(request->source, "grid_group"))
     text_add(out, "CUGEN_COOPERATIVE\n");
   if (strstr(request->source, "align")) text_add(out, "CUGEN_ALIGNED\n");
-  /* The names in a launch bound have their values here, too, unless the source undefines a name. */
+  /* The names in a launch bound still have their values here, unless the source undefines one. */
   const bool bounds = !strstr(request->source, "#undef");
   for (size_t i = 0; i < request->entry_count; i++) {
     text_addf(out, "CUGEN_ENTRY(%zu, %s)", i, request->entries[i]);

@@ -11,7 +11,7 @@
 int unjailed_check_log(struct text *log, const struct jail_place *places, size_t count,
                        cugen_error *err);
 /* Checks the assembly that the compiler made. CUGEN_ERROR_COMPILE: a directive makes the
-   assembler read a file, or may expand to one that does. */
+   assembler read a file, or may expand to such a directive. */
 int unjailed_check_assembly(const char *path, cugen_error *err);
 
 #endif

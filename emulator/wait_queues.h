@@ -26,7 +26,7 @@ static inline const struct observer *fibers_observer(void) {
 
 /* Threads that wait for the same event. All zero: no thread. */
 struct wait_queue {
-  unsigned first; /* slot + 1 */
+  unsigned first; /* 1 + the slot of the thread that began to wait last; 0: none */
 };
 
 /* Writes what a thread waits for, for the message of a deadlock. object: as given to

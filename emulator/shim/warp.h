@@ -1,5 +1,5 @@
-/* Part of cuda_shim.h: barriers and fences, and the operations of a warp. Most of the latter are
-   only defined for sources for which unit.c defines CUGEN_WARP. */
+/* Part of cuda_shim.h: barriers and fences, and operations of a warp, most of them only for sources
+   for which unit.c defines CUGEN_WARP. */
 /* ---- Barriers and fences --------------------------------------------------------------------- */
 
 /* Keeps clang from merging the calls of two barriers, which are told apart by their addresses. */
@@ -75,9 +75,9 @@ template <class Value> struct cugen_shuffle {
   }
 };
 
-/* A warp consists of segments of `width` lanes (PTX ISA, shfl.sync). __shfl_sync takes its source
-   modulo `width`. For up and down a source outside of the segment means the lane itself, for xor
-   a source in a later segment. */
+/* Segments of `width` lanes (PTX ISA, shfl.sync). __shfl_sync takes its source modulo `width`. For
+   up and down a source outside of the segment means the lane itself, for xor one in a later
+   segment. */
 template <class Value>
 CUGEN_INLINE Value __shfl_sync(unsigned mask, Value value, int source, int width = 32) {
   const unsigned lane = cugen_lane(), last = (unsigned)width - 1;

@@ -1,5 +1,5 @@
 /* Part of cuda_shim.h: the reports of a watched kernel. The compiler puts calls before accesses to
-   memory (-fsanitize=thread, with these functions in place of libtsan's), and where an index is
+   memory (-fsanitize=thread, with functions below in place of libtsan's), and where an index is
    outside of its array or an address misaligned (-fsanitize=bounds and alignment). */
 
 #ifdef CUGEN_WATCH
@@ -20,11 +20,10 @@ const struct cpu_watch *cugen_own_watch;
 #define CUGEN_UNOPTIMISED noinline, __optimize__("O0")
 #endif
 
-/* Every object defines the functions that the compiler calls, about fifty. Most of them jump to a
-   function of the table cugen_watch, so that nothing is left on the stack and the function of the
-   table has their return address. As its last argument they pass the table (CUGEN_PASS) or that
-   return address (CUGEN_SITE). They are in assembly, because g++ takes 20 ms to compile them as
-   C++. */
+/* Every object defines the functions that the compiler calls, about fifty. Most of these jump to a
+   function of the table cugen_watch, so that nothing is left on the stack and the return address
+   is still that in the kernel. CUGEN_PASS passes the table as the last argument, CUGEN_SITE the
+   return address. The functions are in assembly, because g++ takes 20 ms to compile them. */
 #ifdef __x86_64__
 #define CUGEN_BYTES(bytes) "movl $" #bytes ", %esi\n"
 #define CUGEN_KIND(kind)   "movl $" #kind ", %edx\n"
@@ -90,11 +89,10 @@ CUGEN_CALLED(__tsan_memmove, CUGEN_SITE_4 CUGEN_JUMP(24))
 CUGEN_CALLED(__tsan_memset, CUGEN_SITE_4 CUGEN_JUMP(32))
 CUGEN_CALLED(__ubsan_handle_type_mismatch_v1, CUGEN_SITE_3 CUGEN_JUMP(40))
 CUGEN_CALLED(__ubsan_handle_out_of_bounds, CUGEN_SITE_3 CUGEN_JUMP(48))
-/* Copies and fills of any length. clang++ calls __tsan_memcpy, __tsan_memmove and __tsan_memset
-   from version 15 on; before, it calls memcpy, memmove and memset, also in place of a loop. g++
-   would replace calls of memcpy by moves after it has inserted its reports, so for g++ memcpy,
-   memmove and memset are inline functions. They leave copies of 1, 2, 4, 8 and 16 bytes to g++,
-   which makes accesses of them. */
+/* Copies and fills of any length. clang++ calls __tsan_memcpy and the like from version 15 on;
+   before, it calls memcpy, memmove and memset, also in place of a loop. g++ would replace these
+   calls by moves after it has inserted its reports, so for g++ they are inline functions, which
+   leave copies of 1, 2, 4, 8 and 16 bytes to g++ as accesses. */
 #ifdef __clang__
 CUGEN_CALLED(memcpy, CUGEN_SITE_4 CUGEN_JUMP(24))
 CUGEN_CALLED(memmove, CUGEN_SITE_4 CUGEN_JUMP(24))

@@ -49,7 +49,7 @@ struct build {
   struct arena *arena;
   lua_State *L;
   struct config_line line;                /* of the declaration that is being read */
-  const struct expr_functions *functions; /* of expressions */
+  const struct expr_functions *functions; /* that expressions may call */
   struct scope_name *names; /* the names of the kernel, followed by those of the current
                                implementation */
   size_t name_count;
@@ -80,8 +80,8 @@ struct build {
 _Noreturn void build_fail(struct build *build, const char *format, ...) PRINTF_LIKE(2, 3);
 _Noreturn void build_fail_at(struct build *build, struct config_line line, const char *format, ...)
     PRINTF_LIKE(3, 4);
-/* Fails with "message (nearest 'x')", because the name is none of `names`; without the parenthesis
-   if none of `names` is near. */
+/* Fails with "message (nearest 'x')", because the name is none of `names`; with "message" if none
+   is near. */
 _Noreturn void build_fail_name(struct build *build, const char *name, const char *const *names,
                                size_t count, const char *format, ...) PRINTF_LIKE(5, 6);
 /* Fails after an allocation failed, from the arena or elsewhere. */
@@ -140,18 +140,18 @@ const struct item *list_find(const struct list *list, enum keyword_id id);
 /* Pushes the value of the declaration. */
 void list_push(struct build *build, const struct list *list, const struct item *item);
 
-/* Reads a declaration into `out`. Its value is on top of the stack, and build->line is its line. */
+/* Reads a declaration, whose value is on top of the stack and whose line is build->line. */
 typedef void item_reader(struct build *build, const struct item *item, void *out);
 void read_item(struct build *build, const struct list *list, const struct item *item,
                item_reader *read, void *out);
-/* Like read_item, but an error is noted. */
+/* Like read_item, but notes an error (build_note). */
 void note_item(struct build *build, const struct list *list, const struct item *item,
                item_reader *read, void *out);
-/* Reads the only declaration of this kind, if the list has it. */
+/* Reads the declaration that list_find finds, if there is one. */
 void read_only(struct build *build, const struct list *list, enum keyword_id id, item_reader *read,
                void *out);
-/* Reads the declarations of this kind into the elements of an array, in order. *count, which may be
-   NULL, is the number of elements begun. */
+/* Reads the declarations of a keyword into the elements of an array, in order. *count grows by the
+   number of elements begun; count may be NULL. */
 void read_items(struct build *build, const struct list *list, enum keyword_id id, item_reader *read,
                 void *array, size_t size, size_t *count);
 void note_items(struct build *build, const struct list *list, enum keyword_id id, item_reader *read,
@@ -200,8 +200,7 @@ const char *unknown_key(struct build *build, int table, const char *const *known
    the keys, such as "attribute"; owner: what has the keys, such as "tensor \"A\"", or "". */
 void refuse_unknown_key(struct build *build, const char *noun, const char *owner,
                         const char *const *known, size_t count);
-/* Like refuse_unknown_key, and refuses a value that is no table. example: the declaration, written
-   right. */
+/* Like refuse_unknown_key, and refuses a value that is no table. example: a right declaration. */
 void refuse_odd_table(struct build *build, const char *noun, const char *owner, const char *example,
                       const char *const *known, size_t count);
 /* Refuses a table with a key that is not a problem of this kernel. who: the declaration that holds
@@ -239,7 +238,7 @@ void scope_end(struct build *build, size_t count);
 /* Sets the possible values of the name that was added last. */
 void scope_set_values(struct build *build, const struct value *values, size_t count, bool open);
 /* Sets `used` of the tunables from the names in force, beginning with the name at index `first`.
-   The first of the tunables has the first slot of all tunables. */
+   tunables[0] is the tunable with the slot first_tunable. */
 void scope_note_used(const struct build *build, size_t first, struct config_tunable *tunables);
 void scope_check_generated(struct build *build);
 /* Parses an expression of names in force. On failure the error is in build->error. */
@@ -274,7 +273,7 @@ bool is_argument(enum keyword_id id);
 /* Lists the names of the arguments read so far, for suggestions; names has KERNEL_MAX_ARGUMENTS
    elements. Returns their number. */
 size_t argument_names(const struct config *config, const char **names);
-item_reader read_argument, read_own_scalar; /* own: of the implementation */
+item_reader read_argument, read_own_scalar; /* own: a scalar of the implementation */
 /* data.c. Reads an attribute of the argument that is being read, whose shape is known. The
    attribute's value is on top of the stack. */
 void read_data_values(struct build *build, void *argument, const char *what);
@@ -303,8 +302,8 @@ void read_shared_bytes(struct build *build);
 /* options.c. outer: the options of the kernel when an implementation's are read; else NULL. */
 void read_compile(struct build *build, const struct list *list, const struct config_compile *outer,
                   struct config_compile *out);
-/* pass.c; both read the value on top of the stack. After read_steps the names `step` and `steps`
-   are in force. */
+/* pass.c. Read the value on top of the stack. After read_steps the names `step` and `steps` are in
+   force. */
 void read_steps(struct build *build, struct config_launch *out);
 void read_pass(struct build *build, struct config_launch *out);
 /* Returns whether an expression of the launch depends on the step. */

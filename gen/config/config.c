@@ -22,7 +22,7 @@
    - Both passes are bounded, so that a stranger's config can neither hang nor fill the machine: the
      first by the sandbox, the second by the arena.
    - The second pass only reads the Lua state, with functions that neither allocate there nor raise
-     errors. So the pass needs no sandbox_call. It leaves its own errors by longjmp (build.h).
+     errors. So the pass needs no sandbox_call. Its own errors end a reader by longjmp (build.h).
    - Nothing of Lua remains after the second pass: strings are copied to the arena, and the sandbox
      is closed.
    - All of a config but its objective lies in its arena, even struct config.

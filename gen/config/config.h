@@ -78,8 +78,8 @@ struct config_word {
   const struct expr *expr;
 };
 
-/* Where the data of an input, inout or constant come from unless they are a fill (values, a list, a
-   file or a generator); or the right result of an output. */
+/* Data of an input, inout or constant, if not a fill: values, a list, a file or a generator. Or the
+   right result of an output. */
 struct config_data {
   enum data_kind kind;
   /* DATA_VALUES: the expression sees the device, the problem, the shared tunables, the slots from
@@ -90,7 +90,7 @@ struct config_data {
   size_t list_count;
   const char *file;      /* DATA_FILE, DATA_GENERATOR: searched like a template */
   const char *generator; /* name of the generator kernel in the file; NULL: the only kernel */
-  uint32_t reads;        /* bit i is set if the expression reads elements of argument i */
+  uint32_t reads;        /* bit i: the expression or generator may read argument i */
 };
 
 /* A field of a struct that is passed by value: { "dt", dtype = "f32", value = "0.1" },
@@ -119,7 +119,7 @@ struct config_spelling {
 /* A layout (docs/layouts.md): one word, or an expression that gives one of several. */
 struct config_layout {
   const struct expr *choice;           /* NULL: words[0] is the layout; without words, "row" */
-  const struct config_spelling *words; /* that the expression may give, such as "row+${pad}" */
+  const struct config_spelling *words; /* the possible values of `choice`, such as "row+${pad}" */
   size_t word_count;
   bool open; /* the expression may give other words, too */
 };
@@ -278,7 +278,7 @@ struct config_tensor { /* tensor "A" { into = "As" }, or { box = { "BM", 64 }, s
   size_t argument;
   struct config_line line;
   const struct config_shared *into; /* the shared array that gives box and swizzle; NULL: none */
-  const struct expr *shared_by;     /* blocks that each load a part of it; NULL: 1 */
+  const struct expr *shared_by;     /* blocks that load the box together; NULL: 1 */
   const struct expr *box[KERNEL_MAX_RANK];
   const struct expr *swizzle; /* NULL: 0 */
   const struct expr *parts;   /* equal parts along the outermost dimension; NULL: 1 */
@@ -460,8 +460,8 @@ static inline bool config_has_result(cugen_argument_kind kind) {
 bool config_is_index(const struct config_argument *argument);
 /* Returns whether an argument of that kind may have that access. */
 bool config_has_access(cugen_argument_kind kind, enum access_kind access);
-/* Returns the smallest bound that is not below the size; the last bound for a larger size. Sizes
-   below 1 have no bucket and are returned unchanged. */
+/* Returns the smallest bound that is not below the size, or the last bound. Sizes below 1 have no
+   bucket and are returned unchanged. */
 int64_t policy_bound(const struct policy_bucket *bucket, int64_t size);
 /* Prints the policy: "exact", "nearest { distance = 1 }", "buckets { M = { 64, 256 } }". */
 void policy_print(const struct config *config, struct text *out);

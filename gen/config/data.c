@@ -1,6 +1,5 @@
-/* Reads where the data of an argument come from unless they are a fill (values = "expression" or a
-   list, file, generator), and results that a reference gives by an expression or a file. See
-   build.h. */
+/* Reads data other than fills (values = "expression" or a list, file, generator), and results that
+   a reference gives by an expression or a file. See build.h. */
 #include <lua.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +13,7 @@ struct reading {
   struct build *build;
   const struct config_argument *argument; /* whose elements the expression gives */
   struct config_data *data;               /* where the expression is stored */
-  size_t readable;                        /* number of first arguments that may be read */
+  size_t readable;                        /* the arguments below this number may be read */
   struct scope_name clash; /* a name of the config that has another meaning in `values`; name NULL:
                               none */
 };

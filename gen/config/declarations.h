@@ -109,7 +109,7 @@ struct declaration {
   struct config_line line;
   bool complete; /* the declaration has a value, or needs none */
   bool valued;   /* the declaration has a value */
-  bool nested;   /* the declaration stands in a list */
+  bool nested;   /* the declaration stands in a list; set only for those of included files */
   bool attached; /* the declaration stands in a list that belongs to the kernel */
 };
 
@@ -117,7 +117,7 @@ struct declaration {
    include, which include.c adds. */
 int declarations_open(lua_State *L);
 
-/* Returns the declaration at the index, or NULL. */
+/* Returns the declaration at the index; NULL: the value there is none. */
 struct declaration *declarations_at(lua_State *L, int index);
 /* Pushes the list of all declarations in the order of their calls. Allocates nothing. */
 void declarations_push(lua_State *L);

@@ -163,8 +163,7 @@ static int unknown_figure(lua_State *L, const char *name) {
   return luaL_error(L, "unknown figure '%s'; docs/model.md has a list", name);
 }
 
-/* Makes the function of a figure when a file mentions the figure, and does not keep it, because
-   most files give each figure once. */
+/* Makes the function of a figure each time that the figure is mentioned: most files do so once. */
 static int find_figure(lua_State *L) {
   const char *name = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : "?";
   int index = 0;
@@ -204,8 +203,7 @@ static void add_common(struct gpu_model *out) {
   f->is_gpu = 1;
 }
 
-/* Sets the limits and lanes that were not given to those of the compute capability, if both are
-   known for it. */
+/* Sets the limits and lanes that were not given to those of the compute capability, if known. */
 static void add_capability(struct reader *reader) {
   struct device_facts facts = {0};
   struct gpu_rates rates = {0};

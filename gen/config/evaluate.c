@@ -287,8 +287,7 @@ bool config_has_access(cugen_argument_kind kind, enum access_kind access) {
   return accesses[kind] >> access & 1;
 }
 
-/* Refuses a word, given by an expression, that other kinds of arguments may have but this one may
-   not. */
+/* Refuses a word, given by an expression, that only other kinds of arguments may have. */
 static int refuse_access(const struct evaluation *e, const struct kernel_argument *out) {
   static const char *const kinds[] = {[CUGEN_ARGUMENT_INPUT] = "input",
                                       [CUGEN_ARGUMENT_OUTPUT] = "output",
@@ -363,7 +362,7 @@ static int evaluate_buffer(const struct evaluation *e, struct kernel_argument *o
 
 /* ---- Scalars -------------------------------------------------------------------------------- */
 
-/* dtype NULL stands for "index". */
+/* out->dtype NULL stands for "index". */
 static int check_scalar(const struct evaluation *e, struct kernel_argument *out) {
   const struct dtype *dtype = out->dtype ? out->dtype : &dtype_table[DTYPE_i64];
   struct value *value = &out->value;

@@ -7,15 +7,16 @@
 
 #include "problem.h"
 
-/* Returns the number of slots without the two slots of a launch's steps. */
+/* Returns the number of slots without the two slots of a launch's steps. implementation NULL: only
+   with the shared tunables. */
 size_t config_slot_count(const struct config *config,
                          const struct config_implementation *implementation);
 /* Fills slots[0 .. first_tunable) from facts and problem; the caller owns slots. */
 void config_slots(const struct config *config, const struct problem *problem,
                   const struct device_facts *facts, struct value *slots);
 
-/* Returns the first of the slots that only the `values` of inputs see: the element's number, then
-   its coordinates. */
+/* Returns the first of the slots that only expressions for data see: the element's number, then its
+   coordinates. */
 int config_data_slot(const struct config *config);
 
 /* Describes everything but shape and type that the data depends on. arguments: as config_arguments
@@ -70,8 +71,8 @@ void config_entry_reads(const struct config_launch *launch, bool *reads);
    options that make a kernel fast may make it less exact. */
 int config_flags(const struct config_compile *compile, bool reference, const struct value *slots,
                  struct text *out, cugen_error *err);
-/* Appends the macros of the options as `#define` lines. Macros that compilers must know before the
-   source are appended to the flags. */
+/* Appends the macros of the options as `#define` lines. NDEBUG, which compilers must know before
+   the source, is appended to the flags, too. */
 int config_defines(const struct config_compile *compile, const struct value *slots,
                    struct text *lines, struct text *flags, cugen_error *err);
 /* Sets reads[slot] for each slot that the flags and macros depend on. */
@@ -94,7 +95,7 @@ int config_tensors(const struct config_implementation *implementation, const str
 enum { SHARED_STATIC_MOST = 40 * 1024 };
 
 /* Evaluates the implementation's shared arrays into out[0 .. shared_count). The arrays of a launch
-   lie behind those of all launches, in static shared memory if all of these fit. */
+   lie behind those of all launches, in static shared memory if all fit and none is `dynamic`. */
 int config_shared_arrays(const struct config_implementation *implementation,
                          const struct value *slots, struct layout_array *out, cugen_error *err);
 /* Evaluates one array, without its place among the other arrays; without `layout` only its dtype
@@ -103,8 +104,8 @@ int config_shared_array(const struct config_shared *array, const struct value *s
                         struct layout_array *out, cugen_error *err);
 void config_shared_array_reads(const struct config_shared *array, bool layout, bool *reads);
 /* Sets reads[slot] for each slot that decides what the arrays of a launch (-1: of all launches) are
-   and where they lie. If the implementation has arrays of all launches, these are the slots of
-   every array, because the arrays of any launch can make those of all launches dynamic. */
+   and where they lie. If there are arrays of all launches, every array counts, because each can
+   make those dynamic. */
 void config_shared_reads(const struct config_implementation *implementation, int launch,
                          bool *reads);
 

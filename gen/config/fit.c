@@ -52,8 +52,8 @@ static bool fit_value(struct fit *f, const struct expr *expr, size_t size, int64
   return !status;
 }
 
-/* Returns whether one other value of the size changes the expression's; a select(...) in the
-   expression may hide the size. */
+/* Returns whether one other value of the size changes the value of the expression; a select(...)
+   may hide the size. */
 static bool fit_depends(struct fit *f, const struct expr *expr, size_t size) {
   int64_t here, there;
   const int64_t now = f->slots[(size_t)f->config->first_problem + size].integer,
@@ -224,7 +224,8 @@ static bool fit_pitch(struct fit *f, size_t index, struct kernel_argument *wante
   return false;
 }
 
-/* Returns whether where the argument lies depends on a tunable, and so on the plan's variant. */
+/* Returns whether the argument's type, shape or strides depend on a tunable, and so on the plan's
+   variant. */
 static bool fit_is_loose(struct fit *f, const struct config_argument *argument) {
   const size_t slots = config_slot_count(f->config, NULL);
   memset(f->reads, 0, (slots + 1) * sizeof *f->reads);
@@ -235,7 +236,7 @@ static bool fit_is_loose(struct fit *f, const struct config_argument *argument) 
 }
 
 /* Compares all arrays with their arguments, in the order of enum fit_part. Keeps the message of a
-   combination that fails if more comparisons held than in any combination before. */
+   failure if more comparisons held than in any combination before. */
 static bool fit_matches(struct fit *f) {
   struct kernel_argument wanted;
   cugen_error err;

@@ -161,7 +161,6 @@ static bool find_element(void *context, const char *name, const char *const *ind
   return true;
 }
 
-/* Reads the string on top of the stack. */
 static void formula_read_body(struct build *build, struct config_formula *formula,
                               const char *what) {
   struct reading r = {build, formula};

@@ -28,7 +28,7 @@ struct question {
   const struct config_argument *argument; /* NULL: the call is about the shared array */
   const struct config *config;
   struct access access;
-  const struct expr *bytes; /* bytes that each lane accesses; NULL: those of the access by itself */
+  const struct expr *bytes; /* bytes that each lane accesses; NULL: as for 0 in access_count */
 };
 
 /* ---- Evaluating ----------------------------------------------------------------------------- */

@@ -191,8 +191,8 @@ static void add_loop(struct config_implementation *out, size_t first, struct con
   }
 }
 
-/* Reads a launch. steps: a struct expr, the steps of the loop in which the launch stands; NULL: it
-   stands in no loop. */
+/* Reads a launch. steps: a struct expr, the steps of the loop in which the launch stands; NULL: the
+   launch stands in no loop. */
 static void read_launch(struct build *build, const struct item *item, void *steps) {
   struct config_launch *launch = next_launch(build);
   (void)item;

@@ -1,5 +1,5 @@
 /* include "matmul/wgmma.lua": further files of a config. Each is a list of declarations written as
-   statements; those that stand in no other declaration replace the include. Private to the
+   statements; declarations that stand in no other declaration replace the include. Private to the
    folder. */
 #ifndef GEN_CONFIG_INCLUDE_H
 #define GEN_CONFIG_INCLUDE_H

@@ -17,7 +17,6 @@ struct included_file {
   bool shipped;     /* the file is shipped, so the files that it includes must be shipped, too */
 };
 
-/* State while a config runs. */
 struct includes {
   const struct sources *sources;
   struct arena *arena; /* the arena of the config */

@@ -225,7 +225,7 @@ static void kernel_read_body(struct build *build) {
   read_only(build, &list, KEYWORD_objective, read_objective, config);
   read_only(build, &list, KEYWORD_measure, read_measure, &config->measure);
   read_implementations(build, &list);
-  /* the array belongs to the arena */
+  /* the array belongs to the arena; only readers of the config see it as constant */
   scope_note_used(build, 0, (struct config_tunable *)config->shared_tunables);
   config->facts = build->facts;
 }
@@ -257,8 +257,8 @@ static void kernel_attach(struct build *build, int levels) {
   lua_pop(L, 1);
 }
 
-/* Refuses a declaration that lacks its value or stands outside of the kernel, as one does when a
-   brace was closed too early. all: stack index of the list of all declarations. */
+/* Refuses a declaration that lacks its value or stands outside of the kernel, because a brace was
+   closed too early. all: stack index of the list of all declarations. */
 static void check_attached(struct build *build, int all) {
   lua_State *L = build->L;
   for (lua_Integer i = 1; i <= (lua_Integer)lua_rawlen(L, all); i++) {

@@ -14,7 +14,7 @@ bool names_identifier(const char *name);
    can. Values are written without quotes in the text of a variant and on the command line. */
 const char *names_refused_word(const char *word);
 
-/* Returns whether the word is one of the words, between which blanks stand. */
+/* Returns whether the word is in `words`, a list separated by blanks. */
 bool names_listed(const char *words, const char *word);
 
 #endif

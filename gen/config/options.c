@@ -319,8 +319,8 @@ static int options_add_word(const struct evaluation *e, const struct config_word
   return CUGEN_OK;
 }
 
-/* Returns the options in which this one is set: those of the implementation, else those of the
-   kernel; NULL: neither. */
+/* Returns the options { } that set the option: the implementation's, else the kernel's; NULL:
+   neither. */
 static const struct config_options *who_sets(const struct config_compile *compile, int option) {
   const struct config_options *both[] = {compile->own, compile->shared};
   for (int i = 0; i < 2; i++)

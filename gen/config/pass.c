@@ -140,7 +140,6 @@ int config_steps(const struct config_launch *launch, const struct value *slots, 
                      *out, expr_text(launch->steps), KERNEL_MAX_SEQUENCE);
 }
 
-/* The state of the evaluation of one parameter. */
 struct passing {
   const struct config *config;
   const struct config_implementation *implementation;

@@ -19,12 +19,11 @@ int problem_set(const struct config *config, const char *const *settings, size_t
    check does not name (dtype, layouts). */
 int problem_check(const struct config *config, const struct problem *base, struct problem *out,
                   cugen_error *err);
-/* Copies `base` with every size that has buckets rounded up to the next bound; a size above the
-   last bound becomes the last bound. */
+/* Copies `base` with each size that has buckets replaced by its policy_bound. */
 int problem_bucket(const struct config *config, const struct problem *base, struct problem *out,
                    cugen_error *err);
 /* Finds the problem whose arguments are these arrays, arrays[i] for argument i, and appends its
-   text. fixed[i]: parameter i keeps its value of `base`. CUGEN_ERROR_USAGE: there is none. See
+   text. fixed[i]: parameter i keeps its value of `base`. CUGEN_ERROR_USAGE: no problem fits. See
    fit.c. */
 int problem_fit(const struct config *config, const struct problem *base, const bool *fixed,
                 const struct device_facts *facts, const cugen_array *arrays, size_t count,

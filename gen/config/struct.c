@@ -17,8 +17,8 @@ void read_struct_name(struct build *build, void *object, const char *what) {
 
 /* ---- A field -------------------------------------------------------------------------------- */
 
-/* Returns whether the name may designate a member of a struct in C: "n", "w[1]", "in.at". Checks
-   only the characters, because the compiler refuses a wrong name with the config's line. */
+/* Returns whether the name may designate a member of a C struct: "n", "w[1]", "in.at". Checks only
+   the characters, because the compiler refuses a wrong name with the config's line. */
 static bool is_designator(const char *name) {
   const size_t length =
       strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789"

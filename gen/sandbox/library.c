@@ -62,7 +62,7 @@ static int charged_remove(lua_State *L) {
   return charged_shift(L, lua_gettop(L) >= 2 ? 2 : 0);
 }
 
-/* Converting a long string to a number takes long, and no number is that long. */
+/* Refuses strings that are too long for a number, because converting them takes long. */
 static int short_numbers(lua_State *L) {
   int count = lua_gettop(L);
   sandbox_charge(L, (size_t)count);

@@ -53,7 +53,7 @@ void limits_locate(struct limits *limits) {
 
 /* ---- Memory --------------------------------------------------------------------------------- */
 
-/* kind: of a new block the type of its object, which Lua passes in place of the old size. */
+/* kind: for a new block the type of its object, which Lua passes in place of the old size. */
 static bool may_grow(struct limits *limits, const void *block, size_t kind, size_t size,
                      size_t growth) {
   bool string = !block && kind == LUA_TSTRING;

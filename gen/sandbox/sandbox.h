@@ -20,8 +20,8 @@ void sandbox_close(struct sandbox *sandbox);
 lua_State *sandbox_state(struct sandbox *sandbox);
 
 /* Pushes the chunk as a function whose only upvalue is the global table at the stack index
-   `environment` (0: the sandbox's globals). code is text; bytecode is refused. name is the user's
-   file. status is the status of errors. */
+   `environment` (0: the sandbox's globals). code: text, not bytecode; name: the user's file;
+   status: what an error in the code returns. */
 int sandbox_load(struct sandbox *sandbox, const char *name, const char *code, size_t length,
                  int environment, int status, cugen_error *err);
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NESTED = 32 /* brackets */ };
+enum { NESTED = 32 /* most open brackets */ };
 
 static bool signature_same(struct source_token a, struct source_token b) {
   return a.kind == b.kind && a.length && a.length == b.length && memcmp(a.at, b.at, a.length) == 0;

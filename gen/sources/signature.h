@@ -57,8 +57,8 @@ struct signature {
      (blockIdx.x * W + threadIdx.x) * V; block_extents, the threads of a block: W of blockIdx.x * W
      + threadIdx.x, or of a loop from threadIdx.x by += W. length 0: the text does not tell. */
   struct source_token grid_steps[3], grid_factors[3], block_extents[3];
-  bool grid_by_threads[3]; /* blockIdx.x * blockDim.x, or by a number */
-  /* 0 to 3, by the threadIdx.x and blockIdx.x that the kernel names. */
+  bool grid_by_threads[3]; /* the text has blockIdx.x * blockDim.x, or * a number */
+  /* 0 to 3: up to the last axis of threadIdx and of blockIdx that the kernel names */
   int block_dimensions, grid_dimensions;
 };
 

@@ -12,16 +12,16 @@
 #include "base/sizes.h"
 #include "base/system.h"
 
-/* A search in progress. The first place that has the file ends it; the places searched before are
-   kept for the message. */
+/* A search in progress. The first place that has the file ends the search; the places searched
+   before are kept for the message. */
 struct search {
   const struct source_file *files;
   struct text *path, *content;
-  struct source_data *data;       /* the file is opened there and not read; NULL: the file is
+  struct source_data *data;       /* receives the open file, which is not read; NULL: the file is
                                      read */
   struct text looked;             /* the places searched: "a.lua, b/a.lua" */
-  const struct file_roots *roots; /* the file must lie in one of these; NULL: anywhere, because the
-                                     user named the file */
+  const struct file_roots *roots; /* folders in which the file must lie; NULL: anywhere, because
+                                     the user named the file */
   struct text tree;               /* the folder of the config: the first of the roots */
   struct file_roots tree_roots;
   size_t most;  /* limit of the size in bytes */

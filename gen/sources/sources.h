@@ -40,7 +40,7 @@ struct embedded_file {
 };
 extern const struct embedded_file embedded_files[]; /* the last entry has path == NULL */
 
-/* Reads a config. name: "matmul", "matmul.lua" or a path. It is searched with .lua and as given: in
+/* Reads a config. name: "matmul", "matmul.lua" or a path, searched with .lua and as given: in
    memory, in the current folder, in config_dir, among the shipped configs. A name that begins with
    / or ./ is searched on disk only. *path becomes the file's name for messages
    ("configs/matmul.lua" for a shipped config), *content its text; *shipped tells whether the config
@@ -48,7 +48,7 @@ extern const struct embedded_file embedded_files[]; /* the last entry has path =
 int sources_config(const struct sources *sources, const char *name, struct text *path,
                    struct text *content, bool *shipped, cugen_error *err);
 
-/* A file that a config includes. Its name is relative, without ".." and hidden parts. It is
+/* A file that a config includes. Its name is relative, without ".." and hidden parts. The file is
    searched beside `from`, the file that includes it, and must lie in the tree of the config;
    shipped files include only shipped files. A file that the application holds in memory comes
    first; if no file is found, a shipped file of that name is taken. */
@@ -66,11 +66,11 @@ int sources_include(const struct sources *sources, const struct include_wanted *
 int sources_device(const char *device_dir, const char *name, struct text *path,
                    struct text *content, bool *found, cugen_error *err);
 
-/* Reads a template or include. It is searched in memory (beside `from`, the file that mentions it,
-   if that is in memory, too; then by its name alone), in template_dir, beside `from`, and among the
-   shipped files. The name is relative, without ".." and hidden parts. The file, also by its real
-   name, must lie in the tree of the config: the folder of `config` (NULL: none), the template
-   folder, or below. So a stranger's config cannot read other files. */
+/* Reads a template or include. The file is searched in memory (beside `from`, the file that
+   mentions it, if `from` is in memory, too; then by its name alone), in template_dir, beside
+   `from`, and among the shipped files. Its name is relative, without ".." and hidden parts. The
+   file, also by its real name, must lie in the tree of the config: the folder of `config` (NULL:
+   none), template_dir, or below. So a stranger's config cannot read other files. */
 int sources_template(const struct sources *sources, const char *name, const char *from,
                      const char *config, struct text *path, struct text *content, cugen_error *err);
 
@@ -90,7 +90,7 @@ int sources_data_read(const struct source_data *data, size_t offset, void *to, s
                       cugen_error *err);
 void sources_data_close(struct source_data *data);
 
-/* A header that a template includes. In quotes, it is searched beside `from`, the file that
+/* A header that a template includes. A name in quotes is searched beside `from`, the file that
    mentions it, and then in the folders, which are relative to the config and to template_dir; in
    angle brackets, only in the folders. *found false is not an error, because the compiler has
    headers of its own. The file must lie in the tree of the config. */

@@ -1,5 +1,4 @@
-/* Filters of a space by the user: expressions, and patterns of variants. See cugen_filter in
-   space.h. */
+/* Filters of a space by the user (cugen_filter): expressions, and patterns of variants. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -189,7 +188,7 @@ static int check_pattern(const struct config *config, const char *pattern, cugen
 struct scope {
   const struct config *config;
   const struct config_implementation *implementation;
-  const char **names; /* names of all implementations, for suggestions */
+  const char **names; /* the names that expressions of any implementation see, for suggestions */
   size_t count;
   /* One symbol for each tunable of this implementation. Its values are those of all tunables of
      that name in any implementation, because the filter must be valid for all of them. */

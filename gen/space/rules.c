@@ -149,9 +149,8 @@ static int64_t most_over(const struct domain *domain, const struct config_launch
   return most;
 }
 
-/* Returns the largest number of steps that the launch can have, at most STEPS_LIMITED, or
-   STEPS_LIMITED if that number is costly to find. Limits of later steps are checked when a variant
-   is expanded. */
+/* Returns the largest number of steps that the launch can have, at most STEPS_LIMITED, which also
+   stands for a number that is costly to find. The expansion checks limits of later steps. */
 static int64_t most_steps(const struct domain *domain, const struct config_launch *launch) {
   size_t count = 0, first = 0, combinations = 1;
   if (!launch->steps) return 1;

@@ -118,8 +118,8 @@ static bool is_candidate(const struct sizes *s, size_t i) {
          is_whole_number(&s->base->values[i]) && s->base->values[i].integer > 3;
 }
 
-/* Notes how data and threads grew when the parameter was changed to `at`, by a factor of the size.
-   Growth by more than twice the third power of the factor is noted as more than a size explains. */
+/* Notes how data and threads grew when the parameter was changed to `at`. factor: how much the
+   parameter grew. Growth by more than twice its third power is more than a size explains. */
 static void sizes_compare(double before, double after, double factor, int64_t at,
                           struct size_growth *out) {
   if (before <= 0 || after < 0) return;
@@ -147,8 +147,8 @@ static void find_growth(struct sizes *s, const struct variant *variant, size_t i
   }
 }
 
-/* Raises the limit for problems around a variant's tiles to the extent of the problem of
-   SHAPE_LARGER, and at least to LITTLE, an extent that takes almost no time. */
+/* Raises s->most to the extent of the problem of SHAPE_LARGER, and at least to LITTLE, which takes
+   almost no time. */
 static void find_most(struct sizes *s, const struct variant *variant, struct value *changed) {
   enum { LITTLE = 1 << 20 };
   const struct problem problem = {.values = changed, .count = s->base->count};

@@ -190,9 +190,8 @@ size_t space_implementation_of(const struct space *space, uint64_t index) {
   return i;
 }
 
-/* A variant that heuristics remove has an index behind those of all searched variants: by its rank,
-   after all combinations of the implementations before. Returns false if the index would be too
-   large. */
+/* The index of a variant that only heuristics remove is space_valid, plus all combinations of the
+   implementations before, plus the variant's rank. */
 bool space_left_out_index(const struct space *space, size_t implementation, uint64_t rank,
                           uint64_t *index) {
   *index = space->valid;

@@ -91,14 +91,14 @@ void space_variant(const struct space *space, uint64_t index, struct variant *ou
                    struct value *values_out);
 size_t space_max_tunables(const struct space *space);
 
-/* Lists the variants of the same implementation that differ from variant `index`, which is below
-   space_valid, in the value of one tunable: by tunable, then in the order of the values. out: room
+/* Lists the variants of the same implementation that differ from a searched variant (index below
+   space_valid) in the value of one tunable: by tunable, then in the order of the values. out: room
    for space_max_neighbours. */
 size_t space_neighbours(const struct space *space, uint64_t index, uint64_t *out);
 size_t space_max_neighbours(const struct space *space);
 
-/* Return the number of the implementation of a searched variant (index below space_valid), and the
-   number of the value of its tunable, in the order of the config. */
+/* Return the number of the implementation of a searched variant, and the number of the value of its
+   tunable, in the order of the config. */
 size_t space_implementation_of(const struct space *space, uint64_t index);
 size_t space_place(const struct space *space, uint64_t index, size_t tunable);
 /* Finds the searched variant of the implementation whose tunables have these values. Returns false
@@ -118,16 +118,16 @@ int space_find(const struct space *space, const char *text, uint64_t *index, cug
 /* Like space_find, for the text of a record, which must name one variant: CUGEN_ERROR_USAGE if the
    config has a tunable now that the text does not name. */
 int space_find_one(const struct space *space, const char *text, uint64_t *index, cugen_error *err);
-/* Like space_find. If restrictions remove the variants, they are appended to `rules`, so that equal
-   texts mean removal by the same restrictions. */
+/* Like space_find. If restrictions remove the variants, the restrictions are appended to `rules`,
+   so that equal texts mean removal by the same restrictions. */
 int space_find_ruled_out(const struct space *space, const char *text, uint64_t *index,
                          struct text *rules, cugen_error *err);
 /* Like space_find, but does not look for the restrictions that remove the variants, which takes
    long. */
 int space_find_brief(const struct space *space, const char *text, uint64_t *index,
                      cugen_error *err);
-/* Like space_find, for searched variants (index below space_valid) only and without a reason;
-   returns false if there is none. */
+/* Like space_find, for searched variants only and without a reason; returns false if there is
+   none. */
 bool space_look_up(const struct space *space, const char *text, uint64_t *index);
 
 /* Lists the variants that the config names by `try` and that are valid here. Those of the last

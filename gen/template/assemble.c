@@ -77,8 +77,8 @@ static void assemble_doubt(struct walk *walk, struct source_token word) {
   if (name) name->doubted = true;
 }
 
-/* Handles a call in a condition. `defined(word)` does not depend on the word's value. A condition
-   with another call is not checked further. */
+/* Handles a call in a condition. `defined(word)` does not use the word's value. A condition with
+   another call is not checked. */
 static void call_in_condition(struct walk *walk, struct source_token word) {
   struct source_reader ahead = walk->reader;
   struct source_token next = source_next_in_line(&ahead);
@@ -341,8 +341,8 @@ static int count_indices(struct source_reader reader) {
   return count;
 }
 
-/* Notes A(i, j): the name of a buffer with as many indices as it has dimensions, in a function that
-   has a parameter of that name or in a directive, or the name of a symbol in a function. */
+/* Notes A(i, j): a buffer's name with as many indices as dimensions, in a directive, or in a
+   function if the buffer is a symbol or a parameter. */
 static int meet_element(struct walk *walk, struct name *name, struct source_token word) {
   const bool member = scopes_member(&walk->scopes);
   const struct kernel_argument *argument = &walk->names->in.arguments[name->index];
@@ -486,7 +486,7 @@ static int settle_all(struct walk *walk) {
 
 struct prologue {
   struct names *names;
-  struct text lines; /* the definitions, in the order in which their names were found */
+  struct text lines; /* the definitions, in the order in which they were made */
   struct definition {
     size_t at, length;
     bool done;

@@ -2,15 +2,15 @@
    launched and recorded.
 
    Algorithm: a table of steps (run_steps), each over one struct expansion:
-   1. Values. The device's facts, the problem and the tunables fill one array of slots. Every
-      expression of the config reads it. From it follow the arguments: dtypes, shapes, strides, what
-      their data depends on (expand_arguments.c).
+   1. Values. The device's facts, the problem and the tunables fill one array of slots, which every
+      expression of the config reads. From the slots follow the arguments: dtypes, shapes, strides,
+      what their data depends on (expand_arguments.c).
    2. Source. The template runs as a program that prints CUDA text (render.c), headers of the user's
       own are put in their place (headers.c), and the definitions of the names that the text
       mentions are put in front (assemble.c, names.c).
    3. Launches. Grid, block, shared memory, and the kernel of each launch, found by name in the
       source (expand_launches.c).
-   4. Hashes (expand_spec.c). They are the keys of images and records.
+   4. Hashes, the keys of images and records (expand_spec.c).
 
    A reference, a verify kernel and a generator take the same steps with other arguments and one
    plain launch (`reference` in struct expansion is true for all three).
@@ -42,7 +42,7 @@
 
 /* ---- The other kernels of a variant: reference, verify kernel, generators ------------------- */
 
-/* Which of the other kernels: one of these, or the number of the argument whose generator it is. */
+/* Numbers of the other kernels. A number from 0 on means the generator of that argument. */
 enum { PROOF_REFERENCE = -1, PROOF_VERIFY = -2 };
 
 /* Builds the key of all inputs of a reference, verify kernel or generator: the config, the facts,
@@ -85,9 +85,9 @@ static bool has_proof(const struct config *config, int which) {
                                   : which != PROOF_VERIFY || config->verify;
 }
 
-/* Returns the hashes of the reference, the verify kernel or an argument's generator. The hashes are
-   empty if there is no such kernel or if the kernel does not expand; the error is reported when the
-   kernel is needed. */
+/* Returns the hashes of the reference, the verify kernel or an argument's generator. They are empty
+   if there is no such kernel or if it does not expand, an error that is reported when the kernel is
+   needed. */
 static struct proof expand_find_proof(const struct expansion *x, const struct problem *problem,
                                       int which) {
   struct expander *expander = x->expander;
@@ -205,7 +205,6 @@ static int expand_expand(struct expansion *x, struct kernel_spec *out) {
   return status;
 }
 
-/* The common beginning of all expansions. */
 static struct expansion expand_begin(struct expander *expander, const struct config *config,
                                      const struct problem *problem,
                                      const struct device_facts *facts,

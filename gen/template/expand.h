@@ -6,8 +6,8 @@
 
 #include "gen/space/space.h"
 
-struct expander; /* Keeps parsed templates between expansions. Only one thread may use it at a
-                    time. */
+struct expander; /* Keeps parsed templates between expansions. Only one thread may use an expander
+                    at a time. */
 
 /* sources is borrowed. */
 int expander_open(const struct sources *sources, struct expander **out, cugen_error *err);

@@ -277,7 +277,6 @@ static void add_to_sequence(struct expansion *x) {
   spec->sequence[spec->sequence_count++] = (uint32_t)at;
 }
 
-/* Makes room for one more launch and its parameters. */
 static int launches_reserve(struct expansion *x, const struct config_launch *launch) {
   struct kernel_spec *spec = x->out;
   if (spec->launch_count == KERNEL_MAX_LAUNCHES)

@@ -152,7 +152,6 @@ static void describe_proof(const struct expansion *x, struct text *normal) {
   }
 }
 
-/* Returns the hash of the text that was added since `from`. */
 static struct hash hash_since(const struct text *text, size_t from) {
   return hash_bytes(text_get(text) + from, text->length - from);
 }
@@ -189,8 +188,8 @@ static bool all_listed(const struct kernel_spec *spec) {
 }
 
 /* Notes the scratch arguments that no kernel uses: no launch lists the argument, and either all
-   launches have lists, or the normalised source has ${params} and does not use the name. A kernel
-   without ${params} may call its parameters anything. */
+   launches have lists, or the source has ${params} and does not use the name. Without ${params} a
+   kernel may call its parameters anything. */
 static void note_unused(const struct expansion *x, const char *text) {
   struct kernel_spec *spec = x->out;
   bool nobody = all_listed(spec);
@@ -309,7 +308,7 @@ int expansion_evaluate_work(struct expansion *x) {
   if (!status) status = evaluate_work(x, &x->config->bytes, "bytes", &x->out->bytes);
   if (!status) status = check_work(x);
   if (status) return status;
-  const char *products; /* evaluated only for its errors, which no variant may hide */
+  const char *products; /* evaluated only to report an error in the expression */
   return config_products(x->config, x->slots, &products, x->err);
 }
 

@@ -41,13 +41,12 @@ struct expander {
   size_t value_count;
 };
 
-/* The state of one expansion. */
 struct expansion {
   struct expander *expander;
   const struct config *config;
   const struct problem *problem;
   const struct device_facts *facts;
-  const struct variant *variant; /* NULL in a reference without shared tunables */
+  const struct variant *variant; /* may be NULL in a reference without shared tunables */
   bool unnamed;                  /* errors do not name the variant */
   bool reference;                /* whether this is a reference, generator or verify kernel */
   bool verifies;                 /* whether this is a verify kernel */
@@ -98,7 +97,7 @@ int expansion_write_parameters(struct expansion *x);
 int expansion_open_names(struct expansion *x);
 int expansion_evaluate_options(struct expansion *x);
 int expansion_spell_entries(struct expansion *x);
-/* Finds the entry of the launch for the step in the slots in x->entries, or adds it there. */
+/* Finds the launch's entry in x->entries, or adds it there. The slots have the launch's step. */
 int expansion_find_entry(struct expansion *x, const struct config_launch *launch,
                          struct kernel_entry **out);
 /* Begins the source with comments that name the variant, the problem and the options. */

@@ -23,7 +23,7 @@ struct guard {
 struct header {
   char *from, *name; /* the including file, and the name as written there */
   const struct config_compile *compile;
-  char *path; /* path of the header; NULL: it is not a file of the user */
+  char *path; /* path of the header; NULL: the header is no file of the user's */
   struct text text;
   bool pragma; /* the header has #pragma once */
   struct guard guard;

@@ -17,8 +17,8 @@ struct search {
   const struct config *config;
   const struct config_tunable *tunables;
   size_t count;
-  bool *used, *asked;     /* for each name: whether a file uses its value, and whether a file only
-                                     asks if the name is defined */
+  bool *used, *asked;     /* for each name: whether a file uses its value, and whether a file asks
+                             if the name is defined */
   char (*nearest)[WORD];  /* for each name: the nearest word in a condition */
   char *seen[MOST_FILES]; /* paths of the searched files */
   size_t seen_count;

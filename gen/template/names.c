@@ -454,8 +454,7 @@ static int define_derived(const struct names *names, const struct name *name, st
 }
 
 /* The factors of a dimension's stride: the pitch (or the extent of the contiguous dimension and its
-   pad), then the extents of the dimensions between the contiguous dimension and this dimension. A
-   declared stride is its only factor. */
+   pad), then the extents of the dimensions in between. A declared stride is its only factor. */
 struct product {
   const struct expr *factors[KERNEL_MAX_RANK];
   int count;
@@ -546,7 +545,8 @@ static int define_distance(const struct names *names, const struct name *name, s
 
 /* ---- Elements of arguments ------------------------------------------------------------------ */
 
-/* The parameters of A(i_, j_). Sizes that the text of the macro mentions have other names. */
+/* The parameters of A(i_, j_). A size that the text of the macro mentions must not have such a
+   name. */
 static const char *const element_indices[KERNEL_MAX_RANK] = {"i_", "j_", "k_", "l_"};
 
 /* Appends how many tiles of `tile` elements the dimension has, or elements for a tile of 1. */
