@@ -76,7 +76,7 @@ template <class Value> struct cugen_shuffle {
 };
 
 /* Segments of `width` lanes (PTX ISA, shfl.sync). __shfl_sync takes its source modulo `width`. For
-   up and down a source outside of the segment means the lane itself, for xor one in a later
+   up and down a source outside of the segment means the lane itself, for xor a source in a later
    segment. */
 template <class Value>
 CUGEN_INLINE Value __shfl_sync(unsigned mask, Value value, int source, int width = 32) {

@@ -165,7 +165,7 @@ enum {
 
 struct formula_element { /* An element of an argument in a formula: bias[n]. */
   size_t argument;
-  int indices[KERNEL_MAX_RANK]; /* numbers of the parameters that are its indices */
+  int indices[KERNEL_MAX_RANK]; /* numbers of the parameters that index the argument */
 };
 
 struct config_formula { /* formula "combine(a, b)" "a + b" */

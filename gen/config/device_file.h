@@ -8,7 +8,7 @@
 #include "gen/sources/sources.h"
 
 /* Parses a description. CUGEN_ERROR_CONFIG: something is wrong; the message names the file, and the
-   line unless a figure is missing. */
+   line if a single figure is wrong. */
 int device_file_parse(const char *path, const char *content, size_t length, struct gpu_model *out,
                       cugen_error *err);
 

@@ -83,9 +83,9 @@ void config_compile_reads(const struct config_compile *compile, bool *reads);
 int config_products(const struct config *config, const struct value *slots, const char **out,
                     cugen_error *err);
 
-/* Turns the arguments that the implementation declares as `tensor` into tensor maps; slots also
-   hold the tunables. A box or a buffer that a tensor map cannot have is an error with the line of
-   the tensor. */
+/* Turns the arguments that the implementation declares as `tensor`, and whose `when` holds, into
+   tensor maps; slots also hold the tunables. A box or a buffer that a tensor map cannot have is an
+   error with the line of the tensor. */
 int config_tensors(const struct config_implementation *implementation, const struct value *slots,
                    struct kernel_argument *arguments, cugen_error *err);
 

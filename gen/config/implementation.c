@@ -290,7 +290,7 @@ static void *allocate_part(struct build *build, const void *shared, size_t count
   return array;
 }
 
-/* Reads the parts of an implementation. Its arrays of tunables, derived names and restrictions
+/* Reads the parts of an implementation. The arrays of tunables, derived names and restrictions
    begin with those that all implementations share. Restrictions and heuristics are read last,
    because they may mention shared arrays. */
 static void read_parts_of(struct build *build, const struct list *list, const char *owner) {

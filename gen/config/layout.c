@@ -24,7 +24,7 @@ static struct config_spelling read_layout_word(struct build *build, const char *
   return read_spelled(build, what, word);
 }
 
-/* The words that an expression gives, each once. While `list` is NULL, they are only counted. */
+/* The words that an expression gives, each once; while `list` is NULL, only a count of them. */
 struct words {
   const char **list;
   size_t count;

@@ -1,5 +1,5 @@
-/* Options of the compiler and folders of headers. They are read with the config and evaluated for
-   each variant. See build.h and evaluate.h. */
+/* Options of the compiler and folders of headers, read with the config and evaluated for each
+   variant. See build.h and evaluate.h. */
 #include <ctype.h>
 #include <lua.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 
 enum {
   SIGNATURE_UNKNOWN = -1,
-  SIGNATURE_TYPE = 24, /* "unsigned long long" */
+  SIGNATURE_TYPE = 24, /* room for "unsigned long long" */
   SIGNATURE_TEMPLATES = 16,
   SIGNATURE_MACROS = 32,
   SIGNATURE_KERNELS = 32
@@ -29,7 +29,7 @@ int signature_read_list(struct source_reader text, struct signature_parameter *s
 
 /* How a kernel's text uses a pointer. */
 enum signature_use {
-  SIGNATURE_UNUSED, /* the text names none of its elements; another function may */
+  SIGNATURE_UNUSED, /* the text names no element of the pointer; a called function may */
   SIGNATURE_READ,
   SIGNATURE_WRITTEN,
   SIGNATURE_CHANGED /* read and written */

@@ -1,6 +1,6 @@
-/* A lexer of CUDA C++: enough of the lexical rules to tell identifiers from comments and literals.
-   It is used to normalise a source, to find the names that it mentions, and to trace a place back
-   through #line. */
+/* A lexer of CUDA C++: enough of the lexical rules to tell identifiers from comments and literals,
+   in order to normalise a source, to find the names that a source mentions, and to trace a place
+   back through #line. */
 #ifndef GEN_SOURCES_SOURCE_TEXT_H
 #define GEN_SOURCES_SOURCE_TEXT_H
 

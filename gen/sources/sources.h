@@ -48,7 +48,7 @@ extern const struct embedded_file embedded_files[]; /* the last entry has path =
 int sources_config(const struct sources *sources, const char *name, struct text *path,
                    struct text *content, bool *shipped, cugen_error *err);
 
-/* A file that a config includes. Its name is relative, without ".." and hidden parts. The file is
+/* A file that a config includes. The name is relative, without ".." and hidden parts. The file is
    searched beside `from`, the file that includes it, and must lie in the tree of the config;
    shipped files include only shipped files. A file that the application holds in memory comes
    first; if no file is found, a shipped file of that name is taken. */
@@ -68,7 +68,7 @@ int sources_device(const char *device_dir, const char *name, struct text *path,
 
 /* Reads a template or include. The file is searched in memory (beside `from`, the file that
    mentions it, if `from` is in memory, too; then by its name alone), in template_dir, beside
-   `from`, and among the shipped files. Its name is relative, without ".." and hidden parts. The
+   `from`, and among the shipped files. The name is relative, without ".." and hidden parts. The
    file, also by its real name, must lie in the tree of the config: the folder of `config` (NULL:
    none), template_dir, or below. So a stranger's config cannot read other files. */
 int sources_template(const struct sources *sources, const char *name, const char *from,

@@ -6,7 +6,7 @@
 #include "sources.h"
 
 /* Appends the normal form of a name: "a/b.cu" for "./a//b.cu". Returns false if the name is
-   absolute, empty, a folder, or has "..". */
+   absolute, empty, ends with '/', or has "..". */
 static bool add_normal(const char *name, struct text *out) {
   if (name[0] == '/') return false;
   for (const char *part = name; *part; part += strspn(part, "/")) {

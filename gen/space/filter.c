@@ -190,8 +190,8 @@ struct scope {
   const struct config_implementation *implementation;
   const char **names; /* the names that expressions of any implementation see, for suggestions */
   size_t count;
-  /* One symbol for each tunable of this implementation. Its values are those of all tunables of
-     that name in any implementation, because the filter must be valid for all of them. */
+  /* One symbol for each tunable of this implementation. A symbol has the values of all tunables of
+     that name in any implementation, because the filter must be valid for all implementations. */
   struct expr_symbol *tunables;
   struct value *values;
   bool elsewhere; /* the expression uses a name that only other implementations have */

@@ -65,8 +65,8 @@ uint64_t space_cartesian(const struct space *space);
 const struct space_implementation *space_implementations(const struct space *space, size_t *count);
 
 /* Sets err to CUGEN_ERROR_EMPTY, and names for each implementation the rules (file:line, text) that
-   removed combinations, and how many. Implementations that the filter alone removes share a line.
-   */
+   removed combinations, and how many. Implementations that the filter alone removes share a line;
+   those that are `unlisted` have none. */
 int space_explain_empty(const struct space *space, cugen_error *err);
 /* Prints the place and the text of the rule: `t.lua:5: where "tile % vec == 0"`. */
 void space_rule_print(const struct space_rule *rule, struct text *out);
@@ -130,8 +130,8 @@ int space_find_brief(const struct space *space, const char *text, uint64_t *inde
    none. */
 bool space_look_up(const struct space *space, const char *text, uint64_t *index);
 
-/* Lists the variants that the config names by `try` and that are valid here. Those of the last
-   implementation come first, because configs order implementations from the slowest to the fastest.
+/* Lists the variants that the config names by `try` and that are valid here. Variants of the last
+   implementation come first, because configs order implementations from slow to fast.
    out: room for as many as config_tries counts. Returns the number of variants. */
 size_t space_tries(const struct space *space, uint64_t *out);
 /* Finds the variant of the try at that place, in the order of space_tries. Returns false if the

@@ -85,9 +85,8 @@ static bool has_proof(const struct config *config, int which) {
                                   : which != PROOF_VERIFY || config->verify;
 }
 
-/* Returns the hashes of the reference, the verify kernel or an argument's generator. They are empty
-   if there is no such kernel or if it does not expand, an error that is reported when the kernel is
-   needed. */
+/* Returns the hashes of the reference, the verify kernel or an argument's generator. Empty hashes:
+   there is no such kernel, or its expansion fails, which is reported when the kernel is needed. */
 static struct proof expand_find_proof(const struct expansion *x, const struct problem *problem,
                                       int which) {
   struct expander *expander = x->expander;

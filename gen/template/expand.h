@@ -13,8 +13,8 @@ struct expander; /* Keeps parsed templates between expansions. Only one thread m
 int expander_open(const struct sources *sources, struct expander **out, cugen_error *err);
 void expander_close(struct expander *expander);
 
-/* Makes the kernel_spec of a variant: source, launches, arguments, hashes. Errors name the line of
-   the template and the variant. The caller frees the spec with kernel_spec_free. */
+/* Makes the kernel_spec of a variant: source, launches, arguments, hashes. Errors name the line in
+   the template or config, and the variant. The caller frees the spec with kernel_spec_free. */
 int expand_variant(struct expander *expander, const struct config *config,
                    const struct problem *problem, const struct device_facts *facts,
                    const struct variant *variant, struct kernel_spec *out, cugen_error *err);
@@ -64,7 +64,7 @@ int expand_reference(struct expander *expander, const struct config *config,
                      const struct variant *variant, int64_t sample_count, struct kernel_spec *out,
                      cugen_error *err);
 
-/* Makes the kernel_spec of the verify kernel, which judges results. Its parameters, also ${params},
+/* Makes the kernel_spec of the verify kernel, which judges results. The parameters, also ${params},
    are the config's arguments, all read-only; then for each inout `const T *NAME_before`, its
    contents before the run; then `double *error, long long count`. Thread t < count checks element t
    of the largest output and stores its error, divided by the allowed error, in error[t]. The launch
@@ -74,10 +74,10 @@ int expand_verify(struct expander *expander, const struct config *config,
                   const struct variant *variant, struct kernel_spec *out, cugen_error *err);
 
 /* Makes the kernel_spec of the generator that computes the data of argument i (DATA_GENERATOR). It
-   is written like a reference. Its parameters, ${params}, are the inputs declared before the
-   argument and all scalars; then the argument itself as an output, in its wide dtype, packed and
-   row-major; then `long long sample_count`. Thread t < sample_count stores element t. Constants are
-   read by their address. */
+   is written like a reference. The parameters, ${params}, are in the config's order the inputs
+   declared before the argument, all scalars, and the argument itself as an output, in its wide
+   dtype, packed and row-major; then `long long sample_count`. Thread t < sample_count stores
+   element t. Constants are read by their address. */
 int expand_generator(struct expander *expander, const struct config *config,
                      const struct problem *problem, const struct device_facts *facts,
                      const struct variant *variant, size_t i, struct kernel_spec *out,

@@ -247,8 +247,8 @@ static bool same_parameters(const struct kernel_spec *spec, const struct kernel_
   return true;
 }
 
-/* Returns whether two launches are equal. Their strings are still offsets, and equal offsets mean
-   equal strings. */
+/* Returns whether two launches are equal. The strings of a launch are still offsets, and equal
+   offsets mean equal strings. */
 static bool same_launch(const struct kernel_spec *spec, const struct kernel_launch *a,
                         const struct kernel_launch *b) {
   return a->entry == b->entry && a->line == b->line && a->listed == b->listed && a->all == b->all &&

@@ -52,7 +52,7 @@ struct expansion {
   bool verifies;                 /* whether this is a verify kernel */
   int generates;                 /* the argument whose data this generator makes; -1: not a
                                             generator */
-  int64_t samples;               /* number of samples of a reference */
+  int64_t samples;               /* number of samples of a reference; 0: all elements */
   struct proof proof, judge;     /* hashes of the variant's reference and verify kernel */
   struct proof check_proof, check_judge; /* hashes of the reference and the verify kernel for the
                                             check problem */

@@ -1,5 +1,5 @@
-/* Finds the names that templates mention, without expanding them; see mentions.h. Branches that no
-   variant takes and comments count as well, so that a tunable reported as unused is unused. */
+/* Finds the names that templates mention, without expanding the templates; see mentions.h. Branches
+   that no variant takes and comments count as well: no report is better than a wrong one. */
 #include "mentions.h"
 
 #include <stdio.h>

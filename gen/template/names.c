@@ -1,8 +1,8 @@
 /* The names of a config as a template sees them: in a `//@` line a value, in CUDA text a line of
    the prologue.
 
-   Algorithm: one hash table for each expansion, made by names_open and then fixed. It uses open
-   addressing with linear probing (Knuth, The Art of Computer Programming 3, 6.4, algorithm L) and
+   Algorithm: one hash table for each expansion, made by names_open and then fixed, with open
+   addressing and linear probing (Knuth, The Art of Computer Programming 3, 6.4, algorithm L) and
    the FNV-1a hash. At most a quarter of its buckets is in use, so that most words of a source,
    which are no names, cost one probe. A list beside the table has the names in the order of
    declaration, which is the order of the prologue, where only shared arrays come first.
@@ -75,8 +75,8 @@ static void names_add(struct names *names, struct name name, const char *text) {
   names->list[names->count++] = name;
 }
 
-/* Adds a name that consists of an argument's name and a suffix. Its text pointer is set when the
-   texts no longer move. */
+/* Adds a name that consists of an argument's name and a suffix. name.text is set when the texts no
+   longer move. */
 static void add_composed(struct names *names, enum name_kind kind, int argument, const char *suffix,
                          int dimension) {
   struct name name = {.kind = kind, .index = argument, .dimension = dimension, .scalar = -1};
