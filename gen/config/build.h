@@ -134,7 +134,7 @@ struct list {
    the list in messages: "kernel \"matmul\"". */
 struct list read_list(struct build *build, enum place place, const char *owner);
 size_t list_count(const struct list *list, enum keyword_id id);
-/* Returns the only declaration of this keyword in the list, or NULL. If the keyword's naming is
+/* Returns the first declaration of this keyword in the list, or NULL. If the keyword's naming is
    EITHER, declarations with a name are skipped. */
 const struct item *list_find(const struct list *list, enum keyword_id id);
 /* Pushes the value of the declaration. */

@@ -19,8 +19,8 @@ int device_file_parse(const char *path, const char *content, size_t length, stru
 int device_file_open(const char *device_dir, const char *name, struct gpu_model *out,
                      cugen_error *err);
 
-/* Lists the shipped descriptions and those of device_dir (may be NULL), the oldest GPU first. Fills
-   at most count entries and returns how many there are. */
+/* Lists the shipped descriptions and those of device_dir (may be NULL), by rising compute
+   capability. Fills at most count entries and returns how many descriptions there are. */
 size_t device_files(const char *device_dir, struct gpu_model *out, size_t count);
 
 #endif

@@ -19,7 +19,7 @@ struct signature_parameter {
   struct source_token name;
   char type[SIGNATURE_TYPE]; /* type without qualifiers: "float"; empty: unknown */
   bool constant;             /* const in front of the star */
-  bool pointer, plain;       /* plain: the parameter consists of words and stars only */
+  bool pointer, plain;       /* plain: only words and stars, and the type fits into `type` */
 };
 
 /* Reads a parameter list whose opening bracket has been read. Returns the number of parameters, of

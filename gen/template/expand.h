@@ -36,13 +36,13 @@ int expand_proofs(struct expander *expander, const struct config *config,
    or a file of theirs), so that other variants may expand. */
 bool expand_refuses(int status);
 
-/* Tells for each slot (see config.h) whether its value influenced the source that was expanded
-   last. A problem that differs only in other slots, and has an index_t of equal width, has the same
-   source. Valid until the next expansion. */
+/* Tells for each slot (see config.h) whether its value may have influenced the source that was
+   expanded last. A problem that differs only in other slots, and has an index_t of equal width, has
+   the same source. Valid until the next expansion. */
 const bool *expander_reads(const struct expander *expander, size_t *count);
 
 /* A finer form of expander_reads: the source depends only on the values of these slots and of these
-   expressions of the config. Valid until the next expansion. */
+   expressions of the config, and on the width of index_t. Valid until the next expansion. */
 struct expander_shape {
   const bool *reads;
   size_t count;

@@ -19,7 +19,7 @@ static int expand_spec_too_many(const struct expansion *x, size_t launches) {
   return config_fail(x->err, first->line, "all launches are left out: their steps are 0");
 }
 
-/* Counts the rounds of all loops. */
+/* Counts the rounds of all loops, and allocates the sequence of launches. */
 int expansion_count_steps(struct expansion *x) {
   size_t launches = 0;
   if (x->reference || expansion_calls_library(x)) return CUGEN_OK;
