@@ -8,7 +8,7 @@
 /* ---- Patterns ------------------------------------------------------------------------------- */
 
 /* Matches a pattern in which "*" stands for any text, also for none. Only the last "*" is retried,
-   because what the earlier ones matched stays valid. */
+   because the matches of earlier "*" stay valid. */
 static bool matches(const char *pattern, size_t length, const char *text) {
   size_t at = 0, star = length;
   const char *again = NULL;

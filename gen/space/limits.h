@@ -1,5 +1,5 @@
 /* Limits of a device's launches, as far as the config determines them before anything is compiled.
-   The space uses them to leave out variants, the expansion to refuse variants. */
+   The space leaves out variants that break these limits; the expansion refuses such variants. */
 #ifndef GEN_SPACE_LIMITS_H
 #define GEN_SPACE_LIMITS_H
 
@@ -32,8 +32,8 @@ enum { LAUNCH_LIMITS = 9 };
 size_t launch_limits(const struct config_launch *launch, int step, const struct value *slots,
                      struct launch_limit *out, struct text *what);
 
-/* Fills in the limit of all launches of a call together. Returns false if no steps influence their
-   number. */
+/* Fills in the limit of all launches of a call together. Returns false if no steps influence the
+   number of launches. */
 bool launch_count_limit(const struct config_implementation *implementation,
                         struct launch_limit *out, struct text *what);
 

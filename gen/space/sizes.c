@@ -119,7 +119,7 @@ static bool is_candidate(const struct sizes *s, size_t i) {
 }
 
 /* Notes how data and threads grew when the parameter was changed to `at`. factor: how much the
-   parameter grew. Growth by more than twice its third power is more than a size explains. */
+   parameter grew. Growth above 2 * factor^3 is more than a size explains. */
 static void sizes_compare(double before, double after, double factor, int64_t at,
                           struct size_growth *out) {
   if (before <= 0 || after < 0) return;
@@ -365,7 +365,8 @@ static double own_time(const struct sizes *s, const struct variant *variant, siz
 }
 
 /* Adds a problem in which parameter `which` has its value of the user's problem, and each other
-   size is a tile, or that of SHAPE_SMALL if tiles would take too long. Adds none if both would. */
+   size is a tile, or that of SHAPE_SMALL if tiles would take too long. Adds no problem if both
+   would. */
 static void sizes_add_own(const struct sizes *s, const struct variant *variant,
                           const struct tiles *tiles, size_t which, struct size_list *list) {
   static const double most = 1e9;

@@ -390,8 +390,8 @@ int domain_walk(const struct domain *domain, const int64_t *fixed, struct rows *
 /* ---- Estimates ------------------------------------------------------------------------------ */
 
 /* Estimates after Knuth, Estimating the efficiency of backtrack programs (Mathematics of
-   Computation 29, 1975): on a random path from the root, each node counts as often as there were
-   choices above it. The average over many paths is the cost of the whole walk. */
+   Computation 29, 1975): on a random path from the root, the weight of a node is the product of the
+   numbers of choices above it. The average over many paths is the cost of the whole walk. */
 
 enum { ESTIMATES = 256 };
 

@@ -45,9 +45,9 @@ bool space_left_out_index(const struct space *space, size_t implementation, uint
 
 struct effort effort_begin(struct space_stop stop);
 
-/* Collects the valid combinations in rows (may be NULL), and adds to removed[rule] the combinations
-   that the rule was the first to remove. fixed (may be NULL): for each tunable the index of its
-   only allowed value, or -1. */
+/* Collects the valid combinations in rows (may be NULL), and adds to removed[rule] the number of
+   combinations that the rule was the first to remove. fixed (may be NULL): for each tunable the
+   index of its only allowed value, or -1. */
 int domain_walk(const struct domain *domain, const int64_t *fixed, struct rows *rows,
                 uint64_t *removed, struct effort *effort, cugen_error *err);
 
