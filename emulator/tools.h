@@ -6,8 +6,8 @@
 #include "base/jail.h"
 #include "base/text.h"
 
-/* The places of one program: the system's programs, headers and libraries, the folder above the
-   program's, and the program's working folder. */
+/* The places of one program: the system's programs, headers and libraries, the parent of the
+   program's folder, and the program's working folder. */
 enum { TOOL_PLACES = 15 };
 struct tool_places {
   struct text prefix; /* the folder PREFIX, if the program is PREFIX/bin/c++ */

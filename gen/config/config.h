@@ -262,7 +262,7 @@ struct config_launch {
 };
 
 /* CONFIG_MAX_LAUNCHES: the most launch { } blocks of an implementation. CONFIG_STEP_SLOTS: the
-   slots of `step` and `steps`. */
+   number of slots of `step` and `steps`. */
 enum { CONFIG_MAX_LAUNCHES = 64, CONFIG_STEP_SLOTS = 2 };
 
 /* loop { steps "tmax", launch { ... }, launch { ... } }: runs its launches in order, `steps`
