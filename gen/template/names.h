@@ -1,6 +1,6 @@
-/* The names that a template may use, and the meaning of each: in `//@` lines a value, in CUDA text
-   a line of the prologue. In the order of declaration: index_t, tensor_map, the problem, tunables,
-   derived names; of each buffer NAME_t, NAME_strideI, NAME_pitch, NAME_layout and its elements, of
+/* The names that a template may use. A name has a value in `//@` lines, and a line of the prologue
+   in CUDA text. The prologue declares in this order: index_t, tensor_map, the problem, tunables and
+   derived names; for each buffer NAME_t, NAME_strideI, NAME_pitch, NAME_layout and the elements, for
    each scalar NAME_t and the scalar; the implementation's scalars; the shared arrays. */
 #ifndef GEN_TEMPLATE_NAMES_H
 #define GEN_TEMPLATE_NAMES_H
@@ -13,7 +13,7 @@ enum name_kind {
   NAME_SLOT,       /* a parameter of the problem or a tunable */
   NAME_DERIVED,
   NAME_SCALAR,  /* a scalar argument that is not a slot */
-  NAME_TYPE,    /* A_t */
+  NAME_TYPE,    /* A_t: the type of an argument */
   NAME_STRIDE,  /* A_stride0 */
   NAME_PITCH,   /* A_pitch */
   NAME_LAYOUT,  /* A_layout: the word of the layout, such as "row" */
@@ -25,24 +25,25 @@ struct name {
   const char *text;
   size_t length;
   enum name_kind kind;
-  int index;             /* number of the slot, derived name, argument or shared array */
-  int dimension;         /* of NAME_STRIDE and NAME_PITCH: the dimension of that stride */
-  int scalar;            /* number of the scalar argument of this name, -1: none */
-  bool used;             /* the text of the expansion mentions the name */
-  bool asked;            /* a //@ line or ${} has read its value */
-  bool tested;           /* a directive mentions the name, so it must be a macro */
-  bool doubted;          /* a directive asks whether the name is defined */
-  bool scoped;           /* the source also declares the name: a constant can be hidden by the
+  int index;            /* number of the slot, derived name, argument or shared array */
+  int dimension;        /* of NAME_STRIDE and NAME_PITCH: the dimension of that stride */
+  int scalar;           /* number of the scalar argument of this name, -1: none */
+  bool used;            /* the text of the expansion mentions the name */
+  bool asked;           /* a //@ line or ${} has read the name's value */
+  bool tested;          /* a directive mentions the name, so it must be a macro */
+  bool doubted;         /* a directive asks whether the name is defined */
+  bool scoped;          /* the source also declares the name: a constant can be hidden by the
                             declaration, a macro cannot */
-  bool valued;           /* the text uses the value, not only whether the name is defined */
-  const char *declared;  /* place of the source's declaration, for messages; NULL: none, or only in
+  bool valued;          /* the text uses the value, not only whether the name is defined */
+  const char *declared; /* place of the source's declaration, for messages; NULL: none, or only in
                             a branch of the preprocessor */
-  const char *variable;  /* place where a function declares a variable of this name, or NULL */
-  const char *redefined; /* place of a definition in the body that stands in a condition, or NULL */
-  size_t at;             /* offset of the text in `texts`, until names_open has finished */
+  const char *variable; /* like declared, but only for a variable of a function */
+  const char
+      *redefined; /* place of a #define in an #if other than the name's own #ifndef, or NULL */
+  size_t at;      /* offset of the text in `texts`, until names_open has finished */
 };
 
-/* The inputs that decide what names mean in one expansion; everything is borrowed. */
+/* The inputs that decide what names mean in one expansion. All pointers are borrowed. */
 struct names_input {
   const struct config *config;
   const struct config_tunable *tunables;
@@ -56,8 +57,8 @@ struct names_input {
   size_t own_count;
   const struct kernel_argument *arguments; /* the evaluated arguments of the config, followed by the
                                               own ones */
-  const bool *plain;                       /* for each argument: packed and row-major whatever the
-                                              config says */
+  const bool *plain;                       /* for each argument: the layout is packed and row-major,
+                                              whatever the config says */
   bool wide_index;                         /* whether index_t has 64 bits */
   const struct config_implementation
       *sharing;                      /* the implementation with shared arrays; NULL: none */
@@ -68,18 +69,19 @@ struct names {
   struct names_input in;
   struct name *list;
   size_t count, capacity;
-  unsigned short *buckets; /* index into list + 1; their number is a power of two */
+  unsigned short *buckets; /* a hash table of 1 + an index into list; 0: an empty bucket */
   size_t bucket_count;
   struct text texts; /* texts of the composed names */
   bool *known;       /* for each slot: the value is compiled in, not passed at launch */
-  bool *facts;       /* device facts that the template read through `device` */
+  bool *facts;       /* for each device fact: the template read the fact through `device` */
   bool all_known;
 };
 
 int names_open(const struct names_input *in, struct names *out, cugen_error *err);
 void names_close(struct names *names);
 
-/* Finds a name, except NAME_ELEMENT: the name of a buffer alone is the kernel's parameter. */
+/* Finds a name, or returns NULL. A NAME_ELEMENT is not found, because the name of a buffer without
+   an index means the kernel's parameter. */
 struct name *names_find(const struct names *names, const char *text, size_t length);
 /* Finds any name. */
 struct name *names_find_any(const struct names *names, const char *text, size_t length);
@@ -91,20 +93,21 @@ int names_value(const struct names *names, const struct name *name, struct value
 bool names_only_lua(const struct names *names, const struct name *name);
 /* Returns whether the value is known only at launch, as a parameter of the kernel. */
 bool names_parameter(const struct names *names, const struct name *name);
-/* Returns whether the name is a number in CUDA text, and so defined as a macro or constant. */
+/* Returns whether the name is a number or boolean in CUDA text, defined as a macro or constant. */
 bool names_macro(const struct names *names, const struct name *name);
-/* Returns whether a constexpr can also hold the number, so that name->scoped decides between macro
-   and constant. */
+/* Returns whether a constexpr can hold the number as well as a macro can, so that name->scoped
+   decides between macro and constant. */
 bool names_constant(const struct names *names, const struct name *name);
 bool names_tunable(const struct names *names, const struct name *name);
-/* Clears the marks that the last text set in the name. */
+/* Clears the marks that assembling a text sets in the name; `asked`, which Lua sets, stays. */
 void names_forget(struct name *name);
-/* Appends the name's line of the prologue. *type becomes the dtype that the line needs, or NULL. */
+/* Appends the name's lines of the prologue, if it has any. *type becomes the dtype that the lines
+   need, or NULL. */
 int names_define(const struct names *names, const struct name *name, struct text *out,
                  const struct dtype **type, cugen_error *err);
 
-/* Expressions of which only the value influences the text: derived names, and the conditions for
-   arguments and tensor maps. */
+/* Expressions that influence the text by nothing but the value: derived names, and the conditions
+   of arguments and tensor maps. */
 struct names_values {
   const struct expr **list; /* expressions of the config; room for one per name, argument and tensor
                                map */

@@ -1,8 +1,8 @@
 /* Compares the parameter list that a kernel's source writes itself with the parameters that are
    passed: their number and types, read in the text before anything is compiled. If an image exists,
-   the compiler's own number and sizes are compared as well (runtime/plan.c). Cases that the text
-   cannot decide are left to that: a list with a macro, an ellipsis or a directive in it, an empty
-   list, a type that is not a keyword, and a kernel whose name stands in several places. */
+   the compiler's own number and sizes are compared as well (runtime/plan.c). Only that comparison
+   decides where the text does not: a list with a macro, an ellipsis or a directive in it, an empty
+   list, a type that is no dtype's, and a kernel whose name stands in several places. */
 #include <stdio.h>
 #include <string.h>
 
@@ -28,7 +28,7 @@ static bool is_defined(const char *text, struct source_token word) {
   return false;
 }
 
-/* Returns whether a word of the list may be a macro. */
+/* Returns whether a word of the list may be a macro, or the list does not end. */
 static bool has_macro(const char *text, struct source_reader list) {
   int depth = 1;
   while (depth > 0) {
@@ -70,9 +70,10 @@ static const struct dtype *parameters_type_of(struct signature_parameter seen) {
   return NULL;
 }
 
-/* Returns whether the types agree. Numbers must have the parameter's size and both be integers or
-   not. Buffers are often read through another type, such as packed halves through unsigned int, so
-   only float and double are told apart. An address may be passed as a number of 8 bytes. */
+/* Returns whether the types may agree. A number must have the parameter's size, and must be an
+   integer if the parameter is an integer. Buffers are often read through another type, such as packed
+   halves through unsigned int, so only float and double are told apart. An integer of 8 bytes may be
+   an address, as parameter and as argument. */
 static bool type_agrees(struct signature_parameter seen, const struct kernel_argument *argument) {
   const struct dtype *const type = parameters_type_of(seen);
   if (!seen.plain || argument->access != ACCESS_GLOBAL || argument->struct_bytes > 0) return true;
@@ -88,7 +89,7 @@ static bool type_agrees(struct signature_parameter seen, const struct kernel_arg
 
 /* ---- Refusing ------------------------------------------------------------------------------- */
 
-/* Returns the number of the first argument that does not fit; the number of arguments if the kernel
+/* Returns the index of the first argument that does not fit; the number of arguments if the kernel
    has more or fewer parameters; UNKNOWN if all fit. */
 static int find_fault(const struct passing *p, const struct parameter_list *list) {
   if ((size_t)list->count != p->count) return (int)p->count;
@@ -142,8 +143,8 @@ static int refuse_type(const struct passing *p, const struct signature_parameter
 
 /* ---- Arguments that seem exchanged ---------------------------------------------------------- */
 
-/* Returns the number of the passed argument that has the parameter's name; the parameter's own
-   place is looked at first. UNKNOWN: none has the name. */
+/* Returns the index of the passed argument that has the name of parameter i; argument i is looked at
+   first. UNKNOWN: no argument has the name. */
 static int find_passed(const struct passing *p, const struct parameter_list *list, size_t i) {
   const struct source_token name = list->seen[i].name;
   for (size_t k = 0; k < p->count; k++) {
@@ -154,8 +155,8 @@ static int find_passed(const struct passing *p, const struct parameter_list *lis
   return UNKNOWN;
 }
 
-/* Returns whether the kernel is launched several times, because lists of its launches may pass the
-   same arguments in different orders. */
+/* Returns whether several launches run the kernel and list what they pass. They may pass the same
+   arguments in different orders. */
 static bool is_launched_again(const struct passing *p) {
   size_t count = 0;
   for (size_t i = 0; p->launch->listed && i < p->x->out->launch_count; i++)
@@ -163,8 +164,8 @@ static bool is_launched_again(const struct passing *p) {
   return count > 1;
 }
 
-/* Returns whether names that both have stand in another order. This is not an error by itself,
-   because parameters may have any names. */
+/* Returns whether the parameters and the arguments have names in common, but in different orders.
+   That is not an error by itself, because parameters may have any names. */
 static bool is_exchanged(const struct passing *p, const struct parameter_list *list) {
   int last = UNKNOWN;
   bool falls = false;
@@ -192,8 +193,8 @@ static int note_order(const struct passing *p, const struct parameter_list *list
 
 /* ---- Launches ------------------------------------------------------------------------------- */
 
-/* Returns whether the text of the list is complete: it has no macro, and there is no second kernel
-   of that name. */
+/* Returns whether the text of the list can be trusted: the list has no macro, and the kernel's name
+   stands only once in the body. */
 static bool parameters_is_plain(const struct passing *p, struct source_reader list) {
   const struct text *body = &p->x->expander->body;
   return is_named_once(body, p->kernel) && !has_macro(text_get(body), list) &&

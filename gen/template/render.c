@@ -1,28 +1,28 @@
 /* Rendering: runs a template in the sandbox, which gives the body of a source.
 
-   Algorithm: a template is compiled, not interpreted. template.c turns its file into one Lua chunk.
+   Algorithm: a template is compiled, not interpreted. template.c turns a file into one Lua chunk.
    `//@` lines are copied; a run of ordinary lines becomes a call emit(number, expressions...),
-   whose number names a piece of text kept in C. The chunk has one line for each line of the file,
+   whose number selects a piece of text kept in C. The chunk has one line for each line of the file,
    so that Lua's own errors name the right line. The compiled chunk stays in the Lua registry, with
    the address of its template as the key. Rendering again only calls the chunk.
 
    Names are found lazily. Each rendering has a new environment, an empty table. Its __index is a
    second table, `known`, whose __index is the function render_find_known. The function searches in
-   this order: the config's names (names.c), its formulas, the functions that templates share with
-   expressions, the sandbox's globals, `device`. The answer is stored in `known`, so that each name
-   is searched for once. Each name that was found is marked (name->asked, names->facts), because the
-   source depends on it.
+   this order: `params`, the config's names (names.c), the config's formulas, the functions that
+   templates share with expressions, the sandbox's globals, `device`. The answer is stored in `known`,
+   so that each name is searched for once. A name of the config and a device fact are marked when they
+   are read (name->asked, names->facts), because the source depends on them.
 
    Invariants:
-   - A variable that a template sets is a global of its own rendering and ends with it. A template
-     cannot set a name of the config, because CUDA text would still see the config's value.
-   - The compiler's idea of file and line is right at the start of every piece that may carry a
-     #line: after a short gap by empty lines, otherwise by #line (keep_step).
-   - An error of Lua leaves C functions by longjmp, so they own no memory when they raise one; the
-     memory that they need is kept in struct renderer. render_give_up ends a rendering with
+   - A global variable that a template sets lives until the end of the rendering. A template cannot
+     set a name of the config, because CUDA text would still see the config's value.
+   - At the start of every piece that may carry a #line, the compiler assumes the right file and line:
+     empty lines fill a short gap, and a #line makes good for any other difference (keep_step).
+   - An error of Lua leaves C functions by longjmp, so a C function owns no memory when it raises an
+     error; the memory that it needs is kept in struct renderer. render_give_up ends a rendering with
      renderer->error, which is then reported in place of Lua's message.
-   - A file is parsed once, under whatever names it is included. A template is found by the pair of
-     the naming file and the name, since names are relative.
+   - A file is parsed once, even if templates include it by different names. A template is found by
+     the name and the file that mentions the name, because names are relative.
 
    Source: the Lua 5.4 reference manual, 2.2 (environments), 2.4 (metatables), 4.2 (C closures), 4.3
    (the registry). The language is described in docs/template.md. */
@@ -46,8 +46,8 @@ enum {
   WIDEST_GAP = 4
 };
 
-/* A template under the name by which it was requested. Names that lead to the same file share the
-   template. */
+/* A template, and the name in the file `from` that led to it. Names that lead to the same file share
+   the template, which the entry with `owner` frees. */
 struct loaded {
   char *from, *name;
   struct template *template;
@@ -64,11 +64,12 @@ struct renderer {
   struct text *body;
   const struct template *current; /* the template that is running */
   int depth;
-  const struct template *line_of; /* the next line of the body is line `next_line` of this template
-                                     for the compiler */
+  const struct template
+      *line_of; /* the compiler takes the next line of the body for line `next_line`
+                                     of this template; NULL: nothing is written yet */
   int next_line;
   bool parameters_used;
-  struct text formula; /* kept here, so that it is freed after a Lua error */
+  struct text formula; /* text of a formula, kept here so that a Lua error does not leak it */
   bool failed;         /* `error` holds the reason, which takes precedence over Lua's message */
   cugen_error error;
 };
@@ -145,8 +146,8 @@ static int render_load(struct renderer *renderer, const char *from, const char *
 
 /* ---- Emitting ------------------------------------------------------------------------------- */
 
-/* Makes the file and line that the compiler assumes those of the piece, at a place where a line of
-   its own is allowed. */
+/* Makes the compiler assume the file and line of the piece, unless the piece begins inside a token,
+   where neither an empty line nor a #line may be added. */
 static void keep_step(struct renderer *renderer, const struct template *template,
                       const struct template_piece *piece) {
   bool same = template == renderer->line_of;
@@ -228,8 +229,8 @@ static int render_emit(lua_State *L) {
 
 /* ---- Running -------------------------------------------------------------------------------- */
 
-/* Rewords the message of an error in a line of CUDA text, which Lua describes by the call that
-   stands for it. */
+/* Rewords the message of an error before a line of CUDA text, in which Lua names the __emit call
+   that replaces the line. */
 static void hide_call(cugen_error *err) {
   char *near = strstr(err->message, " near '__emit'");
   if (!near) return;
@@ -237,7 +238,7 @@ static void hide_call(cugen_error *err) {
   error_append(err, " before this text");
 }
 
-/* Pushes the template's compiled chunk. */
+/* Pushes the template's chunk, which is compiled the first time. */
 static void push_chunk(lua_State *L, struct renderer *renderer, const struct template *template) {
   if (lua_rawgetp(L, LUA_REGISTRYINDEX, template) != LUA_TNIL) return;
   lua_pop(L, 1);
@@ -266,8 +267,9 @@ static void render_run(lua_State *L, struct renderer *renderer, const struct tem
   renderer->current = before;
 }
 
-/* Returns true if the template has #pragma once and this rendering has met it before; notes it. The
-   list is kept in the metatable of the environment, which templates cannot reach. */
+/* Returns whether the template has #pragma once and this rendering has met the template before.
+   Adds the template to the list of those met, which is kept in the metatable of the environment,
+   where templates cannot reach it. */
 static bool seen_before(lua_State *L, const struct template *template) {
   if (!template->once) return false;
   lua_rawgetp(L, LUA_REGISTRYINDEX, &environment_key);
@@ -279,13 +281,13 @@ static bool seen_before(lua_State *L, const struct template *template) {
   return seen;
 }
 
-/* Returns the line of the template that called the running C function. */
+/* Returns the line of the template in which the running C function was called; 0: unknown. */
 static int calling_line(lua_State *L) {
   lua_Debug frame;
   return lua_getstack(L, 1, &frame) && lua_getinfo(L, "l", &frame) ? frame.currentline : 0;
 }
 
-/* Returns whether the file itself could not be read; an error within the file names its own
+/* Returns whether the template's file could not be read. An error within the file already names a
    line. */
 static bool not_found(const cugen_error *err) {
   return err->status != CUGEN_ERROR_TEMPLATE && err->status != CUGEN_ERROR_MEMORY;
@@ -431,7 +433,8 @@ static bool push_function(lua_State *L, struct renderer *renderer, const char *n
 
 /* ---- Formulas ------------------------------------------------------------------------------- */
 
-/* Notes the slots that the formula's text depends on, in addition to the names in the text. */
+/* Marks the names of the known slots that the formula reads: the formula's text depends on their
+   values, also where the text does not mention them. */
 static void note_slots(const struct names *names, const struct config_formula *formula) {
   size_t count;
   const int *slots = expr_slots(formula->expr, &count);
@@ -478,7 +481,7 @@ static bool push_formula(lua_State *L, struct renderer *renderer, const char *na
 
 /* ---- Names ---------------------------------------------------------------------------------- */
 
-/* The lists from which suggestions for an unknown name are taken. */
+/* The names among which the one nearest to an unknown name is searched, as a suggestion. */
 struct candidates {
   const char *names[512];
   size_t count;
@@ -495,7 +498,7 @@ static int render_unknown(lua_State *L, const char *name, const struct candidate
   return luaL_error(L, "%s: unknown: neither in the config nor set in a //@ line before", name);
 }
 
-/* __index of `device`, an empty table, so that each fact that a template reads is seen. The facts
+/* __index of `device`, which is an empty table, so that each read of a fact is seen here. The facts
    are the first slots. */
 static int read_fact(lua_State *L) {
   const struct names *names = lua_touserdata(L, lua_upvalueindex(1));
@@ -608,8 +611,8 @@ static bool is_config_name(const struct renderer *renderer, const char *name, si
   return names_find(renderer->request->names, name, length) != NULL;
 }
 
-/* __newindex of the environment: makes a new global, unless CUDA text would still see another value
-   of the name. */
+/* __newindex of the environment: makes a new global, and refuses a name of the config, whose value
+   CUDA text would still see. */
 static int assign(lua_State *L) {
   struct renderer *renderer = renderer_of(L);
   size_t length;
@@ -632,8 +635,8 @@ static void set_function(lua_State *L, struct renderer *renderer, const char *fi
   lua_setfield(L, -2, field);
 }
 
-/* Makes a new environment: an empty table whose metatable answers from `known`, which is filled as
-   names are asked for. */
+/* Makes a new environment: an empty table whose __index is `known`, which is filled as names are
+   read. */
 static void make_environment(lua_State *L, struct renderer *renderer) {
   lua_newtable(L);
   lua_createtable(L, 0, 2);

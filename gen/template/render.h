@@ -1,6 +1,7 @@
-/* Runs a template in the sandbox: from its parsed form and the names of one expansion to its text,
-   still without the prologue. A #line is written wherever the lines of the text no longer match the
-   template's. Parsed and compiled templates are kept, so that rendering again only runs them. */
+/* Runs a template in the Lua sandbox. The result is text without the prologue, made of the parsed
+   template and the names of one expansion. A #line or empty lines are written where the lines of the
+   text no longer match the template's. A renderer keeps the parsed and compiled templates, so that
+   rendering again only runs them. */
 #ifndef GEN_TEMPLATE_RENDER_H
 #define GEN_TEMPLATE_RENDER_H
 
@@ -22,7 +23,7 @@ struct render_request {
 };
 
 /* Appends the text, which ends with a newline, to body. *parameters_used: whether the template used
-   ${params}. Errors are CUGEN_ERROR_TEMPLATE and name the line of the template. */
+   ${params}. An error of the template is CUGEN_ERROR_TEMPLATE and names the template's line. */
 int render(struct renderer *renderer, const struct render_request *request, struct text *body,
            bool *parameters_used, cugen_error *err);
 

@@ -15,7 +15,7 @@ static bool is_one_of(struct source_token token, const char *const *words, size_
 
 /* ---- Declarations --------------------------------------------------------------------------- */
 
-/* Keywords with which a type ends. */
+/* Returns whether the word may end a type: a type known here, or a word that ends with _t. */
 static bool is_type(struct source_token token) {
   static const char *const words[] = {"int",  "float", "double", "unsigned", "signed", "long",
                                       "char", "uchar", "ushort", "ulong",    "short",  "bool",
@@ -26,7 +26,7 @@ static bool is_type(struct source_token token) {
          memcmp(token.at + token.length - 2, "_t", 2) == 0;
 }
 
-/* Words between a type and the declared name. */
+/* Words and marks that may stand between a type and the declared name. */
 static bool is_qualifier(struct source_token token) {
   static const char *const words[] = {"const",      "volatile", "__restrict__",
                                       "__restrict", "restrict", "__shared__"};
@@ -34,7 +34,7 @@ static bool is_qualifier(struct source_token token) {
          is_one_of(token, words, sizeof words / sizeof *words);
 }
 
-/* Words in front of a type. */
+/* Words that may stand in front of a type. */
 static bool is_prefix(struct source_token token) {
   static const char *const words[] = {"static",   "const",      "constexpr", "volatile",
                                       "register", "__shared__", "extern"};
@@ -57,7 +57,7 @@ static bool ends_declarator(struct source_token token) {
 /* The state of a second reading of a statement, from its start up to a name in it, which tells
    whether the statement declares the name. */
 struct reading {
-  struct source_token before; /* the token in front */
+  struct source_token before; /* the token read last */
   bool typed;                 /* a type was read, followed by nothing but qualifiers */
   bool declares;              /* the statement begins with a type and has no < yet, so names behind
                                  commas are declared, too */
@@ -183,7 +183,7 @@ enum scope_sight scopes_see(struct scopes *s, struct source_token token, struct 
 
 /* ---- Branches ------------------------------------------------------------------------------- */
 
-/* Branches nested deeper than the limit are not followed. */
+/* Branches nested deeper than BRANCHES_MOST are not followed. */
 void scopes_if(struct scopes *s) {
   if (s->branch_count < BRANCHES_MOST)
     s->branches[s->branch_count] =

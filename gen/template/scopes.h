@@ -1,7 +1,7 @@
-/* Tells which mentions of a config's names are the source's own: members, and template parameters,
-   parameters and variables that a plain .cu declares under the same name. The scopes are read
-   lexically, which is right for the usual style of kernels: a declaration is a type with the name
-   behind it. */
+/* Tells which words of a source look like a config's name but mean something of the source's own: a
+   member, or a template parameter, parameter or variable that the source declares. Scopes are found
+   by the tokens alone, which is right for the usual style of kernels: a declaration is a type with
+   the name behind it. */
 #ifndef GEN_TEMPLATE_SCOPES_H
 #define GEN_TEMPLATE_SCOPES_H
 
@@ -30,9 +30,10 @@ struct scopes {
                            namespace */
   struct hidden {
     const struct name *name;
-    int depth;
-    bool parameter; /* hidden until the body of the function ends, not only until the enclosing
-                       brace closes */
+    int depth; /* open braces at the declaration */
+    bool
+        parameter; /* declared as a parameter: hidden until the function's body or declaration ends.
+                       A variable is hidden until the enclosing brace closes */
   } hidden[SCOPES_MOST];
   size_t hidden_count;
   struct branch { /* The state at the beginning of an #if, which each of its branches begins
@@ -45,8 +46,8 @@ struct scopes {
 };
 
 void scopes_open(struct scopes *scopes, const char *text);
-/* Takes the next token, in order; blanks, comments and directives are left out. name: the config's
-   name that the word is, or NULL. */
+/* Takes the next token that is no blank, comment or part of a directive. ahead: reads the text
+   behind the token. name: the config's name that the token equals, or NULL. */
 enum scope_sight scopes_see(struct scopes *scopes, struct source_token token,
                             struct source_reader ahead, const struct name *name);
 

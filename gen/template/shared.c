@@ -1,5 +1,6 @@
-/* Shared arrays in the source; see shared.h. For example, `shared "part" { dtype = "f32", shape = {
-   32, 32 }, layout = "row^5,0,5" }` becomes
+/* Writes shared arrays into the source; see shared.h. A layout divides the index of each dimension
+   into one or more modes, each with a stride (base/layout.h). For example, `shared "part" { dtype =
+   "f32", shape = { 32, 32 }, layout = "row^5,0,5" }` becomes
 
      struct alignas(16) part_array { // row^5,0,5, transpose.lua:12
        float data[32][32];
@@ -17,8 +18,8 @@ static const char *const letters[KERNEL_MAX_RANK] = {"i", "j", "k", "l"};
 
 /* ---- The offset of an element --------------------------------------------------------------- */
 
-/* Returns whether no mode further out has a part of this mode's dimension, so that the mode's part
-   of the index needs no remainder. */
+/* Returns whether no mode further out belongs to this mode's dimension, so that the mode's part of
+   the index needs no remainder. */
 static bool is_outermost(const struct layout_map *map, int mode) {
   for (int i = 0; i < mode; i++)
     if (map->modes[i].dimension == map->modes[mode].dimension && map->modes[i].extent > 1)
@@ -40,11 +41,11 @@ static void add_index(const struct layout_map *map, int i, struct text *out) {
   if (!is_outermost(map, i)) text_addf(out, " %% %" PRId64, mode->extent);
 }
 
-/* A swizzle XORs bits of the offset into the contiguous index. Returns the mode whose index alone
-   has these bits, with *shift as the position of the lowest of them in that index; -1: no mode has
-   all of them. It is the mode next to lines of 2^k elements, provided that the changed bits lie
-   within a line. An XOR with this index shows the compiler that the result stays in the line; an
-   XOR with bits of a sum would not. */
+/* A swizzle XORs higher bits of the offset into the contiguous index. Returns the mode whose index
+   alone has the higher bits, and sets *shift to the position of the lowest bit in that index; -1: no
+   mode has them all. Only the mode next to the contiguous mode can have them, if a contiguous line
+   has 2^k elements and the changed bits lie within the line. An XOR with the mode's index shows the
+   compiler that the result stays in the line; an XOR with bits of a sum would not. */
 static int deciding_mode(const struct layout_map *map, int *shift) {
   const int last = map->count - 1;
   if (last < 1 || map->modes[last].divisor != 1 || !is_outermost(map, last)) return -1;
@@ -103,7 +104,7 @@ static void merge_dimension(struct dimensions *d) {
   text_free(&last->index);
 }
 
-/* Adds the next mode, which lies outside of those added before. Its stride gives the size of the
+/* Adds a mode outside of all modes added before. The stride of the new mode gives the size of the
    dimension inside of it. */
 static void add_dimension(struct dimensions *d, int64_t stride, const char *index) {
   while (d->count > 1 && stride % d->list[d->count - 1].unit) merge_dimension(d);
@@ -112,8 +113,8 @@ static void add_dimension(struct dimensions *d, int64_t stride, const char *inde
   text_add(&d->list[d->count++].index, index);
 }
 
-/* Lists the dimensions of `data`. exchanged: the contiguous index with the swizzle's bits, as
-   add_exchange prints it; "": it is the mode's own index. */
+/* Lists the dimensions of `data`. exchanged: the swizzled contiguous index, as add_exchange prints
+   it; "": the contiguous index is not swizzled. */
 static void find_dimensions(const struct layout_array *array, const char *exchanged,
                             struct dimensions *out) {
   const struct layout_map *map = &array->map;
@@ -150,7 +151,8 @@ static void add_dimensions(struct dimensions *d, bool sizes, struct text *out) {
   }
 }
 
-/* Adds the offset of an element by the indices of `data`: "64 * i + j". The stage is left out. */
+/* Adds the offset of an element as a sum over the indices of `data`: "64 * i + j". staged: `data`
+   has a dimension for the stage, which the sum leaves out. */
 static void add_offset(const struct dimensions *d, bool staged, struct text *out) {
   for (int i = d->count - 1 - staged; i >= 0; i--) {
     const char *index = text_get(&d->list[i].index);
@@ -163,8 +165,8 @@ static void add_offset(const struct dimensions *d, bool staged, struct text *out
   }
 }
 
-/* Adds the sizes of `data`, the statement that an element needs before it, and the element. Where a
-   swizzle exchanges bits of more than one index, data is a single line. */
+/* Adds the sizes of `data`, the statement that must stand before the element ("" for most), and the
+   element. If no single index has the swizzle's bits, `data` has one dimension. */
 static void add_element(const struct layout_array *array, struct text *sizes, struct text *before,
                         struct text *element) {
   const struct layout_map *map = &array->map;
@@ -194,8 +196,8 @@ static void add_element(const struct layout_array *array, struct text *sizes, st
 
 /* ---- What lies together --------------------------------------------------------------------- */
 
-/* Returns how many bytes of neighbours along the last index are contiguous and aligned to that many
-   bytes; at most 16, the width of the widest access. */
+/* Returns the size in bytes of the largest group of neighbours along the last index that are
+   contiguous and aligned to the group's size; at most 16, the width of the widest access. */
 static int64_t bytes_together(const struct layout_array *array) {
   const struct layout_map *map = &array->map;
   const int last = map->count - 1;
@@ -223,11 +225,11 @@ static void add_parameters(const struct layout_array *array, bool types, struct 
   for (int i = 0; i < array->rank; i++) text_addf(out, "%s%s%s", i ? ", " : "", type, letters[i]);
 }
 
-/* Adds the matrix descriptor of a tile for wgmma that begins at an element, in an array that a
-   tensor map can write: lines as wide as its swizzle. The hardware exchanges bits of the address,
-   so the offset is that of the plain array. Groups of 8 lines follow one another; a tile with the
-   next elements of a line follows the innermost tile. PTX ISA, "Asynchronous warpgroup level
-   matrix: matrix descriptor". */
+/* Adds the function descriptor(), which returns wgmma's matrix descriptor of the tile that begins at
+   an element. Only an array that a tensor map can write has the function: its lines are as wide as
+   its swizzle. The hardware swizzles the address, so the offset is that of an array without swizzle.
+   Groups of 8 lines follow one another; a tile with the next elements of a line follows the
+   innermost tile. PTX ISA, "Asynchronous warpgroup level matrix: matrix descriptor". */
 static void add_descriptor(const struct layout_array *array, const char *with, struct text *out) {
   const struct layout *layout = &array->layout;
   const int bytes = array->dtype->bytes;

@@ -93,7 +93,7 @@ static bool blank(const char *at, const char *end) {
   return at == end;
 }
 
-/* `at` is behind the opening brace; *after becomes the place behind the closing one. */
+/* `at` is behind the opening brace; *after becomes the place behind the closing brace. */
 static int template_parse_expression(struct parser *parser, const char *at, const char *end,
                                      const char **after) {
   bool comment;
@@ -174,8 +174,8 @@ static const char *lua_line(const char *at, const char *end) {
   return end - at >= 3 && memcmp(at, "//@", 3) == 0 ? at + 3 : NULL;
 }
 
-/* Recognises `#pragma once`, which is handled here, because a compiler would warn about it in a
-   main file. */
+/* Recognises `#pragma once`, which the renderer obeys and the compiler does not see, because it
+   would warn about the line in a main file. */
 static bool pragma_once(const char *at, const char *end) {
   struct source_reader reader = {at, end};
   return source_is(source_next_solid(&reader), "#") &&
