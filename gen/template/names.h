@@ -1,7 +1,7 @@
 /* The names that a template may use. A name has a value in `//@` lines, and a line of the prologue
    in CUDA text. The prologue declares in this order: index_t, tensor_map, the problem, tunables and
-   derived names; for each buffer NAME_t, NAME_strideI, NAME_pitch, NAME_layout and the elements, for
-   each scalar NAME_t and the scalar; the implementation's scalars; the shared arrays. */
+   derived names; for each buffer NAME_t, NAME_strideI, NAME_pitch, NAME_layout and the elements,
+   for each scalar NAME_t and the scalar; the implementation's scalars; the shared arrays. */
 #ifndef GEN_TEMPLATE_NAMES_H
 #define GEN_TEMPLATE_NAMES_H
 
@@ -39,7 +39,8 @@ struct name {
                             a branch of the preprocessor */
   const char *variable; /* like declared, but only for a variable of a function */
   const char
-      *redefined; /* place of a #define in an #if other than the name's own #ifndef, or NULL */
+      *redefined; /* place of a #define inside an #if (the name's own #ifndef does not count),
+                            or NULL */
   size_t at;      /* offset of the text in `texts`, until names_open has finished */
 };
 

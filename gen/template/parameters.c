@@ -71,9 +71,9 @@ static const struct dtype *parameters_type_of(struct signature_parameter seen) {
 }
 
 /* Returns whether the types may agree. A number must have the parameter's size, and must be an
-   integer if the parameter is an integer. Buffers are often read through another type, such as packed
-   halves through unsigned int, so only float and double are told apart. An integer of 8 bytes may be
-   an address, as parameter and as argument. */
+   integer if the parameter is an integer. Buffers are often read through another type, such as
+   packed halves through unsigned int, so only float and double are told apart. An integer of 8
+   bytes may be an address, as parameter and as argument. */
 static bool type_agrees(struct signature_parameter seen, const struct kernel_argument *argument) {
   const struct dtype *const type = parameters_type_of(seen);
   if (!seen.plain || argument->access != ACCESS_GLOBAL || argument->struct_bytes > 0) return true;
@@ -143,8 +143,8 @@ static int refuse_type(const struct passing *p, const struct signature_parameter
 
 /* ---- Arguments that seem exchanged ---------------------------------------------------------- */
 
-/* Returns the index of the passed argument that has the name of parameter i; argument i is looked at
-   first. UNKNOWN: no argument has the name. */
+/* Returns the index of the passed argument that has the name of parameter i; argument i is looked
+   at first. UNKNOWN: no argument has the name. */
 static int find_passed(const struct passing *p, const struct parameter_list *list, size_t i) {
   const struct source_token name = list->seen[i].name;
   for (size_t k = 0; k < p->count; k++) {

@@ -9,18 +9,19 @@
    Names are found lazily. Each rendering has a new environment, an empty table. Its __index is a
    second table, `known`, whose __index is the function render_find_known. The function searches in
    this order: `params`, the config's names (names.c), the config's formulas, the functions that
-   templates share with expressions, the sandbox's globals, `device`. The answer is stored in `known`,
-   so that each name is searched for once. A name of the config and a device fact are marked when they
-   are read (name->asked, names->facts), because the source depends on them.
+   templates share with expressions, the sandbox's globals, `device`. The answer is stored in
+   `known`, so that each name is searched for once. A name of the config and a device fact are
+   marked when they are read (name->asked, names->facts), because the source depends on them.
 
    Invariants:
    - A global variable that a template sets lives until the end of the rendering. A template cannot
      set a name of the config, because CUDA text would still see the config's value.
-   - At the start of every piece that may carry a #line, the compiler assumes the right file and line:
-     empty lines fill a short gap, and a #line makes good for any other difference (keep_step).
+   - At the start of every piece that may carry a #line, the compiler assumes the right file and
+     line: empty lines fill a short gap, and a #line makes good for any other difference
+     (keep_step).
    - An error of Lua leaves C functions by longjmp, so a C function owns no memory when it raises an
-     error; the memory that it needs is kept in struct renderer. render_give_up ends a rendering with
-     renderer->error, which is then reported in place of Lua's message.
+     error; the memory that it needs is kept in struct renderer. render_give_up ends a rendering
+     with renderer->error, which is then reported in place of Lua's message.
    - A file is parsed once, even if templates include it by different names. A template is found by
      the name and the file that mentions the name, because names are relative.
 
@@ -46,8 +47,8 @@ enum {
   WIDEST_GAP = 4
 };
 
-/* A template, and the name in the file `from` that led to it. Names that lead to the same file share
-   the template, which the entry with `owner` frees. */
+/* A template, and the name in the file `from` that led to it. Names that lead to the same file
+   share the template, which the entry with `owner` frees. */
 struct loaded {
   char *from, *name;
   struct template *template;

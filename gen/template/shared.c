@@ -42,10 +42,10 @@ static void add_index(const struct layout_map *map, int i, struct text *out) {
 }
 
 /* A swizzle XORs higher bits of the offset into the contiguous index. Returns the mode whose index
-   alone has the higher bits, and sets *shift to the position of the lowest bit in that index; -1: no
-   mode has them all. Only the mode next to the contiguous mode can have them, if a contiguous line
-   has 2^k elements and the changed bits lie within the line. An XOR with the mode's index shows the
-   compiler that the result stays in the line; an XOR with bits of a sum would not. */
+   alone has the higher bits, and sets *shift to the position of the lowest bit in that index; -1:
+   no mode has them all. Only the mode next to the contiguous mode can have them, if a contiguous
+   line has 2^k elements and the changed bits lie within the line. An XOR with the mode's index
+   shows the compiler that the result stays in the line; an XOR with bits of a sum would not. */
 static int deciding_mode(const struct layout_map *map, int *shift) {
   const int last = map->count - 1;
   if (last < 1 || map->modes[last].divisor != 1 || !is_outermost(map, last)) return -1;
@@ -225,11 +225,11 @@ static void add_parameters(const struct layout_array *array, bool types, struct 
   for (int i = 0; i < array->rank; i++) text_addf(out, "%s%s%s", i ? ", " : "", type, letters[i]);
 }
 
-/* Adds the function descriptor(), which returns wgmma's matrix descriptor of the tile that begins at
-   an element. Only an array that a tensor map can write has the function: its lines are as wide as
-   its swizzle. The hardware swizzles the address, so the offset is that of an array without swizzle.
-   Groups of 8 lines follow one another; a tile with the next elements of a line follows the
-   innermost tile. PTX ISA, "Asynchronous warpgroup level matrix: matrix descriptor". */
+/* Adds the function descriptor(), which returns wgmma's matrix descriptor of the tile that begins
+   at an element. Only an array that a tensor map can write has the function: its lines are as wide
+   as its swizzle. The hardware swizzles the address, so the offset is that of an array without
+   swizzle. Groups of 8 lines follow one another; a tile with the next elements of a line follows
+   the innermost tile. PTX ISA, "Asynchronous warpgroup level matrix: matrix descriptor". */
 static void add_descriptor(const struct layout_array *array, const char *with, struct text *out) {
   const struct layout *layout = &array->layout;
   const int bytes = array->dtype->bytes;
