@@ -2,12 +2,12 @@
    kernels, verifies them, tunes them, and remembers the best variants for each device.
 
    An application opens the library, a kernel (a config for one problem) and a plan (the variant to
-   use), binds arguments, and launches. cugen_command runs what else the command line can do. The
+   use), binds arguments, and launches. cugen_command runs any command of the command line. The
    header needs only the C library and compiles as C11 and C++17; CUDA handles are void pointers.
    Rules for every function:
    - Errors: a function that can fail returns CUGEN_OK (0) or a negative status, and describes the
-     failure in *error unless error is NULL. After a failure *out is NULL and there is nothing to
-     release.
+     failure in *error unless error is NULL. After a failure a handle or string in *out is NULL and
+     there is nothing to release.
    - Ownership: each handle from an _open or _bind function is released by its _close function;
      _close(NULL) does nothing. Strings belong to the handle from which they came and live until it
      is closed, unless stated otherwise.
@@ -39,7 +39,7 @@ extern "C" {
 /* ---- Errors --------------------------------------------------------------------------------- */
 
 /* The status that functions return. The values never change. The exit code of the command line is
-   the status without its sign. */
+   the status without its sign, unless stated otherwise. */
 typedef enum cugen_status {
   CUGEN_OK = 0,
   CUGEN_ERROR_INTERNAL = -1,    /* a defect of cugen itself */
@@ -49,7 +49,7 @@ typedef enum cugen_status {
   CUGEN_ERROR_EMPTY = -5,       /* no variant satisfies the restrictions */
   CUGEN_ERROR_COMPILE = -6,     /* the compiler refused an expanded source */
   CUGEN_ERROR_DEVICE = -7,      /* the device or its driver failed */
-  CUGEN_ERROR_MISSING = -8,     /* a driver, NVRTC, a compiler or a file was not found */
+  CUGEN_ERROR_MISSING = -8,     /* a driver, NVRTC, compiler, worker or file was not found */
   CUGEN_ERROR_CACHE = -9,       /* the cache or a wisdom file is corrupt, foreign, or newer than
                                    this cugen */
   CUGEN_ERROR_IO = -10,         /* reading or writing failed: permissions, full disk */
@@ -113,13 +113,12 @@ typedef struct cugen_options {
   size_t size;
   /* "cuda:0", "cpu", or "model:H200", a described GPU for which code is generated and times are
      predicted (docs/model.md). Tuning uses all devices of a list, "cuda:0,cuda:2" or "all", which
-     must be of one model; other functions use its first device. Default: the first GPU, else
+     must be of one model; other functions use the list's first. Default: the first GPU, else
      "cpu". */
   const char *device;
   const char *arch;         /* architecture to generate for, such as "sm_90a"; default: the device's
                                own */
-  const char *config_dir;   /* searched before the shipped configs. Each of the folders must
-                               exist */
+  const char *config_dir;   /* searched before the shipped configs. Each named _dir must exist */
   const char *template_dir; /* searched before the config's own folder and the shipped templates */
   const char *cache;        /* file or "postgresql://USER@HOST/DB"; default $CUGEN_CACHE, else
                                $XDG_CACHE_HOME/cugen/cugen.db; "none": memory */
@@ -138,7 +137,7 @@ typedef struct cugen_options {
   const char *prefer;       /* which variants win a tie: "simplest" (default), or those with the
                                fewest "registers" or the least "energy" */
   /* how variants are timed: "burst", "graph", "sustained", "cold" (docs/tuning.md). Records of
-     different ways are kept apart. Default: the config's, else "burst" */
+     different measures are kept apart. Default: the config's, else "burst" */
   const char *measure;
   const char *pin;     /* file with choices (cugen_plan_save) that plans take; default $CUGEN_PIN */
   const char *capture; /* file to which a line is appended for each plan opened; default
@@ -152,9 +151,9 @@ typedef struct cugen_options {
         NULL, NULL, NULL, NULL, 0                                                                  \
   }
 
-/* Opens the library. The environment is read now and never later. A missing driver or an unusable
-   cache is reported by the function that needs it. Close lib after everything that was opened from
-   it. */
+/* Opens the library. $CUGEN_... variables are read now and never later. A missing driver or
+   unusable cache is reported by the function that needs it. Close lib after everything that was
+   opened from it. */
 int cugen_open(const cugen_options *options, cugen **out, cugen_error *error);
 void cugen_close(cugen *lib);
 
@@ -209,7 +208,7 @@ const char *cugen_kernel_name(const cugen_kernel *kernel);
 const char *cugen_kernel_problem(const cugen_kernel *kernel);
 /* The kernel's device: options.device, or the default. */
 const cugen_device_info *cugen_kernel_device(const cugen_kernel *kernel);
-/* Why the default device is the cpu device; NULL if it is not. */
+/* Why the cpu device is the default; NULL if a GPU is, or options.device was set. */
 const char *cugen_kernel_fallback(const cugen_kernel *kernel);
 
 /* What the kernel does with an argument. */
@@ -237,8 +236,8 @@ typedef struct cugen_argument_info {
                                      has none */
   const char *layout;             /* "row", "col", "row/32x8:col", ... in its shortest form;
                                      "strides" where the config gives the strides */
-  int64_t bytes;                  /* size of the whole buffer, pitch included; 0: scratch that the
-                                     variant does not use */
+  int64_t bytes;                  /* size of the whole argument, pitch included; 0: absent, or
+                                     scratch that the variant does not use */
   const char *memory;             /* "device", "pinned", "mapped", "managed", "registered" */
   int compiled_in;                /* scalar: its value is part of the source and is not passed */
   int absent;                     /* the problem has no such argument: pass NULL. The other members
@@ -249,8 +248,8 @@ typedef struct cugen_argument_info {
                                      "generator"; NULL: none */
   const char *data_from;          /* the expression or file of data; NULL: a fill, a list, or a
                                      plan's argument */
-  const char *access;             /* how the kernel reaches it: "global", "constant", "texture",
-                                     "array", "symbol", "pointer", "tensor", "field" */
+  const char *access;             /* how the kernel reaches the argument: "global", "constant",
+                                     "texture", "array", "symbol", "pointer", "tensor", "field" */
   int is_size;                    /* scalar: passes a size of the problem; with a larger value the
                                      kernel exceeds its buffers */
   int64_t size;                   /* value of that size; otherwise 0 */
@@ -326,16 +325,16 @@ typedef struct cugen_plan_info {
   const char *kernel, *problem;
   const char *variant; /* full text of the variant */
   cugen_plan_choice choice;
-  const char *tuned_for;             /* the problem of the record */
-  const char *tuned_on;              /* the other GPU of the record, or of the shipped portfolio;
+  const char *tuned_for; /* the problem of the record */
+  const char *tuned_on;  /* the other GPU of the record, or of the shipped portfolio;
                                         otherwise NULL */
-  double distance;                   /* from this problem to tuned_for */
-  double seconds;                    /* median time of one run of all launches, measured for
+  double distance;       /* from this problem to tuned_for */
+  double seconds;        /* median time of one run of all launches, measured for
                                         tuned_for */
-  double flops, bytes;               /* declared work of the problem, from the config; 0: not
-                                        declared */
-  int predicted;                     /* the variant was not measured on a GPU: the model chose it */
-  int64_t measured_at;               /* seconds since the epoch */
+  double flops, bytes;   /* declared work of tuned_for, or if that is NULL of the problem;
+                                        0: not declared */
+  int predicted;         /* the variant was not measured on a GPU: the model chose it */
+  int64_t measured_at;   /* seconds since the epoch */
   int driver_version, nvrtc_version; /* CUDA versions of the measurement */
   const char *source_hash;           /* hash of the source without comments and spacing: equal
                                         hashes mean the same code */
@@ -344,9 +343,9 @@ typedef struct cugen_plan_info {
   size_t arguments;                  /* number of arguments of cugen_call_bind */
 } cugen_plan_info;
 
-/* Opens a plan. It takes the pinned choice (options->choice, else the problem's choice in the file
-   of cugen_options.pin), else the best variant remembered for the kernel's problem. Without either,
-   the config's policy (docs/config.md) or options->distance decides which other problem or which
+/* Opens a plan, by the pinned choice (options->choice, else the problem's choice in the file
+   of cugen_options.pin), else with the best variant remembered for the kernel's problem. Without
+   either, the config's policy (docs/config.md) or options->distance decides which problem or which
    portfolio serves.
 
    The variant must be valid for this problem and measured with the present source; otherwise the
@@ -395,9 +394,9 @@ typedef struct cugen_array {
 int cugen_plan_for(cugen_kernel *kernel, const cugen_array *arrays, size_t count,
                    const cugen_plan_options *options, cugen_plan **out, cugen_error *error);
 
-/* The plan's choice as bytes, which can be stored or sent, and given to cugen_plan_options.choice
+/* Gives the plan's choice as bytes, to store or send, and to give to cugen_plan_options.choice
    elsewhere, for the same variant. The bytes are text and belong to the plan. Opening a plan with
-   them fails with CUGEN_ERROR_CACHE if they are damaged or of a newer cugen, and with
+   the bytes fails with CUGEN_ERROR_CACHE if they are damaged or of a newer cugen, and with
    CUGEN_ERROR_USAGE if the kernel, problem, architecture or source differs, or the variant is not
    valid. */
 int cugen_plan_save(cugen_plan *plan, const void **bytes, size_t *size, cugen_error *error);
@@ -454,8 +453,8 @@ int cugen_call_rebind(cugen_call *call, void *const *arguments, size_t count, cu
    current context, which must be the plan's. Returns before the kernels end. The function takes no
    lock, allocates nothing and looks nothing up. A call with scratch or an array may be used by one
    thread and on one stream at a time; bind more calls for more. If a plan has a buffer or its
-   address in a symbol, this holds for all its calls together. On the cpu device stream must be
-   NULL, else CUGEN_ERROR_USAGE, and the kernels have ended on return. */
+   address in a symbol, all its calls together are so limited. On the cpu device launches take a
+   lock, the kernels have ended on return, and stream must be NULL, else CUGEN_ERROR_USAGE. */
 int cugen_call_launch(const cugen_call *call, void *stream, cugen_error *error);
 
 /* ---- Symbols: the __device__ and __constant__ variables of a plan --------------------------- */
@@ -468,7 +467,7 @@ int cugen_plan_symbol(const cugen_plan *plan, const char *name, void **address, 
                       cugen_error *error);
 
 /* Copies into the variable, beginning at offset, like cudaMemcpyToSymbolAsync: on stream (as for
-   cugen_call_launch), ordered like a launch and asynchronous like one. from: host or device memory,
+   cugen_call_launch), ordered and asynchronous like a launch. from: host or device memory,
    which must not change until the stream has made the copy. CUGEN_ERROR_USAGE: there is no such
    variable, the bytes reach past its end, or the variable is const and on the cpu device. */
 int cugen_plan_write(cugen_plan *plan, const char *name, size_t offset, const void *from,
@@ -581,7 +580,7 @@ typedef struct cugen_tune_options {
    if a variant runs while no variant was correct yet, or with CUGEN_TUNE_IN_PROCESS. A run with a
    budget ends early if one compile error refuses all variants. CUGEN_ERROR_WRONG: no variant was
    correct, or none was measured in the budget. CUGEN_ERROR_INTERRUPTED: the callback asked to stop.
-   In both cases *result and the records are filled in. CUGEN_ERROR_USAGE: the variant of
+   In both cases *result is filled in and measurements are kept. CUGEN_ERROR_USAGE: the variant of
    options->bitwise is not valid, not correct, or its launches differ. CUGEN_ERROR_MISSING: there is
    no worker program.
 
@@ -616,7 +615,8 @@ int cugen_kernel_records(cugen_kernel *kernel, const char **out, cugen_error *er
 /* Expands a variant to its .cu source. variant: "tiled tile=16 pad=1" (omitted tunables have their
    first valid value); the name of an implementation alone; "best" (the best remembered for this
    very problem; an error if there is none); or NULL for the variant that a plan would use. *name
-   (may be NULL) becomes the full text of the variant. Both strings live until the next call. */
+   (may be NULL) becomes the variant's full text. Both strings live until the kernel is used
+   again. */
 int cugen_kernel_source(cugen_kernel *kernel, const char *variant, const char **source,
                         const char **name, cugen_error *error);
 
@@ -637,10 +637,10 @@ int cugen_cache_import(cugen *lib, const char *path, const char **result, cugen_
    options that are not given are those with which lib was opened. The command runs in a process of
    its own, whose program is that of options.worker (see below), and sees neither files of
    cugen_add_file nor a cache in memory. If the library's stop callback ends the process,
-   CUGEN_ERROR_INTERRUPTED comes back, and what was measured is kept. *json is also set if the command failed after it had a result, such as
-   a check with findings (CUGEN_ERROR_WRONG); otherwise a failure sets it to NULL.
-   CUGEN_ERROR_USAGE: there is no such command, or it has no JSON. CUGEN_ERROR_MISSING: there is no
-   worker program. */
+   CUGEN_ERROR_INTERRUPTED comes back, and measurements are kept. *json is also set if the command
+   failed after it had a result, such as a check with findings (CUGEN_ERROR_WRONG); otherwise a
+   failure sets *json to NULL. CUGEN_ERROR_USAGE: there is no such command, or it has no JSON.
+   CUGEN_ERROR_MISSING: there is no worker program. */
 int cugen_command(cugen *lib, const char *const *words, size_t count, const char **json,
                   cugen_error *error);
 

@@ -45,7 +45,7 @@ VERSION = "0.1.0"
 
 
 class Status(IntEnum):
-    """The status that functions return. The values never change. The exit code of the command line is the status without its sign."""
+    """The status that functions return. The values never change. The exit code of the command line is the status without its sign, unless stated otherwise."""
 
     OK = 0
     INTERNAL = -1  # a defect of cugen itself
@@ -55,7 +55,7 @@ class Status(IntEnum):
     EMPTY = -5  # no variant satisfies the restrictions
     COMPILE = -6  # the compiler refused an expanded source
     DEVICE = -7  # the device or its driver failed
-    MISSING = -8  # a driver, NVRTC, a compiler or a file was not found
+    MISSING = -8  # a driver, NVRTC, compiler, worker or file was not found
     CACHE = -9  # the cache or a wisdom file is corrupt, foreign, or newer than this cugen
     IO = -10  # reading or writing failed: permissions, full disk
     WRONG = -11  # a wrong result, a finding of a check, or no variant was correct (in the budget)
@@ -200,14 +200,14 @@ class Argument(Described):
     shape: tuple[int, ...]  # elements, logical order
     stride: tuple[int, ...]  # in elements; 0s for a layout with tiles or a swizzle, which has none
     layout: str  # "row", "col", "row/32x8:col", ... in its shortest form; "strides" where the config gives the strides
-    bytes: int  # size of the whole buffer, pitch included; 0: scratch that the variant does not use
+    bytes: int  # size of the whole argument, pitch included; 0: absent, or scratch that the variant does not use
     memory: str  # "device", "pinned", "mapped", "managed", "registered"
     compiled_in: bool  # scalar: its value is part of the source and is not passed
     absent: bool  # the problem has no such argument: pass None. The other members are those of a scalar
     overwrite: bool  # input: the kernel may write to the buffer, so it is not const
     data: str | None  # source of the test data: a fill ("uniform"), "values", "file", "generator"; None: none
     data_from: str | None  # the expression or file of data; None: a fill, a list, or a plan's argument
-    access: str  # how the kernel reaches it: "global", "constant", "texture", "array", "symbol", "pointer", "tensor", "field"
+    access: str  # how the kernel reaches the argument: "global", "constant", "texture", "array", "symbol", "pointer", "tensor", "field"
     is_size: bool  # scalar: passes a size of the problem; with a larger value the kernel exceeds its buffers
     size: int  # value of that size; otherwise 0
 
@@ -276,8 +276,8 @@ class PlanInfo(Described):
     tuned_on: str | None  # the other GPU of the record, or of the shipped portfolio; otherwise None
     distance: float  # from this problem to tuned_for
     seconds: float  # median time of one run of all launches, measured for tuned_for
-    flops: float  # declared work of the problem, from the config; 0: not declared
-    bytes: float  # declared work of the problem, from the config; 0: not declared
+    flops: float  # declared work of tuned_for, or if that is None of the problem; 0: not declared
+    bytes: float  # declared work of tuned_for, or if that is None of the problem; 0: not declared
     predicted: bool  # the variant was not measured on a GPU: the model chose it
     measured_at: int  # seconds since the epoch
     driver_version: int  # CUDA versions of the measurement
