@@ -87,7 +87,7 @@ static void add_missing(const struct advice *advice, const char *header, struct 
 
 /* ---- Headers that the cpu device lacks ------------------------------------------------------ */
 
-/* Whether the toolkit's header needs the GPU's compiler, by the beginning of its name. */
+/* Returns whether the toolkit's header needs the GPU's compiler, by the beginning of its name. */
 static bool is_for_gpus(const char *header) {
   static const char *const families[] = {
       "cooperative_groups", "cub/",    "cuda/", "thrust/", "nv/", "curand", "cublas",
@@ -97,7 +97,8 @@ static bool is_for_gpus(const char *header) {
   return false;
 }
 
-/* Replaces the diagnostic, because a host compiler's message about such a header does not help. */
+/* Replaces the diagnostic if the cpu device lacks the header, because the host compiler's message
+   does not help; else returns false. */
 static bool refuse_for_gpus(struct advice *advice, const char *path, int line, const char *header,
                             struct text *out) {
   if (!advice->cpu || !is_for_gpus(header)) return false;
@@ -110,7 +111,7 @@ static bool refuse_for_gpus(struct advice *advice, const char *path, int line, c
   return true;
 }
 
-/* Advice on a header that does not compile. ours: the cpu device has a part of it. */
+/* Appends advice on a header that does not compile. ours: the header is the cpu device's own. */
 static void add_header(bool cpu, bool ours, const char *header, struct text *out) {
   if (ours)
     text_add(out, ": the cpu device has a part of this header. Use a GPU, or a described one such "
@@ -131,7 +132,7 @@ static void add_header(bool cpu, bool ours, const char *header, struct text *out
 
 /* ---- Names ---------------------------------------------------------------------------------- */
 
-/* Takes the name that the diagnostic does not know. */
+/* Takes the undeclared name out of a diagnostic that reports one. */
 static bool unknown_name(const char *line, size_t length, struct text *out) {
   return advice_between(line, length, "identifier \"", "\" is undefined", out) ||
          advice_between(line, length, "error: '", "' was not declared", out) ||
@@ -169,8 +170,8 @@ static bool advise_name(const char *name, struct text *out) {
   return false;
 }
 
-/* Advice on a diagnostic that asks for a flag which NVRTC lacks, or which a config can set. Returns
-   false if the line names none. */
+/* Appends advice on a diagnostic that asks for a flag which NVRTC lacks, or which a config can set.
+   Returns false if the line names no such flag. */
 static bool add_flag(const char *line, size_t length, struct text *out) {
   static const char *const rows[][2] = {
       {"--device-int128", "; say options { flags = { \"--device-int128\" } } in the config"},
@@ -185,8 +186,8 @@ static bool add_flag(const char *line, size_t length, struct text *out) {
 
 /* ---- Constants ------------------------------------------------------------------------------ */
 
-/* Whether the diagnostic asks for a constant as an array's bound, a template's argument or a
-   #pragma's number, in the words of NVRTC, g++ and clang++. */
+/* Returns whether the diagnostic asks for a constant as an array's bound, a template's argument or
+   a #pragma's number, in the words of NVRTC, g++ and clang++. */
 static bool wants_constant(const char *line, size_t length) {
   static const char *const words[] = {
       "must have a constant value", "variable length array",   "takes a constant",
@@ -272,7 +273,7 @@ static bool is_error(const char *line, size_t length) {
   return memmem(line, length, "error: ", strlen("error: ")) != NULL;
 }
 
-/* A diagnostic in a file that is not part of the source. */
+/* Adds a diagnostic in a file that is not part of the source. */
 static void add_foreign(struct advice *advice, const struct diagnostic *d, const char *line,
                         size_t length, const char *from, struct text *out) {
   struct text header = {0}, place = {0};
@@ -285,7 +286,7 @@ static void add_foreign(struct advice *advice, const struct diagnostic *d, const
     text_addf(&place, "%s:%d", text_get(&includer.path), includer.line);
     found = blame_include(source, text_get(&includer.path), includer.line, &header);
   }
-  /* The cpu device's own headers have no folder: the header exists, but only in part. */
+  /* The path of a header of the cpu device's own has no folder. */
   const bool ours = advice->cpu && text_get(&d->path)[0] != '/';
   if (!found || ours ||
       !refuse_for_gpus(advice, text_get(&includer.path), includer.line, text_get(&header), out)) {
@@ -300,7 +301,7 @@ static void add_foreign(struct advice *advice, const struct diagnostic *d, const
   text_free(&place);
 }
 
-/* A diagnostic in one of the source's own files. */
+/* Adds a diagnostic in one of the source's own files. */
 static void advice_add_own(struct advice *advice, const struct diagnostic *d, const char *line,
                            size_t length, struct text *out) {
   struct text header = {0}, name = {0};
@@ -330,8 +331,8 @@ static void advice_add_own(struct advice *advice, const struct diagnostic *d, co
   text_free(&name);
 }
 
-/* The index of the kernel if the diagnostic is in the code that cugen appends to the source for
-   launched kernels; else -1. */
+/* Returns the index of the kernel if the diagnostic is in the code that cugen appends to the source
+   for launched kernels; else -1. */
 static int entry_number(const struct advice *advice, const struct diagnostic *d, const char *line,
                         size_t length) {
   const char *path = text_get(&d->path);
@@ -367,8 +368,8 @@ static void add_entry(struct advice *advice, int number, const char *line, size_
 /* The most bytes of a diagnostic, which may quote names and lines of any length. */
 enum { LINE_MOST = 1000 };
 
-/* Whether the diagnostic is in one of the source's own files, whose place is noted. The prologue
-   has no file: its name is the variant's. */
+/* Returns whether the diagnostic is in one of the source's own files, and notes the place. A place
+   in the prologue is not noted, because the prologue's path is the variant's name, and no file. */
 static bool note_own(struct advice *advice, const struct diagnostic *d) {
   if (!blame_is_own(advice->request, text_get(&d->path))) return false;
   if (strcmp(text_get(&d->path), advice->request->name) != 0)

@@ -21,9 +21,9 @@ struct advice {
   cugen_error where;
 };
 
-/* Appends the line, "file:12: error: ...", with its cause before it, if known, and with what to
-   do after it. from: "file:12" of the line that includes the diagnostic's file; NULL: there is
-   no such line, or it has to be searched for. */
+/* Appends the line, "file:12: error: ...", with the place of its cause in front and advice behind,
+   as far as they are known. from: "file:12" of the line that includes the diagnostic's file; NULL:
+   there is no such line, or it has to be searched for. */
 void advice_add(struct advice *advice, const char *line, size_t length, const char *from,
                 struct text *out);
 

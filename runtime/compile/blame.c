@@ -14,7 +14,8 @@ static const char *blame_skip_blanks(const char *at) {
   return at;
 }
 
-/* In front of the first #line, a line may be of any file. */
+/* Returns whether the place is that line. In front of the first #line the file is unknown, and any
+   file agrees. */
 static bool is_at(const struct source_line *place, const char *path, int line) {
   return place->file ? source_line_is(place, path, line) : place->line == line;
 }
@@ -36,7 +37,7 @@ enum { BRANCHES_MOST = 32 };
 struct outline {
   const char *at;
   struct source_line place;
-  int depth, open;  /* open braces, and the namespaces' part of them */
+  int depth, open;  /* number of open braces, and of those that belong to namespaces */
   const char *item; /* beginning of the present declaration; NULL: none has begun */
   bool covers;      /* the declaration contains the wanted line */
   int branches[BRANCHES_MOST], branch_count;
@@ -82,7 +83,8 @@ static const char *skip_template(const char *at, const char *end) {
   return at;
 }
 
-/* Whether the declaration [o->item, o->at), with its body, is that of an unmarked function. */
+/* Returns whether the declaration [o->item, o->at), with its body, is that of an unmarked
+   function. */
 static bool is_unmarked(const struct outline *o, struct blamed_function *out) {
   static const char *const others[] = {"struct",  "class", "union",        "enum",
                                        "typedef", "using", "static_assert"};
@@ -104,8 +106,8 @@ static bool is_unmarked(const struct outline *o, struct blamed_function *out) {
 
 enum sight { GOES_ON, UNMARKED, OTHER };
 
-/* Processes a character outside of literals. The first function that contains the line, or whose
-   body does, decides. */
+/* Processes a character outside of literals. If the character ends a declaration that contains the
+   wanted line, returns UNMARKED for an unmarked function, and OTHER for anything else. */
 static enum sight blame_see_mark(struct outline *o, struct blamed_function *out) {
   const bool outside = o->depth == o->open;
   if (*o->at == '{' && outside && o->item && is_namespace(o->item, o->at)) {
@@ -148,8 +150,8 @@ bool blame_function(const char *source, const char *path, int line, struct blame
   return false;
 }
 
-/* Whether the name stands in front of the parameters, after attributes: `__launch_bounds__(4)
-   add(`. */
+/* Returns whether the declaration at `at` has the name in front of its parameters, after
+   attributes: `__launch_bounds__(4) add(`. */
 static bool blame_declares(const char *at, const char *name, size_t length) {
   const char *end = at + strcspn(at, "{;");
   for (const char *from = at; (at = source_find_word(from, at, end, name, length));) {
@@ -182,14 +184,14 @@ int blame_kernels(const char *source, const char *entry, struct text *out) {
 
 /* ---- Includes ------------------------------------------------------------------------------- */
 
-/* The text behind `#include`; NULL: the line is no such directive. */
+/* Returns the text behind `#include`; NULL: the line is no such directive. */
 static const char *after_include(const char *at) {
   at = blame_skip_blanks(at);
   const char *behind = *at == '#' ? source_after_word(blame_skip_blanks(at + 1), "include") : NULL;
   return behind ? blame_skip_blanks(behind) : NULL;
 }
 
-/* Reads `#include <x.h>` or, in the toolkit's own files, "x.h". */
+/* Reads the name in `#include <x.h>` or `#include "x.h"`; false: the line has none. */
 static bool read_include(const char *at, struct text *header) {
   at = after_include(at);
   if (!at || (*at != '<' && *at != '"')) return false;
@@ -217,15 +219,15 @@ enum { FILES_MOST = 4096 };
 /* A search through the toolkit's files. */
 struct hunt {
   const struct toolkit *toolkit;
-  const char *file;
-  char *seen[FILES_MOST];
+  const char *file;       /* the path that is searched for */
+  char *seen[FILES_MOST]; /* the paths of the files searched so far */
   size_t count;
   bool computed; /* a searched file includes a header by a macro, which is not followed */
 };
 
 static bool reaches(struct hunt *hunt, const char *from, const char *name);
 
-/* Whether the line is `#include MACRO`, as in Thrust. */
+/* Returns whether the line is `#include MACRO`, as in Thrust. */
 static bool is_computed(const char *at) {
   at = after_include(at);
   return at && text_is_word(*at);
@@ -262,7 +264,8 @@ static bool look_into(struct hunt *hunt, const char *folder, const char *name, b
   return found;
 }
 
-/* from: the including file, NULL for the source. */
+/* Returns whether the header is hunt->file or leads to it by includes. from: the including file;
+   NULL: the source. */
 static bool reaches(struct hunt *hunt, const char *from, const char *name) {
   struct text folder = {0};
   bool there = false, found = false;
@@ -275,7 +278,7 @@ static bool reaches(struct hunt *hunt, const char *from, const char *name) {
   return found;
 }
 
-/* Finds the source's include that leads to the file. If no include does, takes the first one
+/* Finds the source's include that leads to the file. If no include does, takes the first include
    below which a header is included by a macro, because the file is probably included there. */
 bool blame_header(const struct toolkit *toolkit, const char *source, const char *file,
                   struct text *place, struct text *header) {

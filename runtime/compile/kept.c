@@ -49,7 +49,7 @@ void kept_images_free(struct kept_images *kept) {
   free(kept);
 }
 
-/* The link to the image with that key, or the last link of the list. */
+/* Returns the link to the image with that key, or the last link of the list, which is NULL. */
 static struct image **kept_find(struct kept_images *kept, const struct hash *key) {
   struct image **at = &kept->all;
   while (*at && strcmp((*at)->key.hex, key->hex) != 0) at = &(*at)->next;

@@ -1,8 +1,7 @@
-/* Lists of compiled images in memory, so that an equal source is not compiled again by this
-   process. A toolkit has a list of the images for the cpu device: of the reference at other sizes,
-   or of a variant in another thread of a check. The library's handle has a list of images with
-   their PTX, which predictions need and the cache does not keep. The compile pool
-   (tune/compile_pool.h) has the images of one run. Any thread may call these functions. */
+/* Lists of compiled images in memory, so that this process does not compile an equal source again.
+   A toolkit has a list of the images for the cpu device, where several sizes share a reference and
+   several threads of a check share a variant. The library's handle has a list of images with their
+   PTX, which predictions need and the cache does not keep. Any thread may call these functions. */
 #ifndef RUNTIME_COMPILE_KEPT_H
 #define RUNTIME_COMPILE_KEPT_H
 
@@ -22,9 +21,9 @@ bool kept_images_find(struct kept_images *kept, const struct hash *key, struct c
 void kept_images_keep(struct kept_images *kept, const struct hash *key,
                       const struct compiled *compiled);
 
-/* Like kept_images_find, but waits while another thread compiles the image. After false, the caller
-   compiles the image and must call kept_images_put with the same key, whether the compile succeeds
-   or not. */
+/* Like kept_images_find, but waits while another thread compiles the image, until `stop` asks to
+   stop. After false, the caller compiles the image and must call kept_images_put with the same key,
+   whether the compile succeeds or not. */
 bool kept_images_get(struct kept_images *kept, const struct hash *key,
                      const struct process_stop *stop, struct compiled *out);
 /* compiled NULL: the compile failed, and threads that wait for the image compile it themselves. */

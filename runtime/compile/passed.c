@@ -16,7 +16,8 @@ static bool passed_is_blank(char c) {
   return c == ' ' || c == '\t' || c == '\n';
 }
 
-/* Whether the word is a by-value parameter in the head of a kernel [list, end): "index_t cols,". */
+/* Returns whether the word is a by-value parameter in the head of a kernel [list, end): "index_t
+   cols,". */
 static bool is_parameter(const char *list, const char *end, const char *word, size_t length) {
   for (const char *at = list; (at = memmem(at, (size_t)(end - at), word, length)); at += length) {
     const char *before = at, *behind = at + length;
@@ -27,7 +28,7 @@ static bool is_parameter(const char *list, const char *end, const char *word, si
   return false;
 }
 
-/* Whether any kernel has the word as a by-value parameter. */
+/* Returns whether any kernel has the word as a by-value parameter. */
 static bool is_passed(const char *source, const char *word, size_t length) {
   static const char mark[] = "__global__";
   for (const char *at = source; (at = strstr(at, mark)); at += sizeof mark - 1)
@@ -35,7 +36,7 @@ static bool is_passed(const char *source, const char *word, size_t length) {
   return false;
 }
 
-/* The expression that the prologue defines the word as; NULL: there is none. */
+/* Returns the expression that the prologue defines the word as; NULL: there is none. */
 static const char *definition(const char *source, const char *word, size_t length) {
   static const char mark[] = "#define ";
   const char *end = strstr(source, "\n#line ");

@@ -39,7 +39,8 @@ static const char cub[] =
 /* clang-format on */
 #undef PART
 
-/* Short names of types, as kernels use them. The types of C itself come from <stdint.h>. */
+/* The text of <sys/types.h>: short names of types that kernels use. The types of C come from
+   <stdint.h>. */
 static const char types[] =
     "#pragma once\n#include <stdint.h>\n#include <stddef.h>\n"
     "using uint = unsigned int;\nusing ushort = unsigned short;\nusing ulong = unsigned long;\n";
@@ -79,7 +80,7 @@ static bool has_libcuxx(const struct toolkit *toolkit, const char *header) {
   return found;
 }
 
-/* Whether the header belongs to CUDA's core libraries. */
+/* Returns whether the header belongs to CUDA's core libraries. */
 static bool is_core(const char *header) {
   static const char *const begins[] = {"cub/", "thrust/", "cuda/", "nv/"};
   for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)

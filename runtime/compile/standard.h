@@ -1,6 +1,6 @@
-/* Headers of C's library for NVRTC, which has none of its own. NVRTC has most of their functions
-   built in, so that runtime/compile/standard/NAME.h mostly contains types, limits and names in
-   std. Each header is also available as cNAME. */
+/* Headers of C's library for NVRTC, which has no headers of its own. NVRTC has most of the
+   functions built in, so that runtime/compile/standard/NAME.h mostly contains types, limits and
+   names in std. Each NAME.h is also available as cNAME. */
 #ifndef RUNTIME_COMPILE_STANDARD_H
 #define RUNTIME_COMPILE_STANDARD_H
 
@@ -16,10 +16,10 @@ extern const struct standard_header standard_headers[];
 
 enum { STANDARD_MOST = 32 };
 
-/* Lists the headers for nvrtcCreateProgram; returns their number. */
+/* Lists the headers for nvrtcCreateProgram in arrays of STANDARD_MOST; returns their number. */
 int standard_list(const char **texts, const char **names);
 
-/* The text of the header with that name. */
+/* Returns the text of the header of that name in standard_headers; "": there is none. */
 const char *standard_text(const char *name);
 
 /* Why a compiler does not find a header. */

@@ -55,8 +55,8 @@ static void toolkit_join(struct text *out, const char *folder, const char *below
   text_addf(out, "%s/%s%s%s", folder, below, *below ? "/" : "", name);
 }
 
-/* Finds the first names[i] that exists in one of root's folders: its path, or with folder_only
-   its folder. */
+/* Finds the first names[i] that exists in one of root's folders, and appends its path, or with
+   folder_only the path of its folder. */
 static bool look_in(const char *root, const char *const *folders, const char *const *names,
                     bool folder_only, struct text *out) {
   struct text path = {0};
@@ -98,9 +98,9 @@ static void look_for_headers(struct toolkit *toolkit, const char *root) {
   toolkit_note(toolkit, TOOLKIT_PART_HEADERS, "", root, found ? "found" : "not there");
 }
 
-/* Returns a number that tells the file from other builds of its library, without loading it: a hash
-   of its size and its first page, in which a linker puts the build ID and the sizes of all
-   segments. */
+/* Returns a number that tells this build of a library from others, without loading the library; 0:
+   the file cannot be read. The number is a hash of the file's size and first page, in which a
+   linker puts the build ID and the sizes of all segments. */
 static uint64_t identify(const char *path) {
   unsigned char page[4096];
   struct stat about;
@@ -130,9 +130,9 @@ static void toolkit_look_at(struct toolkit *toolkit, const char *root) {
   look_for_kernels(toolkit, root);
 }
 
-/* Looks in the folders beside one of cugen's files: those of an installation (seen from bin, lib
-   or lib/ARCH), then those of a build folder or of cugen's Python package, then NVIDIA's Python
-   packages of CUDA 13 and 12 beside cugen's (seen from cugen/files). */
+/* Looks in the folders beside one of cugen's files: in those of an installation (if the file is in
+   bin, lib or lib/ARCH), then of a build folder or of cugen's Python package, then of NVIDIA's
+   Python packages of CUDA 13 and 12 beside cugen's (if the file is in cugen/files). */
 static void look_beside(struct toolkit *toolkit, const char *file) {
   static const char *const beside[] = {"../lib/cugen/toolkit",
                                        "cugen/toolkit",
@@ -193,7 +193,8 @@ static void look_with_loader_for_kernels(struct toolkit *toolkit) {
   if (self) dlclose(self);
 }
 
-/* The only folder to search, and by which option it was named; NULL: no option names one. */
+/* Returns the only folder to search, and sets *by to the option or variable that names the folder;
+   NULL: search the usual folders. */
 static const char *named_folder(const struct toolkit_options *options, const char **by) {
   const char *named = options ? options->toolkit : NULL;
   *by = "cugen_options.toolkit";
@@ -235,7 +236,7 @@ static void find_compiler(struct toolkit *toolkit, const char *option) {
     if (look_for_compiler(toolkit, usual[i])) return;
 }
 
-/* An image for the cpu device has some 50 KB. */
+/* Limit in bytes for toolkit->kept. An image for the cpu device has some 50 KB. */
 static const size_t most_kept = (size_t)16 << 20;
 
 /* ---- Opening and closing -------------------------------------------------------------------- */
@@ -340,7 +341,7 @@ int toolkit_nvrtc_major(const struct toolkit *toolkit) {
   return version ? atoi(version + 4) : 0;
 }
 
-/* The builtins' minor version if the folder has exactly one of that major version, else -1. */
+/* Returns N of libnvrtc-builtins.so.MAJOR.N if the folder has exactly one such file, else -1. */
 static int builtins_minor(const char *folder, int major) {
   struct text path = {0};
   int found = -1, count = 0;
@@ -367,8 +368,8 @@ int toolkit_nvrtc_version(const struct toolkit *toolkit) {
 
 /* ---- Libraries ------------------------------------------------------------------------------ */
 
-/* Fills a slot with the table or the error. An error stays, except a lack of memory, because
-   there may be memory at the next call. */
+/* Fills a slot with the table or the error. Later calls get the error again, except a lack of
+   memory, because there may be memory at the next call. */
 static int fill_slot(const struct toolkit *toolkit, toolkit_loader *load,
                      struct library_slot *slot) {
   int status = load(toolkit, &slot->table, &slot->error);

@@ -25,18 +25,19 @@ struct kept_images;       /* see kept.h */
 /* Search order for NVRTC and headers: the option, else $CUGEN_TOOLKIT (if a folder is named in
    either way, no other is searched), beside the program or library (../lib/cugen/toolkit of an
    installation, toolkit/ in a build folder, NVIDIA's packages beside cugen's in Python's
-   site-packages), $CUDA_HOME, $CUDA_PATH, /usr/local/cuda,
-   /opt/cuda, /usr, the loader (NVRTC only). A path that was not found is "". */
+   site-packages), $CUDA_HOME, $CUDA_PATH, /usr/local/cuda, /opt/cuda, /usr, the loader (NVRTC
+   only). A path that was not found is "". */
 struct toolkit {
   struct text nvrtc;   /* path or soname of libnvrtc.so.13 / .12 */
   struct text include; /* folder with cuda_fp16.h */
-  /* folder of CUDA's core libraries (cuda/std/, cub/), if they have one of their own */
+  /* folder of CUDA's core libraries (cuda/std/, cub/), if it is another than `include` */
   struct text core;
   struct text compiler; /* C++ compiler for the cpu device: option, $CUGEN_CXX, c++, g++, clang++ */
   struct text driver;   /* the name that the loader is asked for: libcuda.so.1 */
   struct text nvml;     /* the name that the loader is asked for: libnvidia-ml.so.1 */
-  /* The libraries whose kernels can be variants (base/library.h), searched for like NVRTC, but for
-     the loader in the folders that it searches, because loading takes a tenth of a second. */
+  /* The libraries whose kernels can be variants (base/library.h), searched for like NVRTC, except
+     that the loader is not asked: loading takes a tenth of a second. The loader's folders are
+     searched. */
   struct toolkit_kernels {
     struct text path; /* "": not found */
     uint64_t build;   /* tells this build of the library from others; see base/library.h */
@@ -75,12 +76,12 @@ enum toolkit_library {
   TOOLKIT_LIBRARY_COUNT
 };
 
-/* Makes the table of a library's functions; the toolkit frees it with free(), after a failure too.
-   Libraries are never unloaded. */
+/* Makes the table of a library's functions; the toolkit frees the table with free(), after a
+   failure too. A library that was loaded is not unloaded, unless it lacks a required symbol. */
 typedef int toolkit_loader(const struct toolkit *toolkit, void **table, cugen_error *err);
 
-/* The library's table, which `load` makes at the first call. A failure is kept too, except a
-   lack of memory. May be called from any thread. */
+/* Sets *table to the library's table, which `load` makes at the first call; NULL after a failure. A
+   failure is final, except a lack of memory. May be called from any thread. */
 int toolkit_library(const struct toolkit *toolkit, enum toolkit_library which, toolkit_loader *load,
                     const void **table, cugen_error *err);
 
@@ -90,11 +91,11 @@ struct toolkit_symbol {
   bool required;    /* false: the pointer is NULL when the library lacks the symbol */
 };
 
-/* Opens the library and fills the function pointers of the table. CUGEN_ERROR_MISSING contains
-   the loader's own message. */
+/* Opens the library and fills the function pointers of the table. CUGEN_ERROR_MISSING: the library
+   is not found, cannot be loaded, or lacks a required symbol. */
 int toolkit_load(const char *library, const struct toolkit_symbol *symbols, size_t count,
                  void *table, cugen_error *err);
-/* Allocates a table of so many bytes for toolkit_load. */
+/* Allocates a table of `bytes` bytes and calls toolkit_load. Free *table also after a failure. */
 int toolkit_load_table(const char *library, const struct toolkit_symbol *symbols, size_t count,
                        size_t bytes, void **table, cugen_error *err);
 

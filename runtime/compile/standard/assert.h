@@ -1,5 +1,5 @@
-/* assert is built into NVRTC, which asks for NDEBUG before any source. As in C, each include
-   asks again. */
+/* assert is built into NVRTC, which tests NDEBUG before it reads a source. As in C, each include of
+   this header tests NDEBUG again. */
 #ifdef NDEBUG
 #undef assert
 #define assert(...) ((void)0)

@@ -1,2 +1,2 @@
-/* The macros for printf and scanf, spelt as in the host's library. */
+/* Has the types only, not the macros for printf and scanf. */
 #include <stdint.h>

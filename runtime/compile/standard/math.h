@@ -1,8 +1,8 @@
-/* The functions are built into NVRTC, and the cpu device has them. This header has their other
-   names and the macros. */
+/* The functions are built into NVRTC, and the cpu device has them. This header has the names in std
+   and the macros. */
 #ifndef CUGEN_MATH
 #define CUGEN_MATH
-/* A function and its form for floats. */
+/* A function, and its form for floats, whose name ends with f. */
 #define CUGEN_BOTH(name)                                                                           \
   using ::name;                                                                                    \
   using ::name##f
@@ -73,7 +73,7 @@ using ::signbit;
 } // namespace std
 #undef CUGEN_BOTH
 
-#ifdef __CUGEN_CPU__ /* macros of the host's */
+#ifdef __CUGEN_CPU__ /* the host's headers have macros of these names */
 #undef isfinite
 #undef isinf
 #undef isnan

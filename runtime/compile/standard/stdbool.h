@@ -1,1 +1,1 @@
-/* bool is a word of C++. */
+/* Empty, because bool is a keyword of C++. */

@@ -1,4 +1,4 @@
-/* The types are built into NVRTC, except for their names in std and the macro. */
+/* The types are built into NVRTC. This header has their names in std, and offsetof. */
 #ifndef CUGEN_STDDEF
 #define CUGEN_STDDEF
 namespace std {

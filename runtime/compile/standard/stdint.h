@@ -4,7 +4,7 @@
 #define CUGEN_STDINT
 #include <climits>
 
-/* The types of one width; the fast and the least ones have just this width. */
+/* Declares the types of one width. The fast and least types are no wider. */
 #define CUGEN_WIDTH(bits, type)                                                                    \
   using int##bits##_t = signed type;                                                               \
   using int_fast##bits##_t = signed type;                                                          \
