@@ -54,7 +54,8 @@ int compilers_open(const struct compilers_options *options, struct compilers **o
   return CUGEN_OK;
 }
 
-/* Ends the child and reaps it. Returns the signal that ended it; 0: none. */
+/* Ends the child and reaps it. Returns the signal that ended the child; 0: none, or the child is
+   not of this process. */
 static int child_end(struct child *child, struct text *how) {
   int signal = 0;
   if (child->socket >= 0) close(child->socket);
@@ -83,8 +84,8 @@ void compilers_close(struct compilers *c) {
 
 /* ---- A child -------------------------------------------------------------------------------- */
 
-/* Whether an idle child lives: it sends nothing before it is asked, so readable data mean its
-   end. */
+/* Returns whether an idle child can be used: it is of this process and, as far as its socket tells,
+   lives. A child that owes no answer sends nothing, so that readable data mean its end. */
 static bool is_usable(const struct child *child) {
   struct pollfd item = {.fd = child->socket, .events = POLLIN};
   return child->parent == getpid() && (child->unread || poll(&item, 1, 0) == 0);
@@ -312,7 +313,8 @@ static int end_compile(struct compilers *c, struct child *child,
   return status;
 }
 
-/* Starts a child ahead. Its two answers are read when it gets its first compile. */
+/* Starts a child before it is needed. Its answers to MESSAGE_HELLO and MESSAGE_PREPARE are read
+   when the child gets its first compile. */
 static bool cuda_compilers_prepare(struct compilers *c) {
   struct text message = {0};
   struct child *child;
@@ -385,8 +387,8 @@ int compilers_compile(struct compilers *c, const struct compile_request *request
 
 /* ---- The child's side ----------------------------------------------------------------------- */
 
-/* Discards what a dying compiler prints, and limits the process. A sanitizer's own memory
-   exceeds any limit, so then there is none. */
+/* Limits the process, and discards what a dying compiler prints. Does nothing under a sanitizer,
+   whose own memory exceeds any limit. */
 static void limit_process(void) {
   if (SANITIZED) return;
   resource_limit(RLIMIT_AS, COMPILER_MEMORY_MB);
@@ -398,8 +400,8 @@ static void limit_process(void) {
   close(null);
 }
 
-/* From here on the process can only read the toolkit's headers. Libraries that NVRTC needs are
-   loaded before. */
+/* From here on the process can only read the toolkit's folders, and write to the folder of
+   precompiled headers. The libraries that NVRTC needs are loaded before. */
 static int enter_jail(const struct toolkit *toolkit, const char *headers, cugen_error *err) {
   const struct nvrtc *nvrtc;
   struct text folder = {0};
@@ -439,7 +441,7 @@ static int open_child(struct compilers_child *child, const char *folder, const c
   compilers_child_close(child); /* left by an earlier attempt that failed */
   int status = toolkit_open(&options, &child->toolkit, err);
   if (!status) status = precompiled_open(headers, PATIENCE, &child->precompiled, err);
-  /* where NVRTC keeps a temporary file of its own meanwhile */
+  /* NVRTC writes a temporary file there */
   if (*headers) setenv("TMPDIR", headers, 1);
   if (!status) status = enter_jail(child->toolkit, headers, err);
   child->open = !status;

@@ -1,7 +1,7 @@
-/* Compiler processes: NVRTC runs in child processes, so that a source which crashes it or fills
+/* Compiler processes: NVRTC runs in child processes, so that a source which crashes NVRTC or fills
    the memory causes a failed compile and nothing else. Each child compiles one source at a time,
-   for any thread. A child ends when its parent ends, when it has been idle for a while, and when
-   its compilers are closed. */
+   for any thread. A child ends when its parent ends, when it has been idle for a while or has made
+   many compiles, and when its compilers are closed. */
 #ifndef RUNTIME_CUDA_COMPILERS_H
 #define RUNTIME_CUDA_COMPILERS_H
 
@@ -10,7 +10,7 @@
 
 struct compilers;
 
-/* A child ends after that time without a request, because it takes some 70 MB. */
+/* A child ends after this time without a request, because a child takes some 70 MB. */
 enum { COMPILER_IDLE_SECONDS = 60 };
 
 struct compilers_options {
@@ -25,28 +25,29 @@ int compilers_open(const struct compilers_options *options, struct compilers **o
 /* No compile may be running. */
 void compilers_close(struct compilers *compilers);
 
-/* Starts so many processes ahead of the first compiles, so that they load NVRTC meanwhile. A
+/* Starts `count` processes, so that they have loaded NVRTC when the first compiles need them. A
    failure is reported by a later compile. */
 void compilers_prepare(struct compilers *compilers, int count);
 
-/* Like nvrtc_compile, from any thread. If the compiler crashes or passes a limit, the result is
-   CUGEN_ERROR_COMPILE; if the program is not a worker of this build, CUGEN_ERROR_MISSING. */
+/* Like nvrtc_compile, from any thread. CUGEN_ERROR_COMPILE: also if the compiler crashes or passes
+   a limit. CUGEN_ERROR_MEMORY: also if SIGKILL ends the process. CUGEN_ERROR_MISSING: the program
+   is not a worker of this build. CUGEN_ERROR_INTERRUPTED: request->stop asked to stop. */
 int compilers_compile(struct compilers *compilers, const struct compile_request *request,
                       struct compiled *out, cugen_error *err);
 
 /* The state of a child process. */
 struct compilers_child {
-  bool open; /* the toolkit is open, and the child can access no files beside the toolkit's */
+  bool open; /* the toolkit is open, and other files are closed to the child */
   struct toolkit *toolkit;
   struct precompiled *precompiled;
-  double idle; /* seconds to wait for the next compile; 0: no compile has come yet */
+  double idle; /* seconds to wait for the next request; 0: no request has come yet */
 };
 void compilers_child_close(struct compilers_child *child);
 /* Carries out MESSAGE_PREPARE. */
 int compilers_serve_prepare(struct wire_reader *reader, struct compilers_child *child,
                             cugen_error *err);
-/* Carries out MESSAGE_COMPILE and writes the payload of the answer. The limits of a compile hold
-   for the process from the first compile on. */
+/* Carries out MESSAGE_COMPILE and writes the payload of the answer. The process is limited from its
+   first MESSAGE_PREPARE or MESSAGE_COMPILE on. */
 int compilers_serve(struct wire_reader *reader, struct compilers_child *child, struct text *answer,
                     cugen_error *err);
 

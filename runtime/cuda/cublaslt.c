@@ -1,12 +1,12 @@
 /* Products by cuBLASLt: C = activation(alpha * A * B + beta * added + bias).
 
-   The library's matrices are stored by columns. What is stored by rows is its transpose by columns,
-   so a C by rows is computed as C' = B' * A': then B is the first factor. An operand is transposed
-   in the call if its order is not C's.
+   The library's matrices are stored by columns. A matrix by rows is its transpose by columns, so a
+   C by rows is computed as C' = B' * A': then B is the first factor. An operand is transposed in
+   the call if its order is not C's.
 
-   A variant is one of the algorithms that the heuristics name for its product, by its place in
-   their list. The call asks for the same list whenever it is loaded, and the list is the same for
-   the same build of the library on the same GPU. */
+   A variant is an algorithm, given by its place in the list that the library's heuristics make for
+   the product. Each load asks for the list anew. The list is the same for the same build of the
+   library on the same GPU. */
 #include "cublaslt.h"
 
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 #include "runtime/compile/toolkit.h"
 
 enum {
-  MOST_ALGORITHMS = 16,      /* of those that the heuristics name */
+  MOST_ALGORITHMS = 16,      /* length of the heuristics' list */
   MOST_WORKSPACE = 32 << 20, /* bytes; NVIDIA's advice for Hopper (cuBLAS, "Workspace") */
   /* An application's buffers need not be aligned as cudaMalloc aligns them (256 bytes). 16 is the
      widest access of a kernel, and what the tensor memory accelerator needs. */
@@ -48,13 +48,13 @@ static int lt_check(const struct cublaslt *lt, int result, const char *call, cug
 
 /* ---- The product ---------------------------------------------------------------------------- */
 
-/* The types of matrices, and what a product of operands of that type computes in; compute 0: there
-   are no such operands. */
+/* The types of matrices. compute: the type in which a product of such operands is computed; 0: only
+   a result can have the type. */
 static const struct arithmetic {
   enum dtype_id dtype;
   enum lt_type type;
   int compute;         /* enum lt_compute */
-  enum dtype_id scale; /* of alpha and beta */
+  enum dtype_id scale; /* the type of alpha and beta */
 } arithmetics[] = {{DTYPE_f64, LT_R_64F, LT_COMPUTE_64F, DTYPE_f64},
                    {DTYPE_f32, LT_R_32F, LT_COMPUTE_32F, DTYPE_f32},
                    {DTYPE_f16, LT_R_16F, LT_COMPUTE_32F, DTYPE_f32},
@@ -80,9 +80,9 @@ static const struct arithmetic *arithmetic_of(const struct library_call *call) {
   return found && found->compute ? found : NULL;
 }
 
-/* A matrix of a batch as it is stored: its own columns or its rows lie `line` elements apart. */
+/* A matrix of a batch: its columns (or rows, if stored by rows) lie `line` elements apart. */
 struct matrix {
-  int64_t rows, columns; /* as the config declares it */
+  int64_t rows, columns; /* as the config declares, divided by the batch */
   int64_t line, next;    /* elements to the next line, and to the batch's next matrix */
 };
 
@@ -161,8 +161,8 @@ struct library_kernel {
   void *handle;
   struct library_call call;
   size_t workspace;                /* bytes of device memory that each call of the kernel needs */
-  size_t parameters;               /* how many a launch passes; what prepare made is behind them */
-  int place[CUBLASLT_FIELD_COUNT]; /* of a field among the parameters */
+  size_t parameters;               /* number of a launch's; the library_prepared follows them */
+  int place[CUBLASLT_FIELD_COUNT]; /* a field's place among the parameters; -1: not passed */
   void *layouts[CUBLASLT_FIELD_COUNT];
   enum cublaslt_field first, second; /* factors in the order of the call */
   struct lt_algorithm algorithm;
@@ -173,8 +173,8 @@ struct library_kernel {
   } one, zero;
 };
 
-/* What one call has of its own: the library keeps the address of a bias in the description of the
-   operation, so that calls that share one would disturb each other. */
+/* The state of one call. The library keeps the address of a bias in the description of the
+   operation, so that calls that share a description would disturb each other. */
 struct library_prepared {
   struct memory workspace;
   void *operation;
@@ -252,8 +252,8 @@ static int set_wishes(const struct cublaslt *lt, void *wish, cugen_error *err) {
   return status;
 }
 
-/* The matrix that beta multiplies. If nothing is added it is the result, which the library does not
-   read because beta is 0 then. */
+/* Returns the matrix that beta multiplies: `added`, or if nothing is added the result, which the
+   library does not read, because beta is 0 then. */
 static enum cublaslt_field added_of(const struct library_kernel *k) {
   return value_of(k, CUBLASLT_added)->dtype ? CUBLASLT_added : CUBLASLT_c;
 }
@@ -283,7 +283,7 @@ static int cublaslt_choose(struct library_kernel *k, void *operation, void *wish
 
 static int find_algorithm(struct library_kernel *k, cugen_error *err) {
   void *wish = NULL, *operation = NULL;
-  /* an address of the alignment that is wished for; the heuristics do not read it */
+  /* stands for the address of a bias, with ALIGNMENT; the heuristics do not read from it */
   int status = make_operation(k, (const void *)(uintptr_t)ALIGNMENT, &operation, err);
   if (!status) status = LT(k->lt, err, wish_create, "MatmulPreferenceCreate", (&wish));
   if (!status) status = set_wishes(k->lt, wish, err);
@@ -383,7 +383,7 @@ int cuda_library_compile(const struct compile_request *request, struct compiled 
 
 /* ---- Calls ---------------------------------------------------------------------------------- */
 
-/* The address that is bound to a field. */
+/* Returns the address that is bound to a field. */
 static void *bound(const struct library_kernel *k, void *const *parameters,
                    enum cublaslt_field field) {
   return *(void **)parameters[k->place[field]];
@@ -414,7 +414,7 @@ int cuda_library_prepare(struct cuda_device *cuda, struct library_kernel *k,
   return status;
 }
 
-/* alpha is 1 unless it is passed; beta is 0 without anything added. */
+/* alpha and beta are 1 unless they are passed; beta is 0 if nothing is added. */
 int cuda_library_launch(const struct library_kernel *k, void **parameters, void *stream,
                         cugen_error *err) {
   const struct library_prepared *p = parameters[k->parameters];

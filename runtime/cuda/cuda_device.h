@@ -32,15 +32,14 @@ struct cuda_device {
   struct nvml_device *nvml_device;
   bool nvml_tried;
   struct hold hold;
-  void *
-      cublaslt; /* the handle of the library; NULL: no kernel of it was opened yet; see library.h */
+  void *cublaslt; /* cuBLASLt's handle; NULL: no kernel of cuBLASLt was opened yet; see library.h */
 };
 
 static inline struct cuda_device *cuda_of(struct device *device) {
   return (struct cuda_device *)device;
 }
 
-/* Makes a driver call and gives its status. */
+/* Makes a driver call; the value is the call's status. */
 #define CHECK(cuda, err, member, arguments) DRIVER_CALL((cuda)->driver, err, member, arguments)
 
 /* Makes the device's context current; a successful call must be paired with leave. */
@@ -62,13 +61,14 @@ static inline CUdeviceptr address(const void *pointer) {
   return (CUdeviceptr)(uintptr_t)pointer;
 }
 
-/* What is queued on the device's stream between cuda_hold and cuda_release starts at cuda_release,
-   if the device can hold a stream back. Called with the context current. See hold.c. */
+/* Launches that are queued on the device's stream between cuda_hold and cuda_release start at
+   cuda_release, or after a time limit; or at once, if the device cannot hold a stream back. Called
+   with the context current. See hold.c. */
 void cuda_hold(struct cuda_device *cuda);
 void cuda_release(struct cuda_device *cuda);
 void cuda_hold_close(struct cuda_device *cuda);
 
-/* The functions of the table; the file of a list's name has the functions of the list. */
+/* The functions in cuda_device_ops, by file: timer.c, memory.c, kernel.c, graph.c, texture.c. */
 /* clang-format off */
 #define CUDA_TIMER(X) X(timer_make) X(timer_free) X(timer_start) X(timer_stop) X(timer_read)
 #define CUDA_MEMORY(X)                                                                             \

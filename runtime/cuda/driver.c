@@ -19,7 +19,7 @@ static const struct toolkit_symbol symbols[] = {
 
 /* ---- Errors --------------------------------------------------------------------------------- */
 
-/* What the driver's errors about kernels and devices say of the cause. */
+/* The causes for which the driver's errors about kernels and devices stand. */
 static const struct {
   CUresult result;
   cugen_cause cause;
@@ -95,7 +95,8 @@ static int no_device(const struct driver *driver, cugen_error *err) {
                    driver->version / 1000, driver->version % 1000 / 10);
 }
 
-/* Keeps all of the context-independent functions or none, so that testing one of them is enough. */
+/* Clears library_load unless all context-independent functions exist, so that code need test only
+   library_load. */
 static void complete_library_functions(struct driver *driver) {
   if (!driver->library_load || !driver->library_unload || !driver->library_kernel ||
       !driver->library_global || !driver->kernel_function)

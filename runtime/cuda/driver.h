@@ -7,10 +7,10 @@
 
 #include "runtime/compile/toolkit.h"
 
-/* member, exact symbol, required, parameters. The parameters are those of the named version of
-   the symbol, which the macros of cuda.h may map to another. Symbols that are not required came
-   with CUDA 11.4 (graphs), 11.8 (clusters) and 12.0 (context-independent loading, tensor maps),
-   or are missing in some drivers (prefetching, profilers). */
+/* member, exact symbol, required, parameters. The parameters are those of the exact symbol, because
+   a macro of cuda.h may map the name to another version. Symbols that are not required came with
+   CUDA 11.4 (graphs), 11.8 (clusters) and 12.0 (context-independent loading, tensor maps), or are
+   missing in some drivers (the rest). */
 #define DRIVER_FUNCTIONS(X)                                                                        \
   X(init, cuInit, true, (unsigned))                                                                \
   X(driver_version, cuDriverGetVersion, true, (int *))                                             \
@@ -117,20 +117,20 @@ enum driver_call {
 #undef X
 };
 
-/* CUGEN_OK for CUDA_SUCCESS. Otherwise fills err with the call, the error's name and the
+/* Returns CUGEN_OK for CUDA_SUCCESS. Otherwise fills err with the call, the error's name and the
    driver's description: CUGEN_ERROR_MEMORY when memory ran out, CUGEN_ERROR_DEVICE for any other
    error. */
 int driver_check(const struct driver *driver, CUresult result, enum driver_call call,
                  cugen_error *err);
 
-/* Makes a call and gives the status of its result: DRIVER_CALL(driver, err, mem_alloc,
-   (&address, bytes)). */
+/* Makes a call; the value is the call's status: DRIVER_CALL(driver, err, mem_alloc, (&address,
+   bytes)). */
 #define DRIVER_CALL(driver, err, member, arguments)                                                \
   driver_check(driver, (driver)->member arguments, DRIVER_##member, err)
 
-/* Whether this driver loads images that the toolkit's NVRTC makes: a driver accepts images of
-   its own CUDA major version and of earlier ones (CUDA Compatibility, "Minor Version
-   Compatibility"). */
+/* CUGEN_ERROR_DEVICE: this driver does not load the images that the toolkit's NVRTC makes. A driver
+   accepts images of its own CUDA major version and of earlier ones (CUDA Compatibility, "Minor
+   Version Compatibility"). */
 int driver_check_version(const struct driver *driver, const struct toolkit *toolkit,
                          cugen_error *err);
 

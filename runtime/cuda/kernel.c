@@ -47,8 +47,8 @@ static void unload(struct cuda_device *cuda, struct loaded *loaded) {
   free(loaded);
 }
 
-/* Gets the function of a library's kernel in this context. The call also loads the code now
-   instead of at the first launch. */
+/* Gets the kernel's function in this context. For a CUlibrary the call also loads the code, which
+   would otherwise be loaded by the first launch. */
 static int kernel_find_function(struct cuda_device *cuda, struct loaded *loaded, const char *name,
                                 CUfunction *out, cugen_error *err) {
   CUkernel kernel = NULL;
@@ -68,7 +68,7 @@ static int ask_function(struct cuda_device *cuda, struct entry *entry, cugen_err
                    {CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT, &entry->cluster[1]},
                    {CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH, &entry->cluster[2]}};
   enum { QUESTIONS = sizeof questions / sizeof *questions, WITHOUT_CLUSTERS = 3 };
-  /* drivers have either both functions or neither */
+  /* a driver without active_clusters does not know the attributes of clusters */
   size_t count = cuda->driver->active_clusters ? QUESTIONS : WITHOUT_CLUSTERS;
   int status = CUGEN_OK;
   for (size_t i = 0; i < count && !status; i++)
@@ -77,7 +77,8 @@ static int ask_function(struct cuda_device *cuda, struct entry *entry, cugen_err
   return status;
 }
 
-/* Clusters that are larger than every device supports must be requested. */
+/* A kernel needs permission for a cluster of more blocks than every device with clusters
+   supports. */
 static int allow_cluster(struct cuda_device *cuda, const struct entry *entry, cugen_error *err) {
   if (entry->cluster[0] * entry->cluster[1] * entry->cluster[2] <= LAUNCH_CLUSTER_PORTABLE)
     return CUGEN_OK;
@@ -111,7 +112,7 @@ static int kernel_load_all(struct cuda_device *cuda, struct loaded *loaded,
   int status = kernel_load_image(cuda, loaded, compiled->image, err);
   for (size_t i = 0; i < compiled->entry_count && !status; i++)
     status = load_entry(cuda, loaded, compiled, i, err);
-  if (status == CUGEN_ERROR_DEVICE) /* a library's code is checked only with its first kernel */
+  if (status == CUGEN_ERROR_DEVICE) /* of a CUlibrary, the first function may be what fails */
     error_append(err,
                  "\nAn image for another GPU or a newer CUDA does not load: this is an %s, its "
                  "driver supports CUDA %d.%d.",
@@ -155,7 +156,7 @@ void cuda_unload(struct device *device, struct loaded *loaded) {
   if (entered) leave(cuda, CUGEN_OK);
 }
 
-/* A kernel needs permission once for more dynamic shared memory than a block gets by default. */
+/* A kernel needs permission for more shared memory than a block gets by default. */
 static int allow_shared(struct cuda_device *cuda, struct entry *entry, int64_t dynamic_shared,
                         cugen_error *err) {
   const struct device_facts *facts = &cuda->base.description.facts;
@@ -201,7 +202,7 @@ static int find_global(struct cuda_device *cuda, struct loaded *loaded, const ch
                       loaded->library ? DRIVER_library_global : DRIVER_module_global, err);
 }
 
-/* The driver does not tell which symbols are const. */
+/* Ignores `written`, because the driver does not tell which symbols are const. */
 int cuda_symbol(struct device *device, struct loaded *loaded, const char *name, bool written,
                 void **at, size_t *bytes, cugen_error *err) {
   (void)written;
@@ -240,7 +241,7 @@ int cuda_active_blocks(struct device *device, struct entry *entry, int threads,
 int cuda_active_clusters(struct device *device, struct entry *entry,
                          const struct kernel_launch *launch) {
   struct cuda_device *cuda = cuda_of(device);
-  /* a cluster size that the kernel demands takes precedence */
+  /* has no cluster size, because the kernel demands its own */
   const CUlaunchConfig config = launch_config(launch, NULL);
   int clusters = 0;
   if (entry->cluster[0] * entry->cluster[1] * entry->cluster[2] < 2 || enter(cuda, NULL)) return 0;
@@ -291,8 +292,8 @@ static int explain_launch(const struct entry *entry, const struct kernel_launch 
 
 enum { LAUNCH_ATTRIBUTES = 2 };
 
-/* Drivers before CUDA 12.0 have no overlapping launches: then a launch starts when the one
-   before is over, and the kernel's wait returns at once. */
+/* Launches with attributes. With a driver that cannot, launches do not overlap: a launch starts
+   when the launch before is over, and the kernel's wait returns at once. */
 static CUresult launch_with(const struct driver *driver, const struct entry *entry,
                             const struct kernel_launch *launch, void **parameters, void *stream) {
   CUlaunchAttribute attributes[LAUNCH_ATTRIBUTES];
@@ -308,7 +309,7 @@ static CUresult launch_with(const struct driver *driver, const struct entry *ent
   return driver->launch_ex(&config, entry->function, parameters, NULL);
 }
 
-/* The stream determines the context of a launch; a library's call needs it to be current. */
+/* The stream determines the context of a launch; a library's call needs a current context. */
 int cuda_launch_on(struct device *device, struct entry *entry, const struct kernel_launch *launch,
                    void **parameters, void *stream, cugen_error *err) {
   struct cuda_device *cuda = cuda_of(device);

@@ -8,8 +8,9 @@
 
 struct library_kernel; /* a loaded call */
 
-/* Each is the step of the same name of device_ops, for a library's kernel. All but compile run with
-   the device's context current. A launch allocates and locks nothing of cugen's. */
+/* Each function does for a library's kernel what the function of that name in device_ops does; open
+   and close stand for load and unload. All but compile run with the device's context current. A
+   launch allocates nothing and locks nothing of cugen's. */
 int cuda_library_compile(const struct compile_request *request, struct compiled *out,
                          cugen_error *err);
 int cuda_library_open(struct cuda_device *cuda, const struct compiled *compiled,

@@ -43,7 +43,7 @@ static int memory_make_managed(struct cuda_device *cuda, size_t bytes, CUdevicep
 
 enum { PAGE = 4096 };
 
-/* Allocates with malloc, then page-locks and maps the memory. */
+/* Allocates ordinary host memory, then page-locks and maps the memory. */
 static int memory_make_registered(struct cuda_device *cuda, size_t bytes, CUdeviceptr *device,
                                   void **host, cugen_error *err) {
   const size_t whole = (bytes + PAGE - 1) / PAGE * PAGE;
@@ -97,8 +97,8 @@ static unsigned char guard_byte(size_t offset) {
   return (unsigned char)(offset % 2 ? GUARD_PATTERN >> 8 : GUARD_PATTERN & 0xff);
 }
 
-/* The offset of the zone behind the buffer in the whole allocation; for an odd size it begins
-   one byte early. */
+/* Returns the offset of the zone behind the buffer in the whole allocation. The pattern of that
+   zone begins at an even offset: for a buffer of odd size, at the buffer's last byte. */
 static size_t tail_offset(const struct memory *memory) {
   return GUARD_BYTES + memory->bytes;
 }
@@ -113,8 +113,8 @@ static int write_guards(struct cuda_device *cuda, const struct memory *memory, c
   return status ? status : sync_stream(cuda, err);
 }
 
-/* The number of damaged bytes in the zone (read from `offset` of the allocation), and the
-   damaged byte nearest to the buffer, as a distance from the zone's edge. */
+/* Returns the number of damaged bytes in the zone, which was read from `offset` of the allocation.
+   *nearest becomes the distance from the buffer to the nearest damaged byte. */
 static size_t count_damage(const unsigned char *zone, size_t length, size_t offset, bool before,
                            size_t *nearest) {
   size_t damaged = 0;
@@ -147,7 +147,7 @@ static bool is_guarded(const struct memory *memory) {
   return memory->base_bytes > memory->bytes && memory->base_bytes >= 2 * (size_t)GUARD_BYTES;
 }
 
-/* Allocations begin at addresses that are divisible by eight. */
+/* The pattern needs no rotation, because allocations begin at addresses divisible by 8. */
 bool cuda_guards(const struct memory *memory, struct memory_guards *out) {
   char *const at = memory->device;
   *out = (struct memory_guards){.before = at - GUARD_BYTES,

@@ -1,5 +1,5 @@
-/* NVML, libnvidia-ml.so.1, opened at run time: reads clocks and power during a measurement.
-   cugen works without it. */
+/* NVML, libnvidia-ml.so.1, opened at run time: reads clocks, power and energy during a measurement.
+   cugen works without NVML. */
 #ifndef RUNTIME_CUDA_NVML_H
 #define RUNTIME_CUDA_NVML_H
 
@@ -17,8 +17,8 @@ int nvml_find(const struct nvml *nvml, const char *uuid, struct nvml_device **ou
    that cannot be read stay 0. A GPU whose clocks are low because it is idle is not held back. */
 void nvml_read(const struct nvml *nvml, struct nvml_device *device, struct device_clock *out);
 
-/* Joules taken since the driver was loaded. CUGEN_ERROR_DEVICE: the GPU, or the library, has no
-   energy counter. */
+/* Sets *joules to the energy taken since the driver was loaded. CUGEN_ERROR_DEVICE: the GPU, or the
+   library, has no energy counter. */
 int nvml_energy(const struct nvml *nvml, struct nvml_device *device, double *joules,
                 cugen_error *err);
 

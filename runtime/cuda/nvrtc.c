@@ -143,8 +143,8 @@ static int unknown_arch(const struct nvrtc *nvrtc, const char *arch, cugen_error
   return CUGEN_ERROR_COMPILE;
 }
 
-/* The highest known architecture not above `number` with the same major version; 0: none. A
-   cubin runs on devices of the same major version and an equal or higher minor one (CUDA C++
+/* Returns the highest known architecture not above `number` with the same major version; 0: none. A
+   cubin runs on devices of the same major version and an equal or higher minor version (CUDA C++
    Programming Guide, "Binary Compatibility"). */
 static int nearest_arch(const struct nvrtc *nvrtc, int number) {
   int best = 0;
@@ -217,8 +217,8 @@ static void add_diagnostic(const char *line, size_t length, struct text *out) {
   text_add_n(out, line, length);
 }
 
-/* Whether the line is one of ptxas's verbose figures, not a warning: "ptxas info : ..." or its
-   continuation "ptxas  . ...". */
+/* Returns whether the line is one of ptxas's verbose figures, not a warning: "ptxas info : ..." or
+   its continuation "ptxas  . ...". */
 static bool is_figure(const char *line) {
   if (strncmp(line, "ptxas ", 6)) return false;
   line += strspn(line + 5, " ") + 5;
@@ -246,12 +246,12 @@ struct job {
   const struct compile_request *request;
   nvrtcProgram program;
   struct text arch; /* the architecture that is compiled for, which may be an earlier one */
-  struct text note; /* what cugen adds to the log: that the architecture is another one */
+  struct text note; /* a line for the log if `arch` is another architecture than requested */
   struct text log;
   double deadline; /* 0: no deadline */
 };
 
-/* A failure caused by the machine is not cached as a failure of the source. */
+/* Only a failure of the source is CUGEN_ERROR_COMPILE, because such failures are cached. */
 static int job_error(const struct job *job, nvrtcResult result, const char *doing,
                      cugen_error *err) {
   const bool builtins = result == NVRTC_ERROR_BUILTIN_OPERATION_FAILURE;
@@ -300,7 +300,7 @@ static int job_start(struct job *job, cugen_error *err) {
   return status ? status : job_create(job, err);
 }
 
-/* NULL: no memory. */
+/* Returns NULL without memory. */
 static const char *job_log(struct job *job) {
   size_t size = 0;
   if (job->nvrtc->log_size(job->program, &size) || !size) return "";
@@ -312,10 +312,10 @@ static const char *job_log(struct job *job) {
   return job->log.failed ? NULL : text_get(&job->log);
 }
 
-/* Diagnostics beyond the first few repeat the cause. */
+/* More diagnostics than these mostly follow from the first. */
 enum { DIAGNOSTIC_LINES = 16, LOG_LINES = 1000 };
 
-/* Whether the log has an error. */
+/* Returns whether the log has an error. */
 static bool says_why(struct job *job) {
   struct text found = {0};
   const char *log = job_log(job);
@@ -430,8 +430,8 @@ static int job_compile(struct job *job, cugen_error *err) {
   return status || !result ? status : job_refused(job, result, err);
 }
 
-/* Takes the image, or the PTX of the compile that made the image; *out has a final zero. PTX is a
-   text whose length counts its zero. */
+/* Takes the image, or the PTX of the compile that made the image; *out has a final zero, which the
+   length of PTX, but not that of an image, includes. */
 static int take_code(struct job *job, bool ptx, char **out, size_t *length, cugen_error *err) {
   const struct nvrtc *nvrtc = job->nvrtc;
   nvrtcResult result = (ptx ? nvrtc->ptx_size : nvrtc->cubin_size)(job->program, length);
@@ -461,8 +461,8 @@ static int take_ptx(struct job *job, char **out, cugen_error *err) {
   return take_code(job, true, out, &length, err);
 }
 
-/* The text of the kernel in PTX, from its name to the '}' that begins a line; NULL: the PTX has
-   no such kernel. */
+/* Returns the text of the kernel in PTX, from its name to the '}' that begins a line; NULL: the PTX
+   has no such kernel. */
 static const char *nvrtc_find_body(const char *ptx, const char *entry, size_t *length) {
   const size_t name = strlen(entry);
   for (const char *at = ptx; (at = strstr(at, ".entry ")) != NULL; at++) {
@@ -474,7 +474,7 @@ static const char *nvrtc_find_body(const char *ptx, const char *entry, size_t *l
   return NULL;
 }
 
-/* Whether the kernel needs a cooperative launch. grid.sync() asks for one by reading two
+/* Returns whether the kernel needs a cooperative launch. grid.sync() asks for one by reading two
    registers that the driver sets, and traps if the launch is not cooperative
    (cooperative_groups.h: get_grid_workspace, grid_group::sync). A kernel that only calls
    is_valid() does not trap. */
@@ -517,8 +517,8 @@ static int nvrtc_take_entry(struct job *job, size_t index, const char *log, stru
   return status;
 }
 
-/* Refuses a wgmma kernel whose instructions were serialised or whose accumulators are in memory:
-   it is far slower than its variant suggests, so that measuring it wastes time. */
+/* Refuses a wgmma kernel whose instructions were serialised or whose accumulators are in memory,
+   because such a kernel is slow and measuring it wastes time. */
 static int check_wgmma(const struct job *job, const char *log, const struct compiled *out,
                        cugen_error *err) {
   size_t length;

@@ -10,7 +10,7 @@ int nvrtc_open(const struct toolkit *toolkit, const struct nvrtc **out, cugen_er
 /* 13000 for 13.0. */
 int nvrtc_version(const struct nvrtc *nvrtc);
 /* CUGEN_ERROR_COMPILE: NVRTC has no target for the architecture, nor for an earlier one whose code
-   runs there; the first line of the message says which it has. */
+   runs there; the first line of the message lists NVRTC's targets. */
 int nvrtc_check_arch(const struct toolkit *toolkit, const char *arch, cugen_error *err);
 
 /* Compiles to a cubin for request->arch and reads the cubin's resources; for "compute_75"

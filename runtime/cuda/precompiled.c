@@ -2,13 +2,13 @@
 
    NVRTC accepts a precompiled header only at the very beginning of a source, but variants define
    their tunables before the includes. Therefore the includes are moved to the beginning, which
-   changes nothing unless a header looks at those definitions. This is tested, not assumed: after
-   some sources with the same includes and macros, the next one is compiled both ways, and only if
-   the images are equal bit for bit are the following sources compiled with the includes in front.
-   If such a compile fails, the source is compiled again as it is, so that every verdict and every
-   message is about the original source.
+   changes nothing unless a header looks at those definitions. Whether a header does is tested:
+   after some sources with the same includes and macros, the next source is compiled both ways, and
+   only if the images are equal bit for bit are the following sources compiled with the includes in
+   front. If a compile with the includes in front fails, the source is compiled again as it is, so
+   that every verdict and every message is about the original source.
 
-   The file is unlinked as soon as it is open: no other process sees it, and nothing is left
+   The file of the precompiled header is unlinked as soon as it is open, so that nothing is left
    behind. */
 #include "precompiled.h"
 
@@ -24,12 +24,12 @@
 
 enum { PRECOMPILED = 12080 /* the first NVRTC with precompiled headers */ };
 
-/* Each compile process keeps a file of its own; if fewer than so many would fit on the disk,
-   none is kept. */
+/* Each compile process keeps a file of its own. A process keeps none if fewer files than this would
+   fit on the disk. */
 enum { FILES_TO_FIT = 32 };
 
-/* Limit of a compile's time, as a fraction of the timeout: two more compiles have to fit into
-   the rest. */
+/* A source is compiled both ways only if its compile as it is takes less than this fraction of the
+   timeout, because a compile that makes a precompiled header takes longer. */
 static const double share_of_time = 0.2;
 
 enum stage {
@@ -92,7 +92,7 @@ static const char *skip_nothing(const char *at) {
   }
 }
 
-/* The end of a line; for a continued line the end of its last part. */
+/* Returns the end of a line; for a continued line the end of its last part. */
 static const char *precompiled_line_end(const char *at) {
   for (;;) {
     at += strcspn(at, "\n");
@@ -160,7 +160,8 @@ static bool precompiled_has_room(const char *path) {
   return room;
 }
 
-/* Makes the file, and compares the image with that of the source as it is. */
+/* Makes the file with the includes in front, and uses the file from now on if the image equals that
+   of the source as it is. */
 static void precompiled_prove(struct precompiled *h, const struct nvrtc *nvrtc,
                               const struct compile_request *request, const struct text *includes,
                               const struct compiled *as_it_stands) {
@@ -181,7 +182,8 @@ static void precompiled_prove(struct precompiled *h, const struct nvrtc *nvrtc,
   text_free(&path);
 }
 
-/* Counts a source. Other includes, macros or options start from the beginning. */
+/* Counts a source. A source with another architecture, other options, includes or macros than the
+   source before starts the count anew. */
 static void meet(struct precompiled *h, const struct compile_request *request,
                  const struct text *includes, const struct text *macros) {
   struct text key = {0};

@@ -14,7 +14,7 @@ struct precompiled;
 int precompiled_open(const char *folder, int patience, struct precompiled **out, cugen_error *err);
 void precompiled_close(struct precompiled *headers);
 
-/* Whether a compile like the last one would use a precompiled header. */
+/* Returns whether a compile like the last one would use a precompiled header. */
 bool precompiled_in_use(const struct precompiled *headers);
 
 /* Like nvrtc_compile, with the same result. */
@@ -22,9 +22,9 @@ int precompiled_compile(struct precompiled *headers, const struct nvrtc *nvrtc,
                         const struct compile_request *request, struct compiled *out,
                         cugen_error *err);
 
-/* Finds the includes that a source begins with, as lines, and the macros that are defined before
-   the last of them. Returns false if none of the headers takes long. Includes under an #if are
-   left in place. */
+/* Finds the includes that a source begins with, as lines, up to the last header that takes long,
+   and the macros that are defined before that header. Returns false if no header takes long.
+   Includes under an #if are left out. */
 bool precompiled_find(const char *source, struct text *includes, struct text *macros);
 
 #endif

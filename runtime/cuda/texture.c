@@ -112,8 +112,8 @@ static const CUaddress_mode address_modes[ADDRESS_KIND_COUNT] = {
     [ADDRESS_WRAP] = CU_TR_ADDRESS_MODE_WRAP,
     [ADDRESS_MIRROR] = CU_TR_ADDRESS_MODE_MIRROR};
 
-/* Integers are not converted to floats. The hardware repeats and reflects only coordinates from
-   0 to 1 (CUDA Driver API, cuTexObjectCreate). */
+/* Integers are not converted to floats. For wrap and mirror, coordinates go from 0 to 1, because
+   the hardware repeats and reflects no others (CUDA Driver API, cuTexObjectCreate). */
 static CUDA_TEXTURE_DESC describe_reading(const struct kernel_argument *argument) {
   CUDA_TEXTURE_DESC out = {.filterMode = CU_TR_FILTER_MODE_POINT};
   for (int i = 0; i < 3; i++) out.addressMode[i] = address_modes[argument->address];
