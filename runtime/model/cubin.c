@@ -65,7 +65,7 @@ static bool cubin_open(const void *image, size_t length, struct cubin *out) {
          cubin_section_at(out, out->header.e_shstrndx, &out->names);
 }
 
-/* True when the NUL-terminated text at offset of the string table is `first` followed by
+/* Returns whether the NUL-terminated text at offset of the string table is `first` followed by
    `second`. */
 static bool text_is(const struct cubin *cubin, const Elf64_Shdr *strings, uint64_t offset,
                     const char *first, const char *second) {
@@ -90,8 +90,8 @@ static struct span section_span(const struct cubin *cubin, const Elf64_Shdr *sec
   return (struct span){cubin->image + section->sh_offset, section->sh_size};
 }
 
-/* Index of a symbol in .symtab; type STT_FUNC: a kernel, STT_OBJECT: a variable. 0: not found.
-   NVRTC makes all variables local. */
+/* Returns the index of a symbol in .symtab; type STT_FUNC: a kernel, STT_OBJECT: a variable. 0: not
+   found. Local symbols are found, too, because NVRTC makes all variables local. */
 static uint32_t symbol_find(const struct cubin *cubin, const char *name, int type, Elf64_Sym *out) {
   Elf64_Shdr table, strings;
   if (!section_find(cubin, ".symtab", "", &table) ||
@@ -121,7 +121,7 @@ struct attribute {
   size_t count;
 };
 
-/* Takes the next attribute off the span; false at its end. */
+/* Takes the next attribute off the span; false: the span has no further attribute. */
 static bool attribute_next(struct span *span, struct attribute *out) {
   if (span->length < 4) return false;
   uint16_t size;
@@ -136,7 +136,7 @@ static bool attribute_next(struct span *span, struct attribute *out) {
   return true;
 }
 
-/* The attributes in a section: .nv.info, or .nv.info.KERNEL; none if there is no such section. */
+/* Returns the attributes of .nv.info or .nv.info.KERNEL; none if there is no such section. */
 static struct span attributes_in(const struct cubin *cubin, const char *prefix,
                                  const char *kernel) {
   Elf64_Shdr section;
@@ -218,7 +218,8 @@ static bool kernel_attributes(const void *image, size_t length, const char *entr
   return true;
 }
 
-/* Returns false if the image does not say. */
+/* Gets the blocks of a cluster by dimension; 1s: no clusters. Returns false if the image does not
+   say. */
 static bool read_cluster(const void *image, size_t length, const char *entry, int out[3]) {
   struct span span;
   struct attribute attribute;
@@ -247,8 +248,8 @@ void cubin_needs(const struct compiled *compiled, size_t index, struct kernel_ne
     memset(out->cluster, 0, sizeof out->cluster);
 }
 
-/* Words of EIATTR_KPARAM_INFO: [0] unused, [1] ordinal in the low half and offset in the high
-   one, [2] the size times four in the upper bits of the high half. */
+/* Words of EIATTR_KPARAM_INFO: [0] unused; [1] the ordinal in the low half, the offset in the high
+   half; [2] the size in the upper 14 bits. */
 int cubin_parameters(const void *image, size_t length, const char *entry, int *sizes,
                      int capacity) {
   struct span span;
@@ -266,8 +267,8 @@ int cubin_parameters(const void *image, size_t length, const char *entry, int *s
 
 /* ---- The log of --ptxas-options=-v ---------------------------------------------------------- */
 
-/* The number in front of `label` in the line, as in "16 bytes spill stores". Impossible numbers
-   are limited to the greatest plausible one. */
+/* Returns the number in front of `label` in the line, as in "16 bytes spill stores"; 0: no label. A
+   number above INT32_MAX gives INT32_MAX. */
 static int64_t number_before(const char *line, size_t length, const char *label) {
   const char *found = strstr(line, label);
   if (!found || found >= line + length) return 0;
@@ -276,7 +277,7 @@ static int64_t number_before(const char *line, size_t length, const char *label)
   return number < INT32_MAX ? number : INT32_MAX;
 }
 
-/* The line after the one that names the entry's properties; NULL: not found. */
+/* Returns the line behind "Function properties for ENTRY"; NULL: not found. */
 static const char *properties_line(const char *log, const char *entry) {
   static const char title[] = "Function properties for ";
   size_t length = strlen(entry);

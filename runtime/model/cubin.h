@@ -4,7 +4,7 @@
 
 #include "runtime/device.h"
 
-/* Resources of a kernel (by its lowered name) from a cubin's ELF file. */
+/* Gets the resources of a kernel (by its lowered name) from a cubin's ELF file. */
 int cubin_resources(const void *image, size_t length, const char *entry,
                     struct kernel_resources *out, cugen_error *err);
 /* Facts from the kernel's machine code; all 0 if the code is missing or not understood. */
@@ -23,8 +23,9 @@ int64_t cubin_variable(const void *image, size_t length, const char *name);
 /* Spill stores + loads of an entry in bytes, from a --ptxas-options=-v log; 0 when the log has
    none. */
 int64_t ptxas_log_spills(const char *log, const char *entry);
-/* The line of the log, with its length, which warns that the code differs from the source: wgmma
-   made serial, setmaxnreg ignored (C7508 to C7515); NULL: there is no such line. */
+/* Returns the line of the log that warns that ptxas made the code slower than the source: wgmma
+   made serial, setmaxnreg ignored (C7508 to C7515); NULL: there is no such line. *length: of the
+   line. */
 const char *ptxas_log_loss(const char *log, size_t *length);
 
 #endif

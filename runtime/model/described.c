@@ -25,7 +25,7 @@ static bool fill_facts(int capability, int sm_count, struct device_facts *out) {
   return capability_limits(capability, out);
 }
 
-/* "sm_90", "sm_90a" */
+/* Reads "sm_90" or "sm_90a"; refuses a family such as "sm_100f". */
 static bool from_arch(const char *text, struct device_description *out) {
   struct arch arch;
   if (!arch_parse(text, &arch) || arch.suffix == 'f' || arch.capability < GPU_OLDEST_TARGET_12)

@@ -14,12 +14,12 @@ bool described_device(const char *text, struct device_description *out);
 /* Fills everything from a description; the id is "model:H200". */
 void described_model(const struct gpu_model *model, struct device_description *out);
 
-/* A hash of all figures of a device except the compute capability, which is always written
-   beside the hash. */
+/* Returns a hash of all figures of a device except those that its architecture gives, which is
+   always written beside the hash. */
 uint64_t described_figures(const struct device_description *device);
 
-/* Whether that fact of the device is known; always true for a device in this machine and for a
-   model. */
+/* Returns whether that fact of the device is known; always true for a device in this machine and
+   for a model. */
 bool described_knows(const struct device_description *device, enum device_fact fact);
 
 #endif

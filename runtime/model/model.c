@@ -137,7 +137,8 @@ static void fill_machine(const struct device_description *device, struct ptx_mac
   };
 }
 
-/* The bytes that one copy by the argument's tensor map moves; 0: the argument has no map. */
+/* Returns the bytes that one copy by the argument's tensor map moves; 0: the argument has no
+   map. */
 static double model_box_bytes(const struct kernel_argument *a) {
   double bytes = a->access == ACCESS_TENSOR ? a->dtype->bytes : 0;
   for (int i = 0; i < a->rank; i++) bytes *= a->box[i];
@@ -184,7 +185,8 @@ struct situation {
   double until;             /* when the prediction is given up, by clock_seconds; 0: never */
 };
 
-/* The L1 that is left beside shared memory, for one block. */
+/* Returns the bytes of L1 that are left for one block beside the shared memory of all resident
+   blocks. */
 static int64_t l1_of_block(const struct situation *s, int resident) {
   const struct device_facts *f = &s->device->facts;
   int64_t block =
@@ -193,24 +195,24 @@ static int64_t l1_of_block(const struct situation *s, int resident) {
   return (left > least ? left : least) / (resident > 0 ? resident : 1);
 }
 
-/* The number of rounds of blocks. The last round is seldom full, which matters little when there
-   are many rounds. */
+/* Returns the number of rounds in which the blocks run. The last round is seldom full, which
+   matters little when there are many rounds. */
 static double rounds(double blocks, double at_once) {
   const double few = 4;
   double exact = blocks / at_once;
   return exact < few ? ceil(exact) : exact;
 }
 
-/* Spilled registers are written and read through L1, about as often as the average instruction
-   runs. */
+/* Returns the accesses of L1 for spilled registers, which are written and read about as often as
+   the average instruction runs. */
 static double spill_passes(const struct situation *s, const struct ptx_counts *c) {
   double warps = ceil(s->launch->block[0] * s->launch->block[1] * s->launch->block[2] / 32.0);
   double registers = (double)s->resources->spill_bytes / 4;
   return registers * warps * fmax(1, c->instructions / warps / usual_length);
 }
 
-/* The fraction of multiprocessors that clusters of so many blocks can use, if a multiprocessor
-   holds one block. */
+/* Returns the fraction of multiprocessors that clusters of so many blocks can use, if a
+   multiprocessor holds one block. */
 static double usable_by_clusters(int blocks) {
   int usable = 0, all = 0;
   for (size_t i = 0; i < sizeof group_sizes / sizeof *group_sizes; i++) {
@@ -270,8 +272,8 @@ static double model_bytes_of(const struct kernel_spec *spec, bool outputs_only) 
   return bytes;
 }
 
-/* The bytes that the blocks fetch and write: each block its own, all blocks at most their
-   arguments. A sector that is stored in part is fetched first, unless other blocks store the
+/* Returns the bytes that the blocks fetch and write: the sum over the blocks, but at most the bytes
+   of the arguments. A sector that is stored in part is fetched first, unless other blocks store the
    rest, so that no word of the output is left out. On an H200, storing every second word took as
    long as fetching and writing all of the sectors. */
 static double footprint(const struct situation *s, const struct ptx_counts *c) {
@@ -326,7 +328,7 @@ static double combine(const struct model_launch *launch) {
   return fmax(all, norm(moving, parts[MODEL_LATENCY], latency_softness));
 }
 
-/* Bytes of an element of the kernel's textures, if all have the same size. */
+/* Returns the bytes of an element of the kernel's textures; 0: there are none, or sizes differ. */
 static int texel_bytes(const struct kernel_spec *spec) {
   int bytes = 0;
   for (size_t i = 0; i < spec->argument_count; i++) {
@@ -385,7 +387,7 @@ static int model_walk(struct situation *s, const struct ptx_machine *machine,
   return status;
 }
 
-/* Like an open device: the image says which parameters its kernel takes. */
+/* Checks, as an open device does, that the launch passes the parameters that its kernel takes. */
 static int model_check_parameters(const struct kernel_spec *spec, size_t launch,
                                   const struct compiled *compiled, size_t entry, cugen_error *err) {
   int sizes[PLAN_MAX_PARAMETERS] = {0};
@@ -427,8 +429,8 @@ static int predict_launch(struct situation *s, const struct compiled *compiled, 
   return status;
 }
 
-/* Time for filling CUDA arrays, setting addresses in symbols, and copying between symbols and
-   buffers: a symbol's copy costs a launch, and moves its bytes twice. */
+/* Returns the time for filling CUDA arrays, setting addresses in symbols, and copying between
+   symbols and buffers: a symbol's copy costs a launch, and reads and writes the symbol's bytes. */
 static double fill_seconds(const struct device_description *device,
                            const struct kernel_spec *spec) {
   double moved = 0, seconds = 0;
@@ -460,7 +462,7 @@ static int check_memory(const struct kernel_spec *spec, cugen_error *err) {
 
 /* ---- Requested bytes ------------------------------------------------------------------------ */
 
-/* NaN: not known. */
+/* Returns the bytes that a launch requests of global memory; NaN: not known. */
 static double launch_requested(const struct model_launch *launch) {
   return launch->counts.unknown > 0 ? NAN : launch->counts.requested * launch->blocks;
 }
@@ -477,7 +479,7 @@ static const struct ptx_machine any_machine = {.cluster_bytes = 1,
                                                .tensor_small_share = 1};
 
 /* Selects the spec's launches that are walked, with the number of a call's launches that each
-   stands for; 0: another launch stands for it. The caller frees the list. */
+   stands for; 0: another launch stands for it. The caller frees the list; NULL: no memory. */
 static size_t *weigh_launches(const struct kernel_spec *spec, cugen_error *err) {
   size_t counts[KERNEL_MAX_ENTRIES] = {0}, seen[KERNEL_MAX_ENTRIES] = {0},
          last[KERNEL_MAX_ENTRIES] = {0}, kernels = 0;

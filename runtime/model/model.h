@@ -25,8 +25,8 @@ enum model_part {
 /* "instructions", "L1 and shared memory", ... */
 extern const char *const model_part_names[MODEL_PARTS];
 
-/* Up to this many different launches are walked one by one. Of more launches, evenly spaced ones
-   of each kernel are walked and stand for the launches after them. */
+/* Up to this many different launches are walked one by one. Of more launches, some of each kernel,
+   at even distances, are walked, and stand for the launches between. */
 enum { MODEL_MOST_LAUNCHES = 64 };
 
 struct model_launch {
@@ -61,9 +61,9 @@ int model_predict(const struct device_description *device, const struct kernel_s
                   cugen_error *err);
 
 /* The bytes of global memory that the loads, stores and copies of all launches request, whether
-   caches or memory serve them: the bytes of each grid's middle block, times the number of
-   blocks. 0: not known, or *stop was set (stop NULL: no stop). compiled holds the PTX; the
-   device need not be a described one. */
+   caches or memory serve them: for each launch the bytes of one block, times the number of blocks
+   with work. 0: not known, or *stop was set (stop NULL: no stop). compiled holds the PTX; the
+   device need not be a described GPU. */
 double model_requested(const struct device_description *device, const struct kernel_spec *spec,
                        const struct compiled *compiled, const atomic_bool *stop);
 

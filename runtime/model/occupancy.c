@@ -22,8 +22,8 @@ static cudaOccDeviceProp device_properties(const struct device_facts *facts) {
   };
 }
 
-/* For more shared memory than a block gets by default, the kernel is assumed to have requested
-   it, as the cuda device does. */
+/* If a block needs more shared memory than the default, the kernel is assumed to be allowed that
+   much, as the cuda device allows it. */
 static cudaOccFuncAttributes function_attributes(const struct device_facts *facts,
                                                  const struct kernel_resources *resources,
                                                  int64_t dynamic_shared) {
@@ -39,7 +39,7 @@ static cudaOccFuncAttributes function_attributes(const struct device_facts *fact
   };
 }
 
-/* Several limits often coincide; the one that a user can change most easily is named first. */
+/* Several limits often coincide; the limit that a user can change most easily is named first. */
 static const struct {
   unsigned bit;
   const char *name;

@@ -12,8 +12,8 @@ struct occupancy {
   const char *limiter;
 };
 
-/* threads: of a block; shared: dynamic bytes of a block; carveout: the preferred one in percent,
-   -1: the driver decides. */
+/* threads, dynamic_shared: of a block; carveout: preferred share of shared memory in percent, -1:
+   the driver decides. *out has 0 blocks if no block fits. */
 int occupancy_get(const struct device_facts *facts, const struct kernel_resources *resources,
                   int threads, int64_t dynamic_shared, int carveout, struct occupancy *out,
                   cugen_error *err);
@@ -25,7 +25,7 @@ int occupancy_resident(const struct device_facts *facts, const struct kernel_res
 
 /* Dynamic shared memory of a block with that many threads, in bytes. */
 typedef int occupancy_shared(void *context, int threads, int64_t *bytes, cugen_error *err);
-/* Sets *threads to the block size with the highest occupancy, the largest of equal ones, as
+/* Sets *threads to the block size with the highest occupancy, the largest such size, as
    cudaOccupancyMaxPotentialBlockSizeVariableSMem does; 0: no block fits. A block size for which
    `shared` fails is left out. */
 int occupancy_best_block(const struct device_facts *facts, const struct kernel_resources *resources,

@@ -1,5 +1,5 @@
-/* Parsing PTX; see ptx.h. Statements end with ';', labels with ':'. Names are resolved at the
-   end, because labels are used before they are defined. */
+/* Parsing PTX; see ptx.h. Statements end with ';', labels with ':'. Unknown names are resolved at
+   the end of a scope, because labels are used before they are defined. */
 #include "ptx.h"
 
 #include <ctype.h>
@@ -18,7 +18,7 @@ struct range { /* .reg .b32 %r<513>: the names %r0 to %r512 */
 struct symbol {
   struct ptx_name name;
   bool is_register;
-  int64_t value; /* a slot, an address, or the instruction of a label */
+  int64_t value; /* a slot, an address, or the instruction or table of a label */
 };
 
 struct fixup {
@@ -91,13 +91,13 @@ static struct ptx_name ptx_next_word(struct reader *r) {
   return word;
 }
 
-/* Skips past the next character of `any`, or to the end. */
+/* Skips past the next character that is in `any`, or to the end of the text. */
 static void skip_behind(struct reader *r, const char *any) {
   while (*r->at && !strchr(any, *r->at)) r->line += *r->at++ == '\n';
   if (*r->at) r->at++;
 }
 
-/* Skips a function: its body, or the end of its declaration. */
+/* Skips up to the end of a function's body, or to the ';' of a declaration without a body. */
 static void skip_body(struct reader *r) {
   int depth = 0;
   for (; *r->at; r->at++) {
@@ -126,8 +126,8 @@ static void add_symbol(struct reader *r, struct ptx_name name, bool is_register,
   r->failed |= !ARRAY_ADD(r->symbols, r->symbol_count, symbol);
 }
 
-/* Reads .func (.param .b32 func_retval0) name; the function's address is a number like any
-   other. */
+/* Reads .func (.param .b32 func_retval0) name; the name becomes a symbol, because a kernel may use
+   the function's address. */
 static void read_function(struct reader *r) {
   struct ptx_name name = ptx_next_word(r);
   while (begins(name, ".")) name = ptx_next_word(r);
@@ -139,7 +139,7 @@ static void read_function(struct reader *r) {
   skip_body(r);
 }
 
-/* The slot of a register such as %r12 in the range %r<513>; -1: not found. */
+/* Returns the slot of a register such as %r12 in the range %r<513>; -1: not found. */
 static int find_in_range(const struct reader *r, struct ptx_name name) {
   size_t letters = name.length;
   while (letters > 0 && isdigit((unsigned char)name.text[letters - 1])) letters--;
@@ -294,8 +294,8 @@ static void ptx_read_address(struct reader *r) {
   }
 }
 
-/* Reads operands up to the end of the statement; *first is the number of registers in the first
-   operand: a vector {a, b}, a pair p|q, or one. */
+/* Reads operands up to the end of the statement. *first becomes the number of registers in the
+   first operand: several in a vector {a, b} or a pair p|q, else 1. */
 static int read_operands(struct reader *r, int *first) {
   size_t begin = r->out->operand_count;
   int depth = 0;
@@ -327,7 +327,8 @@ static int read_operands(struct reader *r, int *first) {
 /* Reads call (retval0), name, (param0), or a call through a register. The names of arguments are
    skipped. */
 static void ptx_read_call(struct reader *r, struct ptx_instruction *out) {
-  /* roughly: a printf reserves room in a buffer and copies the text's address and the values */
+  /* a rough number of instructions: a printf reserves room in a buffer and copies the text's
+     address and the values */
   const int print_weight = 400;
   struct ptx_kernel *k = r->out;
   struct ptx_name name = ptx_next_word(r);
@@ -365,7 +366,7 @@ static int ptx_read_instruction(struct reader *r, struct ptx_name word) {
     status = read_operands(r, &first);
   if (status) return status;
   made.count = (int)(k->operand_count - made.first);
-  if (made.results) made.results = first; /* a vector or pair is a whole first operand */
+  if (made.results) made.results = first; /* a vector or pair is several results */
   return !r->failed && ARRAY_ADD(k->instructions, k->count, made) ? CUGEN_OK : error_memory(r->err);
 }
 
@@ -382,8 +383,8 @@ static void read_location(struct reader *r) {
   r->at += length;
 }
 
-/* Reads .branchtargets $L_1, $L_2; which follows the table's label. The label's value is an
-   operand with the number of targets, which stand after that operand. */
+/* Reads .branchtargets $L_1, $L_2; which follows the table's label. The label's value becomes the
+   index of an operand that holds the number of targets; the targets are the operands behind. */
 static int read_targets(struct reader *r) {
   const size_t first = ptx_add_operand(r, (struct ptx_operand){PTX_NUMBER, -1, 0});
   int ignored, status;
@@ -433,8 +434,7 @@ static void leave_scope(struct reader *r, size_t ranges, size_t symbols, size_t 
   r->fixup_count = kept, r->symbol_count = symbols, r->range_count = ranges;
 }
 
-/* Reads up to the closing brace. The scope of an inline asm has names of its own, in each of its
-   copies. */
+/* Reads up to the closing brace. Each copy of an inline asm is a scope with names of its own. */
 static int read_scope(struct reader *r, int depth) {
   enum { MOST_SCOPES = 64 };
   const size_t ranges = r->range_count, symbols = r->symbol_count, fixups = r->fixup_count;
@@ -469,9 +469,9 @@ static void ptx_read_parameters(struct reader *r) {
   }
 }
 
-/* Whether ptxas will replace a branch by predicates, so that the guarded instructions move among
-   those around: a short branch over straight code, or over other such branches with targets in
-   between. */
+/* Returns whether ptxas will replace a branch by predicates, so that the guarded instructions move
+   among those around: a short branch over straight code, or over other such branches with targets
+   in between. */
 static bool is_predicated(const struct ptx_kernel *k, size_t branch, int64_t target) {
   enum { SHORT = 16 };
   if (k->instructions[branch].guard < 0 || target <= (int64_t)branch ||
@@ -504,7 +504,8 @@ static void mark_leader(struct ptx_kernel *k, int64_t at) {
   if (at >= 0 && at < (int64_t)k->count) k->instructions[at].leader = true;
 }
 
-/* Marks the beginnings of basic blocks: targets of branches, and instructions after a branch. */
+/* Marks the beginnings of basic blocks: targets of branches, and instructions after a branch. A
+   branch that becomes predicates begins none. */
 static void mark_leaders(struct ptx_kernel *k) {
   mark_leader(k, 0);
   for (size_t i = 0; i < k->count; i++) {
@@ -576,7 +577,8 @@ static int read_entry(struct reader *r, const char *entry, bool *found) {
   return read_scope(r, 0);
 }
 
-/* File names stand at the end of the module. */
+/* Reads the module up to the kernel; up to the end if the kernel has source lines, because the
+   names of files stand at the end. */
 static int read_module(struct reader *r, const char *entry, bool *found) {
   int status = CUGEN_OK;
   while (!status) {

@@ -124,7 +124,7 @@ struct ptx_instruction {
   enum ptx_compare compare;
   int guard; /* slot of the guard's predicate; -1: no guard */
   bool guard_not;
-  bool is_signed, from_signed, is_float; /* of the type; from_: of the source's type */
+  bool is_signed, from_signed, is_float; /* of the instruction's type; from_: of the source's */
   bool high;                             /* the upper half of a product; cvta.to */
   bool wide, left;                       /* a product of twice the size; a shf to the left */
   bool past_l1;                          /* ld.global.cg and other loads that bypass L1 */
@@ -134,7 +134,8 @@ struct ptx_instruction {
   int operand_size;                      /* bytes of an element of mma's operand A */
   int vector;                            /* elements in a lane's access */
   int weight;                            /* machine instructions that the PTX instruction becomes */
-  int64_t immediate;                     /* lop3's table, wait's groups, mma's flops, matrices */
+  int64_t immediate;                     /* mma: operations; shfl: 1 bfly, 2 down, 3 up; a call: its
+                                            index in `called` */
   size_t first;                          /* index of the first operand */
   int results, count; /* numbers of results and of all operands; results come first */
   /* role of the load in a group of 16 bytes, and in one of 8: see ptx_join.h */
@@ -159,7 +160,7 @@ struct ptx_kernel {
   size_t count;
   struct ptx_operand *operands;
   size_t operand_count;
-  /* names of the functions that PTX_CALL calls; its immediate is the index */
+  /* names of the functions that are called; the call's `immediate` is the index */
   struct ptx_name *called;
   struct ptx_file *files;
   size_t called_count, file_count;

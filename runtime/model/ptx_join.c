@@ -11,7 +11,7 @@ static bool is_shared_load(const struct ptx_instruction *in) {
   return in->op == PTX_LOAD && in->space == PTX_SHARED;
 }
 
-/* Whether the load is of one or two words at an address in a register or at a name. */
+/* Returns whether the load is without a guard and brings one or two words from shared memory. */
 static bool may_join(const struct ptx_kernel *k, size_t at) {
   const struct ptx_instruction *in = &k->instructions[at];
   return is_shared_load(in) && in->guard < 0 && in->count > in->results &&
@@ -24,7 +24,7 @@ static const struct ptx_operand *address_of(const struct ptx_kernel *k, size_t a
   return &k->operands[in->first + (size_t)in->results];
 }
 
-/* Whether shared memory may have changed after the instruction, or control may come from
+/* Returns whether shared memory may have changed after the instruction, or control may come from
    elsewhere. */
 static bool ends_group(const struct ptx_instruction *in) {
   bool stores = in->op == PTX_STORE && in->space != PTX_GLOBAL && in->space != PTX_LOCAL;
@@ -44,8 +44,8 @@ static enum ptx_part *ptx_join_part_of(struct ptx_kernel *k, size_t at, int widt
   return width == QUAD ? &k->instructions[at].quad : &k->instructions[at].pair;
 }
 
-/* Collects the loads of `width` bytes in all that the load at `first` belongs to; 0: some are
-   missing. */
+/* Collects the group of loads of `width` bytes together to which the load at `first` belongs.
+   Returns the number of loads; 0: some are missing. */
 static int ptx_join_find_group(const struct ptx_kernel *k, size_t first, int width, size_t *out) {
   const struct ptx_operand *own = address_of(k, first);
   int each = ptx_join_bytes_of(&k->instructions[first]), wanted = width / each, count = 0;

@@ -7,12 +7,13 @@
 
 #include "ptx.h"
 
-/* Marks in each basic block the loads that form whole groups of 16 or 8 bytes from the address
-   in one register on. Whether a group is one access depends on the address and on the machine
-   code, which the walk checks. */
+/* Marks in each basic block the loads that together fill 16 or 8 bytes at offsets from one
+   register. Whether such a group is one access depends on the address and on the machine code,
+   which the walk checks. */
 void ptx_join(struct ptx_kernel *kernel);
 
-/* The number of loads in the PTX itself that bring a lane so many bytes of shared memory. */
+/* Returns the number of loads in the PTX, before joining, that bring a lane `bytes` bytes of shared
+   memory. */
 int ptx_join_count(const struct ptx_kernel *kernel, int bytes);
 
 #endif

@@ -38,8 +38,8 @@ void ptx_memory_close(struct ptx_memory *memory) {
   memory->pieces = NULL;
 }
 
-/* No buffer has page 0. When two pages share a slot, the older one is dropped and would be
-   counted again. */
+/* No buffer has page 0. When two pages share a slot, the older page is dropped and would be counted
+   again. */
 static void touch_page(struct ptx_memory *m, uint64_t page) {
   uint64_t *place = &m->pages[(page ^ page >> 14) % PAGES];
   m->page_count += *place != page;
@@ -58,7 +58,8 @@ static void add_piece(const struct ptx_piece *piece, struct ptx_footprint *to) {
   to->covered += __builtin_popcountll(piece->written);
 }
 
-/* When two pieces share a slot, the older one is dropped, as with pages. */
+/* When two pieces share a slot, the older piece goes to the footprint and would be counted
+   again. */
 static struct ptx_piece *find_piece(struct ptx_memory *m, uint64_t number) {
   struct ptx_piece *piece = &m->pieces[(number ^ number >> 15) % PIECES];
   if (!piece->used || piece->number != number) {
@@ -93,7 +94,7 @@ void ptx_touch(struct ptx_memory *memory, uint64_t address, int64_t bytes, bool 
     touch_page(memory, page);
 }
 
-/* Whether the sector is in L1; afterwards it is. */
+/* Returns whether the sector is in L1; afterwards the sector is there. */
 static bool ptx_memory_look_up(struct ptx_memory *m, uint64_t sector) {
   struct ptx_line *line = &m->lines[(sector ^ sector >> 16) % LINES];
   bool hit = line->arrived && line->sector == sector && m->arrived - line->arrived < m->capacity;
@@ -139,7 +140,7 @@ void ptx_global_access(struct ptx_memory *memory, const struct ptx_lanes *lanes,
   out->wavefronts = at_least_one(pass_count);
 }
 
-/* The number of lanes in `mask` with the same address as this lane. */
+/* Returns the number of active lanes that have the same address as this lane. */
 static int count_alike(const struct ptx_lanes *lanes, int lane) {
   int count = 0;
   for (uint32_t rest = lanes->mask; rest; rest &= rest - 1)
@@ -182,7 +183,7 @@ int ptx_distinct_words(const struct ptx_lanes *lanes) {
   return at_least_one(count);
 }
 
-/* The largest number of distinct words in one bank. */
+/* Returns the largest number of distinct words in one bank. */
 static int conflicts(const struct ptx_lanes *lanes, uint32_t mask) {
   uint64_t words[BANKS][PTX_LANES];
   int count[BANKS] = {0}, most = 0;
@@ -197,8 +198,8 @@ static int conflicts(const struct ptx_lanes *lanes, uint32_t mask) {
   return most;
 }
 
-/* Whether each lane's address equals that of its neighbour at the distance; inactive lanes match
-   any address. */
+/* Returns whether each lane's address equals that of its neighbour at the distance; inactive lanes
+   match any address. */
 static bool ptx_memory_in_pairs(const struct ptx_lanes *lanes, uint32_t mask, int distance) {
   for (uint32_t rest = mask; rest; rest &= rest - 1) {
     int lane = __builtin_ctz(rest), other = lane ^ distance;
@@ -228,8 +229,8 @@ static void count_conflicts(const struct ptx_lanes *lanes, struct ptx_access *ou
   out->ideal = at_least_one(out->ideal);
 }
 
-/* Whether the access is the pattern moved by whole rows of banks; afterwards the access is the
-   pattern. */
+/* Returns whether the access is the pattern moved by whole rows of banks; afterwards the access is
+   the pattern. */
 static bool recognise(struct ptx_pattern *pattern, const struct ptx_lanes *lanes) {
   uint64_t first = lanes->mask ? lanes->address[__builtin_ctz(lanes->mask)] : 0;
   bool same =

@@ -6,7 +6,7 @@
 
 struct ptx_access {
   int sectors;    /* distinct sectors of 32 bytes */
-  int ideal;      /* the fewest that hold so many bytes: sectors, or for shared memory wavefronts */
+  int ideal;      /* the fewest sectors, or for shared memory wavefronts, that hold the bytes */
   int misses;     /* sectors that are not in L1 */
   int wavefronts; /* passes of at most 128 bytes */
 };
@@ -19,9 +19,9 @@ struct ptx_piece {
   bool used, loaded;
 };
 
-/* A model of L1: a sector stays until about as many others have come as L1 holds. Also the pages
-   of device memory that were touched; a page is about the size of a row of DRAM, which has to be
-   opened. */
+/* A model of L1: a sector stays until about as many others have come as L1 holds. Also notes the
+   pages of device memory that were touched; a page is about the size of a row of DRAM, which has to
+   be opened. */
 struct ptx_memory {
   struct ptx_line *lines;
   int64_t capacity, arrived; /* sectors */
@@ -37,6 +37,7 @@ void ptx_memory_close(struct ptx_memory *memory);
 /* Notes the pages and pieces of so many bytes that are loaded or stored. */
 void ptx_touch(struct ptx_memory *memory, uint64_t address, int64_t bytes, bool load);
 struct ptx_footprint ptx_footprint_of(const struct ptx_memory *memory);
+/* Computes the cost of an access to global memory. through_l1: sectors in L1 are hits. */
 void ptx_global_access(struct ptx_memory *memory, const struct ptx_lanes *lanes, bool load,
                        bool through_l1, struct ptx_access *out);
 /* The last access of an instruction, kept because loops repeat an access at another address. */
@@ -46,18 +47,19 @@ struct ptx_pattern {
   struct ptx_access access;     /* wavefronts 0: no access yet */
 };
 
-/* The passes of an atomic operation on global memory: the level 2 cache makes one pass over a
-   sector for each lane that uses the most used word. ptx_most_alike is the number of lanes that
-   use the most used word, which counts for shared memory. */
+/* ptx_atomic_passes returns the passes of an atomic operation on global memory: the level 2 cache
+   makes as many passes over a sector as lanes use the sector's most used word. ptx_most_alike
+   returns the number of lanes that use the most used word of all, which counts for shared
+   memory. */
 int ptx_atomic_passes(const struct ptx_lanes *lanes);
 int ptx_most_alike(const struct ptx_lanes *lanes);
-/* The number of distinct words of 4 bytes. */
+/* Returns the number of distinct words of 4 bytes. */
 int ptx_distinct_words(const struct ptx_lanes *lanes);
 
-/* The cost of an access to shared memory with 32 banks of 4 bytes. Lanes of 8 bytes are served
-   in two halves, lanes of 16 bytes in four quarters, and two of these together where neighbours
-   (or next but one) access the same address, as observed on an H200: docs/check.md. Lanes that
-   read one word share the read. */
+/* Computes the cost of an access to shared memory with 32 banks of 4 bytes. A warp's lanes of 8
+   bytes are served in two halves, lanes of 16 bytes in four quarters; two parts are served together
+   where each lane has the address of its neighbour, or of its next neighbour but one, as observed
+   on an H200: docs/check.md. Lanes that read one word share the read. */
 void ptx_shared_access(struct ptx_pattern *pattern, const struct ptx_lanes *lanes,
                        struct ptx_access *out);
 

@@ -217,21 +217,21 @@ static void ptx_opcode_take_word(const char *word, size_t length, struct ptx_ins
     out->immediate = shape_flops(word, length);
 }
 
-/* The number of machine instructions, roughly; divisions and other complex operations become
-   sequences. */
+/* Returns the rough number of machine instructions; divisions and other complex operations become
+   sequences. exact: the opcode rounds exactly (.rn). */
 static int ptx_opcode_weight_of(const struct ptx_instruction *in, bool exact) {
   if (in->op == PTX_DIV || in->op == PTX_REM) return in->is_float ? 10 : in->size == 8 ? 70 : 20;
   return in->pipe == PTX_PIPE_SPECIAL && exact ? 8 : 1;
 }
 
-/* Moves between registers of any type are removed by the compiler; conversions between floats
-   are real instructions. */
+/* Completes the instruction when all words are read. Moves between registers are removed by the
+   compiler; conversions from or to floats are real instructions. */
 static void ptx_opcode_settle(struct ptx_instruction *out, bool exact) {
   if (!out->size) out->size = out->from_size = 4;
   out->weight = ptx_opcode_weight_of(out, exact);
   const bool logic =
       out->op == PTX_AND || out->op == PTX_OR || out->op == PTX_XOR || out->op == PTX_NOT;
-  /* of predicates: a comparison combines them, and negation is part of any instruction */
+  /* logic of predicates costs nothing: comparisons combine predicates, any instruction negates */
   if (logic && out->size == 1) out->weight = 0;
   if (out->op == PTX_MOV || out->op == PTX_CVTA) out->pipe = PTX_PIPE_NONE;
   if (out->op == PTX_CVT && out->is_float) out->op = PTX_FLOAT, out->pipe = PTX_PIPE_SPECIAL;

@@ -1,7 +1,7 @@
 /* Looking for blocks without work; see ptx_survey.h. If the first block works and the last does
-   not, the working ones are usually those below a limit in each dimension, because `if (index >=
-   n) return` ends the others: bisection finds the limits. A sample of the whole grid checks
-   this, and gives the share of working blocks if it is not so. */
+   not, the working blocks are usually those below a limit in each dimension, because `if (index >=
+   n) return` ends the others: bisection finds the limits. A sample of the whole grid checks the
+   limits, and gives the share of working blocks if the limits are wrong. */
 #include "ptx_survey.h"
 
 #include <string.h>
@@ -40,8 +40,8 @@ static bool works(struct search *s, const uint32_t at[3]) {
   return !idle;
 }
 
-/* Lists the blocks at the ends of each dimension, the last block and the middle one, without
-   duplicates. */
+/* Lists the middle block, the last block, the first block, and the block at the end of each
+   dimension that has several blocks. */
 static size_t list_ends(const struct ptx_launch *l, uint32_t out[6][3]) {
   size_t count = 0;
   memset(out, 0, 6 * sizeof *out);
@@ -52,7 +52,7 @@ static size_t list_ends(const struct ptx_launch *l, uint32_t out[6][3]) {
   return count;
 }
 
-/* The number of working blocks along a dimension, from the first one on. */
+/* Returns the number of working blocks along a dimension, from the first block on. */
 static uint32_t ptx_survey_find_limit(struct search *s, int dimension) {
   uint32_t at[3] = {0}, works_at = 0, idle_at = s->launch.grid[dimension];
   at[dimension] = idle_at - 1;
@@ -67,7 +67,8 @@ static uint32_t ptx_survey_find_limit(struct search *s, int dimension) {
   return idle_at;
 }
 
-/* Blocks from the whole grid, in an order that spreads evenly (Weyl's, by the golden ratio). */
+/* Chooses a block of the grid; successive indices spread evenly over the grid (Weyl's sequence, by
+   the golden ratio). */
 static void place_sample(const struct ptx_launch *l, int index, uint32_t out[3]) {
   const double golden = 0.6180339887498949;
   const double blocks = (double)l->grid[0] * l->grid[1] * l->grid[2], turn = golden * (index + 1);

@@ -154,7 +154,7 @@ uint32_t ptx_predicate(const struct ptx_values *v, int slot, bool negated) {
 
 /* ---- Arithmetic ----------------------------------------------------------------------------- */
 
-/* The low bytes of a value, sign-extended if it is signed. */
+/* Returns the low bytes of a value, sign-extended if is_signed. */
 static uint64_t narrow(uint64_t value, int size, bool is_signed) {
   if (size >= 8) return value;
   int unused = 64 - 8 * size;
@@ -277,7 +277,8 @@ static uint64_t compute(const struct ptx_instruction *in, const uint64_t x[5]) {
 
 /* ---- Unknown values ------------------------------------------------------------------------- */
 
-/* The origin of a loaded value. The tag of a generic address tells shared and local memory. */
+/* Returns the origin of a loaded value. The tag of a generic address tells shared from local
+   memory. */
 static enum ptx_origin loaded_from(const struct ptx_values *v, const struct ptx_kernel *kernel,
                                    const struct ptx_instruction *in, uint32_t mask) {
   const int64_t address = ptx_value_of(v, kernel, in, in->results, __builtin_ctz(mask));
@@ -304,7 +305,8 @@ static enum ptx_origin result_origin(const struct ptx_values *v, const struct pt
   return floats && origin == PTX_KNOWN ? PTX_FROM_FLOAT : origin;
 }
 
-/* A guarded write leaves the register's other lanes unchanged. */
+/* A guarded write leaves the register's other lanes unchanged, so the guard's origin counts,
+   too. */
 static void note_origins(struct ptx_values *v, const struct ptx_kernel *kernel,
                          const struct ptx_instruction *in, uint32_t mask) {
   const struct ptx_operand *operands = &kernel->operands[in->first];
@@ -332,7 +334,7 @@ static void write_operand(struct ptx_values *v, const struct ptx_operand *operan
   if (place >= 0) v->lanes[place][lane] = value;
 }
 
-/* mov.b64 {low, high}, whole; and the reverse. */
+/* Executes mov.b64 {low, high}, whole; and the reverse. False: another instruction. */
 static bool move_parts(struct ptx_values *v, const struct ptx_instruction *in,
                        const struct ptx_operand *operands, int lane) {
   int parts = in->results > 1 ? in->results : in->count - in->results;
@@ -406,7 +408,7 @@ static void convert_address(struct ptx_values *v, const struct ptx_instruction *
   }
 }
 
-/* Result i of a load from a struct parameter; 0: not a struct, or outside of it. */
+/* Returns result i of a load from a struct parameter; 0: not a struct, or outside of the struct. */
 static uint64_t load_field(const struct ptx_values *v, const struct ptx_instruction *in,
                            int64_t index, int64_t offset, int i) {
   const struct ptx_launch *launch = v->launch;
@@ -419,7 +421,8 @@ static uint64_t load_field(const struct ptx_values *v, const struct ptx_instruct
   return narrow(bits, in->size, in->is_signed);
 }
 
-/* The stand-in for an unknown value: equal for equal places, and different for others. */
+/* Returns the stand-in for an unknown value: equal for equal places, and mostly different for
+   different places. */
 static uint64_t ptx_value_stand_in(uint64_t place) {
   const int bits = 24; /* few enough that an index by the value stays in its buffer's region */
   place = (place ^ place >> 32) * UINT64_C(0x9e3779b97f4a7c15);

@@ -16,8 +16,8 @@ enum ptx_origin {
   PTX_FROM_CONSTANT,
   PTX_FROM_GLOBAL, /* global memory outside of buffers */
   PTX_FROM_BUFFER, /* plus the buffer's number, see PTX_BUFFER_SHIFT */
-  /* An atomic compare-and-swap; a loop that repeats it until it succeeds is assumed to succeed
-     at once. */
+  /* An atomic compare-and-swap; a loop that repeats the swap until the swap succeeds is assumed to
+     succeed at once. */
   PTX_FROM_SWAP = 255,
 };
 
@@ -43,23 +43,23 @@ struct ptx_lanes {
   uint64_t address[PTX_LANES];
 };
 
-/* Values of the index-th warp of the launch's block. */
+/* Opens the values of the index-th warp of the launch's block. Close them also after a failure. */
 int ptx_values_open(const struct ptx_kernel *kernel, const struct ptx_launch *launch, int index,
                     struct ptx_values *out, cugen_error *err);
 void ptx_values_close(struct ptx_values *values);
 
-/* The lanes for which a guard holds. */
+/* Returns the lanes for which a guard holds. */
 uint32_t ptx_predicate(const struct ptx_values *values, int slot, bool negated);
 void ptx_execute(struct ptx_values *values, const struct ptx_kernel *kernel,
                  const struct ptx_instruction *in, uint32_t mask);
 
-/* The value of the instruction's index-th operand for a lane; 0 if there is no such operand. */
+/* Returns the value of the instruction's index-th operand for a lane; 0: no such operand. */
 int64_t ptx_value_of(const struct ptx_values *values, const struct ptx_kernel *kernel,
                      const struct ptx_instruction *in, int index, int lane);
-/* The origin of the operands from `first` on; PTX_KNOWN: all values are known. */
+/* Returns the greatest origin of the operands from `first` on; PTX_KNOWN: all values are known. */
 enum ptx_origin ptx_origin_of(const struct ptx_values *values, const struct ptx_kernel *kernel,
                               const struct ptx_instruction *in, int first);
-/* The value of an operand that is a number in the text; `otherwise` if it is not. */
+/* Returns the value of an operand that is a number in the text; otherwise `otherwise`. */
 int64_t ptx_operand_number(const struct ptx_kernel *kernel, const struct ptx_instruction *in,
                            int index, int64_t otherwise);
 void ptx_lanes_read(const struct ptx_values *values, const struct ptx_kernel *kernel,

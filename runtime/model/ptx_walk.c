@@ -281,8 +281,8 @@ static int shared_atomic_passes(const struct ptx_instruction *in, const struct p
 }
 
 /* The level 2 cache reads and writes a sector in each pass, and returns the old value if it is
-   used. Its atomic unit makes the passes over one line one after the other. If other blocks use
-   other addresses, only the size of the buffer is known. */
+   used. The cache's atomic unit makes the passes over one line one after the other. If other blocks
+   use other addresses, the passes are taken to spread over the whole buffer. */
 static void count_atomic(const struct walk *walk, struct warp *w, const struct ptx_instruction *in,
                          const struct ptx_lanes *lanes, int sectors) {
   const struct ptx_launch *l = walk->launch;
@@ -395,8 +395,8 @@ static double expected_bytes(const struct walk *walk, const struct warp *w,
   return bytes > 0 && bytes < 1 << 20 ? (double)bytes : 0;
 }
 
-/* The bytes of a tensor map's box, if the operand at `index` is the address of the parameter
-   itself; 0: not known. */
+/* Returns the bytes of a tensor map's box, if the operand at `index` is the address of the
+   parameter itself; 0: not known. */
 static double ptx_walk_box_bytes(const struct walk *walk, const struct warp *w,
                                  const struct ptx_instruction *in, int index, uint32_t mask) {
   int64_t map =
@@ -405,14 +405,15 @@ static double ptx_walk_box_bytes(const struct walk *walk, const struct warp *w,
   return known ? walk->launch->boxes[map] : 0;
 }
 
-/* Adds a request; each walked warp represents `alike` warps, of which one makes the request. */
+/* Adds a request. With wgmma each walked warp represents `alike` warps, of which one makes the
+   request. */
 static void request_box(const struct walk *walk, struct warp *w, double bytes) {
   request(w, bytes / (walk->wgmma ? walk->alike : 1));
   w->counts.unknown += !(bytes > 0);
 }
 
 /* Loads by a tensor map: the first of several loads counts the bytes of all. Where warps are
-   specialised, one of four makes the requests and continues while there is room. Other blocks
+   specialised, one warp of four makes the requests and continues while there is room. Other blocks
    want the same data at about the same time, so L2 gets about half the requests: by multicast to
    a cluster, or because requests are joined on the way (Nsight Compute's unit "lrc"). */
 static void load_tensor(const struct walk *walk, struct warp *w,
@@ -487,8 +488,8 @@ static void begin_product(const struct walk *walk, struct warp *w, const struct 
 
 /* ---- One instruction ------------------------------------------------------------------------ */
 
-/* Changes the lanes to one access of so many bytes if all base addresses are aligned to it, as
-   ptxas knew when it joined the loads. */
+/* Changes the lanes to one access of `bytes` bytes if all base addresses are multiples of `bytes`,
+   as ptxas knew when it joined the loads. */
 static bool ptx_walk_widen(const struct walk *walk, const struct ptx_instruction *in, int bytes,
                            struct ptx_lanes *lanes) {
   uint64_t at =
@@ -572,8 +573,8 @@ static void issue(const struct walk *walk, struct warp *w, const struct ptx_inst
   w->issued += in->weight;
 }
 
-/* Accounts for one instruction: its cost, and when its results are ready. The result of a
-   product is ready at its wait. */
+/* Accounts for one instruction: its cost, and when its results are ready. The result of a wgmma is
+   ready when the warp waits for the product. */
 static void account(struct walk *walk, struct warp *w, const struct ptx_instruction *in,
                     uint32_t mask) {
   double begin[PTX_SCENARIOS], latency[PTX_SCENARIOS];
@@ -628,15 +629,15 @@ enum turn {
   TURN_BOTH    /* chooses between two sides, and some lanes go to each */
 };
 
-/* Whether straight code from this instruction ends in a failure, so that a correct kernel never
-   reaches it. */
+/* Returns whether straight code from this instruction ends in a failure, so that a correct kernel
+   never reaches it. */
 static bool fails(const struct ptx_kernel *k, size_t at) {
   while (at < k->count && k->instructions[at].op < PTX_BRANCH) at++;
   return at < k->count && k->instructions[at].op == PTX_FAIL;
 }
 
-/* Whether the loop's last instruction can be reached without passing its first; code from which
-   it can be reached is part of the loop. */
+/* Returns whether `from` is part of the loop: control can get from there to the loop's last
+   instruction without passing the loop's first. */
 static bool in_loop(const struct ptx_kernel *k, size_t from, size_t first, size_t last,
                     unsigned char *seen, size_t *left) {
   size_t count = 0;
@@ -657,7 +658,7 @@ static bool in_loop(const struct ptx_kernel *k, size_t from, size_t first, size_
   return false;
 }
 
-/* Whether a branch decides to stay in a loop or to leave the loop. */
+/* Returns whether a branch decides to stay in a loop or to leave the loop. */
 static bool leaves_loop(const struct ptx_kernel *k, size_t at, size_t target) {
   unsigned char *seen = malloc(k->count + 1);
   size_t *left = malloc((k->count + 1) * sizeof *left);
@@ -694,8 +695,8 @@ static void ptx_walk_refuse(struct walk *walk, struct warp *w, const struct ptx_
   w->live = 0;
 }
 
-/* The lanes that an unknown guard moves at a branch or exit. Neighbouring lanes part, so that
-   the accesses of both sides stay as spread as before. */
+/* Returns the lanes that an unknown guard moves at a branch or exit. Neighbouring lanes part, so
+   that the accesses of both sides stay as spread as before. */
 static uint32_t guess_lanes(struct walk *walk, struct warp *w, size_t at, uint32_t mask) {
   const uint32_t every_second = 0x55555555u;
   const struct ptx_instruction *in = &walk->kernel->instructions[at];
@@ -711,8 +712,8 @@ static uint32_t guess_lanes(struct walk *walk, struct warp *w, size_t at, uint32
   }
 }
 
-/* The lanes that execute an instruction. A load or store with an unknown guard is counted for
-   all lanes. */
+/* Returns the lanes that execute an instruction. A load or store with an unknown guard is counted
+   for all lanes. */
 static uint32_t find_active(struct walk *walk, struct warp *w, size_t at, uint32_t mask) {
   const struct ptx_instruction *in = &walk->kernel->instructions[at];
   if (in->guard < 0) return mask;
@@ -737,8 +738,8 @@ static void move_by_table(struct walk *walk, struct warp *w, const struct ptx_in
   }
 }
 
-/* Executes one instruction. Returns true when other warps should continue: after a backward
-   branch, or at a barrier. */
+/* Executes one instruction. Returns true when other warps should continue: after a backward branch
+   or a branch by a table, at a barrier, and when lanes end. */
 static bool ptx_walk_step(struct walk *walk, struct warp *w) {
   int pc;
   uint32_t mask = choose_lanes(w, &pc);
@@ -828,7 +829,7 @@ static int ptx_walk_probe(const struct walk *walk, int index, long most, long *s
   return status;
 }
 
-/* The error message for an instruction that cannot be followed, with its place. */
+/* Sets the error for the instruction that cannot be followed, with the instruction's place. */
 static int ptx_walk_explain(const struct walk *walk, cugen_error *err) {
   static const char *const origins[] = {[PTX_FROM_FLOAT] = "floats that are computed",
                                         [PTX_FROM_LOCAL] = "values in local memory",
@@ -875,8 +876,8 @@ static int run_warps(struct walk *walk, struct warp *warps, int count, cugen_err
   return CUGEN_OK;
 }
 
-/* Adds the counts of a walked warp, times the number of warps that it represents. The first warp
-   often does what the others do not, so it represents itself alone. */
+/* Adds the counts of a walked warp, times the number of warps that the warp represents. Without
+   wgmma the first warp represents itself alone, because it often does what the others do not. */
 static void ptx_walk_add_counts(const struct ptx_counts *from, double factor,
                                 struct ptx_counts *c) {
 #define ADD(name) c->name += factor * from->name

@@ -84,9 +84,9 @@ struct ptx_counts {
   /* cycles of the multiprocessor in each pipe; PTX_PIPE_NONE: issue cycles */
   double pipe[PTX_PIPE_COUNT];
   double shared_wavefronts, shared_ideal;
-  /* of cache lines; the stores' part of them */
+  /* accesses of cache lines in global memory, and the stores among these */
   double global_wavefronts, store_wavefronts;
-  /* sectors of 32 bytes: requested; needed if all their bytes were used */
+  /* requests; sectors of 32 bytes that are requested; sectors if all bytes of each were used */
   double global_requests, global_sectors, ideal_sectors;
   double load_sectors, store_sectors; /* sectors that go to L2 */
   /* bytes of global memory that lanes and copies request, counted at each request */
@@ -106,13 +106,14 @@ struct ptx_counts {
   double path[PTX_SCENARIOS];  /* cycles of the block's slowest warp alone */
 };
 
-/* The number of instructions that the first and the last warp of a block execute, at most `most`
-   each, which tells idle blocks from working ones. launch->at names the block. */
+/* Sets *steps to the number of instructions that the first and the last warp of a block execute, at
+   most `most` each, which tells idle blocks from working blocks. launch->at names the block. */
 int ptx_steps(const struct ptx_kernel *kernel, const struct ptx_machine *machine,
               const struct ptx_launch *launch, long most, long *steps, cugen_error *err);
 
 /* CUGEN_ERROR_COMPILE: the kernel cannot be followed (calls, trip counts that depend on data),
-   does not end, or has matrix products whose rate is not known. */
+   does not end, or has matrix products whose rate is not known. CUGEN_ERROR_INTERRUPTED: stopped by
+   launch->stop or launch->until. */
 int ptx_walk(const struct ptx_kernel *kernel, const struct ptx_machine *machine,
              const struct ptx_launch *launch, struct ptx_counts *out, cugen_error *err);
 

@@ -6,8 +6,8 @@
 
 #include "base/capability.h"
 
-/* A described device has rates of its own; any other GPU has those of its compute capability.
-   All 0: not known. */
+/* Returns the rates of a described device, or of the compute capability of any other GPU; all 0:
+   not known. */
 static struct gpu_rates rates_of(const struct device_description *device) {
   struct gpu_rates rates = {0};
   if (device->rates.fp32_lanes > 0) return device->rates;
@@ -21,7 +21,7 @@ static double lanes(const struct gpu_rates *rates, const struct dtype *dtype) {
   return strcmp(dtype->name, "bf16") == 0 ? rates->bf16_lanes : rates->fp16_lanes;
 }
 
-/* The clock cycles of all multiprocessors together in a second. */
+/* Returns the clock cycles of all multiprocessors together in a second. */
 static double clocks(const struct device_facts *facts) {
   return (double)facts->sm_count * (double)facts->clock_khz * 1e3;
 }
@@ -65,8 +65,8 @@ struct ceilings roofline_peak(const struct device_description *device, const str
                            .bandwidth_peak = published > 0 ? published : roofline_bandwidth(facts)};
 }
 
-/* Williams, Waterman, Patterson: Roofline, CACM 52(4), 2009: time is at least the longer of
-   moving and computing. */
+/* Williams, Waterman, Patterson: Roofline, CACM 52(4), 2009: a kernel takes at least the time of
+   moving its data, and at least the time of its arithmetic. */
 double roofline_fraction(const struct ceilings *c, double flops, double bytes, double seconds,
                          bool *measured) {
   double multiply_adds = c->flops > 0 ? c->flops : c->flops_peak;

@@ -1,5 +1,6 @@
-/* Machine code, read just far enough to see how ptxas translated the PTX: how many global loads
-   a warp keeps under way, and how many instructions there are. */
+/* Machine code, read just far enough to see how ptxas translated the PTX: how many instructions and
+   global loads there are, how many of the loads a warp keeps under way, and which loads of shared
+   memory are wide. */
 #ifndef RUNTIME_MODEL_SASS_H
 #define RUNTIME_MODEL_SASS_H
 
