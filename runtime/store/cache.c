@@ -8,7 +8,8 @@
 
 /* ---- Opening -------------------------------------------------------------------------------- */
 
-/* A cache in memory seals its images with a key of its own. */
+/* A cache whose data end with this process seals images with a fresh key, if the user's key is not
+   known. */
 static void open_seal(struct cache *cache, bool memory) {
   if (!memory) seal_open(false, &cache->seal, &cache->unsealed);
   if (!cache->seal.known && !cache->in_file) seal_fresh(&cache->seal);
@@ -78,7 +79,7 @@ const char *cache_why_unwritable(const struct cache *cache) {
     return locked_status;                                                                          \
   } while (0)
 
-/* A caller's function for the rows of problems, or of devices. */
+/* A caller's function, for problems or for devices; the other member is NULL. */
 struct visit {
   int (*problem)(void *context, const char *problem, cugen_error *err);
   int (*device)(void *context, const char *device, const char *options, cugen_error *err);

@@ -21,8 +21,8 @@ struct cache_key {
   /* architecture, and how the kernel is timed: record_options of base/key.h */
   const char *options;
   /* The config file, since two files may give their kernels the same name; NULL or "": not
-     known. Records of different files are kept apart, but a record of another file is as good as
-     one of this file if its hash is the kernel's own. */
+     known. Records of different files are kept apart, but a record of another file is as good as a
+     record of this file if both have the same kernel hash. */
   const char *origin;
   const struct objective *objective; /* the order of the records; not part of the key. NULL: time */
   /* Bit i: the problem's setting i may have been added to the config after records were made.
@@ -45,13 +45,14 @@ const char *cache_key_wrong(const struct cache_key *key, const char **name);
    *warning (may be NULL) says so; that is no error. A corrupt, foreign or newer database is
    CUGEN_ERROR_CACHE and is left untouched. */
 int cache_open(const char *path, struct cache **out, struct text *warning, cugen_error *err);
-/* Like cache_open, but `stop` is asked while a server is waited for, as long as the cache is
-   open. Once stop returns true, a server that is silent for a second is given up: this call and
-   all later ones return CUGEN_ERROR_INTERRUPTED with CUGEN_CAUSE_BUSY. */
+/* Like cache_open, but while any call waits for a server, `stop` is asked. Once stop returns true,
+   a server that is silent for a second is given up: the waiting call and all later calls return
+   CUGEN_ERROR_INTERRUPTED with CUGEN_CAUSE_BUSY. */
 int cache_open_watched(const char *path, struct process_stop stop, struct cache **out,
                        struct text *warning, cugen_error *err);
 void cache_close(struct cache *cache);
-/* Why changes of a cache file do not outlive this process, and what to do; "" if they do. */
+/* Says why changes of the cache do not outlive this process, and what to do; "": they do, or the
+   cache is in memory by choice. */
 const char *cache_why_unwritable(const struct cache *cache);
 /* The cache's path as cache_name prints it. */
 const char *cache_path(const struct cache *cache);
@@ -60,19 +61,20 @@ const char *cache_path(const struct cache *cache);
 cugen_cache_kind cache_parse(const char *text);
 /* Appends a path as messages show it: a connection string without its password. */
 void cache_name(const char *path, struct text *out);
-/* Whether the cache does not exist yet and cache_open would make it. */
+/* Returns whether the cache does not exist yet and cache_open would make it. */
 bool cache_is_missing(const char *path);
 
-/* Whether records of that problem count as the key's; *lacks as in cache_record. */
+/* Returns whether records of that problem count as the key's, although the problem may lack
+   settings; *lacks as in cache_record. */
 bool cache_lacks(const struct cache_key *key, const char *problem, uint64_t *lacks);
-/* Loads all current records of the key: ok records by cost, then the others. The caller frees
-   each record and the array. If a kernel was measured with all of the key's settings and with
-   fewer, only the record with more settings is loaded. */
+/* Loads all current records of the key: ok records by cost, then all others. The caller frees each
+   record and the array. If a kernel was measured with all of the key's settings and with fewer,
+   only the record with more settings is loaded. */
 int cache_load(struct cache *cache, const struct cache_key *key, struct cache_record **out,
                size_t *count, cugen_error *err);
 /* Calls visit with the current ok records of the key by rising cost, until visit sets *stop or
-   fails; later records are not read. visit may take a record's strings and leave NULL in their
-   place. visit may not use the cache. */
+   fails. visit may take a record's strings and leave NULL in their place. visit may not use the
+   cache. */
 typedef int cache_visitor(void *context, struct cache_record *record, bool *stop, cugen_error *err);
 int cache_fastest(struct cache *cache, const struct cache_key *key, cache_visitor *visit,
                   void *context, cugen_error *err);
@@ -119,14 +121,14 @@ void cache_records_free(struct cache_records *records);
 
 /* ---- Claims: tuners that share a space each measure variants that no other tuner measures --- */
 
-/* Whether this cache keeps claims. A cache file does not, because processes that share a file
-   also share a machine. */
+/* Returns whether this cache keeps claims. A cache file does not, because processes that share a
+   file also share a machine. */
 bool cache_keeps_claims(const struct cache *cache);
 enum cache_claim_state {
   CACHE_CLAIM_TAKEN, /* claimed by another owner */
   CACHE_CLAIM_GRANTED,
   CACHE_CLAIM_RECORDED, /* a record of this kernel exists */
-  CACHE_CLAIM_LEFT      /* not tried, because `most` variants before this one were granted */
+  CACHE_CLAIM_LEFT      /* not tried, because `most` variants in front of it were granted */
 };
 struct cache_claim {
   const char *variant, *hash; /* kernel_spec.hash */
@@ -139,7 +141,7 @@ struct cache_lease {
   double seconds;
   /* A variant is not granted if its kernel has a record that was measured at this time or later. */
   int64_t since;
-  size_t most; /* at most this many variants are granted, the first ones; 0: all */
+  size_t most; /* at most so many variants are granted, in the order of the claims; 0: all */
 };
 /* Claims variants; a variant is granted to at most one owner at a time. */
 int cache_claim(struct cache *cache, const struct cache_key *key, const struct cache_lease *lease,
@@ -181,10 +183,10 @@ struct cache_filter {
   const char *origin;
   bool unknown;
 };
-/* Whether the filter selects the key, by config, device, problem and way of timing. */
+/* Returns whether the filter selects the key, by config, device, problem and way of timing. */
 bool cache_filter_takes(const struct cache_filter *filter, const struct cache_key *key);
 
-/* Whether there are records, current or superseded, of this origin. */
+/* Sets *has to whether there are records, current or superseded, of this origin. */
 int cache_has_origin(struct cache *cache, const char *origin, bool *has, cugen_error *err);
 /* Removes the selected records, and every image that no remaining record can use, in short
    transactions. Records that are stored meanwhile stay. After a failure some records may be
@@ -209,22 +211,22 @@ struct cache_visit {
 };
 /* Calls visit with each current record that the filter's config, device and problem select, in
    the order of config, device, options, problem and variant, and within a variant in
-   cache_load's order. All records are of one moment, and only one is in memory at a time. A
+   cache_load's order. All records are of one moment, and only one record is in memory at a time. A
    status that visit returns ends the walk and is returned. visit may not use the cache. */
 int cache_each(struct cache *cache, const struct cache_filter *filter,
                const struct cache_visit *visit, cugen_error *err);
 
-/* The observer of an import; `stop` returns nonzero to end the import. */
+/* The observer of an import. */
 struct cache_watch {
-  /* NULL: the import is not observed */
+  /* returns nonzero to end the import; NULL: the import is not observed */
   cugen_import_callback stop;
   void *context;
 };
 
 /* An import. Records are staged in a file beside the cache and, when all are read, merged in short
    transactions. Until then a failure, a stop or a kill leaves nothing behind; after that, the next
-   process that opens the cache merges the remaining records. A small import is merged in one
-   transaction, without a file.
+   process that opens the cache merges the remaining records. A small import, and an import into a
+   server, is merged in one transaction, without a file.
    Precedence between two records of one kernel: a refuted record (wrong result, out of bounds,
    trap) comes first, then right records, the fastest first, then the others, the latest first.
    Between records of two kernels, the one that was measured later comes first. */
@@ -247,12 +249,13 @@ void cache_stage_close(struct cache_stage *stage);
    cache_portfolios_free. */
 int cache_portfolios(struct cache *cache, const struct cache_key *key, struct cache_portfolio **out,
                      size_t *count, cugen_error *err);
-/* Stores the portfolios in one transaction. A portfolio replaces a stored one of the same key
-   unless the stored one is later. */
+/* Stores the portfolios in one transaction. A portfolio replaces a stored portfolio of the same key
+   unless the stored portfolio is later. */
 int cache_portfolios_store(struct cache *cache, const struct cache_portfolio *portfolios,
                            size_t count, cugen_error *err);
-/* Removes the portfolios that the filter selects, with the filter's problem compared to the
-   class; with filter->failed none. *count is their number. really false: only counts. */
+/* Removes the portfolios that the filter selects, with the filter's problem compared to the class;
+   with filter->failed none. *count becomes the number of selected portfolios. really false: only
+   counts. */
 int cache_portfolios_remove(struct cache *cache, const struct cache_filter *filter, bool really,
                             size_t *count, cugen_error *err);
 
@@ -268,7 +271,7 @@ int cache_verify(struct cache *cache, cugen_cache_counts *out, struct text *wron
 /* A larger image is not cached, so that its kernel is compiled again in each run. */
 #define CACHE_MAX_IMAGE ((size_t)64 << 20)
 
-/* Why no image can be cached, and what to do, if the user's key cannot be used; "" otherwise. */
+/* Says why no image can be cached, and what to do, if the user's key cannot be used; "": it can. */
 const char *cache_image_warning(const struct cache *cache);
 /* Image functions. The key is one text of source hash, architecture, compiler version and
    options; how records of those options are timed is not part of it. *found tells whether there
@@ -279,8 +282,8 @@ int cache_image_key(const struct kernel_spec *spec, const char *arch, const char
 int cache_image_load(struct cache *cache, const char *key, struct compiled *out, bool *found,
                      cugen_error *err);
 /* Caches an image in place of an older one of the same key. Does nothing if the image is too
-   large or there is no key to seal it with. All images together may take 256 MiB: the oldest are
-   removed, except the images of the fastest records. */
+   large or there is no key to seal it with. All images together may take some 256 MiB, or 32 MiB in
+   memory: the oldest are removed, except the images of the fastest records. */
 int cache_image_store(struct cache *cache, const char *key, const struct compiled *compiled,
                       cugen_error *err);
 

@@ -13,8 +13,8 @@
 #include "cache.h"
 #include "seal.h"
 
-/* How long a transaction waits for other processes, or for a server: for a user's request, and for
-   a measurement that must not be lost. */
+/* Seconds for which a transaction waits for other processes, or for a server: with a user's
+   request, and with a measurement that must not be lost. */
 enum { CACHE_BUSY_SECONDS = 20, CACHE_STORE_SECONDS = 600 };
 
 struct cache_engine;
@@ -25,8 +25,8 @@ struct cache {
   struct text path;
   pthread_mutex_t lock;
   struct seal seal;       /* key for sealing images; see image.c */
-  struct text unsealed;   /* why there is no seal; "" */
-  struct text unwritable; /* why the cache is a copy in memory, and what to do; "" */
+  struct text unsealed;   /* why the user's key cannot be used; "": it can */
+  struct text unwritable; /* why the cache is a copy in memory, and what to do; "": it is none */
   bool in_file;           /* stored data outlive this process */
   /* bytes of images that may be added before the size limit is checked again */
   size_t may_add;
@@ -75,7 +75,7 @@ enum { CACHE_QUERY_VALUES = 6 };
 /* Appends the statement for PostgreSQL (server) or SQLite; "%s" is left for the columns of a
    record. */
 void cache_query_sql(enum cache_query which, bool server, struct text *out);
-/* The words for a failure: "cannot ...". */
+/* Returns the words for a failure of the query: "cannot ...". */
 const char *cache_query_doing(enum cache_query which);
 
 /* A row of an answer. Its texts live until the next row. */
@@ -99,20 +99,22 @@ static inline int64_t row_integer(const struct cache_row *row, int column) {
 static inline double row_real(const struct cache_row *row, int column) {
   return row->columns->real(row, column);
 }
-/* Returns CACHE_STOP to end a walk without an error. */
+/* A visitor returns CACHE_STOP to end a walk without an error. */
 enum { CACHE_STOP = 1 };
 typedef int cache_row_visitor(void *context, const struct cache_row *row, cugen_error *err);
 
 /* key.c: appends the parts of a key, each with its final zero. */
 void cache_key_write(const struct cache_key *key, struct text *out);
-/* Whether the text is what cache_key_write writes for this key. */
+/* Returns whether the text is what cache_key_write writes for this key. */
 bool cache_key_is(const struct text *written, const struct cache_key *key);
-/* The key that was written; its texts lie in `written`. */
+/* Returns the key that was written; the key's texts lie in `written`. */
 struct cache_key cache_key_read(const struct text *written);
 
-/* row.c: reads a record from a row that begins with its columns. Returns false if out of memory. */
+/* row.c: reads a record from a row that begins with a record's columns. Returns false if out of
+   memory. */
 bool cache_row_record(const struct cache_row *row, struct cache_record *out);
-/* Reads a key from four columns: device, config, problem, options. Its texts are the row's. */
+/* Reads a key from four columns: device, config, problem, options. The key's texts are the
+   row's. */
 struct cache_key cache_row_key(const struct cache_row *row, int first);
 
 /* load.c: a cache_row_visitor whose context is struct cache_records. The row has a record, and then
@@ -179,7 +181,7 @@ struct cache_engine {
      The caller frees *out, whatever the status. */
   int (*image_load)(struct cache *cache, const char *name, struct cache_image_row *out, bool *found,
                     cugen_error *err);
-  /* Stores an image in place of one of the same name. */
+  /* Stores an image in place of an image of the same name. */
   int (*image_store)(struct cache *cache, const char *name, const struct compiled *compiled,
                      const unsigned char *mac, cugen_error *err);
   /* Removes the oldest images until at most so many bytes are left, but none of the fastest
@@ -227,7 +229,7 @@ extern const struct cache_engine cache_postgres, cache_sqlite;
 
 /* precedence.c: whether an import puts the new record of a variant in front of the old one. */
 bool cache_record_goes_first(const struct cache_record *new, const struct cache_record *old);
-/* Whether both records are the same measurement. */
+/* Returns whether both records are the same measurement. */
 bool cache_records_equal(const struct cache_record *a, const struct cache_record *b);
 
 /* The resources of a kernel that are stored with its image, in the order of the columns. */
@@ -242,7 +244,8 @@ void cache_check_add(struct text *lines, const char *format, ...) PRINTF_LIKE(2,
 cache_row_visitor cache_check_record, cache_check_words;
 /* Checks what all engines keep alike: sets, records that are there twice, images. */
 int cache_check_rest(struct cache_check *check, cugen_error *err);
-/* image.c: whether this user sealed the image and it is unchanged; called under the lock. */
+/* image.c: sets *out to whether this user sealed the image, and the image is unchanged; called
+   under the lock. */
 enum cache_image_state { CACHE_IMAGE_OWN, CACHE_IMAGE_FOREIGN, CACHE_IMAGE_CHANGED };
 int cache_image_state(struct cache *cache, const char *name, enum cache_image_state *out,
                       cugen_error *err);

@@ -1,10 +1,10 @@
-/* Which records a filter selects; see cache.h. */
+/* Decides which records a filter selects; see cache.h. */
 #include <string.h>
 
 #include "base/key.h"
 #include "cache.h"
 
-/* Whether the problem has all of these settings. */
+/* Returns whether the problem has all of these settings. */
 static bool filter_has_settings(const char *problem, const char *settings) {
   struct setting one;
   while (setting_next(&settings, &one))
@@ -12,7 +12,7 @@ static bool filter_has_settings(const char *problem, const char *settings) {
   return true;
 }
 
-/* Predictions have no way of timing, and comparisons with a baseline are no results of a way. */
+/* Predictions are not timed in any way, and comparisons with a baseline do not count as timed. */
 static bool filter_is_timed(const struct cache_key *key, enum measure_way way) {
   const struct record_options options = record_options_parse(key->options);
   return !device_parse(key->device).predicted && options.kind != OPTIONS_BASELINE &&

@@ -57,8 +57,8 @@ static void image_add_fact(struct text *out, const char *fact) {
   text_addf(out, "%zu:%s\n", strlen(fact), fact);
 }
 
-/* The sealed facts of an image besides its data: its name, its hash, the compiler's log, its
-   entries. */
+/* Writes the sealed facts of an image besides its data: the name, the hash, the compiler's log, and
+   the entries with their resources. */
 static void write_facts(const char *name, const struct compiled *compiled, struct text *out) {
   text_addf(out, "cugen image %d\n", 1);
   image_add_fact(out, name);
@@ -77,7 +77,8 @@ static void write_facts(const char *name, const struct compiled *compiled, struc
 
 /* ---- Loading -------------------------------------------------------------------------------- */
 
-/* *holds: whether the row is what was sealed under this name. Returns false when memory ran out. */
+/* Sets *holds to whether the row is what was sealed under this name. Returns false when memory ran
+   out. */
 static bool check_row(const struct cache *cache, const char *name,
                       const struct cache_image_row *row, bool *holds) {
   struct text facts = {0};
