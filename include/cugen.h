@@ -394,11 +394,10 @@ typedef struct cugen_array {
 int cugen_plan_for(cugen_kernel *kernel, const cugen_array *arrays, size_t count,
                    const cugen_plan_options *options, cugen_plan **out, cugen_error *error);
 
-/* Gives the plan's choice as bytes, to store or send, and to give to cugen_plan_options.choice
-   elsewhere, for the same variant. The bytes are text and belong to the plan. Opening a plan with
-   the bytes fails with CUGEN_ERROR_CACHE if they are damaged or of a newer cugen, and with
-   CUGEN_ERROR_USAGE if the kernel, problem, architecture or source differs, or the variant is not
-   valid. */
+/* Gives the plan's choice as bytes, for cugen_plan_options.choice elsewhere, which then takes the
+   same variant. The bytes are text and belong to the plan. Opening a plan with the bytes fails with
+   CUGEN_ERROR_CACHE if they are damaged or of a newer cugen, and with CUGEN_ERROR_USAGE if the
+   kernel, problem, architecture or source differs, or the variant is not valid. */
 int cugen_plan_save(cugen_plan *plan, const void **bytes, size_t *size, cugen_error *error);
 
 /* The results of a plan with CUGEN_PLAN_EXPLORE. */
@@ -624,10 +623,11 @@ int cugen_kernel_source(cugen_kernel *kernel, const char *variant, const char **
 
 /* Merges a file of 'cugen cache export' into the cache: all of it, or nothing after a failure. If
    the library's stop callback stops the import while the file is read, nothing is imported; if
-   later, the next program that opens the cache completes the import. docs/cache.md says which of
-   two records of a variant is used. *result (result may be NULL) becomes JSON with the numbers of
-   records. CUGEN_ERROR_CACHE: a line is not valid. CUGEN_ERROR_MISSING: there is no such file.
-   CUGEN_ERROR_IO: the file cannot be read, or the cache not written. */
+   later, a server imports nothing, and the next program that opens a cache file completes the
+   import. docs/cache.md says which of two records of a variant is used. *result (result may be
+   NULL) becomes JSON with the numbers of records. CUGEN_ERROR_CACHE: a line is not valid.
+   CUGEN_ERROR_MISSING: there is no such file. CUGEN_ERROR_IO: the file cannot be read, or the cache
+   not written. */
 int cugen_cache_import(cugen *lib, const char *path, const char **result, cugen_error *error);
 
 /* ---- Commands ------------------------------------------------------------------------------- */

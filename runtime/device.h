@@ -5,9 +5,8 @@
    Threads: describe and compile may be called from several threads at once and need no open device.
    An open device belongs to one thread, except for alloc, free, copy, copy_2d, symbol, texture_*,
    tensor_make, parameters, prepare, unprepare, launch_on and timer_*, which several threads may
-   call at once. A GPU that failed
-   with a sticky error (illegal address, trap) stays failed, so the process that uses it is expected
-   to end. */
+   call at once. A GPU that failed with a sticky error (illegal address, trap) stays failed, so the
+   process that uses the GPU is expected to end. */
 #ifndef RUNTIME_DEVICE_H
 #define RUNTIME_DEVICE_H
 
@@ -20,7 +19,7 @@
 #include "base/system.h"
 #include "watch.h"
 
-struct device; /* made by open; the backend's own fields follow its first member */
+struct device; /* made by open; the first member of the backend's own struct */
 
 enum device_capability {
   DEVICE_EXECUTES_ON_GPU = 1, /* measured times are those of a GPU */
@@ -70,19 +69,20 @@ struct compile_request {
   /* For the cpu device: the kernel reports its accesses (watch.h); it runs on a device that was
      opened with a report. */
   bool watched;
-  /* when set, the compiler is killed and compile returns CUGEN_ERROR_INTERRUPTED */
+  /* when stop.asked returns true, the compiler's process is killed and compile returns
+     CUGEN_ERROR_INTERRUPTED; NVRTC in this process does not ask */
   struct process_stop stop;
 };
 
 struct kernel_resources {
-  int registers;          /* a thread; 0 on the cpu device */
-  int max_threads;        /* a block, from the launch bounds */
-  int64_t static_shared;  /* bytes a block, without the driver's reserved bytes */
-  int64_t local_bytes;    /* a thread: stack frame, spills included */
-  int64_t spill_bytes;    /* a thread: spill stores + loads, from the compile log */
-  int64_t constant_bytes; /* module's __constant__ data */
-  /* The kernel waits for its grid, so that it traps unless its launch is cooperative. An image from
-     the cache does not say, and has false. */
+  int registers;          /* per thread; 0 on the cpu device */
+  int max_threads;        /* per block, from the launch bounds */
+  int64_t static_shared;  /* bytes per block, without the driver's reserved bytes */
+  int64_t local_bytes;    /* per thread: stack frame, spills included */
+  int64_t spill_bytes;    /* per thread: spill stores + loads, from the compile log */
+  int64_t constant_bytes; /* the module's __constant__ data */
+  /* The kernel waits for its grid, and traps unless its launch is cooperative. False also for an
+     image from the cache, which does not say. */
   bool grid_sync;
 };
 
@@ -96,7 +96,7 @@ struct sass_facts {
 };
 
 struct compiled {
-  void *image; /* cubin, or a shared object for the cpu device */
+  void *image; /* cubin, PTX, a shared object for the cpu device, or the text of a library's call */
   size_t image_length;
   struct hash image_hash;
   size_t entry_count;
@@ -188,8 +188,8 @@ struct device_description {
   struct gpu_rates rates; /* of a device known from a description; otherwise all 0 */
 };
 
-/* The target of a compiled image: the architecture, or on the cpu device this processor and
-   compiler. */
+/* Returns the target of a compiled image: `arch`, or for the cpu device the fingerprint, which
+   names the processor and the compiler. */
 const char *device_target(const struct device_description *device, const char *arch);
 
 struct device_options {
@@ -232,7 +232,7 @@ struct device_ops {
   const char *kind; /* "cuda", "cpu": the part of an id before ':' */
   unsigned capabilities;
 
-  /* The number of the backend's devices. If it is 0, err says why. */
+  /* Returns the number of the backend's devices; 0: err says why. */
   int (*count)(const struct toolkit *toolkit, cugen_error *err);
   /* Describes a device without making a context. */
   int (*describe)(const struct toolkit *toolkit, int ordinal, struct device_description *out,
@@ -254,8 +254,8 @@ struct device_ops {
   /* CUGEN_ERROR_WRONG when the kernel wrote over a guard; the message has the byte offset. The
      call also restores the guard. */
   int (*memory_check)(struct device *device, const struct memory *memory, cugen_error *err);
-  /* The guard zones that kernels can read; false: the memory has none. NULL: the backend's guards
-     are not readable memory. */
+  /* Gets the guard zones that kernels can read; false: the memory has none. The function is NULL if
+     the backend's guards are not readable memory. */
   bool (*guards)(const struct memory *memory, struct memory_guards *out);
   int (*upload)(struct device *device, void *to_device, const void *from_host, size_t bytes,
                 cugen_error *err);
@@ -273,15 +273,15 @@ struct device_ops {
               cugen_error *err);
   /* The size of the caches whose content survives from one launch to the next. */
   size_t (*cache_bytes)(const struct device *device);
-  /* Writes all of `memory`, so that a cache of at most half its size holds nothing else. Like a
-     launch, runs in the order of launches, and asynchronously where they are asynchronous. */
+  /* Writes all of `memory`, so that a cache of at most half that size holds nothing else. Runs in
+     the order of launches, and asynchronously where launches are asynchronous. */
   int (*flush)(struct device *device, const struct memory *memory, cugen_error *err);
 
   int (*load)(struct device *device, const struct compiled *compiled, struct loaded **out,
               cugen_error *err);
   void (*unload)(struct device *device, struct loaded *loaded);
-  /* The index-th entry of the compiled image, allowed to use dynamic_shared bytes (more than 48
-     KB too). CUGEN_ERROR_DEVICE when the device has less. The entry is owned by `loaded`. */
+  /* Finds the index-th entry of the compiled image and allows it to use dynamic_shared bytes, also
+     more than 48 KB. CUGEN_ERROR_DEVICE: the device has less. `loaded` owns the entry. */
   int (*entry)(struct device *device, struct loaded *loaded, size_t index, int64_t dynamic_shared,
                struct entry **out, cugen_error *err);
   /* Sets an entry's preferred share of shared memory in the storage that L1 and shared memory
@@ -316,9 +316,9 @@ struct device_ops {
                          const struct kernel_launch *launch);
 
   /* Makes what a call of the entry needs beside its parameters, such as a library's workspace. The
-     parameters are bound, and a launch finds *out behind the last of them. before: *out of a call
-     that this one replaces, from which device memory may be taken; NULL: none. *out NULL: nothing
-     is needed. Both functions are NULL if the backend never needs anything. */
+     parameters are bound, and a launch finds *out behind the last parameter. before: *out of a call
+     that the new call replaces, from which device memory may be taken; NULL: none. *out NULL:
+     nothing is needed. prepare and unprepare are NULL if the backend never needs anything. */
   int (*prepare)(struct device *device, struct entry *entry, void *const *parameters, void *before,
                  void **out, cugen_error *err);
   void (*unprepare)(struct device *device, struct entry *entry, void *prepared);
@@ -377,8 +377,8 @@ struct device_ops {
                cugen_error *err);
   /* Makes the next launches run their blocks from the last to the first. A launch that takes more
      than `seconds` of processor time ends with CUGEN_CAUSE_UNSUPPORTED, because its blocks may wait
-     for earlier ones. seconds 0 restores the usual order. NULL: the backend cannot reverse
-     blocks. */
+     for blocks with lower indices. seconds 0 restores the usual order. NULL: the backend cannot
+     reverse blocks. */
   void (*reverse_blocks)(struct device *device, double seconds);
   /* The resources of the index-th kernel of an image, as far as the image has them; no device
      has to be open. */
@@ -388,7 +388,8 @@ struct device_ops {
   int (*parameters)(struct entry *entry, int *sizes, int capacity);
 };
 
-/* What follows from the name of a backend's function: its declaration, and its place in the row. */
+/* The declaration of a backend's function, and its initialiser in the table, by the member's
+   name. */
 #define DEVICE_DECLARE(backend, member)                                                            \
   __typeof__(*((const struct device_ops *)0)->member) backend##_##member;
 #define DEVICE_MEMBER(backend, member) .member = backend##_##member

@@ -6,8 +6,8 @@
 
 extern const struct device_ops cuda_device_ops, cpu_device_ops;
 
-/* Returns the backend and ordinal for an id such as "cuda:1" or "cpu". For any other id
-   CUGEN_ERROR_USAGE, whose message lists the devices there are. */
+/* Finds the backend and ordinal for an id such as "cuda:1" or "cpu". CUGEN_ERROR_USAGE: the id has
+   another form; the message lists the forms. */
 int device_find(const char *id, const struct device_ops **ops, int *ordinal, cugen_error *err);
 
 #endif

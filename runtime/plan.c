@@ -8,7 +8,7 @@
                  pointers to values.
      call_launch fills CUDA arrays and __device__ symbols where there are any, calls the device once
                  for each launch of the spec's sequence, and copies from symbols what was written.
-                 Nothing is looked up, allocated or locked.
+                 Nothing is looked up or allocated, and on a GPU nothing is locked.
 
    Invariants: a call outlives neither its plan nor the memory that it is bound to. The addresses
    of arguments' values and of values that a single launch passes (`own`) never change. A kernel
@@ -38,8 +38,8 @@ union scalar {
   unsigned char bytes[KERNEL_STRUCT_BYTES];
 };
 
-/* A symbol that launches copy: an argument's values, from and to the caller's memory, or the
-   address of a buffer, from the call's memory. */
+/* A symbol that launches fill and read back: with an argument's values, from and to the caller's
+   memory, or with the address of a buffer, from the call's memory. */
 struct symbol {
   void *at, *buffer;
   size_t bytes;
@@ -178,7 +178,7 @@ static int load_kernels(struct plan *plan, const struct compiled *compiled, cuge
   return status ? status : plan_check_cooperative(plan, err);
 }
 
-/* loaded: the image if it is loaded already; NULL: it is not. */
+/* loaded: the loaded image of another plan; NULL: the image is loaded now. */
 static int open_loaded(struct device *device, const struct kernel_spec *spec,
                        const struct compiled *compiled, struct loaded *loaded, struct plan **out,
                        cugen_error *err) {
@@ -433,7 +433,7 @@ static int bind_argument(struct plan *plan, struct call *call, size_t index,
   return CUGEN_OK;
 }
 
-/* The address of a parameter's value. */
+/* Returns the address of a parameter's value. */
 static void *parameter_place(const struct kernel_argument *argument, struct call *call,
                              size_t index) {
   if (argument->kind == CUGEN_ARGUMENT_SCALAR) return call->scalars[index].bytes;
@@ -545,8 +545,8 @@ static int plan_check_sizes(const struct passing *p, const int *sizes, cugen_err
   return CUGEN_OK;
 }
 
-/* Checks the sizes of the launch's own values; an argument's own value may still change at a
-   call. */
+/* Checks that the values which only this launch passes fit their types. The value of an argument is
+   checked at bind, because the caller may pass another value. */
 static int check_values(const struct passing *p, cugen_error *err) {
   for (size_t i = 0; i < p->count; i++) {
     union scalar packed;
@@ -573,8 +573,8 @@ int plan_check_parameters(const struct kernel_spec *spec, size_t launch, size_t 
   return status;
 }
 
-/* Refuses a kernel that takes other parameters than it is passed, because it would read past
-   their end. */
+/* Refuses a kernel that takes other parameters than the launch passes, because the driver would
+   read past the end of the passed parameters. */
 static int runtime_plan_check_parameters(const struct plan *plan, size_t launch, size_t extra,
                                          cugen_error *err) {
   int sizes[PLAN_MAX_PARAMETERS] = {0};
@@ -605,7 +605,8 @@ static int plan_allocate(const struct kernel_spec *spec, struct call *call, size
   return allocated ? allocate_maps(spec, call, err) : error_memory(err);
 }
 
-/* The last step of binding, because what `before` had prepared may move to the call. */
+/* Must be the last step of binding, because the device memory that was prepared for `before` may
+   move to the new call. */
 static int plan_prepare(struct plan *plan, struct call *call, size_t extra_count,
                         struct call *before, cugen_error *err) {
   const struct device_ops *ops = plan->device->ops;
@@ -628,8 +629,8 @@ static int bind_all(struct plan *plan, struct call *call, const struct memory *m
   return status;
 }
 
-/* Binds the arguments as an application passes them: what an implementation makes of them, such as
-   textures and symbols, is not the function's. */
+/* Binds the arguments as an application passes them, without the textures, symbols and tensor maps
+   that an implementation makes of arguments. */
 static int bind_function(struct plan *plan, struct call *call, const struct memory *memory,
                          cugen_error *err) {
   struct function_call *f = call->function = calloc(1, sizeof *f);

@@ -1,6 +1,6 @@
 /* A plan is a kernel_spec compiled and loaded on a device; a call is a plan bound to memory.
-   Launching a call makes one device launch for each launch of the plan, without looking up,
-   allocating or locking anything. */
+   Launching a call makes one device launch for each launch of the plan, without looking up or
+   allocating anything, and on a GPU without locking anything. */
 #ifndef RUNTIME_PLAN_H
 #define RUNTIME_PLAN_H
 
@@ -14,8 +14,8 @@ struct call;
    needed. */
 int plan_open(struct device *device, const struct kernel_spec *spec,
               const struct compiled *compiled, struct plan **out, cugen_error *err);
-/* Opens a plan of the same compiled image on the device of another plan, whose loaded image it
-   uses. The other plan must be closed after it. */
+/* Opens a plan of the same compiled image on the device of another plan, whose loaded image the new
+   plan uses. The other plan must be closed after the new plan. */
 int plan_open_sharing(const struct plan *of, const struct kernel_spec *spec,
                       const struct compiled *compiled, struct plan **out, cugen_error *err);
 void plan_close(struct plan *plan);
@@ -27,7 +27,8 @@ size_t plan_entries(const struct kernel_spec *spec, const char *entries[KERNEL_M
    source. */
 void plan_add_entries(const struct kernel_spec *spec, struct text *out);
 
-/* The index of a launch's entry in the list of plan_entries, and so in the compiled image. */
+/* Returns the index of a launch's entry in the list of plan_entries, and so in the compiled
+   image. */
 size_t plan_entry_index(const struct kernel_spec *spec, const char *entry);
 
 enum { PLAN_MAX_PARAMETERS = 2 * KERNEL_MAX_ARGUMENTS + 2 };
@@ -53,32 +54,32 @@ int plan_check_parameters(const struct kernel_spec *spec, size_t launch, size_t 
    nothing is compared. */
 int plan_check_symbol(const struct kernel_spec *spec, size_t index, int64_t room, cugen_error *err);
 
-/* The launch whose block uses the most registers, which is taken for the main one: launches that
-   prepare or add up use few. */
+/* Returns the index of the launch whose block uses the most registers, which is taken for the main
+   launch: launches that prepare data or add up use few registers. */
 size_t plan_heaviest(const struct kernel_spec *spec, const struct compiled *compiled);
 
-/* The number of the launch's clusters that run at once, as the device answers; 0: the launch has
-   no clusters, or the number is not known. */
+/* Returns the number of the launch's clusters that run at once, as the device answers; 0: the
+   launch has no clusters, or the number is not known. */
 int plan_active_clusters(const struct plan *plan, size_t launch);
 
-/* The address and size of a __constant__ or __device__ variable of the plan's module, by its
-   name in the image; like `symbol` of device_ops. */
+/* Finds a __constant__ or __device__ variable of the plan's module by its name in the image, as
+   `symbol` of device_ops does. */
 int plan_symbol(const struct plan *plan, const char *name, bool written, void **address,
                 size_t *bytes, cugen_error *err);
 
-/* memory[i] belongs to spec->arguments[i]. For a scalar only its `host` counts: NULL, or the
-   value to pass instead of the spec's (for a compiled-in scalar this must be the same value). A
-   constant argument's memory is copied into its symbol at each bind. The memory of an argument
-   in a __device__ symbol is copied there before each launch and back after the launch; without
-   memory the values stay in the symbol. extra/extra_count: parameters passed after the arguments
-   (a reference's samples), each a pointer to its value; borrowed until call_free. */
+/* memory[i] belongs to spec->arguments[i]. For a scalar only its `host` counts: NULL, or the value
+   to pass instead of the spec's (for a compiled-in scalar this must be the same value). A constant
+   argument's values are copied at each bind, into the symbol or memory of the call. For an argument
+   in a __device__ symbol, each launch copies inputs from memory to the symbol and outputs back;
+   without memory the values stay in the symbol. extra/extra_count: parameters passed after the
+   arguments (a reference's samples), each a pointer to its value; borrowed until call_free. */
 int call_bind(struct plan *plan, const struct memory *memory, void *const *extra,
               size_t extra_count, struct call **out, cugen_error *err);
 /* Binds other memory in place, as call_bind without `extra` would, if nothing but addresses and
    tensor maps changes; *moved says whether it did. After a failure the call is unchanged. */
 int call_move(struct call *call, const struct memory *memory, bool *moved, cugen_error *err);
-/* Binds *call to other memory; it keeps its old binding if that fails. Device memory of the
-   backend's own is kept, so that none is allocated. */
+/* Binds *call to other memory; after a failure *call is unchanged. Device memory that the backend
+   prepared for the call is kept. */
 int call_rebind(struct plan *plan, const struct memory *memory, struct call **call,
                 cugen_error *err);
 void call_free(struct call *call);
