@@ -2,7 +2,7 @@
    kernels, verifies them, tunes them, and remembers the best variants for each device.
 
    An application opens the library, a kernel (a config for one problem) and a plan (the variant to
-   use), binds arguments, and launches. cugen_command runs any command of the command line. The
+   use), binds arguments, and launches. cugen_command runs commands of the command line. The
    header needs only the C library and compiles as C11 and C++17; CUDA handles are void pointers.
    Rules for every function:
    - Errors: a function that can fail returns CUGEN_OK (0) or a negative status, and describes the
@@ -60,8 +60,7 @@ typedef enum cugen_status {
                                    or 143 */
 } cugen_status;
 
-/* The cause of an error, more precise than its status, for programs that react to it. Most errors
-   have none. */
+/* The cause of an error, more precise than its status. Most errors have none. */
 typedef enum cugen_cause {
   CUGEN_CAUSE_NONE = 0,
   CUGEN_CAUSE_BOUNDS,       /* a kernel accessed memory outside its buffers */
@@ -167,8 +166,8 @@ int cugen_add_file(cugen *lib, const char *name, const char *text, size_t length
 
 /* Describes the installation for a bug report: lines "name: value" with what was found where
    (driver, NVRTC, headers, compiler, cublasLt, cache, worker), or the places searched, and what
-   keeps the cache, its compiled kernels or the file of options.capture from being written, or
-   records from having a time. */
+   keeps the cache, its compiled kernels, the file of options.capture or the times of records from
+   being written. */
 const char *cugen_where(cugen *lib);
 
 /* A device of this machine. "" and 0 mean unknown. */
@@ -275,8 +274,8 @@ typedef struct cugen_plan cugen_plan;
 
 /* For cugen_plan_options.flags. */
 enum {
-  CUGEN_PLAN_TUNED_ONLY = 1,   /* fail with CUGEN_ERROR_USAGE instead of using a variant without a
-                                  measurement */
+  CUGEN_PLAN_TUNED_ONLY = 1,   /* fail with CUGEN_ERROR_USAGE instead of using a variant that was
+                                  not measured on this GPU */
   CUGEN_PLAN_PRIMARY = 2,      /* use the device's primary context, whatever is current; no effect
                                   on the cpu device */
   CUGEN_PLAN_BY_PORTFOLIO = 4, /* a problem that is not tuned uses the kernel's portfolio before the
@@ -381,11 +380,11 @@ typedef struct cugen_array {
 /* Finds the plan for arrays, so that one kernel serves all sizes: arrays[i] is the kernel's i-th
    argument; arguments behind them are not given. A setting of cugen_kernel_open holds. Every other
    parameter of the problem follows from the arrays: sizes from shapes, types from dtypes, layouts
-   and pitches from strides. A parameter that they do not show keeps the kernel's value, and so does
-   the last of several sizes that show together, as a batch in batch * M: set it. An array whose
-   layout depends on the variant is not compared: see cugen_plan_argument.
+   and pitches from strides. A parameter that arrays do not show keeps the kernel's value, and so
+   does the last of several sizes that show together, as a batch in batch * M: set it. An array
+   whose layout depends on the variant is not compared: see cugen_plan_argument.
 
-   Arrays like earlier ones get the same plan, in less than a microsecond. Others open a plan as
+   Arrays like earlier arrays get the same plan, in less than a microsecond. Others open a plan as
    cugen_plan_open does with these options, which may compile and never tunes; give the same options
    in each call. The plans belong to the kernel, which closes them when it is closed; plans of one
    variant may share its loaded image and its variables. After cugen_kernel_tune on this kernel all

@@ -289,7 +289,7 @@ struct device_ops {
   int (*carve)(struct device *device, struct entry *entry, int percent, cugen_error *err);
   /* The address and size of a __constant__ or __device__ symbol; CUGEN_ERROR_CONFIG with
      DEVICE_NO_SYMBOL where the image has no such symbol. written: the caller will write the
-     symbol; CUGEN_ERROR_USAGE where it is const. */
+     symbol; CUGEN_ERROR_USAGE on the cpu device if the symbol is const. */
   int (*symbol)(struct device *device, struct loaded *loaded, const char *name, bool written,
                 void **address, size_t *bytes, cugen_error *err);
   /* Makes the texture of an argument, whose access is texture or array, over a buffer; argument
@@ -366,8 +366,8 @@ struct device_ops {
   /* Reads the present clocks and power. NULL: the backend cannot read them. */
   void (*clock)(struct device *device, struct device_clock *out);
   /* Joules that the device has taken since an arbitrary moment; NULL: the backend has no energy
-     counters. energy_check: whether the counter can be read, asked without a context; the message
-     is the reason why not. */
+     counters. energy_check fails with the reason if the counter cannot be read, and needs no
+     context. */
   int (*energy)(struct device *device, double *joules, cugen_error *err);
   int (*energy_check)(const struct toolkit *toolkit, const struct device_description *device,
                       cugen_error *err);

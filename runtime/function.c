@@ -13,7 +13,6 @@ bool function_is(const struct compiled *compiled) {
   return compiled->image_length > length && memcmp(compiled->image, LIBRARY_FUNCTION, length) == 0;
 }
 
-/* Returns true if the symbol is a variable, which is no code and cannot be called. */
 static bool is_variable(const void *found) {
   Dl_info ignored;
   void *symbol = NULL;

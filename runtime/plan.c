@@ -38,8 +38,8 @@ union scalar {
   unsigned char bytes[KERNEL_STRUCT_BYTES];
 };
 
-/* A symbol that launches fill and read back: with an argument's values, from and to the caller's
-   memory, or with the address of a buffer, from the call's memory. */
+/* A symbol that launches copy to and from: `buffer` is the caller's memory with an argument's
+   values, or the call's memory with the address of a buffer. */
 struct symbol {
   void *at, *buffer;
   size_t bytes;
@@ -433,7 +433,6 @@ static int bind_argument(struct plan *plan, struct call *call, size_t index,
   return CUGEN_OK;
 }
 
-/* Returns the address of a parameter's value. */
 static void *parameter_place(const struct kernel_argument *argument, struct call *call,
                              size_t index) {
   if (argument->kind == CUGEN_ARGUMENT_SCALAR) return call->scalars[index].bytes;

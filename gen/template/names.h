@@ -25,23 +25,22 @@ struct name {
   const char *text;
   size_t length;
   enum name_kind kind;
-  int index;            /* number of the slot, derived name, argument or shared array */
-  int dimension;        /* of NAME_STRIDE and NAME_PITCH: the dimension of that stride */
-  int scalar;           /* number of the scalar argument of this name, -1: none */
-  bool used;            /* the text of the expansion mentions the name */
-  bool asked;           /* a //@ line or ${} has read the name's value */
-  bool tested;          /* a directive mentions the name, so it must be a macro */
-  bool doubted;         /* a directive asks whether the name is defined */
-  bool scoped;          /* the source also declares the name: a constant can be hidden by the
+  int index;             /* number of the slot, derived name, argument or shared array */
+  int dimension;         /* of NAME_STRIDE and NAME_PITCH: the dimension of that stride */
+  int scalar;            /* number of the scalar argument of this name, -1: none */
+  bool used;             /* the text of the expansion mentions the name */
+  bool asked;            /* a //@ line or ${} has read the name's value */
+  bool tested;           /* a directive mentions the name, so it must be a macro */
+  bool doubted;          /* a directive asks whether the name is defined */
+  bool scoped;           /* the source also declares the name: a constant can be hidden by the
                             declaration, a macro cannot */
-  bool valued;          /* the text uses the value, not only whether the name is defined */
-  const char *declared; /* place of the source's declaration, for messages; NULL: none, or only in
+  bool valued;           /* the text uses the value, not only whether the name is defined */
+  const char *declared;  /* place of the source's declaration, for messages; NULL: none, or only in
                             a branch of the preprocessor */
-  const char *variable; /* like declared, but only for a variable of a function */
-  const char
-      *redefined; /* place of a #define inside an #if (the name's own #ifndef does not count),
-                            or NULL */
-  size_t at;      /* offset of the text in `texts`, until names_open has finished */
+  const char *variable;  /* like declared, but only for a variable of a function */
+  const char *redefined; /* place of a #define in an #if other than the name's own #ifndef, or
+                            NULL */
+  size_t at;             /* offset of the text in `texts`, until names_open has finished */
 };
 
 /* The inputs that decide what names mean in one expansion. All pointers are borrowed. */

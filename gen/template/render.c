@@ -445,7 +445,7 @@ static void note_slots(const struct names *names, const struct config_formula *f
         names->list[n].asked = true;
 }
 
-/* A call of a formula: combine("sum", "x"). */
+/* Calls a formula: combine("sum", "x"). */
 static int call_formula(lua_State *L) {
   struct renderer *renderer = renderer_of(L);
   const struct names *names = renderer->request->names;

@@ -15,8 +15,8 @@ void renderer_close(struct renderer *renderer);
 
 struct render_request {
   const char *template_name, *from; /* as in sources_template */
-  const char *named_in;             /* file and line that name the template, for the error if it
-                                       does not exist */
+  const char *named_in;             /* file and line that name the template, for the error if the
+                                       template does not exist */
   int named_at;
   const struct names *names;
   const char *parameters; /* replaces ${params} */

@@ -12,12 +12,11 @@ enum { SCOPES_MOST = 64, BRANCHES_MOST = 16 };
 
 enum scope_sight {
   SCOPE_MENTION,   /* a use of the config's name */
-  SCOPE_PARAMETER, /* declared as a parameter of a template or function: it hides the config's name
-                      from here on */
-  SCOPE_VARIABLE,  /* declared as a variable of a function: it hides the config's name from here
-                      on */
-  SCOPE_GLOBAL,    /* declared as a variable outside of functions: the whole file would see it
-                      instead of the config's name */
+  SCOPE_PARAMETER, /* a declaration of a parameter of a template or function, which hides the
+                      config's name from here on */
+  SCOPE_VARIABLE,  /* a declaration in a function, which hides the config's name from here on */
+  SCOPE_GLOBAL,    /* a declaration outside of functions, which the whole file would see instead of
+                      the config's name */
   SCOPE_HIDDEN     /* a use of the source's own name, declared before, or a member */
 };
 

@@ -72,9 +72,9 @@ static void add_exchange(const struct layout_map *map, int deciding, int shift, 
 
 /* ---- The array as an array of arrays -------------------------------------------------------- */
 
-/* A dimension of the C array `data`, numbered from the innermost to the outermost. It stands for
-   one mode of the layout, or for several if the stride of one is no multiple of the stride of the
-   next, as with a pad between them. */
+/* A dimension of the C array `data`, numbered from the innermost to the outermost. A dimension
+   stands for one mode of the layout, or for several if the stride of a mode is no multiple of the
+   stride of the next, as with a pad. */
 struct dimension {
   int64_t unit; /* elements from one index of the dimension to the next */
   int64_t size;
@@ -95,7 +95,7 @@ static void add_product(int64_t factor, const char *index, struct text *out) {
     text_addf(out, sum ? "%" PRId64 " * (%s)" : "%" PRId64 " * %s", factor, index);
 }
 
-/* Makes the outermost dimension part of the one inside of it. */
+/* Merges the outermost dimension into the next. */
 static void merge_dimension(struct dimensions *d) {
   struct dimension *last = &d->list[--d->count], *into = &d->list[d->count - 1];
   text_add(&into->index, " + ");

@@ -144,7 +144,7 @@ static int parse_text(struct parser *parser, const char *at, const char *end) {
   return CUGEN_OK;
 }
 
-/* An upper bound of the number of expressions in a line. */
+/* Returns an upper bound of the number of expressions in a line. */
 static size_t count_opened(const char *at, const char *end) {
   size_t count = 0;
   for (; at + 1 < end; at++) count += at[0] == '$' && at[1] == '{';

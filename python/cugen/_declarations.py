@@ -64,7 +64,7 @@ class Status(IntEnum):
 
 
 class Cause(IntEnum):
-    """The cause of an error, more precise than its status, for programs that react to it. Most errors have none."""
+    """The cause of an error, more precise than its status. Most errors have none."""
 
     NONE = 0
     BOUNDS = 1  # a kernel accessed memory outside its buffers

@@ -72,7 +72,6 @@ static bool is_namespace(const char *at, const char *end) {
          (blame_has_word(at, end, "extern") && !memchr(at, '(', (size_t)(end - at)));
 }
 
-/* Skips `template <...>`. */
 static const char *skip_template(const char *at, const char *end) {
   if (end - at < 8 || memcmp(at, "template", 8) != 0) return at;
   int depth = 0;

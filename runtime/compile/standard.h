@@ -30,7 +30,6 @@ enum standard_lack {
   STANDARD_LACK_FILE,   /* no such file */
   STANDARD_LACK_LIBRARY /* NVRTC has no C++ library */
 };
-/* Finds out why NVRTC does not find a header. */
 enum standard_lack standard_find_lack(const struct toolkit *toolkit, const char *header);
 
 #endif

@@ -1,6 +1,6 @@
 /* Finding the parts that cugen does not link: NVRTC, the CUDA headers, libcuda, NVML, a C++
-   compiler. They are looked for once, at open, in a documented order, and the places that were
-   searched are kept for messages. No other code reads the environment for this. */
+   compiler. toolkit_open searches once, in a documented order, and keeps the places that were
+   searched for messages. No other code reads the environment to find these parts. */
 #ifndef RUNTIME_COMPILE_TOOLKIT_H
 #define RUNTIME_COMPILE_TOOLKIT_H
 

@@ -438,7 +438,7 @@ static int open_child(struct compilers_child *child, const char *folder, const c
   if (child->open) return CUGEN_OK;
   process_outlive_thread();
   limit_process();
-  compilers_child_close(child); /* left by an earlier attempt that failed */
+  compilers_child_close(child); /* an earlier attempt may have failed halfway */
   int status = toolkit_open(&options, &child->toolkit, err);
   if (!status) status = precompiled_open(headers, PATIENCE, &child->precompiled, err);
   /* NVRTC writes a temporary file there */

@@ -161,7 +161,7 @@ struct library_kernel {
   void *handle;
   struct library_call call;
   size_t workspace;                /* bytes of device memory that each call of the kernel needs */
-  size_t parameters;               /* number of a launch's; the library_prepared follows them */
+  size_t parameters;               /* number of a launch's parameters; library_prepared is behind */
   int place[CUBLASLT_FIELD_COUNT]; /* a field's place among the parameters; -1: not passed */
   void *layouts[CUBLASLT_FIELD_COUNT];
   enum cublaslt_field first, second; /* factors in the order of the call */
@@ -383,7 +383,6 @@ int cuda_library_compile(const struct compile_request *request, struct compiled 
 
 /* ---- Calls ---------------------------------------------------------------------------------- */
 
-/* Returns the address that is bound to a field. */
 static void *bound(const struct library_kernel *k, void *const *parameters,
                    enum cublaslt_field field) {
   return *(void **)parameters[k->place[field]];

@@ -2,7 +2,7 @@
    application, on a stream of cugen's own.
 
    Nothing of CUDA is linked: driver.c and nvrtc.c each have a table of functions that are found at
-   run time, so that the same program starts on a machine without them. kernel.c loads images and
+   run time, so that the same program starts on a machine without CUDA. kernel.c loads images and
    launches, memory.c allocates and copies, texture.c makes textures and tensor maps; this file
    describes a device, opens it, and measures time.
 
@@ -267,7 +267,8 @@ static int time_on_stream(struct cuda_device *cuda, bool held,
   if (!status) status = run(context, err);
   if (!status) status = CHECK(cuda, err, event_record, (cuda->stop, cuda->stream));
   if (held) cuda_release(cuda);
-  if (!status) status = sync_stream(cuda, err); /* reports a kernel's fault under its usual name */
+  if (!status)
+    status = sync_stream(cuda, err); /* not event_elapsed is to report a kernel's fault */
   if (!status) status = CHECK(cuda, err, event_elapsed, (&milliseconds, cuda->start, cuda->stop));
   *seconds = (double)milliseconds / 1000;
   return status;

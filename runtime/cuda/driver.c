@@ -103,7 +103,6 @@ static void complete_library_functions(struct driver *driver) {
     driver->library_load = NULL;
 }
 
-/* Asks a filled table for the driver's version and initialises the driver. */
 static int driver_start(struct driver *driver, cugen_error *err) {
   complete_library_functions(driver);
   int status = DRIVER_CALL(driver, err, driver_version, (&driver->version));

@@ -9,7 +9,7 @@
 
 enum { LONGEST_MS = 20 };
 
-/* In PTX, because an application's device may be used without a compiler. */
+/* The kernel is PTX, because an application's device may be used without a compiler. */
 static const char hold_ptx[] =
     ".version 6.0\n"
     ".target sm_50\n"

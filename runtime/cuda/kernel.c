@@ -112,7 +112,7 @@ static int kernel_load_all(struct cuda_device *cuda, struct loaded *loaded,
   int status = kernel_load_image(cuda, loaded, compiled->image, err);
   for (size_t i = 0; i < compiled->entry_count && !status; i++)
     status = load_entry(cuda, loaded, compiled, i, err);
-  if (status == CUGEN_ERROR_DEVICE) /* of a CUlibrary, the first function may be what fails */
+  if (status == CUGEN_ERROR_DEVICE) /* a CUlibrary may be refused only with its first function */
     error_append(err,
                  "\nAn image for another GPU or a newer CUDA does not load: this is an %s, its "
                  "driver supports CUDA %d.%d.",
@@ -292,8 +292,8 @@ static int explain_launch(const struct entry *entry, const struct kernel_launch 
 
 enum { LAUNCH_ATTRIBUTES = 2 };
 
-/* Launches with attributes. With a driver that cannot, launches do not overlap: a launch starts
-   when the launch before is over, and the kernel's wait returns at once. */
+/* Launches with attributes. If the driver has no launch_ex, the caller launches without: then a
+   launch starts when the launch before is over, and the kernel's wait returns at once. */
 static CUresult launch_with(const struct driver *driver, const struct entry *entry,
                             const struct kernel_launch *launch, void **parameters, void *stream) {
   CUlaunchAttribute attributes[LAUNCH_ATTRIBUTES];

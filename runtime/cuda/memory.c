@@ -43,7 +43,6 @@ static int memory_make_managed(struct cuda_device *cuda, size_t bytes, CUdevicep
 
 enum { PAGE = 4096 };
 
-/* Allocates ordinary host memory, then page-locks and maps the memory. */
 static int memory_make_registered(struct cuda_device *cuda, size_t bytes, CUdeviceptr *device,
                                   void **host, cugen_error *err) {
   const size_t whole = (bytes + PAGE - 1) / PAGE * PAGE;

@@ -351,14 +351,12 @@ static int job_refused(struct job *job, nvrtcResult result, cugen_error *err) {
   return err ? err->status : CUGEN_ERROR_COMPILE;
 }
 
-/* The compiler's options. */
 struct options {
   char **list;
   size_t count;
   bool failed;
 };
 
-/* Adds the option, followed by the value. */
 static void add_option(struct options *options, const char *option, const char *value) {
   struct text text = {0};
   text_addf(&text, "%s%s", option, value);

@@ -4,7 +4,7 @@
 
 #include "runtime/device.h"
 
-struct nvrtc; /* the loaded library, shared by the process, never unloaded */
+struct nvrtc; /* the functions of the loaded library; the toolkit owns the table */
 
 int nvrtc_open(const struct toolkit *toolkit, const struct nvrtc **out, cugen_error *err);
 /* 13000 for 13.0. */

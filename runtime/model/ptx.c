@@ -56,7 +56,6 @@ static bool begins(struct ptx_name word, const char *text) {
 
 /* ---- The text ------------------------------------------------------------------------------- */
 
-/* Skips to the end of a comment. */
 static void skip_comment(struct reader *r) {
   for (r->at += 2; *r->at && !(r->at[0] == '*' && r->at[1] == '/'); r->at++)
     r->line += *r->at == '\n';
@@ -238,7 +237,7 @@ static size_t ptx_add_operand(struct reader *r, struct ptx_operand operand) {
   return r->failed ? 0 : k->operand_count - 1;
 }
 
-/* Reads a register, a special register, or a name that is resolved at the end. */
+/* Reads a register, a special register, or a name that is resolved later. */
 static struct ptx_operand named(struct reader *r, struct ptx_name name) {
   struct symbol *symbol;
   int slot = find_in_range(r, name);

@@ -8,7 +8,7 @@
 
 enum {
   MOST_STEPS = 1500, /* instructions of a warp, enough to tell work from an early return */
-  /* a block works if it executes this fraction of the busiest block's instructions */
+  /* a block works if it executes at least 1 / WORKS of the busiest block's instructions */
   WORKS = 4,
   SAMPLES = 48,
   AGREE = 44 /* number of samples that must agree with the limits */

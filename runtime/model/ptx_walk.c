@@ -307,7 +307,6 @@ static void access_local(struct warp *w, const struct ptx_instruction *in, bool 
   w->counts.store_sectors += sectors * words;
 }
 
-/* Counts a load, a store, or an atomic operation. */
 static void access_memory(struct walk *walk, struct warp *w, const struct ptx_instruction *in,
                           const struct ptx_lanes *lanes, double latency[PTX_SCENARIOS]) {
   const struct ptx_machine *m = walk->machine;

@@ -78,9 +78,9 @@ int cache_load(struct cache *cache, const struct cache_key *key, struct cache_re
 typedef int cache_visitor(void *context, struct cache_record *record, bool *stop, cugen_error *err);
 int cache_fastest(struct cache *cache, const struct cache_key *key, cache_visitor *visit,
                   void *context, cugen_error *err);
-/* Calls visit with each problem that has records under this device, config and options
-   (key->problem is not used), in the order of their texts. A status that visit returns ends the
-   walk and is returned. visit may not use the cache. */
+/* Calls visit with each problem that has records under the key's device, config and options, in the
+   order of the problems' texts. A status that visit returns ends the walk and is returned. visit
+   may not use the cache. */
 int cache_problems(struct cache *cache, const struct cache_key *key,
                    int (*visit)(void *context, const char *problem, cugen_error *err),
                    void *context, cugen_error *err);
@@ -102,8 +102,8 @@ int cache_store(struct cache *cache, const struct cache_key *key, const struct c
    because the cache file was removed, moved or replaced. */
 int cache_sync(struct cache *cache, cugen_error *err);
 
-/* The highest rate recorded for a config on a device, with any options, for problems that
-   contain this word (such as "dtype=f32"; "": all). *flops and *bytes are 0 when there is no
+/* The highest rate recorded for a config on a device, with any options, for problems that contain
+   this word (such as "dtype=f32"; "": all). out->flops and out->bytes are 0 when there is no
    record. */
 struct cache_rate {
   double flops, bytes; /* a second */
@@ -112,7 +112,6 @@ struct cache_rate {
 int cache_greatest_rate(struct cache *cache, const char *device, const char *config,
                         const char *word, struct cache_rate *out, cugen_error *err);
 
-/* A growing array of records. */
 struct cache_records {
   struct cache_record *data;
   size_t count;
@@ -169,7 +168,6 @@ void cache_spaces_free(struct cache_space *spaces, size_t count);
 int cache_history(struct cache *cache, const struct cache_key *key, struct cache_record **out,
                   size_t *count, cugen_error *err);
 
-/* Selects records. */
 struct cache_filter {
   const char *config, *device; /* NULL: any */
   bool whole_device;           /* device is the whole fingerprint, not a part of it */

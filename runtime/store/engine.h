@@ -26,7 +26,7 @@ struct cache {
   pthread_mutex_t lock;
   struct seal seal;       /* key for sealing images; see image.c */
   struct text unsealed;   /* why the user's key cannot be used; "": it can */
-  struct text unwritable; /* why the cache is a copy in memory, and what to do; "": it is none */
+  struct text unwritable; /* why the cache is a copy in memory, and what to do; "": no copy */
   bool in_file;           /* stored data outlive this process */
   /* bytes of images that may be added before the size limit is checked again */
   size_t may_add;

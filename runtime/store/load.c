@@ -43,7 +43,6 @@ void cache_records_free(struct cache_records *records) {
   free(records->data);
 }
 
-/* Visits the rows of a query of this key. */
 static int ask_key(struct cache *cache, enum cache_query which, const struct cache_key *key,
                    cache_row_visitor *visit, void *context, cugen_error *err) {
   const char *const values[] = {key->device, key->config, key->problem, key->options, key->origin};
