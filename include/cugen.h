@@ -274,8 +274,8 @@ typedef struct cugen_plan cugen_plan;
 
 /* For cugen_plan_options.flags. */
 enum {
-  CUGEN_PLAN_TUNED_ONLY = 1,   /* fail with CUGEN_ERROR_USAGE instead of using a variant that was
-                                  not measured on this GPU */
+  CUGEN_PLAN_TUNED_ONLY = 1,   /* fail with CUGEN_ERROR_USAGE instead of choosing
+                                  CUGEN_PLAN_DEFAULT or CUGEN_PLAN_OTHER_GPU */
   CUGEN_PLAN_PRIMARY = 2,      /* use the device's primary context, whatever is current; no effect
                                   on the cpu device */
   CUGEN_PLAN_BY_PORTFOLIO = 4, /* a problem that is not tuned uses the kernel's portfolio before the
@@ -358,9 +358,9 @@ typedef struct cugen_plan_info {
    belongs to another device, or a context was given for the cpu device. A line that cannot be
    appended to options.capture is not an error.
 
-   With CUGEN_PLAN_EXPLORE at most options->explore_share of the launches use another variant, and
-   the plan changes to one that proves faster (docs/embedding.md). Exploration never waits and never
-   compiles. */
+   With CUGEN_PLAN_EXPLORE a CUGEN_PLAN_EXACT plan uses other variants in at most
+   options->explore_share of its launches, and changes to one that proves faster
+   (docs/embedding.md). Exploration never waits and never compiles. */
 int cugen_plan_open(cugen_kernel *kernel, const cugen_plan_options *options, cugen_plan **out,
                     cugen_error *error);
 void cugen_plan_close(cugen_plan *plan);
@@ -527,16 +527,16 @@ typedef int (*cugen_baseline)(void *const *arguments, const cugen_argument_info 
 /* How to tune. */
 typedef struct cugen_tune_options {
   size_t size;
-  const char *strategy;             /* "surrogate" or another strategy of docs/tuning.md; NULL:
+  const char *strategy;       /* "surrogate" or another strategy of docs/tuning.md; NULL:
                                        "surrogate" */
-  uint64_t seed;                    /* seed of the strategy and of the input data */
-  double budget_seconds;            /* 0: 60 on a GPU, 30 on the cpu device and for predictions; <
-                                       0: no limit */
-  size_t budget_count;              /* variants to try at most; 0: no limit */
-  double variant_timeout;           /* seconds one variant may run before it is killed; 0: 10 */
-  int threads;                      /* compile threads; 0: one per processor */
-  int again;                        /* measure remembered variants again */
-  const char *implementation;       /* implementations to tune, such as "wgmma,naive*"; NULL: all */
+  uint64_t seed;              /* seed of the strategy and of the input data */
+  double budget_seconds;      /* 0: 60 on a GPU, 30 on the cpu device and for predictions, none
+                                       with budget_count; < 0: no limit */
+  size_t budget_count;        /* variants to try at most; 0: no limit */
+  double variant_timeout;     /* seconds one variant may run before it is killed; 0: 10 */
+  int threads;                /* compile threads; 0: one per processor */
+  int again;                  /* measure remembered variants again */
+  const char *implementation; /* implementations to tune, such as "wgmma,naive*"; NULL: all */
   cugen_progress_callback progress; /* NULL: none */
   void *context;                    /* passed to progress */
   unsigned flags;                   /* CUGEN_TUNE_... flags */

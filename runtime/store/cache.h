@@ -126,7 +126,7 @@ bool cache_keeps_claims(const struct cache *cache);
 enum cache_claim_state {
   CACHE_CLAIM_TAKEN, /* claimed by another owner */
   CACHE_CLAIM_GRANTED,
-  CACHE_CLAIM_RECORDED, /* a record of this kernel exists */
+  CACHE_CLAIM_RECORDED, /* the kernel has a record of lease->since or later */
   CACHE_CLAIM_LEFT      /* not tried, because `most` variants in front of it were granted */
 };
 struct cache_claim {
@@ -164,7 +164,8 @@ int cache_news(struct cache *cache, const struct cache_key *key, struct cache_ne
    cache_spaces_free. */
 int cache_spaces(struct cache *cache, struct cache_space **out, size_t *count, cugen_error *err);
 void cache_spaces_free(struct cache_space *spaces, size_t count);
-/* Like cache_load, but loads the superseded records, the latest first. */
+/* Loads the superseded records of the key's problem and config file (or of no known file), the
+   latest first. The caller frees each record and the array. */
 int cache_history(struct cache *cache, const struct cache_key *key, struct cache_record **out,
                   size_t *count, cugen_error *err);
 
@@ -186,7 +187,7 @@ bool cache_filter_takes(const struct cache_filter *filter, const struct cache_ke
 
 /* Sets *has to whether there are records, current or superseded, of this origin. */
 int cache_has_origin(struct cache *cache, const char *origin, bool *has, cugen_error *err);
-/* Removes the selected records, and every image that no remaining record can use, in short
+/* Removes the selected records, and every image that no remaining current record can use, in short
    transactions. Records that are stored meanwhile stay. After a failure some records may be
    removed: *out counts them. really false: only counts, and waits for no other process. */
 int cache_remove(struct cache *cache, const struct cache_filter *filter, bool really,
@@ -226,7 +227,8 @@ struct cache_watch {
    process that opens the cache merges the remaining records. A small import, and an import into a
    server, is merged in one transaction, without a file.
    Precedence between two records of one kernel: a refuted record (wrong result, out of bounds,
-   trap) comes first, then right records, the fastest first, then the others, the latest first.
+   trap) comes first, then right records (those with varying outputs first, then the fastest), then
+   all others, the latest first.
    Between records of two kernels, the one that was measured later comes first. */
 struct cache_stage;
 enum { CACHE_STAGE_FEW = 200 };
