@@ -80,8 +80,7 @@ struct names {
 int names_open(const struct names_input *in, struct names *out, cugen_error *err);
 void names_close(struct names *names);
 
-/* Finds a name, or returns NULL. A NAME_ELEMENT is not found, because the name of a buffer without
-   an index means the kernel's parameter. */
+/* Finds a name, except NAME_ELEMENT: a buffer's name without an index is the kernel's parameter. */
 struct name *names_find(const struct names *names, const char *text, size_t length);
 /* Finds any name. */
 struct name *names_find_any(const struct names *names, const char *text, size_t length);

@@ -17,8 +17,7 @@
    - A global variable that a template sets lives until the end of the rendering. A template cannot
      set a name of the config, because CUDA text would still see the config's value.
    - At the start of every piece that may carry a #line, the compiler assumes the right file and
-     line: empty lines fill a short gap, and a #line makes good for any other difference
-     (keep_step).
+     line: empty lines fill a short gap, else a #line is written (keep_step).
    - An error of Lua leaves C functions by longjmp, so a C function owns no memory when it raises an
      error; the memory that it needs is kept in struct renderer. render_give_up ends a rendering
      with renderer->error, which is then reported in place of Lua's message.
@@ -147,8 +146,8 @@ static int render_load(struct renderer *renderer, const char *from, const char *
 
 /* ---- Emitting ------------------------------------------------------------------------------- */
 
-/* Makes the compiler assume the file and line of the piece, unless the piece begins inside a token,
-   where neither an empty line nor a #line may be added. */
+/* Makes the compiler assume the file and line of the piece, unless the piece begins inside a
+   token. */
 static void keep_step(struct renderer *renderer, const struct template *template,
                       const struct template_piece *piece) {
   bool same = template == renderer->line_of;
@@ -230,8 +229,7 @@ static int render_emit(lua_State *L) {
 
 /* ---- Running -------------------------------------------------------------------------------- */
 
-/* Rewords the message of an error before a line of CUDA text, in which Lua names the __emit call
-   that replaces the line. */
+/* Rewords an error before a line of CUDA text, which Lua describes by the line's __emit call. */
 static void hide_call(cugen_error *err) {
   char *near = strstr(err->message, " near '__emit'");
   if (!near) return;
@@ -268,9 +266,8 @@ static void render_run(lua_State *L, struct renderer *renderer, const struct tem
   renderer->current = before;
 }
 
-/* Returns whether the template has #pragma once and this rendering has met the template before.
-   Adds the template to the list of those met, which is kept in the metatable of the environment,
-   where templates cannot reach it. */
+/* Returns whether the template has #pragma once and this rendering has met the template before. The
+   list of templates met is in the metatable of the environment, which templates cannot reach. */
 static bool seen_before(lua_State *L, const struct template *template) {
   if (!template->once) return false;
   lua_rawgetp(L, LUA_REGISTRYINDEX, &environment_key);
@@ -434,8 +431,7 @@ static bool push_function(lua_State *L, struct renderer *renderer, const char *n
 
 /* ---- Formulas ------------------------------------------------------------------------------- */
 
-/* Marks the names of the known slots that the formula reads: the formula's text depends on their
-   values, also where the text does not mention them. */
+/* Marks the names of the known slots on whose values the formula's text depends. */
 static void note_slots(const struct names *names, const struct config_formula *formula) {
   size_t count;
   const int *slots = expr_slots(formula->expr, &count);

@@ -225,11 +225,11 @@ static void add_parameters(const struct layout_array *array, bool types, struct 
   for (int i = 0; i < array->rank; i++) text_addf(out, "%s%s%s", i ? ", " : "", type, letters[i]);
 }
 
-/* Adds the function descriptor(), which returns wgmma's matrix descriptor of the tile that begins
-   at an element. Only an array that a tensor map can write has the function: its lines are as wide
-   as its swizzle. The hardware swizzles the address, so the offset is that of an array without
-   swizzle. Groups of 8 lines follow one another; a tile with the next elements of a line follows
-   the innermost tile. PTX ISA, "Asynchronous warpgroup level matrix: matrix descriptor". */
+/* Adds descriptor(), which returns wgmma's matrix descriptor of the tile that begins at an element,
+   if a tensor map can write the array: the lines are as wide as the swizzle. The hardware swizzles
+   the address, so the offset is that of an array without swizzle. Groups of 8 lines follow one
+   another; a tile with the next elements of a line follows the innermost tile. PTX ISA,
+   "Asynchronous warpgroup level matrix: matrix descriptor". */
 static void add_descriptor(const struct layout_array *array, const char *with, struct text *out) {
   const struct layout *layout = &array->layout;
   const int bytes = array->dtype->bytes;

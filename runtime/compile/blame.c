@@ -14,8 +14,7 @@ static const char *blame_skip_blanks(const char *at) {
   return at;
 }
 
-/* Returns whether the place is that line. In front of the first #line the file is unknown, and any
-   file agrees. */
+/* Returns whether the place is that line. In front of the first #line any file agrees. */
 static bool is_at(const struct source_line *place, const char *path, int line) {
   return place->file ? source_line_is(place, path, line) : place->line == line;
 }
@@ -105,8 +104,8 @@ static bool is_unmarked(const struct outline *o, struct blamed_function *out) {
 
 enum sight { GOES_ON, UNMARKED, OTHER };
 
-/* Processes a character outside of literals. If the character ends a declaration that contains the
-   wanted line, returns UNMARKED for an unmarked function, and OTHER for anything else. */
+/* Processes a character outside of literals. UNMARKED, OTHER: the character ends a declaration that
+   contains the wanted line and is, or is not, that of an unmarked function. */
 static enum sight blame_see_mark(struct outline *o, struct blamed_function *out) {
   const bool outside = o->depth == o->open;
   if (*o->at == '{' && outside && o->item && is_namespace(o->item, o->at)) {
@@ -218,8 +217,8 @@ enum { FILES_MOST = 4096 };
 /* A search through the toolkit's files. */
 struct hunt {
   const struct toolkit *toolkit;
-  const char *file;       /* the path that is searched for */
-  char *seen[FILES_MOST]; /* the paths of the files searched so far */
+  const char *file;       /* the path to find */
+  char *seen[FILES_MOST]; /* paths searched so far */
   size_t count;
   bool computed; /* a searched file includes a header by a macro, which is not followed */
 };

@@ -98,9 +98,9 @@ static void look_for_headers(struct toolkit *toolkit, const char *root) {
   toolkit_note(toolkit, TOOLKIT_PART_HEADERS, "", root, found ? "found" : "not there");
 }
 
-/* Returns a number that tells this build of a library from others, without loading the library; 0:
-   the file cannot be read. The number is a hash of the file's size and first page, in which a
-   linker puts the build ID and the sizes of all segments. */
+/* Returns a number that tells this build of a library from others, without loading the library: a
+   hash of the file's size and first page, in which a linker puts the build ID and the sizes of all
+   segments; 0: the file cannot be read. */
 static uint64_t identify(const char *path) {
   unsigned char page[4096];
   struct stat about;
@@ -130,9 +130,9 @@ static void toolkit_look_at(struct toolkit *toolkit, const char *root) {
   look_for_kernels(toolkit, root);
 }
 
-/* Looks in the folders beside one of cugen's files: in those of an installation (if the file is in
-   bin, lib or lib/ARCH), then of a build folder or of cugen's Python package, then of NVIDIA's
-   Python packages of CUDA 13 and 12 beside cugen's (if the file is in cugen/files). */
+/* Looks in the folders beside one of cugen's files: an installation's (seen from bin, lib or
+   lib/ARCH), then those of a build folder or of cugen's Python package, then of NVIDIA's Python
+   packages of CUDA 13 and 12 beside cugen's (seen from cugen/files). */
 static void look_beside(struct toolkit *toolkit, const char *file) {
   static const char *const beside[] = {"../lib/cugen/toolkit",
                                        "cugen/toolkit",

@@ -54,8 +54,7 @@ int compilers_open(const struct compilers_options *options, struct compilers **o
   return CUGEN_OK;
 }
 
-/* Ends the child and reaps it. Returns the signal that ended the child; 0: none, or the child is
-   not of this process. */
+/* Ends the child and reaps it. Returns the signal that ended the child; 0: none. */
 static int child_end(struct child *child, struct text *how) {
   int signal = 0;
   if (child->socket >= 0) close(child->socket);
@@ -84,8 +83,8 @@ void compilers_close(struct compilers *c) {
 
 /* ---- A child -------------------------------------------------------------------------------- */
 
-/* Returns whether an idle child can be used: it is of this process and, as far as its socket tells,
-   lives. A child that owes no answer sends nothing, so that readable data mean its end. */
+/* Returns whether an idle child of this process lives. A child that owes no answer sends nothing,
+   so that readable data mean its end. */
 static bool is_usable(const struct child *child) {
   struct pollfd item = {.fd = child->socket, .events = POLLIN};
   return child->parent == getpid() && (child->unread || poll(&item, 1, 0) == 0);
@@ -400,8 +399,8 @@ static void limit_process(void) {
   close(null);
 }
 
-/* From here on the process can only read the toolkit's folders, and write to the folder of
-   precompiled headers. The libraries that NVRTC needs are loaded before. */
+/* Where the kernel has Landlock, the process can from here on only read the toolkit's folders and
+   write to the folder of precompiled headers. The libraries of NVRTC are loaded before. */
 static int enter_jail(const struct toolkit *toolkit, const char *headers, cugen_error *err) {
   const struct nvrtc *nvrtc;
   struct text folder = {0};

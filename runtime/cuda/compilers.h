@@ -30,14 +30,14 @@ void compilers_close(struct compilers *compilers);
 void compilers_prepare(struct compilers *compilers, int count);
 
 /* Like nvrtc_compile, from any thread. CUGEN_ERROR_COMPILE: also if the compiler crashes or passes
-   a limit. CUGEN_ERROR_MEMORY: also if SIGKILL ends the process. CUGEN_ERROR_MISSING: the program
-   is not a worker of this build. CUGEN_ERROR_INTERRUPTED: request->stop asked to stop. */
+   a limit. CUGEN_ERROR_MEMORY: also if SIGKILL ends the process. CUGEN_ERROR_MISSING: there is no
+   worker of this build. CUGEN_ERROR_INTERRUPTED: request->stop asked to stop. */
 int compilers_compile(struct compilers *compilers, const struct compile_request *request,
                       struct compiled *out, cugen_error *err);
 
 /* The state of a child process. */
 struct compilers_child {
-  bool open; /* the toolkit is open, and other files are closed to the child */
+  bool open; /* the toolkit is open, and base/jail.h closes other files to the child */
   struct toolkit *toolkit;
   struct precompiled *precompiled;
   double idle; /* seconds to wait for the next request; 0: no request has come yet */

@@ -28,8 +28,8 @@ enum { PRECOMPILED = 12080 /* the first NVRTC with precompiled headers */ };
    fit on the disk. */
 enum { FILES_TO_FIT = 32 };
 
-/* A source is compiled both ways only if its compile as it is takes less than this fraction of the
-   timeout, because a compile that makes a precompiled header takes longer. */
+/* A source is compiled both ways only if its first compile takes less than this fraction of the
+   timeout, because making a precompiled header takes longer. */
 static const double share_of_time = 0.2;
 
 enum stage {
@@ -160,8 +160,7 @@ static bool precompiled_has_room(const char *path) {
   return room;
 }
 
-/* Makes the file with the includes in front, and uses the file from now on if the image equals that
-   of the source as it is. */
+/* Makes the file, which is used from now on if the image equals that of the source as it is. */
 static void precompiled_prove(struct precompiled *h, const struct nvrtc *nvrtc,
                               const struct compile_request *request, const struct text *includes,
                               const struct compiled *as_it_stands) {
@@ -182,8 +181,7 @@ static void precompiled_prove(struct precompiled *h, const struct nvrtc *nvrtc,
   text_free(&path);
 }
 
-/* Counts a source. A source with another architecture, other options, includes or macros than the
-   source before starts the count anew. */
+/* Counts a source. Another architecture, other options, includes or macros start the count anew. */
 static void meet(struct precompiled *h, const struct compile_request *request,
                  const struct text *includes, const struct text *macros) {
   struct text key = {0};

@@ -203,8 +203,8 @@ static double rounds(double blocks, double at_once) {
   return exact < few ? ceil(exact) : exact;
 }
 
-/* Returns the accesses of L1 for spilled registers, which are written and read about as often as
-   the average instruction runs. */
+/* Returns the accesses of L1 for spilled registers, about as many as the average instruction
+   runs. */
 static double spill_passes(const struct situation *s, const struct ptx_counts *c) {
   double warps = ceil(s->launch->block[0] * s->launch->block[1] * s->launch->block[2] / 32.0);
   double registers = (double)s->resources->spill_bytes / 4;
@@ -430,7 +430,7 @@ static int predict_launch(struct situation *s, const struct compiled *compiled, 
 }
 
 /* Returns the time for filling CUDA arrays, setting addresses in symbols, and copying between
-   symbols and buffers: a symbol's copy costs a launch, and reads and writes the symbol's bytes. */
+   symbols and buffers: such a copy costs a launch, and moves its bytes twice. */
 static double fill_seconds(const struct device_description *device,
                            const struct kernel_spec *spec) {
   double moved = 0, seconds = 0;

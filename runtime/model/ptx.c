@@ -294,7 +294,7 @@ static void ptx_read_address(struct reader *r) {
 }
 
 /* Reads operands up to the end of the statement. *first becomes the number of registers in the
-   first operand: several in a vector {a, b} or a pair p|q, else 1. */
+   first operand, several in {a, b} or p|q. */
 static int read_operands(struct reader *r, int *first) {
   size_t begin = r->out->operand_count;
   int depth = 0;
@@ -326,8 +326,7 @@ static int read_operands(struct reader *r, int *first) {
 /* Reads call (retval0), name, (param0), or a call through a register. The names of arguments are
    skipped. */
 static void ptx_read_call(struct reader *r, struct ptx_instruction *out) {
-  /* a rough number of instructions: a printf reserves room in a buffer and copies the text's
-     address and the values */
+  /* roughly: a printf reserves room in a buffer and copies the text's address and the values */
   const int print_weight = 400;
   struct ptx_kernel *k = r->out;
   struct ptx_name name = ptx_next_word(r);
@@ -576,8 +575,7 @@ static int read_entry(struct reader *r, const char *entry, bool *found) {
   return read_scope(r, 0);
 }
 
-/* Reads the module up to the kernel; up to the end if the kernel has source lines, because the
-   names of files stand at the end. */
+/* If the kernel has source lines, reads to the module's end, where the names of files stand. */
 static int read_module(struct reader *r, const char *entry, bool *found) {
   int status = CUGEN_OK;
   while (!status) {

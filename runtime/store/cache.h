@@ -51,8 +51,7 @@ int cache_open(const char *path, struct cache **out, struct text *warning, cugen
 int cache_open_watched(const char *path, struct process_stop stop, struct cache **out,
                        struct text *warning, cugen_error *err);
 void cache_close(struct cache *cache);
-/* Says why changes of the cache do not outlive this process, and what to do; "": they do, or the
-   cache is in memory by choice. */
+/* Says why changes of a cache file do not outlive this process, and what to do; "": they do. */
 const char *cache_why_unwritable(const struct cache *cache);
 /* The cache's path as cache_name prints it. */
 const char *cache_path(const struct cache *cache);
@@ -64,8 +63,7 @@ void cache_name(const char *path, struct text *out);
 /* Returns whether the cache does not exist yet and cache_open would make it. */
 bool cache_is_missing(const char *path);
 
-/* Returns whether records of that problem count as the key's, although the problem may lack
-   settings; *lacks as in cache_record. */
+/* Returns whether records of that problem count as the key's; *lacks: as in cache_record. */
 bool cache_lacks(const struct cache_key *key, const char *problem, uint64_t *lacks);
 /* Loads all current records of the key: ok records by cost, then all others. The caller frees each
    record and the array. If a kernel was measured with all of the key's settings and with fewer,
@@ -254,8 +252,7 @@ int cache_portfolios(struct cache *cache, const struct cache_key *key, struct ca
 int cache_portfolios_store(struct cache *cache, const struct cache_portfolio *portfolios,
                            size_t count, cugen_error *err);
 /* Removes the portfolios that the filter selects, with the filter's problem compared to the class;
-   with filter->failed none. *count becomes the number of selected portfolios. really false: only
-   counts. */
+   with filter->failed none. *count becomes the portfolios' number. really false: only counts. */
 int cache_portfolios_remove(struct cache *cache, const struct cache_filter *filter, bool really,
                             size_t *count, cugen_error *err);
 
