@@ -150,7 +150,7 @@ typedef struct cugen_options {
         NULL, NULL, NULL, NULL, 0                                                                  \
   }
 
-/* Opens the library. $CUGEN_... variables are read now and never later. A missing driver or
+/* Opens the library. Options in the environment are read now and never later. A missing driver or
    unusable cache is reported by the function that needs it. Close lib after everything that was
    opened from it. */
 int cugen_open(const cugen_options *options, cugen **out, cugen_error *error);

@@ -64,9 +64,9 @@ struct renderer {
   struct text *body;
   const struct template *current; /* the template that is running */
   int depth;
-  const struct template
-      *line_of; /* the compiler takes the next line of the body for line `next_line`
-                                     of this template; NULL: nothing is written yet */
+  /* the compiler takes the next line of the body for line `next_line` of `line_of`; NULL: nothing
+     is written yet */
+  const struct template *line_of;
   int next_line;
   bool parameters_used;
   struct text formula; /* text of a formula, kept here so that a Lua error does not leak it */
@@ -266,8 +266,9 @@ static void render_run(lua_State *L, struct renderer *renderer, const struct tem
   renderer->current = before;
 }
 
-/* Returns whether the template has #pragma once and this rendering has met the template before. The
-   list of templates met is in the metatable of the environment, which templates cannot reach. */
+/* Returns whether the template has #pragma once and this rendering has met the template before.
+   Adds the template to the list of those met, in the environment's metatable, out of templates'
+   reach. */
 static bool seen_before(lua_State *L, const struct template *template) {
   if (!template->once) return false;
   lua_rawgetp(L, LUA_REGISTRYINDEX, &environment_key);

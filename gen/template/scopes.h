@@ -29,10 +29,9 @@ struct scopes {
                            namespace */
   struct hidden {
     const struct name *name;
-    int depth; /* open braces at the declaration */
-    bool
-        parameter; /* declared as a parameter: hidden until the function's body or declaration ends.
-                       A variable is hidden until the enclosing brace closes */
+    int depth;      /* open braces at the declaration */
+    bool parameter; /* hidden until the function's body or declaration ends; false: a variable,
+                       hidden until the enclosing brace closes */
   } hidden[SCOPES_MOST];
   size_t hidden_count;
   struct branch { /* The state at the beginning of an #if, which each of its branches begins

@@ -267,8 +267,7 @@ static int time_on_stream(struct cuda_device *cuda, bool held,
   if (!status) status = run(context, err);
   if (!status) status = CHECK(cuda, err, event_record, (cuda->stop, cuda->stream));
   if (held) cuda_release(cuda);
-  if (!status)
-    status = sync_stream(cuda, err); /* not event_elapsed is to report a kernel's fault */
+  if (!status) status = sync_stream(cuda, err); /* reports a kernel's fault */
   if (!status) status = CHECK(cuda, err, event_elapsed, (&milliseconds, cuda->start, cuda->stop));
   *seconds = (double)milliseconds / 1000;
   return status;

@@ -22,7 +22,7 @@ struct cache_key {
   const char *options;
   /* The config file, since two files may give their kernels the same name; NULL or "": not
      known. Records of different files are kept apart, but a record of another file is as good as a
-     record of this file if both have the same kernel hash. */
+     record of this file if its hash is that of the present kernel. */
   const char *origin;
   const struct objective *objective; /* the order of the records; not part of the key. NULL: time */
   /* Bit i: the problem's setting i may have been added to the config after records were made.
