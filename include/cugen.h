@@ -117,7 +117,7 @@ typedef struct cugen_options {
   const char *device;
   const char *arch;         /* architecture to generate for, such as "sm_90a"; default: the device's
                                own */
-  const char *config_dir;   /* searched before the shipped configs. Each named _dir must exist */
+  const char *config_dir;   /* searched before the shipped configs. A named folder must exist */
   const char *template_dir; /* searched before the config's own folder and the shipped templates */
   const char *cache;        /* file or "postgresql://USER@HOST/DB"; default $CUGEN_CACHE, else
                                $XDG_CACHE_HOME/cugen/cugen.db; "none": memory */

@@ -55,8 +55,8 @@ struct names_input {
   const struct config_argument *own; /* the implementation's scalars, which follow the config's
                                         arguments */
   size_t own_count;
-  const struct kernel_argument *arguments; /* the evaluated arguments of the config, followed by the
-                                              own ones */
+  const struct kernel_argument *arguments; /* the evaluated arguments of the config, then the
+                                              evaluated `own` */
   const bool *plain;                       /* for each argument: the layout is packed and row-major,
                                               whatever the config says */
   bool wide_index;                         /* whether index_t has 64 bits */

@@ -71,7 +71,7 @@ static const struct dtype *parameters_type_of(struct signature_parameter seen) {
 }
 
 /* Returns whether the types may agree. A number must have the parameter's size, and be an integer
-   just if the parameter is an integer. Buffers are often read through another type, such as
+   exactly if the parameter is one. Buffers are often read through another type, such as
    packed halves through unsigned int, so only float and double are told apart. An integer of 8
    bytes may be an address, as parameter and as argument. */
 static bool type_agrees(struct signature_parameter seen, const struct kernel_argument *argument) {

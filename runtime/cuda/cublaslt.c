@@ -283,7 +283,7 @@ static int cublaslt_choose(struct library_kernel *k, void *operation, void *wish
 
 static int find_algorithm(struct library_kernel *k, cugen_error *err) {
   void *wish = NULL, *operation = NULL;
-  /* stands for the address of a bias, with ALIGNMENT; the heuristics do not read from it */
+  /* the pointer stands for a bias with ALIGNMENT; the heuristics do not read from it */
   int status = make_operation(k, (const void *)(uintptr_t)ALIGNMENT, &operation, err);
   if (!status) status = LT(k->lt, err, wish_create, "MatmulPreferenceCreate", (&wish));
   if (!status) status = set_wishes(k->lt, wish, err);

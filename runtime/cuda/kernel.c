@@ -241,7 +241,7 @@ int cuda_active_blocks(struct device *device, struct entry *entry, int threads,
 int cuda_active_clusters(struct device *device, struct entry *entry,
                          const struct kernel_launch *launch) {
   struct cuda_device *cuda = cuda_of(device);
-  /* has no cluster size, because the kernel demands its own */
+  /* without a cluster size, because the kernel demands its own */
   const CUlaunchConfig config = launch_config(launch, NULL);
   int clusters = 0;
   if (entry->cluster[0] * entry->cluster[1] * entry->cluster[2] < 2 || enter(cuda, NULL)) return 0;

@@ -58,8 +58,8 @@ static void add_piece(const struct ptx_piece *piece, struct ptx_footprint *to) {
   to->covered += __builtin_popcountll(piece->written);
 }
 
-/* When two pieces share a slot, the older piece goes to the footprint and would be counted
-   again. */
+/* When two pieces share a slot, the older piece goes to the footprint, and is counted again if
+   touched again. */
 static struct ptx_piece *find_piece(struct ptx_memory *m, uint64_t number) {
   struct ptx_piece *piece = &m->pieces[(number ^ number >> 15) % PIECES];
   if (!piece->used || piece->number != number) {

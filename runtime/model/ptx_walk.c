@@ -711,8 +711,8 @@ static uint32_t guess_lanes(struct walk *walk, struct warp *w, size_t at, uint32
   }
 }
 
-/* Returns the lanes that execute an instruction. A load or store with an unknown guard is counted
-   for all lanes. */
+/* Returns the lanes that execute an instruction. An instruction with an unknown guard, other than a
+   branch, exit or trap, is counted for all lanes. */
 static uint32_t find_active(struct walk *walk, struct warp *w, size_t at, uint32_t mask) {
   const struct ptx_instruction *in = &walk->kernel->instructions[at];
   if (in->guard < 0) return mask;

@@ -101,7 +101,7 @@ int cache_store(struct cache *cache, const struct cache_key *key, const struct c
 int cache_sync(struct cache *cache, cugen_error *err);
 
 /* The highest rate recorded for a config on a device, with any options, for problems that contain
-   this word (such as "dtype=f32"; "": all). out->flops and out->bytes are 0 when there is no
+   `word` (such as "dtype=f32"; "": all). out->flops and out->bytes are 0 when there is no
    record. */
 struct cache_rate {
   double flops, bytes; /* a second */

@@ -13,8 +13,8 @@
 #include "cache.h"
 #include "seal.h"
 
-/* Seconds for which a transaction waits for other processes, or for a server: with a user's
-   request, and with a measurement that must not be lost. */
+/* Seconds for which a transaction waits for other processes, or for a server: to serve a user's
+   request, and to store a measurement that must not be lost. */
 enum { CACHE_BUSY_SECONDS = 20, CACHE_STORE_SECONDS = 600 };
 
 struct cache_engine;
