@@ -10,7 +10,7 @@
 
 /* ---- Writing -------------------------------------------------------------------------------- */
 
-/* Prints six decimals, without a locale's decimal point. */
+/* Prints the value with six decimals and a '.', whatever the locale. */
 static void print_fixed(double value, struct text *out) {
   const int64_t millionths = llround(value * 1e6);
   text_addf(out, "%" PRId64 ".%06" PRId64, millionths / 1000000, millionths % 1000000);
@@ -56,7 +56,7 @@ static int portfolio_refuse(const struct reader *reader, const char *what) {
   return error_set(reader->err, CUGEN_ERROR_CACHE, "no portfolio: %s", what);
 }
 
-/* Skips "word " at the beginning of a line. */
+/* Skips the word and a space, or returns false if the text does not go on with them. */
 static bool portfolio_take_word(struct reader *reader, const char *word) {
   const size_t length = strlen(word);
   if (strncmp(reader->at, word, length) != 0 || reader->at[length] != ' ') return false;
@@ -64,7 +64,7 @@ static bool portfolio_take_word(struct reader *reader, const char *word) {
   return true;
 }
 
-/* Takes the rest of the line and skips its end. */
+/* Copies the rest of the line to *out, and skips the line's end. */
 static int take_rest(struct reader *reader, bool may_be_empty, char **out) {
   const size_t length = strcspn(reader->at, "\n");
   if (reader->at[length] != '\n' || (!length && !may_be_empty))
@@ -74,7 +74,7 @@ static int take_rest(struct reader *reader, bool may_be_empty, char **out) {
   return *out ? CUGEN_OK : error_memory(reader->err);
 }
 
-/* Takes the digits before `end`. */
+/* Reads 1 to 15 digits and skips the character `end`, which must follow. */
 static bool portfolio_take_whole(struct reader *reader, char end, int64_t *out) {
   const size_t length = strspn(reader->at, "0123456789");
   if (length == 0 || length > 15 || reader->at[length] != end) return false;
@@ -84,7 +84,7 @@ static bool portfolio_take_whole(struct reader *reader, char end, int64_t *out) 
   return true;
 }
 
-/* Takes a number such as "1.012000": at least 1, or 0. */
+/* Reads a number with six decimals, such as "1.012000": 0, or at least 1 and below 1e9. */
 static bool take_fixed(struct reader *reader, char end, double *out) {
   int64_t whole, millionths;
   if (!portfolio_take_whole(reader, '.', &whole) || strspn(reader->at, "0123456789") != 6 ||
@@ -100,7 +100,7 @@ static int take_loss(struct reader *reader, const char *word, double *mean, doub
   return good ? CUGEN_OK : portfolio_refuse(reader, "its losses are not numbers of 1 or more");
 }
 
-/* Portfolios that ship with cugen have no exceptions, and so no "alone" lines. */
+/* Portfolios that ship with cugen have no "alone" line. */
 static int take_alone(struct reader *reader, struct portfolio_body *out) {
   if (strncmp(reader->at, "alone ", 6) != 0) return CUGEN_OK;
   int status = take_loss(reader, "alone", &out->alone_mean, &out->alone_worst);

@@ -12,24 +12,25 @@
 enum { PORTFOLIO_BODY_MOST_VARIANTS = 64, PORTFOLIO_BODY_MOST_BYTES = 1 << 18 };
 
 struct portfolio_body {
-  /* An expression over the sizes of a problem and "least", the index of the variant with the
-     least time; its value is an index of `variants`. */
+  /* An expression over the sizes of a problem and "least", the index of the variant whose `time`
+     is least. The expression's value is an index of `variants`; a greater one names no variant. */
   char *rule;
-  /* problems that the portfolio was learnt from */
+  /* number of problems that the portfolio was learnt from */
   int64_t problems;
-  /* loss against the best variant, as factors, on the learnt and on the held-out problems; 0:
-     not known */
+  /* Mean and largest ratio of the selected variant's time to the best variant's: tuned_* on the
+     learnt problems, held_* on problems that were left out of the learning; 0: not known. */
   double tuned_mean, tuned_worst, held_mean, held_worst;
-  /* tuned_mean and tuned_worst of the rule without its exceptions */
+  /* Like tuned_mean and tuned_worst, for the rule without its exceptions: single problems for
+     which the rule names a variant by all their sizes. */
   double alone_mean, alone_worst;
-  /* The rule's choice is not used where its time exceeds another variant's by this factor; 0:
-     the rule always holds. */
+  /* The variant that the rule selects is not used where its `time` exceeds another variant's
+     `time` by this factor; 0: it is used whatever the times. */
   double doubted;
   /* number of different kernels among the variants, some of which differ only in their launch;
      0: not known */
   int64_t kernels;
-  /* Where the rule's variant is not valid, the valid one of least time is used; without
-     times the first valid one. */
+  /* Where the rule's variant is not valid, the valid variant of the least `time` is used, or the
+     first valid variant if there are no times. */
   struct portfolio_body_variant *variants;
   size_t count;
 };
@@ -44,8 +45,9 @@ struct portfolio_body {
    at M=64 N=64
    ... */
 void portfolio_body_print(const struct portfolio_body *body, struct text *out);
-/* Reads a text that portfolio_body_print wrote, and refuses any other with CUGEN_ERROR_CACHE;
-   the caller prefixes the message with the place of the text. Freed by portfolio_body_free. */
+/* Reads a text as portfolio_body_print writes it, and refuses any other with CUGEN_ERROR_CACHE,
+   whose message does not name the place of the text. The caller frees *out with
+   portfolio_body_free. */
 int portfolio_body_parse(const char *text, struct portfolio_body *out, cugen_error *err);
 void portfolio_body_free(struct portfolio_body *body);
 
@@ -56,8 +58,8 @@ void portfolio_body_free(struct portfolio_body *body);
   X(device)                                                                                        \
   X(config)                                                                                        \
   X(class)   /* the problems' values that are no sizes: "dtype=bf16 layout=row" */                 \
-  X(options) /* device, config and options as in cache_key */                                      \
-  X(origin)  /* "": not known, for example after an import */                                      \
+  X(options) /* device, config and options as in struct cache_key */                               \
+  X(origin)  /* the config file; "": not known, for example after an import */                     \
   X(objective)
 
 struct cache_portfolio {
@@ -68,8 +70,8 @@ struct cache_portfolio {
   int64_t learnt_at; /* seconds since the epoch */
 };
 
-/* Returns what is wrong with one of the portfolio's texts, and sets *name to that text's field;
-   NULL if all are valid. */
+/* Returns what is wrong with the first invalid text of the key, and sets *name to the text's
+   field; NULL if all are valid. Does not check the body. */
 const char *cache_portfolio_wrong(const struct cache_portfolio *portfolio, const char **name);
 /* Frees the strings, not the struct itself. */
 void cache_portfolio_free(struct cache_portfolio *portfolio);

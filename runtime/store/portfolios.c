@@ -1,5 +1,5 @@
-/* Portfolios of a cache, independent of the engine; see cache.h. Portfolios are few, so every
-   function reads all of them at once. */
+/* Portfolios of a cache, independent of the engine; see cache.h. Portfolios are few, so a query's
+   whole answer is read into memory. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -91,7 +91,7 @@ int cache_portfolios_remove(struct cache *cache, const struct cache_filter *filt
   size_t found, meant = 0;
   *count = 0;
   int status = cache_portfolios(cache, NULL, &all, &found, err);
-  for (size_t i = 0; i < found; i++) { /* selected portfolios come first */
+  for (size_t i = 0; i < found; i++) { /* moves the selected portfolios to the front */
     if (!portfolios_is_meant(filter, &all[i])) continue;
     const struct cache_portfolio swapped = all[meant];
     all[meant++] = all[i];

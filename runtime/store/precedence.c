@@ -10,7 +10,7 @@ static bool same_column(const struct cache_record *a, const struct cache_record 
   const struct cache_value x = cache_value_of(a, column, outputs[0]),
                            y = cache_value_of(b, column, outputs[1]);
   switch (x.kind) {
-  /* A reason is for people, and some of its characters do not survive a text file. */
+  /* Reasons are not compared, because some of their characters do not survive a text file. */
   case CACHE_TEXT: return column == CACHE_COLUMN_reason || strcmp(x.text, y.text) == 0;
   case CACHE_WHOLE: return x.whole == y.whole;
   case CACHE_REAL: break;

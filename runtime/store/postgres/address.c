@@ -1,8 +1,9 @@
 /* Connection strings; see address.h. libpq takes the part before the first '@' for user and
    password, unless a '/' comes first. A password that contains one of "@/?#" without
-   percent-encoding would be taken for host, port or database, and libpq quotes those in its
-   messages. Therefore an address with an '@' in another place, a port that is not a number, or a
-   wrong percent-encoding is refused before libpq sees it. */
+   percent-encoding would be taken for host, port or database, and libpq quotes host, port and
+   database in its messages. Therefore an address is refused before libpq sees it if it has an '@'
+   in another place, a ':' in the database's name, a '#' before any '?', a port that is not a
+   number, or a wrong percent-encoding. */
 #define _GNU_SOURCE /* strcasestr */
 #include "address.h"
 
@@ -11,7 +12,7 @@
 
 static const char *const schemes[] = {"postgresql://", "postgres://"};
 
-/* The part after the scheme; NULL: the path has another scheme. */
+/* Returns the part after the scheme, or NULL if the path has neither scheme. */
 static const char *behind_scheme(const char *path) {
   for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++)
     if (strncmp(path, schemes[i], strlen(schemes[i])) == 0) return path + strlen(schemes[i]);
@@ -28,13 +29,14 @@ static bool is_encoded(const char *text) {
   return true;
 }
 
-/* Whether there is a password, sslpassword or passfile option. An encoded option may be one of
-   these, so it counts as secret. */
+/* Whether there may be a password, sslpassword or passfile option. Any percent-encoding counts,
+   because it may spell such an option. */
 static bool has_secret(const char *options) {
   return strcasestr(options, "pass") || strchr(options, '%');
 }
 
-/* Whether each port is a number: "host", "host:1234", "[::1]:1234", several with commas between. */
+/* Whether each port is a number: "host", "host:1234", "[::1]:1234", or several of these with
+   commas between. */
 static bool has_ports(const char *hosts, const char *end) {
   bool brackets = false, port = false;
   for (; hosts < end; hosts++) {

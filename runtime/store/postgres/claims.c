@@ -1,19 +1,20 @@
 /* Claims of variants; see cache.h.
 
    A claim is a row with an expiry time by the server's clock. One statement takes the variants
-   that are free, expired or already claimed by this owner, and refuses variants that have a
-   record. The insert waits for a concurrent insert of the same row, so that two owners never get
-   the same variant. A claim is not given back when its record is stored: until it expires, it
-   keeps out owners that have not seen the record yet. Claims do not wait for the disk, because a
+   that are free, whose claims have expired, or that this owner has claimed already, and refuses
+   variants that have a record. The insert waits for a concurrent insert of the same row, so that
+   two owners never hold the same variant at once. A claim is not given back when its variant's
+   record is stored: it goes on to keep out owners that have not seen the record yet, until it
+   expires or its owner gives back all. A claim does not wait for the disk, because a
    claim that is lost in a crash of the server only means that a variant is measured twice. */
 #include "base/error.h"
 #include "database.h"
 
 static const char doing[] = "claim variants";
 
-/* Tries the variants that are free, as many as are wanted, in the order of their names, so that
-   two owners who want the same variants do not wait for each other in a circle. A row of the
-   result has a variant's index and whether the variant was granted or has a record. */
+/* Tries the first lease->most ($7) of the free variants, in the order of their names, so that two
+   owners who want the same variants do not wait for each other in a circle. A row of the result
+   has the index from 1 of a variant, and 1 if the variant has a record, 0 if it was granted. */
 static const char claim_sql[] =
     "WITH wanted AS ("
     "SELECT name, place, EXISTS ("
@@ -35,9 +36,10 @@ static const char claim_sql[] =
     "SELECT place, recorded::integer FROM wanted WHERE recorded "
     "UNION ALL SELECT place, 0 FROM wanted JOIN got ON variant = name";
 
-/* The claims that a statement asks for, and what is known of them. */
+/* The claims of one statement. */
 struct asked {
   struct cache_claim *claims;
+  /* numbers of all claims and of the granted ones, and the index of the last granted one */
   size_t count, granted, last;
 };
 
@@ -79,7 +81,7 @@ static int claims_claim(struct pg_cache *cache, int64_t space, const struct cach
   if (!status)
     status =
         pg_visit(cache, PG_STORE, claim_sql, &parameters, doing, note_state, &asked, NULL, err);
-  /* When as many as wanted were granted, those after the last granted one were not tried. */
+  /* If lease->most variants were granted, those after the last granted one were not tried. */
   for (size_t i = asked.last + 1;
        !status && lease->most && asked.granted == lease->most && i < count; i++)
     if (claims[i].state == CACHE_CLAIM_TAKEN) claims[i].state = CACHE_CLAIM_LEFT;
@@ -88,7 +90,7 @@ static int claims_claim(struct pg_cache *cache, int64_t space, const struct cach
   return status;
 }
 
-/* The set may have been removed since its id was read. */
+/* Another process may have removed the set since its id was read: then tries again. */
 int postgres_claim(struct cache *base, const struct cache_key *key, const struct cache_lease *lease,
                    struct cache_claim *claims, size_t count, cugen_error *err) {
   enum { TRIES = 3 };
@@ -106,7 +108,7 @@ int postgres_claim(struct cache *base, const struct cache_key *key, const struct
   return status;
 }
 
-/* Also removes claims that expired long ago. */
+/* Also removes the claims of any owner that expired more than an hour ago. */
 int postgres_unclaim(struct cache *base, const char *owner, cugen_error *err) {
   struct pg_parameters parameters = {0};
   pg_add_text(&parameters, owner);
@@ -122,7 +124,7 @@ int postgres_unclaim(struct cache *base, const char *owner, cugen_error *err) {
   "space_id = (SELECT id FROM cugen.space WHERE device = $1 AND config = $2 AND problem = $3 AND " \
   "options = $4)"
 
-/* Also counts the owners who have a claim that has not expired. */
+/* Also sets news->tuners, to the number of owners who have a claim that has not expired. */
 int postgres_news(struct cache *base, const struct cache_key *key, struct cache_news *news,
                   cugen_error *err) {
   struct pg_cache *cache = pg_cache_of(base);

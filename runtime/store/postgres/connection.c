@@ -1,10 +1,10 @@
 /* Connections and statements; see connection.h.
 
-   A lost connection is renewed, first after a tenth of a second, then after twice as long each
-   time, up to five seconds. A PG_ALONE statement is repeated on the new connection; all these
-   statements have the same effect if they run twice. Retries go on for as long as SQLite's
-   engine waits for other processes: 20 seconds for a user's request, ten minutes for a
-   measurement, which must not be lost. */
+   A lost connection is renewed at once. If that fails, it is tried again after a tenth of a
+   second, then after twice as long each time, up to five seconds. Outside a transaction, the
+   statement is repeated on the new connection; all such statements have the same effect if they
+   run twice. Retries go on for as long as SQLite's engine waits for other processes: 20 seconds,
+   or ten minutes with PG_STORE, because a measurement must not be lost. */
 #include "connection.h"
 
 #include <errno.h>
@@ -20,8 +20,8 @@
 
 /* ---- Failures ------------------------------------------------------------------------------- */
 
-/* Appends the first line of a message of the server (which may be a stranger's) or of libpq,
-   cleaned, without the password that libpq was given. */
+/* Appends the first line of a message that libpq or the server, perhaps a stranger's, wrote: with
+   control characters escaped (text_add_clean), and with "***" for the password. */
 static void take_words(struct pg_cache *cache, const char *words, struct text *out) {
   const char *password = cache->conn ? cache->pq.password(cache->conn) : NULL;
   const size_t length = strcspn(words, "\n"), secret = password ? strlen(password) : 0;
@@ -109,9 +109,9 @@ static bool connection_is_stopped(const struct pg_cache *cache) {
   return cache->stop.asked && cache->stop.asked(cache->stop.context);
 }
 
-/* Waits until the server's socket can be read (or written, as `events` says). Returns false if
-   that has not happened by `until` (0: no limit), or if a stop was requested and the server was
-   silent for `grace` seconds. */
+/* Waits until the server's socket can be read (or written, as `events` says) or has failed.
+   Returns false if neither has happened by `until` (0: no limit), or if a stop was requested and
+   the server was silent for `grace` seconds. */
 static bool connection_await(struct pg_cache *cache, short events, double grace, double until) {
   enum { ASK_MS = 50 };
   double stopped = 0;
@@ -209,9 +209,9 @@ static const char *connect_way_out(struct pg_cache *cache) {
          "right, or name a file with cugen_options.cache";
 }
 
-/* The time that connecting may take, from the address. If one of several servers does not
-   answer, the system's own limit (tcp_user_timeout) ends the attempt and the next server is
-   tried. */
+/* Returns the seconds that connecting may take, by the address's connect_timeout; 0: no limit. If
+   one of several servers does not answer, the system's own limit (tcp_user_timeout) ends the
+   attempt and libpq tries the next server. */
 static double connect_seconds(struct pg_cache *cache) {
   enum { USUAL = 10, USER_TIMEOUT = 30 };
   struct pg_option *options = cache->pq.options(cache->conn);
@@ -241,8 +241,8 @@ static bool finish_connecting(struct pg_cache *cache, int (*step)(struct pg_conn
 }
 
 int pg_connect(struct pg_cache *cache, cugen_error *err) {
-  /* The address may override the options before dbname. The options after it make a vanished
-     server noticed within half a minute. */
+  /* The address may override the options before dbname. By keepalives_* and tcp_user_timeout, a
+     vanished server is noticed within half a minute. */
   const char *const names[] = {"connect_timeout",
                                "fallback_application_name",
                                "keepalives_idle",
@@ -274,7 +274,7 @@ void pg_disconnect(struct pg_cache *cache) {
 
 enum { LONGEST_PAUSE = 5 };
 
-/* Returns false if there is no connection by `until`. */
+/* Returns false if there is no connection by `until`, or after a stop. */
 static bool reconnect(struct pg_cache *cache, double until) {
   double pause = 0.1;
   if (cache->lost && until <= clock_seconds() && clock_seconds() < cache->again_at) return false;
@@ -282,8 +282,8 @@ static bool reconnect(struct pg_cache *cache, double until) {
     const double begun = clock_seconds();
     const bool connected =
         cache->pq.reset_start(cache->conn) && finish_connecting(cache, cache->pq.reset_poll);
-    /* An attempt on a server that does not answer takes ten seconds, so attempts are spaced to
-       use at most a tenth of the time. */
+    /* An attempt on a server that does not answer takes ten seconds. So the attempts of callers
+       that do not wait are spaced to use at most a tenth of the time. */
     cache->again_at = clock_seconds() + fmax(1, 10 * (clock_seconds() - begun));
     cache->lost = !connected;
     const double left = until - clock_seconds();
@@ -294,8 +294,8 @@ static bool reconnect(struct pg_cache *cache, double until) {
   }
 }
 
-/* The seconds for which a lost connection is retried. After a failed wait the next calls do not
-   wait, since an application opens one plan after the other. */
+/* The seconds for which a lost connection is retried. After a failed wait the next calls wait only
+   to store, since an application opens one plan after the other. */
 static double patience_of(const struct pg_cache *cache, bool store) {
   return store ? CACHE_STORE_SECONDS : cache->lost ? 0 : CACHE_BUSY_SECONDS;
 }
@@ -307,8 +307,8 @@ static const char *const column_sql[] = {
     [COLUMN_OUTPUTS] = "text", [COLUMN_INT] = "integer",          [COLUMN_INT64] = "bigint",
     [COLUMN_TIME] = "bigint",  [COLUMN_REAL] = "double precision"};
 
-/* Writes a column's type for making or changing a table; a real number that is not a number is
-   NULL. */
+/* Writes a column's type for making or changing a table. Only a real number may be NULL, which
+   stands for NaN. */
 static void write_type(const struct cache_column *column, struct text *out) {
   const bool text = column->type < COLUMN_INT;
   text_addf(out, " %s%s%s", column_sql[column->type], text ? " COLLATE \"C\"" : "",
@@ -346,7 +346,7 @@ static bool is_good(struct pg_cache *cache, const struct pg_result *result) {
   return status == PQ_COMMAND_OK || status == PQ_TUPLES_OK;
 }
 
-/* Whether two processes wrote the same row at once; then one of them tries again. */
+/* Whether the statement failed because another process wrote the same rows at the same time. */
 static bool is_collision(struct pg_cache *cache, const struct pg_result *result) {
   const char *state = connection_state_of(cache, result);
   return strncmp(state, "40", 2) == 0 || strcmp(state, "23505") == 0;
@@ -362,7 +362,8 @@ static struct pg_result *connection_run_once(struct pg_cache *cache, const char 
   return sent ? last_result(cache) : NULL;
 }
 
-/* Repeats a statement until it succeeds, is refused, or the time is over. */
+/* Repeats a statement after a lost connection, until the time is over, and after each of up to 50
+   collisions. Any other result is returned. */
 static struct pg_result *run_patiently(struct pg_cache *cache, const char *sql,
                                        const struct pg_parameters *parameters, bool binary,
                                        double seconds) {
@@ -408,7 +409,7 @@ int pg_run_script(struct pg_cache *cache, const char *sql, const char *doing, cu
   return status;
 }
 
-/* Reads the remaining results after a COPY; the first bad one decides. */
+/* Reads the remaining results after a COPY, and returns the error of the first bad one. */
 static int end_copy(struct pg_cache *cache, const char *doing, cugen_error *err) {
   int status = CUGEN_OK;
   for (struct pg_result *result; (result = next_result(cache)); cache->pq.clear(result))
@@ -424,7 +425,7 @@ int pg_copy(struct pg_cache *cache, const char *sql, const struct text *lines, c
   int status = begun ? CUGEN_OK : connection_fail(cache, result, doing, err);
   cache->pq.clear(result);
   if (status) return status;
-  int put, ended = -1; /* 0: libpq can take more after it has sent */
+  int put, ended = -1; /* 0: libpq's buffer is full until some of it is sent */
   while ((put = cache->pq.put_copy(cache->conn, text_get(lines), (int)lines->length)) == 0 &&
          flush(cache))
     continue;

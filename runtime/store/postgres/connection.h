@@ -16,11 +16,11 @@ struct pg_cache {
   struct pg_conn *conn;
   char *address;            /* the connection string for libpq */
   bool within;              /* a transaction is open: a statement that fails is not repeated */
-  bool lost;                /* the last statement failed because the server could not be reached */
+  bool lost;                /* the last attempt to renew the connection failed */
   struct process_stop stop; /* asked while the server is waited for */
-  /* the stop came and the server did not answer; the server is not asked again */
+  /* a stop was requested and the server did not answer; the server is not asked again */
   bool given_up;
-  /* no reconnection before this time, by clock_seconds, unless a caller waits */
+  /* if `lost`: no reconnection before this time, by clock_seconds, unless a caller waits */
   double again_at;
   struct text memo;   /* the key of the set that was asked for last, by cache_key_write */
   int64_t memo_space; /* the id of that set; 0: none */
@@ -34,11 +34,12 @@ static inline struct pg_cache *pg_cache_of(struct cache *base) {
 
 enum { PG_MOST_PARAMETERS = 64, PG_NUMBER = OUTPUTS_TEXT };
 
-/* The values of $1, $2, and so on. Texts are borrowed. */
+/* The values of $1, $2, and so on. Texts are borrowed until the statement has run. */
 struct pg_parameters {
   int count;
   const char *values[PG_MOST_PARAMETERS];
-  int lengths[PG_MOST_PARAMETERS], formats[PG_MOST_PARAMETERS]; /* of the binary parameters */
+  /* lengths: bytes of a binary parameter; formats: 1 for a binary parameter, 0 for text */
+  int lengths[PG_MOST_PARAMETERS], formats[PG_MOST_PARAMETERS];
   char numbers[PG_MOST_PARAMETERS][PG_NUMBER];
 };
 
@@ -72,10 +73,10 @@ enum pg_way {
   PG_BINARY /* like PG_ALONE, but the answer's columns come as bytes */
 };
 
-/* Replaces in a statement "%s" by the names of a record's columns, "%v" by the parameters from
-   $5 on with their types, and "%t" by names and types. */
+/* Appends the statement, with "%s" replaced by the names of a record's columns, "%v" by the
+   parameters from $5 on with their types, and "%t" by the columns' names and types. */
 void pg_write_sql(const char *sql, struct text *out);
-/* The statement that adds a column of records to the table. */
+/* Appends the statement that adds a column to the table of records. */
 void pg_write_added(const struct cache_column *column, struct text *out);
 
 /* Runs one statement. *result is to be cleared by pg_clear, also after a failure; result NULL:
@@ -83,14 +84,14 @@ void pg_write_added(const struct cache_column *column, struct text *out);
 int pg_run(struct pg_cache *cache, enum pg_way way, const char *sql,
            const struct pg_parameters *parameters, const char *doing, struct pg_result **result,
            cugen_error *err);
-/* Runs a text as written, without "%s" and parameters, which may hold several statements. */
+/* Runs a text of one or several statements once and as written, without "%s" and parameters. */
 int pg_run_script(struct pg_cache *cache, const char *sql, const char *doing, cugen_error *err);
 /* Runs COPY ... FROM STDIN with these lines. */
 int pg_copy(struct pg_cache *cache, const char *sql, const struct text *lines, const char *doing,
             cugen_error *err);
 void pg_clear(struct pg_cache *cache, struct pg_result *result);
-/* Runs a statement and visits the rows of its answer until the visitor fails or returns CACHE_STOP,
-   which is returned. rows NULL, or set to the number of the answer's rows. */
+/* Runs a statement and visits the rows of its answer until the visitor fails or returns CACHE_STOP;
+   the visitor's status is returned. *rows (may be NULL) becomes the number of the answer's rows. */
 int pg_visit(struct pg_cache *cache, enum pg_way way, const char *sql,
              const struct pg_parameters *parameters, const char *doing, cache_row_visitor *visit,
              void *context, int *rows, cugen_error *err);
@@ -98,7 +99,7 @@ int pg_visit(struct pg_cache *cache, enum pg_way way, const char *sql,
 int pg_numbers(struct pg_cache *cache, enum pg_way way, const char *sql,
                const struct pg_parameters *parameters, const char *doing, int64_t *numbers,
                int count, cugen_error *err);
-/* begin: "BEGIN", or with an isolation. */
+/* begin: "BEGIN", or "BEGIN ISOLATION LEVEL ...". */
 int pg_begin(struct pg_cache *cache, const char *begin, const char *doing, cugen_error *err);
 int pg_commit(struct pg_cache *cache, const char *doing, cugen_error *err);
 /* Ends a transaction and discards its changes. */

@@ -1,4 +1,5 @@
-/* The cache as tables of a PostgreSQL server, shared by the files of this folder. From below:
+/* The cache as tables of a PostgreSQL server, shared by the files of this folder. From the lowest
+   layer up:
    libpq.c         the library, opened at run time
    address.c       connection strings as messages show them
    connection.c    a connection that is renewed, statements, the meaning of failures
@@ -9,8 +10,9 @@
    postgres.c      opening and closing; the table of functions
 
    Each statement is a transaction of its own unless its comment says otherwise, so a commit is
-   as durable as the server makes it: by default it is on disk. Values are passed only as
-   parameters; the text of a statement consists of constants and of the names in cache_columns. */
+   as durable as the server makes it: by default it is on disk. Texts from outside are passed only
+   as parameters or lines for COPY; the text of a statement consists of constants, numbers and the
+   names in cache_columns. */
 #ifndef RUNTIME_STORE_POSTGRES_DATABASE_H
 #define RUNTIME_STORE_POSTGRES_DATABASE_H
 
@@ -20,7 +22,8 @@ CACHE_ENGINE_FUNCTIONS(CACHE_ENGINE_DECLARE, postgres)
 CACHE_CLAIM_FUNCTIONS(CACHE_ENGINE_DECLARE, postgres)
 
 /* tables.c: makes the tables if there is no schema cugen, and migrates older ones.
-   CUGEN_ERROR_CACHE: the tables are not cugen's, or a newer cugen made them. */
+   CUGEN_ERROR_CACHE: the tables are not cugen's, a newer cugen made them, or the server is too
+   old. */
 int pg_open_tables(struct pg_cache *cache, cugen_error *err);
 /* Checks that the tables are as cugen makes them. */
 int pg_check_tables(struct pg_cache *cache, cugen_error *err);
@@ -29,8 +32,8 @@ int pg_space(struct pg_cache *cache, const struct cache_key *key, bool make, int
              cugen_error *err);
 void pg_forget_space(struct pg_cache *cache);
 
-/* records.c: the records of the key with an id above news->since, and some with a lower id that
-   were committed late. */
+/* records.c: loads the current records of the key with an id above news->since, and those with the
+   32 ids up to it, which may have been committed late. Advances news->since. */
 int pg_load_since(struct pg_cache *cache, const struct cache_key *key, struct cache_news *news,
                   cugen_error *err);
 

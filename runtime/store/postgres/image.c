@@ -77,8 +77,8 @@ int postgres_image_load(struct cache *base, const char *name, struct cache_image
 
 /* ---- Storing -------------------------------------------------------------------------------- */
 
-/* Entries of a replaced image would conflict with the new ones. An image of one name always has
-   the same entries, so they are overwritten. */
+/* The entries of a replaced image would conflict with the new image's. Images of one name always
+   have the same entries, so the statement overwrites them. */
 static const char store_sql[] =
     "WITH kept AS (INSERT INTO cugen.image (key, hash, made_at, log, data, seal) VALUES ($1, $2, "
     "$3, $4, $5, $6) ON CONFLICT (key) DO UPDATE SET hash = excluded.hash, made_at = "
@@ -131,13 +131,15 @@ int postgres_image_store(struct cache *base, const char *name, const struct comp
   "(SELECT DISTINCT ON (space_id, origin) source_hash FROM cugen.record WHERE outcome = 0 AND "    \
   "superseded = 0 ORDER BY space_id, origin, " cost ")"
 
+/* The source hashes of each set's fastest records: by time, by time for each flop, by time for each
+   byte, and by energy. */
 #define FASTEST                                                                                    \
   FASTEST_BY("seconds NULLS LAST")                                                                 \
   " UNION " FASTEST_BY(COST("flops")) " UNION " FASTEST_BY(COST("bytes")) " UNION " FASTEST_BY(    \
       "CASE WHEN energy > 0 THEN energy END NULLS LAST")
 
-/* Removes images, except those of the fastest records and the newest ones, if all images
-   together exceed the limit. */
+/* If all images together exceed the limit $1, removes images but those of the fastest records and
+   the newest of the others, up to the limit. */
 static const char trim_sql[] =
     "DELETE FROM cugen.image WHERE (SELECT coalesce(sum(length(data)), 0) FROM cugen.image) > "
     "$1::bigint AND id IN (SELECT id FROM (SELECT id, sum(length(data)) OVER (ORDER BY id DESC) AS "

@@ -14,10 +14,11 @@ struct pg_option {
   int size;
 };
 
-/* ConnStatusType, ExecStatusType */
+/* ConnStatusType */
 enum { PQ_CONNECTION_OK = 0, PQ_CONNECTION_BAD = 1 };
 /* PostgresPollingStatusType */
 enum { PQ_POLL_FAILED = 0, PQ_POLL_READING = 1, PQ_POLL_WRITING = 2, PQ_POLL_OK = 3 };
+/* ExecStatusType */
 enum { PQ_COMMAND_OK = 1, PQ_TUPLES_OK = 2, PQ_COPY_IN = 4 };
 enum { PQ_DIAG_SQLSTATE = 'C', PQ_DIAG_MESSAGE = 'M' };
 
@@ -67,7 +68,7 @@ struct libpq {
 #undef X
 };
 
-/* CUGEN_ERROR_MISSING: libpq was not found; the message says how to get it. */
+/* CUGEN_ERROR_MISSING: libpq was not found or cannot be used; the message says how to get it. */
 int libpq_open(struct libpq *out, cugen_error *err);
 
 #endif

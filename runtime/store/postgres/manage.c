@@ -28,8 +28,8 @@ static int manage_list_meant(struct pg_cache *cache, struct meant *meant, cugen_
 
 static const char doing[] = "remove records";
 
-/* Each statement removes rows and returns their number. Its second number is the superseded ones
-   among removed records, the bytes of removed images, or 0. */
+/* Each statement removes rows and returns their number and a second one: of the superseded among
+   the removed records, 0 for sets, the bytes of the removed images. */
 static const char remove_records_sql[] =
     "WITH gone AS (DELETE FROM cugen.record WHERE space_id = ANY ($1::bigint[]) AND ($2::bigint = "
     "0 OR measured_at < $2) AND ($3::integer = 0 OR " CACHE_FAILED_SQL
@@ -39,8 +39,8 @@ static const char remove_spaces_sql[] =
     "WITH gone AS (DELETE FROM cugen.space s WHERE NOT EXISTS (SELECT FROM cugen.record WHERE "
     "space_id = s.id) AND NOT EXISTS (SELECT FROM cugen.claim WHERE space_id = s.id AND until > "
     "clock_timestamp()) RETURNING 1) SELECT count(*), 0 FROM gone";
-/* As in SQLite's engine: an image belongs to a source; records from before format 2 do not say
-   which source was theirs. */
+/* Removes the images whose source no current record has. Records from before format 2 do not say
+   their source, so the images with such a record's options stay. */
 static const char remove_images_sql[] =
     "WITH gone AS (DELETE FROM cugen.image WHERE substr(key, 1, 32) NOT IN (SELECT source_hash "
     "FROM cugen.record WHERE superseded = 0) AND NOT EXISTS (SELECT FROM (SELECT DISTINCT "
@@ -75,8 +75,8 @@ static int remove_within(struct pg_cache *cache, const struct cache_filter *filt
   return status;
 }
 
-/* Removes everything in one transaction. To count, everything is removed and the transaction is
-   rolled back. If a tuner stores into a set that is being removed, the transaction is repeated. */
+/* Removes everything in one transaction. Without `really`, the transaction is rolled back after
+   counting. If a tuner stores into a set that is being removed, the transaction is repeated. */
 int postgres_remove(struct cache *base, const struct cache_filter *filter, bool really,
                     cugen_cache_counts *out, cugen_error *err) {
   enum { TRIES = 20 };
@@ -107,7 +107,8 @@ static const char any_order_sql[] = EACH;
 static const char each_sql[] = EACH " ORDER BY s.config, s.device, s.options, s.problem, variant, "
                                     "outcome <> 0, seconds NULLS FIRST, r.id";
 
-/* Visits the rows of a query by a cursor, within a transaction. */
+/* Visits the rows of a query within a transaction. declare: the statement that declares the cursor
+   "walk" for the query. */
 static int visit_rows(struct pg_cache *cache, const char *declare,
                       const struct pg_parameters *parameters, const char *what,
                       cache_row_visitor *visit, void *context, cugen_error *err) {

@@ -10,7 +10,8 @@
 
 /* ---- Loading -------------------------------------------------------------------------------- */
 
-/* Of the fastest records the first few nearly always suffice, so they are read in small pages. */
+/* The first few of the fastest records nearly always suffice, so CACHE_QUERY_FASTEST reads a page
+   of 8 records and then pages of 1000. */
 int postgres_query(struct cache *base, enum cache_query which, const char *const *values, int count,
                    cache_row_visitor *visit, void *context, cugen_error *err) {
   const bool paged = which == CACHE_QUERY_FASTEST;
@@ -53,8 +54,9 @@ int pg_load_since(struct pg_cache *cache, const struct cache_key *key, struct ca
 
 /* ---- Storing -------------------------------------------------------------------------------- */
 
-/* One statement, so that it may be repeated when its success is not known: a record that exists
-   already is not stored twice. The count makes the server turn the older record into history before
+/* Storing is one statement, so that it may be repeated when its success is not known: a record
+   that exists already is not stored twice. count(*) makes the server turn the older record into
+   history before
    it adds the new one, since only one may be current. $1 is the set, $2 the origin, $3 is 0; $4
    only fills the place in front of $5, where "%v" begins. */
 static const char store_sql[] =
@@ -77,7 +79,7 @@ static int records_store(struct pg_cache *cache, int64_t space, const struct cac
   return pg_run(cache, PG_STORE, store_sql, &parameters, "remember a measurement", NULL, err);
 }
 
-/* The set may have been removed since its id was read. */
+/* Another process may have removed the set since its id was read: then tries again. */
 int postgres_store(struct cache *base, const struct cache_key *key,
                    const struct cache_record *record, cugen_error *err) {
   enum { TRIES = 3 };

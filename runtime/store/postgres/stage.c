@@ -1,12 +1,12 @@
 /* An import; see cache_stage_open in cache.h.
 
    Records are read into a temporary table. When all are there, they are merged in the same
-   transaction, in the order of the key, some hundred records at a time: the cache's records of
-   the same variants are read, the rules of precedence.c decide here, and two statements apply
+   transaction, in the order of set, variant and hash, 500 records at a time: the cache's records
+   of the same variants are read, the rules of precedence.c decide here, and two statements apply
    the decisions. So an import that is killed or loses its connection leaves nothing behind.
    Other users of the server see the records when the transaction ends, and wait only if they
-   store a record of one of these variants at that moment. The second of two such writers is
-   refused by the index record_current, and the merge is then repeated. */
+   store a record of one of the imported variants at that moment. The index record_current refuses
+   the second of two such writers; if that is the import, it repeats the merge. */
 #include <search.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,9 +17,9 @@
 
 enum { BATCH = 500, PIECE = 1 << 20 };
 
-/* The line of a record that was read. */
+/* A record that was read, and its line in the file. */
 struct seen {
-  struct hash name; /* of space, variant and kernel hash */
+  struct hash name; /* hash of the key, variant and kernel hash */
   size_t line;
 };
 
@@ -54,7 +54,7 @@ int postgres_stage_open(struct cache *base, const struct cache_stage *given,
   return CUGEN_OK;
 }
 
-/* From here on this import alone uses the connection, and so the cache. */
+/* Takes the cache's lock: until stage_end, only this import uses the connection and the cache. */
 static int stage_begin(struct postgres_stage *stage, cugen_error *err) {
   if (stage->begun) return CUGEN_OK;
   pthread_mutex_lock(&stage->cache->base.lock);
@@ -135,11 +135,12 @@ int postgres_stage_add(struct cache_stage *base, const struct cache_entry *entry
 struct staged {
   struct cache_record record;
   int64_t space, line;
-  bool several; /* the import has records of two kernels for the variant, because two config files
-                   use this kernel name; they are kept apart by hash */
-  bool known;   /* the cache has this measurement already */
-  /* The cache's current record of the same kernel, and the one of no known config file; variant
-     NULL: none. */
+  /* The import has records of two kernels for the variant, because two config files use one kernel
+     name; the records are kept apart by their kernel hash as origin. */
+  bool several;
+  bool known; /* the cache has this measurement already */
+  /* The cache's current record of the same kernel, and its current record of another kernel and no
+     known config file; variant NULL: none. */
   struct cache_record current, unknown;
 };
 
@@ -174,8 +175,7 @@ static void stage_take(struct cache_record *to, struct cache_record *held) {
   *held = (struct cache_record){0};
 }
 
-/* Notes a row that the cache has of an entry's variant; entries are few and in order of space
-   and variant. */
+/* Notes a record that the cache has of an entry's variant. */
 static int note_held(void *context, const struct cache_row *row, cugen_error *err) {
   struct batch *batch = context;
   struct staged *entry = &batch->entries[row_integer(row, CACHE_COLUMNS + 2)];
@@ -221,7 +221,7 @@ static int find_held(struct pg_cache *cache, struct batch *batch, cugen_error *e
 
 /* ---- Merging -------------------------------------------------------------------------------- */
 
-/* The changes of a batch: arrays for the two statements. */
+/* The changes of a batch: four arrays for retire_sql, then four for add_sql. */
 struct changes {
   /* current records that become history */
   struct text retired_space, retired_variant, retired_hash, retired_origin;
@@ -229,8 +229,8 @@ struct changes {
 };
 enum { CHANGE_ARRAYS = 8 };
 
-/* The new record is compared with the current record of its kernel, or else with one of no known
-   config file, as the new record's own file is not known. Other records stay beside it. */
+/* Compares the new record with the current record of its kernel, or else with one of no known
+   config file, as the new record's own file is not known. The variant's other records stay. */
 static void decide(const struct staged *entry, struct changes *changes, cugen_cache_merged *out) {
   const struct cache_record *current = entry->current.variant   ? &entry->current
                                        : entry->unknown.variant ? &entry->unknown
@@ -314,7 +314,7 @@ static int merge_within(struct postgres_stage *stage, struct batch *batch, cugen
   return status ? status : pg_commit(cache, doing, err);
 }
 
-/* The temporary table is kept when the transaction is rolled back to the savepoint. */
+/* A rollback to the savepoint keeps the temporary table, which was made before. */
 static int postgres_stage_merge_here(struct postgres_stage *stage, struct batch *batch,
                                      cugen_cache_merged *out, cugen_error *err) {
   enum { TRIES = 20 };
