@@ -58,7 +58,7 @@ struct watch_finding {
   bool same_value;
   enum watch_apart apart; /* of a divergence: how the waiting places differ */
   char text[WATCH_TEXT];  /* further explanation in words; "" */
-  /* of the thread's last access, used where a place is on no line of the source */
+  /* site of the thread's last access, used where a place is on no line of the source */
   uint64_t last_site;
 };
 
@@ -101,11 +101,11 @@ enum watch_mode { WATCH_ALL, WATCH_FINDINGS, WATCH_TRAFFIC };
 struct watch_report {
   uint32_t finding_count, lost; /* lost: findings dropped because the array was full */
   struct watch_finding findings[WATCH_MOST_FINDINGS];
-  uint64_t elsewhere;                 /* accesses to memory that is not watched, counted */
+  uint64_t elsewhere;                 /* number of accesses to memory that is not watched */
   uint8_t reached[WATCH_REACHED / 8]; /* a bit for each site: an access there has run */
   uint32_t launch_count;
   struct launch_counters launches[WATCH_MOST_LAUNCHES + 1];
-  /* Set by the parent before a run. */
+  /* The parent sets limit, count_blocks, mode and processes before a run. */
   /* seconds after which the launch reports where it stands and ends; 0: no limit */
   double limit;
   /* > 0: only so many blocks, evenly spread, are run for their counters, and results are not

@@ -53,7 +53,7 @@ const void *wire_get(struct wire_reader *reader, size_t length) {
   return at;
 }
 
-/* Copies the next bytes to where they belong, and leaves that unchanged if the reader fails. */
+/* Copies the next bytes to `to`, which stays unchanged if the reader fails. */
 static void get_into(struct wire_reader *reader, void *to, size_t length) {
   const void *at = wire_get(reader, length);
   if (at && length) memcpy(to, at, length);
@@ -178,8 +178,8 @@ static int get_sequence(struct wire_reader *reader, struct kernel_spec *out, cug
   return reader->failed ? broken(err) : CUGEN_OK;
 }
 
-/* Each launch's parameters are a range of those read, and each parameter is an argument's. A value
-   is a number: a string would be a pointer. */
+/* Whether each launch's parameters are a range of the spec's, and each parameter has an existing
+   argument and a number as value: a string would be a pointer. */
 static bool right_parameters(const struct kernel_spec *spec) {
   for (size_t i = 0; i < spec->launch_count; i++) {
     const struct kernel_launch *launch = &spec->launches[i];
@@ -394,8 +394,8 @@ void wire_end_when_idle(int socket, double seconds) {
   shutdown(socket, SHUT_RD);
 }
 
-/* Receives at most `length` bytes of a message that has begun; they must come before `end` (0:
-   no deadline). */
+/* Receives 1 to `length` bytes of a message that has begun; the bytes must come before `end` (0: no
+   deadline). */
 static int receive_some(int socket, void *to, size_t length, double end, size_t *got,
                         cugen_error *err) {
   *got = 0;

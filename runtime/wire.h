@@ -35,7 +35,7 @@ void wire_identity(struct text *out);
 
 struct wire_reader {
   const char *at, *end;
-  bool failed; /* sticky: a read past the end sets it and gives zeros */
+  bool failed; /* set by a read past the end; from then on every read gives zeros, NULL or "" */
 };
 
 void wire_put(struct text *out, const void *bytes, size_t length);
@@ -65,10 +65,10 @@ int wire_get_compiled(struct wire_reader *reader, struct compiled *out, cugen_er
 
 /* ---- Messages ------------------------------------------------------------------------------- */
 
-/* How long a message that has begun may make no progress, in seconds. */
+/* Seconds for which a send waits for room, and in which a message that has begun must arrive. */
 enum { WIRE_PATIENCE = 5 };
 
-/* Limits how long sending on this socket waits for an end that does not read. */
+/* Limits each wait of wire_send on this socket to WIRE_PATIENCE, if the other end does not read. */
 int wire_limit(int socket, cugen_error *err);
 
 /* fd < 0: no descriptor. CUGEN_ERROR_IO: the other end is gone; CUGEN_ERROR_INTERNAL: the other
@@ -77,14 +77,14 @@ int wire_send(int socket, enum message_type type, const struct text *payload, in
               cugen_error *err);
 
 /* Waits at most `timeout` seconds for a message (< 0: for ever, even within a message).
-   CUGEN_ERROR_INTERRUPTED: nothing came in time; CUGEN_ERROR_IO: the other end is gone;
-   CUGEN_ERROR_INTERNAL: the data are not a message. *fd (fd may be NULL) is set to the
-   descriptor that the message carried, or to -1. */
+   CUGEN_ERROR_INTERRUPTED: nothing came in time, or a signal came first; CUGEN_ERROR_IO: the other
+   end is gone; CUGEN_ERROR_INTERNAL: the data are no message or not a whole one. *fd (fd may be
+   NULL) is set to the descriptor that the message carried, or to -1. */
 int wire_receive(int socket, double timeout, enum message_type *type, struct text *payload, int *fd,
                  cugen_error *err);
 
 /* Waits at most `seconds` for data from the other end. If none come, closes this socket for
-   reading, because the other end cannot send: wire_receive still gives the messages that were
+   reading, so that the other end can send no more: wire_receive still gives the messages that were
    sent by then, and after them CUGEN_ERROR_IO. */
 void wire_end_when_idle(int socket, double seconds);
 

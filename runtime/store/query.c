@@ -22,7 +22,7 @@
 _Static_assert(KERNEL_MAX_ENTRIES == 8, "as above");
 
 static const struct {
-  const char *sql, *server; /* server: where PostgreSQL's differs; NULL: it does not */
+  const char *sql, *server; /* server: the statement for PostgreSQL; NULL: `sql`, as for SQLite */
 } queries[CACHE_QUERIES] = {
     [CACHE_QUERY_LOAD] = {"SELECT %s, CASE WHEN origin IN ('', ?5) THEN 0 ELSE 1 END FROM @record "
                           "WHERE superseded = 0 AND " OF_KEY
@@ -70,7 +70,7 @@ static const struct {
                                    " WHERE device = ?1 AND config = ?2 AND options = ?3 ORDER BY "
                                    "learnt_at DESC, origin DESC, class, objective",
                                    NULL},
-    /* SQLite's engine joins the images of a read-only file to its own by a view. */
+    /* In SQLite, `images` is a view of the cache's images and those of a read-only file. */
     [CACHE_QUERY_IMAGES] = {"SELECT key, length(data) FROM images",
                             "SELECT key, length(data) FROM @image ORDER BY id"},
     [CACHE_QUERY_KEYS] = {"SELECT device, config, problem, options, id FROM @space", NULL},

@@ -62,7 +62,8 @@ const char *cache_text_wrong(const char *text, const char *allowed) {
   return NULL;
 }
 
-/* Replaces control characters, since a compiler or a kernel may write anything into a reason. */
+/* Replaces control characters and bytes that are not UTF-8 by '?', since a compiler or a kernel may
+   write anything into a reason. */
 static void clean_reason(char *reason) {
   for (size_t left = strlen(reason), length; left; reason += length, left -= length) {
     length = text_character(reason, left);
@@ -170,7 +171,7 @@ const char *cache_record_wrong(const struct cache_record *record, int *column) {
   return record->outcome == CUGEN_OUTCOME_OK && !(record->seconds > 0) ? "must be above 0" : NULL;
 }
 
-/* The text of the reason is kept, because the error's cause is not stored. */
+/* compile_late is read from the reason's text, because the error's cause is not stored. */
 void cache_record_settle(struct cache_record *record) {
   for (int i = 0; i < CACHE_COLUMNS; i++)
     if (cache_columns[i].type == COLUMN_TIME)
@@ -196,8 +197,8 @@ static int by_time_and_energy(const void *a, const void *b) {
   return (x->energy > y->energy) - (x->energy < y->energy);
 }
 
-/* By rising time, each record has to take less energy than all before it; records of equal time
-   and energy are judged together. */
+/* In order of rising time, a record is marked if it takes less energy than every record before it,
+   or the same time and energy as the last marked one. */
 int cache_records_mark(struct cache_record *records, size_t count, cugen_error *err) {
   struct cache_record **sorted = calloc(count + 1, sizeof *sorted);
   const struct cache_record *last = NULL;
@@ -238,8 +239,8 @@ static uint64_t place_within(uint64_t place, int bits) {
   return place < most ? place : most;
 }
 
-/* The order has the preferred property in its upper bits and the place in its lower ones. An
-   unknown property comes last. */
+/* If the objective prefers few registers or little energy, the order has that number in its upper
+   bits (an unknown one as the greatest) and the place in its lower bits; otherwise, the place. */
 uint64_t cache_record_order(const struct cache_record *record, uint64_t place,
                             const struct objective *objective) {
   const uint64_t registers =

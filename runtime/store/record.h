@@ -20,10 +20,10 @@ enum { CACHE_FORMAT_VERSION = 12 };
    because ALTER TABLE appends columns.
 
    FIELD(format, TYPE, name, most): format is the first with the field; COLUMN_TYPE is its
-   cache_column_type; numbers lie between 0 and most, or, with most 0, in the type's range. For a
+   cache_column_type; numbers lie between 0 and most, or, with most 0, the type's greatest. For a
    TIME, most is the number of its units in a second. CHARS(format, name, size): a text of fewer
-   than size bytes. PART(format, TYPE, name, member, most): a field within a member that is
-   declared below. Records from before the format have "" or 0 there. */
+   than size bytes. PART(format, TYPE, name, member, most): a field within a member that struct
+   cache_record declares itself. Records from before the format have "" or 0 in the field. */
 #define CACHE_RECORD_FIELDS(FIELD, CHARS, PART)                                                    \
   FIELD(1, TEXT, variant, 0)                                                                       \
   FIELD(1, HASH, hash,                                                                             \
@@ -61,8 +61,8 @@ enum { CACHE_FORMAT_VERSION = 12 };
   FIELD(3, INT, cluster_blocks, 0) /* as in cugen_record */                                        \
   FIELD(3, INT, active_clusters, 0)                                                                \
   FIELD(4, INT, verdict, CACHE_VERDICTS - 1) /* enum cache_verdict */                              \
-  CHARS(4, unverified, 160)                  /* why not verified, or at which sizes right; "" */   \
-  FIELD(6, REAL, compile_seconds, 0)         /* as in cugen_record */                              \
+  CHARS(4, unverified, 160) /* why the variant is not verified, or at which sizes only; or "" */   \
+  FIELD(6, REAL, compile_seconds, 0) /* as in cugen_record */                                      \
   FIELD(6, REAL, measure_seconds, 0)                                                               \
   FIELD(8, REAL, requested, 0)       /* as in cugen_record */                                      \
   FIELD(9, TIME, run_began, 1000000) /* as in cugen_record */                                      \
@@ -87,7 +87,7 @@ struct cache_record {
 #undef PART
   cugen_outcome outcome;
   cugen_outputs outputs;
-  /* of plan_heaviest's launch, like other values of a single launch */
+  /* Of the call's heaviest launch (plan_heaviest), like all values of a single launch. */
   struct kernel_resources resources;
   /* set by a load: the record is of a known config file other than the key's */
   bool elsewhere;
@@ -103,23 +103,24 @@ struct cache_record {
 };
 
 void cache_record_free(struct cache_record *record);
-/* Sets non_dominated of the right records with an energy for which no other record takes less
-   time or energy and no more of the other. */
+/* Sets non_dominated of the right records with a known energy that no other such record beats: by
+   less time and no more energy, or by less energy and no more time. */
 int cache_records_mark(struct cache_record *records, size_t count, cugen_error *err);
 struct objective_values cache_record_values(const struct cache_record *record);
 /* The cost by which records are ranked, the least first. Infinite if the record lacks a value
    that the objective needs, such as work or energy. */
 double cache_record_cost(const struct cache_record *record, const struct objective *objective);
-/* Whether a record of this cost and order is a better choice than the leader so far. `least` is
-   the least cost of all: among the records within CUGEN_TIE of it the one with the least order
-   wins. Every choice of a "best" record uses this rule. */
+/* Whether a record of this cost and order is a better choice than the leader so far, whose order is
+   `leader`. `least` is the least cost of all: of the records within the factor CUGEN_TIE of it, the
+   one with the least order wins. Every choice of a "best" record uses this rule. */
 bool cache_leads(double least, uint64_t leader, double cost, uint64_t order);
-/* place: the variant's position in the config's space, where simple variants come first. */
+/* Returns the record's order for cache_leads. place: the variant's position in the config's space,
+   where simple variants come first. */
 uint64_t cache_record_order(const struct cache_record *record, uint64_t place,
                             const struct objective *objective);
-/* Sets the outputs of a new record: the new measurement's if they are known, else the earlier
-   one's; if both are known and differ, the outputs are marked as varying, which stays so for any
-   data. */
+/* Completes the outputs of a right new record from an earlier record whose outputs are known:
+   unknown outputs become the earlier ones; known outputs are marked as varying if the earlier ones
+   vary, or differ for the same seed. */
 void cache_record_keep_outputs(const struct cache_record *before, struct cache_record *record);
 /* Returns whether the record is right and its outputs equal these, for data of the same seed. */
 bool cache_record_gave(const struct cache_record *record, const cugen_outputs *outputs);
@@ -156,7 +157,7 @@ struct cache_column {
   const char *name;
   enum cache_column_type type;
   size_t offset, size;
-  double most; /* numbers lie between 0 and this; 0: the range of the type */
+  double most; /* numbers lie between 0 and this; 0: the type's greatest. See CACHE_RECORD_FIELDS */
   int format;  /* the first format with this column */
 };
 
@@ -196,14 +197,14 @@ struct cache_value cache_value_of(const struct cache_record *record, int column,
    so that cugen accepts everything it wrote. Each function returns what is wrong, such as "is out
    of range", or NULL. */
 
-/* Control characters allowed in a reason, because a compiler's messages have line ends; a
-   terminal would obey others. */
+/* Control characters allowed in a reason, because a compiler's messages have line ends. A terminal
+   would obey other control characters. */
 #define CACHE_REASON_CONTROLS "\n\t"
 /* Checks for valid UTF-8 without control characters other than those allowed. */
 const char *cache_text_wrong(const char *text, const char *allowed);
 /* A time before 2020 or more than a day ahead comes from a wrong clock and becomes 0, not known.
-   If this machine's own clock is before 2020, future times are accepted. units: of the time, in
-   a second. */
+   If this machine's own clock is before 2020, future times are accepted. units: number of the
+   time's units in a second. */
 int64_t cache_time(int64_t time, int64_t units);
 
 /* Set a column's value, or return why the value does not fit. cache_take_text copies the text, and
@@ -216,8 +217,8 @@ const char *cache_take_real(struct cache_record *record, int column, double numb
 /* Returns what is wrong with the record, and sets *column to the wrong column; NULL if the record
    is valid. */
 const char *cache_record_wrong(const struct cache_record *record, int *column);
-/* Completes a record whose columns were set: computes dependent fields, removes characters that
-   a reason may not have, replaces impossible times, and sets `wrong`. */
+/* Completes a record whose columns were set: computes compile_late, replaces characters that a
+   reason may not have, sets impossible times to 0, and sets `wrong`. */
 void cache_record_settle(struct cache_record *record);
 
 #endif

@@ -68,8 +68,8 @@ void seal_forget(struct seal *seal) {
 
 static const char file_name[] = "image.key";
 
-/* Returns false if there is no place for the key. Root in another user's home, as under sudo,
-   would leave that user a key that only root can read. */
+/* Returns false if there is no place for the key: also for root in another user's home, as under
+   sudo, because that user would be left with a key that only root can read. */
 static bool find_folder(struct text *out) {
   const char *xdg = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
   struct stat info;
@@ -105,8 +105,8 @@ static const char *read_key(int fd, struct seal *out) {
   return sodium_is_zero(out->key, SEAL_BYTES) ? "it is empty" : NULL;
 }
 
-/* Opens the key. Returns what is wrong, or NULL. *missing: there is no key. O_NONBLOCK, because
-   somebody may have put a pipe there. */
+/* Reads the key into *out. Returns what is wrong, or NULL. *missing: there is no key. O_NONBLOCK,
+   because somebody may have put a pipe in the key's place. */
 static const char *open_key(int folder, bool *missing, struct seal *out) {
   int fd = openat(folder, file_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   *missing = fd < 0 && errno == ENOENT;
@@ -146,8 +146,8 @@ static void make_key(int folder, const char *path) {
   text_free(&name);
 }
 
-/* Returns -1 if the folder does not exist and was not made. Only the last folder of the path
-   gets a private mode. */
+/* Returns -1 if the folder cannot be opened. Of the folders that are made, only the last of the
+   path gets a private mode. */
 static int open_folder(const char *path, bool make) {
   struct text parent = {0};
   if (make) {

@@ -1,6 +1,6 @@
-/* The seal of executable code: a MAC by a key that only this user can read. A cache keeps
-   compiled kernels under it, so that a database which somebody else writes to cannot inject
-   code. */
+/* The seal of executable code: a MAC by a key that only this user can read. A cache uses only
+   compiled kernels with a seal of this user's, so that a database which somebody else writes to
+   cannot inject code. */
 #ifndef RUNTIME_STORE_SEAL_H
 #define RUNTIME_STORE_SEAL_H
 
@@ -19,11 +19,10 @@ struct seal {
 
 /* Opens the user's key: $XDG_STATE_HOME/cugen/image.key, else ~/.local/state/cugen/image.key, a
    file of mode 0600. make: create a missing key. If the key may not be used (others can read it,
-   or another user owns it), *why (may be NULL) says so and what to do; if there is no key and no
-   place for one, *why stays empty. Two processes that create the key at once both get the same
-   key. */
+   or another user owns it), *why (may be NULL) says so and what to do; if there is no key and none
+   can be made, *why stays empty. Two processes that create the key at once both get one key. */
 void seal_open(bool make, struct seal *out, struct text *why);
-/* Makes a random key for this process alone. */
+/* Makes a random key that is never stored. */
 void seal_fresh(struct seal *out);
 void seal_forget(struct seal *seal);
 /* Computes the MAC of facts and data together. */

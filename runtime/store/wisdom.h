@@ -8,7 +8,7 @@
 #include "cache.h"
 
 enum {
-  /* So the version has followed the cache's format since version 5; read.c lists the formats of
+  /* Since version 5, each format of the cache has a version of its own; read.c lists the formats of
      earlier versions. */
   WISDOM_VERSION = CACHE_FORMAT_VERSION - 3,
   WISDOM_MAX_LINE = 1 << 20,
@@ -30,8 +30,8 @@ int wisdom_write(struct cache *cache, const struct cache_filter *filter,
 int wisdom_export(struct cache *cache, const struct cache_filter *filter, struct text *out,
                   size_t *count, cugen_error *err);
 
-/* Merges the records of wisdom into the cache. An invalid file is CUGEN_ERROR_CACHE with name
-   and line, and leaves the cache unchanged. */
+/* Merges the records and portfolios of wisdom into the cache. An invalid file is CUGEN_ERROR_CACHE
+   with name and line, and leaves the cache unchanged. */
 int wisdom_import(struct cache *cache, const char *name, const char *data, size_t length,
                   cugen_cache_merged *out, cugen_error *err);
 /* Like wisdom_import, but reads a file or a pipe piece by piece. watch: NULL, or the observer

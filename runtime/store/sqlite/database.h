@@ -1,5 +1,5 @@
 /* The cache as an SQLite database, shared by the files of this folder, which alone include
-   sqlite3.h. From below:
+   sqlite3.h. From the lowest layer up:
    file.c          where the file lies, whether it is a cache, what its failures mean
    tables.c        the tables, older formats of them, the statements
    schema.c        whether the tables of a file are cugen's
@@ -22,11 +22,11 @@ enum {
 
 /* ---- Statements ----------------------------------------------------------------------------- */
 
-/* In every statement about records and spaces, ?1 to ?4 are the key and ?5 on are a record's
-   columns, the variant first. The key's origin is bound where a statement uses it. */
+/* In the statements of tables.c about records and spaces, ?1 to ?4 are the key and ?5 on are a
+   record's columns, the variant first. The key's origin is bound as ?60 where it is used. */
 #define CACHE_ORIGIN_PLACE "?60"
 enum { CACHE_ORIGIN = 60 };
-/* No larger image is ever stored, so a larger one is not even read. */
+/* cugen stores no larger image, so a larger one is not even read. */
 #define CACHE_IMAGE_FITS "length(data) <= 67108864"
 _Static_assert(CACHE_MAX_IMAGE == 67108864, "as above");
 enum cache_statement {
@@ -50,16 +50,16 @@ struct sqlite_cache {
   sqlite3 *db;
   const char *schema; /* the schema of the file: "main", or "disk" when the file can only be read */
   sqlite3_stmt *statements[CACHE_STATEMENTS];
-  sqlite3_stmt *queries[CACHE_QUERIES]; /* prepared when they are first asked */
+  sqlite3_stmt *queries[CACHE_QUERIES]; /* each is prepared when it is first used */
   bool checked;        /* the tables were checked and may be written; see cache_before_writing */
-  bool log_wanted;     /* this handle has not yet tried to give the file a write-ahead log */
+  bool log_wanted;     /* the file is to get a write-ahead log: it is not on a network */
   bool log;            /* the file has a write-ahead log */
   bool waits;          /* a commit waits for the disk */
   bool hurry;          /* the next commit need not wait for the disk, see cache_store */
   bool unsynced;       /* the last commit did not wait for the disk */
   double synced;       /* when a commit last waited for the disk, by clock_seconds */
   double patience;     /* seconds that a transaction waits for other processes */
-  double busy_since;   /* since when other processes have been waited for, by clock_seconds */
+  double busy_since;   /* when the latest wait for other processes began, by clock_seconds */
   cugen_error refusal; /* a failure that cache_error has still to report; status 0: none */
   bool full;           /* the last failure was for lack of room on the disk */
 };
@@ -69,41 +69,42 @@ struct sqlite_cache {
 bool cache_sql(sqlite3 *db, const char *sql);
 /* Secures a connection to a file that may come from a stranger. */
 bool cache_harden(sqlite3 *db);
-/* Makes the tables in one transaction: after a crash the file is either still empty or complete.
-   Another process may make them first. */
+/* Makes the tables of an empty database in one transaction: after a crash the file is either still
+   empty or complete. Does nothing if another process has made the tables first. */
 bool cache_make_tables(sqlite3 *db);
 bool cache_is_current(sqlite3 *db);
-/* Gives the file its write-ahead log unless another process is using it; returns whether the
-   file now has one. */
+/* Gives the file its write-ahead log unless another process is using the file; returns whether the
+   file now has a log. */
 bool cache_is_logged(sqlite3 *db);
 /* Migrates tables of an older format in one transaction, so that a file never has a mixture of
    two formats. */
 bool cache_migrate(sqlite3 *db);
 /* The statements that make the cache's tables. */
 extern const char cache_tables_sql[];
-/* Appends a statement with "%t" and so on replaced for tables of `format`; the caller frees the
-   text. */
+/* Appends statements, with "%s", "%t", "%v" and "%o" replaced for tables of `format` as
+   tables_write_columns says. */
 void cache_write_sql(const char *sql, int format, struct text *out);
 /* The number in the first column of the first row; -1: the query failed or has no row. */
 int cache_query_number(sqlite3 *db, const char *sql);
-/* Runs a check that answers "ok" if nothing is damaged. CUGEN_ERROR_CACHE has another answer. */
+/* Runs a check whose answer is "ok" if nothing is damaged; any other answer becomes the message of
+   CUGEN_ERROR_CACHE. */
 int cache_quick_check(sqlite3 *db, const char *sql, const char *path, const char *doing,
                       cugen_error *err);
-/* Copies the records of the read-only database attached as disk, of any format. */
+/* Copies the records and portfolios of the read-only database attached as disk, of any format. */
 bool cache_copy_disk(sqlite3 *db);
-/* Checks every page of the records. An image is checked only when it is loaded, because there
-   may be a gigabyte of them. Readers skip this check: SQLite checks the pages that it reads, and
-   a large cache has many more. */
+/* Checks every page of the records and portfolios. Images are large, so each is checked only when
+   it is loaded. A handle that reads a file which it could write skips this check: SQLite checks the
+   pages that it reads, and a large cache has many more. */
 int cache_check_tables(sqlite3 *db, const char *schema, const char *path, cugen_error *err);
 /* Prepares the statements. with_disk: images are also looked for in the database attached as
-   disk. */
+   disk, if that has the current format. */
 int cache_prepare(struct sqlite_cache *cache, bool with_disk, cugen_error *err);
 
 /* Prepares a statement for one use, with "%s" replaced; NULL on failure. */
 sqlite3_stmt *cache_query(struct sqlite_cache *cache, const char *sql);
 /* Like cache_query, for another database whose tables are of `format`; *out is NULL on failure. */
 bool cache_prepare_on(sqlite3 *db, const char *sql, int format, sqlite3_stmt **out);
-/* Runs statements on that database, with "%s" and so on replaced. */
+/* Runs statements on a database, with "%s" and so on replaced for the current format. */
 bool cache_sql_on(sqlite3 *db, const char *sql);
 
 /* ---- transaction.c -------------------------------------------------------------------------- */
@@ -111,8 +112,8 @@ bool cache_sql_on(sqlite3 *db, const char *sql);
 /* Must be called before a handle's first transaction that writes, so that a damaged file is left
    as it is. Returns false if the file may not be written: cache_error reports why. */
 bool cache_before_writing(struct sqlite_cache *cache);
-/* Enclose a transaction that need not wait for the disk each time; called under the lock. stores:
-   the transaction waits for other processes for as long as a measurement deserves. */
+/* Called under the lock before and after a transaction whose commit need not wait for the disk each
+   time (cache_store). stores: the transaction waits for other processes for CACHE_STORE_SECONDS. */
 void cache_hurry(struct sqlite_cache *cache, bool stores);
 void cache_hurried(struct sqlite_cache *cache, int status);
 /* Runs a statement that returns no rows. */
@@ -135,8 +136,8 @@ const char *cache_column_text(sqlite3_stmt *statement, int i); /* never NULL */
 struct cache_row cache_row_of(sqlite3_stmt *statement);
 /* Runs a statement that returns no rows. */
 bool cache_run(sqlite3_stmt *statement);
-/* Visits the rows of a statement until the visitor fails or returns CACHE_STOP. statement NULL:
-   preparing it failed. */
+/* Visits the rows of a statement until the visitor fails or returns CACHE_STOP, which is no
+   failure. statement NULL: the caller failed to prepare it, which cache_visit reports. */
 int cache_visit(struct sqlite_cache *cache, sqlite3_stmt *statement, cache_row_visitor *visit,
                 void *context, const char *doing, cugen_error *err);
 
@@ -155,27 +156,28 @@ struct cache_merge {
   struct sqlite_cache *cache;
   cugen_cache_merged *out;
   sqlite3_stmt *statements[CACHE_MERGE_STATEMENTS];
-  int64_t space; /* of the next entries; 0: not known */
+  int64_t space; /* id of the next entries' set in the cache; 0: to be found by the key */
   bool no_memory;
 };
 /* To be called when a transaction has begun. */
 bool cache_merge_prepare(struct cache_merge *merge);
+/* Merges an entry. Returns false if memory is lacking (merge->no_memory) or SQLite failed. */
 bool cache_merge_next(struct cache_merge *merge, const struct cache_entry *entry);
 void cache_merge_end(struct cache_merge *merge);
 
 /* ---- stage.c -------------------------------------------------------------------------------- */
 
-/* Finishes an import that was killed: if it had been read completely it is merged, otherwise
-   dropped. A running import is left alone. dropped: drop a complete one too. */
+/* Finishes an import that was killed: merges its records if all had been read, otherwise drops the
+   import. A running import is left alone. dropped: drops the import in either case. */
 void cache_stage_resume(struct sqlite_cache *cache, bool dropped);
 
 /* ---- schema.c ------------------------------------------------------------------------------- */
 
 /* schema: the database's name in SQL: "main", or that of an attached file. tables: the statements
-   that make the tables, as cache_write_sql takes them, each ended by a line's end.
-   CUGEN_ERROR_CACHE, with the remedy, if the tables, columns or indices differ from those that
-   cugen makes in any format, or if there are others: triggers, views, generated columns. It only
-   reads the list of what the file has, so that no trigger or view of a foreign file is run. */
+   that make the tables, as cache_write_sql takes them, each ended by ";\n". CUGEN_ERROR_CACHE, with
+   the remedy, if the file has anything but tables, columns and indices as cugen makes them in some
+   format: a trigger, a view, a generated column. Tables may be missing. Only the list of what the
+   file has is read, so that no trigger or view of a foreign file is run. */
 int cache_check_schema(sqlite3 *db, const char *schema, const char *tables, const char *path,
                        cugen_error *err);
 
@@ -189,8 +191,8 @@ bool cache_is_moved(sqlite3 *db);
 /* Whether the last failure was for lack of room on the disk. */
 bool cache_is_full(sqlite3 *db);
 int cache_error(struct sqlite_cache *cache, const char *doing, cugen_error *err);
-/* Keeps the failure of the last statement for cache_error, which must follow: ending another
-   statement in between would overwrite it. */
+/* Keeps the failure of the last statement until cache_error reports it, because SQLite forgets a
+   failure when another statement ends. */
 void cache_keep_error(struct sqlite_cache *cache, const char *doing);
 /* CUGEN_ERROR_CACHE when the file is not a cache that this cugen can use; nothing is written,
    not even beside another program's database. *fresh: the file is missing or empty. */

@@ -149,7 +149,8 @@ static bool names_another_file(const char *journal) {
   return names;
 }
 
-/* Refuses a link or a pipe in the place of a log, because SQLite would open it. */
+/* Refuses a link or a pipe in the place of a log, because SQLite would open it, and a journal that
+   names another file. */
 static int check_beside(const char *path, cugen_error *err) {
   enum { JOURNALS = 2 };
   static const char *const suffixes[] = {"-journal", "-import-journal", "-wal",
@@ -226,7 +227,7 @@ bool cache_on_network(const char *folder) {
       0x20030528 /* OrangeFS */,
   };
   struct statfs info;
-  /* unknown: choose the way that works on every file system */
+  /* a folder that cannot be examined gets the way that works on every file system */
   if (statfs(folder, &info)) return true;
   for (size_t i = 0; i < sizeof network / sizeof *network; i++)
     if (network[i] == (uint32_t)info.f_type) return true;

@@ -78,7 +78,7 @@ static bool store_entries(struct sqlite_cache *cache, const char *name,
   return true;
 }
 
-/* The checksum is read by processes of format 6 that have the file open. */
+/* The checksum is stored for processes of an older cugen (format 6) that have the file open. */
 static int store_image(struct sqlite_cache *cache, const char *name,
                        const struct compiled *compiled, const unsigned char *mac,
                        cugen_error *err) {

@@ -11,9 +11,9 @@
 /* One transaction that removes a million records would lock out tuners for a minute. Therefore
    the rows to be removed are listed first, which only reads; then they are removed in
    transactions of some thirty milliseconds with a pause after each, like the merging of an
-   import. A row of the list says what must still stand under its id when its turn comes, since
-   another process may have removed that row and used the id again. A killed removal leaves the
-   rows that it had not reached. */
+   import. The list also has the values (owner, mark) that the row of an id must still have when it
+   is removed, since another process may have removed the listed row and used its id again. A
+   removal that is killed leaves the rows that it had not reached. */
 #define UNLIST_SQL "DROP TABLE IF EXISTS temp.goes"
 static const char list_sql[] =
     UNLIST_SQL "; CREATE TEMP TABLE goes (id INTEGER PRIMARY KEY, owner, mark, weight)";
@@ -25,13 +25,13 @@ static const char meant_sql[] =
 
 #define STAYS "id NOT IN (SELECT id FROM temp.goes)"
 
-/* Rows that are removed together with records, both for listing and for counting. */
+/* The sets without a record that stays, both for listing and for counting. */
 static const char empty_sql[] = "SELECT id, 0, 0, 0 AS weight FROM main.space s WHERE NOT EXISTS "
                                 "(SELECT 1 FROM main.record WHERE space_id = s.id AND " STAYS ")";
 
-/* An image belongs to a source; records from before format 2 do not say which source was theirs.
-   The subqueries do not depend on the image, so that SQLite runs each once instead of once for each
-   image. */
+/* The images whose source no current record has. Records from before format 2 do not say their
+   source, so the images with such a record's options stay. The subqueries do not depend on the
+   image, so that SQLite runs each once instead of once for each image. */
 static const char unwanted_sql[] =
     "SELECT id, key, made_at, length(data) AS weight FROM main.image WHERE substr(key, 1, 32) NOT "
     "IN (SELECT source_hash FROM main.record WHERE superseded = 0 AND " STAYS
@@ -74,7 +74,7 @@ static bool list_records(struct sqlite_cache *cache, const struct cache_filter *
   return good;
 }
 
-/* Returns the number of rows and the sum of their weights. */
+/* Sets *count to the number of rows and *weight to the sum of their weights. */
 static bool manage_measure(struct sqlite_cache *cache, const char *rows, size_t *count,
                            int64_t *weight) {
   struct text sql = {0};
@@ -104,8 +104,8 @@ struct removing {
   struct sqlite_cache *cache;
   sqlite3_stmt *next, *drop;
   int64_t last;   /* the id up to which the list is done */
-  size_t removed; /* removed rows of the list, and their weight */
-  int64_t weight;
+  size_t removed; /* removed rows of the list */
+  int64_t weight; /* their sum of weights: superseded records, or bytes of images */
 };
 
 static bool drop_row(struct removing *removing) {

@@ -24,8 +24,8 @@ static const char *const merge_sql[CACHE_MERGE_STATEMENTS] = {
         "SELECT id FROM space WHERE device = ?1 AND config = ?2 AND problem = ?3 AND options = ?4",
 };
 
-/* Looks at the records of the entry's own kernel: whether the entry is already there; *current
-   is the current one. */
+/* Reads the cache's records of the entry's kernel: *known tells whether the entry is among them,
+   and *current is the current record of those read. */
 static bool find_same(struct cache_merge *merge, const struct cache_entry *entry,
                       struct cache_record *current, bool *known) {
   sqlite3_stmt *statement = merge->statements[MERGE_SAME];
@@ -78,8 +78,8 @@ static bool merge_add(struct cache_merge *merge, const struct cache_entry *entry
          cache_bind_record(statement, &entry->record) && cache_run(statement);
 }
 
-/* The new record is compared with the current record of its kernel, or else with one of no known
-   config file, as the new record's own file is not known. Other records stay beside it. */
+/* Compares the new record with the current record of its kernel, or else with one of no known
+   config file, as the new record's own file is not known. The variant's other records stay. */
 static bool merge_entry(struct cache_merge *merge, const struct cache_entry *entry) {
   struct cache_record current = {0};
   bool known = false,

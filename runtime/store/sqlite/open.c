@@ -1,15 +1,16 @@
 /* Opening the cache: an SQLite database that many processes and users share, and that anybody may
    have made.
 
-   Algorithm. There are three ways to open, tried in this order (open_path):
+   Algorithm. There are three ways to open, between which open_path decides:
    1. A file that can be written. Before SQLite opens it, file.c checks that it is a complete cugen
    cache of a known format. Then its schema is compared with the one that cugen makes, statement by
    statement (schema.c). Only then is anything in the file used. Missing tables are made and older
    formats migrated, each in one transaction (tables.c).
    2. A file that can only be read. It is attached to a database in memory and its records are
-   copied. Stored records are kept until the process ends. Images stay in the file and are read
-   through a view of both databases.
-   3. No file: memory alone.
+   copied. Stored records are kept until the process ends. Images stay in the file and, if it has
+   the current format, are read through a view of both databases. A file on a full disk that cannot
+   be opened in the first way is opened so, too.
+   3. No file, or a missing one that cannot be made: memory alone.
    In each case the records are in the schema "main".
 
    Invariants:
@@ -18,7 +19,8 @@
    that has triggers or views is refused (schema.c). An image is used only with a seal of this
    user's own (image.c), because whoever can write the database can put code into it.
    - The tables of records are checked page by page before this handle's first transaction that
-   writes (cache_before_writing). A process that only reads skips this check.
+   writes (cache_before_writing), or before they are copied. A handle that only reads a file of the
+   first way skips this check.
    - A file is of one format or of the next, never a mixture.
    - A write takes BEGIN IMMEDIATE, so that it meets no conflict later. It waits for other processes
    by wait_for_others: 20 seconds, or ten minutes for a measurement, which must not be lost. A large
@@ -42,8 +44,8 @@
 #include "base/system.h"
 #include "database.h"
 
-/* Tries every millisecond or two, because an import pauses for three after each of its
-   transactions, and SQLite's own waiting would sleep through that pause. */
+/* SQLite's busy handler. Tries again after a millisecond or two, because an import pauses for three
+   after each of its transactions, and SQLite's own waiting would sleep through that pause. */
 static int wait_for_others(void *context, int tries) {
   struct sqlite_cache *cache = context;
   const double now = clock_seconds();
@@ -56,7 +58,7 @@ static int wait_for_others(void *context, int tries) {
 
 static int sqlite_open_database(struct sqlite_cache *cache, const char *name, cugen_error *err) {
   int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
-  /* for the URI that attach writes; a user's path never is one */
+  /* open_attach writes a URI; a user's path is never taken for a URI */
   if (strcmp(name, ":memory:") == 0) flags |= SQLITE_OPEN_URI;
   if (sqlite3_open_v2(name, &cache->db, flags, NULL) != SQLITE_OK)
     return cache->db ? cache_error(cache, "open", err) : error_memory(err);
@@ -113,7 +115,7 @@ static int open_memory(struct sqlite_cache *cache, cugen_error *err) {
   return status == CUGEN_OK ? cache_prepare(cache, false, err) : status;
 }
 
-/* "file:/a%3Fb?mode=ro" */
+/* Appends a URI such as "file:/a%3Fb?mode=ro". */
 static void write_uri(const char *path, const char *query, struct text *out) {
   text_add(out, "file:");
   while (path[0] == '/' && path[1] == '/') path++; /* "file://a" would name a host */
@@ -140,13 +142,13 @@ static bool open_attach(sqlite3 *db, const char *path, const char *query) {
   return false;
 }
 
-/* Copies the records of a file that cannot be written into memory; its images stay in the file. */
+/* Copies into memory the records of a file that cannot be written; its images stay in the file. */
 static int open_read_only(struct sqlite_cache *cache, cugen_error *err) {
   const char *path = text_get(&cache->base.path);
   int status = sqlite_open_database(cache, ":memory:", err);
   if (status != CUGEN_OK) return status;
-  /* A log in a folder that cannot be written cannot be opened in the usual way; an empty log
-     need not be opened. */
+  /* SQLite cannot open a log in a folder that cannot be written. If there is no log or an empty
+     one, the file is read alone (immutable=1). */
   if (!open_attach(cache->db, path, "?mode=ro") &&
       (cache_has_log(path) || !open_attach(cache->db, path, "?mode=ro&immutable=1")))
     return cache_error(cache, "read", err);
@@ -181,8 +183,8 @@ static int open_without_writing(struct sqlite_cache *cache, bool fresh, cugen_er
   return fresh ? open_memory(cache, err) : open_read_only(cache, err);
 }
 
-/* Even reading needs a little room beside a file that other processes write. Without room, the
-   records are read from a read-only file. */
+/* Even reading needs a little room beside a file that other processes write. Without room, the file
+   is opened as one that can only be read. */
 static int open_on_full_disk(struct sqlite_cache *cache, bool fresh, struct text *warning,
                              cugen_error *err) {
   close_database(cache);
@@ -200,7 +202,7 @@ static int open_path(struct sqlite_cache *cache, struct text *warning, cugen_err
   path_folder(path, &folder);
   int status = folder.failed ? error_memory(err) : cache_probe(path, &fresh, err);
   if (status == CUGEN_OK) {
-    /* when that fails, the next line reports why */
+    /* if the folder cannot be made, cache_why_not_writable tells why */
     if (fresh) folder_make(text_get(&folder), NULL);
     int why = cache_why_not_writable(path, text_get(&folder));
     if (why) warn(&cache->base, strerror(why), "Name", "name", warning);
@@ -229,11 +231,11 @@ bool sqlite_takes(const char *path) {
 
 int sqlite_open(const char *path, struct process_stop stop, struct cache **out,
                 struct text *warning, cugen_error *err) {
-  (void)stop; /* all waiting here ends by itself soon */
+  (void)stop; /* waiting for other processes ends after CACHE_BUSY_SECONDS or CACHE_STORE_SECONDS */
   struct sqlite_cache *cache = calloc(1, sizeof *cache);
   if (!cache) return error_memory(err);
   pthread_mutex_init(&cache->base.lock, NULL);
-  cache->checked = true; /* true for memory; open_file sets it for a file */
+  cache->checked = true; /* stays true in memory; open_file clears it for a file */
   cache->waits = true;
   cache->patience = CACHE_BUSY_SECONDS;
   bool memory = strcmp(path, "none") == 0;

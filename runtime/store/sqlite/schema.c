@@ -1,4 +1,4 @@
-/* Whether a database has the tables that cugen makes and nothing else; see database.h.
+/* Whether a database has nothing but tables and indices that cugen makes; see database.h.
 
    The text of each statement in sqlite_schema is compared with the one that cugen would write,
    column by column, because ALTER TABLE appends the columns of later formats. A difference (a

@@ -1,12 +1,13 @@
 /* An import in progress; see cache_stage_open in cache.h.
 
-   Records are read into a database of their own, CACHE-import. Its user_version is set when all
-   records have been read and are on disk: from that moment the import is certain to happen. Then
+   Records are read into a database of their own: the file CACHE-import, or memory for up to
+   CACHE_STAGE_FEW records or a cache that is in memory itself. The file's user_version is set when
+   all records have been read and are on disk: from then on a kill does not stop the import. Then
    the records are merged into the cache in the order of the key, in transactions of some thirty
-   milliseconds with a pause after each, so that a tuner's store can come in between. Merging a
-   record twice changes nothing, so a successor of a killed process may begin earlier than where
-   that process stopped; it begins at `place`. flock on the file tells whether the import's
-   process is alive. */
+   milliseconds with a pause after each, so that a tuner's store can come in between. If the process
+   is killed, the next one that opens the cache goes on from the row in the table `place`. Merging a
+   record twice changes nothing, so `place` may lie before the last merged record. flock on the file
+   tells whether the import's process is alive. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -39,7 +40,8 @@ static const char *const stage_sql[STAGE_STATEMENTS] = {
     [ENTRY_NEW] = "INSERT OR IGNORE INTO record (space_id, line, %s) VALUES (?1, ?2, %v)",
     [ENTRY_LINE] = "SELECT line FROM record WHERE space_id = ?1 AND variant = ?2 AND hash = ?3",
 };
-/* Records of two config files with the same kernel name are kept apart. */
+/* The last column tells whether the import has another kernel's record for the variant. Two config
+   files then use one kernel name, and merge_row keeps their records apart. */
 static const char entries_sql[] =
     "SELECT %o, space_id, EXISTS (SELECT 1 FROM record o WHERE o.space_id = r.space_id AND "
     "o.variant = r.variant AND o.hash <> r.hash) FROM record r WHERE (space_id, variant, hash) > "
@@ -54,7 +56,7 @@ struct sqlite_stage {
   struct text path;
   int fd;         /* of the locked file; -1: in memory */
   bool read_only; /* the cache cannot be written, so its copy in memory gets the records */
-  bool checked;   /* this process has added the records, and checked them before */
+  bool checked;   /* this process checked and added the records; they are not of a killed import */
   bool kept;      /* the file stays, because its import is still to be finished */
   int format;     /* of the records */
   sqlite3_stmt *statements[STAGE_STATEMENTS];
@@ -84,7 +86,8 @@ static bool stage_is_there(int fd, const char *path) {
          mine.st_ino == named.st_ino;
 }
 
-/* Opens and locks the file. 0: another process has it; -1: errno says why not. */
+/* Opens and locks the file. Returns 1; 0 if another process has locked or replaced the file, so
+   that the caller may try again; -1 otherwise: errno says why. */
 static int try_lock(const char *path, int flags, mode_t mode, int *fd) {
   struct stat info;
   *fd = open(path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, mode);
@@ -206,7 +209,7 @@ int sqlite_stage_open(struct cache *base, const struct cache_stage *given, struc
 
 /* ---- Adding --------------------------------------------------------------------------------- */
 
-/* The first column of the first row; 0: there is no row. */
+/* Sets *out to the first column of the first row; 0: there is no row. */
 static bool fetch(sqlite3_stmt *statement, int64_t *out) {
   *out = sqlite3_step(statement) == SQLITE_ROW ? sqlite3_column_int64(statement, 0) : 0;
   return sqlite3_reset(statement) == SQLITE_OK;
@@ -260,7 +263,7 @@ static bool sync_folder(const char *path) {
   return good;
 }
 
-/* From here on the import happens even if this process is killed. */
+/* Marks the file as complete: from here on the import happens even if this process is killed. */
 static int set_ready(struct sqlite_stage *stage, cugen_error *err) {
   struct text sql = {0};
   text_addf(&sql, "PRAGMA user_version = %d", stage->format);
@@ -400,7 +403,8 @@ static int merge_all(struct sqlite_stage *stage, cugen_cache_merged *out, cugen_
     const int synced = sqlite_sync(&stage->cache->base, status ? NULL : err);
     if (!status) status = synced;
   }
-  /* Before the first step the import can be undone, so that its file is not kept. */
+  /* If this process's own import failed before its first step, nothing was merged, and the file is
+     removed. */
   stage->kept = stage->kept && status && (stage->steps || !stage->checked);
   return status;
 }
@@ -428,7 +432,7 @@ static void resume(struct sqlite_stage *stage) {
   cugen_cache_merged merged = {0};
   cugen_error err;
   if (stage_open_database(stage, text_get(&stage->path), &err)) return;
-  /* set when the import is complete */
+  /* user_version was set when the import was complete */
   stage->format = cache_query_number(stage->db, "PRAGMA user_version");
   /* written by a newer cugen, which will finish the import */
   stage->kept = stage->format > CACHE_FORMAT_VERSION;

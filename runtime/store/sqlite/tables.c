@@ -1,4 +1,5 @@
-/* The tables of the cache and every statement on them; see database.h and docs/cache.md. */
+/* The tables of the cache, their older formats, and the statements that stay prepared; see
+   database.h and docs/cache.md. */
 #include "database.h"
 
 #include <string.h>
@@ -20,12 +21,14 @@ static const char *const column_sql[] = {
   "SELECT source_hash FROM (SELECT source_hash, min(" cost                                         \
   ") FROM main.record WHERE outcome = 0 AND superseded = 0 GROUP BY space_id, origin)"
 
+/* The source hashes of each set's fastest records: by time, by time for each flop, by time for each
+   byte, and by energy. */
 #define FASTEST                                                                                    \
   FASTEST_BY("seconds")                                                                            \
   " UNION " FASTEST_BY(COST_BY("flops")) " UNION " FASTEST_BY(                                     \
       COST_BY("bytes")) " UNION " FASTEST_BY(ENERGY)
 
-/* "%s": the names of the columns; "%v": their places, from ?5 on, the variant's. */
+/* "%s": the names of a record's columns; "%v": their parameters from ?5 on. */
 static const char *const statement_sql[CACHE_STATEMENTS] = {
     [BEGIN] = "BEGIN IMMEDIATE",
     [COMMIT] = "COMMIT",
@@ -41,8 +44,8 @@ static const char *const statement_sql[CACHE_STATEMENTS] = {
     [IMAGE_ENTRIES] =
         "SELECT name, registers, max_threads, static_shared, local_bytes, spill_bytes, "
         "constant_bytes FROM image_entries WHERE key = ?1 ORDER BY position",
-    /* Removes images, except those of the fastest records and the newest ones, if all images
-       together exceed the limit. */
+    /* If all images together exceed the limit ?1, removes images but those of the fastest records
+       and the newest of the others, up to the limit. */
     [IMAGE_TRIM] =
         "DELETE FROM main.image WHERE (SELECT total(length(data)) FROM main.image) > ?1 AND +id IN "
         "(SELECT id FROM (SELECT id, sum(length(data)) OVER (ORDER BY id DESC) AS bytes FROM "
@@ -170,8 +173,9 @@ static const char *default_of(const struct cache_column *column) {
   return column->type >= COLUMN_INT ? "0" : "''";
 }
 
-/* Puts the columns into a statement's text: "%s" the names, "%t" with types (and origin, which
-   came between them), "%v" the places, "%o" the values that tables of `format` have for them. */
+/* Appends a record's columns: "%s" the names, "%t" names and types (with origin, which format 5
+   added between the columns), "%v" the parameters from ?5 on, "%o" the names or, for columns that
+   tables of `format` lack, the default values. */
 static void tables_write_columns(char how, int format, struct text *out) {
   for (int i = 0; i < CACHE_COLUMNS; i++) {
     const struct cache_column *column = &cache_columns[i];
@@ -216,8 +220,8 @@ bool cache_make_tables(sqlite3 *db) {
   return made;
 }
 
-/* Steps from a format to the next, besides the record columns that came with it; NULL: none. Images
-   from before format 7 have no seal. */
+/* migrations[i]: the step from format i to i + 1, besides the record's new columns; NULL: none.
+   Images from before format 7 have no seal and are removed. */
 static const char *const migrations[CACHE_FORMAT_VERSION] = {
     [1] = (FASTEST_SQL),
     [4] = ("ALTER TABLE record ADD COLUMN " ORIGIN_SQL ";DROP INDEX record_current;" CURRENT_SQL),
@@ -250,7 +254,7 @@ static bool migrate(sqlite3 *db, int format) {
   "learnt_at, body) "                                                                              \
   "SELECT id, device, config, class, options, origin, objective, learnt_at, body FROM "            \
   "disk.portfolio"
-/* for the latest format */
+/* for formats from 11 on */
 static const char copy_sql[] = COPY_SQL("origin") COPY_PORTFOLIOS_SQL;
 /* for formats 5 to 10, and for earlier ones */
 static const char copy_10_sql[] = COPY_SQL("origin"), copy_4_sql[] = COPY_SQL("''");

@@ -17,7 +17,7 @@ struct reader {
   const struct cache_watch *watch;
   struct cache_stage *stage; /* opened when the header is read */
   size_t line;               /* the line being read, from 1 on */
-  size_t promised, count;    /* by the header; read so far */
+  size_t promised, count;    /* numbers of records: by the header; read so far */
   size_t promised_portfolios, portfolio_count;
   struct cache_portfolio *portfolios; /* portfolios are few, and are stored after all records */
   /* The cache's format that belongs to the file's version; the file lacks the columns of later
