@@ -25,7 +25,7 @@ typedef struct bundle_error {
   char message[1024];
 } bundle_error;
 
-/* What the kernel is asked for: start from BUNDLE_PROBLEM_INIT. */
+/* The sizes, types and flags that a variant is wanted for: start from BUNDLE_PROBLEM_INIT. */
 typedef struct bundle_problem {
   /* @problem */
 } bundle_problem;
@@ -35,22 +35,23 @@ typedef struct bundle_problem {
 /* ---- From Python ----------------------------------------------------------------------------
 
    A shared library of the bundle's source (cc -shared -fPIC) also has the function `@symbol` of
-   Apache TVM-FFI, for tensors of everything that knows DLPack:
+   Apache TVM-FFI, for tensors of every framework that supports DLPack:
 
      tvm_ffi.load_module("./@symbol.so").@symbol(@given)
 
    - The arguments are those of the kernel without scratch and without what follows from the
-     problem. One that the problem does not have is None; None may be left out at the end.
+     problem. None stands for an argument that the problem does not have, and may be left out at
+     the end.
    - Sizes follow from the shapes, types from the elements. A tensor may lack dimensions of 1 in
-     front. Other values are the default ones, or those of a last argument, a string such as
-     "NAME=VALUE NAME=VALUE" of bundle_problem's names.
+     front. Other values of the problem are the default ones, or are given by a last argument, a
+     string such as "NAME=VALUE NAME=VALUE" of bundle_problem's names.
    - The kernel runs on the tensors' device, in its primary context, on the stream that is current
      there, and the function returns before it ends. Tensors in host memory are copied to device 0
      and outputs back. Types, shapes, strides and the alignment (16 bytes) are checked; an error is
      raised as ValueError, RuntimeError or MemoryError.
-   - The first call for a kind of arguments loads code, and reserves scratch for its stream; this
-     stays until the process ends. Later ones only launch, so call once before a graph is captured.
-     Constants are copied in each call, which then waits for the kernel. */
+   - The first call for a kind of arguments loads code, and reserves scratch for its stream; both
+     stay until the process ends. Later calls only launch, so call once before a graph is captured.
+     With constants, each call copies them and waits for the kernel. */
 
 /* ---- Which variant -------------------------------------------------------------------------- */
 
@@ -61,21 +62,21 @@ typedef struct bundle_device {
 } bundle_device;
 
 typedef enum bundle_choice {
-  BUNDLE_EXACT, /* the best for this problem */
+  BUNDLE_EXACT, /* the best that was measured for this problem */
   BUNDLE_NEAR,  /* the best for another problem, by the kernel's policy */
-  /* never measured on such a device of yours: what ships with cugen, else the config's default
-     variant */
+  /* nothing that was measured on such a device of yours serves: a portfolio that ships with cugen,
+     else the config's default variant */
   BUNDLE_DEFAULT,
-  BUNDLE_PORTFOLIO /* by the rule of a portfolio: measured for other sizes */
+  BUNDLE_PORTFOLIO /* by the rule of a portfolio of yours: measured for other sizes */
 } bundle_choice;
 
 typedef struct bundle_info {
   const char *variant; /* "tiled tile=16 pad=1" */
   bundle_choice choice;
-  const char *tuned_for; /* the problem it was tuned for; NULL: default */
-  double distance;       /* from this problem to that one: the largest |log2| of a ratio of sizes */
-  double seconds;        /* for tuned_for, measured or predicted (README.md); 0: default */
-  const char *device;    /* the device its code was made for */
+  const char *tuned_for; /* the problem the variant was tuned for; NULL: portfolio or default */
+  double distance;       /* of this problem to tuned_for: the largest |log2| of a ratio of sizes */
+  double seconds;        /* for tuned_for, measured or predicted (README.md); 0: no tuned_for */
+  const char *device;    /* the device the code was made for */
   const char *arch;      /* "sm_90a", or "compute_75": PTX that the driver compiles */
   size_t code_bytes;
   size_t launches; /* kernels launched by one bundle_launch */
@@ -130,8 +131,8 @@ typedef struct bundle_argument_info {
   bundle_argument_kind kind;
   const char *dtype;                                         /* "f32"; "struct" */
   int rank;                                                  /* 0 for a scalar */
-  long long shape[BUNDLE_MAX_RANK], stride[BUNDLE_MAX_RANK]; /* elements; strides 0: tiled or
-                                                                swizzled, has none */
+  long long shape[BUNDLE_MAX_RANK], stride[BUNDLE_MAX_RANK]; /* elements; a tiled or swizzled
+                                                                buffer has strides 0 */
   long long bytes;                                           /* whole buffer, pitch included */
   /* scalar: part of the code, not passed */
   int compiled_in;
@@ -155,8 +156,9 @@ int bundle_argument(const bundle_plan *plan, size_t index, bundle_argument_info 
      reaches it through a tensor map; otherwise the result is BUNDLE_ERROR_USAGE. Scratch may be
      NULL: the call then owns zeroed memory of its own. Scratch that the caller gives has to be
      zeroed once.
-   - Scalar: a pointer to its value, whose type its dtype names; or NULL for the value of the
-     plan's problem. The value is copied now. In a struct, addresses of other arguments are set.
+   - Scalar: a pointer to a value of the argument's dtype; or NULL for the value of the plan's
+     problem. The value is copied now. bundle_bind sets the fields of a struct that are addresses
+     of other arguments.
    - Constant: a pointer to its values, in host or device memory. They are copied now and belong
      to the plan; the context is synchronised.
    A buffer that the variant keeps in a __device__ variable may be NULL: its contents then stay

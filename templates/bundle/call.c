@@ -9,13 +9,13 @@ struct bundle_call {
   } values[BUNDLE_ARGUMENTS];
   struct tensor_map *maps;                /* one for each argument; NULL: no argument needs one */
   void *parameters[BUNDLE_ARGUMENTS + 1]; /* every argument */
-  void **passed; /* the arguments of launches that list theirs; a NULL ends each list */
+  void **passed; /* the arguments of launches that have lists of their own, each ended by NULL */
   void ***launch_parameters;
   struct {
     address device;
     void *host;
   } owned[BUNDLE_ARGUMENTS];
-  address addresses[BUNDLE_ARGUMENTS]; /* where launches copy the addresses for symbols from */
+  address addresses[BUNDLE_ARGUMENTS]; /* device memory with a buffer's address, for its symbol */
   struct {
     address symbol, buffer;
     size_t bytes;
@@ -69,7 +69,7 @@ int bundle_symbol(const bundle_plan *plan, const char *name, void **out, size_t 
   return status;
 }
 
-/* Launches copy the address of a buffer to its symbol. */
+/* Has launches copy the address of a buffer to its symbol. */
 static int bind_pointer(bundle_call *call, size_t at, address symbol, address buffer,
                         bundle_error *error) {
   const struct driver *driver = &call->plan->library->driver;
@@ -85,7 +85,8 @@ static int bind_pointer(bundle_call *call, size_t at, address symbol, address bu
   return CALL(driver, synchronize, (), error);
 }
 
-/* given NULL: the contents of the argument stay in its symbol. Otherwise launches copy them. */
+/* Has launches copy between `given` and the argument's symbol; given NULL: the contents of the
+   symbol stay as they are. */
 static int bind_symbol(bundle_call *call, size_t at, void *given, bundle_error *error) {
   const struct argument_sizes *a = &call->plan->sizes.arguments[at];
   const size_t bytes = (size_t)(a->elements * a->bytes);
@@ -114,7 +115,7 @@ static int copy_constant(bundle_call *call, size_t at, const void *from, bundle_
   return status ? status : CALL(driver, synchronize, (), error);
 }
 
-/* Sets the addresses in the fields of a struct, whose buffers are bound. */
+/* Sets the fields of a struct that are addresses of buffers; the buffers are bound already. */
 static void fill_fields(bundle_call *call, size_t at) {
   for (size_t i = 0; i < at; i++) {
     const struct argument_sizes *a = &call->plan->sizes.arguments[i];
@@ -250,8 +251,6 @@ int bundle_bind(bundle_plan *plan, void *const *arguments, size_t count, bundle_
   return status;
 }
 
-/* A driver that lacks launches with attributes lets no kernels overlap; the kernel's wait then
-   returns at once. */
 static int launch_with(const struct driver *driver, void *function, const struct launch_sizes *l,
                        void **parameters, void *stream) {
   struct launch_attribute attributes[LAUNCH_ATTRIBUTES];
@@ -269,7 +268,8 @@ static int launch_with(const struct driver *driver, void *function, const struct
   return driver->launch_with(&config, function, parameters, NULL);
 }
 
-/* Returns whether the launch has attributes, and the driver takes them. */
+/* Returns whether the launch has attributes, and the driver takes them. An older driver lets no
+   kernels overlap; a kernel's wait for the kernel before it then returns at once. */
 static int has_attributes(const struct driver *driver, const struct launch_sizes *l) {
   return (l->overlap || l->cooperative) && driver->launch_with;
 }
@@ -282,7 +282,8 @@ static int launch_one(const struct driver *driver, void *function, const struct 
                         (unsigned)l->shared, stream, parameters, NULL);
 }
 
-/* Copies the caller's memory to symbols before the launches, or symbols to it after them. */
+/* before: copies the caller's memory to symbols, before the launches. Otherwise copies symbols to
+   the caller's memory, after the launches. */
 static int copy_symbols(const bundle_call *call, int before, void *stream, bundle_error *error) {
   const bundle_library *l = call->plan->library;
   int status = call->copy_count ? enter(l, error) : BUNDLE_OK;

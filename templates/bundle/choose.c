@@ -123,8 +123,8 @@ MAYBE_UNUSED static int choose_nearest(const struct device *device, const bundle
   return 0;
 }
 
-/* Rounds each size up to its next bound (sizes above the last bound: down to it) and takes what
-   was tuned for these. */
+/* Rounds each size up to its next bound (a size above the last bound: down to that bound), and
+   takes what was tuned for the rounded sizes. */
 MAYBE_UNUSED static int choose_bucket(const struct device *device, const bundle_problem *p,
                                       const long long *sizes, struct sizes *s, struct chosen *out) {
   long long rounded[SIZES + 1] = {0};
@@ -158,8 +158,8 @@ static size_t next_member(const double *times, const unsigned char *tried, size_
   return best;
 }
 
-/* Takes the member that the rule names, unless another member's predicted time is far below its own
-   (portfolio.doubted). If it does not serve, takes the next member by time that does. */
+/* Takes the member that the rule names, unless another member's predicted time is far below that
+   member's (portfolio.doubted). If the member does not serve, takes the next by time that does. */
 static int choose_portfolio(const struct device *device, int shipped, const bundle_problem *p,
                             struct sizes *s, struct chosen *out) {
   for (size_t i = 0; i < portfolio_count; i++) {
@@ -171,7 +171,7 @@ static int choose_portfolio(const struct device *device, int shipped, const bund
       continue;
     const long long says = portfolio->rule(p, times);
     size_t next = says >= 0 && (size_t)says < portfolio->count ? (size_t)says : portfolio->count;
-    if (next == portfolio->count && shipped) continue; /* beyond its limit */
+    if (next == portfolio->count && shipped) continue; /* the problem is beyond its limit */
     if (next < portfolio->count && times[next] < NO_TIME && portfolio->doubted > 0) {
       times[next] /= portfolio->doubted;
       next = portfolio->count;
@@ -196,8 +196,8 @@ static int choose_default(const struct device *device, const bundle_problem *p, 
   return 0;
 }
 
-/* Returns the device that was asked for, or else another one whose code runs on it; *same is 0
-   for the latter. */
+/* Returns the device that was asked for, or else a device whose code runs on that one, with *same
+   0; NULL: there is none. */
 static const struct device *find_device(const bundle_device *asked, int *same) {
   const struct device *alike = NULL, *ptx = NULL;
   *same = 1;

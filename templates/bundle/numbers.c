@@ -1,4 +1,4 @@
-/* ---- Whole numbers: what is wrong (an overflow, a division by zero) sets *e ------------------ */
+/* ---- Whole numbers: an overflow, a division by zero or another error sets *e ----------------- */
 
 MAYBE_UNUSED static long long add(int *e, long long a, long long b) {
   long long sum = 0;
@@ -85,8 +85,8 @@ MAYBE_UNUSED static long long greater(long long a, long long b) {
   return a > b ? a : b;
 }
 
-/* Newton's method, which falls from above until it reaches the root. The root of a negative
-   number is -infinity. */
+/* The square root by Newton's method, whose values fall until they reach the root. The root of a
+   negative number, or of one above 1e300, is -infinity. */
 MAYBE_UNUSED static double root(double a) {
   double x = a > 1 ? a : 1, next;
   if (!(a > 0) || a > 1e300) return a == 0 ? 0 : -1.0 / 0.0;

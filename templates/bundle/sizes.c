@@ -1,6 +1,6 @@
 /* ---- A variant's sizes for one problem ------------------------------------------------------- */
 
-/* launches of one bundle_launch; arguments that they list */
+/* the most launches of one bundle_launch; the most arguments that its launches list */
 enum { MOST_LAUNCHES = 1 << 20, MOST_LISTED = 1 << 24 };
 enum { MEMORY_DEVICE, MEMORY_PINNED, MEMORY_MAPPED, MEMORY_MANAGED };
 enum { ROWS, COLUMNS };
@@ -11,9 +11,9 @@ struct launch_sizes {
   long long grid[3], block[3], shared;
   /* preferred part of what L1 and shared memory share, in percent; -1: the driver decides */
   long long carveout;
-  int overlap;     /* it may begin before the launch before it in the stream has ended */
+  int overlap;     /* this launch may begin before the previous one in the stream has ended */
   int cooperative; /* a cooperative launch: all of its blocks run at once */
-  /* it passes sizes.passed[first .. first + count - 1] instead of every argument */
+  /* this launch passes sizes.passed[first .. first + count - 1] instead of every argument */
   int listed;
   size_t first, count;
   /* The loop that ends here: the last `back` launches, up to this one, are made `times` times in
@@ -28,13 +28,14 @@ struct argument_sizes {
   int passed, memory, rank;
   int copied;  /* a constant that the kernel reads by its address, from a copy that the call owns */
   int symbol;  /* kept in a __device__ variable, to or from which launches copy */
-  int pointer; /* with symbol: the variable holds the address */
-  size_t holder; /* 1 + the struct that has the address in a field, at this offset; 0: none */
+  int pointer; /* with symbol: the variable holds the buffer's address */
+  size_t holder; /* 1 + index of the struct with a field for the address, at `offset`; 0: none */
   int offset;
   int overwrite;
   long long shape[BUNDLE_MAX_RANK], stride[BUNDLE_MAX_RANK], elements;
   int order[BUNDLE_MAX_RANK]; /* the dimensions from the outermost to the contiguous one */
   int tensor;                 /* reached through a tensor map */
+  /* of the tensor map: swizzle in bytes; parts: equal parts of the outermost dimension */
   long long box[BUNDLE_MAX_RANK], swizzle, parts;
   unsigned char value[MOST_VALUE_BYTES]; /* of a scalar */
 };
@@ -53,7 +54,7 @@ struct sizes {
   size_t *passed; /* indices of arguments; from BUNDLE_ARGUMENTS on, of own values */
   size_t argument_count, launch_count, own_count, passed_count;
   size_t launch_room, own_room, passed_room;
-  int field; /* 1 + the offset of the next scalar in the latest struct; 0: it is an argument */
+  int field; /* 1 + offset of the next scalar in the latest struct; 0: the scalar is no field */
   int wide;  /* offsets need 64 bits */
   int failed;
 };
@@ -93,7 +94,7 @@ MAYBE_UNUSED static void launch(struct sizes *s, size_t kernel, long long grid_x
       1};
 }
 
-/* This function and those that follow describe the latest launch. */
+/* The functions from here to `repeat` describe the latest launch. */
 MAYBE_UNUSED static void carveout(struct sizes *s, long long percent) {
   if (s->launch_count) s->launches[s->launch_count - 1].carveout = percent;
 }
@@ -106,7 +107,8 @@ MAYBE_UNUSED static void cooperative(struct sizes *s) {
   if (s->launch_count) s->launches[s->launch_count - 1].cooperative = 1;
 }
 
-/* Adds an argument to the launch's list; in the order of the kernel's parameters. */
+/* Adds an argument to the launch's list, in the order of the kernel's parameters. value: index of
+   the argument, or BUNDLE_ARGUMENTS + index of an own value. */
 MAYBE_UNUSED static void pass(struct sizes *s, long long value) {
   struct launch_sizes *l = s->launch_count ? &s->launches[s->launch_count - 1] : NULL;
   if (!l || s->failed ||
@@ -153,8 +155,8 @@ static void check_elements(struct sizes *s, const struct argument_sizes *a) {
 }
 
 /* Lays out the buffer that was described last by an order of its dimensions, the outermost first.
-   Strides from the contiguous dimension outwards: 1, the pitch, and then each stride is the one
-   before times its dimension's extent. */
+   Strides from the contiguous dimension outwards: 1, the pitch, and then each is the stride before
+   times that dimension's extent. */
 MAYBE_UNUSED static void in_order(struct sizes *s, long long pitch, const int *order) {
   struct argument_sizes *a = &s->arguments[s->argument_count - 1];
   int at = order[a->rank - 1];
@@ -185,8 +187,8 @@ MAYBE_UNUSED static void buffer(struct sizes *s, const char *dtype, int bytes, i
   in_order(s, pitch, dimensions);
 }
 
-/* The buffer that was described last is a view with these strides. Each must reach beyond the
-   elements of the dimensions with smaller strides. */
+/* Makes the buffer that was described last a view with these strides. Each stride must reach beyond
+   the elements of the dimensions with smaller strides. */
 MAYBE_UNUSED static void strided(struct sizes *s, const long long *stride) {
   struct argument_sizes *a = &s->arguments[s->argument_count - 1];
   long long span = 1;
@@ -206,8 +208,8 @@ MAYBE_UNUSED static void strided(struct sizes *s, const long long *stride) {
   check_elements(s, a);
 }
 
-/* The buffer that was described last is swizzled within blocks of so many elements, and has no
-   strides. */
+/* Makes the buffer that was described last one that is swizzled within blocks of so many elements,
+   and has no strides. */
 MAYBE_UNUSED static void swizzled(struct sizes *s, long long block) {
   struct argument_sizes *a = &s->arguments[s->argument_count - 1];
   /* of an array without tiles: no block goes beyond a line */
@@ -218,7 +220,8 @@ MAYBE_UNUSED static void swizzled(struct sizes *s, long long block) {
   check_elements(s, a);
 }
 
-/* The buffer that was described last consists of tiles, of so many elements in memory each. */
+/* Makes the buffer that was described last one of tiles: tile[i] is a tile's extent, `elements` the
+   number that a tile takes in memory, and block as in swizzled(). */
 MAYBE_UNUSED static void tiled(struct sizes *s, const long long *tile, long long elements,
                                long long block) {
   struct argument_sizes *a = &s->arguments[s->argument_count - 1];
@@ -276,7 +279,7 @@ MAYBE_UNUSED static void tensor(struct sizes *s, long long swizzle, long long pa
       parts < 1 || a->shape[outermost] % (parts < 1 ? 1 : parts) || (parts > 1 && a->rank == 1);
 }
 
-/* Describes the next argument, a struct. The scalars that follow field() are its fields. */
+/* Describes the next argument, a struct. A scalar that follows field() is a field of the struct. */
 MAYBE_UNUSED static void structure(struct sizes *s, int bytes) {
   s->arguments[s->argument_count++] =
       (struct argument_sizes){.dtype = "struct", .bytes = bytes, .passed = 1};
@@ -286,8 +289,8 @@ MAYBE_UNUSED static void field(struct sizes *s, int offset) {
   s->field = 1 + offset;
 }
 
-/* Returns the place for the value of the field that was announced, of the next argument or, once
-   all arguments have one, of a launch's own value. */
+/* Returns the place for a scalar's value: after field(), in the latest struct; otherwise in the
+   next argument or, once all arguments are described, in a new own value. */
 static unsigned char *scalar(struct sizes *s, const char *dtype, int bytes, int passed) {
   if (s->field) {
     unsigned char *to = s->arguments[s->argument_count - 1].value + s->field - 1;
@@ -318,7 +321,7 @@ MAYBE_UNUSED static void whole(struct sizes *s, const char *dtype, int bytes, in
   if (narrow < 63 && value >= 1LL << narrow) s->failed = 1;
 }
 
-/* Sets a scalar to the elements from one line of an earlier buffer to the next. */
+/* Sets a scalar to the number of elements from one line of an earlier buffer to the next line. */
 MAYBE_UNUSED static void pitch(struct sizes *s, const char *dtype, int bytes, size_t buffer) {
   const struct argument_sizes *a = &s->arguments[buffer];
   whole(s, dtype, bytes, 1, a->stride[a->order[a->rank - 2]]);

@@ -29,11 +29,11 @@ struct device {
 
 enum { MOST_KERNELS = 8 };
 
-/* A variant as compiled for one device: the problems that it serves, and its sizes for them. */
+/* A variant as compiled for one device: which problems the code serves, and its sizes for them. */
 struct code {
   const char *variant;
   size_t image;
-  bundle_problem fixed; /* the values that it was compiled for; sizes that may differ are 0 */
+  bundle_problem fixed; /* the values that the code is compiled for; 0 for sizes that may differ */
   int wide;             /* compiled with 64-bit offsets */
   int (*serves)(const bundle_problem *p);
   void (*sizes)(const bundle_problem *p, struct sizes *s);
@@ -43,7 +43,7 @@ struct code {
   const char *kernels[MOST_KERNELS]; /* names in the image */
 };
 
-/* A problem that was tuned on a device: its variants from `first` on, the best first. */
+/* A problem that was tuned on a device. Its variants are measurements[first ..], the best first. */
 struct tuned {
   size_t device;
   bundle_problem problem;
@@ -53,7 +53,7 @@ struct tuned {
 
 struct measured {
   size_t code;
-  /* cost ranks: the seconds, divided by the work where the config's objective is a rate */
+  /* cost: the value of the config's objective, by which variants are ranked; least is best */
   double seconds, cost;
   unsigned long long order; /* place in the space, which settles ties */
 };
@@ -102,8 +102,8 @@ struct member {
   size_t first, count; /* in member_codes */
 };
 
-/* The bounds to which the policy of buckets rounds a size, in rising order; none: it is not
-   rounded. */
+/* The bounds to which the policy of buckets rounds a size, in rising order; count 0: the size is
+   not rounded. */
 struct bucket {
   const long long *bounds;
   size_t count;

@@ -1,7 +1,7 @@
 /* ---- Tensor maps: arguments that a kernel reaches through the tensor memory accelerator ------ */
 
-/* Outside of its bounds a tensor reads as zero in every type: of the others only the size
-   matters. The numbers are those of CUtensorMapDataType. */
+/* Returns a CUtensorMapDataType. For a type that is not in the list, an unsigned type of its size
+   serves: the type decides only what is read outside of the bounds, which is zero in every type. */
 static int tensor_type(const struct argument_sizes *a) {
   static const struct {
     const char *dtype;
@@ -12,8 +12,8 @@ static int tensor_type(const struct argument_sizes *a) {
   return a->bytes == 1 ? 0 : a->bytes == 2 ? 1 : a->bytes == 4 ? 2 : 4;
 }
 
-/* As the driver takes it: the contiguous dimension first, distances in bytes from the second on,
-   equal parts along the outermost one as a dimension of their own. */
+/* A tensor's dimensions as the driver takes them: the contiguous one first, strides in bytes from
+   the second on, and equal parts of the outermost dimension as one more dimension. */
 struct tensor_extent {
   unsigned rank;
   unsigned long long shape[BUNDLE_MAX_RANK + 1], stride[BUNDLE_MAX_RANK + 1];

@@ -2,9 +2,9 @@
 
 /* A shared library of this file has the function `@symbol` of Apache TVM-FFI's ABI, so that torch,
    JAX and NumPy call the kernel with their arrays. The structures of the ABI are declared here, as
-   tvm/ffi/c_api.h and dlpack/dlpack.h have them, because the bundle is built without headers. Its
-   two functions are looked up in the process when they are needed, because a program without
-   TVM-FFI has none. */
+   tvm/ffi/c_api.h and dlpack/dlpack.h have them, because the bundle is built without headers.
+   TVM-FFI's two functions are looked up in the process when they are needed, because a program
+   without TVM-FFI does not have them. */
 struct dl_tensor {
   void *data;
   int32_t device, ordinal; /* DLDeviceType */
@@ -41,7 +41,7 @@ enum {
 enum { ON_HOST = 1, ON_CUDA = 2, ON_PINNED_HOST = 3, ON_MANAGED = 13 };
 enum { MOST_SETTINGS = 512, TENSOR_ALIGNMENT = 16 };
 
-/* What one call was given. */
+/* The arguments of one call. */
 struct given {
   const struct dl_tensor *tensors[BUNDLE_ARGUMENTS + 1]; /* NULL: None, or no tensor */
   const struct ffi_value *numbers[BUNDLE_ARGUMENTS + 1]; /* NULL: None, or no number */
@@ -155,7 +155,7 @@ static int locate(struct given *g, bundle_error *error) {
 struct settings {
   bundle_problem values;
   unsigned char set[FIELDS + 1];
-  char text[MOST_SETTINGS]; /* the words of `values` */
+  char text[MOST_SETTINGS]; /* holds the words to which `values` points */
 };
 
 static int set_field(struct settings *s, size_t field, const char *text, bundle_error *error) {
@@ -347,7 +347,7 @@ static int compare_strides(const struct dl_tensor *t, const struct argument_size
   strides_of(t, stride);
   strides_of(&without, packed);
   const long long *wanted = a->stride[0] ? a->stride + (a->rank - t->rank) : packed;
-  if (is_empty(t)) return ALL_RIGHT; /* there is no code for a size of 0, which is said later */
+  if (is_empty(t)) return ALL_RIGHT; /* choose() refuses a size of 0 */
   for (int i = 0; i < t->rank; i++) same &= t->shape[i] == 1 || stride[i] == wanted[i];
   if (!a->stride[0] && same) {
     long long elements = 1;
@@ -416,8 +416,8 @@ static int compare(const struct given *g, const bundle_problem *p, const struct 
 
 /* ---- The problem that tensors have ---- */
 
-/* Returns the extent of a dimension for the problem. Marked as failed from the start, the sizes
-   have no launches, which would cost time. */
+/* Returns the extent of an argument's dimension for the problem. The sizes are marked as failed
+   from the start, so that loops of launches, which would cost time, are left out. */
 static long long extent(const struct code *code, const bundle_problem *p, struct sizes *s,
                         size_t argument, int dimension) {
   sizes_restart(s);
@@ -441,8 +441,8 @@ static long long extent_at(const struct unknown *u, bundle_problem *p, size_t fi
   return found;
 }
 
-/* Finds the only size for which the dimension, which grows with it, has this extent; returns 0 if
-   there is none, or more than one. */
+/* Finds the only size for which the dimension, which grows with the size, has the extent `wanted`;
+   returns 0 if there is no such size, or more than one. */
 static int invert(const struct unknown *u, bundle_problem *p, size_t field, long long wanted) {
   long long low = 1, high = 1LL << 40;
   if (extent_at(u, p, field, wanted) == wanted) {
@@ -462,8 +462,8 @@ static int invert(const struct unknown *u, bundle_problem *p, size_t field, long
   return 1;
 }
 
-/* Solves the sizes one after the other: each from a dimension that follows no other unknown size.
-   The sizes that are left keep the values that the problem has. */
+/* Solves the sizes one after the other: each from a dimension that depends on no other unknown
+   size. The sizes that cannot be solved keep the values that the problem has. */
 static void solve(const struct code *code, const struct given *g, unsigned char *known,
                   bundle_problem *p, struct sizes *s) {
   enum { SMALL = 1 << 10, LARGE = 1 << 20 };
@@ -491,8 +491,8 @@ static void solve(const struct code *code, const struct given *g, unsigned char 
   }
 }
 
-/* Makes the problem that the code would serve: its own values, those that are set, and sizes by the
-   shapes. Returns 0 if a set value is another than the code's. */
+/* Makes the problem that the code would serve: the values that the code is compiled for, the
+   settings, and sizes by the shapes. Returns 0 if a setting differs from the code's value. */
 static int propose(const struct code *code, const struct given *g, const struct settings *set,
                    bundle_problem *out, struct sizes *s) {
   unsigned char known[FIELDS + 1] = {0};
@@ -511,7 +511,7 @@ static int propose(const struct code *code, const struct given *g, const struct 
   return 1;
 }
 
-/* Returns how many values, sizes aside, are not the default ones. */
+/* Returns how many values, sizes aside, differ from the settings, or the default values. */
 static int count_unusual(const bundle_problem *p, const struct settings *set) {
   int count = 0;
   for (size_t f = 0; f < field_count; f++)
@@ -533,8 +533,8 @@ static int seen_before(size_t code) {
   return first < code;
 }
 
-/* Finds the problem that the arguments have. Values that they do not show, such as an activation,
-   are the default ones where the bundle has code for these. */
+/* Finds the problem that the arguments have. Values that the arguments do not show, such as an
+   activation, are the default ones where the bundle has code for the default. */
 static int find_problem(const struct given *g, const struct settings *set, bundle_problem *out,
                         bundle_error *error) {
   struct sizes s = {.launches = NULL};
@@ -588,8 +588,10 @@ struct kept_plan {
   struct kept_plan *next;
   struct shown shown;
   bundle_plan *plan;
-  bundle_call *owner; /* the first call, which owns the scratch; NULL: the plan keeps no data */
+  bundle_call *owner; /* if keeps_data: the first call, which owns the scratch; NULL before it */
   void *stream;
+  /* keeps_data: the plan has scratch, symbols or constants, so it serves only `stream`; waits: each
+     call waits for the kernel, because it copies a constant or an address */
   int keeps_data, waits;
 };
 
@@ -779,7 +781,7 @@ static int fetch_outputs(const struct kept_plan *k, const struct given *g,
   return status ? status : CALL(driver, synchronize, (), error);
 }
 
-/* Runs in the library's context. */
+/* The caller has entered the library's context. */
 static int run_plan(struct kept_plan *k, const struct given *g, void *stream, bundle_error *error) {
   const struct driver *driver = &k->plan->library->driver;
   struct prepared prepared;
