@@ -1,4 +1,4 @@
-// One element of y; its first store_offset elements are zero.
+// Computes one element of y. The first store_offset elements of y are zero.
 __global__ void access_reference(${params}) {
 //@ include "lib/sampled_element.cuh"
   const long long place = element - store_offset;

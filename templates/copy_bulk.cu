@@ -76,7 +76,7 @@ __global__ void __launch_bounds__(threads) copy_bulk(${params}) {
       const unsigned bytes = body - at < piece ? static_cast<unsigned>(body - at) : piece;
       barrier_wait(full_0 + stage * 8, parity);
       bulk_store(reinterpret_cast<unsigned char *>(y) + line * y_line + at, ring.at(stage, 0), bytes);
-      // The stage of the piece before is filled again: its store had the time of this wait to finish.
+      // Refills the stage of the piece before, whose store had the time of this barrier's wait to read the stage.
       if (!first && next < piece_count) {
         bulk_wait_read<1>();
         load(next, stage == 0 ? stages - 1 : stage - 1);

@@ -1,4 +1,4 @@
-// One element of y, by its three coordinates.
+// Computes one element of y, by the element's three coordinates.
 __global__ void copy_reference(${params}) {
 //@ include "lib/sampled_element.cuh"
   const long long i = element / width / height;

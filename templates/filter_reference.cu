@@ -1,4 +1,4 @@
-// One element of the result, in double precision.
+// Computes one element of the result, in double precision.
 
 __constant__ weights_t weights[size * size];
 

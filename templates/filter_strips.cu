@@ -2,16 +2,16 @@
 //@ include "lib/image.cuh"
 //@ include "lib/weights.cuh"
 
-// A thread computes `vec` columns of `strip` rows, from the top to the bottom. A row of the image adds to the sums of
-// all `size` rows of results that it is part of, which stand in registers.
+// A thread computes `vec` columns of `strip` rows, from the top to the bottom. It keeps the sums of `size` rows of
+// results in registers: of all rows of results to which one row of the image contributes.
 //@
 //@ -- The halo on each side comes in as many loads of `halo` elements as cover the radius. halo is the radius if that is a
 //@ -- power of two below vec, else vec.
 //@ local halo = (radius < vec and is_pow2(radius)) and radius or vec
 //@ local halos = ceil_div(radius, halo)
 
-// How a strip and its halo are read. packed: they lie inside the image, and wide loads fit; loose: they lie inside;
-// edge: they may reach beyond the image.
+// How a strip and its halo are read. packed: they lie inside the image, and wide loads fit; loose: they lie inside, but
+// wide loads do not fit; edge: they may reach beyond the image.
 enum strip_place { packed, loose, edge };
 
 // What a thread needs of one row of the image: its own columns and `radius` more on each side.
@@ -73,7 +73,7 @@ __device__ __forceinline__ void filter_strip(const image_view &view, result_t *t
         for (int v = 0; v < vec; ++v) sums[k][v] += ${weight}[k * size + j] * window.get(v + j);
       }
     }
-    // The first `size - 1` rows of the image complete no result.
+    // The first `size - 1` rows that a strip reads complete no result.
     if (i >= size - 1) {
       result_t *at = to + row * stride + col;
       pack<result_t, vec> out;

@@ -11,7 +11,7 @@ __global__ void __launch_bounds__(block_x * block_y) filter_tiled(${params}) {
   const index_t col0 = static_cast<index_t>(blockIdx.x) * block_x;
   const image_view view = ${view()};
 
-  // Rows past the end that no result needs are not read: a block may reach far past it.
+  // Rows and columns that no result needs are not read: a block may reach far past the image's end.
   for (int i = y; i < tile_y && row0 + i < rows + 2 * radius; i += block_y) {
     for (int j = x; j < tile_x && col0 + j < cols + 2 * radius; j += block_x) {
       tile(i, j) = view.at(row0 + i - radius, col0 + j - radius);

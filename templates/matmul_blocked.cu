@@ -23,7 +23,7 @@
 using tile_a = staged_tile<dtype, BM, BK, BM + pad, vec, threads, ${a_along_k}>;
 using tile_b = staged_tile<dtype, BN, BK, BN + pad, vec, threads, ${b_along_k}>;
 
-// A thread's elements of one k: `count` of them in slices that are `step` apart.
+// Loads a thread's `count` elements of one k, in slices that are `step` apart.
 template <int count, int step>
 __device__ __forceinline__ void load_fragment(dtype (&fragment)[count], const dtype *from) {
 #pragma unroll
@@ -47,8 +47,8 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_blocked(${params})
   const int row = warp / warps_n * (TM * lanes_m) + lane / lanes_n * slice;
   const int col = warp % warps_n * (TN * lanes_n) + lane % lanes_n * slice;
 
-  // Packs may be used for a tile that lies inside the matrix in an operand that is aligned for them. All threads
-  // of the block agree on it, so the question costs one branch a tile.
+  // A tile is moved by packs if it lies inside the matrix and the operand is aligned for packs. All threads of the
+  // block decide alike, so the decision costs one branch a tile.
   const index_t line_a = ${a_along_k and "A_stride0" or "A_stride1"}, step_a = A_stride1;
   const index_t line_b = ${b_along_k and "B_stride1" or "B_stride0"}, step_b = B_stride0;
   const dtype *from_a = ${of_batch("A", A_layout, "M", "K")} + row0 * A_stride0;
@@ -77,7 +77,7 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_blocked(${params})
   // The fragments of one k are loaded while those of the k before are multiplied.
   dtype a[2][TM];
   dtype b[2][TN];
-  // (One address for each buffer: an address for each k takes the registers that the sums need.)
+  // There is one address for each buffer: an address for each k would take the registers that the sums need.
   const auto load_fragments = [&](int buffer, int k) {
     load_fragment<TM, lanes_m * slice>(a[k % 2], shared_a.at(buffer, 0, 0) + k * (BM + pad) + row);
     load_fragment<TN, lanes_n * slice>(b[k % 2], shared_b.at(buffer, 0, 0) + k * (BN + pad) + col);

@@ -16,9 +16,9 @@
 //@   include "lib/last_part.cuh"
 //@ end
 
-//@ -- An operand: its stride from line to line in memory, and those along its own dimension and along k.
+//@ -- Describes an operand: its stride from line to line in memory, and its strides along its own dimension and along k.
 //@ local function operand_of(name, extent, along_k, along, k, from, tile, warp, vec, tile0)
-//@   -- Loaded by ldmatrix, which cannot transpose elements of other sizes than 2 bytes.
+//@   -- matrices: the operand is loaded by ldmatrix, which can transpose only elements of 2 bytes.
 //@   local matrices = dtype ~= "f64" and (along_k or sizeof(operand) == 2)
 //@   return { name = name, extent = extent, along_k = along_k, stride = along_k and along or k, along = along, k = k,
 //@            from = from, tile = tile, warp = warp, vec = vec, tile0 = tile0, matrices = matrices, span = matrices and 1 or 2 }
@@ -47,7 +47,7 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_mma(${params}) {
 
 //@ include "lib/grouped_tiles.cuh"
 
-  // The warp's part of the block's tile, and the lane's first line of it; neighbouring warps share lines of X.
+  // The warp's part of the block's tile begins at line warp_x of X and line warp_y of Y. Neighbouring warps share lines of X.
   constexpr int warps_y = ${Y.tile} / ${Y.warp};
   const int warp = threadIdx.x / 32;
   const int lane = threadIdx.x % 32;
@@ -101,7 +101,7 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_mma(${params}) {
 #pragma unroll
     for (int j = 0; j < fragments_y::count; ++j) own_y.load(y[step % 2][j], shared + at + tile_x::size, j, step);
   };
-  // To and fro along Y: each product then has a fragment in common with the one before.
+  // Multiplies to and fro along Y, so that each product has a fragment in common with the product before.
   const auto multiply = [&](int step) {
 #pragma unroll
     for (int i = 0; i < fragments_x::count; ++i) {
@@ -128,7 +128,7 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_mma(${params}) {
       if (step < steps - 1) {
         load_fragments(reading, step + 1);
       } else {
-        // The next tile has arrived, and all threads have loaded what they need of this one.
+        // Waits until the next tile has arrived, and all threads have loaded what they need of this tile.
         copy_wait<stages - 2>();
         __syncthreads();
         writing = reading;
@@ -170,7 +170,7 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_mma(${params}) {
 
 //@ end
 //@ if early then
-  // The epilogue takes the last line or column instead of those past the end, which are not stored.
+  // The epilogue takes the last line or column in place of lines and columns past the end, which are not stored.
 #pragma unroll
   for (int i = 0; i < fragments_x::count; ++i) {
 #pragma unroll

@@ -2,14 +2,14 @@
 // thread TM x TN elements in registers. Tiles of A and B travel from global to shared memory by asynchronous copies,
 // stages - 1 of them ahead of the one that is being multiplied.
 //
-// What limits it is the rate at which instructions are issued, so the inner loop has next to nothing besides its
-// multiply-adds: no question about the matrix's edges, no value on its way through registers, and a phase's
-// addresses are constants from one base.
+// The rate at which instructions are issued is the limit, so the inner loop has next to nothing besides multiply-adds:
+// no check of the matrix's edges, no value of global memory on its way through registers, and a phase's addresses
+// are constants from one base.
 //@ if packed then
-// Operands that copies of 16 bytes cannot take as they lie have been laid out anew by a launch before.
+// An earlier launch (lib/pack_operands.cuh) has laid out anew the operands that copies of 16 bytes cannot move as they lie.
 //@ end
 //@ if split > 1 then
-// The blocks of a tile each take a part of K; the one that is last to leave its sums adds up those of all.
+// The blocks of a tile each take a part of K; the block that leaves its sums last adds up the sums of all.
 //@ end
 
 //@ include "lib/pack.cuh"
@@ -62,7 +62,7 @@ __global__ void __launch_bounds__(threads, 1) matmul_pipelined(${params}) {
   const index_t line_b = ${b.line}, step_b = ${transposed_b and "1" or "line_b"};
   const dtype *from_a = ${a.from}, *from_b = ${b.from};
 //@ if #unfit > 0 then
-//@   local part = split > 1 and "blockIdx.y == 0 ? 0 : TM * TN" or "0" -- the first block of a tile does it
+//@   local part = split > 1 and "blockIdx.y == 0 ? 0 : TM * TN" or "0" -- only the first block of a tile computes
 //@   tile_by_elements(table.concat(unfit, " || "), "int e = " .. part .. "; e < TM * TN; ++e",
 //@                    "row + e / TN / slice * (lanes_m * slice) + e / TN % slice", "col + e % TN / slice * (lanes_n * slice) + e % TN % slice")
 //@ end

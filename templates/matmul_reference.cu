@@ -1,5 +1,5 @@
-// One element of C by its definition, in double precision. The matrices of a batch that are stored by rows stand below
-// each other, the others side by side.
+// Computes one element of C by its definition, in double precision. Matrices of a batch stand below each other if they are
+// stored by rows, and side by side if they are stored by columns.
 __global__ void matmul_reference(${params}) {
 //@ include "lib/sampled_element.cuh"
 //@ local columns = layout_c == "row" and "N" or "(N * static_cast<long long>(batch))"

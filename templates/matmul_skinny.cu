@@ -1,8 +1,8 @@
-// C = A * B where C has few rows or few columns. A line is a row of A or a column of B. X is the operand of many lines, Y the one of few:
-// nearly all bytes are X's, and each is multiplied by few others, so that the speed of memory decides. X goes from memory to registers,
-// unroll loads ahead of their products.
+// C = A * B where C has few rows or few columns. A line is a row of A or a column of B. X is the operand of many lines, Y that of few:
+// nearly all bytes are X's, and each element of X is multiplied by few elements of Y, so that the speed of memory decides. X goes from
+// memory to registers, unroll loads ahead of their products.
 //
-// Lane 4 g + t of a warp has the lines of number g and a quarter of their k, of number t. If X's lines lie along k, a unit of X is 16 lines
+// Lane 4 g + t of a warp has the lines of number g and the quarter of number t of their k. If X's lines lie along k, a unit of X is 16 lines
 // of 128 bytes, because memory gives 128 bytes faster than halves of them: a lane has 32 bytes of each of the lines g and g + 8. Otherwise a
 // unit is 128 bytes across the lines for each of several k: a lane has 16 bytes, which are neighbouring lines, for each of its k. It does
 // not matter which k a lane has, as long as it has the same k of both operands.
@@ -11,7 +11,7 @@
 //@ end
 // The warps that share lines add up their sums in shared memory, in the same order every time.
 //@ if split > 1 then
-// So do the blocks that share lines, in the workspace: the last one to leave its sums adds up those of all.
+// The blocks that share lines leave their sums in the workspace, and the block that leaves its sums last adds up the sums of all.
 //@ end
 
 //@ include "lib/pack.cuh"
@@ -29,14 +29,14 @@
 //@ local b = { name = "B", from = of_batch("B", B_layout, "K", "N"), line = "B_stride1", k = "B_stride0", count = "N" }
 //@ local X, Y = a, b
 //@ if not x_is_a then X, Y = b, a end
-// Of a unit, a lane has own_depth elements along k, in own_parts parts of one line or one k each; the unit's extents along k and across lines.
+// Of a unit, a lane has own_depth elements along k, in own_parts parts of one line or one k each. A unit is unit_depth long and unit_lines wide.
 constexpr int own_depth = ${lane_k}, own_parts = ${x_along_k and 2 or lane_k}, unit_depth = ${unit_k}, unit_lines = ${unit_x};
 // The number of Y's lines, the number of steps in which they are multiplied, and the number of X's lines of a block.
 constexpr int y_lines = ${count_y}, y_tiles = ${tiles_y}, block_lines = ${block_x};
 using x_pack = pack<A_t, ${x_along_k and lane_k or slice}>;
 using y_pack = pack<A_t, own_depth>;
 
-// Loads Count elements that stand `step` apart, Width at a time. Those behind the first `left` become zeros.
+// Loads Count elements that stand `step` apart, Width at a time. Elements from number `left` on become zeros.
 template <int Width, int Count>
 __device__ __forceinline__ pack<A_t, Count> load_line(const A_t *from, index_t step, index_t left) {
   pack<A_t, Count> to;
@@ -78,7 +78,7 @@ __global__ void __launch_bounds__(threads) matmul_skinny(${params}) {
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   const int g = lane / 4, t = lane % 4;
   const int warp_k = warp % warps_k;
-  const int own_x = warp / warps_k * (unit_lines * units); // the warp's first line of the block's
+  const int own_x = warp / warps_k * (unit_lines * units); // the warp's first line within the block's
   constexpr int chunk = unit_depth * unroll;
   const index_t chunks_k = (K + (chunk - 1)) / chunk;
 //@ if split > 1 then
@@ -89,7 +89,7 @@ __global__ void __launch_bounds__(threads) matmul_skinny(${params}) {
   const index_t first = 0, end = chunks_k;
 //@ end
 
-  // Lines past X's end are replaced by the last line; their sums are not stored.
+  // Lines past X's end are read as the last line (if lines lie along k) or as zeros; their sums are not stored.
   const A_t *const y = ${Y.from};
 //@ if x_along_k then
   const A_t *x[units][own_parts];

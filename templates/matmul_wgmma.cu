@@ -8,20 +8,20 @@
 // computed, which is the product of B's transpose by A's.
 //
 // Consumers share a tile's rows, or (pingpong) take tiles in turn, one storing while the other multiplies. The blocks of
-// a cluster stand cluster_x by cluster_y by split_k: those that need the same part of an operand bring it once, a part
-// each, for all (multicast); those along k add up their sums through each other's shared memory.
+// a cluster stand cluster_x by cluster_y by split_k: blocks that need the same tile of an operand bring it once, a part
+// each, for all of them (multicast); blocks along k add up their sums through each other's shared memory.
 //
 // With `swap`, X and Y change roles: C's lines are the columns of the tile, of which there may be as few as 16, and each
 // part is transposed on its way to C.
 //
 //@ if stream then
-// The tiles are no whole number of waves of clusters. Those that do not fill a wave are shared: their steps along k are dealt out evenly,
-// one tile's after the other's or (aligned) to as many clusters of each. A cluster's part of a tile goes to the workspace, and a second
-// launch adds up each tile's parts, always in the same order.
+// The tiles are no whole number of waves of clusters. The tiles that do not fill a wave are shared: their steps along k are dealt out
+// evenly to the clusters, tile after tile or (aligned) each tile's to an equal number of clusters. A cluster's part of a tile goes to the
+// workspace, and a second launch adds up each tile's parts, always in the same order.
 //@ end
 //@ if from_registers then
-// Tensor cores take 4-byte elements only with lines along k. X's lines run across k: consumers load its tiles to registers, where any order
-// can be had, and multiply from there.
+// Tensor cores take 4-byte elements only with lines along k. X's lines run across k: consumers load X's tiles to registers, in the order
+// that the instruction needs, and multiply from there.
 //@ end
 // Where the copy engine does not take an operand or C as it is, lib/pad_lines.cuh has the launches before and after.
 
@@ -49,9 +49,9 @@ constexpr int consumer_registers = consumers == 3 ? 160 : 232;
 //@ if stream then
 //@ include "lib/shares.cuh"
 
-// Returns where four sums of a thread lie in the workspace, which has a place for each cluster's part of a tile. From one
-// part to the next the cluster or the tile is a higher one, so that cluster + tile differs for all parts. q counts 8 columns in
-// a part of 64 rows.
+// Returns where four sums of a thread lie in the workspace, which has a place for each cluster's share of a tile. From one
+// share to the next the cluster or the tile is a higher one, so that cluster + tile is different for all shares. `part` counts
+// 64 rows of a tile, q 8 columns.
 __device__ __forceinline__ float4 *partial(accumulator *workspace, int cluster, int tile, int rank, int part, int q) {
   const size_t block = static_cast<size_t>(cluster + tile) * cluster_size + rank;
   return reinterpret_cast<float4 *>(workspace) + ((block * (BM / 64) + part) * (BN / 8) + q) * 128 + threadIdx.x % 128;
@@ -157,13 +157,13 @@ __global__ void __launch_bounds__(threads, 1) ${cluster_size > 1 and "__cluster_
     const int thread = threadIdx.x % 128, warp = thread / 32, lane = thread % 32;
     const int own_rows = pingpong ? 0 : consumer * (parts * 64);
 //@ if from_registers then
-    // Each warp has read the stage for itself; lane i releases it in the i-th of the blocks that loaded parts of it.
+    // Each warp has read the stage for itself; lane i releases the stage in the i-th of the blocks that loaded parts of the stage.
     const auto release = [&](int at) {
       __syncwarp();
       if (lane < cluster_x * cluster_y) barrier_arrive(empty_0 + at * 8, lane + cluster_x * cluster_y * in_k);
     };
 //@ else
-    // Thread i releases a stage in the i-th of the blocks that loaded parts of it.
+    // Thread i releases a stage in the i-th of the blocks that loaded parts of the stage.
     const auto release = [&](int at) {
       if (thread < cluster_x * cluster_y) barrier_arrive(empty_0 + at * 8, thread + cluster_x * cluster_y * in_k);
     };
@@ -218,7 +218,7 @@ __global__ void __launch_bounds__(threads, 1) ${cluster_size > 1 and "__cluster_
       }
     };
 //@ else
-    // Issues the products of a step along k. The products of the step before are then done, and their stage may be loaded anew.
+    // Issues the products of a step along k, waits for the products of the step before, and releases the stage of that step.
     const auto multiply = [&](bool first) {
       barrier_wait(full_0 + stage * 8, phase);
       wgmma_fence();
@@ -266,7 +266,7 @@ __global__ void __launch_bounds__(threads, 1) ${cluster_size > 1 and "__cluster_
     };
 //@ end
 //@ if stream and deferred then
-    // The cluster's parts of tiles that are shared.
+    // Computes the cluster's parts of shared tiles.
     for (work next = first_work(shares, first_tile); next.tile < shares.tiles;
          next = next_work(next, shares, first_tile)) {
 #pragma unroll 1
@@ -287,8 +287,8 @@ __global__ void __launch_bounds__(threads, 1) ${cluster_size > 1 and "__cluster_
     bool wait = false;
 //@ end
 //@ if stream and not deferred then
-    // Parts of shared tiles, then whole tiles. One loop has both: ptxas would otherwise move the sums from loop to loop while
-    // products are under way, and serialise these.
+    // Computes parts of shared tiles, then whole tiles, in one loop: between two loops, ptxas would move the sums while products
+    // are under way, and so serialise the products.
     for (${all_work}) {
       const int index = next.tile, steps = next.steps;
 //@ else
@@ -401,7 +401,7 @@ __global__ void __launch_bounds__(threads, 1) ${cluster_size > 1 and "__cluster_
 }
 //@ if stream then
 
-// Adds up the parts of the shared tiles: a block has 64 lines of store_n columns, each 128 threads 16 of these.
+// Adds up the parts of the shared tiles: a block has 64 lines of store_n columns, and each 128 of its threads have 16 columns.
 __global__ void __launch_bounds__(store_n * 8, 1) matmul_wgmma_sum(${params}) {
   launch_next();
   wait_for_launch();

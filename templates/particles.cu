@@ -2,7 +2,7 @@
 
 //@ include "lib/pack.cuh"
 //@
-//@ -- Particles that one step of a thread moves together. In an array of structures packs lie along the record instead.
+//@ -- step: the number of particles that a thread moves together; 1 in an array of structures, where packs lie along the record.
 //@ local along_record = group == 1
 //@ local step = along_record and 1 or vec
 
@@ -59,7 +59,7 @@ template <int width> __device__ __forceinline__ void step(${params}, index_t p) 
 
 __global__ void __launch_bounds__(block) particles(${params}) {
 //@ if vec > 1 then
-  // Memory that wide loads may not start at is read one number at a time.
+  // Arrays whose addresses do not fit wide accesses are read and written one number at a time.
   const bool aligned = packs_fit<vec>(state, 0) && packs_fit<vec>(moved, 0);
 //@ end
 #pragma unroll

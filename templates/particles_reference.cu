@@ -1,4 +1,4 @@
-// One number of one particle, in double precision.
+// Computes one number of one particle, in double precision.
 __global__ void particles_reference(${params}) {
 //@ include "lib/sampled_element.cuh"
   const long long p = element / 6, field = element % 6;

@@ -1,4 +1,4 @@
-// One element of y = x.
+// Computes one element of y = x.
 __global__ void peak_copy_reference(${params}) {
 //@ include "lib/sampled_element.cuh"
   y[t] = x[element];

@@ -1,4 +1,4 @@
-// One chain a thread, in double precision.
+// Each thread computes one chain, in double precision.
 __global__ void peak_fma_reference(${params}) {
 //@ include "lib/sampled_element.cuh"
   double value = ${width == 2 and "static_cast<float>" or ""}(x[element]);

@@ -1,5 +1,5 @@
-// Each block sums one chunk of x a pass, `passes` of them, and stores one number: x is read `passes` times and next to
-// nothing is written, so that the time is that of reading x where it lies.
+// In each of `passes` passes a block sums one chunk of x, and in the end stores one number: x is read `passes` times and next
+// to nothing is written, so that the time is that of reading x in the memory where it lies.
 
 //@ include "lib/pack.cuh"
 

@@ -1,4 +1,4 @@
-// One of the sums by its definition, in double precision.
+// Computes one of the sums by its definition, in double precision.
 __global__ void reader_reference(${params}) {
 //@ include "lib/sampled_element.cuh"
   double sum = 0;

@@ -1,7 +1,7 @@
 //@ include "lib/reduce.cuh"
 
-// Each thread walks down `vec` columns, every `high`-th row of every `parts`-th group of rows. Then the block's rows of
-// threads combine their results in shared memory, and the last block of a group of columns combines those of all blocks.
+// Each thread walks down `vec` columns and takes one row of every `parts`-th group of `high` rows. Then the block's rows of
+// threads combine their results in shared memory, and the last block of a group of columns combines the results of all blocks.
 
 // Adds a row to the sums of the thread's columns. whole: packs fit, and all of the columns exist.
 __device__ __forceinline__ void take(pack_sums<vec> &sums, const x_t *from, long long columns_left, bool whole) {

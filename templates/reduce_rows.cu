@@ -1,7 +1,7 @@
 //@ include "lib/reduce.cuh"
 
-// `lanes` threads of a warp combine each row. Its elements before the first aligned pack and behind the last whole one are
-// taken one at a time.
+// `lanes` threads of a warp combine each row. The row's elements before the first aligned pack and behind the last whole pack
+// are taken one at a time.
 __global__ void __launch_bounds__(threads) reduce(${params}) {
   const long long group = (static_cast<long long>(blockIdx.x) * threads + threadIdx.x) / lanes;
   const int lane = threadIdx.x % lanes;

@@ -38,8 +38,8 @@ __device__ __forceinline__ result walk(const x_t *from, long long count, int par
   return sums.all();
 }
 
-// Combines what the blocks of a segment have left, in the order of their numbers. The loads bypass the L1, because other blocks
-// wrote what they read.
+// Combines what the blocks of a segment have left, always in the same order. The loads bypass the L1, because other blocks wrote
+// the values.
 __device__ __forceinline__ result collect(const x_t *from, const result *left, int of) {
   result sum = nothing(static_cast<result>(from[0]));
   for (int i = threadIdx.x; i < of; i += threads) sum = merge(sum, __ldcg(left + i));

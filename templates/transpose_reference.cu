@@ -1,4 +1,4 @@
-// One element of B, counted batch by batch and row by row.
+// Computes one element of B, counted batch by batch and row by row.
 __global__ void transpose_reference(${params}) {
 //@ include "lib/sampled_element.cuh"
   const long long batch_index = element / rows / cols;

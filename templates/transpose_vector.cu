@@ -5,8 +5,8 @@
 //
 // Shared memory holds the tile as B has it: line c is column c of A.
 //
-// Loads take packs where the tile lies inside A and A is aligned for them, stores where B is; anywhere else they move
-// one element at a time, neighbouring threads still side by side.
+// Loads take packs where no pack stands across an edge and A is aligned for packs; stores do where B is aligned. Otherwise a
+// load or store moves one element, and neighbouring threads still move neighbouring elements.
 
 //@ include "lib/tile_order.cuh"
 //@ include "lib/transpose_block.cuh"

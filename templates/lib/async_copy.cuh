@@ -1,6 +1,7 @@
 #pragma once
 // Copies from global to shared memory that go on while the thread computes (cp.async, compute capability 8.0 and
-// later). A thread's copies between two commits are a group. Other threads see them after a barrier that follows the wait.
+// later). A thread's copies between two commits are a group. Other threads see the copies after a barrier that follows the
+// thread's wait.
 
 __device__ __forceinline__ unsigned shared_address(const void *at) {
   return static_cast<unsigned>(__cvta_generic_to_shared(at));

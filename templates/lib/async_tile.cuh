@@ -2,8 +2,8 @@
 
 // One operand's tile on its way from global to shared memory without passing through registers.
 //
-// In shared memory a tile always lies as [k][i], where i runs along M for A and along N for B: what one step of the
-// product needs then stands side by side and loads 16 bytes at a time. An operand whose k is contiguous in global
+// In shared memory a tile always lies as [k][i], where i runs along M for A and along N for B: the elements of one step of
+// the product then stand side by side, and are loaded 16 bytes at a time. An operand whose k is contiguous in global
 // memory (A stored by rows, B by columns) is transposed on the way, one element a copy; the other kind is copied
 // Width elements at a time.
 //
@@ -15,16 +15,16 @@
 // Threads      threads of the block, which share the work
 // k_contiguous whether k or i is contiguous in global memory
 //
-// Copies are not checked against the operand's end along i: beyond it they read the last element (or pack) again, and what
-// is computed from it is not stored. Along k the first tile may be short, and has zeros there.
+// A copy beyond the operand's end along i reads the last element (or pack) again, and results computed from that copy are not
+// stored. Along k the first tile may be short, and is filled up with zeros.
 template <typename T, int Extent, int Depth, int Lead, int Width, int Threads, bool k_contiguous> struct async_tile {
   static constexpr int copies = Extent * Depth / (Width * Threads);
 
-  // Transposed, 32 bytes along k are a sector of global memory; with Lead = Extent + 4 the copies of a warp, one
-  // sector in each of its lines, go to different banks.
+  // In a transposed tile, a warp's copies read one sector of 32 bytes along k in each of several lines; with
+  // Lead = Extent + 4 the copies go to different banks.
   static constexpr int sector = 32 / sizeof(T);
   static constexpr int across = k_contiguous ? sector : Extent / Width; // copies side by side in global memory
-  static constexpr int lines = Threads / across;                       // lines of them in a pass of the block
+  static constexpr int lines = Threads / across;                       // lines that the block copies in one pass
 
   // Distances in the tile from the thread's first copy to its p-th.
   static __device__ constexpr int step_i(int p) {
@@ -35,8 +35,8 @@ template <typename T, int Extent, int Depth, int Lead, int Width, int Threads, b
   }
 
   int own_k;             // the k of the thread's first copy
-  int own_at;            // where that copy goes in shared memory
-  const T *from[copies]; // where its next copies come from
+  int own_at;            // where the thread's first copy goes in shared memory
+  const T *from[copies]; // where the thread's next copies come from
 
   // origin: the tile's first element; stride: from one line to the next; i_left: elements from the tile's first to
   // the operand's end along i.

@@ -1,6 +1,6 @@
 #pragma once
-// Bulk copies between global and shared memory (compute capability 9.0): those to shared memory complete on a barrier there
-// (mbarrier), which is named by its address, those to global memory in groups. PTX ISA, "Parallel Synchronization: mbarrier".
+// Bulk copies between global and shared memory (compute capability 9.0). Copies to shared memory complete on an mbarrier, which
+// is named by its address in shared memory; copies to global memory complete in groups. PTX ISA, "Parallel Synchronization: mbarrier".
 
 __device__ __forceinline__ unsigned shared_address(const void *at) {
   return static_cast<unsigned>(__cvta_generic_to_shared(at));

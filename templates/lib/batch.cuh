@@ -1,5 +1,5 @@
-//@ -- The matrices of a batch follow each other in memory, line after line: those stored by rows stand below each
-//@ -- other, the others side by side. The third dimension of the grid counts them.
+//@ -- Returns an expression for this block's matrix of a batch, of number blockIdx.z. The matrices follow each other in memory:
+//@ -- matrices stored by rows stand below each other, matrices stored by columns side by side.
 //@ function of_batch(name, layout, rows, columns)
 //@   if batch == 1 then return name end
 //@   local distance = layout == "row" and rows .. " * " .. name .. "_stride0" or columns .. " * " .. name .. "_stride1"
@@ -14,8 +14,8 @@
 //@   if batch > 1 and C_layout == "col" then col = product .. " * N + " .. col end
 //@   return epilogue(sum, row, col)
 //@ end
-//@ -- In a launch that prepares A and B: the first `before` blocks run the statement `on_a`, those after them `on_b`. Where only one
-//@ -- is there, all blocks run it.
+//@ -- The body of a kernel that prepares A and B: the first `before` blocks run the statement `on_a`, the later ones `on_b`. If one
+//@ -- of the statements is missing, all blocks run the other one.
 //@ function prepare(on_a, before, on_b)
 //@   if on_a and on_b then
   if (blockIdx.x < ${before}) {

@@ -1,4 +1,4 @@
-//@ -- In a kernel: row0 and col0, where in C the tile begins that is this block's, BM rows by BN columns.
+//@ -- In a kernel: declares row0 and col0, at which this block's tile of C begins, BM rows by BN columns.
 //@ if group > 1 then
   // Blocks run roughly in order of their number. Numbered down `group` rows of tiles before moving a column to the
   // right, the blocks that run together share tiles of both operands, which then come from the L2 cache.

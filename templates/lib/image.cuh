@@ -1,5 +1,5 @@
 #pragma once
-// An image whose elements can be asked for by any row and column, also outside of it, where `boundary` says how it goes on.
+// A view of an image that has an element at any row and column: outside of the image, `boundary` says which element.
 // Needs the problem's dtype and boundary, an argument `image` and the tunable image_in.
 
 // Returns the index that is read in place of index i; negative: none, and the value is zero. An index further out than once
@@ -38,7 +38,7 @@ struct image_view {
 //@   end
     return static_cast<weights_t>(base[r * stride + c]);
 //@ elseif boundary == "mirror" or boundary == "wrap" then
-    // The hardware repeats and reflects for coordinates from 0 to 1 only.
+    // The hardware repeats and reflects only with normalised coordinates, by which the image reaches from 0 to 1.
     return tex2D<float>(texture, (static_cast<float>(col) + 0.5f) / static_cast<float>(width),
                         (static_cast<float>(row) + 0.5f) / static_cast<float>(height));
 //@ else

@@ -2,13 +2,13 @@
 // Products of small matrices on tensor cores (mma.sync, compute capability 8.0), one function an instruction. PTX ISA,
 // "Matrix Multiply-Accumulate Operation using mma Instruction".
 //
-// A warp adds the product of a 16 x k matrix by a k x 8 one to a 16 x 8 one. Lane l has, with g = l / 4 and t = l % 4,
-// sums of the rows g and g + 8 and the columns 2 t and 2 t + 1, in this order.
+// A warp adds the product of a 16 x k and a k x 8 matrix to a 16 x 8 matrix of sums. Lane l has, with g = l / 4 and t = l % 4,
+// the sums of the rows g and g + 8 and the columns 2 t and 2 t + 1: first both columns of row g, then those of row g + 8.
 //
 // The operands A and B come as fragments of 16 lines (rows of A, columns of B). A lane has the words t + 4 q of the lines g + 8 h,
-// for h = 0 and 1. A word is 4 bytes, of elements with neighbouring k, or a double; q counts two words, or k / 4 doubles.
-// In a fragment of A the word is number 2 q + h. An instruction multiplies one half h of a fragment of B, whose words must
-// stand in neighbouring registers, or they would be moved there each time: the word is number mma_words h + q.
+// for h = 0 and 1 and q from 0 to mma_words - 1. A word is 4 bytes of elements with neighbouring k, or a double.
+// In a fragment of A the word is number 2 q + h. In a fragment of B the word is number mma_words h + q, since an instruction
+// multiplies one half h of the fragment: the compiler would move words that are not in neighbouring registers each time.
 
 //@ if dtype == "f64" then
 using mma_word = double;
@@ -68,14 +68,14 @@ __device__ __forceinline__ void ${name}(unsigned (&to)[4], const void *line) {
 }
 //@ end
 
-// A warp's part of an operand's tile in shared memory, as fragments of 16 lines. Matrices: they are loaded by
-// ldmatrix, which can transpose elements of 2 bytes; otherwise by words of one element. Left: as A's fragments, else as B's.
+// A warp's part of an operand's tile in shared memory, as fragments of 16 lines. Matrices: the fragments are loaded by
+// ldmatrix, which can transpose elements of 2 bytes; otherwise by words of one element. Left: fragments of A, else of B.
 template <typename T, class Tile, int Extent, bool Matrices, bool Left> struct mma_fragments {
   static constexpr int count = Extent / 16;
   static constexpr int steps = Tile::depth / mma_depth;
   static_assert((Extent & (Extent - 1)) == 0, "what stands in place of an addition below");
-  // The first element that the lane reads. The others of its line are found by an exclusive or with their distance, since
-  // the warp's part begins at a multiple of its extent and packs change places by an exclusive or, too.
+  // The place of the first element that the lane reads. Other elements of the line are at `own` exclusive-or their distance,
+  // since the warp's part begins at a multiple of its extent and packs change places by an exclusive or, too.
   int own;
 
   // first: the warp's first line, along i.

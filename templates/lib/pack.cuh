@@ -7,7 +7,7 @@ template <typename T, int Width> struct alignas(Width * sizeof(T)) pack {
 
 template <int Width, typename T> __device__ __forceinline__ void check_pack(const T *at) {
 #ifdef __CUGEN_CPU__
-  if (reinterpret_cast<size_t>(at) % (Width * sizeof(T))) __trap(); // as a GPU does; other processors forgive it
+  if (reinterpret_cast<size_t>(at) % (Width * sizeof(T))) __trap(); // a GPU traps here, other processors would not
 #endif
 }
 
@@ -21,7 +21,7 @@ template <int Width, typename T> __device__ __forceinline__ void store_pack(T *t
   *reinterpret_cast<pack<T, Width> *>(to) = values;
 }
 
-// Load a pack into an array, or store one from there. The array's elements may stand in separate registers.
+// These two functions load a pack into an array and store a pack from an array, whose elements may stand in separate registers.
 template <int Width, typename T> __device__ __forceinline__ void load_elements(T *to, const T *from) {
   const pack<T, Width> elements = load_pack<Width>(from);
 #pragma unroll

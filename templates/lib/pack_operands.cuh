@@ -1,4 +1,4 @@
-//@ -- Returns the address of the new layout of operand "a" or "b" for this block's product.
+//@ -- Returns an expression for the address of the new layout of operand "a" or "b" for this block's product.
 //@ function packed_operand(name)
 //@   local at = name == "b" and packs_a and "workspace + batch * packed_a" or "workspace"
 //@   return batch == 1 and at or at .. " + static_cast<index_t>(blockIdx.z) * packed_" .. name

@@ -1,4 +1,4 @@
-// The tensor memory accelerator needs lines (rows, or the columns of a matrix that is stored by them) of whole 16 bytes. So
+// The tensor memory accelerator needs lines (rows, or columns of a matrix stored by columns) that begin a multiple of 16 bytes apart. So
 // pad_operands copies A to padded_a and B to padded_b, and unpad_result copies padded_c to C. A block moves one box, by the tensor map
 // on the padded side and element by element on the other, where a line may begin anywhere; neighbouring threads move neighbouring
 // elements.
@@ -42,7 +42,7 @@ __device__ __forceinline__ void pad_box(const A_t *from, index_t distance, index
   }
 }
 
-//@ -- Arguments for a matrix. extent: elements of a line, and lines; lines_of: pointer, distance of lines, and extent.
+//@ -- Arguments for a matrix. extent: elements of a line, and number of lines; lines_of: distance of lines, and extent.
 //@ local function extent(layout, rows, columns) return layout == "row" and columns .. ", " .. rows or rows .. ", " .. columns end
 //@ local function lines_of(name, layout, rows, columns)
 //@   return name .. (layout == "row" and "_stride0, " or "_stride1, ") .. extent(layout, rows, columns)

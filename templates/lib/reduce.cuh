@@ -6,7 +6,7 @@ __device__ __forceinline__ result merge(result a, result b) { return ${combine("
 // The neutral element, which a reduction begins with. first: the segment's first element.
 __device__ __forceinline__ result nothing(result first) { return ${identity("first")}; }
 
-// What a thread has combined: a number for each element of the packs that it has taken.
+// What a thread has combined: a number for each of the Width places in the packs that the thread has taken.
 template <int Width> struct pack_sums {
   result at[Width];
 
@@ -28,7 +28,7 @@ template <int Width> struct pack_sums {
   }
 };
 
-// Lane 0 has the result of the lowest `count` lanes, a power of two; the whole warp takes part.
+// Returns, in lane 0, the result of the lowest `count` lanes, a power of two. The whole warp calls this function.
 template <int count> __device__ __forceinline__ result merge_lanes(result value) {
 #pragma unroll
   for (int reach = count / 2; reach > 0; reach /= 2)
@@ -36,8 +36,8 @@ template <int count> __device__ __forceinline__ result merge_lanes(result value)
   return value;
 }
 
-// Thread 0 has the result of the block, whose threads are a power of two of at least a warp. All of them call it; between
-// two calls there must be a barrier.
+// Returns, in thread 0, the result of the block, whose number of threads is a power of two and at least 32. All threads call this
+// function; between two calls there must be a barrier.
 template <int block> __device__ __forceinline__ result merge_block(result value) {
   __shared__ result warps[block / 32];
   value = merge_lanes<32>(value);

@@ -1,5 +1,5 @@
 #pragma once
-// Which cluster computes what, where the tiles are no whole number of waves. A wave is the `wave` clusters that run at once.
+// Which cluster computes which tiles, if the tiles are no whole number of waves. A wave is the `wave` clusters that run at once.
 // The tiles that would not fill a wave, the first `tiles` of all, are shared: several clusters divide the `steps` along k of
 // each. The other tiles come after them, each computed by one cluster.
 //@ if aligned then
@@ -23,7 +23,7 @@ struct sharing {
 
   __device__ __forceinline__ sharing(int all_tiles, int all_steps)
       : tiles(all_tiles % wave), steps(all_steps), clusters(min(wave, tiles * steps)) {}
-  // The step with which a cluster's share begins; they are counted through all shared tiles.
+  // The step with which a cluster's share begins; steps are counted through all shared tiles.
   __device__ __forceinline__ int begin(int cluster) const {
     return static_cast<int>(static_cast<long long>(tiles) * steps * cluster / clusters);
   }

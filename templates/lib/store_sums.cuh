@@ -1,6 +1,6 @@
-//@ -- In a kernel: a thread's TM x TN sums to C. The block's tile begins at row0 and col0, the thread's part of it at row
-//@ -- and col, in slices whose neighbours belong to the other lanes of the warp.
-  // Each slice of C leaves as one pack where the tile lies inside the matrix and C is aligned for it.
+//@ -- In a kernel: stores a thread's TM x TN sums to C. The block's tile begins at row0 and col0, and in the tile the thread's
+//@ -- part at row and col, in slices whose neighbours belong to other lanes of the warp.
+  // Each slice is stored as one pack if the tile lies inside the matrix and C is aligned for packs.
 //@ local line, along = "m", "n" -- C's lines are its rows, and a line runs along n
 //@ if C_layout == "col" then line, along = "n", "m" end
 //@ local names = { m = { count = "TM", lanes = "lanes_m", left = "M - row0", own = "row", origin = "row0" },

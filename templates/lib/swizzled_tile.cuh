@@ -13,8 +13,8 @@
 //              a register
 // Threads      threads of the block, which share the work
 //
-// Copies are not checked against the operand's end along i: beyond it they read the last element (or pack) again, and what
-// is computed from it is not stored. Along k the first tile may be short, and has zeros there.
+// A copy beyond the operand's end along i reads the last element (or pack) again, and results computed from that copy are not
+// stored. Along k the first tile may be short, and is filled up with zeros.
 template <typename T, int Extent, int Depth, bool k_contiguous, int Span, int Width, int Threads>
 struct swizzled_tile {
   static constexpr bool along_k = k_contiguous;
@@ -24,7 +24,7 @@ struct swizzled_tile {
   static constexpr int line_size = k_contiguous ? Depth : Extent;
   static constexpr int copies = size / (Width * Threads);
 
-  // A line's packs change places by groups of Span. 128 bytes are all banks once: shorter lines share them.
+  // A line's packs change places by groups of Span. The banks repeat every 128 bytes, which several shorter lines share.
   static constexpr int groups = line_size / pack_size / Span;
   static constexpr int lines_together = groups < 8 / Span ? 8 / Span / groups : 1;
   static constexpr int period = groups < 8 / Span ? groups : 8 / Span;
@@ -66,7 +66,7 @@ struct swizzled_tile {
 
   __device__ __forceinline__ const T *source(int p) const {
     const index_t wanted = k_contiguous ? line(p) : along(p);
-    const index_t i = wanted < i_left ? wanted : i_left - (k_contiguous ? 1 : Width); // past the end: the last ones
+    const index_t i = wanted < i_left ? wanted : i_left - (k_contiguous ? 1 : Width); // past the end: the last copy's
     return k_contiguous ? from + along(p) + i * stride : from + i + line(p) * stride;
   }
 

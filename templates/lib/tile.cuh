@@ -2,8 +2,8 @@
 
 // One operand's tile on its way from global memory, through registers, to shared memory.
 //
-// In shared memory a tile always lies as [k][i], where i runs along M for A and along N for B: what one step of
-// the product needs then stands side by side and loads 16 bytes at a time. So an operand whose k is contiguous in
+// In shared memory a tile always lies as [k][i], where i runs along M for A and along N for B: the elements of one step of
+// the product then stand side by side, and are loaded 16 bytes at a time. So an operand whose k is contiguous in
 // global memory (A stored by rows, B by columns) is transposed on its way in; the other kind is copied.
 //
 // Extent       elements of the tile along i

@@ -1,6 +1,6 @@
-//@ -- In a kernel, for an application whose operands are not aligned for wide copies, as the condition `unfit` says: a thread
-//@ -- computes elements of C one after the other, at the rows m and columns n that it comes to by the loop over e. It is slow,
-//@ -- but right.
+//@ -- In a kernel, for operands that are not aligned for wide copies, as the condition `unfit` says: a thread computes its
+//@ -- elements of C one after the other, and returns. `loop` runs over e; m and n are the row and column of element e in the
+//@ -- block's tile. This is slow, but right.
 //@ function tile_by_elements(unfit, loop, m, n)
   if (${unfit}) {
 #pragma unroll 1

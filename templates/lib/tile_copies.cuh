@@ -1,6 +1,6 @@
-//@ -- In a kernel: starts the copies of the first tiles of two operands, of which only first_k elements along k are there, and gives
-//@ -- copy_tiles for the next ones. An operand is { NAME, where its tile lies in a stage }, and has next_NAME, tile_NAME, step_NAME.
-//@ -- sooner and later: the order in which copy_tiles starts the copies of the two.
+//@ -- In a kernel: starts the copies of the first tiles of two operands, which have only first_k elements along k, and declares
+//@ -- copy_tiles for the next tiles. An operand is { NAME, where its tile lies in a stage }, and has next_NAME, tile_NAME, step_NAME.
+//@ -- sooner, later: the same two operands in the order in which copy_tiles starts their copies.
 //@ function tile_copies(one, other, sooner, later)
 //@   local x, y, p, q = one[1], other[1], sooner[1], later[1]
   constexpr int copies = tile_${x}::copies + tile_${y}::copies;

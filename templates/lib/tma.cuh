@@ -19,9 +19,9 @@ __device__ __forceinline__ int cluster_rank() {
   return static_cast<int>(rank);
 }
 
-// Barriers of all threads of the cluster's blocks. What they wrote before cluster_sync is visible after it. cluster_start is for
-// barriers that were just initialised, which barrier_fence_init has made visible already: it needs no fence of the whole GPU, and a
-// short product begins sooner.
+// Barriers of all threads of the cluster's blocks. What the threads wrote before cluster_sync is visible after it. cluster_start is for
+// mbarriers that were just initialised, which barrier_fence_init has made visible already: so cluster_start needs no fence of the whole
+// GPU, and a short product begins sooner.
 //@ for _, barrier in ipairs { { "cluster_sync", "release" }, { "cluster_start", "relaxed" } } do
 //@ local name, order = table.unpack(barrier)
 __device__ __forceinline__ void ${name}() {
@@ -65,9 +65,9 @@ __device__ __forceinline__ void tensor_prefetch(const tensor_map &map) {
   asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory");
 }
 
-// Loads the box that begins at (x, y); x is along the contiguous dimension. The barrier counts its bytes. With several
-// Shares it is this block's share of what all blocks of the mask need: it goes to the same place in each of them, and each
-// one's barrier counts its bytes.
+// Loads the box that begins at (x, y); x is along the contiguous dimension. The barrier counts the box's bytes. With several
+// Shares, the box is this block's share of what all blocks of the mask need: the box goes to the same place in each of these
+// blocks, and the barrier of each block counts the bytes.
 //@ local load = "cp.async.bulk.tensor." .. dimensions .. ".shared::cluster.global.tile.mbarrier::complete_tx::bytes"
 template <int Shares>
 __device__ __forceinline__ void tensor_load(const void *to, const tensor_map &map, unsigned barrier, int x, int y${int_z},

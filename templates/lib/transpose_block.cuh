@@ -1,9 +1,9 @@
 #pragma once
 //@ include "lib/words.cuh"
 
-// Transposes a square block of elements in a thread's registers. Line i of the block is a pack of `vec` elements, held as
-// 32-bit words; afterwards it holds column i. For elements of four and eight bytes that only renames registers, which
-// costs nothing; smaller ones are picked out of the words by byte permutations (__byte_perm).
+// Transposes a square block of elements in a thread's registers. lines[i] is a pack of `vec` elements, held as 32-bit words;
+// columns[i] becomes column i of the block. For elements of four and eight bytes the transposition only renames registers,
+// which costs nothing; smaller elements are picked out of the words by byte permutations (__byte_perm).
 using bits = bits_of<access>::type;
 
 __device__ __forceinline__ void turn_block(const bits (&lines)[vec], bits (&columns)[vec]) {

@@ -1,6 +1,6 @@
 #pragma once
-// The filter's weights, row by row, in the memory that weights_in names. `weight` is the name to read them by. stage_weights,
-// called by the whole block, brings them to shared memory if they belong there. store_sum computes and stores the result at
+// The filter's weights, row by row, in the memory that weights_in names. `weight` is the array from which kernels read them.
+// stage_weights, run by the whole block, copies the weights there if they are to be in shared memory. store_sum computes and stores the result at
 // (row, col); `element` is the expression of the image's element under row i and column j of the filter.
 //@ weight = weights_in == "shared" and "staged_weights" or "weights"
 //@ if weights_in == "constant" then

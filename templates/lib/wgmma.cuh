@@ -30,7 +30,7 @@ template <int Groups> __device__ __forceinline__ void wgmma_wait() {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(Groups) : "memory");
 }
 
-// Adds the product to the sums, or sets the sums to it.
+// Adds the product of the tiles with the descriptors x and y to the sums (add), or sets the sums to the product.
 __device__ __forceinline__ void wgmma(${wgmma_sum} (&sum)[BN / 2], unsigned long long x, unsigned long long y, bool add) {
   asm volatile("{.reg .pred p; setp.ne.b32 p, %${n + 2}, 0; wgmma.mma_async.sync.aligned.m64n${BN}${kinds[dtype]} "
                "{${table.concat(registers, ", ")}}, %${n}, %${n + 1}, p${modes};}"

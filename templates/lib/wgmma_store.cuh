@@ -1,4 +1,4 @@
-    // A consumer's results, and how it stores them; included in the kernel.
+    // Included in the kernel: how a consumer computes its results from the sums, and stores them.
 //@ -- Word w of a part's results, as it is stored: two neighbouring results of 2 bytes, or one of 4 bytes.
 //@ function words_of(sums, part, w, line, column)
 //@   if sizeof(result) == 4 then
@@ -9,7 +9,7 @@
 //@   return "pack(result_of(" .. sums .. "[" .. part .. "][2 * (" .. w .. ")]" .. one .. "), result_of(" .. sums ..
 //@          "[" .. part .. "][2 * (" .. w .. ") + 1]" .. one .. " + 1))"
 //@ end
-//@ -- The value to store for a sum at a line and a column of C. Those outside of C, which are not stored, become the last ones.
+//@ -- The value to store for a sum at a line and a column of C. A line or column outside of C, whose value is not stored, becomes the last.
 //@ function stored_in_line(acc, line, column)
 //@   line = "min(" .. line .. ", static_cast<int>(" .. C_lines .. ") - 1)"
 //@   column = "min(" .. column .. ", static_cast<int>(" .. C_columns .. ") - 1)"
@@ -25,7 +25,7 @@
       column += lane % 4 * 2 + e % 2;
       return static_cast<${result == "i32" and "int" or "float"}>(${stored_in_line("acc", "line", "column")});
     };
-    // Stores store_n columns of 64 lines, from (line, column) on; word(w) is the thread's w-th, two results or one.
+    // Stores store_n columns of 64 lines, from (line, column) on; word(w) is the thread's w-th word, of two results or one.
     const auto store = [&](int line, int column, auto word) {
       const int slot = consumer * store_buffers + buffer;
       if (thread == 0) bulk_wait_read<store_buffers - 1>();

@@ -4,9 +4,9 @@ struct place {
   int x, y${batch > 1 and ", z" or ""};
 };
 
-// The tile that a cluster takes as its number `index`; x and y count tiles of whole clusters. Numbered down `group` lines of tiles before
-// moving on, tiles that are computed together share parts of both operands, which then come from the L2. way: 0 down, 1 right, 2 squares of
-// group x group tiles, each along a Hilbert curve from its first column to its last.
+// Returns the tile of number `index` in the order of computation; x and y count tiles of whole clusters. The order goes down `group` lines
+// of tiles before it moves on, so that tiles that are computed together share parts of both operands, which then come from the L2. way: 0
+// down, 1 right, 2 squares of group x group tiles, each along a Hilbert curve from the square's first column to its last.
 __device__ __forceinline__ place tile_at(int index, int tiles_x, int tiles_y, int group, int way) {
 //@ if batch > 1 then
   const int product = index / (tiles_x * tiles_y); // one after the other

@@ -12,8 +12,8 @@ using workspace_t = float;
 using tickets_t = unsigned int;
 
 #line 1 "templates/matmul_reference.cu"
-// One element of C by its definition, in double precision. The matrices of a batch that are stored by rows stand below
-// each other, the others side by side.
+// Computes one element of C by its definition, in double precision. Matrices of a batch stand below each other if they are
+// stored by rows, and side by side if they are stored by columns.
 __global__ void matmul_reference(const A_t *__restrict__ A, const B_t *__restrict__ B, C_t *__restrict__ C, index_t M, index_t N, index_t K, workspace_t *__restrict__ workspace, tickets_t *__restrict__ tickets, const long long *samples, long long sample_count) {
 #line 2 "templates/lib/sampled_element.cuh"
   const long long t = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
