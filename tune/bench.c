@@ -15,9 +15,9 @@
 #include "runtime/compile/toolkit.h"
 
 /* Limits of the datasets that are kept. There can be many datasets, because a reference that
-   depends on shared tunables has results for each of their values. Their results and inputs may
-   take 1/DATA_SHARE of the machine's memory, and no less than DATA_BYTES. DATA_ENTRIES is the most
-   datasets, and evict never drops the DATA_IN_USE latest ones. */
+   depends on shared tunables has results for each of the tunables' values. Results and inputs of
+   all datasets may take 1/DATA_SHARE of the machine's memory, or DATA_BYTES if that is more.
+   DATA_ENTRIES is the most datasets, and evict never drops the DATA_IN_USE latest ones. */
 enum { DATA_BYTES = 1 << 29, DATA_SHARE = 8, DATA_ENTRIES = 128, DATA_IN_USE = 2 };
 
 static size_t data_most(void) {
@@ -26,7 +26,7 @@ static size_t data_most(void) {
   return share > DATA_BYTES ? share : DATA_BYTES;
 }
 
-/* A dataset request with everything that it points to. */
+/* A dataset request with everything that the request points to. */
 struct bench_data {
   struct dataset_request request;
   struct hash key;
@@ -262,9 +262,9 @@ static bool copy_shared(const struct bench_data *other, const struct bench_data 
   return true;
 }
 
-/* Makes the data of the inputs that have an expression, a list or a file; the worker makes that of
-   the others. If another dataset has an equal buffers_hash, its data is copied instead, because the
-   data does not depend on the reference. Then makes the results that the config gives. */
+/* Makes the data of the inputs that have an expression, a list or a file; the worker makes the data
+   of other inputs. If another dataset has an equal buffers_hash, copies its data instead, because
+   the data does not depend on the reference. Then makes the results that the config gives. */
 static int fill_shared(struct bench *bench, struct bench_data *data, cugen_error *err) {
   const struct tune_target *t = bench->target;
   const struct bench_data *other = find_alike(bench, data);
@@ -301,7 +301,7 @@ static int bench_make_shared(struct bench *bench, struct bench_data *data, cugen
   return fill_shared(bench, data, err);
 }
 
-/* Waits for a compile that the run cannot do without, and fills *out except for its argument. */
+/* Waits for a compile that the run cannot do without, and fills *out except out->argument. */
 static int finish_kernel(struct bench *bench, const struct bench_kernel *kernel,
                          struct dataset_kernel *out, cugen_error *err) {
   const struct bench_images in = shared_images(bench);
@@ -485,7 +485,7 @@ static int finish_data(struct bench *bench, struct bench_data *d, cugen_error *e
     status = finish_kernel(bench, &d->reference, &request->reference, err);
   if (!status && d->verify.build) {
     status = finish_kernel(bench, &d->verify, &request->verify, err);
-    request->verify.name = bench->target->config->verify; /* messages name the config's line */
+    request->verify.name = bench->target->config->verify; /* messages add the config's line */
   }
   if (!status) status = bench_make_shared(bench, d, err);
   if (!status) status = finish_kernels(bench, request, err);
@@ -501,7 +501,7 @@ static bool is_fault(int status) {
          status != CUGEN_ERROR_MEMORY;
 }
 
-/* Remembers *err for bench_fault. Returns its status, or CUGEN_ERROR_MEMORY. */
+/* Remembers *err for bench_fault. Returns the status of *err, or CUGEN_ERROR_MEMORY. */
 static int note_fault(struct bench *bench, const struct hash *key, bool timed, cugen_error *err) {
   struct bench_fault *fault = calloc(1, sizeof *fault);
   if (!fault) return error_memory(err);

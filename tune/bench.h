@@ -34,15 +34,15 @@ struct bench {
   struct bench_data *data; /* list of datasets, most recently requested first */
   /* The data kernels (data_kernels.h); build NULL: the host fills and compares. */
   struct bench_kernel kernels[DATA_PARTS];
-  /* Limit in bytes for cached reference results; results beyond the limit are dropped and
-     recomputed. */
+  /* Limit in bytes for the results and inputs of all datasets; a dataset beyond the limit is
+     dropped and made again when it is needed. */
   size_t data_most;
   struct unpredicted unpredicted;
   cugen_error refused; /* error of the first compile that failed; CUGEN_OK: no compile failed */
   int64_t next_id;
   double data_timeout;
   struct bench_fault *faults; /* list of the datasets that cannot be made, with the reasons */
-  /* Number of sustained measurements by the state that they reached. */
+  /* Number of right measurements by enum measure_reached. */
   size_t reached[MEASURE_REACHED];
   bool (*interrupted)(void *context);
   void *context;
@@ -68,7 +68,7 @@ struct bench_options {
    releases the job with compile_job_release. */
 int bench_request_image(struct bench *bench, const struct bench_images *in,
                         const struct kernel_spec *spec, struct compile_job **out, cugen_error *err);
-/* Stores the image of a finished job in `in`, unless it came from there. */
+/* Stores the image of a finished job in `in`, unless the image came from there. */
 int bench_keep_image(const struct bench *bench, const struct bench_images *in,
                      const struct kernel_spec *spec, struct compile_job *job, cugen_error *err);
 
@@ -78,8 +78,9 @@ void bench_close(struct bench *bench);
 
 /* Gives the dataset for a spec. Specs of equal data_hash share one dataset, which the first call
    makes together with its reference and verify kernel. The spec was expanded from problem and
-   variant. *out lives until two other datasets have been requested. If the dataset cannot be made,
-   bench_fault returns the reason from then on. */
+   variant. *out lives until two other datasets have been requested or foreseen. If the dataset
+   cannot be made, bench_fault returns the reason from then on, unless the reason is a lack of
+   memory, an interruption or an internal error. */
 int bench_dataset(struct bench *bench, const struct kernel_spec *spec,
                   const struct problem *problem, bool timed, const struct variant *variant,
                   const struct dataset_request **out, cugen_error *err);
@@ -114,7 +115,7 @@ bool bench_awaits_data(struct bench *bench, const struct worker_job *job);
 const cugen_error *bench_fault(const struct bench *bench, const struct kernel_spec *spec,
                                bool timed);
 
-/* Removes the deadline for making data. No worker has a job. */
+/* Removes the deadline for making data. No worker may have a job during the call. */
 void bench_lift_limit(struct bench *bench);
 
 #endif

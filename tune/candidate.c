@@ -89,7 +89,8 @@ static int expand_both(struct bench *bench, struct candidate *c, const struct va
     c->faulty = status != CUGEN_ERROR_CONFIG;
     return tune_candidate_refuse(c, variant, &why, err);
   }
-  /* A library may take another kernel for another problem, so the real problem alone proves it. */
+  /* A library may take another kernel for another problem, so that a run on the check problem would
+     prove nothing. */
   if (status || t->problem_is_check || t->predicted || unmet || variant->implementation->library)
     return status;
   status = expand_variant(bench->expander, t->config, &bench->check, &t->device->facts, variant,
@@ -151,7 +152,7 @@ int candidate_open(struct bench *bench, uint64_t index, struct candidate **out, 
   return status;
 }
 
-/* The image of a call is its text; see base/library.h. */
+/* Makes the build of a candidate that is a call: the image is the call's text (base/library.h). */
 static int adopt_text(struct bench *bench, struct candidate *c, cugen_error *err) {
   const struct kernel_spec *spec = &c->real;
   struct compiled compiled = {.image = strdup(spec->source),
@@ -325,8 +326,8 @@ static void record_resources(const struct bench *bench, const struct candidate *
   record_occupancy(bench, launch, out);
 }
 
-/* Returns the error of a failed compile, or NULL. A compile error is reported before an error of
-   the device. */
+/* Returns the error of a failed compile, first of the real image, then of the check image; NULL if
+   both have compiled. */
 static const cugen_error *compile_failure(const struct candidate *c) {
   if (c->real_build->status) return &c->real_build->error;
   return c->check_build && c->check_build->status ? &c->check_build->error : NULL;
@@ -407,7 +408,7 @@ bool candidate_counted(struct bench *bench, struct candidate *c, double patience
 }
 
 /* Takes over the reason of a result. If the run was on the check problem, the reason says so,
-   because its elements and counts are not those of the user's problem. */
+   because elements and counts in the reason are then not those of the user's problem. */
 static int record_run_reason(const struct bench *bench, const struct candidate *c,
                              const struct worker_result *result, struct cache_record *out,
                              cugen_error *err) {
@@ -439,7 +440,7 @@ static int end_early(struct bench *bench, struct candidate *c, struct cache_reco
   if (!candidate_has_data(bench, c)) return candidate_refuse(bench, c, out, err);
   const cugen_error *refused = compile_failure(c);
   if (!refused) return candidate_predict(bench, c, out, err);
-  /* No compiler or no memory: not the variant's fault. */
+  /* A lack of a compiler or of memory is not the variant's fault. */
   if (refused->status != CUGEN_ERROR_COMPILE) return error_copy(err, refused);
   if (!bench->refused.status) bench->refused = *refused;
   return record_reason(out, CUGEN_OUTCOME_COMPILE, refused->message, err);

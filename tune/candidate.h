@@ -9,10 +9,10 @@
 struct candidate {
   uint64_t index;
   /* A bit for each worker on which the candidate failed without the failure being believed; another
-     worker tries it next. */
+     worker tries the candidate next. */
   uint64_t tried_on;
   struct kernel_spec real, check;
-  bool has_check; /* the check problem differs from the real one, and the variant is valid on it */
+  bool has_check; /* the variant also runs on the check problem, so that `check` is set */
   struct compile_job *real_build, *check_build;
   /* A second compile of the real image, requested because cached images lack the PTX. */
   struct compile_job *ptx_build;
@@ -45,8 +45,8 @@ void candidate_close(struct bench *bench, struct candidate *candidate);
 /* Starts the candidate's compiles, or takes its images from the cache. Does nothing if the
    candidate is refused. */
 int candidate_build(struct bench *bench, struct candidate *candidate, cugen_error *err);
-/* Stores the candidate's image in the cache unless it came from there. Later runs use the image, as
-   do variants that differ only in their launch. */
+/* Stores the candidate's image in the cache unless the image came from there. Later runs use the
+   image, as do variants that differ only in their launch. */
 int candidate_keep_image(struct bench *bench, const struct candidate *candidate, cugen_error *err);
 /* Returns true if no compile of the candidate is outstanding. */
 bool candidate_ready(struct bench *bench, const struct candidate *candidate);
@@ -60,16 +60,17 @@ void candidate_finish(struct bench *bench, struct candidate *candidate);
 double candidate_compile_seconds(const struct candidate *candidate);
 /* Hashes what the device would run and what decides whether the result is right: images, launches,
    arguments, data and proof. Candidates of equal hash share a verdict and a measurement. The hash
-   is empty if the candidate cannot run. */
+   is empty if the candidate has no image. */
 struct hash candidate_image(const struct candidate *candidate);
 
-/* Begins to count the bytes that a ready candidate requests from memory. Does nothing if its image
-   came from the cache, because cached images have no PTX. */
+/* Begins to count the bytes that a ready candidate requests from memory. Does nothing if the
+   candidate's image came from the cache, because cached images have no PTX. */
 void candidate_count(struct bench *bench, struct candidate *candidate);
-/* Begins to compile the candidate a second time if only that gives the PTX for counting. */
+/* Begins to compile the candidate a second time if only a second compile gives the PTX for
+   counting. */
 int candidate_want_ptx(struct bench *bench, struct candidate *candidate, cugen_error *err);
-/* Waits at most `patience` seconds for the count. Returns false if the counting goes on. *requested
-   becomes the number of bytes if they were counted. */
+/* Waits at most `patience` seconds for the count. Returns false if the counting, or the compile for
+   it, goes on. *requested becomes the number of bytes if the bytes were counted. */
 bool candidate_counted(struct bench *bench, struct candidate *candidate, double patience,
                        double *requested);
 
@@ -82,8 +83,8 @@ enum candidate_way {
 };
 /* Returns true if a ready candidate has an image and data to run with. */
 bool candidate_can_run(struct bench *bench, struct candidate *candidate);
-/* Starts a ready candidate on the given worker and begins its record, which the caller frees. *job
-   stays in use until candidate_take. */
+/* Starts a ready candidate on the given worker, and begins its record, which the caller frees
+   unless *way is CANDIDATE_WAITS. *job stays in use until candidate_take. */
 int candidate_start(struct bench *bench, struct candidate *candidate, size_t worker, bool verify,
                     const struct measure_options *measure, double timeout, struct worker_job *job,
                     struct cache_record *out, enum candidate_way *way, cugen_error *err);

@@ -1,6 +1,6 @@
-/* A pool of compile threads. Specs of equal source share one compile, including a compile that
-   ended long ago. Finished jobs are picked up by the coordinator, which is the only thread that
-   calls these functions. */
+/* A pool of compile threads. Specs of equal source and entries share one compile, including a
+   compile that ended long ago. Only the coordinator's thread calls these functions, except
+   compile_pool_note, and picks up the finished jobs. */
 #ifndef TUNE_COMPILE_POOL_H
 #define TUNE_COMPILE_POOL_H
 
@@ -24,7 +24,7 @@ struct compile_job {
   struct compile_job *next; /* next in the pool's list of all jobs, newest first */
   bool taken;               /* a compile thread has begun the job */
   bool awaited;             /* compile_pool_finish or compile_pool_await was called for the job */
-  bool kept;                /* the image is stored in the cache */
+  bool kept;                /* the image is stored in the cache, or came from there */
 };
 
 struct compile_pool_options {
@@ -67,13 +67,13 @@ int compile_pool_adopt(struct compile_pool *pool, const struct kernel_spec *spec
 /* Gives back a requested job (NULL allowed), which must not be used any more. */
 void compile_job_release(struct compile_pool *pool, struct compile_job *job);
 bool compile_job_finished(struct compile_pool *pool, const struct compile_job *job);
-/* Waits until the job has finished, even after the pool's deadline. */
+/* Waits until the job has finished or the pool is stopped, even after the pool's deadline. */
 void compile_pool_finish(struct compile_pool *pool, struct compile_job *job);
 
 /* Waits at most `seconds` for the job. Returns true if it has finished. */
 bool compile_pool_await(struct compile_pool *pool, struct compile_job *job, double seconds);
 
-/* Returns when any job finishes, or after `seconds`. */
+/* Returns when the next event occurs (compile_pool_events), or after `seconds`. */
 void compile_pool_wait(struct compile_pool *pool, double seconds);
 /* Returns the number of events so far: finished jobs plus calls of compile_pool_note. Pass the
    number to compile_pool_wait_beyond, so that no event in between is missed. */
@@ -83,7 +83,8 @@ size_t compile_pool_events(struct compile_pool *pool);
 void compile_pool_note(struct compile_pool *pool);
 /* Returns when more than `events` events have occurred, or after `seconds`. */
 void compile_pool_wait_beyond(struct compile_pool *pool, size_t events, double seconds);
-/* Returns true if no compile is under way and none will begin before the deadline. */
+/* Returns true if no compile is under way and, because of the deadline or a stop, none will begin
+   unless it is awaited. */
 bool compile_pool_over(struct compile_pool *pool);
 /* Returns the number of compiles carried out so far. */
 size_t compile_pool_count(struct compile_pool *pool);
