@@ -75,7 +75,7 @@ struct watch_counter {
   /* Passes of the banks (shared), sectors of 32 bytes (global) or distinct words (constant) that
      were needed, and the smallest number possible for so many bytes. */
   double needed, ideal;
-  /* of global memory: lines of 128 bytes; bytes, counting those that several lanes ask for once */
+  /* of global memory: lines of 128 bytes; bytes, each of which counts once for all lanes */
   double lines, touched;
 };
 

@@ -11,7 +11,7 @@
    answers with MESSAGE_DONE or MESSAGE_ERROR. */
 enum message_type {
   MESSAGE_OPEN,    /* coordinator: toolkit places, device id; carries the fault memory */
-  MESSAGE_DATASET, /* coordinator: arguments, reference, samples; carries the reference's results */
+  MESSAGE_DATASET, /* coordinator: arguments, reference, samples; carries memory for the results */
   MESSAGE_VARIANT, /* coordinator: one variant to verify and time */
   MESSAGE_DONE,    /* worker: the last message was carried out; the payload is the answer */
   MESSAGE_ERROR,   /* worker: the last message failed; status and text */
@@ -26,9 +26,9 @@ enum message_type {
   MESSAGE_COUNT
 };
 
-/* The identity of a build, such as "cugen 0.1.0, protocol 1, layout 0123456789abcdef". Structs
-   travel in their memory layout, so both ends must have the same identity. The layout is a hash
-   of the headers that declare the structs; the protocol counts other changes of the messages. */
+/* Appends the identity of the build, such as "cugen 0.1.0, protocol 1, layout 0123456789abcdef".
+   The layout is a hash of the headers that declare the structs of messages; the protocol counts
+   other changes of the messages. */
 void wire_identity(struct text *out);
 
 /* ---- Payloads ------------------------------------------------------------------------------- */
@@ -68,7 +68,7 @@ int wire_get_compiled(struct wire_reader *reader, struct compiled *out, cugen_er
 /* Seconds for which a send waits for room, and in which a message that has begun must arrive. */
 enum { WIRE_PATIENCE = 5 };
 
-/* Limits each wait of wire_send on this socket to WIRE_PATIENCE, if the other end does not read. */
+/* Limits how long wire_send waits on this socket for an end that does not read: WIRE_PATIENCE. */
 int wire_limit(int socket, cugen_error *err);
 
 /* fd < 0: no descriptor. CUGEN_ERROR_IO: the other end is gone; CUGEN_ERROR_INTERNAL: the other
@@ -77,9 +77,9 @@ int wire_send(int socket, enum message_type type, const struct text *payload, in
               cugen_error *err);
 
 /* Waits at most `timeout` seconds for a message (< 0: for ever, even within a message).
-   CUGEN_ERROR_INTERRUPTED: nothing came in time, or a signal came first; CUGEN_ERROR_IO: the other
-   end is gone; CUGEN_ERROR_INTERNAL: the data are no message or not a whole one. *fd (fd may be
-   NULL) is set to the descriptor that the message carried, or to -1. */
+   CUGEN_ERROR_INTERRUPTED: nothing came before the time or a signal; CUGEN_ERROR_IO: the other end
+   is gone; CUGEN_ERROR_INTERNAL: the data are no whole message. *fd (fd may be NULL) is set to the
+   descriptor that the message carried, or to -1. */
 int wire_receive(int socket, double timeout, enum message_type *type, struct text *payload, int *fd,
                  cugen_error *err);
 

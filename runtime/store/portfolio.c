@@ -56,7 +56,7 @@ static int portfolio_refuse(const struct reader *reader, const char *what) {
   return error_set(reader->err, CUGEN_ERROR_CACHE, "no portfolio: %s", what);
 }
 
-/* Skips the word and a space, or returns false if the text does not go on with them. */
+/* Skips the word and a space; returns false if the text does not begin with them. */
 static bool portfolio_take_word(struct reader *reader, const char *word) {
   const size_t length = strlen(word);
   if (strncmp(reader->at, word, length) != 0 || reader->at[length] != ' ') return false;
@@ -64,7 +64,7 @@ static bool portfolio_take_word(struct reader *reader, const char *word) {
   return true;
 }
 
-/* Copies the rest of the line to *out, and skips the line's end. */
+/* Copies the rest of the line to *out, and skips its end. */
 static int take_rest(struct reader *reader, bool may_be_empty, char **out) {
   const size_t length = strcspn(reader->at, "\n");
   if (reader->at[length] != '\n' || (!length && !may_be_empty))
@@ -74,7 +74,7 @@ static int take_rest(struct reader *reader, bool may_be_empty, char **out) {
   return *out ? CUGEN_OK : error_memory(reader->err);
 }
 
-/* Reads 1 to 15 digits and skips the character `end`, which must follow. */
+/* Reads 1 to 15 digits, and skips `end`, which must follow. */
 static bool portfolio_take_whole(struct reader *reader, char end, int64_t *out) {
   const size_t length = strspn(reader->at, "0123456789");
   if (length == 0 || length > 15 || reader->at[length] != end) return false;
@@ -84,7 +84,7 @@ static bool portfolio_take_whole(struct reader *reader, char end, int64_t *out) 
   return true;
 }
 
-/* Reads a number with six decimals, such as "1.012000": 0, or at least 1 and below 1e9. */
+/* Reads a number such as "1.012000": 0, or at least 1 and below 1e9. */
 static bool take_fixed(struct reader *reader, char end, double *out) {
   int64_t whole, millionths;
   if (!portfolio_take_whole(reader, '.', &whole) || strspn(reader->at, "0123456789") != 6 ||

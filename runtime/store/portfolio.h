@@ -13,18 +13,17 @@ enum { PORTFOLIO_BODY_MOST_VARIANTS = 64, PORTFOLIO_BODY_MOST_BYTES = 1 << 18 };
 
 struct portfolio_body {
   /* An expression over the sizes of a problem and "least", the index of the variant whose `time`
-     is least. The expression's value is an index of `variants`; a greater one names no variant. */
+     is least. Its value is an index of `variants`; an index outside names no variant. */
   char *rule;
   /* number of problems that the portfolio was learnt from */
   int64_t problems;
   /* Mean and largest ratio of the selected variant's time to the best variant's: tuned_* on the
      learnt problems, held_* on problems that were left out of the learning; 0: not known. */
   double tuned_mean, tuned_worst, held_mean, held_worst;
-  /* Like tuned_mean and tuned_worst, for the rule without its exceptions: single problems for
-     which the rule names a variant by all their sizes. */
+  /* Like tuned_*, for the rule without its exceptions, the single problems that it names. */
   double alone_mean, alone_worst;
-  /* The variant that the rule selects is not used where its `time` exceeds another variant's
-     `time` by this factor; 0: it is used whatever the times. */
+  /* The variant that the rule selects is not used where its `time` exceeds another variant's by
+     this factor; 0: it is always used. */
   double doubted;
   /* number of different kernels among the variants, some of which differ only in their launch;
      0: not known */
@@ -45,15 +44,14 @@ struct portfolio_body {
    at M=64 N=64
    ... */
 void portfolio_body_print(const struct portfolio_body *body, struct text *out);
-/* Reads a text as portfolio_body_print writes it, and refuses any other with CUGEN_ERROR_CACHE,
-   whose message does not name the place of the text. The caller frees *out with
-   portfolio_body_free. */
+/* Reads a text as portfolio_body_print writes it, and refuses any other with CUGEN_ERROR_CACHE; the
+   message does not say where the text stands. The caller frees *out with portfolio_body_free. */
 int portfolio_body_parse(const char *text, struct portfolio_body *out, cugen_error *err);
 void portfolio_body_free(struct portfolio_body *body);
 
 /* ---- The key of a portfolio ----------------------------------------------------------------- */
 
-/* The parts of the key; a portfolio replaces another one with an equal key. */
+/* The parts of the key. A cache has at most one portfolio of a key. */
 #define CACHE_PORTFOLIO_KEY(X)                                                                     \
   X(device)                                                                                        \
   X(config)                                                                                        \

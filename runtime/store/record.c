@@ -197,8 +197,8 @@ static int by_time_and_energy(const void *a, const void *b) {
   return (x->energy > y->energy) - (x->energy < y->energy);
 }
 
-/* In order of rising time, a record is marked if it takes less energy than every record before it,
-   or the same time and energy as the last marked one. */
+/* By rising time, a record is marked if it takes less energy than all before it, or the same time
+   and energy as the last marked one. */
 int cache_records_mark(struct cache_record *records, size_t count, cugen_error *err) {
   struct cache_record **sorted = calloc(count + 1, sizeof *sorted);
   const struct cache_record *last = NULL;
@@ -239,8 +239,8 @@ static uint64_t place_within(uint64_t place, int bits) {
   return place < most ? place : most;
 }
 
-/* If the objective prefers few registers or little energy, the order has that number in its upper
-   bits (an unknown one as the greatest) and the place in its lower bits; otherwise, the place. */
+/* The order has the number that the objective prefers to be small, if there is one, in its upper
+   bits (an unknown number as the greatest) and the place in its lower bits. */
 uint64_t cache_record_order(const struct cache_record *record, uint64_t place,
                             const struct objective *objective) {
   const uint64_t registers =

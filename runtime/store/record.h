@@ -1,5 +1,4 @@
-/* A record: the measurement of one variant, as plain data. Where and in which form records are
-   kept is decided elsewhere. */
+/* A record: the measurement of one variant, as plain data. The engines (engine.h) store records. */
 #ifndef RUNTIME_STORE_RECORD_H
 #define RUNTIME_STORE_RECORD_H
 
@@ -10,8 +9,8 @@
    with a wrong result has another outcome, and a measured variant has always run. */
 enum cache_verdict { CACHE_NOT_RUN, CACHE_RIGHT, CACHE_NOT_VERIFIABLE, CACHE_VERDICTS };
 
-/* Format of the tables of every engine, and of wisdom. Any change of the fields below increases
-   it. */
+/* Format of the tables of every engine, and of wisdom. Any change of the fields below needs a new
+   number. */
 enum { CACHE_FORMAT_VERSION = 12 };
 
 /* The stored fields of a record, in the order of a database's columns. The members of the struct, a
@@ -91,7 +90,7 @@ struct cache_record {
   struct kernel_resources resources;
   /* set by a load: the record is of a known config file other than the key's */
   bool elsewhere;
-  bool compile_late;  /* set by a load: the compile was stopped at a time limit */
+  bool compile_late;  /* set by cache_record_settle: the compile was stopped at a time limit */
   bool non_dominated; /* as in cugen_record, among the records at hand */
   /* set by a load: a bit for each of the key's settings that the record's problem did not have
      yet */
@@ -103,24 +102,24 @@ struct cache_record {
 };
 
 void cache_record_free(struct cache_record *record);
-/* Sets non_dominated of the right records with a known energy that no other such record beats: by
-   less time and no more energy, or by less energy and no more time. */
+/* Sets non_dominated of the right records with a known energy, unless another one takes less time
+   and no more energy, or less energy and no more time. */
 int cache_records_mark(struct cache_record *records, size_t count, cugen_error *err);
 struct objective_values cache_record_values(const struct cache_record *record);
 /* The cost by which records are ranked, the least first. Infinite if the record lacks a value
    that the objective needs, such as work or energy. */
 double cache_record_cost(const struct cache_record *record, const struct objective *objective);
-/* Whether a record of this cost and order is a better choice than the leader so far, whose order is
-   `leader`. `least` is the least cost of all: of the records within the factor CUGEN_TIE of it, the
-   one with the least order wins. Every choice of a "best" record uses this rule. */
+/* Whether a record of this cost and order is a better choice than one of the order `leader`.
+   `least` is the least cost of all: of the records within the factor CUGEN_TIE of it, the one with
+   the least order wins. Every choice of a "best" record uses this rule. */
 bool cache_leads(double least, uint64_t leader, double cost, uint64_t order);
 /* Returns the record's order for cache_leads. place: the variant's position in the config's space,
    where simple variants come first. */
 uint64_t cache_record_order(const struct cache_record *record, uint64_t place,
                             const struct objective *objective);
-/* Completes the outputs of a right new record from an earlier record whose outputs are known:
-   unknown outputs become the earlier ones; known outputs are marked as varying if the earlier ones
-   vary, or differ for the same seed. */
+/* Completes the outputs of a right new record from the known outputs of an earlier one: unknown
+   outputs become the earlier ones; known ones are marked as varying if the earlier ones vary, or
+   differ for the same seed. */
 void cache_record_keep_outputs(const struct cache_record *before, struct cache_record *record);
 /* Returns whether the record is right and its outputs equal these, for data of the same seed. */
 bool cache_record_gave(const struct cache_record *record, const cugen_outputs *outputs);
@@ -197,8 +196,7 @@ struct cache_value cache_value_of(const struct cache_record *record, int column,
    so that cugen accepts everything it wrote. Each function returns what is wrong, such as "is out
    of range", or NULL. */
 
-/* Control characters allowed in a reason, because a compiler's messages have line ends. A terminal
-   would obey other control characters. */
+/* Control characters allowed in a reason, because a compiler's messages have line ends. */
 #define CACHE_REASON_CONTROLS "\n\t"
 /* Checks for valid UTF-8 without control characters other than those allowed. */
 const char *cache_text_wrong(const char *text, const char *allowed);

@@ -1,9 +1,9 @@
 /* Connection strings; see address.h. libpq takes the part before the first '@' for user and
    password, unless a '/' comes first. A password that contains one of "@/?#" without
-   percent-encoding would be taken for host, port or database, and libpq quotes host, port and
-   database in its messages. Therefore an address is refused before libpq sees it if it has an '@'
-   in another place, a ':' in the database's name, a '#' before any '?', a port that is not a
-   number, or a wrong percent-encoding. */
+   percent-encoding would be taken for host, port or database, which libpq quotes in its messages.
+   Therefore an address is refused before libpq sees it if it has an '@' in another place, a ':' in
+   the database's name, a '#' before any '?', a port that is not a number, or a wrong
+   percent-encoding. */
 #define _GNU_SOURCE /* strcasestr */
 #include "address.h"
 

@@ -4,17 +4,17 @@
    that are free, whose claims have expired, or that this owner has claimed already, and refuses
    variants that have a record. The insert waits for a concurrent insert of the same row, so that
    two owners never hold the same variant at once. A claim is not given back when its variant's
-   record is stored: it goes on to keep out owners that have not seen the record yet, until it
-   expires or its owner gives back all. A claim does not wait for the disk, because a
-   claim that is lost in a crash of the server only means that a variant is measured twice. */
+   record is stored: until it expires, it keeps out owners that have not seen the record yet. Claims
+   do not wait for the disk, because a claim that is lost in a crash of the server only means that a
+   variant is measured twice. */
 #include "base/error.h"
 #include "database.h"
 
 static const char doing[] = "claim variants";
 
-/* Tries the first lease->most ($7) of the free variants, in the order of their names, so that two
-   owners who want the same variants do not wait for each other in a circle. A row of the result
-   has the index from 1 of a variant, and 1 if the variant has a record, 0 if it was granted. */
+/* Claims the first lease->most ($7) of the free variants, in the order of their names, so that two
+   owners who want the same variants do not deadlock. A row of the result has a variant's index,
+   from 1, and 1 if the variant has a record or 0 if it was granted. */
 static const char claim_sql[] =
     "WITH wanted AS ("
     "SELECT name, place, EXISTS ("
@@ -39,7 +39,7 @@ static const char claim_sql[] =
 /* The claims of one statement. */
 struct asked {
   struct cache_claim *claims;
-  /* numbers of all claims and of the granted ones, and the index of the last granted one */
+  /* numbers of all claims and of granted ones, and the index of the last granted one */
   size_t count, granted, last;
 };
 

@@ -1,10 +1,10 @@
 /* Connections and statements; see connection.h.
 
-   A lost connection is renewed at once. If that fails, it is tried again after a tenth of a
-   second, then after twice as long each time, up to five seconds. Outside a transaction, the
-   statement is repeated on the new connection; all such statements have the same effect if they
-   run twice. Retries go on for as long as SQLite's engine waits for other processes: 20 seconds,
-   or ten minutes with PG_STORE, because a measurement must not be lost. */
+   A lost connection is renewed at once, then again after a tenth of a second, and after twice as
+   long each time, up to five seconds. Outside a transaction, the statement is repeated on the new
+   connection; all such statements have the same effect if they run twice. Retries go on for as long
+   as SQLite's engine waits for other processes: 20 seconds, or ten minutes with PG_STORE, because a
+   measurement must not be lost. */
 #include "connection.h"
 
 #include <errno.h>
@@ -20,8 +20,8 @@
 
 /* ---- Failures ------------------------------------------------------------------------------- */
 
-/* Appends the first line of a message that libpq or the server, perhaps a stranger's, wrote: with
-   control characters escaped (text_add_clean), and with "***" for the password. */
+/* Appends the first line of a message of libpq or of the server, which may be a stranger's: with
+   control characters escaped (text_add_clean), and "***" for the password. */
 static void take_words(struct pg_cache *cache, const char *words, struct text *out) {
   const char *password = cache->conn ? cache->pq.password(cache->conn) : NULL;
   const size_t length = strcspn(words, "\n"), secret = password ? strlen(password) : 0;
@@ -109,9 +109,9 @@ static bool connection_is_stopped(const struct pg_cache *cache) {
   return cache->stop.asked && cache->stop.asked(cache->stop.context);
 }
 
-/* Waits until the server's socket can be read (or written, as `events` says) or has failed.
-   Returns false if neither has happened by `until` (0: no limit), or if a stop was requested and
-   the server was silent for `grace` seconds. */
+/* Waits until the server's socket can be read (or written, as `events` says) or fails. Returns
+   false if that has not happened by `until` (0: no limit), or if a stop was requested and the
+   server was silent for `grace` seconds. */
 static bool connection_await(struct pg_cache *cache, short events, double grace, double until) {
   enum { ASK_MS = 50 };
   double stopped = 0;
@@ -209,9 +209,9 @@ static const char *connect_way_out(struct pg_cache *cache) {
          "right, or name a file with cugen_options.cache";
 }
 
-/* Returns the seconds that connecting may take, by the address's connect_timeout; 0: no limit. If
-   one of several servers does not answer, the system's own limit (tcp_user_timeout) ends the
-   attempt and libpq tries the next server. */
+/* Seconds that connecting may take, by the address's connect_timeout; 0: no limit. If one of
+   several servers does not answer, the system's own limit (tcp_user_timeout) ends the attempt and
+   libpq tries the next server. */
 static double connect_seconds(struct pg_cache *cache) {
   enum { USUAL = 10, USER_TIMEOUT = 30 };
   struct pg_option *options = cache->pq.options(cache->conn);

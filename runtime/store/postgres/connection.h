@@ -17,13 +17,13 @@ struct pg_cache {
   char *address;            /* the connection string for libpq */
   bool within;              /* a transaction is open: a statement that fails is not repeated */
   bool lost;                /* the last attempt to renew the connection failed */
-  struct process_stop stop; /* asked while the server is waited for */
+  struct process_stop stop; /* asked while cugen waits for the server */
   /* a stop was requested and the server did not answer; the server is not asked again */
   bool given_up;
   /* if `lost`: no reconnection before this time, by clock_seconds, unless a caller waits */
   double again_at;
-  struct text memo;   /* the key of the set that was asked for last, by cache_key_write */
-  int64_t memo_space; /* the id of that set; 0: none */
+  struct text memo;   /* the last key that pg_space found, by cache_key_write */
+  int64_t memo_space; /* the id of its set; 0: none */
 };
 
 static inline struct pg_cache *pg_cache_of(struct cache *base) {
@@ -74,7 +74,7 @@ enum pg_way {
 };
 
 /* Appends the statement, with "%s" replaced by the names of a record's columns, "%v" by the
-   parameters from $5 on with their types, and "%t" by the columns' names and types. */
+   parameters from $5 on with types, and "%t" by names and types. */
 void pg_write_sql(const char *sql, struct text *out);
 /* Appends the statement that adds a column to the table of records. */
 void pg_write_added(const struct cache_column *column, struct text *out);
@@ -90,8 +90,8 @@ int pg_run_script(struct pg_cache *cache, const char *sql, const char *doing, cu
 int pg_copy(struct pg_cache *cache, const char *sql, const struct text *lines, const char *doing,
             cugen_error *err);
 void pg_clear(struct pg_cache *cache, struct pg_result *result);
-/* Runs a statement and visits the rows of its answer until the visitor fails or returns CACHE_STOP;
-   the visitor's status is returned. *rows (may be NULL) becomes the number of the answer's rows. */
+/* Runs a statement and visits the rows of its answer until the visitor's status is not CUGEN_OK,
+   and returns that status. *rows (may be NULL) becomes the number of the answer's rows. */
 int pg_visit(struct pg_cache *cache, enum pg_way way, const char *sql,
              const struct pg_parameters *parameters, const char *doing, cache_row_visitor *visit,
              void *context, int *rows, cugen_error *err);
@@ -102,7 +102,6 @@ int pg_numbers(struct pg_cache *cache, enum pg_way way, const char *sql,
 /* begin: "BEGIN", or "BEGIN ISOLATION LEVEL ...". */
 int pg_begin(struct pg_cache *cache, const char *begin, const char *doing, cugen_error *err);
 int pg_commit(struct pg_cache *cache, const char *doing, cugen_error *err);
-/* Ends a transaction and discards its changes. */
 void pg_rollback(struct pg_cache *cache);
 /* Whether an error of pg_run within a transaction may go away when the whole transaction is
    repeated. */

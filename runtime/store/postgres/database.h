@@ -32,8 +32,8 @@ int pg_space(struct pg_cache *cache, const struct cache_key *key, bool make, int
              cugen_error *err);
 void pg_forget_space(struct pg_cache *cache);
 
-/* records.c: loads the current records of the key with an id above news->since, and those with the
-   32 ids up to it, which may have been committed late. Advances news->since. */
+/* records.c: loads the current records of the key with an id above news->since, and with the 32
+   ids up to it. Advances news->since. */
 int pg_load_since(struct pg_cache *cache, const struct cache_key *key, struct cache_news *news,
                   cugen_error *err);
 

@@ -131,15 +131,14 @@ int postgres_image_store(struct cache *base, const char *name, const struct comp
   "(SELECT DISTINCT ON (space_id, origin) source_hash FROM cugen.record WHERE outcome = 0 AND "    \
   "superseded = 0 ORDER BY space_id, origin, " cost ")"
 
-/* The source hashes of each set's fastest records: by time, by time for each flop, by time for each
-   byte, and by energy. */
+/* The sources of each set's fastest records: by time, time per flop, time per byte, and energy. */
 #define FASTEST                                                                                    \
   FASTEST_BY("seconds NULLS LAST")                                                                 \
   " UNION " FASTEST_BY(COST("flops")) " UNION " FASTEST_BY(COST("bytes")) " UNION " FASTEST_BY(    \
       "CASE WHEN energy > 0 THEN energy END NULLS LAST")
 
-/* If all images together exceed the limit $1, removes images but those of the fastest records and
-   the newest of the others, up to the limit. */
+/* If all images together exceed the limit $1, removes those that are not of a fastest record, but
+   for the newest ones that fit the limit. */
 static const char trim_sql[] =
     "DELETE FROM cugen.image WHERE (SELECT coalesce(sum(length(data)), 0) FROM cugen.image) > "
     "$1::bigint AND id IN (SELECT id FROM (SELECT id, sum(length(data)) OVER (ORDER BY id DESC) AS "

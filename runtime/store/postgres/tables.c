@@ -1,8 +1,8 @@
 /* The tables on the server; see database.h.
 
-   The columns and constraints that exist are compared with those that cugen makes before any of
-   them is used: a trigger, a rule, a policy, a view, a default or an index with an expression
-   would run on the server with this user's rights. */
+   The columns and constraints that exist are compared with those that cugen makes before any table
+   is used: a trigger, a rule, a policy, a view, a default or an index with an expression would run
+   on the server with this user's rights. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,8 +19,7 @@
   ", options " TEXT ", origin " TEXT ", objective " TEXT ", learnt_at bigint NOT NULL, body " TEXT \
   ", CONSTRAINT portfolio_key UNIQUE (device, config, class, options, origin, objective)); "
 
-/* Claims need not survive a crash of the server: a lost claim only means that a variant may be
-   measured twice. */
+/* The table of claims is UNLOGGED, because claims need not survive a crash of the server. */
 static const char tables_sql[] =
     "CREATE SCHEMA cugen; "
     "CREATE TABLE cugen.about (application " TEXT ", format integer NOT NULL); "
@@ -187,7 +186,7 @@ static const char *const known[] = {
 enum { KNOWN = sizeof known / sizeof *known, OF_PORTFOLIO = 15, PORTFOLIO_FORMAT = 11 };
 
 /* The index of a line among everything that cugen makes: in `known`, then in cache_columns. -1:
-   not there; any other negative number is the error's status. */
+   not there; below -1: the status of an error. */
 static int tables_place_of(const char *line, cugen_error *err) {
   struct text column = {0};
   int place = 0, failed = 0;
@@ -357,7 +356,7 @@ void pg_forget_space(struct pg_cache *cache) {
   cache->memo_space = 0;
 }
 
-/* Finding and making are repeated, because another process may make or remove the set meanwhile. */
+/* Tries repeatedly, because another process may make or remove the set meanwhile. */
 int pg_space(struct pg_cache *cache, const struct cache_key *key, bool make, int64_t *id,
              cugen_error *err) {
   static const char find[] = "SELECT id FROM cugen.space WHERE device = $1 AND config = $2 AND "

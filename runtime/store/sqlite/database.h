@@ -52,7 +52,7 @@ struct sqlite_cache {
   sqlite3_stmt *statements[CACHE_STATEMENTS];
   sqlite3_stmt *queries[CACHE_QUERIES]; /* each is prepared when it is first used */
   bool checked;        /* the tables were checked and may be written; see cache_before_writing */
-  bool log_wanted;     /* the file is to get a write-ahead log: it is not on a network */
+  bool log_wanted;     /* the file may get a write-ahead log: it is on no network file system */
   bool log;            /* the file has a write-ahead log */
   bool waits;          /* a commit waits for the disk */
   bool hurry;          /* the next commit need not wait for the disk, see cache_store */
@@ -70,7 +70,7 @@ bool cache_sql(sqlite3 *db, const char *sql);
 /* Secures a connection to a file that may come from a stranger. */
 bool cache_harden(sqlite3 *db);
 /* Makes the tables of an empty database in one transaction: after a crash the file is either still
-   empty or complete. Does nothing if another process has made the tables first. */
+   empty or complete. Another process may make them first. */
 bool cache_make_tables(sqlite3 *db);
 bool cache_is_current(sqlite3 *db);
 /* Gives the file its write-ahead log unless another process is using the file; returns whether the
@@ -79,10 +79,8 @@ bool cache_is_logged(sqlite3 *db);
 /* Migrates tables of an older format in one transaction, so that a file never has a mixture of
    two formats. */
 bool cache_migrate(sqlite3 *db);
-/* The statements that make the cache's tables. */
 extern const char cache_tables_sql[];
-/* Appends statements, with "%s", "%t", "%v" and "%o" replaced for tables of `format` as
-   tables_write_columns says. */
+/* Appends statements, with "%s", "%t", "%v" and "%o" replaced as tables_write_columns says. */
 void cache_write_sql(const char *sql, int format, struct text *out);
 /* The number in the first column of the first row; -1: the query failed or has no row. */
 int cache_query_number(sqlite3 *db, const char *sql);
@@ -92,9 +90,9 @@ int cache_quick_check(sqlite3 *db, const char *sql, const char *path, const char
                       cugen_error *err);
 /* Copies the records and portfolios of the read-only database attached as disk, of any format. */
 bool cache_copy_disk(sqlite3 *db);
-/* Checks every page of the records and portfolios. Images are large, so each is checked only when
-   it is loaded. A handle that reads a file which it could write skips this check: SQLite checks the
-   pages that it reads, and a large cache has many more. */
+/* Checks every page of the records and portfolios. An image is large, so it is checked only when
+   it is loaded. A handle that only reads a writable file skips this check: SQLite checks the pages
+   that it reads, and a large cache has many more. */
 int cache_check_tables(sqlite3 *db, const char *schema, const char *path, cugen_error *err);
 /* Prepares the statements. with_disk: images are also looked for in the database attached as
    disk, if that has the current format. */
@@ -112,8 +110,8 @@ bool cache_sql_on(sqlite3 *db, const char *sql);
 /* Must be called before a handle's first transaction that writes, so that a damaged file is left
    as it is. Returns false if the file may not be written: cache_error reports why. */
 bool cache_before_writing(struct sqlite_cache *cache);
-/* Called under the lock before and after a transaction whose commit need not wait for the disk each
-   time (cache_store). stores: the transaction waits for other processes for CACHE_STORE_SECONDS. */
+/* Called under the lock before and after a transaction that need not wait for the disk each time.
+   stores: the transaction waits for other processes for CACHE_STORE_SECONDS. */
 void cache_hurry(struct sqlite_cache *cache, bool stores);
 void cache_hurried(struct sqlite_cache *cache, int status);
 /* Runs a statement that returns no rows. */
@@ -137,7 +135,7 @@ struct cache_row cache_row_of(sqlite3_stmt *statement);
 /* Runs a statement that returns no rows. */
 bool cache_run(sqlite3_stmt *statement);
 /* Visits the rows of a statement until the visitor fails or returns CACHE_STOP, which is no
-   failure. statement NULL: the caller failed to prepare it, which cache_visit reports. */
+   failure. statement NULL: reports that preparing it failed. */
 int cache_visit(struct sqlite_cache *cache, sqlite3_stmt *statement, cache_row_visitor *visit,
                 void *context, const char *doing, cugen_error *err);
 
@@ -175,9 +173,9 @@ void cache_stage_resume(struct sqlite_cache *cache, bool dropped);
 
 /* schema: the database's name in SQL: "main", or that of an attached file. tables: the statements
    that make the tables, as cache_write_sql takes them, each ended by ";\n". CUGEN_ERROR_CACHE, with
-   the remedy, if the file has anything but tables, columns and indices as cugen makes them in some
-   format: a trigger, a view, a generated column. Tables may be missing. Only the list of what the
-   file has is read, so that no trigger or view of a foreign file is run. */
+   the remedy, if the file has anything but tables, columns and indices that cugen makes in some
+   format, such as a trigger, a view or a generated column. Tables may be missing. Only the list of
+   what the file has is read, so that nothing in a foreign file is run. */
 int cache_check_schema(sqlite3 *db, const char *schema, const char *tables, const char *path,
                        cugen_error *err);
 

@@ -176,7 +176,6 @@ static int check_beside(const char *path, cugen_error *err) {
   return status;
 }
 
-/* Reads through SQLite's file layer, which respects POSIX locks. */
 int cache_probe(const char *path, bool *fresh, cugen_error *err) {
   struct stat info;
   int beside = check_beside(path, err);

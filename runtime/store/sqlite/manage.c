@@ -11,9 +11,9 @@
 /* One transaction that removes a million records would lock out tuners for a minute. Therefore
    the rows to be removed are listed first, which only reads; then they are removed in
    transactions of some thirty milliseconds with a pause after each, like the merging of an
-   import. The list also has the values (owner, mark) that the row of an id must still have when it
-   is removed, since another process may have removed the listed row and used its id again. A
-   removal that is killed leaves the rows that it had not reached. */
+   import. The list also has the values (owner, mark) that a row must still have when it is removed,
+   since another process may have removed the listed row and used its id again. A killed removal
+   leaves the rows that it had not reached. */
 #define UNLIST_SQL "DROP TABLE IF EXISTS temp.goes"
 static const char list_sql[] =
     UNLIST_SQL "; CREATE TEMP TABLE goes (id INTEGER PRIMARY KEY, owner, mark, weight)";
@@ -31,7 +31,7 @@ static const char empty_sql[] = "SELECT id, 0, 0, 0 AS weight FROM main.space s 
 
 /* The images whose source no current record has. Records from before format 2 do not say their
    source, so the images with such a record's options stay. The subqueries do not depend on the
-   image, so that SQLite runs each once instead of once for each image. */
+   image, so that SQLite runs each only once. */
 static const char unwanted_sql[] =
     "SELECT id, key, made_at, length(data) AS weight FROM main.image WHERE substr(key, 1, 32) NOT "
     "IN (SELECT source_hash FROM main.record WHERE superseded = 0 AND " STAYS
@@ -105,7 +105,7 @@ struct removing {
   sqlite3_stmt *next, *drop;
   int64_t last;   /* the id up to which the list is done */
   size_t removed; /* removed rows of the list */
-  int64_t weight; /* their sum of weights: superseded records, or bytes of images */
+  int64_t weight; /* the sum of their weights: superseded records, or bytes of images */
 };
 
 static bool drop_row(struct removing *removing) {

@@ -24,8 +24,8 @@ static const char *const merge_sql[CACHE_MERGE_STATEMENTS] = {
         "SELECT id FROM space WHERE device = ?1 AND config = ?2 AND problem = ?3 AND options = ?4",
 };
 
-/* Reads the cache's records of the entry's kernel: *known tells whether the entry is among them,
-   and *current is the current record of those read. */
+/* Reads the cache's records of the entry's kernel. *known: the entry is among them. *current: the
+   current one. */
 static bool find_same(struct cache_merge *merge, const struct cache_entry *entry,
                       struct cache_record *current, bool *known) {
   sqlite3_stmt *statement = merge->statements[MERGE_SAME];

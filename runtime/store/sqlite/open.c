@@ -8,9 +8,9 @@
    formats migrated, each in one transaction (tables.c).
    2. A file that can only be read. It is attached to a database in memory and its records are
    copied. Stored records are kept until the process ends. Images stay in the file and, if it has
-   the current format, are read through a view of both databases. A file on a full disk that cannot
-   be opened in the first way is opened so, too.
-   3. No file, or a missing one that cannot be made: memory alone.
+   the current format, are read through a view of both databases. A full disk may require this way,
+   too.
+   3. No file, or one that cannot be made: memory alone.
    In each case the records are in the schema "main".
 
    Invariants:
@@ -19,8 +19,8 @@
    that has triggers or views is refused (schema.c). An image is used only with a seal of this
    user's own (image.c), because whoever can write the database can put code into it.
    - The tables of records are checked page by page before this handle's first transaction that
-   writes (cache_before_writing), or before they are copied. A handle that only reads a file of the
-   first way skips this check.
+   writes (cache_before_writing), or before they are copied. A handle that only reads a writable
+   file skips this check.
    - A file is of one format or of the next, never a mixture.
    - A write takes BEGIN IMMEDIATE, so that it meets no conflict later. It waits for other processes
    by wait_for_others: 20 seconds, or ten minutes for a measurement, which must not be lost. A large
@@ -44,8 +44,8 @@
 #include "base/system.h"
 #include "database.h"
 
-/* SQLite's busy handler. Tries again after a millisecond or two, because an import pauses for three
-   after each of its transactions, and SQLite's own waiting would sleep through that pause. */
+/* SQLite's busy handler. Tries every millisecond or two, because an import pauses for three after
+   each of its transactions, and SQLite's own waiting would sleep through that pause. */
 static int wait_for_others(void *context, int tries) {
   struct sqlite_cache *cache = context;
   const double now = clock_seconds();
@@ -69,7 +69,6 @@ static int sqlite_open_database(struct sqlite_cache *cache, const char *name, cu
   return good ? CUGEN_OK : cache_error(cache, "open", err);
 }
 
-/* A refused file is not changed, not even by a checkpoint of its write-ahead log. */
 static int check_schema(struct sqlite_cache *cache, const char *schema, cugen_error *err) {
   int status =
       cache_check_schema(cache->db, schema, cache_tables_sql, text_get(&cache->base.path), err);
@@ -184,7 +183,7 @@ static int open_without_writing(struct sqlite_cache *cache, bool fresh, cugen_er
 }
 
 /* Even reading needs a little room beside a file that other processes write. Without room, the file
-   is opened as one that can only be read. */
+   is opened as read-only. */
 static int open_on_full_disk(struct sqlite_cache *cache, bool fresh, struct text *warning,
                              cugen_error *err) {
   close_database(cache);
@@ -231,7 +230,7 @@ bool sqlite_takes(const char *path) {
 
 int sqlite_open(const char *path, struct process_stop stop, struct cache **out,
                 struct text *warning, cugen_error *err) {
-  (void)stop; /* waiting for other processes ends after CACHE_BUSY_SECONDS or CACHE_STORE_SECONDS */
+  (void)stop; /* wait_for_others ends by itself */
   struct sqlite_cache *cache = calloc(1, sizeof *cache);
   if (!cache) return error_memory(err);
   pthread_mutex_init(&cache->base.lock, NULL);

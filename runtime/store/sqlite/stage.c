@@ -1,13 +1,12 @@
 /* An import in progress; see cache_stage_open in cache.h.
 
-   Records are read into a database of their own: the file CACHE-import, or memory for up to
-   CACHE_STAGE_FEW records or a cache that is in memory itself. The file's user_version is set when
-   all records have been read and are on disk: from then on a kill does not stop the import. Then
-   the records are merged into the cache in the order of the key, in transactions of some thirty
-   milliseconds with a pause after each, so that a tuner's store can come in between. If the process
-   is killed, the next one that opens the cache goes on from the row in the table `place`. Merging a
-   record twice changes nothing, so `place` may lie before the last merged record. flock on the file
-   tells whether the import's process is alive. */
+   Records are read into a database of their own: the file CACHE-import, or memory if they are few
+   or the cache is in memory. The file's user_version is set when all records have been read and are
+   on disk: from then on a kill does not stop the import. Then the records are merged into the cache
+   in the order of the key, in transactions of some thirty milliseconds with a pause after each, so
+   that a tuner's store can come in between. After a kill, the next process that opens the cache
+   goes on from the row in the table `place`. Merging a record twice changes nothing, so `place` may
+   lie before the last merged record. flock on the file tells whether the import's process lives. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -40,8 +39,8 @@ static const char *const stage_sql[STAGE_STATEMENTS] = {
     [ENTRY_NEW] = "INSERT OR IGNORE INTO record (space_id, line, %s) VALUES (?1, ?2, %v)",
     [ENTRY_LINE] = "SELECT line FROM record WHERE space_id = ?1 AND variant = ?2 AND hash = ?3",
 };
-/* The last column tells whether the import has another kernel's record for the variant. Two config
-   files then use one kernel name, and merge_row keeps their records apart. */
+/* The last column tells whether the import has another kernel's record for the variant: then two
+   config files use one kernel name, and merge_row keeps their records apart. */
 static const char entries_sql[] =
     "SELECT %o, space_id, EXISTS (SELECT 1 FROM record o WHERE o.space_id = r.space_id AND "
     "o.variant = r.variant AND o.hash <> r.hash) FROM record r WHERE (space_id, variant, hash) > "
@@ -56,7 +55,7 @@ struct sqlite_stage {
   struct text path;
   int fd;         /* of the locked file; -1: in memory */
   bool read_only; /* the cache cannot be written, so its copy in memory gets the records */
-  bool checked;   /* this process checked and added the records; they are not of a killed import */
+  bool checked;   /* this process has checked and added the records */
   bool kept;      /* the file stays, because its import is still to be finished */
   int format;     /* of the records */
   sqlite3_stmt *statements[STAGE_STATEMENTS];
@@ -86,8 +85,8 @@ static bool stage_is_there(int fd, const char *path) {
          mine.st_ino == named.st_ino;
 }
 
-/* Opens and locks the file. Returns 1; 0 if another process has locked or replaced the file, so
-   that the caller may try again; -1 otherwise: errno says why. */
+/* Opens and locks the file. Returns 1; 0 if another process has locked or replaced the file; -1
+   after another failure, by errno. */
 static int try_lock(const char *path, int flags, mode_t mode, int *fd) {
   struct stat info;
   *fd = open(path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, mode);
@@ -364,7 +363,7 @@ static void stage_note_place(struct sqlite_stage *stage) {
   sqlite3_stmt *row = stage->entries;
   if (stage->read_only || stage->fd < 0 || stage->cache->unsynced || !sqlite3_data_count(row))
     return;
-  /* The stored place is the beginning of the present set, so some rows may be merged again. */
+  /* The stored place is the beginning of the present set. */
   if (stage->space && sqlite3_bind_int64(stage->places, 1, stage->space) == SQLITE_OK &&
       cache_bind_text(stage->places, 2, "") && cache_bind_text(stage->places, 3, ""))
     cache_run(stage->places);
@@ -403,8 +402,7 @@ static int merge_all(struct sqlite_stage *stage, cugen_cache_merged *out, cugen_
     const int synced = sqlite_sync(&stage->cache->base, status ? NULL : err);
     if (!status) status = synced;
   }
-  /* If this process's own import failed before its first step, nothing was merged, and the file is
-     removed. */
+  /* An import of this process that failed before its first step is given up, with its file. */
   stage->kept = stage->kept && status && (stage->steps || !stage->checked);
   return status;
 }

@@ -21,8 +21,7 @@ static const char *const column_sql[] = {
   "SELECT source_hash FROM (SELECT source_hash, min(" cost                                         \
   ") FROM main.record WHERE outcome = 0 AND superseded = 0 GROUP BY space_id, origin)"
 
-/* The source hashes of each set's fastest records: by time, by time for each flop, by time for each
-   byte, and by energy. */
+/* The sources of each set's fastest records: by time, time per flop, time per byte, and energy. */
 #define FASTEST                                                                                    \
   FASTEST_BY("seconds")                                                                            \
   " UNION " FASTEST_BY(COST_BY("flops")) " UNION " FASTEST_BY(                                     \
@@ -44,8 +43,8 @@ static const char *const statement_sql[CACHE_STATEMENTS] = {
     [IMAGE_ENTRIES] =
         "SELECT name, registers, max_threads, static_shared, local_bytes, spill_bytes, "
         "constant_bytes FROM image_entries WHERE key = ?1 ORDER BY position",
-    /* If all images together exceed the limit ?1, removes images but those of the fastest records
-       and the newest of the others, up to the limit. */
+    /* If all images together exceed the limit ?1, removes those that are not of a fastest record,
+       but for the newest ones that fit the limit. */
     [IMAGE_TRIM] =
         "DELETE FROM main.image WHERE (SELECT total(length(data)) FROM main.image) > ?1 AND +id IN "
         "(SELECT id FROM (SELECT id, sum(length(data)) OVER (ORDER BY id DESC) AS bytes FROM "
@@ -119,8 +118,8 @@ bool cache_sql(sqlite3 *db, const char *sql) {
   return sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK;
 }
 
-/* The file may come from a stranger: nothing in its schema may run, its pages are not trusted,
-   and no value may be larger than cugen stores. */
+/* Nothing in the file's schema may run, its pages are not trusted, and no value may be larger than
+   cugen stores. */
 bool cache_harden(sqlite3 *db) {
   static const int switches[][2] = {{SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0},
                                     {SQLITE_DBCONFIG_ENABLE_TRIGGER, 0},
@@ -174,8 +173,8 @@ static const char *default_of(const struct cache_column *column) {
 }
 
 /* Appends a record's columns: "%s" the names, "%t" names and types (with origin, which format 5
-   added between the columns), "%v" the parameters from ?5 on, "%o" the names or, for columns that
-   tables of `format` lack, the default values. */
+   added among them), "%v" the parameters from ?5 on, "%o" the names or, for columns that tables of
+   `format` lack, default values. */
 static void tables_write_columns(char how, int format, struct text *out) {
   for (int i = 0; i < CACHE_COLUMNS; i++) {
     const struct cache_column *column = &cache_columns[i];

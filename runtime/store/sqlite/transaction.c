@@ -40,10 +40,9 @@ int cache_finish(struct sqlite_cache *cache, bool good, const char *doing, cugen
 
 /* ---- The disk ------------------------------------------------------------------------------- */
 
-/* Seconds after a commit that waited for the disk in which further commits need not wait, because a
-   wait takes milliseconds, as long as measuring a small kernel. A commit to a write-ahead log that
-   did not wait outlives this process, and the next commit that waits makes both safe from a power
-   cut. */
+/* Seconds after a wait for the disk in which commits need not wait: waiting takes milliseconds, as
+   long as measuring a small kernel. A commit to a write-ahead log that did not wait outlives this
+   process, and the next commit that waits makes it safe from a power cut, too. */
 static const double most_unsafe = 0.2;
 
 void cache_hurry(struct sqlite_cache *cache, bool stores) {

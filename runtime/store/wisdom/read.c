@@ -100,7 +100,7 @@ static int read_portfolio_count(struct reader *reader, json_t *object, size_t *u
 }
 
 static int wisdom_read_header(struct reader *reader, const char *line, size_t length) {
-  static const int early_formats[] = {0, 2, 3, 4, 6}; /* by version */
+  static const int early_formats[] = {0, 2, 3, 4, 6}; /* of the cache, by wisdom's version */
   const int early = sizeof early_formats / sizeof *early_formats;
   json_t *object, *format = NULL, *version = NULL, *writer = NULL, *records = NULL;
   json_error_t error;
