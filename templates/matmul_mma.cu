@@ -69,7 +69,7 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_mma(${params}) {
 //@                  loop, m, n)
 //@ end
 
-  // The first tiles are the ones that may be short along k, so that the loop below knows only whole ones.
+  // Only the first tiles may be short along k, so that the loop below knows only whole tiles.
 //@ if split > 1 then
   const index_t part = blockIdx.y, all = (K + (BK - 1)) / BK;
   index_t left = all / split + (part < all % split);

@@ -67,7 +67,7 @@ __global__ void __launch_bounds__(threads, 1) matmul_pipelined(${params}) {
 //@                    "row + e / TN / slice * (lanes_m * slice) + e / TN % slice", "col + e % TN / slice * (lanes_n * slice) + e % TN % slice")
 //@ end
 
-  // The first tile is the one that may be short along k, so that the loop below knows only whole ones.
+  // Only the first tile may be short along k, so that the loop below knows only whole tiles.
 //@ if split > 1 then
   const index_t tiles_k = (K + (BK - 1)) / BK;
   const index_t part = blockIdx.y;
@@ -79,7 +79,7 @@ __global__ void __launch_bounds__(threads, 1) matmul_pipelined(${params}) {
     from_a += (short_k + (first_tile - 1) * BK) * step_a;
     from_b += (short_k + (first_tile - 1) * BK) * step_b;
   }
-  if (left == 0) left = 1; // a part without a tile multiplies one of zeros
+  if (left == 0) left = 1; // a part without a tile multiplies a tile of zeros
 //@ else
   index_t left = (K + (BK - 1)) / BK;
   const index_t first_k = K - (left - 1) * BK;

@@ -197,7 +197,7 @@ __global__ void __launch_bounds__(threads) matmul_skinny(${params}) {
     }
   };
 //@ if ahead then
-  // The next chunk is on its way while one is multiplied.
+  // The next chunk is on its way while the one before is multiplied.
   chunk_of held;
   if (first + warp_k < end) load_chunk(held, first + warp_k);
 #pragma unroll 2

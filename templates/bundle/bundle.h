@@ -46,9 +46,9 @@ typedef struct bundle_problem {
      front. Other values of the problem are the default ones, or are given by a last argument, a
      string such as "NAME=VALUE NAME=VALUE" of bundle_problem's names.
    - The kernel runs on the tensors' device, in its primary context, on the stream that is current
-     there, and the function returns before it ends. Tensors in host memory are copied to device 0
-     and outputs back. Types, shapes, strides and the alignment (16 bytes) are checked; an error is
-     raised as ValueError, RuntimeError or MemoryError.
+     there, and the function returns before the kernel ends. Tensors in host memory are copied to
+     device 0 and outputs back. Types, shapes, strides and the alignment (16 bytes) are checked; an
+     error is raised as ValueError, RuntimeError or MemoryError.
    - The first call for a kind of arguments loads code, and reserves scratch for its stream; both
      stay until the process ends. Later calls only launch, so call once before a graph is captured.
      With constants, each call copies them and waits for the kernel. */
@@ -89,10 +89,10 @@ int bundle_choose(const bundle_device *device, const bundle_problem *problem, bu
 
 /* ---- Using it ------------------------------------------------------------------------------- */
 
-/* The bundle opened in one CUDA context. It never changes, and several threads may use it at
-   once. */
+/* The bundle opened in one CUDA context. A library never changes, and several threads may use it
+   at once. */
 typedef struct bundle_library bundle_library;
-/* One variant for one problem, with its code loaded. It never changes, and several threads may
+/* One variant for one problem, with its code loaded. A plan never changes, and several threads may
    use it at once. */
 typedef struct bundle_plan bundle_plan;
 /* A plan with its arguments. A call that owns scratch memory may be launched on one stream at a
@@ -168,7 +168,7 @@ int bundle_argument(const bundle_plan *plan, size_t index, bundle_argument_info 
 int bundle_bind(bundle_plan *plan, void *const *arguments, size_t count, bundle_call **out,
                 bundle_error *error);
 /* Launches the kernels on a CUstream of the library's context (NULL: its default stream), and
-   returns before they end. Each planned launch is one cuLaunchKernel or cuLaunchKernelEx;
+   returns before the kernels end. Each planned launch is one cuLaunchKernel or cuLaunchKernelEx;
    nothing is allocated, locked or looked up. */
 int bundle_launch(const bundle_call *call, void *stream, bundle_error *error);
 /* Releases the call. If it owns scratch memory, its launches must have ended. */

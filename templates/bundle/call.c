@@ -85,8 +85,7 @@ static int bind_pointer(bundle_call *call, size_t at, address symbol, address bu
   return CALL(driver, synchronize, (), error);
 }
 
-/* Has launches copy between `given` and the argument's symbol; given NULL: the contents of the
-   symbol stay as they are. */
+/* Has launches copy between `given` and the argument's symbol; given NULL: copies nothing. */
 static int bind_symbol(bundle_call *call, size_t at, void *given, bundle_error *error) {
   const struct argument_sizes *a = &call->plan->sizes.arguments[at];
   const size_t bytes = (size_t)(a->elements * a->bytes);
@@ -282,8 +281,7 @@ static int launch_one(const struct driver *driver, void *function, const struct 
                         (unsigned)l->shared, stream, parameters, NULL);
 }
 
-/* before: copies the caller's memory to symbols, before the launches. Otherwise copies symbols to
-   the caller's memory, after the launches. */
+/* Copies the caller's memory to symbols before the launches, or back after the launches. */
 static int copy_symbols(const bundle_call *call, int before, void *stream, bundle_error *error) {
   const bundle_library *l = call->plan->library;
   int status = call->copy_count ? enter(l, error) : BUNDLE_OK;

@@ -12,7 +12,7 @@ static int launch_fits(const struct launch_sizes *l, int max_threads) {
          l->shared <= INT_MAX;
 }
 
-/* Returns whether the code is right for the problem, and fills in its sizes for it. */
+/* Returns whether the code is right for the problem, and fills in the code's sizes for it. */
 static int usable(const struct code *code, const struct device *device, const bundle_problem *p,
                   struct sizes *s) {
   sizes_restart(s);

@@ -154,7 +154,7 @@ static void check_elements(struct sizes *s, const struct argument_sizes *a) {
   s->wide |= a->elements > (1LL << 31) - (1LL << 24);
 }
 
-/* Lays out the buffer that was described last by an order of its dimensions, the outermost first.
+/* Lays out the latest buffer (described last) by an order of its dimensions, the outermost first.
    Strides from the contiguous dimension outwards: 1, the pitch, and then each is the stride before
    times that dimension's extent. */
 MAYBE_UNUSED static void in_order(struct sizes *s, long long pitch, const int *order) {
@@ -187,7 +187,7 @@ MAYBE_UNUSED static void buffer(struct sizes *s, const char *dtype, int bytes, i
   in_order(s, pitch, dimensions);
 }
 
-/* Makes the buffer that was described last a view with these strides. Each stride must reach beyond
+/* Makes the latest buffer a view with these strides. Each stride must reach beyond
    the elements of the dimensions with smaller strides. */
 MAYBE_UNUSED static void strided(struct sizes *s, const long long *stride) {
   struct argument_sizes *a = &s->arguments[s->argument_count - 1];
@@ -208,8 +208,8 @@ MAYBE_UNUSED static void strided(struct sizes *s, const long long *stride) {
   check_elements(s, a);
 }
 
-/* Makes the buffer that was described last one that is swizzled within blocks of so many elements,
-   and has no strides. */
+/* Makes the latest buffer swizzled within blocks of so many elements, without
+   strides. */
 MAYBE_UNUSED static void swizzled(struct sizes *s, long long block) {
   struct argument_sizes *a = &s->arguments[s->argument_count - 1];
   /* of an array without tiles: no block goes beyond a line */
@@ -220,8 +220,8 @@ MAYBE_UNUSED static void swizzled(struct sizes *s, long long block) {
   check_elements(s, a);
 }
 
-/* Makes the buffer that was described last one of tiles: tile[i] is a tile's extent, `elements` the
-   number that a tile takes in memory, and block as in swizzled(). */
+/* Makes the latest buffer consist of tiles. tile[i]: a tile's extent; elements: of
+   a tile in memory; block: as in swizzled(). */
 MAYBE_UNUSED static void tiled(struct sizes *s, const long long *tile, long long elements,
                                long long block) {
   struct argument_sizes *a = &s->arguments[s->argument_count - 1];
@@ -232,35 +232,35 @@ MAYBE_UNUSED static void tiled(struct sizes *s, const long long *tile, long long
   swizzled(s, block);
 }
 
-/* The kernel may write to the input that was described last. */
+/* The kernel may write to the latest input. */
 MAYBE_UNUSED static void overwrites(struct sizes *s) {
   s->arguments[s->argument_count - 1].overwrite = 1;
 }
 
-/* The kernel reads the constant that was described last by its address. */
+/* The kernel reads the latest constant by its address. */
 MAYBE_UNUSED static void by_address(struct sizes *s) {
   s->arguments[s->argument_count - 1].copied = 1;
 }
 
-/* The variant keeps the buffer that was described last in a __device__ variable. */
+/* The variant keeps the latest buffer in a __device__ variable. */
 MAYBE_UNUSED static void in_symbol(struct sizes *s) {
   s->arguments[s->argument_count - 1].symbol = 1;
 }
 
-/* A __device__ or __constant__ variable holds the address of the buffer that was described last. */
+/* A __device__ or __constant__ variable holds the address of the latest buffer. */
 MAYBE_UNUSED static void in_pointer(struct sizes *s) {
   in_symbol(s);
   s->arguments[s->argument_count - 1].pointer = 1;
 }
 
-/* The kernel finds the address of the buffer that was described last in a struct, an argument that
+/* The kernel finds the address of the latest buffer in a struct, an argument that
    follows. */
 MAYBE_UNUSED static void in_field(struct sizes *s, size_t holder, int offset) {
   s->arguments[s->argument_count - 1].holder = 1 + holder;
   s->arguments[s->argument_count - 1].offset = offset;
 }
 
-/* The kernel reaches the buffer that was described last through a tensor map with this box. The
+/* The kernel reaches the latest buffer through a tensor map with this box. The
    rules are cuTensorMapEncodeTiled's (CUDA Driver API, "Tensor Map Object Management"). */
 MAYBE_UNUSED static void tensor(struct sizes *s, long long swizzle, long long parts,
                                 const long long *box) {
@@ -289,8 +289,8 @@ MAYBE_UNUSED static void field(struct sizes *s, int offset) {
   s->field = 1 + offset;
 }
 
-/* Returns the place for a scalar's value: after field(), in the latest struct; otherwise in the
-   next argument or, once all arguments are described, in a new own value. */
+/* Returns the place for a scalar's value: after field(), in the latest struct; else in the next
+   argument or, once all arguments are described, in a new own value. */
 static unsigned char *scalar(struct sizes *s, const char *dtype, int bytes, int passed) {
   if (s->field) {
     unsigned char *to = s->arguments[s->argument_count - 1].value + s->field - 1;
@@ -305,8 +305,7 @@ static unsigned char *scalar(struct sizes *s, const char *dtype, int bytes, int 
   return s->own[s->own_count++].bytes;
 }
 
-/* Sets a scalar whose value was known when the bundle was made; `value` holds the bytes of its
-   type. */
+/* Sets a scalar whose value was known when the bundle was made, by its bytes. */
 MAYBE_UNUSED static void bits(struct sizes *s, const char *dtype, int bytes, int passed,
                               unsigned long long value) {
   /* CUDA's machines are little-endian */

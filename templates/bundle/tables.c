@@ -8,7 +8,7 @@ struct image {
 struct argument {
   const char *name;
   bundle_argument_kind kind;
-  int given; /* the function of TVM-FFI takes it; the others follow from the problem */
+  int given; /* an argument of TVM-FFI's function; other arguments follow from the problem */
 };
 
 /* A value of the problem. FIELD_SIZE: a whole number that may follow from the arguments' shapes. */
@@ -83,9 +83,9 @@ MAYBE_UNUSED static long long least_of(const double *times, size_t count) {
 }
 
 /* A portfolio: a few variants, its members, and a rule that returns the index of the member to
-   use, or a negative number if it names none. It is for problems of the class of `class`. A
-   shipped portfolio came with cugen and serves where nothing measured does; its rule returns
-   `count` for problems beyond those that it was learnt from. */
+   use, or a negative number for none. It is for problems of the class of `class`. A shipped
+   portfolio came with cugen and serves where nothing measured does; its rule returns `count` for
+   problems beyond those that the portfolio was learnt from. */
 struct portfolio {
   size_t device;
   bundle_problem class;
@@ -109,7 +109,7 @@ struct bucket {
   size_t count;
 };
 
-/* The name of this type in the tables. */
+/* The functions in the tables use this name. */
 typedef bundle_problem problem_values;
 #define KIND(kind) BUNDLE_##kind
 

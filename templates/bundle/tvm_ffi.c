@@ -416,8 +416,8 @@ static int compare(const struct given *g, const bundle_problem *p, const struct 
 
 /* ---- The problem that tensors have ---- */
 
-/* Returns the extent of an argument's dimension for the problem. The sizes are marked as failed
-   from the start, so that loops of launches, which would cost time, are left out. */
+/* Returns the extent of a dimension for the problem. The sizes are marked as failed from the start,
+   so that loops of launches, which would cost time, are left out. */
 static long long extent(const struct code *code, const bundle_problem *p, struct sizes *s,
                         size_t argument, int dimension) {
   sizes_restart(s);
@@ -491,8 +491,8 @@ static void solve(const struct code *code, const struct given *g, unsigned char 
   }
 }
 
-/* Makes the problem that the code would serve: the values that the code is compiled for, the
-   settings, and sizes by the shapes. Returns 0 if a setting differs from the code's value. */
+/* Makes the problem that the code would serve, from the code's fixed values, the settings, and the
+   shapes. Returns 0 if a setting differs from a fixed value. */
 static int propose(const struct code *code, const struct given *g, const struct settings *set,
                    bundle_problem *out, struct sizes *s) {
   unsigned char known[FIELDS + 1] = {0};
@@ -590,8 +590,8 @@ struct kept_plan {
   bundle_plan *plan;
   bundle_call *owner; /* if keeps_data: the first call, which owns the scratch; NULL before it */
   void *stream;
-  /* keeps_data: the plan has scratch, symbols or constants, so it serves only `stream`; waits: each
-     call waits for the kernel, because it copies a constant or an address */
+  /* keeps_data: the plan serves only `stream`, because of scratch, symbols or constants; waits:
+     calls wait for the kernel, because they copy a constant or an address */
   int keeps_data, waits;
 };
 
@@ -816,8 +816,8 @@ static void *find_function(const char *name) {
   return found;
 }
 
-/* Returns the caller's current stream of the device. The function is searched for once, because
-   that takes longer than a launch. */
+/* Returns the caller's current stream of the device. The function is searched for once, because a
+   search takes longer than a launch. */
 static void *current_stream(int ordinal) {
   static void *found;
   static int searched;

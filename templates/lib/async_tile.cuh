@@ -59,7 +59,6 @@ template <typename T, int Extent, int Depth, int Lead, int Width, int Threads, b
     for (int p = 0; p < copies; ++p) from[p] += by;
   }
 
-  // Starts the thread's p-th copy of the tile, if wanted.
   __device__ __forceinline__ void start(int p, T *shared, bool wanted) const {
     T *to = shared + own_at;
     copy_if<Width * sizeof(T)>(wanted, to + (step_k(p) * Lead + step_i(p)), from[p]);

@@ -28,7 +28,6 @@ struct image_view {
 //@ end
   index_t height, width;
 
-  // Returns the element at a row and a column.
   __device__ __forceinline__ weights_t at(index_t row, index_t col) const {
 //@ if image_in == "global" then
     const index_t r = inside(row, height);

@@ -5,7 +5,7 @@
 //@ local and_z = batch > 1 and ", static_cast<int>(at.z)" or ""
 //@ if pads_a or pads_b or pads_c then
 
-// The boxes of a matrix: how many there are along its lines, across them, and for a batch. The last ones may be cut off.
+// The boxes of a matrix: `across` along its lines, `down` across the lines, for each product. The last ones may be cut off.
 template <int box_length, int box_lines> struct boxes {
   struct place {
     index_t x, y, z; // along the lines, across them, and in which product
@@ -22,7 +22,7 @@ template <int box_length, int box_lines> struct boxes {
 //@ end
 //@ if pads_a or pads_b then
 
-// Pads box `number` of an operand, which has `lines` lines of `length` elements; they begin `distance` elements apart.
+// Pads box `number` of an operand, which has `lines` lines of `length` elements that begin `distance` elements apart.
 template <int box_lines>
 __device__ __forceinline__ void pad_box(const A_t *from, index_t distance, index_t length, index_t lines, const tensor_map &to,
                                         index_t number) {

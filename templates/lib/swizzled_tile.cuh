@@ -7,7 +7,7 @@
 //
 // Extent       elements of the tile along the operand's own dimension i: M for A, N for B
 // Depth        elements along k
-// k_contiguous whether k or i is contiguous in global memory: lines run along it
+// k_contiguous whether k or i is contiguous in global memory: lines run along the contiguous one
 // Span         neighbouring packs that a warp reads of each line together: 1 by ldmatrix, 2 by single elements
 // Width        elements in one copy, of 16 bytes at most; what cp.async cannot copy (2 bytes and less) passes through
 //              a register
@@ -74,7 +74,6 @@ struct swizzled_tile {
     from += by;
   }
 
-  // Starts the thread's p-th copy of the tile, if wanted.
   __device__ __forceinline__ void start(int p, T *shared, bool wanted) const {
     T *to = shared + target(p);
     if constexpr (Width * sizeof(T) < 4) {

@@ -1,7 +1,7 @@
 #pragma once
-// The filter's weights, row by row, in the memory that weights_in names. `weight` is the array from which kernels read them.
-// stage_weights, run by the whole block, copies the weights there if they are to be in shared memory. store_sum computes and stores the result at
-// (row, col); `element` is the expression of the image's element under row i and column j of the filter.
+// The filter's weights, row by row, in the memory that weights_in names. `weight` is the array that kernels read. stage_weights,
+// called by the whole block, copies the weights to shared memory if they belong there. store_sum computes and stores the result
+// at (row, col); `element` is the expression of the image's element under row i and column j of the filter.
 //@ weight = weights_in == "shared" and "staged_weights" or "weights"
 //@ if weights_in == "constant" then
 __constant__ weights_t weights[size * size];

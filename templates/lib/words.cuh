@@ -18,7 +18,7 @@ template <int Bytes> __device__ __forceinline__ bool accesses_fit(const void *ba
 //@ local loads = {
 //@   l1 = "__ldca(from)",         -- through L1 and L2: what a plain load does
 //@   l2 = "__ldcg(from)",         -- past L1
-//@   read_only = "__ldg(from)",   -- through L1 by the read-only path: nobody writes it while the kernel runs
+//@   read_only = "__ldg(from)",   -- through L1 by the read-only path: nobody writes the memory while the kernel runs
 //@   streaming = "__ldcs(from)",  -- read once: the first to leave the caches
 //@ }
 //@ local stores = { plain = "*to = value", streaming = "__stcs(to, value)" }
