@@ -28,7 +28,8 @@ struct bench {
   struct compile_pool *pool;
   struct worker_pool *workers; /* NULL if the run only predicts, so that no variant is launched */
   size_t worker;               /* index of the worker that bench_run uses */
-  /* The config's check problem with the dtype and layout of this run. */
+  /* The config's check problem, with this run's values for parameters that the config's `check`
+     does not name, such as dtype. */
   struct problem check;
   uint64_t seed;
   struct bench_data *data; /* list of datasets, most recently requested first */
@@ -78,9 +79,8 @@ void bench_close(struct bench *bench);
 
 /* Gives the dataset for a spec. Specs of equal data_hash share one dataset, which the first call
    makes together with its reference and verify kernel. The spec was expanded from problem and
-   variant. *out lives until two other datasets have been requested or foreseen. If the dataset
-   cannot be made, bench_fault returns the reason from then on, unless the reason is a lack of
-   memory, an interruption or an internal error. */
+   variant. *out lives until two other datasets have been requested or foreseen. If the fault of a
+   failure lies in the data, bench_fault returns the reason from then on. */
 int bench_dataset(struct bench *bench, const struct kernel_spec *spec,
                   const struct problem *problem, bool timed, const struct variant *variant,
                   const struct dataset_request **out, cugen_error *err);

@@ -89,8 +89,7 @@ static int expand_both(struct bench *bench, struct candidate *c, const struct va
     c->faulty = status != CUGEN_ERROR_CONFIG;
     return tune_candidate_refuse(c, variant, &why, err);
   }
-  /* A library may take another kernel for another problem, so that a run on the check problem would
-     prove nothing. */
+  /* A library may take another kernel for another problem, so the check problem proves nothing. */
   if (status || t->problem_is_check || t->predicted || unmet || variant->implementation->library)
     return status;
   status = expand_variant(bench->expander, t->config, &bench->check, &t->device->facts, variant,
@@ -211,8 +210,7 @@ int candidate_keep_image(struct bench *bench, const struct candidate *c, cugen_e
              : CUGEN_OK;
 }
 
-/* Begins to compile the data's kernels before the variant itself, because making the data takes
-   longer than running the variant. */
+/* Begins to compile the data's kernels, before the variant itself. */
 static int foresee_data(struct bench *bench, const struct candidate *c, cugen_error *err) {
   struct variant variant;
   struct value *values = variant_values(bench, c->index, &variant);
@@ -326,8 +324,7 @@ static void record_resources(const struct bench *bench, const struct candidate *
   record_occupancy(bench, launch, out);
 }
 
-/* Returns the error of a failed compile, first of the real image, then of the check image; NULL if
-   both have compiled. */
+/* Returns the error of a failed compile, of the real image if both failed; NULL: none failed. */
 static const cugen_error *compile_failure(const struct candidate *c) {
   if (c->real_build->status) return &c->real_build->error;
   return c->check_build && c->check_build->status ? &c->check_build->error : NULL;

@@ -66,8 +66,7 @@ struct hash candidate_image(const struct candidate *candidate);
 /* Begins to count the bytes that a ready candidate requests from memory. Does nothing if the
    candidate's image came from the cache, because cached images have no PTX. */
 void candidate_count(struct bench *bench, struct candidate *candidate);
-/* Begins to compile the candidate a second time if only a second compile gives the PTX for
-   counting. */
+/* Begins a second compile of the candidate if only that gives the PTX for counting. */
 int candidate_want_ptx(struct bench *bench, struct candidate *candidate, cugen_error *err);
 /* Waits at most `patience` seconds for the count. Returns false if the counting, or the compile for
    it, goes on. *requested becomes the number of bytes if the bytes were counted. */
