@@ -31,7 +31,7 @@ struct watch_place {
   bool write;
 };
 
-/* How the places differ at which threads of a diverged block wait. */
+/* The difference between the places at which threads of a diverged block wait. */
 enum watch_apart {
   WATCH_APART_AT_SITES,    /* at copies of one barrier, which the compiler duplicated */
   WATCH_APART_AT_BARRIERS, /* at different barriers */

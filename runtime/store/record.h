@@ -131,9 +131,9 @@ bool cache_record_is_refuted(const struct cache_record *record);
 /* Whether the record is of exactly this kernel and was verified against the same reference,
    apart from parameters that its problem did not have yet. */
 bool cache_record_is_same(const struct cache_record *record, const struct kernel_spec *spec);
-/* Whether the record is valid for this kernel. A predicted time does not depend on the
-   reference, but a verdict that a variant is wrong does. A rate depends on the work that the
-   config declares. */
+/* Whether the record is valid for this kernel. A time that was predicted (`predicted`) does not
+   depend on the reference, but a verdict that a variant is wrong does. A rate depends on the work
+   that the config declares. */
 bool cache_record_is_of(const struct cache_record *record, const struct kernel_spec *spec,
                         const struct objective *objective, bool predicted);
 

@@ -159,8 +159,8 @@ int bundle_argument(const bundle_plan *plan, size_t index, bundle_argument_info 
    - Scalar: a pointer to a value of the argument's dtype; or NULL for the value of the plan's
      problem. The value is copied now. bundle_bind sets the fields of a struct that are addresses
      of other arguments.
-   - Constant: a pointer to its values, in host or device memory. They are copied now and belong
-     to the plan; the context is synchronised.
+   - Constant: a pointer to its values, in host or device memory. The values are copied now and
+     belong to the plan; the context is synchronised.
    A buffer that the variant keeps in a __device__ variable may be NULL: its contents then stay
    in that variable. Otherwise every launch copies to the variable what the kernel reads, and
    back from it what the kernel writes. Calls of a plan with such an argument may be launched on

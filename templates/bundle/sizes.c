@@ -187,8 +187,8 @@ MAYBE_UNUSED static void buffer(struct sizes *s, const char *dtype, int bytes, i
   in_order(s, pitch, dimensions);
 }
 
-/* Makes the latest buffer a view with these strides. Each stride must reach beyond
-   the elements of the dimensions with smaller strides. */
+/* Makes the latest buffer a view with these strides. Each stride must reach beyond the elements of
+   the dimensions with smaller strides. */
 MAYBE_UNUSED static void strided(struct sizes *s, const long long *stride) {
   struct argument_sizes *a = &s->arguments[s->argument_count - 1];
   long long span = 1;
@@ -253,8 +253,7 @@ MAYBE_UNUSED static void in_pointer(struct sizes *s) {
   s->arguments[s->argument_count - 1].pointer = 1;
 }
 
-/* The kernel finds the address of the latest buffer in a struct, an argument that
-   follows. */
+/* The kernel finds the address of the latest buffer in a struct, an argument that follows. */
 MAYBE_UNUSED static void in_field(struct sizes *s, size_t holder, int offset) {
   s->arguments[s->argument_count - 1].holder = 1 + holder;
   s->arguments[s->argument_count - 1].offset = offset;

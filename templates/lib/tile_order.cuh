@@ -1,8 +1,8 @@
 #pragma once
 // Where a block's tile lies, from the block's number alone: a grid of one dimension has no limit that a matrix would
 // meet. Blocks start roughly in order of their number, so that the order of the tiles decides which rows of which
-// matrix are open in memory at the same time. Along a row of tiles A is read from its beginning to its end;
-// down a column of tiles (DownFirst) B is written from its beginning to its end.
+// matrix are accessed at the same time. In a transpose, A is read from its beginning to its end along a row of tiles;
+// B is written from its beginning to its end down a column of tiles (DownFirst).
 struct tile_place {
   index_t row, col, batch;
 };

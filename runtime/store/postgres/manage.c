@@ -28,8 +28,8 @@ static int manage_list_meant(struct pg_cache *cache, struct meant *meant, cugen_
 
 static const char doing[] = "remove records";
 
-/* Each statement removes rows and returns their number and a second one: of the superseded among
-   the removed records, 0 for sets, the bytes of the removed images. */
+/* Each statement removes rows and returns two numbers: the removed rows, and the superseded ones
+   among records (0 for sets, the bytes for images). */
 static const char remove_records_sql[] =
     "WITH gone AS (DELETE FROM cugen.record WHERE space_id = ANY ($1::bigint[]) AND ($2::bigint = "
     "0 OR measured_at < $2) AND ($3::integer = 0 OR " CACHE_FAILED_SQL

@@ -4,9 +4,10 @@
    transaction, in the order of set, variant and hash, 500 records at a time: the cache's records
    of the same variants are read, the rules of precedence.c decide here, and two statements apply
    the decisions. So an import that is killed or loses its connection leaves nothing behind.
-   Other users of the server see the records when the transaction ends, and wait only if they
-   store a record of one of the imported variants at that moment. The index record_current refuses
-   the second of two such writers; if that is the import, it repeats the merge. */
+   Other users of the server see the records when the transaction ends, and wait only if they make
+   one of the imported sets or store a record of one of the imported variants at that moment. The
+   index record_current refuses the second of two writers of a variant; if that is the import, it
+   repeats the merge. */
 #include <search.h>
 #include <stdlib.h>
 #include <string.h>
@@ -223,7 +224,7 @@ static int find_held(struct pg_cache *cache, struct batch *batch, cugen_error *e
 
 /* The changes of a batch: four arrays for retire_sql, then four for add_sql. */
 struct changes {
-  /* current records that become history */
+  /* current records that become history, and lines of the import that are stored */
   struct text retired_space, retired_variant, retired_hash, retired_origin;
   struct text added_line, added_space, added_history, added_origin;
 };

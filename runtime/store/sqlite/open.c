@@ -21,7 +21,7 @@
    - The tables of records are checked page by page before this handle's first transaction that
    writes (cache_before_writing), or before they are copied. A handle that only reads a writable
    file skips this check.
-   - A file is of one format or of the next, never a mixture.
+   - A file is of its old format or of the current one, never a mixture.
    - A write takes BEGIN IMMEDIATE, so that it meets no conflict later. It waits for other processes
    by wait_for_others: 20 seconds, or ten minutes for a measurement, which must not be lost. A large
    change is split into short transactions with pauses, so that another process can store in

@@ -26,15 +26,15 @@ using B_t = unsigned short;
 // B = transposed A through shared memory: a block brings a tile in by rows and takes it out by columns, so that loads
 // and stores are both coalesced. A thread moves tile / threads_y elements.
 //
-// Going down a column of the tile, the lanes of a warp meet one of the 32 banks of shared memory each, or all the
-// same one, which the layout of the tile decides.
+// When a warp goes down a column of the tile, its lanes meet the 32 different banks of shared memory, or all the same
+// bank: the layout of the tile decides.
 
 #line 1 "templates/lib/tile_order.cuh"
 
 // Where a block's tile lies, from the block's number alone: a grid of one dimension has no limit that a matrix would
 // meet. Blocks start roughly in order of their number, so that the order of the tiles decides which rows of which
-// matrix are open in memory at the same time. Along a row of tiles A is read from its beginning to its end;
-// down a column of tiles (DownFirst) B is written from its beginning to its end.
+// matrix are accessed at the same time. In a transpose, A is read from its beginning to its end along a row of tiles;
+// B is written from its beginning to its end down a column of tiles (DownFirst).
 struct tile_place {
   index_t row, col, batch;
 };
