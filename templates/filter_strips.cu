@@ -2,7 +2,7 @@
 //@ include "lib/image.cuh"
 //@ include "lib/weights.cuh"
 
-// A thread computes `vec` columns of `strip` rows, from the top to the bottom. It keeps the sums of `size` rows of
+// A thread computes `vec` columns of `strip` rows, from the top to the bottom, and keeps the sums of `size` rows of
 // results in registers: of all rows of results to which one row of the image contributes.
 //@
 //@ -- The halo on each side comes in as many loads of `halo` elements as cover the radius. halo is the radius if that is a

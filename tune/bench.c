@@ -391,7 +391,7 @@ static int request_verify(struct bench *bench, struct bench_data *data, const st
   return status ? status : bench_request_build(bench, &data->verify, err);
 }
 
-/* Copies the plain part of the arguments. Their names and files remain owned by the config. */
+/* Copies the plain part of the arguments; the config still owns their names and files. */
 static int copy_arguments(const struct kernel_spec *from, const struct config *config,
                           struct kernel_spec *to, cugen_error *err) {
   *to = (struct kernel_spec){.variant = (char *)(uintptr_t) "",

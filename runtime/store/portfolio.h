@@ -13,7 +13,7 @@ enum { PORTFOLIO_BODY_MOST_VARIANTS = 64, PORTFOLIO_BODY_MOST_BYTES = 1 << 18 };
 
 struct portfolio_body {
   /* An expression over the sizes of a problem and "least", the index of the variant whose `time`
-     is least. Its value is an index of `variants`; an index outside names no variant. */
+     is least. The rule's value is an index of `variants`; an index outside names no variant. */
   char *rule;
   /* number of problems that the portfolio was learnt from */
   int64_t problems;

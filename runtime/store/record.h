@@ -185,7 +185,7 @@ struct cache_value {
   int64_t whole;
   double real; /* NaN: not known */
 };
-/* The value of a column. Its text is the record's, or was written into `outputs`. */
+/* The value of a column. A text is the record's, or was written into `outputs`. */
 struct cache_value cache_value_of(const struct cache_record *record, int column,
                                   char outputs[OUTPUTS_TEXT]);
 

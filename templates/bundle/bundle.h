@@ -159,8 +159,9 @@ int bundle_argument(const bundle_plan *plan, size_t index, bundle_argument_info 
    - Scalar: a pointer to a value of the argument's dtype; or NULL for the value of the plan's
      problem. The value is copied now. bundle_bind sets the fields of a struct that are addresses
      of other arguments.
-   - Constant: a pointer to its values, in host or device memory. The values are copied now and
-     belong to the plan; the context is synchronised.
+   - Constant: a pointer to its values, in host or device memory. The values are copied now, and the
+     context is synchronised. Values in a __constant__ variable belong to the plan, so that the last
+     bind applies to all calls; values that the kernel reads by address belong to the call.
    A buffer that the variant keeps in a __device__ variable may be NULL: its contents then stay
    in that variable. Otherwise every launch copies to the variable what the kernel reads, and
    back from it what the kernel writes. Calls of a plan with such an argument may be launched on
@@ -171,7 +172,7 @@ int bundle_bind(bundle_plan *plan, void *const *arguments, size_t count, bundle_
    returns before the kernels end. Each planned launch is one cuLaunchKernel or cuLaunchKernelEx;
    nothing is allocated, locked or looked up. */
 int bundle_launch(const bundle_call *call, void *stream, bundle_error *error);
-/* Releases the call. If it owns scratch memory, its launches must have ended. */
+/* Releases the call. If the call owns memory, its launches must have ended. */
 void bundle_release(bundle_call *call);
 
 #ifdef __cplusplus

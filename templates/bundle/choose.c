@@ -171,7 +171,7 @@ static int choose_portfolio(const struct device *device, int shipped, const bund
       continue;
     const long long says = portfolio->rule(p, times);
     size_t next = says >= 0 && (size_t)says < portfolio->count ? (size_t)says : portfolio->count;
-    if (next == portfolio->count && shipped) continue; /* the problem is beyond its limit */
+    if (next == portfolio->count && shipped) continue; /* beyond the portfolio's limit */
     if (next < portfolio->count && times[next] < NO_TIME && portfolio->doubted > 0) {
       times[next] /= portfolio->doubted;
       next = portfolio->count;

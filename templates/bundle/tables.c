@@ -43,7 +43,7 @@ struct code {
   const char *kernels[MOST_KERNELS]; /* names in the image */
 };
 
-/* A problem that was tuned on a device. Its variants are measurements[first ..], the best first. */
+/* A problem that was tuned on a device, with its variants in `measurements`, the best first. */
 struct tuned {
   size_t device;
   bundle_problem problem;
@@ -83,7 +83,7 @@ MAYBE_UNUSED static long long least_of(const double *times, size_t count) {
 }
 
 /* A portfolio: a few variants, its members, and a rule that returns the index of the member to
-   use, or a negative number for none. It is for problems of the class of `class`. A shipped
+   use, or a negative number for none; all for problems of the class of `class`. A shipped
    portfolio came with cugen and serves where nothing measured does; its rule returns `count` for
    problems beyond those that the portfolio was learnt from. */
 struct portfolio {

@@ -23,7 +23,7 @@ struct pg_cache {
   /* if `lost`: no reconnection before this time, by clock_seconds, unless a caller waits */
   double again_at;
   struct text memo;   /* the last key that pg_space found, by cache_key_write */
-  int64_t memo_space; /* the id of its set; 0: none */
+  int64_t memo_space; /* the id of memo's set; 0: none */
 };
 
 static inline struct pg_cache *pg_cache_of(struct cache *base) {

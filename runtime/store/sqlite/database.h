@@ -70,7 +70,7 @@ bool cache_sql(sqlite3 *db, const char *sql);
 /* Secures a connection to a file that may come from a stranger. */
 bool cache_harden(sqlite3 *db);
 /* Makes the tables of an empty database in one transaction: after a crash the file is either still
-   empty or complete. Another process may make them first. */
+   empty or complete. Another process may make the tables first. */
 bool cache_make_tables(sqlite3 *db);
 bool cache_is_current(sqlite3 *db);
 /* Gives the file its write-ahead log unless another process is using the file; returns whether the

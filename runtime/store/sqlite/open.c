@@ -6,10 +6,10 @@
    cache of a known format. Then its schema is compared with the one that cugen makes, statement by
    statement (schema.c). Only then is anything in the file used. Missing tables are made and older
    formats migrated, each in one transaction (tables.c).
-   2. A file that can only be read. It is attached to a database in memory and its records are
-   copied. Stored records are kept until the process ends. Images stay in the file and, if it has
-   the current format, are read through a view of both databases. A full disk may require this way,
-   too.
+   2. A file that can only be read. The file is attached to a database in memory, and its records
+   are copied. Stored records are kept until the process ends. Images stay in the file and, if the
+   file has the current format, are read through a view of both databases. A full disk may require
+   this way, too.
    3. No file, or one that cannot be made: memory alone.
    In each case the records are in the schema "main".
 
@@ -22,7 +22,7 @@
    writes (cache_before_writing), or before they are copied. A handle that only reads a writable
    file skips this check.
    - A file is of its old format or of the current one, never a mixture.
-   - A write takes BEGIN IMMEDIATE, so that it meets no conflict later. It waits for other processes
+   - A write takes BEGIN IMMEDIATE, so that it meets no conflict later. BEGIN waits for others
    by wait_for_others: 20 seconds, or ten minutes for a measurement, which must not be lost. A large
    change is split into short transactions with pauses, so that another process can store in
    between.

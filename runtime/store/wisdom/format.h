@@ -1,4 +1,4 @@
-/* Declarations shared by the writer and the reader of wisdom. No other file includes them. */
+/* Declarations that the writer and the reader of wisdom share; no other file includes them. */
 #ifndef RUNTIME_STORE_WISDOM_FORMAT_H
 #define RUNTIME_STORE_WISDOM_FORMAT_H
 
