@@ -10,7 +10,7 @@
 /* Each comment begins with the sender: the coordinator asks, and its worker or compiler process
    answers with MESSAGE_DONE or MESSAGE_ERROR. */
 enum message_type {
-  MESSAGE_OPEN,    /* coordinator: toolkit places, device id; carries the fault memory */
+  MESSAGE_OPEN,    /* coordinator: toolkit places, device id; carries memory for a fault */
   MESSAGE_DATASET, /* coordinator: arguments, reference, samples; carries memory for the results */
   MESSAGE_VARIANT, /* coordinator: one variant to verify and time */
   MESSAGE_DONE,    /* worker: the last message was carried out; the payload is the answer */

@@ -140,7 +140,7 @@ __global__ void __launch_bounds__(threads, min_blocks) matmul_mma(${params}) {
   }
 
 //@ if split > 1 then
-  // A thread's sums lie where the thread of the same number in the last block reads them, four by four beside its neighbours'.
+  // The thread of the same number in the last block reads a thread's sums. Four sums of each thread stand together.
   const index_t tile = static_cast<index_t>(blockIdx.z) * gridDim.x + blockIdx.x;
   accumulator *const parts = workspace + batch * (packed_a + packed_b) + tile * (split * BM * BN) + threadIdx.x * 4;
   constexpr int columns = 2 * fragments_y::count;

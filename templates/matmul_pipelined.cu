@@ -170,8 +170,8 @@ __global__ void __launch_bounds__(threads, 1) matmul_pipelined(${params}) {
   }
 //@ end
 //@ if split > 1 then
-  // The order of the parts, and so the result, is the same every time. A thread's sums lie where the thread of
-  // the same number in the last block reads them, slice by slice beside those of its neighbours.
+  // The order of the parts, and so the result, is the same every time. The thread of the same number in the last block
+  // reads a thread's sums. The first slices of all threads stand side by side, then the second slices.
   const index_t tile = static_cast<index_t>(blockIdx.z) * gridDim.x + blockIdx.x;
   dtype *const parts = workspace + batch * (packed_a + packed_b) + tile * (split * BM * BN) + threadIdx.x * slice;
 #pragma unroll

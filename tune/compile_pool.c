@@ -9,7 +9,7 @@
 #include "base/system.h"
 #include "runtime/plan.h"
 
-/* Limit in bytes of finished jobs that no candidate holds. These jobs are kept because a later
+/* Limit in bytes of finished jobs that nobody holds. These jobs are kept because a later
    variant may differ only in its launch, and because the fastest variants run again at the end. The
    oldest jobs are freed beyond the limit. */
 static const size_t most_idle = (size_t)128 << 20;

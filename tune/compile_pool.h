@@ -1,5 +1,5 @@
-/* A pool of compile threads. Specs of equal source and entries share one compile, including a
-   compile that ended long ago. Only the coordinator's thread calls these functions, except
+/* A pool of compile threads. Specs of equal source and entries share one compile, also a finished
+   one whose job is still kept. Only the coordinator's thread calls these functions, except
    compile_pool_note, and picks up the finished jobs. */
 #ifndef TUNE_COMPILE_POOL_H
 #define TUNE_COMPILE_POOL_H
@@ -9,7 +9,7 @@
 struct compile_pool;
 
 struct compile_job {
-  bool finished;  /* written by a compile thread; read with compile_job_finished */
+  bool finished;  /* guarded by the pool's mutex; read with compile_job_finished */
   double seconds; /* duration of the finished compile; 0: the image was cached */
   int status;     /* CUGEN_OK, or the reason why there is no image */
   cugen_error error;
@@ -24,7 +24,7 @@ struct compile_job {
   struct compile_job *next; /* next in the pool's list of all jobs, newest first */
   bool taken;               /* a compile thread has begun the job */
   bool awaited;             /* compile_pool_finish or compile_pool_await was called for the job */
-  bool kept;                /* the image is stored in the cache, or came from there */
+  bool kept;                /* bench_keep_image has succeeded, or the image needed no compile */
 };
 
 struct compile_pool_options {
@@ -49,8 +49,8 @@ void compile_pool_close(struct compile_pool *pool);
    are killed; NVRTC in this process cannot be. */
 void compile_pool_stop(struct compile_pool *pool);
 
-/* Starts to compile the spec, or joins the job of an equal source. The caller releases the job with
-   compile_job_release. */
+/* Starts to compile the spec, or joins a job of equal source and entries. The caller releases the
+   job with compile_job_release. */
 int compile_pool_request(struct compile_pool *pool, const struct kernel_spec *spec,
                          struct compile_job **out, cugen_error *err);
 /* Like compile_pool_request, but always starts a new job, because an existing job may lack the

@@ -197,8 +197,8 @@ static int by_time_and_energy(const void *a, const void *b) {
   return (x->energy > y->energy) - (x->energy < y->energy);
 }
 
-/* By rising time, a record is marked if it takes less energy than all before it, or the same time
-   and energy as the last marked one. */
+/* Sorts the valid records of known energy by time. A record is marked if it takes less energy than
+   all before it, or the same time and energy as the last marked one. */
 int cache_records_mark(struct cache_record *records, size_t count, cugen_error *err) {
   struct cache_record **sorted = calloc(count + 1, sizeof *sorted);
   const struct cache_record *last = NULL;

@@ -17,7 +17,7 @@ struct pg_cache {
   char *address;            /* the connection string for libpq */
   bool within;              /* a transaction is open: a statement that fails is not repeated */
   bool lost;                /* the last attempt to renew the connection failed */
-  struct process_stop stop; /* asked while cugen waits for the server */
+  struct process_stop stop; /* `asked` is called while cugen waits for the server */
   /* a stop was requested and the server did not answer; the server is not asked again */
   bool given_up;
   /* if `lost`: no reconnection before this time, by clock_seconds, unless a caller waits */

@@ -1,5 +1,5 @@
-/* The cache as an SQLite database, shared by the files of this folder, which alone include
-   sqlite3.h. From the lowest layer up:
+/* The cache as an SQLite database, shared by the files of this folder. Outside it only tests
+   include sqlite3.h. From the lowest layer up:
    file.c          where the file lies, whether it is a cache, what its failures mean
    tables.c        the tables, older formats of them, the statements
    schema.c        whether the tables of a file are cugen's

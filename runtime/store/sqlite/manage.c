@@ -105,7 +105,7 @@ struct removing {
   sqlite3_stmt *next, *drop;
   int64_t last;   /* the id up to which the list is done */
   size_t removed; /* removed rows of the list */
-  int64_t weight; /* the sum of their weights: superseded records, or bytes of images */
+  int64_t weight; /* the sum over removed rows: superseded records, or bytes of images */
 };
 
 static bool drop_row(struct removing *removing) {
