@@ -1,5 +1,5 @@
 /* A pool of compile threads. Specs of equal source and entries share one compile, also a finished
-   one whose job is still kept. Only the coordinator's thread calls these functions, except
+   compile whose job was not freed. Only the coordinator's thread calls these functions, except
    compile_pool_note, and picks up the finished jobs. */
 #ifndef TUNE_COMPILE_POOL_H
 #define TUNE_COMPILE_POOL_H

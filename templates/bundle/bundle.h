@@ -67,7 +67,7 @@ typedef enum bundle_choice {
   /* nothing that was measured on such a device of yours serves: a portfolio that ships with cugen,
      else the config's default variant */
   BUNDLE_DEFAULT,
-  BUNDLE_PORTFOLIO /* by the rule of a portfolio of yours: measured for other sizes */
+  BUNDLE_PORTFOLIO /* by the rule of a portfolio of yours, learnt from other sizes */
 } bundle_choice;
 
 typedef struct bundle_info {
