@@ -1,6 +1,6 @@
-/* Makes the data of inputs and right results; see data.h. Each kind of data is one function that
-   makes the elements of a range of logical indices in order. Several threads each make one range,
-   and store the elements by the argument's layout and row pitch. */
+/* Makes the data of inputs and right results; see data.h. Each kind of data (expression, list,
+   file) has a section. Elements are made in the order of their logical indices and stored by the
+   argument's layout and row pitch. Threads share the elements of an expression or a file. */
 #include "data.h"
 
 #include <pthread.h>
@@ -23,18 +23,19 @@ struct making {
   const struct kernel_argument *argument;
   const struct config_data *data;
   bool is_answer;  /* the right result of the argument is made, not its data */
-  size_t readable; /* an expression may read the arguments with an index below this */
+  size_t readable; /* number of leading arguments that an expression may read */
   char *to;        /* the buffer that is filled */
   /* Buffers of the arguments that the expression reads. */
   struct expr_buffer buffers[KERNEL_MAX_ARGUMENTS];
   /* The buffers that were made only for this expression. */
   void *made[KERNEL_MAX_ARGUMENTS];
-  struct expr *bound; /* the expression with the values of all slots but the element's own */
+  struct expr *bound; /* the expression; of its slots only the element's number and coordinates
+                         are still variable */
   int slot_count;
   double begin;        /* clock_seconds at the beginning */
   pthread_t caller;    /* the thread that may call request->stop */
   atomic_bool stopped; /* request->stop has returned true */
-  /* For a right result: a copy of the output, packed row by row, to which `argument` points. */
+  /* For a right result, `argument` points here: a copy of the output with packed rows. */
   struct kernel_argument own;
   cugen_error *err;
 };
@@ -80,7 +81,7 @@ static void walk_begin(struct walk *w, const struct kernel_argument *a, int64_t 
   }
 }
 
-/* Goes on by `run` elements, at most to the first one of the next row. */
+/* Advances by `run` elements, at most to the first element of the next row. */
 static void walk_next(struct walk *w, int64_t run) {
   const struct kernel_argument *a = w->argument;
   w->flat += run;
@@ -105,7 +106,7 @@ static int64_t walk_offset(const struct walk *w, int64_t k) {
 
 /* ---- values = "expression" ------------------------------------------------------------------ */
 
-enum { LOOK_EVERY = 1 << 10 }; /* blocks of elements between two looks at the clock */
+enum { LOOK_EVERY = 1 << 10 }; /* blocks of elements between two calls of check_stop */
 
 static int data_refuse_element(const struct making *m, int64_t flat, int status, cugen_error *err) {
   struct text text = {0};
@@ -122,7 +123,7 @@ static int data_refuse_element(const struct making *m, int64_t flat, int status,
    number or infinity. */
 static int store_value(const struct making *m, int64_t flat, int64_t offset,
                        const struct value *value, cugen_error *err) {
-  /* A right result is stored in the wide type, but the output's own type must hold it. */
+  /* A right result is stored in the wide type, but an integer must fit the output's own type. */
   const struct dtype *own = m->request->spec->arguments[m->i].dtype;
   struct text text = {0};
   const bool number = value->type == VALUE_INT || value->type == VALUE_FLOAT,
@@ -135,7 +136,7 @@ static int store_value(const struct making *m, int64_t flat, int64_t offset,
   return data_refuse_element(m, flat, CUGEN_ERROR_CONFIG, err);
 }
 
-/* Checks the time limit, and polls the user's callback, which only the caller's thread may do. */
+/* Checks the time limit. On the caller's thread, also polls the user's callback. */
 static int check_stop(struct making *m, cugen_error *err) {
   const struct data_request *request = m->request;
   if (request->stop && pthread_equal(m->caller, pthread_self()) && request->stop(request->context))
@@ -148,8 +149,8 @@ static int check_stop(struct making *m, cugen_error *err) {
                    request->timeout);
 }
 
-/* Fills the columns of the element's own slots with the next elements of the walk, and notes their
-   offsets in the buffer. Returns the number of elements. */
+/* Fills the columns in `own` of the number and the coordinates with the next elements of the walk,
+   and `offsets` with the elements' places in the buffer. Returns the number of elements. */
 static size_t next_block(struct walk *w, int64_t last, const bool *seen, struct value *own,
                          int64_t *offsets) {
   const struct kernel_argument *a = w->argument;
@@ -196,7 +197,8 @@ static int evaluate_range(struct making *m, int64_t begin, int64_t end, struct v
 static int evaluate_part(void *context, int part, int64_t first, int64_t last, cugen_error *err) {
   struct making *m = context;
   (void)part;
-  /* The program contains the values of all slots other than the element's own. */
+  /* Only the slots of the element's number and coordinates are set: m->bound contains the values of
+     all other slots. */
   struct value *slots = malloc((size_t)m->slot_count * EXPR_BLOCK * sizeof *slots);
   int status = slots ? evaluate_range(m, first, last, slots, err) : error_memory(err);
   free(slots);
@@ -284,7 +286,7 @@ static int make_list(struct making *m) {
 
 /* ---- file = "points.npy" -------------------------------------------------------------------- */
 
-/* Returns true if the file's type is the argument's. A boolean is a byte. */
+/* Returns true if the file's type is the argument's; booleans are read as u8. */
 static bool same_type(const struct dtype *dtype, const struct npy *npy) {
   return strcmp(npy->type, dtype->npy) == 0 ||
          (strcmp(npy->type, "b1") == 0 && dtype->id == DTYPE_u8);
@@ -346,8 +348,8 @@ static int64_t file_offset(const struct reading *r, const struct walk *w) {
   return offset;
 }
 
-/* Returns the length of runs: that many elements, from each multiple of it on, are contiguous in
-   both the file and the buffer. */
+/* Returns the length of a run: from each multiple of the length on, so many elements are contiguous
+   in both the file and the buffer. */
 static int64_t common_run(const struct kernel_argument *a, const struct kernel_argument *layout) {
   int64_t run = 1;
   for (int i = a->rank - 1;
@@ -383,8 +385,9 @@ static int gather_elements(void *context, int part, int64_t first, int64_t last,
   return CUGEN_OK;
 }
 
-/* Runs shorter than SHORT_RUN are not read one by one, because the calls would take longer than
-   reading the whole range. Several threads share a run longer than LONG_RUN. */
+/* Runs shorter than SHORT_RUN bytes are not read one by one, because the calls would take longer
+   than reading the whole range. A run longer than LONG_RUN elements is halved, while its length is
+   even, so that several threads share it. */
 enum { SHORT_RUN = 4096, LONG_RUN = 1 << 18 };
 
 static int copy_elements(struct making *m, const struct source_data *file, size_t offset,
@@ -423,7 +426,7 @@ static int copy_npy(struct making *m, const struct source_data *file) {
   return copy_elements(m, file, npy.offset, &layout);
 }
 
-/* Reads a raw file, which has the elements in row-major order and nothing else. */
+/* Reads a raw file, which begins with the elements in row-major order, without a head. */
 static int copy_raw(struct making *m, const struct source_data *file) {
   const struct kernel_argument *a = m->argument;
   struct kernel_argument layout = {.rank = a->rank, .dtype = a->dtype};
@@ -479,8 +482,8 @@ int data_make(const struct data_request *request, char *shared, cugen_error *err
 
 /* ---- Right results -------------------------------------------------------------------------- */
 
-/* Makes the right result of an output, and converts the elements that are compared to the wide type
-   at `to`. */
+/* Makes the right result of an output, and stores the elements that are compared at `to`, in the
+   wide type. */
 static int make_answer(struct making *m, const char *shared, const struct samples *samples,
                        char *to) {
   const struct kernel_argument *output = &m->request->spec->arguments[m->i];

@@ -1,6 +1,6 @@
 /* Makes the data of inputs, and the right results of outputs, that a config gives by an expression,
-   a list or a file. They are made in this process and written to the memory that the dataset shares
-   with the worker (dataset.h). */
+   a list or a file. The calling process makes them, in the memory that the dataset shares with the
+   worker (dataset.h). */
 #ifndef TUNE_DATA_DATA_H
 #define TUNE_DATA_DATA_H
 
@@ -13,10 +13,11 @@ struct data_request {
   const struct value *slots; /* parameters and shared tunables */
   const struct kernel_spec *spec;
   uint64_t seed;
-  /* Seconds for the values of one input, CUGEN_ERROR_DEVICE beyond them; 0: no limit. */
+  /* Seconds that the expression of one argument may take before it is CUGEN_ERROR_DEVICE; 0: no
+     limit. */
   double timeout;
-  /* Called repeatedly by the calling thread; if it returns true, data_make ends with
-     CUGEN_ERROR_INTERRUPTED. NULL: never called. */
+  /* The calling thread calls stop repeatedly while it evaluates an expression; if stop returns
+     true, the result is CUGEN_ERROR_INTERRUPTED. NULL: never called. */
   bool (*stop)(void *context);
   void *context;
 };
@@ -26,8 +27,9 @@ struct data_request {
    line of the argument. */
 int data_make(const struct data_request *request, char *shared, cugen_error *err);
 
-/* Writes the right result of every output to the place of the reference's results. Reads what
-   data_make has made. An error message names the line of the reference. */
+/* Writes the right result of every output to shared + dataset_results_offset, and marks the results
+   as ready. Reads the data that data_make has made. An error message names the line of the
+   reference. */
 int data_make_answers(const struct data_request *request, char *shared, cugen_error *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* Launching cugen's own kernels; see data_kernels.h. */
+/* Launches cugen's own kernels; see data_kernels.h. */
 #include "data_kernels.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@ extern const char data_kernels_text[];
 
 enum { THREADS = 256, WARP = 32, BLOCKS_PER_SM = 8, BLOCKS_OF_HOST = 2 };
 
-/* data_kernels.cu uses these enumerators as plain numbers. */
+/* data_kernels.cu gives these enumerators names of its own. */
 _Static_assert(DTYPE_FLOAT == 0 && DTYPE_SMALL == 1 && DTYPE_INT == 2 && DTYPE_UINT == 3,
                "kinds of dtypes");
 _Static_assert(FILL_UNIFORM == 0 && FILL_IDENTITY == 1 && FILL_INDEX == 2 && FILL_ONES == 3 &&
@@ -176,14 +176,14 @@ static struct data_type data_kernels_type_of(const struct dtype *dtype) {
 
 /* ---- Layouts -------------------------------------------------------------------------------- */
 
-/* Returns true if the dimension, placed behind the last one, is contiguous with it. */
+/* Returns true if a further dimension with these numbers would be contiguous with the last
+   dimension. */
 static bool joins(const struct data_layout *l, int64_t stride, int64_t weight, int64_t shape) {
   const int last = l->rank - 1;
   return last >= 0 && l->stride[last] == shape * stride && l->weight[last] == shape * weight;
 }
 
-/* Adds a dimension after the others, merged with the last one if both together are contiguous like
-   one dimension. */
+/* Adds a dimension behind the last dimension, or merges the two if they are contiguous. */
 static void add_dimension(struct data_layout *l, int64_t shape, int64_t stride, int64_t weight) {
   if (shape == 1) return;
   if (!joins(l, stride, weight, shape)) {
@@ -213,8 +213,9 @@ static struct data_layout layout_by_modes(const struct kernel_argument *a) {
   return out;
 }
 
-/* Makes the layout in the order of the flat index, or by_memory in the order of memory, so that
-   neighbouring threads touch neighbouring elements. A tiled or swizzled array has one order. */
+/* Makes the layout in the order of the flat index or, if by_memory, in the order of memory, so that
+   neighbouring threads touch neighbouring elements. A tiled or swizzled array always has the order
+   of the flat index. */
 static struct data_layout layout_of(const struct kernel_argument *a, bool by_memory) {
   struct data_layout out = {0};
   if (a->map.count) return layout_by_modes(a);
@@ -312,7 +313,7 @@ int data_kernels_narrow(struct data_kernels *k, const struct kernel_argument *a,
   uint64_t word = word_of(poison);
   int64_t count = element_count(a);
   int status = CUGEN_OK;
-  if (a->elements != count) /* the padding between rows is not compared */
+  if (a->elements != count) /* poison the padding between rows */
     status = k->device->ops->fill(k->device, to, 0xff, (size_t)kernel_argument_bytes(a), err);
   void *parameters[] = {&from, &wide, &to, &layout, &type, &word, &count, &tally};
   return status ? status : data_kernels_launch(k, ENTRY_narrow, count, parameters, err);

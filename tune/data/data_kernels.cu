@@ -1,17 +1,17 @@
 // Kernels that make, digest and compare a data set in device memory. The build puts data_layout.h
-// in front of this text, and NVRTC compiles both for the device. The kernels compute exactly what
-// elements.c and verify.c compute on the host, bit for bit: the generator of noise, the
-// conversions, the error of an element. data_kernels.h describes each kernel.
+// in front of this text, and NVRTC compiles both for the device. Noise, conversions and the error
+// of an element equal those of elements.c and verify.c on the host, bit for bit. data_kernels.h
+// describes each kernel.
 //
 // Threads walk over the elements with the stride of the grid, so that any number of blocks will do.
-// Sums and extremes are combined in the warp and added to a data_tally with atomics. Sums of
-// squares for a norm are stored per block instead and added in order, so that equal data give an
-// equal sum.
+// Counts, digests and extremes reach a data_tally with atomics, mostly after the warp has combined
+// them. Sums of squares for a norm are stored per block instead and added in order, so that equal
+// data give an equal sum.
 //
 // Tuning waits for the compile of these kernels, so they are compiled in parts, side by side;
-// DATA_PART is the number of the part. For the same reason loops are not unrolled: unrolling more
-// than doubled code size and compile time, and a full GPU has enough loads in flight without it.
-// Only the loop of the digest is unrolled, because it does little but load.
+// DATA_PART is the number of the part. For the same reason loops over elements are not unrolled:
+// unrolling more than doubled code size and compile time, and a full GPU has enough loads in flight
+// without it. Only the loop of the digest is unrolled, because it does little but load.
 
 typedef long long i64;
 typedef unsigned long long u64;
@@ -133,7 +133,7 @@ __device__ i64 place(const data_layout &l, i64 n, i64 *flat) {
   return offset + n * l.stride[0];
 }
 
-// SplitMix64, like random_next; it makes the noise and mixes the digests.
+// The last steps of SplitMix64 (random_next); they make the noise and mix the digests.
 __device__ u64 mix(u64 z) {
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
   z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
@@ -179,8 +179,8 @@ extern "C" __global__ void cugen_data_fill(void *to, data_layout layout, data_la
 #elif DATA_PART == 1
 // ---- References ----
 
-// Converts an argument that a reference changed in place to the wide type, packed like the other
-// results: all elements, or only the samples.
+// Converts all elements, or only the samples, of an argument that a reference changed in place.
+// The results are packed and in the wide type.
 extern "C" __global__ void cugen_data_widen(const void *from, data_layout layout, data_type type, u64 *to, const i64 *samples,
                                             i64 count, i64 elements) {
   const i64 step = (i64)gridDim.x * blockDim.x;
@@ -373,7 +373,7 @@ extern "C" __global__ void cugen_data_digest(const unsigned char *from, i64 byte
   if (threadIdx.x % WARP == 0 && sum) atomicAdd(&tally->digest, sum);
 }
 #elif DATA_PART == 4
-// Digests elements like element_digest: the elements alone by their flat index, wherever they lie.
+// Digests elements like element_digest: by their flat index, whatever the layout, without padding.
 extern "C" __global__ void cugen_data_bits(const void *from, data_layout layout, int bytes, i64 count, data_tally *tally) {
   const i64 step = (i64)gridDim.x * blockDim.x;
   u64 sum = 0;
@@ -411,8 +411,7 @@ extern "C" __global__ void cugen_data_find(const unsigned char *from, i64 rows, 
   if (threadIdx.x % WARP == 0 && first != ~0ull) atomicMin(&tally->first, first);
 }
 
-// Returns whether an element lies at the offset. Like layout_element, with the coordinate of one
-// dimension after the other.
+// Returns whether an element lies at the offset, like layout_element, one dimension at a time.
 __device__ bool is_element(const data_layout &l, i64 offset) {
   offset = swizzled(l, offset);
 #pragma unroll 1
@@ -432,8 +431,8 @@ __device__ bool is_element(const data_layout &l, i64 offset) {
   return true;
 }
 
-// Looks at `count` elements in memory, and finds the first byte that differs from `byte` in those that
-// are no elements of the array.
+// Finds the first byte that differs from `byte` in the padding. `count` is the size of the array in
+// memory in elements, padding included.
 extern "C" __global__ void cugen_data_gaps(const unsigned char *from, data_layout layout, int bytes, i64 count, int byte,
                                            data_tally *tally) {
   const i64 step = (i64)gridDim.x * blockDim.x;
@@ -464,7 +463,8 @@ extern "C" __global__ void cugen_data_unwritten(const u64 *results, const i64 *s
   if (threadIdx.x % WARP == 0 && first != ~0ull) atomicMin(&tally->first, first);
 }
 
-// Counts the errors that a verify kernel wrote, one for each element, in units of the tolerance.
+// Tallies the errors that a verify kernel wrote, one for each element, in units of the tolerance:
+// an element is wrong if its error exceeds 1.
 extern "C" __global__ void cugen_data_errors(const double *errors, i64 count, data_tally *tally) {
   const i64 step = (i64)gridDim.x * blockDim.x;
   found f = {0.0, 0, ~0ull};

@@ -1,10 +1,10 @@
 /* Work on data in device memory by kernels of cugen's own (data_kernels.cu): they fill and digest
    inputs, look for bytes that were overwritten, and compare outputs, so that no buffer has to cross
-   the bus. They compute exactly what elements.c and verify.c compute on the host, so that a verdict
-   does not depend on where it was found; data_proof.c checks this on each device before the kernels
-   are used. Questions are collected: call begin, ask any number of questions, and call await. The
-   answers have the order of the questions. All functions are ordered like launches; only
-   data_kernels_await waits. */
+   the bus. Noise, conversions and the error of an element equal those of elements.c and verify.c,
+   so that the verdict on an element does not depend on where it was found; data_proof.c checks the
+   equality on each device before the kernels are used. Questions are collected: call begin, ask
+   questions, and call await. The answers have the order of the questions. After data_kernels_open,
+   work is ordered like launches, and only data_kernels_await waits. */
 #ifndef TUNE_DATA_DATA_KERNELS_H
 #define TUNE_DATA_DATA_KERNELS_H
 
@@ -14,8 +14,9 @@
 
 struct data_kernels;
 
-/* Most questions between begin and await: at most four about an argument (its guards, its padding
-   and its elements); and the number of parts in which data_kernels.cu is compiled. */
+/* The most questions between begin and await, of which at most four are about one argument (its two
+   guards, its padding, its elements); and the number of parts in which data_kernels.cu is
+   compiled. */
 enum { DATA_MOST_QUESTIONS = 6 * KERNEL_MAX_ARGUMENTS, DATA_PARTS = 6 };
 
 /* Makes the source and the entries of one part, for a compiler; free them with kernel_spec_free. */
@@ -31,13 +32,14 @@ bool data_kernels_make(const struct kernel_argument *argument);
 int data_kernels_fill(struct data_kernels *kernels, const struct kernel_argument *argument,
                       uint64_t seed, size_t ordinal, void *to, cugen_error *err);
 
-/* Converts elements, or only the samples, to the wide type as element_widen does: to[n] is sample
-   n. to[n] is left as it is if the array has no such element. */
+/* Converts `count` samples, or the first `count` elements if samples is NULL, to the wide type as
+   element_widen does: to[n] becomes sample n. If the array has no element of the sample's index,
+   to[n] does not change. */
 int data_kernels_widen(struct data_kernels *kernels, const struct kernel_argument *argument,
                        const void *from, void *to, const int64_t *samples, int64_t count,
                        cugen_error *err);
-/* Writes the numbers of `count` samples to `to`, or of all elements if samples is NULL, the last
-   one first. */
+/* Writes the flat indices of `count` samples, or of `count` elements if samples is NULL, to `to` in
+   reverse order. */
 int data_kernels_reverse(struct data_kernels *kernels, const int64_t *samples, int64_t count,
                          int64_t *to, cugen_error *err);
 
@@ -53,25 +55,25 @@ int data_kernels_digest(struct data_kernels *kernels, const void *from, size_t b
    device. */
 int data_kernels_bits(struct data_kernels *kernels, const struct kernel_argument *argument,
                       const void *from, cugen_error *err);
-/* Answers with tally.first: the index from `from` of the first of these bytes that differs from the
-   pattern, which begins at every address that is divisible by eight; UINT64_MAX: there is none. */
+/* Answers with tally.first: the index from `from` of the first byte of the gaps `where` that
+   differs from the pattern, which begins at every address that is divisible by eight; UINT64_MAX:
+   no byte differs. */
 int data_kernels_find(struct data_kernels *kernels, const void *from, struct verify_gaps where,
                       uint64_t pattern, cugen_error *err);
-/* Asks about the elements in memory that are no elements of an output: as data_kernels_find about
-   its padding, wherever that lies. */
+/* Like data_kernels_find, for all padding of an output, also of a tiled or swizzled array. */
 int data_kernels_gaps(struct data_kernels *kernels, const struct kernel_argument *output,
                       const void *from, unsigned char poison, cugen_error *err);
 /* Asks data_kernels_find about both guards of a memory, which makes two questions. *asked is false
    if the guards cannot be read on the device; then no question is asked. */
 int data_kernels_guards(struct data_kernels *kernels, const struct memory *memory, bool *asked,
                         cugen_error *err);
-/* Answers with a tally like struct verify_tally. want: the reference in the wide type. samples: the
-   elements to compare, or NULL. Both are in device memory. */
+/* Answers with a tally like struct verify_tally. want: the reference's results in the wide type.
+   samples: the elements to compare; NULL: all. got, want and samples are in device memory. */
 int data_kernels_compare(struct data_kernels *kernels, const struct kernel_argument *output,
                          const void *got, const void *want, const int64_t *samples, int64_t count,
                          cugen_error *err);
-/* Answers with tally.first: the first of a reference's results, of 8 bytes each, that the output
-   has and that still holds `byte` in all its bytes. */
+/* Answers with tally.first: the index of the first of a reference's results, of 8 bytes each, that
+   belongs to an element of the output and that still holds the poison in all its bytes. */
 int data_kernels_unwritten(struct data_kernels *kernels, const struct kernel_argument *output,
                            const void *results, const int64_t *samples, int64_t count,
                            unsigned char poison, cugen_error *err);

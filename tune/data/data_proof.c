@@ -74,7 +74,7 @@ static int prove_digest(struct proof *p, cugen_error *err) {
   return CUGEN_OK;
 }
 
-/* The digest of elements in rows equals the host's. */
+/* The kernels' digest of an argument's elements equals the host's. */
 static int prove_bits(struct proof *p, cugen_error *err) {
   const struct data_tally *tallies;
   int status = data_kernels_begin(p->kernels, err);
@@ -84,7 +84,8 @@ static int prove_bits(struct proof *p, cugen_error *err) {
   return status;
 }
 
-/* A filled buffer is compared with itself, and with a copy that differs in one element. */
+/* A filled buffer is found equal to its own elements, and different in one element from a copy in
+   which this element was changed; its padding is found untouched. */
 static int prove_comparison(struct proof *p, cugen_error *err) {
   const struct kernel_argument *a = &p->argument;
   const struct dtype *wide = a->dtype->wide;
@@ -129,8 +130,8 @@ static int prove_widening(struct proof *p, cugen_error *err) {
   return status;
 }
 
-/* A filled buffer is converted from the wide type back, and must have the same bytes; two elements
-   that the type cannot hold must be counted. */
+/* Elements of a filled buffer, converted to the wide type and back, have the same bytes. An element
+   of poison is counted and, unless the type has 8 bytes, a number that the type cannot hold. */
 static int prove_narrowing(struct proof *p, cugen_error *err) {
   const struct kernel_argument *a = &p->argument;
   const struct dtype *wide = a->dtype->wide;

@@ -4,8 +4,9 @@
 
 #include "data_kernels.h"
 
-/* Sets *same to whether fills of every dtype, digests and comparisons with a planted fault agree
-   with the host, each on some hundred elements. An error means that the device failed. */
+/* Sets *same to whether fills, digests, conversions and comparisons with a planted fault agree with
+   the host for every dtype, each on some hundred elements. An error means that the device or an
+   allocation failed. */
 int data_proof(struct device *device, struct data_kernels *kernels, bool *same, cugen_error *err);
 
 #endif

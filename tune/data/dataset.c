@@ -1,4 +1,4 @@
-/* A dataset from opening to verdict; see dataset.h. */
+/* Opens and changes a dataset, and judges the runs on it; see dataset.h. */
 #include "dataset.h"
 
 #include <errno.h>
@@ -69,9 +69,9 @@ static int reference_step(void *context, cugen_error *err) {
   return results_compute(l->device, l->dataset, l->request, err);
 }
 
-/* Makes the shared memory read-only: it has the results that variants are compared with, and a
-   process in the jail must not be able to change them. It is mapped from a descriptor that is open
-   for reading only, so that mprotect cannot make it writable again. */
+/* Makes the shared memory read-only, because a variant that runs in this process must not change
+   the results with which it is compared. If possible the memory is mapped from a descriptor that is
+   open for reading only, so that mprotect cannot make it writable again. */
 static void seal_shared(const struct dataset *d, int descriptor) {
   struct text path = {0};
   text_addf(&path, "/proc/self/fd/%d", descriptor);
@@ -110,9 +110,10 @@ static int upload_wanted(struct device *device, struct dataset *d, bool results,
              : device->ops->upload(device, d->sampled.device, d->samples.flat, list, err);
 }
 
-/* Computes the reference unless the shared memory has its results: on the device, where the results
-   then stay, or in the shared memory if the device cannot, or if an element may be missing, which
-   the host has to find. */
+/* Computes the reference unless the shared memory has its results. The results stay on the device.
+   If the device has no room for them, or if a result may be missing or wrong, the reference runs
+   again with results in the shared memory, and the host checks them. Then seals the shared
+   memory. */
 static int dataset_take_results(struct device *device, const struct dataset_request *request,
                                 struct dataset *d, cugen_error *err) {
   const bool wanted = request->reference.spec && !dataset_head(d)->reference;
@@ -268,7 +269,7 @@ static int check_kept_zero(struct device *device, struct dataset *d, cugen_error
   return status;
 }
 
-/* Verifies on the host, to which the outputs are copied. */
+/* Verifies the outputs on the host. */
 static int verify_here(struct device *device, struct dataset *d, const struct kernel_spec *spec,
                        double *error, cugen_error *err) {
   int status = dataset_guards(device, d, err);
@@ -315,7 +316,7 @@ static int dataset_ask_all(struct dataset *d, const struct kernel_spec *spec, si
   return status;
 }
 
-/* Copies only the first wrong element to the host. */
+/* Judges output i by its tallies. Copies only the first wrong element to the host. */
 static int read_output(struct device *device, struct dataset *d, const struct kernel_argument *a,
                        size_t i, const struct data_tally *tallies, const char *want, double *error,
                        cugen_error *err) {
@@ -352,7 +353,7 @@ static int verify_there(struct device *device, struct dataset *d, const struct k
   int status = dataset_ask_all(d, spec, &guards, err);
   if (!status) status = data_kernels_await(d->kernels, &tallies, err);
   if (status) return status;
-  /* Copied, because the following calls may ask further questions. */
+  /* The answers are copied, because the calls below may ask further questions. */
   memcpy(answers, tallies, sizeof answers);
   if (!guards || !dataset_are_whole(at, guards)) status = dataset_guards(device, d, err);
   at += guards;

@@ -17,8 +17,8 @@ struct dataset {
   uint64_t seed;
   struct memory *sets[DATASET_MOST_SETS]; /* one memory for each argument (unused for scalars) */
   size_t set_count;
-  /* Copies of the arguments that a kernel may change, one for each argument; filled by
-     dataset_keep. */
+  /* For each argument, a copy on the device from which it is restored; empty if a kernel may not
+     change the argument, or if dataset_keep has not been called or found no room. */
   struct memory *kept;
   /* Digests of the inputs as they were filled, one for each argument, computed by the data kernels
      or the host. */
@@ -28,7 +28,7 @@ struct dataset {
   char *shared; /* the shared memory; NULL: nothing is shared */
   size_t shared_bytes;
   bool has_reference;
-  /* The right results for each output, in the shared memory; NULL: the config has no reference. */
+  /* Place of each output's right results in the shared memory; NULL: the config gives none. */
   char *results;
   size_t results_bytes;
   /* NULL: the config has no verify kernel, or it is not loaded yet. */
@@ -38,10 +38,11 @@ struct dataset {
   /* Buffer that names the kernel of the config that runs, such as "c.lua:5: the reference r.cu",
      for the process that outlives a crash; NULL: none. */
   char *doing;
-  /* Pinned memory to which outputs are copied for comparison; allocated when first needed. */
+  /* Pinned memory to which buffers are copied for comparing and digesting; allocated when first
+     needed. */
   struct memory staging;
   /* The data kernels; NULL: the host fills, digests and compares. With data kernels, the device
-     also holds the reference's results (`wanted`) and the samples (`sampled`). */
+     also holds the right results (`wanted`) and the samples (`sampled`), if it has room. */
   struct data_kernels *kernels;
   struct memory wanted, sampled;
 };
@@ -52,7 +53,7 @@ struct dataset_kernel {
   const char *name;               /* for messages: "c.lua:5: the reference r.cu" */
   const struct kernel_spec *spec; /* NULL: the config has no such kernel */
   const struct compiled *compiled;
-  size_t argument;
+  size_t argument; /* of a generator: the argument whose data it makes */
 };
 
 /* The parameters of dataset_open besides the device. */
@@ -68,7 +69,7 @@ struct dataset_request {
   size_t generator_count;
   /* Runs a step, which runs one of the kernels above, in another process that shares the buffers;
      NULL: steps run in this process. With `apart`, dataset_load loads the verify kernel, and the
-     request must live as long as the dataset uses it. */
+     request must live until dataset_change or dataset_close. */
   int (*apart)(void *context, int (*step)(void *step_context, cugen_error *err), void *step_context,
                cugen_error *err);
   void *apart_context;
@@ -87,17 +88,18 @@ int dataset_shared_size(const struct kernel_spec *spec, bool reference, uint64_t
                         size_t *bytes, cugen_error *err);
 
 /* Copies the inputs' data from the shared memory of one dataset to that of another dataset with
-   equal buffers, so that they are not made again. Data that a worker is still making is skipped. */
+   equal buffers, so that the data are not made again. Data that no generator has made yet are
+   skipped. */
 void dataset_copy_data(const struct kernel_spec *spec, const char *from, char *to);
 
-/* Opens a dataset. Copies the arguments; the rest of the request stays the caller's. Computes the
-   reference unless the shared memory holds its results already. */
+/* Opens a dataset. Copies the arguments; the rest of the request stays the caller's. Runs the
+   generators and the reference unless the shared memory holds their results already. */
 int dataset_open(struct device *device, const struct dataset_request *request, struct dataset **out,
                  cugen_error *err);
 /* Returns true if the request is for equal buffers with equal contents. */
 bool dataset_has_buffers(const struct dataset *dataset, const struct dataset_request *request);
-/* Changes the dataset to a request with equal buffers, which differs only in the reference and the
-   verify kernel. */
+/* Changes the dataset to a request with equal buffers (dataset_has_buffers), and keeps these. The
+   shared memory, the reference and the verify kernel are replaced. */
 int dataset_change(struct device *device, struct dataset *dataset,
                    const struct dataset_request *request, cugen_error *err);
 void dataset_close(struct device *device, struct dataset *dataset);
@@ -111,41 +113,44 @@ void dataset_begin(char *doing, const char *name);
 void dataset_end(char *doing);
 
 /* Writes the original contents of an input, or of an argument changed in place, into a buffer of
-   its size. */
+   the argument's size. */
 int dataset_write_input(struct device *device, const struct dataset *dataset, size_t i,
                         const struct memory *to, cugen_error *err);
 
-/* Allocates and fills `before` for each argument that is changed in place, and appends the address
-   of its device address to `extra`, as a reference or verify kernel gets it. The caller frees. */
+/* For each argument i that is changed in place, allocates before[i], fills it with the original
+   contents, and appends &before[i].device to `extra`, the extra parameters of a reference or verify
+   kernel. The caller frees `before`, also after an error. */
 int dataset_give_before(struct device *device, const struct dataset *dataset, struct memory *before,
                         void **extra, size_t *extra_count, cugen_error *err);
 
 /* Prepares set 0 for a run of spec, which is a variant or the reference. Poisons the outputs and
-   the scratch, and restores the arguments that a kernel changes in place or may overwrite. For a
-   second launch (`again`), integer outputs get another poison and the scratch is left as it is. */
+   the scratch that spec uses (scratch that is kept zero becomes zero), and restores the arguments
+   that a kernel changes in place or may overwrite. For a second launch (`again`), integer outputs
+   get another poison, and the scratch does not change. */
 int dataset_prepare(struct device *device, struct dataset *dataset, const struct kernel_spec *spec,
                     bool again, cugen_error *err);
-/* Returns true if a kernel may change what it is given: an inout, or an input that it may
-   overwrite. */
+/* Returns true if a kernel may change an argument: an inout, or an input that it may overwrite. */
 bool dataset_changes(const struct dataset *dataset);
-/* Keeps copies on the device from which dataset_renew restores. If the device lacks memory for a
-   copy, dataset_renew restores from the host. */
+/* Keeps copies on the device from which dataset_renew restores. An argument for whose copy the
+   device lacks memory is restored by dataset_write_input instead. */
 int dataset_keep(struct device *device, struct dataset *dataset, cugen_error *err);
 /* Restores all arguments of a set that a kernel may change. The copies are ordered like
    launches. */
 int dataset_renew(struct device *device, struct dataset *dataset, size_t set, cugen_error *err);
 /* Returns CUGEN_ERROR_WRONG if a guard of set 0 was overwritten, and repairs the guards. */
 int dataset_guards(struct device *device, struct dataset *dataset, cugen_error *err);
-/* Judges a run of spec on set 0: guards, padding, and results (by reference, verify kernel or
-   both), with the tolerances of spec. *error as in verify_output. On CUGEN_ERROR_WRONG,
-   CUGEN_CAUSE_BOUNDS tells a write out of bounds from a wrong number. */
+/* Judges a run of spec on set 0: guards, padding, results (by reference, verify kernel or both)
+   with the tolerances of spec, and scratch that is kept zero. *error as in verify_output. On
+   CUGEN_ERROR_WRONG, CUGEN_CAUSE_BOUNDS tells a write out of bounds from a wrong number. */
 int dataset_verify(struct device *device, struct dataset *dataset, const struct kernel_spec *spec,
                    double *error, cugen_error *err);
-/* Digests the outputs that a run left in set 0. Equal digests mean equal bits, on any device. */
+/* Digests the outputs that a run left in set 0. Outputs of equal bits have equal digests on every
+   device. *digest is 0 after an error. */
 int dataset_outputs(struct device *device, struct dataset *dataset, uint64_t *digest,
                     cugen_error *err);
-/* Called after every run on set 0, right or not: returns CUGEN_ERROR_WRONG if an input has changed
-   (inputs.h says what is compared), and restores the inputs. */
+/* Called after every run on set 0, right or not: returns CUGEN_ERROR_WRONG if an input has changed,
+   and restores the changed inputs. Data kernels compare all bytes; without them, inputs.h says
+   which bytes are compared. */
 int dataset_restore(struct device *device, struct dataset *dataset, cugen_error *err);
 
 #endif

@@ -58,14 +58,14 @@ bool dataset_has_shared_data(const struct kernel_spec *spec) {
   return dataset_results_offset(spec) > dataset_data_offset(spec, 0);
 }
 
-/* Returns true if the shared memory holds the argument's data. A generator's data is there once the
-   worker has set the flag. */
+/* Returns true if the shared memory holds the argument's data. A generator's data is there once its
+   flag in `generated` is set. */
 static bool buffers_holds(const struct kernel_argument *a, const struct shared_head *head,
                           size_t i) {
   return a->data && (a->data != DATA_GENERATOR || head->generated[i]);
 }
 
-/* A copy. Threads share it, because touching new pages takes longer than copying. */
+/* A copy that threads share, because touching new pages takes longer than copying. */
 struct copied {
   const char *from;
   char *to;
@@ -103,8 +103,8 @@ void dataset_end(char *doing) {
 
 /* ---- Inputs --------------------------------------------------------------------------------- */
 
-/* Returns the original contents of an input: in place if they exist, or in *made, which the caller
-   frees. NULL: out of memory. */
+/* Returns the original contents of an input: in the shared memory, or for a fill in *made, which
+   the caller frees. NULL: out of memory. */
 static const void *input_data(const struct dataset *d, size_t i, void **made) {
   const struct kernel_argument *a = &d->spec.arguments[i];
   *made = NULL;
@@ -219,7 +219,7 @@ static int download_fresh(struct device *device, void *to, const void *from, siz
 }
 
 /* Runs a generator. memory: buffers of its inputs. With data kernels, set 0 is made on the device
-   and copied from there, unless an element may be wrong. */
+   and copied to the shared memory, unless an element may be wrong. */
 static int make_generated(const struct loading *l, struct memory *memory, cugen_error *err) {
   struct device *device = l->device;
   const struct dataset *d = l->dataset;
@@ -235,7 +235,8 @@ static int make_generated(const struct loading *l, struct memory *memory, cugen_
   return generated_make(device, a, generator, memory, shared, err);
 }
 
-/* A step: runs a generator, after restoring the inputs before it. */
+/* A step of dataset_run_apart: runs a generator, after restoring the arguments that the generator
+   reads. */
 static int generator_step(void *context, cugen_error *err) {
   const struct loading *l = context;
   struct device *device = l->device;
@@ -272,8 +273,8 @@ static int generate(struct device *device, struct dataset *d, const struct datas
 
 /* ---- Buffers -------------------------------------------------------------------------------- */
 
-/* Allocates the copy from which an argument is restored. If there is no memory for it, the host
-   restores the argument. */
+/* Allocates the copy from which an argument is restored, unless the device has no memory for the
+   copy. */
 static void alloc_kept(struct device *device, struct dataset *d, size_t i) {
   cugen_error no_room;
   if (d->kept[i].device) return;
@@ -354,8 +355,8 @@ int dataset_alloc_set(struct device *device, struct dataset *d, cugen_error *err
   return status;
 }
 
-/* The sets together take twice the L2 cache (a single set that is larger suffices), and at most a
-   quarter of the device's memory. */
+/* On a GPU, the sets together take at least twice the L2 cache, unless this is more than
+   DATASET_MOST_SETS sets or than a quarter of the device's memory. */
 size_t dataset_sets_wanted(const struct device *device, const struct kernel_spec *spec) {
   const struct device_facts *facts = &device->description.facts;
   int64_t bytes = 1;
@@ -470,9 +471,9 @@ unsigned char dataset_poison(const struct dataset *d, const struct kernel_argume
   return d->again && a->kind == CUGEN_ARGUMENT_OUTPUT && element_get_of(a->dtype) ? 0x5a : 0xff;
 }
 
-/* In a second launch the scratch is left as the first launch left it, as in an application. Scratch
-   that this variant does not use is not poisoned: it may take most of the memory, such as room for
-   parts of K that few variants split. */
+/* For a second launch the scratch stays as the first launch left it, as in an application. Scratch
+   that the variant does not use is not poisoned, because that would take long: such scratch may be
+   most of the memory, if few variants use it. */
 static bool is_poisoned(const struct kernel_argument *a, bool again) {
   if (a->kind != CUGEN_ARGUMENT_SCRATCH) return a->kind == CUGEN_ARGUMENT_OUTPUT;
   return !again && (!a->unused || dataset_is_kept_zero(a));
@@ -539,8 +540,8 @@ int dataset_ask_guards(struct dataset *d, size_t *asked, cugen_error *err) {
   return status;
 }
 
-/* Sets *whole to whether the data kernels find the guards of all buffers intact. It is false, too,
-   if they cannot read the guards. */
+/* Sets *whole to whether the data kernels find the guards of all buffers of set 0 intact; false,
+   too, if the data kernels cannot read the guards. */
 static int ask_whole(struct dataset *d, bool *whole, cugen_error *err) {
   const struct data_tally *tallies;
   size_t asked;

@@ -1,6 +1,6 @@
 /* The lower half of a dataset: its buffers and its shared memory, without the reference's results
-   and the verify kernel. Only the files that make up the dataset include this; dataset.h is the
-   interface for others. */
+   and the verify kernel. Only files of tune/data, and tests, include this header; other files
+   include dataset.h. */
 #ifndef TUNE_DATA_DATASET_BUFFERS_H
 #define TUNE_DATA_DATASET_BUFFERS_H
 
@@ -8,8 +8,9 @@
 
 /* ---- Shared memory -------------------------------------------------------------------------- */
 
-/* The head of the shared memory. It says which parts the worker has made, so that they are not made
-   again if the worker dies. The inputs' data and the reference's results follow it. */
+/* The head of the shared memory. A member is 1 if the reference's results, or the data of the
+   argument's generator, are in the shared memory; then the next worker need not make them again.
+   The inputs' data and the reference's results follow the head. */
 struct shared_head {
   int64_t reference;
   int64_t generated[KERNEL_MAX_ARGUMENTS];
@@ -29,7 +30,7 @@ struct loading {
   struct device *device;
   struct dataset *dataset;
   const struct dataset_request *request;
-  const struct dataset_kernel *generator;
+  const struct dataset_kernel *generator; /* NULL: the reference or the verify kernel */
   /* Set to true if set 0 already holds the generator's data; stays false if the step runs in
      another process. */
   bool *there;
@@ -49,7 +50,7 @@ int dataset_alloc_set(struct device *device, struct dataset *dataset, cugen_erro
 /* Fills every input of every set. Runs the generators whose data is not ready. */
 int dataset_fill_buffers(struct device *device, struct dataset *dataset,
                          const struct dataset_request *request, cugen_error *err);
-/* Runs the generators whose data is not ready, for new shared memory. */
+/* Runs the generators whose data the shared memory does not hold. */
 int dataset_generate_all(struct device *device, struct dataset *dataset,
                          const struct dataset_request *request, cugen_error *err);
 /* Makes dataset.staging at least `bytes` large. */
@@ -58,8 +59,8 @@ int dataset_stage(struct device *device, struct dataset *dataset, size_t bytes, 
    place if the buffer is in host memory, and copied to the staging buffer otherwise. */
 int dataset_read(struct device *device, struct dataset *dataset, size_t i, size_t bytes,
                  const void **out, cugen_error *err);
-/* Returns true for scratch that is zero before the first launch and that the kernel leaves zero.
-   Other scratch may hold anything. */
+/* Returns true for scratch that is zero before the first launch and that the kernel must leave
+   zero. Other scratch may hold anything. */
 bool dataset_is_kept_zero(const struct kernel_argument *argument);
 /* With data kernels: asks whether the guards of set 0 are intact. *asked becomes the number of
    questions; 0: the guards cannot be read on the device. */

@@ -33,7 +33,8 @@ static inline double uniform(enum dtype_kind kind, uint64_t bits) {
   }
 DTYPES(NOISE)
 
-/* Fills elements flat, flat + step and so on, which are `stride` apart in memory from `to` on. */
+/* For each dtype, a function that fills elements flat, flat + step and so on, which are `stride`
+   elements apart in memory from `to` on. */
 #define NOISE_ROW(name, ...) noise_##name,
 static void (*const noises[DTYPE_COUNT])(void *to, int64_t stride, int64_t count, uint64_t stream,
                                          int64_t flat, int64_t step) = {DTYPES(NOISE_ROW)};
@@ -136,8 +137,7 @@ static double fill_value(const struct kernel_argument *argument, uint64_t stream
   return 0.0;
 }
 
-/* A buffer that is being filled in the order of memory: lines of contiguous elements, one after the
-   other. */
+/* A buffer that is being filled line by line, in the contiguous dimension if the array has one. */
 struct fill {
   const struct kernel_argument *argument;
   uint64_t stream;

@@ -1,4 +1,4 @@
-/* Generators of test data; see generated.h. */
+/* Runs generators of test data; see generated.h. */
 #include "generated.h"
 
 #include <stdlib.h>
@@ -54,8 +54,8 @@ static int generated_run_once(struct generation *g, unsigned char poison, void *
 
 static const unsigned char poisons[] = {0xff, 0x5a}; /* of the first launch, and of the second */
 
-/* Returns the first element that holds the poison of its run in every run, or -1. again NULL: there
-   was one run. */
+/* Returns the first element that holds the first launch's poison in `host` and the second launch's
+   in `again`, or -1. again NULL: there was one launch. */
 static int64_t generated_find_unwritten(const struct generation *g, const char *host,
                                         const char *again) {
   for (int64_t i = 0; i < g->count; i++)
@@ -74,8 +74,8 @@ static int generated_refuse_element(const struct generation *g, int64_t flat, co
   return status;
 }
 
-/* Launches a second time if an element looks like poison. It may be data: only an element that also
-   keeps a second poison is unwritten. */
+/* Launches a second time if an element looks like poison, because that may be data: only an element
+   that also keeps a second poison is unwritten. */
 static int generated_check_written(struct generation *g, const char *host, cugen_error *err) {
   if (generated_find_unwritten(g, host, NULL) < 0) return CUGEN_OK;
   char *again = malloc(g->bytes);

@@ -5,10 +5,10 @@
 
 #include "dataset.h"
 
-/* Runs the generator of an argument. `memory` has the generator's inputs by their numbers, already
-   filled, and an unused entry for the argument itself. The data is written to `to` in the layout of
-   the argument's buffer. CUGEN_ERROR_CONFIG if the generator leaves an element unwritten, or writes
-   a number that the input's type cannot hold. */
+/* Runs the generator of an argument. `memory` is indexed by arguments: it has the generator's
+   inputs, already filled; the argument's own entry is overwritten. The data is written to `to` in
+   the layout of the argument's buffer. CUGEN_ERROR_CONFIG if the generator leaves an element
+   unwritten, or writes a number that the argument's type cannot hold. */
 int generated_make(struct device *device, const struct kernel_argument *argument,
                    const struct dataset_kernel *generator, struct memory *memory, void *to,
                    cugen_error *err);

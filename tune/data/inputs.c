@@ -1,4 +1,4 @@
-/* Digests of inputs, on the host and on the device; see inputs.h. */
+/* Digests inputs in host memory and in device memory; see inputs.h. */
 #include "inputs.h"
 
 #include "base/hash.h"

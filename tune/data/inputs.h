@@ -1,7 +1,7 @@
-/* Detects whether a kernel changed its inputs. A digest of each input is taken when it is filled,
-   and compared with a second one after a run. Of an input of more than 256 MiB, only evenly spaced
-   pieces of 256 MiB in total are digested, the first and the last piece included. This bounds the
-   time to some tens of milliseconds per input. */
+/* Detects whether a kernel changed its inputs, where there are no data kernels. The host digests
+   each input when it is filled and again after a run, and compares the digests. Of an input of more
+   than 256 MiB, only evenly spaced pieces of 256 MiB in total are digested, the first and the last
+   piece included. This bounds the time to some tens of milliseconds per input. */
 #ifndef TUNE_DATA_INPUTS_H
 #define TUNE_DATA_INPUTS_H
 
@@ -10,8 +10,8 @@
 enum { INPUTS_PIECE = 1 << 22 };
 
 uint64_t inputs_digest(const void *data, size_t bytes);
-/* Digests memory on the device. piece: INPUTS_PIECE bytes (or `bytes`, if fewer) of host memory to
-   work in. */
+/* Digests device memory. piece: INPUTS_PIECE bytes (or `bytes`, if fewer) of host memory to work
+   in. */
 int inputs_digest_device(struct device *device, const struct memory *memory, size_t bytes,
                          void *piece, uint64_t *digest, cugen_error *err);
 

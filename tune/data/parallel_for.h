@@ -9,13 +9,13 @@
 enum { PARALLEL_MOST = 16 };
 
 /* Does the units from `first` up to, but not including, `last`. part: the number of the part, from
-   0 to PARALLEL_MOST - 1. err is the part's own. */
+   0 to PARALLEL_MOST - 1. Each part has its own err. */
 typedef int parallel_work(void *context, int part, int64_t first, int64_t last, cugen_error *err);
 
-/* Divides `units` units of `size` elements each into one part for each processor, but into no part
-   of less than 2^18 elements, and calls work for each part. The calling thread does the first part,
-   and every part whose thread cannot be started. Returns the error of the first part that
-   failed. */
+/* Divides `units` units of `size` elements each into parts, and calls work for each part. There are
+   as many parts as processors, but at most PARALLEL_MOST, and so few that a part has some 2^18
+   elements or more. The calling thread does the first part, and every part whose thread cannot be
+   started. Returns the error of the lowest part that failed. */
 int parallel_for(int64_t units, int64_t size, parallel_work *work, void *context, cugen_error *err);
 
 #endif

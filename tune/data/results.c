@@ -1,4 +1,4 @@
-/* Reference results, one array for each output; see results.h. */
+/* Computes the reference's results, one array for each output; see results.h. */
 #include "results.h"
 
 #include <stdlib.h>
@@ -69,8 +69,9 @@ static int alloc_outputs(struct computation *c, cugen_error *err) {
   for (size_t i = 0; i < d->spec.argument_count && !status; i++) {
     const struct kernel_argument *a = &d->spec.arguments[i];
     if (a->rank == 0) continue;
-    /* Each output has as many entries as there are samples, so that a reference may ignore sizes.
-       The outputs are guarded, because the last block has threads beyond the samples. */
+    /* Each output has as many entries as there are samples, so that a reference may write entry t
+       of every output, small ones too. The outputs are guarded, because the last block may have
+       threads beyond the samples. */
     if (a->kind == CUGEN_ARGUMENT_OUTPUT)
       status =
           c->device->ops->alloc(c->device, MEMORY_DEVICE, (size_t)d->samples.count * wide_bytes(a),
@@ -147,7 +148,7 @@ static int check_guards(struct computation *c, cugen_error *err) {
 /* Launches once, with outputs that are filled with the poison. */
 static int results_launch_once(struct computation *c, unsigned char poison, cugen_error *err) {
   const struct dataset *d = c->dataset;
-  /* Restores arguments that are changed in place. */
+  /* dataset_prepare restores arguments that are changed in place. */
   int status = dataset_prepare(c->device, c->dataset, c->spec, false, err);
   for (size_t i = 0; i < d->spec.argument_count && !status; i++)
     if (d->spec.arguments[i].kind == CUGEN_ARGUMENT_OUTPUT)
@@ -172,8 +173,8 @@ static int results_run_once(struct computation *c, unsigned char poison, char *t
 
 static const unsigned char poisons[] = {0xff, 0x5a}; /* of the first launch, and of the second */
 
-/* Returns the first entry that the output has and that holds the poison of its run in all runs; -1:
-   none. second NULL: there was one run. */
+/* Returns the first entry that the output has and that holds the first launch's poison in `first`
+   and the second launch's in `second`; -1: none. second NULL: there was one launch. */
 static int64_t results_find_unwritten(const struct kernel_argument *a,
                                       const struct samples *samples, const char *first,
                                       const char *second) {
@@ -215,8 +216,8 @@ static int refuse_unwritten(const struct dataset *d, const struct kernel_argumen
   return status;
 }
 
-/* Launches a second time if an entry looks like poison. It may be a result: only an entry that also
-   keeps a second poison is unwritten. */
+/* Launches a second time if an entry looks like poison, because that may be a result: only an entry
+   that also keeps a second poison is unwritten. */
 static int results_check_written(struct computation *c, const char *results, cugen_error *err) {
   const struct dataset *d = c->dataset;
   int64_t entry;
@@ -237,7 +238,8 @@ static bool changes_in_place(const struct dataset *d) {
   return false;
 }
 
-/* Reverses the list of samples, so that thread t computes what thread count - 1 - t did. */
+/* Reverses the list of samples, so that thread t computes the sample that thread count - 1 - t
+   computed before. */
 static int reverse_samples(struct computation *c, cugen_error *err) {
   const struct samples *samples = &c->dataset->samples;
   const int64_t count = samples->count;
@@ -318,10 +320,10 @@ int results_compute(struct device *device, struct dataset *d, const struct datas
 /* ---- Computing on the device, which only tells whether all is right; the host finds errors --- */
 
 /* Bytes a second that the bus to the host moves at least. Results that took longer to compute than
-   to copy are copied to the host. */
+   they take to copy are copied to the host. */
 static const double bus = 2e9;
 
-/* Sets *written to whether no entry holds the poison any more. */
+/* Sets *written to whether no entry of an output holds the poison any more. */
 static int ask_written(struct computation *c, bool *written, cugen_error *err) {
   const struct dataset *d = c->dataset;
   const struct data_tally *tallies;
@@ -339,7 +341,7 @@ static int ask_written(struct computation *c, bool *written, cugen_error *err) {
   return status;
 }
 
-/* Converts an argument to the wide type. Entries beyond the end of an output are zero. */
+/* Converts an argument's entries to the wide type. Entries beyond the argument's end are zero. */
 static int results_widen(struct computation *c, size_t argument, void *to, cugen_error *err) {
   const struct dataset *d = c->dataset;
   const struct kernel_argument *a = &d->spec.arguments[argument];
@@ -384,7 +386,7 @@ static int launch_reversed(struct computation *c, cugen_error *err) {
   return status;
 }
 
-/* Sets *equal to whether the argument's current contents equal the kept ones. */
+/* Sets *equal to whether the argument's current entries have the digest of those at `kept`. */
 static int ask_equal(struct computation *c, size_t argument, const void *kept, bool *equal,
                      cugen_error *err) {
   const struct dataset *d = c->dataset;
@@ -432,7 +434,7 @@ int results_compute_there(struct device *device, struct dataset *d,
   if (!status) status = ask_written(&c, done, err);
   if (!status && *done) status = keep_outputs(&c, err);
   if (!status && *done) status = ask_order(&c, done, err);
-  /* The host's computation needs no further device memory. */
+  /* results_compute needs less device memory, so it may still work. */
   if (status == CUGEN_ERROR_MEMORY) status = CUGEN_OK, *done = false;
   if (!status) status = dataset_restore(device, d, err);
   computation_free(&c);

@@ -1,4 +1,4 @@
-/* Running the verify kernel and reading its errors; see verifier.h. */
+/* Runs the verify kernel and reads the errors that it writes; see verifier.h. */
 #include "verifier.h"
 
 #include <math.h>
@@ -19,7 +19,8 @@ struct verifier {
   /* The original contents of arguments that are changed in place. */
   struct memory before[KERNEL_MAX_ARGUMENTS];
   long long count;
-  void *extra[KERNEL_MAX_ARGUMENTS + 2]; /* values of the arguments behind the config's own */
+  void *extra[KERNEL_MAX_ARGUMENTS + 2]; /* addresses of the values of the parameters that follow
+                                            the config's arguments */
   size_t extra_count;
 };
 

@@ -19,7 +19,7 @@ size_t verifier_bytes(const struct verifier *verifier);
 /* Judges the outputs in set 0. kernels NULL: the errors are copied to `staging` and read there.
    doing: as in struct dataset. *error is raised to the largest error; infinity for a NaN.
    CUGEN_ERROR_WRONG, with the first wrong element, if an error exceeds 1, is NaN or was not
-   written, or if the verify kernel itself fails. */
+   written. CUGEN_ERROR_WRONG, too, if the verify kernel writes beyond the errors. */
 int verifier_run(struct device *device, struct verifier *verifier, struct data_kernels *kernels,
                  double *staging, char *doing, double *error, cugen_error *err);
 

@@ -3,17 +3,17 @@
      |g - w| <= tolerance * max(1, |w|),
 
    which is relative for large numbers and absolute for small ones. The reported error is the
-   largest quotient of the two sides. If the config asks for a norm, whole outputs are compared
-   instead: ||g - w|| <= norm * ||w|| in the Euclidean norm, as bounds of numerical linear algebra
-   are written (Higham, "Accuracy and Stability of Numerical Algorithms", chapter 3).
+   largest quotient of the two sides. If the config asks for a norm, the output must also satisfy
+   ||g - w|| <= norm * ||w|| in the Euclidean norm, as bounds of numerical linear algebra are
+   written (Higham, "Accuracy and Stability of Numerical Algorithms", chapter 3).
 
    Invariants:
    - A NaN on either side is wrong, whatever the tolerance: comparisons are written so that they
      fail for a NaN.
    - Integers are compared exactly, up to 64 bits; f64 holds only 53.
-   - Every element is compared unless that costs too much. Then the first and the last index in
-     every dimension, where tiles end, and RANDOM_SAMPLES elements chosen by the seed are compared.
-     Outputs of one shape are compared at the same places. */
+   - Every element is compared unless that costs too much. Then samples are compared: elements at
+     the first or last index of a dimension, where tiles end, and RANDOM_SAMPLES elements chosen by
+     the seed. Outputs of one shape are compared at the same places. */
 #include "verify.h"
 
 #include <math.h>
@@ -27,7 +27,8 @@
 
 enum { RANDOM_SAMPLES = 1 << 14, MOST_EDGE_SAMPLES = 1 << 20 };
 
-/* Adds the flat indices whose coordinate in some dimension is the first or the last. */
+/* Adds the flat indices whose coordinate in some dimension is the first or the last, until `out`
+   has `most` indices. */
 static void add_edges(const struct kernel_argument *output, int64_t most, struct samples *out) {
   int64_t inner = 1;
   for (int d = output->rank - 1; d >= 0; d--) {
@@ -45,7 +46,7 @@ static bool same_shape(const struct kernel_argument *a, const struct kernel_argu
   return a->rank == b->rank && memcmp(a->shape, b->shape, (size_t)a->rank * sizeof *a->shape) == 0;
 }
 
-/* Adds an output's samples. Outputs of one shape share their samples. */
+/* Adds an output's samples: all elements of a small output, otherwise edges and random elements. */
 static void add_output(const struct kernel_argument *output, uint64_t *seed, struct samples *out) {
   const int64_t count = element_count(output);
   if (count <= RANDOM_SAMPLES) {
@@ -132,7 +133,7 @@ static void count_element(struct verify_tally *tally, const struct kernel_argume
   const int64_t at = element_offset(o, flat);
   const double wanted = element_load(o->dtype->wide, want, i);
   double difference;
-  if (o->dtype->bytes == 8 && !o->dtype->floating) { /* doubles may not show their differences */
+  if (o->dtype->bytes == 8 && !o->dtype->floating) { /* f64 hides small differences */
     difference = whole_difference(o->dtype, got, at, want, i);
   } else {
     const double value = element_load(o->dtype, got, at);
@@ -144,7 +145,8 @@ static void count_element(struct verify_tally *tally, const struct kernel_argume
 /* ---- Contiguous rows ----
 
    Nearly every comparison of a tuning run is of contiguous rows. These functions are written to be
-   vectorised; only rows with a difference go through the careful loop. */
+   vectorised; only rows with an element beyond the tolerance, and rows of integers, go through the
+   slower count_element. */
 
 /* Independent partial sums of squares, so that additions need not wait for each other. */
 enum { SUMS = 8 };
@@ -186,7 +188,7 @@ enum { SUMS = 8 };
 #define ROWS(name, kind, stored, ...) ROWS_##kind(name, stored)
 DTYPES(ROWS)
 
-/* Integers have no norm. */
+/* The functions for rows of each float type. Integers have none. */
 static const struct row_type {
   bool (*is_close)(const void *got_row, const double *want, int64_t count, double tolerance,
                    double *worst);
@@ -272,7 +274,7 @@ static void add_element(const struct dtype *dtype, const void *from, int64_t ind
   int64_t whole;
   if (get && get(from, index, &whole))
     text_addf(out, "%lld", (long long)whole);
-  else if (get) /* unsigned, above 2^63 */
+  else if (get) /* unsigned, 2^63 or more */
     text_addf(out, "%llu", (unsigned long long)((const uint64_t *)from)[index]);
   else
     text_addf(out, "%.9g", element_load(dtype, from, index));
@@ -285,8 +287,8 @@ static int64_t compared_count(const struct samples *samples, const struct kernel
   return samples->flat ? count : element_count(o);
 }
 
-/* Returns true if the difference is small enough to be caused by rounding. Forgetting to give a
-   tolerance is a common first mistake. */
+/* Returns true if the tolerance is 0 and the difference is small enough to be caused by rounding.
+   Forgetting to give a tolerance is a common first mistake. */
 static bool is_rounding(const struct kernel_argument *o, double got, double want) {
   static const double steps = 1000;
   const double most = steps * dtype_epsilon(o->dtype) * fmax(1, fabs(want));

@@ -5,25 +5,26 @@
 
 #include "base/kernel.h"
 
-/* The elements of the outputs that are compared: all elements, or all edges and a seeded random
-   choice if the whole reference would cost too much. */
+/* The elements of the outputs that are compared: all elements, or edges and a seeded random choice
+   if the whole reference would cost too much. */
 struct samples {
   int64_t *flat; /* logical flat indices; NULL: all elements of the largest output */
   int64_t count;
 };
 
-/* The reference is computed at sampled elements only if it needs more operations than this, or if
-   the outputs have more elements than this. */
+/* The reference is computed only at samples if it needs more than VERIFY_FULL_FLOPS operations, or
+   if the largest output has more than VERIFY_FULL_ELEMENTS elements. */
 #define VERIFY_FULL_FLOPS    1e12
 #define VERIFY_FULL_ELEMENTS ((int64_t)1 << 26)
 
-/* Chooses the samples of all outputs together: the edges of each output, a random choice of the
-   elements of each, and all elements of small outputs. */
+/* Chooses the samples of all outputs together: all elements or, beyond the limits above, for each
+   output at most 2^20 edge elements and 2^14 random elements, or all elements of an output of at
+   most 2^14. The caller frees them with samples_free. */
 int samples_choose(const struct kernel_argument *const *outputs, size_t count, double flops,
                    uint64_t seed, struct samples *out, cugen_error *err);
 /* Returns the flat index of the i-th sample. */
 int64_t samples_flat(const struct samples *samples, int64_t i);
-/* Returns true if the output has an element of that index. */
+/* Returns true if the output has the element of the i-th sample. */
 bool samples_due(const struct samples *samples, int64_t i, const struct kernel_argument *output);
 void samples_free(struct samples *samples);
 
@@ -48,21 +49,21 @@ int verify_judge(const struct kernel_argument *output, const struct verify_tally
                  cugen_error *err);
 
 /* Compares an output. got: the output's whole buffer. want: the reference's results in the wide
-   dtype, one for each sample, or one for each element if all are compared. *error becomes the
+   dtype, one for each sample, or one for each element if all are compared. *error is raised to the
    largest |got - want| / (tolerance * max(1, |want|)); it is infinity for a NaN, or for any
    difference at tolerance 0. CUGEN_ERROR_WRONG, with the coordinates and values of the first wrong
-   element, if *error exceeds 1. If the argument has a norm, the quotient of the Euclidean norms of
-   got - want and of want is checked instead. */
+   element, if that quotient exceeds 1. If the argument has a norm, the Euclidean norm of got - want
+   divided by norm times that of want must not exceed 1 either. */
 int verify_output(const struct kernel_argument *output, const void *got, const void *want,
                   const struct samples *samples, double *error, cugen_error *err);
 
-/* Checks the padding, which must still be poison after a run because every byte of an
-   output is poisoned before it. CUGEN_ERROR_WRONG otherwise. */
+/* Returns CUGEN_ERROR_WRONG if a byte of the output's padding is not the poison, with which the
+   padding was filled before the run. */
 int verify_padding(const struct kernel_argument *output, const void *got, unsigned char poison,
                    cugen_error *err);
 
 /* The padding between rows, in bytes: row r begins at r * pitch, and its padding are the `width`
-   bytes from `skip` on, without those at or beyond `limit`. Without rows there is no padding, or
+   bytes from `skip` on, without those at or beyond `limit`. If `rows` is 0, there is no padding, or
    the padding is scattered, as in a tiled array: all places where no element lies. */
 struct verify_gaps {
   int64_t rows, pitch, skip, width, limit;
@@ -79,8 +80,8 @@ void verify_place(const struct kernel_argument *argument, int64_t flat, struct t
    and how the config can have it begin with zeros. */
 void verify_add_beginning(const char *output, struct text *message);
 
-/* Compares an input with what it was before the run. CUGEN_ERROR_WRONG with the first element that
-   differs. */
+/* Reports how an input changed in a run. Always returns CUGEN_ERROR_WRONG, with the first element
+   that differs from `was`, or with the padding if no element differs. */
 int verify_unchanged(const struct kernel_argument *input, const void *got, const void *was,
                      cugen_error *err);
 
