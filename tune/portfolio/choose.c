@@ -1,15 +1,15 @@
 /* Chooses the variants of a portfolio; see choose.h.
 
-   This is the k-median problem: choose k columns so that the sum over the rows of each row's least
-   cost is least (Kariv and Hakimi 1979, NP-hard). A variant that another one equals or beats on
-   every problem is not needed and is removed first. If few combinations of the remaining variants
-   are possible, all are tried. Otherwise the greedy choice (Nemhauser, Wolsey, Fisher 1978) is
-   improved by exchanging one variant for another until no exchange gains anything (Teitz and Bart
-   1968).
+   This is the k-median problem: choose k columns (variants) so that the sum over the rows
+   (problems) of each row's least cost is least (Kariv and Hakimi 1979, NP-hard). A variant that
+   another one equals or beats on every problem is not needed and is removed first. If few
+   combinations of the remaining variants are possible, all are tried. Otherwise the greedy choice
+   (Nemhauser, Wolsey, Fisher 1978) and some random choices are improved by exchanging one variant
+   for another until no exchange gains anything (Teitz and Bart 1968).
 
    Variants that launch one compiled kernel in several ways count once. So kernels are chosen first,
-   each as good as its best variant. Then some variants for each of these kernels are chosen in the
-   same way, because a look-up has no time for all of them. */
+   each as good as its best variant. Then some variants of the chosen kernels are chosen in the same
+   way, because a look-up has no time for all their variants. */
 #include "choose.h"
 
 #include <stdlib.h>
@@ -17,18 +17,19 @@
 
 #include "base/hash.h"
 
-/* Limit of an exact search in steps, which take about 50 ms. */
+/* Most steps of an exact search; so many steps take about 50 ms. */
 static const double most_exact = 2e7;
 
 enum {
-  WAYS = 3,      /* average number of variants for each kernel */
+  WAYS = 3,      /* most variants of a chosen kernel, on average */
   BEGINNINGS = 8 /* random beginnings of the choice by exchange */
 };
 
 struct chooser {
   size_t rows, columns;
   double *costs; /* [row * columns + column] */
-  /* The variant of each column, in rising order; for kernels, the first variant of each. */
+  /* The variant of each column, in rising order; if columns are kernels, each kernel's first
+     variant. */
   size_t *variants;
   size_t most;
   size_t *chosen; /* indices of columns */
@@ -60,8 +61,8 @@ static double ratio_or_worst(const struct portfolio_matrix *m, size_t problem, s
   return isfinite(ratio) ? ratio : (double)INFINITY;
 }
 
-/* Returns true if `other` is at least as good on every problem. Of two equal variants the first one
-   stays. */
+/* Returns true if `other` is at least as good as `variant` on every problem. Of two equal variants,
+   the first one beats the second one. */
 static bool beats(const struct portfolio_matrix *m, const bool *rows, size_t other,
                   size_t variant) {
   bool better = false;
@@ -81,8 +82,7 @@ static bool choose_is_beaten(const struct portfolio_matrix *m, const bool *rows,
   return false;
 }
 
-/* Marks the variants that are not needed. `dropped` must be all false. Returns how many variants
-   are left. */
+/* Sets dropped[v] to whether variant v is not needed. Returns how many variants are left. */
 static size_t drop_needless(const struct portfolio_matrix *m, const bool *rows, bool *dropped) {
   size_t left = m->variants;
   for (size_t v = 0; v < m->variants; v++) dropped[v] = !serves_any(m, rows, v);
@@ -180,14 +180,15 @@ static void fill_rest(struct chooser *c, size_t place) {
   }
 }
 
-/* Returns the sum if `column` joins the columns of fill_rest. */
+/* Returns the sum of costs if `column` joins the chosen columns that fill_rest counted. */
 static double sum_with(const struct chooser *c, size_t column) {
   double sum = 0;
   for (size_t r = 0; r < c->rows; r++) sum += fmin(c->rest[r], c->costs[r * c->columns + column]);
   return sum;
 }
 
-/* Puts the best column at this place of the chosen. Returns true if the sum became less. */
+/* Puts the column that makes the sum least at `place` of the chosen columns. Returns true if the
+   sum became less. */
 static bool improve_place(struct chooser *c, size_t place) {
   const size_t before = c->chosen[place];
   size_t best = before;

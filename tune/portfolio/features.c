@@ -48,18 +48,19 @@ static void add_divisor(struct list *list, uint64_t each) {
   list->all[list->count - 1].each = each;
 }
 
-/* Returns true if some values of the size are multiples of 8. Those of a radius of 3 to 11 are not
-   chosen by their divisors, for example. */
+/* Returns true if some values of the size are multiples of 8. The divisors of a size without such
+   values, as of an odd radius, do not decide how fast variants are. */
 static bool has_multiples(const struct portfolio_matrix *m, size_t size) {
   for (size_t p = 0; p < m->problems; p++)
     if (portfolio_value(m, p, size) % 8 == 0) return true;
   return false;
 }
 
-/* Adds the divisors of each size that decides which variants are valid. If no size does, divisors
-   may still decide how fast variants are, but problems whose sizes are multiples together do not
-   tell which size matters. So one feature asks all sizes together: an odd size that does not matter
-   costs little, while a wrongly assumed multiple of 8 costs a factor. */
+/* Adds a feature for the divisors of each size that may decide which variants are valid. If no size
+   may, divisors may still decide how fast variants are, but problems whose sizes are all multiples,
+   or all not, do not tell which size matters. So one feature asks for all sizes that have
+   multiples: to treat an odd size that does not matter as important costs little, while a wrongly
+   assumed multiple of 8 costs a factor. */
 static void add_multiples(struct list *list, const struct portfolio_matrix *m, const size_t *sizes,
                           size_t count) {
   uint64_t each = 0;
@@ -134,8 +135,8 @@ double portfolio_feature_of(const struct portfolio_feature *f, const int64_t *si
 
 /* ---- Thresholds ----------------------------------------------------------------------------- */
 
-/* Returns the multiple of `unit` in [low, high) nearest to the geometric mean of low and high; NAN:
-   there is none. */
+/* Returns the multiple of `unit` in [low, high) nearest to the geometric mean of low and high (the
+   arithmetic mean if low is not positive); NAN: there is none. */
 static double multiple_within(double low, double high, double unit) {
   const double first = ceil(low / unit), last = ceil(high / unit) - 1;
   const double middle = low > 0 ? sqrt(low) * sqrt(high) : 0.5 * (low + high);
@@ -143,8 +144,8 @@ static double multiple_within(double low, double high, double unit) {
   return unit * fmin(fmax(round(middle / unit), first), last);
 }
 
-/* Returns a power of two in [low, high), because most sizes are powers of two; without one, the
-   number with the fewest digits. */
+/* Returns a power of two in [low, high), because most sizes are powers of two. If there is none, or
+   if low is below 1, returns a multiple of the largest power of ten that is possible. */
 static double round_within(double low, double high) {
   const double power = low >= 1 ? exp2(ceil(0.5 * (log2(low) + log2(high)) - 0.5)) : NAN;
   if (power >= low && power < high) return power;

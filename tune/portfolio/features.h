@@ -10,8 +10,7 @@ enum portfolio_feature_kind {
   FEATURE_SIZE,    /* M */
   FEATURE_PRODUCT, /* M * N */
   FEATURE_VOLUME,  /* the product of all sizes: M * N * K */
-  /* ceil_div(M, 128) * ceil_div(N, 128); together with the number of multiprocessors, the number of
-     waves. */
+  /* ceil_div(M, 128) * ceil_div(N, 128), which is proportional to the number of waves. */
   FEATURE_TILES,
   FEATURE_RATIO, /* M / N */
   /* The exponent of the largest power of two that divides all of one or more sizes, up to
@@ -27,25 +26,25 @@ struct portfolio_feature {
 
 enum {
   PORTFOLIO_TILE = 128,     /* tile size of FEATURE_TILES */
-  PORTFOLIO_MOST_POWER = 7, /* the largest exponent that is told apart */
+  PORTFOLIO_MOST_POWER = 7, /* a larger exponent counts as this one */
   PORTFOLIO_MOST_SIZES = 8
 };
 
-/* Returns all features that make sense for the matrix's sizes; only the first PORTFOLIO_MOST_SIZES
-   sizes are used. NULL: out of memory. */
+/* Returns the features of the first PORTFOLIO_MOST_SIZES sizes that differ between problems, to be
+   freed by the caller. NULL: out of memory. */
 struct portfolio_feature *portfolio_features(const struct portfolio_matrix *matrix, size_t *count);
 
 /* Returns a round number that is at least `low` and less than `high`, so that "at most the
-   threshold" is true of values up to `low` and false of values from `high` on. NAN: no number that
-   an expression can have separates them. */
+   threshold" is true of values up to `low` and false of values from `high` on. NAN: no such number
+   can be printed exactly. */
 double portfolio_threshold(const struct portfolio_feature *feature, double low, double high);
 
 /* Returns the feature's value for a problem of these sizes. */
 double portfolio_feature_of(const struct portfolio_feature *feature, const int64_t *sizes,
                             size_t count);
 
-/* Prints the condition that the feature is at most the threshold, in the config language: "M * N <=
-   4096". */
+/* Prints the condition that the feature is at most the threshold, in the config language, such as
+   "M * N <= 4096". */
 void portfolio_feature_print(const struct portfolio_feature *feature,
                              const struct portfolio_matrix *matrix, double threshold,
                              struct text *out);

@@ -1,14 +1,14 @@
 /* Fits formulas of time; see formula.h.
 
-   A kernel cuts one or two sizes into tiles, and runs as many blocks at a time as there are
-   multiprocessors. Its time is a sum of a constant, of whole waves of tiles, of tiles (where memory
-   or the rest of the last wave counts) and of the bytes of its operands, each also times the sizes
-   that are not cut, which are the steps of a block. None of these terms takes negative time, so
-   that the sum is fitted by least squares of the relative error with coefficients that are not
-   negative (NNLS; Lawson and Hanson, Solving Least Squares Problems, 1974). The sizes that are cut,
-   and the sizes of the tiles, are those of the best fit, because a kernel is known here only by its
-   times. The logarithm of what is left over is attributed to sizes that are no multiples of 2 or 8,
-   where accesses are narrow, by a ridge regression.
+   The model is that a kernel cuts one or two sizes into tiles, one for each block, and that as many
+   blocks run at a time as there are multiprocessors. The time is a sum of terms: a constant, the
+   whole waves of tiles, the tiles (for memory, or a last wave that is not full), and the bytes of
+   the operands. Each term also occurs times the sizes that are not cut, because these are the steps
+   of a block. No term takes negative time, so the sum is fitted by least squares of the relative
+   error with coefficients that are not negative (NNLS; Lawson and Hanson, Solving Least Squares
+   Problems, 1974). The sizes that are cut, and the sizes of the tiles, are those of the best fit,
+   because a kernel is known here only by its times. A ridge regression attributes the logarithm of
+   what is left over to sizes that are no multiples of 2 or 8, where accesses are narrow.
 
    A valid variant that was not measured on a problem was most likely left out because it was slow.
    It counts as 75 % slower than the best, with half the weight. */
@@ -66,7 +66,7 @@ static double times_sizes(const struct portfolio_formula *f, const struct portfo
   return value;
 }
 
-/* Returns the factor of BLOCKS. */
+/* Returns the value of the factor that is in BLOCKS: waves, a fraction of waves, or tiles. */
 static double formula_blocks_of(const struct portfolio_formula *f, const struct portfolio_matrix *m,
                                 int factors, const int64_t *sizes) {
   const double units = m->multiprocessors > 0 ? (double)m->multiprocessors : 1;
@@ -89,9 +89,9 @@ static bool is_ragged(const struct portfolio_ragged *ragged, const int64_t *size
   return false;
 }
 
-/* Sums up the terms, from *term on, that have equal factors of BLOCKS, and leaves out those
-   factors. *term moves behind these terms. The order is that of the printed formula, so that both
-   are rounded alike. */
+/* Sums up the terms, from *term on, that have equal factors of BLOCKS, without these factors. *term
+   moves behind the terms. The sum is in the order of the printed formula, so that its rounding
+   equals the rounding of an evaluated expression. */
 static double sum_group(const struct portfolio_formula *f, const struct portfolio_matrix *m,
                         const int64_t *sizes, size_t *term) {
   const int blocks = term_factors[*term] & BLOCKS;
@@ -170,7 +170,8 @@ static bool step_back(size_t count, bool *taken, double *x, const double *z) {
   return true;
 }
 
-/* Finds the x >= 0 that comes nearest to a x = b; a has a unit diagonal. */
+/* Finds the x >= 0 of least squares, given the normal equations a x = b, whose diagonal is scaled
+   to about 1. */
 static void solve_positive(size_t count, double a[][MOST_UNKNOWNS], const double *b, double *x) {
   bool taken[MOST_UNKNOWNS] = {false};
   double z[MOST_UNKNOWNS];
@@ -193,7 +194,7 @@ struct fitter {
   size_t *problems; /* problems of the rows */
   double *times;    /* times to be fitted */
   double *weights;  /* squared weights */
-  double *factors;  /* the product of the factors of the row's ragged sizes */
+  double *factors;  /* what fit_ragged last multiplied the row's time by; 1 before */
 };
 
 /* Lists the problems whose time is known or assumed. Returns how many times are known. */
@@ -278,8 +279,8 @@ static void fit_tiles(const struct fitter *f, const size_t *sizes, size_t count,
 
 /* ---- Ragged sizes --------------------------------------------------------------------------- */
 
-/* Adds the condition if it holds for some rows and not for others; otherwise it explains
-   nothing. */
+/* Adds the condition if it holds for some rows and not for others; otherwise the condition explains
+   no difference. */
 static void add_ragged(const struct fitter *f, uint64_t sizes, int of,
                        struct portfolio_formula *out) {
   const struct portfolio_ragged ragged = {sizes, of, 1};
@@ -301,8 +302,9 @@ static void list_ragged(const struct fitter *f, const size_t *sizes, size_t coun
   if (each & (each - 1)) add_ragged(f, each, 8, out);
 }
 
-/* Fits the factors of ragged sizes by ridge regression to what the terms leave. The constant of the
-   regression is multiplied into the terms. Returns false if the regression has no solution. */
+/* Fits the factors of ragged sizes by ridge regression to the quotients of times and sums of terms.
+   The constant of the regression is multiplied into the terms. Returns false if the regression has
+   no solution. */
 static bool fit_ragged(struct fitter *f, struct portfolio_formula *out) {
   double a[MOST_UNKNOWNS][MOST_UNKNOWNS] = {{0}}, b[MOST_UNKNOWNS] = {0}, x[MOST_UNKNOWNS];
   bool taken[MOST_UNKNOWNS];
@@ -334,8 +336,9 @@ static bool fit_ragged(struct fitter *f, struct portfolio_formula *out) {
 
 /* ---- As it is printed ----------------------------------------------------------------------- */
 
-/* Rounds to four digits. The result is a product or a quotient of two numbers that are exact, so
-   that the printed decimal number reads back as exactly this double. */
+/* Rounds to four digits; up to 1e-18 to 0, above 1e15 to 1e15. The result is a product or a
+   quotient of two numbers that are exact, so that the printed decimal number reads back as exactly
+   this double. */
 static double round_off(double value) {
   int digits = 3;
   double power = 1;
@@ -345,8 +348,9 @@ static double round_off(double value) {
   return digits < 0 ? round(value / power) * power : round(value * power) / power;
 }
 
-/* A plan parses the text each time. So terms below least_share of the time on every problem, and
-   factors that differ from 1 by at most least_factor, are left out. */
+/* Each look-up of a plan parses the text, so that it is kept short: terms of at most least_share of
+   the time on every problem, and factors that differ from 1 by at most least_factor, are left
+   out. */
 static const double least_share = 0.005, least_factor = 0.01;
 
 static bool formula_matters(const struct fitter *f, const struct portfolio_formula *formula,
@@ -395,8 +399,8 @@ static void print_term(const struct portfolio_formula *f, const struct portfolio
     if (f->rest >> s & 1) text_addf(out, " * %s", m->names[s]);
 }
 
-/* Prints the terms that sum_group adds up. *between: text that separates them from what
-   precedes. */
+/* Prints the terms that sum_group adds up. *between: text that separates these terms from the
+   preceding text. */
 static void print_group(const struct portfolio_formula *f, const struct portfolio_matrix *m,
                         size_t *term, const char **between, struct text *out) {
   const int blocks = term_factors[*term] & BLOCKS;
@@ -444,8 +448,8 @@ void portfolio_formula_print(const struct portfolio_formula *f, const struct por
 
 /* ---- Fitting and evaluating ----------------------------------------------------------------- */
 
-/* Lists the first sizes that differ between problems. Nothing can be said about a size that is
-   always equal. */
+/* Lists the first FORMULA_MOST_SIZES sizes that differ between problems. How the time depends on a
+   size that is always equal cannot be known. */
 static size_t list_sizes(const struct fitter *f, size_t *out) {
   size_t count = 0;
   for (size_t s = 0; s < f->m->sizes && s < 64 && count < FORMULA_MOST_SIZES; s++)

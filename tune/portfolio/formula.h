@@ -23,7 +23,7 @@ struct portfolio_ragged {
 };
 
 struct portfolio_formula {
-  bool known;  /* false: there are too few measurements to fit a formula */
+  bool known;  /* false: no formula can be fitted, as with too few measurements */
   size_t a, b; /* The sizes that are cut into tiles; b is PORTFOLIO_NO_SIZE if only a is. */
   int64_t tile_a, tile_b;
   uint64_t rest;               /* the other sizes that differ between problems, as bits */
@@ -35,8 +35,8 @@ struct portfolio_formula {
 #define PORTFOLIO_NO_SIZE ((size_t)-1)
 
 /* Fits a formula to the variant's measurements on the problems of rows (NULL: all), in two ways:
-   out[0] fits the terms and then the factors; out[1] then fits the terms again to what the factors
-   leave. */
+   out[0] fits the terms and then the factors; out[1] then fits the terms again, to what the factors
+   leave, and the factors again. */
 int portfolio_formula_fit(const struct portfolio_matrix *matrix, const bool *rows, size_t variant,
                           struct portfolio_formula out[FORMULA_WAYS], cugen_error *err);
 
@@ -44,8 +44,8 @@ int portfolio_formula_fit(const struct portfolio_matrix *matrix, const bool *row
 double portfolio_formula_of(const struct portfolio_formula *formula,
                             const struct portfolio_matrix *matrix, const int64_t *sizes);
 
-/* Prints the formula as an expression of the config language that gives the same number: "0.0123 *
-   ceil_div(M, 64) * K + 1.5". */
+/* Prints the formula as an expression of the config language whose value is portfolio_formula_of,
+   such as "0.0123 * ceil_div(M, 64) * K + 1.5"; nothing if the formula is not known. */
 void portfolio_formula_print(const struct portfolio_formula *formula,
                              const struct portfolio_matrix *matrix, struct text *out);
 

@@ -1,8 +1,9 @@
 /* The formulas of all variants of a portfolio; see formulas.h.
 
    A cross-validation decides which way of fitting is better for problems that were not measured,
-   and what a problem costs if the variant of the least formula serves it: a fifth of the problems
-   is left out, and formulas fitted to the other problems choose the variants for those left out. */
+   and what a problem costs if the variant of the least formula serves it: each fifth of the
+   problems is left out in turn, and formulas fitted to the other problems choose the variants for
+   the problems left out. */
 #include "formulas.h"
 
 #include <stdlib.h>
@@ -36,8 +37,9 @@ static int fit_all(const struct fitting *f, const bool *rows, cugen_error *err) 
   return status;
 }
 
-/* Returns the index in `chosen` of the valid variant of the least formula. Variants without a
-   formula come last; of several equal ones the first is taken. */
+/* Returns the index in `chosen` of the valid variant of the least formula, or f->count if no chosen
+   variant is valid. Variants without a formula come last; of variants with equal formulas the first
+   is taken. */
 static size_t find_least(const struct fitting *f, size_t problem, size_t way) {
   size_t best = f->count;
   double least = INFINITY;
@@ -51,7 +53,8 @@ static size_t find_least(const struct fitting *f, size_t problem, size_t way) {
   return best;
 }
 
-/* Returns the cost of the problem if the chosen variant `given` serves it. */
+/* Returns the cost of the problem if the chosen variant `given` serves it, at most
+   PORTFOLIO_FAR_OFF. */
 static double formulas_cost_of(const struct fitting *f, size_t problem, size_t given) {
   const double ratio =
       given < f->count ? portfolio_ratio(f->m, problem, f->chosen[given]) : (double)NAN;

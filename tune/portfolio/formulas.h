@@ -9,13 +9,14 @@ struct portfolio_formulas {
   size_t way;                                   /* the way of fitting that is used */
   /* By problem: the index in `chosen` of the valid variant whose formula is least. */
   size_t *least;
-  /* Like `least`, but by formulas fitted without the problem. NULL: there are too few problems for
-     formulas. */
+  /* Like `least`, but by formulas fitted without the problem. */
   size_t *honest;
 };
 
 /* Fits formulas to the problems of rows (NULL: all), in the way that predicts problems left out of
-   the fit best. Call portfolio_formulas_free even after an error. */
+   the fit best. With fewer than 16 problems, without sizes, or with a size of the name "least",
+   there are no formulas, and all pointers are NULL. Call portfolio_formulas_free even after an
+   error. */
 int portfolio_formulas_fit(const struct portfolio_matrix *matrix, const bool *rows,
                            const size_t *chosen, size_t count, struct portfolio_formulas *out,
                            cugen_error *err);

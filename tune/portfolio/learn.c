@@ -1,17 +1,17 @@
 /* Learns a portfolio; see learn.h.
 
-   A rule is a tree. A leaf names a variant or leaves the choice to the variants' formulas of time,
-   of which the least serves. How many leaves are worthwhile is decided by cross-validation: a tenth
-   of the problems is left out, variants and rule are learnt from the other problems, and the rule
-   of each number of leaves is applied to those left out. All numbers of leaves that are nearly the
-   best there (within `slack`) are admitted. Of these, the fewest leaves that serve the problems
-   themselves best are taken, and everything is learnt again from all problems. The losses of the
-   problems left out are what problems of other sizes can expect. With fewer than FEW problems,
-   those left out say little, and the rule that serves the problems best is taken.
+   A rule is a tree. A leaf names a variant, or says that the variant whose formula of time is least
+   serves. Cross-validation decides how many leaves are worthwhile: each tenth of the problems is
+   left out in turn, variants and rule are learnt from the other problems, and the rule of each
+   number of leaves is applied to the problems left out. All numbers of leaves that are nearly the
+   best there (within `slack`) are admitted. Then variants and rule are learnt again from all
+   problems, and the fewest admitted leaves that serve these problems nearly best are taken. The
+   losses of the problems left out are what problems of other sizes can expect. With fewer than FEW
+   problems, those left out say little, and all numbers of leaves are admitted.
 
-   A problem that the rule serves much slower than one of the chosen variants would becomes an
-   exception, named by its sizes. An exception says nothing about other problems, so that the
-   cross-validation makes none. */
+   A problem becomes an exception, named by its sizes, if a chosen variant would serve it faster
+   than the rule does by more than the factor `bearable`. An exception says nothing about other
+   problems, so that the cross-validation makes none. */
 #include "learn.h"
 
 #include <inttypes.h>
@@ -30,15 +30,15 @@ static const double slack = 0.001;
 
 struct validation {
   const struct portfolio_matrix *m;
-  size_t most;
+  size_t most; /* most kernels of the portfolio */
   size_t folds;
   size_t *fold;   /* fold of each problem */
-  bool *rows;     /* problems of the current learning */
+  bool *rows;     /* problems that the current fold does not leave out */
   size_t *chosen; /* variants chosen in a fold */
   size_t leaves;  /* most leaves of a rule */
   double *held;   /* [(leaves - 1) * problems + problem]: loss of the problem when left out */
   double *trusts; /* like `held`, for a rule whose variant is never doubted (PORTFOLIO_DOUBTED) */
-  bool *missed;   /* problems that no variant learnt from the others serves */
+  bool *missed;   /* problems for which no variant learnt from the other problems is valid */
   bool doubts;    /* the rule's variant may be doubted; `held` then has the losses with doubts */
 };
 
@@ -55,8 +55,8 @@ static int learn_by_cost(const void *a, const void *b) {
   return (x->variant > y->variant) - (x->variant < y->variant);
 }
 
-/* Returns the average cost of the variant over the problems where it is known. With few problems,
-   the average is shrunk towards PORTFOLIO_FAR_OFF. */
+/* Returns the average cost of the variant over the problems where it is known and two more of cost
+   PORTFOLIO_FAR_OFF, so that a variant known on few problems does not come first by chance. */
 static double average_cost(const struct portfolio_matrix *m, const bool *rows, size_t variant) {
   double sum = 2 * PORTFOLIO_FAR_OFF, count = 2;
   for (size_t p = 0; p < m->problems; p++) {
@@ -68,8 +68,9 @@ static double average_cost(const struct portfolio_matrix *m, const bool *rows, s
 }
 
 /* Chooses the variants and sorts them by their average cost. If the rule's choice is not valid for
-   a problem, the first valid variant in this order serves. So variants that are good where they are
-   valid come first, and variants that are valid everywhere but never fast come last. */
+   a problem and there are no formulas, the first valid variant in this order serves. So variants
+   that are good where they are valid come first, and variants that are valid everywhere but never
+   fast come last. */
 static int learn_choose(const struct portfolio_matrix *m, const bool *rows, size_t most,
                         size_t *chosen, size_t *count, cugen_error *err) {
   struct placed placed[PORTFOLIO_MOST];
@@ -92,8 +93,9 @@ struct service {
   const struct portfolio_formulas *formulas;
 };
 
-/* Returns the index in `chosen` of the variant that serves when the tree says `choice`: that
-   variant, unless it is doubted because its formula is far above another one's. */
+/* Returns the index in `chosen` of the variant that serves when the tree says `choice`: the result
+   of portfolio_given or, if this variant is doubted (PORTFOLIO_DOUBTED), the variant of the least
+   formula. s->count: no chosen variant is valid. */
 static size_t served(const struct service *s, size_t problem, size_t choice, bool doubts) {
   const struct portfolio_formulas *formulas = s->formulas;
   const size_t given = portfolio_given(s->m, problem, s->chosen, s->count, choice, formulas->least);
@@ -261,7 +263,8 @@ static int learn_make_room(const struct portfolio_matrix *m, size_t kernels,
                                                                             : error_memory(err);
 }
 
-/* Removes the variants that the rule never gives. The others keep their order. */
+/* Removes the variants that no leaf names and that serve no problem of the matrix. The remaining
+   variants keep their order. */
 static void drop_unused(const struct portfolio_matrix *m, struct portfolio_tree *tree,
                         struct portfolio_formulas *formulas, struct portfolio_learnt *out) {
   size_t place[PORTFOLIO_MOST + 1], kept = 0;
@@ -285,7 +288,7 @@ static void drop_unused(const struct portfolio_matrix *m, struct portfolio_tree 
 /* ---- Exceptions ----------------------------------------------------------------------------- */
 
 /* The problems that another chosen variant would serve faster by more than this factor are named in
-   the rule, those with the greatest gains first. */
+   the rule, those with the greatest gains first, at most MOST_EXCEPTIONS. */
 static const double bearable = 1.05;
 enum { MOST_EXCEPTIONS = 32 };
 

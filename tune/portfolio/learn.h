@@ -12,14 +12,15 @@
 struct portfolio_loss {
   double mean, worst; /* geometric mean, and largest loss */
   size_t known;       /* number of problems whose loss is known */
-  size_t missed;      /* number of problems that no variant serves */
+  size_t missed;      /* number of problems that no chosen variant serves */
 };
 
 struct portfolio_learnt {
-  /* The chosen variants; the rule gives an index into them. If that variant is not valid for a
-     problem, the valid one of the least time serves it; without times, the first valid one does. */
+  /* The chosen variants; the rule gives an index into `chosen`. If the rule's variant is not valid
+     for a problem, the valid variant of the least of `times` serves the problem; without times, the
+     first valid variant does. */
   size_t *chosen;
-  /* Count of variants, limit of kernels, and count of kernels among the chosen. */
+  /* Count of chosen variants, limit of that count, and count of kernels among the chosen. */
   size_t count, most, kernels;
   struct text rule; /* an expression over the sizes: "select(M * N <= 4096, 0, least)" */
   /* For each variant, the expression of its time, by which "least" is found; an empty expression

@@ -39,11 +39,13 @@ static inline int64_t portfolio_value(const struct portfolio_matrix *m, size_t p
   return m->values[problem * m->sizes + size];
 }
 
-/* More than any sum of served problems, because serving a problem comes before speed. */
+/* The cost of a problem that no variant serves. It exceeds the sum over hundreds of served
+   problems, because serving a problem comes before speed. */
 #define PORTFOLIO_UNSERVED 1e3
 
-/* The logarithm, so that sums compare geometric means, plus its square, so that the worst problems
-   count for more: one problem 10 % slower costs 1.35 times as much as ten problems 1 % slower. */
+/* Returns the logarithm of the ratio, so that sums compare geometric means, plus five times its
+   square, so that the worst problems count for more: one problem 10 % slower costs 1.35 times as
+   much as ten problems 1 % slower. */
 static inline double portfolio_cost(double ratio) {
   const double log_ratio = isfinite(ratio) ? log(ratio) : PORTFOLIO_UNSERVED;
   return isfinite(ratio) ? log_ratio + 5 * log_ratio * log_ratio : PORTFOLIO_UNSERVED;
@@ -62,7 +64,7 @@ static inline double portfolio_choice_cost(double ratio) {
   return portfolio_cost(seen) + 3.0 * beyond;
 }
 
-/* The variant that the rule names is doubted if its formula is more than this factor above the
+/* The variant that the rule names is doubted if its formula is more than this factor times the
    least of all formulas. A branch of the rule that few problems made says less about other problems
    than the formulas do. */
 #define PORTFOLIO_DOUBTED 1.6

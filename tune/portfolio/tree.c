@@ -228,7 +228,8 @@ static void tree_split_leaf(struct grower *g, size_t at) {
 
 /* ---- Growing -------------------------------------------------------------------------------- */
 
-/* Computes the costs. The last choice is the least formula, if there are formulas. */
+/* Computes the costs, and the values of the features. The last choice is the least formula, if
+   there are formulas. */
 static void tree_fill(struct grower *g, const size_t *chosen, size_t count, const size_t *least) {
   const struct portfolio_matrix *m = g->m;
   const size_t features = g->tree->feature_count;

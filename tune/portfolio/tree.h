@@ -1,5 +1,5 @@
-/* The rule of a portfolio: a decision tree over features of the sizes. It is grown to lose little
-   time, not to name the best variant as often as possible. */
+/* The rule of a portfolio: a decision tree over features of the sizes. The tree is grown to lose
+   little time, not to name the best variant as often as possible. */
 #ifndef TUNE_PORTFOLIO_TREE_H
 #define TUNE_PORTFOLIO_TREE_H
 
@@ -8,10 +8,11 @@
 struct portfolio_node {
   size_t feature;
   double threshold;
-  /* Child nodes for a feature of at most the threshold and of more; 0: this node is a leaf. */
+  /* The child node for values of at most the threshold, and the one for larger values; 0: this node
+     is a leaf. */
   size_t low, high;
   /* The index of the chosen variant that this node gives as a leaf, or would give if it were cut to
-     a leaf; the number of chosen variants stands for the one of the least formula. */
+     a leaf; the number of chosen variants stands for the variant of the least formula. */
   size_t choice;
 };
 
