@@ -17,8 +17,9 @@ struct axis_values { /* The values of one axis. */
 
 struct own { /* A tunable of an implementation. */
   size_t axis;
-  uint16_t *positions; /* position on the axis of each of its values */
-  /* Index of its value by position; STRATEGY_ABSENT: the tunable lacks this value. */
+  uint16_t *positions; /* position on the axis of each of the tunable's values */
+  /* By position on the axis: index of the tunable's value; STRATEGY_ABSENT: the tunable lacks the
+     axis's value. */
   uint16_t *places;
 };
 

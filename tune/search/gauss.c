@@ -1,15 +1,16 @@
 /* A Gaussian process (Rasmussen, Williams: Gaussian Processes for Machine Learning, 2006). The
    covariance of two rows is (1 + r / 4)^-2 of their weighted squared distance r, a rational
-   quadratic kernel. Each column has a weight: 0 says that the column does not matter. The costs,
-   prices and failures of rows share the weights, which are chosen for the costs.
+   quadratic kernel. Each column has a weight: the smaller it is, the less the column matters. The
+   costs, prices and failures of rows share the weights, which are chosen for the costs.
 
    MEMBERS processes differ in their weights, and a choice asks one of them, so that the weights may
    be uncertain. With each result, every member tries DRAWS random changes of its weights, and keeps
-   a change by its marginal likelihood and a prior (Metropolis). Weights and the roughness, a part
-   of the variance that rows do not share, are powers of two, so that all machines compute equal
-   ones.
+   a change by its marginal likelihood and a prior (Metropolis). The weights, and the roughness (a
+   part of the variance that rows do not share) in hundredths, are powers of two, so that all
+   machines compute equal ones.
 
-   Learning takes rows^3 and a prediction rows^2, so that GAUSS_MOST is small. */
+   Learning takes time in proportion to rows^3, and a prediction with its variance rows^2, so that
+   GAUSS_MOST is small. */
 #include "gauss.h"
 
 #include <math.h>
@@ -27,7 +28,7 @@ struct member {
   double evidence, scale; /* logarithm of the likelihood and the prior; variance of the costs */
   /* The Cholesky factor of the covariances: [j][i] has row i and column j; [i][i] is inverted. */
   double factor[GAUSS_MOST][GAUSS_MOST];
-  /* The inverse covariances times the costs, the prices, and 1 for each right row. */
+  /* The inverse covariances times `costs`, `prices` and `rights` of struct gauss. */
   double costs[GAUSS_MOST], prices[GAUSS_MOST], rights[GAUSS_MOST];
 };
 
@@ -36,8 +37,10 @@ struct gauss {
   uint64_t state;
   double cost, price, share; /* means of costs and prices; share of the right rows */
   double spread;             /* mean square of `costs` */
-  double costs[GAUSS_MOST], prices[GAUSS_MOST], rights[GAUSS_MOST]; /* less their means */
-  float x[GAUSS_MOST_COLUMNS][GAUSS_MOST], rows[GAUSS_MOST][GAUSS_MOST_COLUMNS]; /* alike */
+  /* Less their means; rights: 1 for a right row, 0 for a failure. */
+  double costs[GAUSS_MOST], prices[GAUSS_MOST], rights[GAUSS_MOST];
+  /* The same numbers twice: [column][row] and [row][column]. */
+  float x[GAUSS_MOST_COLUMNS][GAUSS_MOST], rows[GAUSS_MOST][GAUSS_MOST_COLUMNS];
   struct member *members[MEMBERS + 1], all[MEMBERS + 1]; /* the last one is for a draw */
 };
 
@@ -80,8 +83,9 @@ static void gauss_covary(const struct gauss *g, const struct member *m, const fl
   for (size_t i = 0; i < count; i++) z[i] = 1 / ((1 + z[i] / 4) * (1 + z[i] / 4));
 }
 
-/* Divides the covariances of a row and the first `count` rows by their factor. Returns the sum of
-   the squares of the result: the part of the row's variance that these rows explain. */
+/* Divides z, the covariances of a row with the first `count` rows, by the Cholesky factor of those
+   rows. Returns the sum of the squares of the result: the part of the row's variance that the first
+   rows explain. */
 static double gauss_explain(const struct member *m, size_t count, double *z) {
   double squares = 0;
   for (size_t j = 0; j < count; j++) {
@@ -100,7 +104,8 @@ static void add_row(const struct gauss *g, struct member *m, size_t i) {
   m->factor[i][i] = 1 / sqrt(fmax(left, 1e-9));
 }
 
-/* Sets `out` to the inverse covariances times `values`. Returns the values times that. */
+/* Sets `out` to the inverse covariances times `values`. Returns the scalar product of `values` and
+   `out`. */
 static double solve(const struct member *m, const double *values, size_t count, double *out) {
   memcpy(out, values, count * sizeof *out);
   const double product = gauss_explain(m, count, out);
@@ -154,7 +159,7 @@ static void set_row(struct gauss *g, size_t at, const float *row) {
   for (size_t c = 0; c < g->columns; c++) g->x[c][at] = row[c];
 }
 
-/* Sets `out` to the values of the rows less their mean, which it returns. */
+/* Sets `out` to the values of the rows less their mean, and returns the mean. */
 static double center(const double *values, const uint32_t *rows, size_t count, double *out) {
   double sum = 0;
   for (size_t i = 0; i < count; i++) sum += values[rows[i]];

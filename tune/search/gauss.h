@@ -13,7 +13,7 @@ struct gauss_guess { /* What is predicted of a row. */
   double cost, price;
   double right;     /* probability of a right result; may lie outside of 0 to 1 */
   double roughness; /* variance of the cost that rows do not share */
-  double variance;  /* of the rest of the cost; at first only an upper bound */
+  double variance;  /* of the rest of the cost; before gauss_refine only an upper bound */
   const struct member *member;
   double covariances[GAUSS_MOST];
 };
@@ -24,13 +24,14 @@ struct gauss *gauss_open(size_t columns, uint64_t seed);
 void gauss_close(struct gauss *gauss);
 /* Learns the listed rows of x anew, at most GAUSS_MOST. x holds all rows, with the columns of a row
    side by side. The first `right` rows (at least two) have a cost, the first `known` have a price;
-   those between them have failed. The other rows, up to `count`, are awaited, which only lowers the
-   variance near them. */
+   rows from `right` up to `known` have failed. Rows from `known` up to `count` are awaited, and
+   only lower the variance near them. */
 void gauss_learn(struct gauss *gauss, const float *x, const double *cost, const double *price,
                  const uint32_t *rows, size_t right, size_t known, size_t count);
 /* Adds an awaited row, unless there are GAUSS_MOST rows. */
 void gauss_expect(struct gauss *gauss, const float *row);
-/* Predicts the result of a row. turn: number of the choice, which says who predicts. */
+/* Predicts the result of a row. turn: number of the choice, by which the members of the process
+   take turns. */
 void gauss_predict(const struct gauss *gauss, const float *row, size_t turn,
                    struct gauss_guess *out);
 /* Computes the variance of a prediction, which takes much longer than the rest. */

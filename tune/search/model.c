@@ -3,15 +3,16 @@
    expected improvement, times the probability that it is right, per second that it takes (expected
    improvement per second; Snoek, Larochelle, Adams: Practical Bayesian optimization, NIPS 2012).
 
-   - A row has a number for each axis: the value, or its logarithm if all values are above 0 and the
-     greatest is at least four times the least. For whole numbers, the odd part is another column,
-     because powers of two behave differently from their neighbours on a GPU.
+   - A row has a number for each axis: the position of a word, or the value, or its logarithm if all
+     values are above 0 and the greatest is at least four times the least. For axes of many whole
+     numbers, the odd part is another column, because powers of two behave differently from their
+     neighbours on a GPU.
    - What a variant does not share with others near it, the roughness, counts as a chance of an
      improvement. Without it, the neighbours of the best are left too early: on three recorded
      spaces of up to 1250 variants, the mean score was 0.40 rather than 0.78.
-   - Choices take turns among processes that differ in what they think matters. So what only one of
-     them promises is tried as well, and choices differ while many results are awaited (Thompson
-     sampling).
+   - Choices take turns among processes that weigh the columns differently. So a variant that only
+     one process finds promising is tried as well, and choices differ while many results are awaited
+     (Thompson sampling).
    - A variant whose result is awaited lowers the uncertainty near it, but tells no cost. So the
      next choice goes elsewhere (Desautels, Krause, Burdick: Parallelizing exploration-exploitation
      tradeoffs in Gaussian process bandit optimization, JMLR 15, 2014).
@@ -36,7 +37,7 @@ enum {
 static const double noise = 0.01;
 /* An improvement by less than this part does not count as one. */
 static const double clearly = 0.005;
-/* Part of the predicted deviation that counts, because members differ already. */
+/* Part of the predicted deviation that counts, because the processes differ already. */
 static const double doubt = 0.5;
 static const double least_right = 0.05; /* least probability of a right result */
 
@@ -57,6 +58,7 @@ struct model {
   enum { EXPECTED, RIGHT, FAILED } * state;
   uint32_t *order; /* numbers of the known rows, the fastest first, failures last */
   size_t rows, capacity;
+  /* Rows with a result, and with a right result; results since the last clear improvement. */
   size_t known, right, idle;
   double best;        /* least logarithm of a cost */
   double mark;        /* best cost at the last clear improvement */
@@ -66,7 +68,7 @@ struct model {
 /* ---- Numbers -------------------------------------------------------------------------------- */
 
 static bool model_is_whole(double v) {
-  return v >= 1 && v < 1e15 && v - (double)(int64_t)v == 0; /* x: above 0 */
+  return v >= 1 && v < 1e15 && v - (double)(int64_t)v == 0;
 }
 
 static double odd_part(double v) {
@@ -77,8 +79,8 @@ static double odd_part(double v) {
 
 /* ---- Columns -------------------------------------------------------------------------------- */
 
-/* Returns true if a column of odd parts pays off: for axes of many values other than powers of
-   two. */
+/* Returns true if a column of odd parts pays off: for axes of six or more whole numbers that are
+   not all powers of two. */
 static bool wants_odd(const struct strategy_axis *axis) {
   bool other = false;
   if (!axis->values || axis->count < 6) return false;
@@ -98,8 +100,8 @@ static float scaled(const struct strategy_axis *axis, size_t at) {
   return (float)((axis->values[at] - least) / (most - least));
 }
 
-/* Makes a column of odd parts, scaled from 0 to 1 like the values, because distances add up the
-   columns. */
+/* Makes a column of the logarithms of odd parts, scaled from 0 to 1 like the values, because
+   distances add up the columns. */
 static float *odd_column(const struct strategy_axis *axis) {
   float *odd = calloc(axis->count + 1, sizeof *odd), most = 0;
   for (size_t i = 0; i < axis->count && odd; i++) {
@@ -209,8 +211,8 @@ static bool model_find_row(const struct model *m, uint64_t index, size_t *row) {
 /* ---- Predicting ----------------------------------------------------------------------------- */
 
 /* The expected improvement is approximated by deviation * (z + sqrt(z^2 + 2 / pi)) / 2. This is
-   right for z = 0 and for large z, and above the value of a normal distribution for small z, so
-   that it never vanishes. */
+   right for z = 0 and for large z, and above the value of a normal distribution otherwise, so that
+   it never vanishes. The common factor 1 / 2 is left out. */
 static double score(const struct model *m, const struct gauss_guess *guess, bool elsewhere) {
   const double right = fmin(1, fmax(least_right, guess->right)),
                variance = doubt * doubt * guess->variance + 1e-18;

@@ -18,13 +18,13 @@ void model_learn(struct model *model, uint64_t index, double cost, double second
 size_t model_rows(const struct model *model);
 /* Returns true if the model has learnt enough results for scores. */
 bool model_ready(const struct model *model);
-/* Returns how many results came since the last result that was clearly better than all before it.
-   Results under way at that time do not count, nor do as many again, because their variants were
-   chosen without knowing it. */
+/* Returns how many results came since the last result that was clearly better than all before it,
+   less twice the number of results that are awaited now, but at least 0. The reduction is for
+   results whose variants were chosen without knowing that result. */
 size_t model_idle(const struct model *model);
 /* Returns how promising a variant is; higher is better. turn: number of the choice, by which
    predictions vary. elsewhere: the score is how little is known of the variant, for the time that
-   it takes, rather than how much better it may be. -INFINITY: the score is at most `least`. */
+   it takes, rather than how much better it may be. -INFINITY: the score cannot exceed `least`. */
 double model_score(const struct model *model, uint64_t index, size_t turn, bool elsewhere,
                    double least);
 /* Returns the squared distance of a variant from the nearest variant that the model knows or

@@ -1,11 +1,12 @@
 /* A portfolio of strategies: several strategies search one space and hear of every result, and the
-   strategy whose variants have paid best gives the next one. A result pays by its rank among the
-   best POPULATION_MOST so far: 1 for a new best, 0 for a result behind all of them. The worth of a
-   strategy is the mean of what its results paid, with older results counting less. A strategy is
-   chosen with a probability proportional to its worth, and at least one time in LEAST. So each
-   strategy is tried, and one that begins to pay is noticed (probability matching with a floor, as
-   in adaptive operator selection: Thierens, An adaptive pursuit strategy for allocating operator
-   probabilities, GECCO 2005). */
+   strategy whose variants have paid best mostly gives the next one. A result pays by its rank among
+   the best POPULATION_MOST so far: 1 for a new best, and 1 / POPULATION_MOST less for each of them
+   that is not worse. The worth of a strategy is the square of the mean of what its results paid,
+   with older results counting less. A strategy is chosen with a probability proportional to its
+   worth or, one time in LEAST, by lot. So each strategy is tried, and one that begins to pay is
+   noticed (probability matching with a floor, as in adaptive operator selection: Thierens, An
+   adaptive pursuit strategy for allocating operator probabilities, GECCO 2005). Before SAMPLES
+   results, the surrogate gives all variants, and results pay nothing. */
 #include <stdlib.h>
 
 #include "base/hash.h"
@@ -39,7 +40,6 @@ static void portfolio_close(struct strategy *strategy) {
   search_close(strategy);
 }
 
-/* The portfolio itself gives the first variants, which are equal for all strategies. */
 static struct strategy *portfolio_open(const struct strategy_space *space) {
   struct portfolio *s = (struct portfolio *)search_open(space, sizeof *s);
   bool opened = s;

@@ -1,4 +1,5 @@
-/* Gives every variant once, in a seeded random order; see search.h. Results have no influence. */
+/* Gives every variant once: first those of search_first, then the others in a seeded random order,
+   which does not depend on results. */
 #include "search.h"
 
 static struct strategy *random_open(const struct strategy_space *space) {

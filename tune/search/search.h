@@ -1,4 +1,4 @@
-/* The common part of all strategies: the variants asked for, numbered through, the variants already
+/* The common part of all strategies: the variants to search, numbered from 0, the variants already
    given, and one random order of all. The struct of each strategy begins with a struct strategy.
    Only tune/search includes this header. */
 #ifndef TUNE_SEARCH_SEARCH_H
@@ -42,19 +42,19 @@ bool search_give(struct strategy *s, uint64_t index);
 void search_taken(struct strategy *s, uint64_t index);
 /* Returns true if search_give would return true. */
 bool search_is_new(const struct strategy *s, uint64_t index);
-/* Gives the variants that come before a strategy's own choices, each once: `firsts`, then priors
-   and each implementation's first variant in turn. Once all implementations had their first
-   variant, priors alternate with the strategy's own choices. Returns false when the strategy has to
-   choose. */
+/* Gives the variants that come before a strategy's own choices, each once: the remembered ones,
+   then priors and each implementation's first variant in turn. Once all implementations had their
+   first variant, priors alternate with the strategy's own choices. Returns false when the strategy
+   has to choose. */
 bool search_first(struct strategy *s, uint64_t *index);
-/* Each strategy's `report` calls this first: it notes the cost, by which the sources of priors are
-   judged. */
+/* The `report` of a strategy that uses search_first calls search_report, which notes the cost to
+   judge the sources of priors. */
 void search_report(struct strategy *s, uint64_t index, double cost);
-/* Gives the next variant in a random order that was not given yet; false: none is left. */
+/* Gives the next variant in the random order that was not given yet; false: none is left. */
 bool search_random(struct strategy *s, uint64_t *index);
 
-/* Returns the natural logarithm of x > 0. A library's last digit may differ between machines and
-   change a choice. */
+/* Returns the natural logarithm of x > 0. The last digit of a C library's log() may differ between
+   machines and change a choice. */
 double search_logarithm(double x);
 
 #endif

@@ -1,5 +1,5 @@
-/* Search strategies, as rows of a table with a few functions over variant indices each. All are
-   seeded and repeatable, and none depends on GPUs. */
+/* Search strategies, as rows of a table with a few functions over variant indices each. Equal seeds
+   and equal results give equal choices. No strategy depends on GPUs. */
 #ifndef TUNE_SEARCH_STRATEGY_H
 #define TUNE_SEARCH_STRATEGY_H
 
@@ -59,8 +59,8 @@ struct strategy;
 
 struct strategy_ops {
   const char *name;
-  const char *what; /* description for --help and errors */
-  bool takes_firsts;
+  const char *what;  /* description for --help and errors */
+  bool takes_firsts; /* the strategy begins with firsts and priors */
   /* Opens the strategy and copies spans, firsts and priors. Returns NULL if there is no memory. */
   struct strategy *(*open)(const struct strategy_space *space);
   void (*close)(struct strategy *strategy);
@@ -91,9 +91,10 @@ const struct strategy_ops *strategy_at(size_t index);
    none. */
 int strategy_find(const char *name, const struct strategy_ops **out, cugen_error *err);
 
-/* Returns how many variants may be under way once `known` results are known. The first `busy` keep
-   compilers and workers busy; further ones, up to `most`, save waiting when times vary, but each is
-   chosen without the results of those before it. So there are few of them while little is known. */
+/* Returns how many variants may be under way once `known` results are known, at most `most`. The
+   first `busy` keep compilers and workers busy; further variants save waiting when times vary, but
+   each is chosen without the results of those before it. So there are few of them while little is
+   known. */
 size_t strategy_ahead(size_t busy, uint64_t known, size_t most);
 
 #endif

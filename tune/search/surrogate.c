@@ -1,18 +1,19 @@
 /* Search by a model of the results so far (model.h), which learns as they arrive. The next variant
    is the candidate of the highest score. Candidates are RANDOM random variants, the neighbours of
    the best LEADERS, and children of two of the best; then the neighbours of the best candidate, and
-   so on for CLIMB steps (SMAC's local search on the score). So the work for a choice does not
-   depend on the size of the space. Every ELSEWHERE-th variant is the random one of which the model
-   knows least, because a model can be wrong, and more of them are while nothing better is found.
+   so on for up to CLIMB steps (SMAC's local search on the score). So the work for a choice does not
+   depend on the size of the space. Every ELSEWHERE-th variant, and more while nothing better is
+   found, is the one of RANDOM random variants of which the model knows least, because a model can
+   be wrong.
 
    Until the model has learnt enough, each variant is the one, out of many random ones, that is
    farthest from the variants before it, so that they are spread over the space (best-candidate
    sampling; Mitchell, Spectrally optimal sampling for distribution ray tracing, SIGGRAPH 1991).
    With many results awaited, all of the first variants are chosen in this way, and a model learns
    more from them than from as many random ones. The distance is Euclidean, so that extremes come
-   first. With the sum of differences, the mean score of eight recorded spaces was lower by 0.05
-   with 34 results awaited; on an artificial space whose best lies in the middle it was higher by
-   0.1. */
+   first. With the sum of differences as the distance and 34 results awaited, the mean score of
+   eight recorded spaces was lower by 0.05; on an artificial space whose best lies in the middle the
+   score was higher by 0.1. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -27,8 +28,8 @@ enum {
   RANDOM = 80,
   CLIMB = 4,
   /* Candidates for a choice before there is a model. 12 and 50 covered the space less evenly and
-     scored less. The number of distances computed for one choice is limited as well, however many
-     variants fail before there is a model. */
+     scored less. With many variants, as when most fail, there are fewer candidates, so that a
+     choice computes some SPREAD_DISTANCES distances at most. */
   SPREAD = 1000,
   SPREAD_LEAST = 12,
   SPREAD_DISTANCES = 64000,
@@ -149,10 +150,10 @@ static bool spread_next(struct surrogate *s, uint64_t *index) {
 
 /* Returns true if the next variant should be the one that the model knows least about. A model that
    is wrong about the rest of the space stays around its best. So the longer nothing better was
-   found, the more variants are chosen elsewhere, up to half of them. What is least known differs
-   in columns that matter, where most random variants resemble known ones: on the plateau of
-   unit/search, four of five runs find a better one within 51 variants, and within 175 if random
-   ones are taken. */
+   found, the more variants are chosen elsewhere, up to half of them. The least known variant
+   differs from known ones in columns that matter; most random variants do not. On the plateau in
+   tests/unit/test_search.c, four of five runs find a better variant within 51 variants, and within
+   175 if random variants are taken. */
 static bool look_elsewhere(struct surrogate *s) {
   const uint64_t idle = model_idle(s->model);
   return ++s->turn % ELSEWHERE == 0 || population_draw(&s->state, 2 * (idle + PATIENCE)) < idle;
