@@ -14,11 +14,11 @@
 
 enum {
   ENOUGH = 16,
-  SAMPLES = 4096 /* variants of the space that are sampled to see which values occur */
+  SAMPLES = 4096 /* variants of an implementation that are sampled to see which values occur */
 };
 
 /* Returns the first line with an error in a compiler's log, "k.cu:12: error: ..." or "k.cu:12:3:
-   error: ...". NULL: the log has no error with a source line. */
+   error: ...". NULL: the log has no error, or the first error has no source line. */
 static const char *first_diagnostic(const char *log, size_t *length) {
   const char *error = strstr(log, "error: "), *line = error, *colon;
   if (!error) return NULL;
@@ -36,7 +36,8 @@ static bool is_about_values(const char *line, size_t length) {
   return false;
 }
 
-/* Returns true if the record has the same diagnostic as the earlier records, if any. */
+/* Returns true if the record is of a failed compile with the diagnostic of the earlier records, or
+   with any diagnostic if there are none. */
 static bool is_alike(struct alike *alike, const struct cache_record *record) {
   size_t length;
   const char *line =

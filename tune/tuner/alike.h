@@ -12,8 +12,8 @@ struct alike {
   bool other;       /* some variant was not refused, or was refused with another error */
   bool found;       /* alike_judge has returned true */
   bool marked;      /* `wanted` is filled in */
-  /* The values that occurred, as bits by axis: among the refused variants, and in the whole
-     space. */
+  /* The values that occurred, as bits by axis: among the refused variants, and among samples of the
+     variants that the run may try. */
   uint64_t seen[STRATEGY_MAX_AXES], wanted[STRATEGY_MAX_AXES];
 };
 

@@ -44,10 +44,10 @@ int baseline_try(struct tuner_run *run, cugen_error *err) {
   told(run)->function = run->options->baseline;
   int status = open_function(run, 0, &c, err);
   if (!status && !c->refused.status) status = verify(run, c, err);
-  /* A function that does not load has no cause. */
+  /* The cause is resources if the function returned an error, and none if it does not load. */
   const bool declined = c && c->cause == CUGEN_CAUSE_RESOURCES;
   candidate_close(&run->bench, c);
-  if (status == CUGEN_ERROR_INTERRUPTED) return CUGEN_OK; /* so is the search */
+  if (status == CUGEN_ERROR_INTERRUPTED) return CUGEN_OK; /* the search is interrupted as well */
   if (status || told(run)->outcome != CUGEN_OUTCOME_LAUNCH ||
       (declined && run->target->baseline->several))
     return status;

@@ -5,9 +5,9 @@
 
 #include "records.h"
 
-/* Verifies and times the function before the search. A function that cannot be called is an error.
-   If it is wrong or dies, or returns an error for one of several problems, the result says so, and
-   the run goes on. */
+/* Verifies the function before the search. A function that cannot be called is an error. If the
+   function is wrong or dies, or returns an error for one of several problems, the result says so,
+   and the run goes on. */
 int baseline_try(struct tuner_run *run, cugen_error *err);
 /* Times the function in turn with the best variant, and stores both records under the options of
    baselines, where no look-up of variants finds them. */

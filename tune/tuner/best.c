@@ -55,7 +55,7 @@ bool best_is_settled(const struct best *best, const struct tuner_run *run) {
   return run->patience && best->variant && run->result->tried - best->beaten_at >= run->patience;
 }
 
-enum { GAIN_LEAST = 8 }; /* costs, below which nothing can be told */
+enum { GAIN_LEAST = 8 }; /* from fewer costs no gain is estimated */
 
 /* The least of a random half of n sorted costs is number i with the probability
    C(n - 1 - i, half - 1) / C(n, half). */

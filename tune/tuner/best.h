@@ -7,7 +7,7 @@
 
 struct best {
   char *variant; /* NULL: no variant was right yet */
-  /* Figures of that variant's record. */
+  /* Figures of the record of `variant`. */
   double seconds, cost, flops, bytes;
   /* By implementation, and a last entry for variants that have none (run_implementation): cost and
      time of the best record; cost INFINITY: no record. */

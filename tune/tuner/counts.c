@@ -1,4 +1,4 @@
-/* Counts under way; see counts.h. */
+/* Keeps the counts that are under way; see counts.h. */
 #include "counts.h"
 
 #include <string.h>

@@ -1,9 +1,9 @@
 /* Counts what variants request from memory while they are measured. Counting can take more than a
-   second of a processor, many times what a variant costs otherwise, and no measurement waits for
-   it. It begins with the variant's measurement and goes on while the next ones are measured. If too
-   many counts run at once, the oldest is given up, and the next variants are not counted at all.
-   The best variant is always counted, and the run waits for it for a while at the end. A count that
-   is not known is 0. */
+   second of a processor, many times what a variant costs otherwise, so that no measurement waits
+   for a count. A count begins with the variant's measurement and goes on while the next variants
+   are measured. If too many counts run at once, the oldest is given up, and the next variants are
+   not counted at all. The best variant is always counted, and the run waits for its count for a
+   second at the end. A count that is not known is 0. */
 #ifndef TUNE_TUNER_COUNTS_H
 #define TUNE_TUNER_COUNTS_H
 
@@ -25,11 +25,11 @@ struct counts {
   size_t left_out; /* number of coming candidates that are not counted */
 };
 
-/* Begins to count the memory requests of a candidate that is about to run, on a thread of its
-   own. */
+/* Begins to count the memory requests of a candidate that is about to run, on a thread of its own,
+   unless the candidate is one of the `left_out`. */
 void counts_begin(struct counts *n, struct candidate *c);
-/* Closes the candidate of the last record. If it is still being counted, or is the best and has to
-   be counted, it is closed later. */
+/* Takes over and closes the candidate of the last record. A candidate that is still being counted,
+   or that is the best and has to be counted, is closed later. */
 int counts_close_candidate(struct counts *n, struct candidate *c, cugen_error *err);
 /* Stores the counts that are complete by now. wait: waits a while for the remaining ones. */
 int counts_store(struct counts *n, bool wait, cugen_error *err);

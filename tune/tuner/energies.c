@@ -26,7 +26,7 @@ enum {
 static const double least_power = 0.9;
 
 struct contender {
-  const struct cache_record *record; /* a known record; NULL: the record is of this run */
+  const struct cache_record *record; /* of an earlier run; NULL: the record is of this run */
   size_t at;                         /* index into the records of this run */
   double seconds;
   struct candidate *candidate;
@@ -121,7 +121,7 @@ static int measure_contender(struct energies *e, struct contender *c, cugen_erro
 
 /* ---- Measuring ------------------------------------------------------------------------------ */
 
-/* Measures contenders that compile side by side. */
+/* Compiles contenders side by side, and measures those that can still win. */
 static int measure_some(struct energies *e, struct contender *from, size_t count,
                         cugen_error *err) {
   int status = CUGEN_OK;

@@ -1,6 +1,6 @@
 /* The race of the leaders; see leaders.h and race.h. A search that measures each of a thousand
    variants once favours the lucky ones. So the best few are timed again, in turn, until it is known
-   who is faster, or that the difference does not matter. */
+   which is the fastest, or that the differences do not matter. */
 #include "leaders.h"
 
 #include <math.h>
@@ -11,7 +11,8 @@
 #include "race.h"
 #include "tune/worker/energy.h"
 
-/* Limits in seconds of all races together, which otherwise take a tenth of the search's time. */
+/* All races together may take a tenth of the search's time, within these limits in seconds; if the
+   objective needs energy, most_energy_seconds. */
 static const double least_seconds = 1, most_seconds = 4, most_energy_seconds = 10;
 
 /* Variants take part if single measurements say that they are at most `near` times as slow as the
@@ -22,11 +23,11 @@ static const double near = 1.03, too_near = 1.01;
    percent, and the race is on one of them. */
 static const double near_of_several = 1.1;
 
-/* Under sustained load, the board is already loaded by the variant before. So each measurement
-   takes only this much load, and more of the budget goes to the race. */
+/* For MEASURE_SUSTAINED: seconds of load before a measurement, few because the preceding variant
+   has loaded the board already, and the limit of all races, which is longer. */
 static const double load_between = 0.5, most_seconds_loaded = 15;
 
-/* Limit of the variants whose energy is raced. */
+/* Most variants in a race if the objective needs energy. */
 enum { MOST_ENERGY = 3 };
 
 /* A variant that may take part in races, from this run or remembered. */
@@ -131,8 +132,8 @@ static int store_leader(struct run_records *records, const struct race_runner *r
   return run_records_store_again(records, before, record, leader->candidate, err);
 }
 
-/* Counts the variants that were not found to be slower than the fastest, and finds the largest
-   difference between their mean times and its own. */
+/* Counts the variants, other than the leader, that were not found to be slower than the leader, and
+   finds the largest relative difference between their mean times and the leader's. */
 static void count_ties(cugen_tune_result *result, const struct race *race) {
   result->tied = 0;
   result->tied_within = 0;
@@ -193,8 +194,9 @@ static double most_of_race(const struct tuner_run *run) {
   return run->target->measure == MEASURE_SUSTAINED ? most_seconds_loaded : most_seconds;
 }
 
-/* Chooses at least two entrants for a race: the fastest, those near it that have not raced, and
-   then those that have raced and are tied with it. Returns their number. */
+/* Chooses entrants for a race: the fastest, those near it that have not raced (at least one of
+   them, if there are any), and then those that have raced and are tied with it. Returns the number
+   of entrants. */
 static size_t leaders_choose(struct entrant *sorted, size_t count, size_t most, double margin,
                              struct entrant *chosen[RACE_MOST]) {
   size_t number = 0;
@@ -215,9 +217,9 @@ static bool leaders_is_settled(const struct entrant *sorted, size_t count) {
   return i > 0 && (i == count || sorted[i].cost > sorted[0].cost * too_near);
 }
 
-/* Returns how many variants fit into the time. A round with energy or under load takes long, and so
-   does a round of a slow kernel, about as long as its measurement in the search. Short runs have a
-   race, too: without energy and load the race may last until run_latest_end. */
+/* Returns how many variants fit into a race that ends at `until`. A round with energy or under load
+   takes long, and so does a round of a slow kernel, about as long as its measurement in the search.
+   Short runs have a race, too: without energy and load the race may last until run_latest_end. */
 static size_t most_entrants(const struct tuner_run *run, const struct entrant *fastest,
                             double until) {
   const bool energy = objective_needs_energy(run->target->config->objective),
@@ -234,8 +236,8 @@ static size_t most_entrants(const struct tuner_run *run, const struct entrant *f
   return fit > (double)most ? most : (size_t)fit;
 }
 
-/* Races until the fastest and all that could be as fast have raced, so that a single lucky
-   measurement does not win. */
+/* Holds races until the fastest variant and all that could be as fast have raced, or the time is
+   over, so that a single lucky measurement does not win. */
 static int race_all(struct run_records *records, struct entrant *entrants, size_t count,
                     double until, cugen_error *err) {
   const struct tuner_run *run = records->run;
@@ -269,8 +271,8 @@ static void add_entrant(const struct tuner_run *run, const struct cache_record *
     all[(*count)++] = (struct entrant){.record = record, .cost = run_cost(run, record)};
 }
 
-/* Lists all right variants, in no order. Remembered ones take part, because they may be the
-   fastest, or lucky: a run that was stopped had no race. */
+/* Lists all right variants, in no order. Variants of earlier runs take part, because they may be
+   the fastest, or only lucky: an earlier run that was stopped had no race. */
 static int list_entrants(const struct run_records *records, struct entrant **out, size_t *count,
                          cugen_error *err) {
   const struct tuner_run *run = records->run;

@@ -8,7 +8,8 @@
 
 /* ---- Opening -------------------------------------------------------------------------------- */
 
-/* Names the rule that removed most combinations, which is the first to look at. */
+/* Names the requirement that the device does not meet, or the rule that removed most
+   combinations. */
 static int explain_one(const struct space_implementation *one, cugen_error *err) {
   const struct config_implementation *impl = one->implementation;
   const struct space_rule *most = one->rules;
@@ -41,9 +42,9 @@ static int nothing_to_try(const struct tuner_run *run, cugen_error *err) {
 
 /* ---- Libraries' kernels ---------------------------------------------------------------------
 
-   They are few and need no compile, so all of them are tried first. The strategy does not hear how
-   fast they are, because that teaches nothing about the variants of a template, and would make the
-   strategy drop its priors, which are about templates. */
+   Such kernels are few and need no compile, so all of them are tried first. The strategy does not
+   hear how fast they are, because that teaches nothing about the variants of a template, and would
+   make the strategy drop its priors, which are about templates. */
 
 /* Returns the next implementation from *at on that is a library's and has variants, and moves *at
    behind it; NULL: there is none. */
@@ -70,8 +71,8 @@ static size_t count_libraries(const struct space *space) {
 
 /* ---- The beginning -------------------------------------------------------------------------- */
 
-/* Lists the variants to try before the strategy's own: the remembered ones of least cost, then
-   target->listed or, without a list, the libraries' kernels. */
+/* Lists the variants to try before the strategy's own: the TUNE_LEADERS remembered ones of least
+   cost, then target->listed or, without a list, the libraries' kernels. */
 static size_t find_firsts(const struct proposals *p, uint64_t *out) {
   const struct tune_target *target = p->run->target;
   struct population best = {0};

@@ -17,7 +17,7 @@ struct proposals {
   bool exhausted; /* the strategy has no further variants */
   struct best best;
   struct alike alike;
-  /* For predictions: the first variant met that is known to be wrong. */
+  /* The first known record, among those met, that shows that its variant is wrong; NULL: none. */
   const struct cache_record *wrong;
 };
 

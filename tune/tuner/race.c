@@ -28,7 +28,7 @@ static double median(const struct race_runner *r) {
 }
 
 /* Judges a runner by the mean of the logarithm of the ratio of its time to the leader's, and by the
-   interval of that mean. Both ran in each of the runner's rounds. */
+   interval of that mean. The leader ran in each of the runner's rounds. */
 static void judge_runner(struct race_runner *r, const struct race_runner *leader, double margin) {
   if (r->state == RACE_SLOWER || r->rounds < leader->rounds) return;
   double sum = 0, squares = 0;

@@ -29,14 +29,17 @@ struct race_runner {
 struct race {
   struct race_runner runners[RACE_MOST];
   size_t count;
-  size_t leader; /* set by race_judge: the runner of least median among those that are not slower */
+  /* Set by race_judge: the runner of least median among those that are not slower; `count`:
+     none. */
+  size_t leader;
 };
 
 /* Adds the runner's time of the current round. */
 void race_note(struct race *race, size_t runner, double seconds);
 
-/* Ends a round: finds the leader and the state of each runner. Returns true if further rounds
-   cannot change anything. `tie` is the margin as a factor, such as 1.005. */
+/* Ends a round: finds the leader and, from round RACE_LEAST_ROUNDS on, the state of each runner.
+   Returns true if all runners are judged, or after RACE_ROUNDS rounds. `tie` is the margin as a
+   factor, such as 1.005. */
 bool race_judge(struct race *race, double tie);
 
 #endif

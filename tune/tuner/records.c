@@ -24,7 +24,8 @@ int run_records_load(struct run_records *r, cugen_error *err) {
   return status;
 }
 
-/* Returns the place of the variant's first known record, or where one belongs. */
+/* Returns the place of the variant's first known record, or the place where a record of the variant
+   belongs. */
 static size_t place_of(const struct run_records *r, const char *variant) {
   size_t low = 0, high = r->known_count;
   while (low < high) {
@@ -77,8 +78,9 @@ static const struct cache_record *find_wrong(const struct tune_target *target,
   return failed && cache_record_is_refuted(failed) ? failed : NULL;
 }
 
-/* Returns the known record of exactly this kernel, or NULL. Config files with a kernel of the same
-   name may each have a record of this variant. */
+/* Returns a record that shows that the variant is wrong, or the known record of exactly this kernel
+   unless a longer timeout is allowed now, or NULL. Config files with a kernel of the same name may
+   each have a record of this variant. */
 static const struct cache_record *find_current(const struct run_records *r,
                                                const struct kernel_spec *spec) {
   const struct tune_target *target = r->run->target;
@@ -92,7 +94,7 @@ static const struct cache_record *find_current(const struct run_records *r,
 }
 
 /* Returns true if the record does not say whether the variant has the outputs that are asked for. A
-   variant whose outputs vary has none. */
+   variant whose outputs vary cannot have them. */
 static bool is_to_compare(const struct tuner_run *run, const struct cache_record *record) {
   return run->target->outputs && record->outcome == CUGEN_OUTCOME_OK && !record->outputs.varies &&
          !cache_record_knows_outputs(record, run->options->seed);
@@ -148,7 +150,7 @@ void run_records_complete(const struct run_records *r, const struct kernel_spec 
   const bool compared = current && is_to_compare(r->run, current);
   stamp(r->run, record);
   if (!current) return;
-  /* The image came from the cache, without PTX. */
+  /* Counting needs PTX, which an image from the cache lacks. */
   if (!compared && record->requested <= 0) record->requested = current->requested;
   if (!compared) keep_energy(current, record);
   cache_record_keep_outputs(current, record);
@@ -188,7 +190,7 @@ int run_records_store(struct run_records *r, const struct candidate *c,
       r->held & (r->held - 1)
           ? CUGEN_OK
           : faults_everywhere(&r->run->bench, run->options->implementation, &everywhere, err);
-  if (everywhere || status) r->held--; /* no record of it will be kept */
+  if (everywhere || status) r->held--; /* this record will not be kept */
   return everywhere && !status ? error_copy(err, &r->fault) : status;
 }
 

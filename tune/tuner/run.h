@@ -25,8 +25,8 @@ struct tuner_run {
   bool interrupted; /* the user's callback has asked to stop */
 };
 
-/* Returns when a run with a time limit, in which a variant was right, must have ended: as much
-   later than the limit as docs/tuning.md allows. */
+/* Returns when a run with a time limit, in which a variant was right, must have ended, by
+   clock_seconds(): a tenth of the limit, or a second if that is more, after the limit. */
 double run_latest_end(const struct tuner_run *run);
 
 /* Returns true if the options ask for this implementation. */
@@ -34,9 +34,10 @@ bool run_wants(const struct tuner_run *run, const struct space_implementation *o
 /* Returns the number of the variant's implementation. A variant that heuristics left out of the
    space has none; the count of implementations is then returned. */
 size_t run_implementation(const struct tuner_run *run, uint64_t index);
-/* Finds the variant. Returns false if its implementation is not asked for. */
+/* Finds the variant. Returns false if the space has no such variant, or if the options do not ask
+   for its implementation. */
 bool run_find(const struct tuner_run *run, const char *variant, uint64_t *index);
-/* Opens the candidate of a variant. *out becomes NULL if the variant is not asked for. */
+/* Opens the candidate of a variant. *out becomes NULL if run_find does not find the variant. */
 int run_open(struct tuner_run *run, const char *variant, struct candidate **out, cugen_error *err);
 
 /* Returns the timeout of a variant in seconds. */

@@ -16,9 +16,9 @@ enum { MICROSECONDS = 1000000 };
 
 /* Seconds until a claim ends, until claims are renewed, and between two requests for news. */
 static const double lease = 30, renewed_after = 7, asked_after = 0.25;
-/* With many tuners each asks for news less often: after so many seconds for each tuner, at most
-   asked_after_most. Each reads the records of all, so that the server's work grows with the square
-   of their number. */
+/* With many tuners each tuner asks for news less often: after asked_after_each seconds times their
+   number, at most asked_after_most. Each tuner reads the records of all, so that the server's work
+   grows with the square of their number. */
 static const double asked_after_each = 0.01, asked_after_most = 5;
 
 static bool is_shared(const struct sharing *s) {
@@ -186,7 +186,8 @@ static int hear_of(struct sharing *s, const char *variant, cugen_error *err) {
   return CUGEN_OK;
 }
 
-/* Adds new records to the known ones. Records that this run made or has read before are skipped. */
+/* Adds new records to the known ones. Records that this run made or has read before, and records of
+   variants that are under way here, are skipped. */
 static int take_news(struct sharing *s, cugen_error *err) {
   struct cache_news news = {.since = s->since};
   int status = cache_news(s->run->target->cache, &s->run->target->key, &news, err);
@@ -207,7 +208,7 @@ static int take_news(struct sharing *s, cugen_error *err) {
 /* ---- Waiting variants, when the strategy has no others -------------------------------------- */
 
 /* Handles the answer to a waiting variant's claim. A variant whose record cannot be used here, such
-   as one of a shorter time limit, is left to another tuner. */
+   as a record made with a shorter time limit, is left to another tuner. */
 static int sharing_take_answer(struct sharing *s, size_t at, enum cache_claim_state state,
                                cugen_error *err) {
   enum { ENOUGH = 20 }; /* after so many refusals news of the record should have come */

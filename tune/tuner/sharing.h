@@ -1,13 +1,14 @@
 /* The share of this run in a space that several tuners search together.
 
-   Each tuner claims a variant before it compiles it. Variants that another tuner has claimed wait
-   in a list here. Between two variants, the records that others have stored since are read: they
-   end the waiting, and the strategy learns from them as from its own. When the strategy has nothing
-   left, the waiting variants are claimed again and again, because the tuner that holds the claim
-   may be dead, in which case the claim ends after `lease`. While others hold all variants that this
-   tuner asks for, it asks for more at a time.
+   Each tuner claims a variant before compiling it. Variants that another tuner has claimed wait in
+   a list here. Between two variants, this tuner reads the records that other tuners have stored
+   since: a record ends the waiting of its variant, and the strategy learns from it as from a record
+   of this run. When the strategy has nothing left, the waiting variants are claimed again and
+   again, because the tuner that holds a claim may be dead, in which case the claim ends after 30
+   seconds. While other tuners hold all variants that this tuner asks for, it asks for more at a
+   time.
 
-   Tuners walk in different random orders, and hold fewer variants ahead the fewer are left for
+   Tuners search in different random orders, and hold fewer variants ahead the fewer are left for
    each, so that all end at about the same time. One of them settles the leaders. */
 #ifndef TUNE_TUNER_SHARING_H
 #define TUNE_TUNER_SHARING_H
@@ -46,20 +47,20 @@ void sharing_close(struct sharing *s);
 /* Returns how many more candidates may be queued. The number shrinks when few variants are left for
    each tuner. */
 size_t sharing_room(const struct sharing *s);
-/* Takes over the candidate. It begins at once if the space is not shared. Else it is added to a
-   batch, and a full batch is claimed: a candidate begins if its claim is granted, or waits until
-   the other tuner has measured it. */
+/* Takes over the candidate, which begins at once if the space is not shared. Otherwise it joins the
+   batch, and a full batch is claimed: a candidate begins if its claim is granted, and waits if
+   another tuner holds the claim. */
 int sharing_begin(struct sharing *s, struct candidate *c, cugen_error *err);
 /* Renews the claims of all candidates under way, if a renewal is due. */
 void sharing_renew(struct sharing *s);
 /* Reads the records that other tuners have stored, if it is time; once the strategy is exhausted,
    also claims variants that other tuners have abandoned. */
 int sharing_update(struct sharing *s, cugen_error *err);
-/* Returns true if this run settles the leaders. Exactly one of the tuners that share a space
-   does. */
+/* Returns true if this run settles the leaders, because no other tuner that shares the space holds
+   the claim to do so. */
 bool sharing_leads(const struct sharing *s);
-/* Adds other tuners' records that are near the best to this run's records, because leaders are
-   chosen from those. */
+/* Adds other tuners' records that are near the best to this run's records, from which leaders are
+   chosen. */
 int sharing_gather_leaders(struct sharing *s, cugen_error *err);
 
 #endif

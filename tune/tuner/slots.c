@@ -43,8 +43,8 @@ static bool is_equal_under_way(const struct slots *s, const struct candidate *c)
   return false;
 }
 
-/* Returns true if the candidate is compiled and this worker may run it; slot NULL: if it needs no
-   worker. */
+/* Returns true if the candidate is compiled and the slot's worker may run it. slot NULL: returns
+   true if the candidate is compiled and needs no worker. */
 static bool is_ready(const struct slots *s, const struct slot *slot, struct candidate *c) {
   if (!candidate_ready(&s->run->bench, c)) return false;
   const bool runs = candidate_can_run(&s->run->bench, c);

@@ -26,7 +26,7 @@ struct turn {
   struct cache_record record;
   struct hash image;
   double begin, end;
-  bool shortened; /* the timeout was shortened by variant_timeout */
+  bool shortened; /* the timeout is shorter than usual, because the budget ends */
 };
 
 enum { SLOT_CREDIT = 3 };
@@ -58,7 +58,7 @@ int slots_open(struct slots *s, cugen_error *err);
 /* Returns the number of workers that measure a candidate. */
 size_t slots_busy(const struct slots *s);
 /* Removes from the queue the candidate to be measured next on the slot's worker and returns it;
-   NULL: none is compiled. slot NULL: returns only a candidate that needs no worker. */
+   NULL: none is ready for the worker. slot NULL: returns only a candidate that needs no worker. */
 struct candidate *slots_take_ready(struct slots *s, const struct best *best,
                                    const struct slot *slot);
 /* Lets devices continue that rested until this candidate's result was known. */
@@ -66,7 +66,8 @@ void slots_release(struct slots *s, const struct candidate *c);
 
 /* Returns true if the error is the device's own and another device is left. */
 bool slots_blame_device(const struct slots *s, const cugen_error *err);
-/* Marks a device as lost; another device is left. */
+/* Marks a device as lost, and queues the variants whose failures on it were believed. Another
+   device must be left. */
 int slots_lose(struct slots *s, struct slot *slot, const cugen_error *why, cugen_error *err);
 /* Called after a failure of the candidate on the slot's device. Returns true if another device is
    to try the candidate, which is put back into the queue. data: the worker could not make the data,

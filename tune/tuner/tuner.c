@@ -4,21 +4,21 @@
         ^                                                                          |
         +---------------------------------- cost ----------------------------------+
 
-   One thread, the coordinator, runs this file. It keeps up to AHEAD variants per compile thread
-   expanded and in the pool, takes whichever image is ready first, and has the worker verify and
-   time it. More variants would be chosen before the strategy knows the costs of earlier ones; while
-   few costs are known, fewer are ahead (strategy_ahead).
+   One thread, the coordinator, runs this file. It keeps up to AHEAD variants per compile thread and
+   two per worker expanded and in the pool, takes whichever image is ready first, and has a worker
+   verify and time it. More variants would be chosen before the strategy knows the costs of earlier
+   ones; while few costs are known, fewer are ahead (strategy_ahead).
 
    The parts of a run, which are files of this folder and use only parts named before them: run,
    records, best, alike, proposals (the strategy), queue, slots (of the workers), counts, workers,
    sharing (with other tuners), energies, leaders, baseline, verdict.
 
    Invariants:
-   - A variant is given to one worker once in a run, unless that worker's device is in doubt. A
+   - The search gives a variant to one worker once, unless that worker's device is in doubt. A
      variant with a valid record is skipped, and its cost is reported to the strategy as if it had
      been measured (proposals_meet). Equal images are measured once (run_records_equal).
-   - Each record is in the cache before the next variant is measured, so that a kill loses only what
-     is in progress. Only refusals that may be the config's fault wait until one variant shows that
+   - Each record is in the cache before the next result is taken, so that a kill loses only what is
+     in progress. Only refusals that may be the config's fault wait until one variant shows that
      they are not (run_records_store).
    - The order in which variants are taken depends on which compile ends first. The verdict does not
      depend on it, because the leaders are measured again, in turn, after the search (leaders.c).
@@ -141,7 +141,7 @@ static int top_up(struct tuner *t, cugen_error *err) {
 /* Starts and finishes what is ready, and waits otherwise. *over is set to true if nothing more can
    be done in the remaining time. */
 static int tuner_step(struct tuner *t, bool *over, cugen_error *err) {
-  /* Read before the work is looked at, so that what happens meanwhile ends the wait. */
+  /* The count of events is read first, so that an event in the meantime ends the wait below. */
   const size_t events = compile_pool_events(t->run.bench.pool);
   const bool last = compile_pool_over(t->run.bench.pool);
   bool advanced;
@@ -164,8 +164,8 @@ static bool tuner_is_done(const struct tuner *t) {
          t->sharing.count + t->sharing.batch_count == 0;
 }
 
-/* Takes the results of everything that is still being measured. stop: at once, leaving what has not
-   ended. */
+/* Takes the results of everything that is still being measured. stop: stops the workers instead of
+   waiting for what has not ended. */
 static int await_workers(struct tuner *t, bool stop, cugen_error *err) {
   int status = CUGEN_OK;
   bool advanced;
@@ -233,8 +233,8 @@ static int tuner_open(struct tuner *t, cugen_error *err) {
 }
 
 /* Predicts the candidates that were compiled by the end of the search, because most predictions
-   take almost no time, and a slow one ends with the budget. Measurements take longer; their images
-   are kept for the next run, which begins with them. */
+   take almost no time, and a slow one ends with the budget. Measurements take longer: of variants
+   to be measured, only the images are kept for a later run. */
 static int use_compiled(struct tuner *t, cugen_error *err) {
   const double until = t->run.begin + t->run.budget - leaders_reserved(&t->run) / 2;
   int status = CUGEN_OK;
@@ -267,7 +267,7 @@ static void tuner_close(struct tuner *t) {
 }
 
 /* Settles which of the variants near the best is the fastest, on one device. If that device fails,
-   this is repeated on another one. */
+   another device begins anew. */
 static int tuner_settle(struct tuner *t, cugen_error *err) {
   int status = sharing_gather_leaders(&t->sharing, err);
   if (status) return status;

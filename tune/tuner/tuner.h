@@ -1,5 +1,5 @@
-/* The tuner: asks a strategy for variants, has them compiled ahead of need, lets a worker verify
-   and time them, and remembers each answer as it comes. Compiling and measuring overlap. */
+/* The tuner: asks a strategy for variants, has them compiled ahead of need, lets workers verify and
+   time them, and stores each record as it comes. Compiling and measuring overlap. */
 #ifndef TUNE_TUNER_TUNER_H
 #define TUNE_TUNER_TUNER_H
 

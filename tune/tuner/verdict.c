@@ -47,8 +47,8 @@ static int too_late(const struct tuner_run *run, const cugen_error *late, cugen_
                    predicted ? "" : ", or correct what makes the data if it never ends");
 }
 
-/* Reports that the budget passed before any variant was measured. The candidates wait in order, the
-   first one first. */
+/* Reports that the budget passed before any variant was measured. first: the oldest candidate that
+   still waits; NULL: none. */
 static int too_short(struct tuner_run *run, const struct candidate *first, cugen_error *err) {
   double took = first && candidate_ready(&run->bench, first) ? candidate_compile_seconds(first) : 0;
   double usual = run->target->predicted || !run->target->device->facts.is_gpu ? run_cpu_budget
@@ -60,7 +60,7 @@ static int too_short(struct tuner_run *run, const struct candidate *first, cugen
     error_append(err, ": compiling '%s' took %.1f s", first->real.variant, took);
   else if (first)
     error_append(err, ": compiling '%s' takes longer", first->real.variant);
-  /* as long again for the reference's compile, and a second to run both */
+  /* `took` again for the reference's compile, and a second to run the variant and the reference */
   double needed = known ? ceil(2 * took + 1) : fmax(usual, ceil(4 * run->budget));
   error_append(err, "; a longer budget is needed, %s %.0f s", known ? "about" : "such as", needed);
   return status;

@@ -1,4 +1,4 @@
-/* What the workers measure; see workers.h. */
+/* Keeps the workers measuring; see workers.h. */
 #include "workers.h"
 
 #include <math.h>
@@ -15,8 +15,8 @@ static int workers_store(struct workers *w, const struct candidate *c,
                          const struct cache_record *record, cugen_error *err) {
   cugen_tune_result *result = w->run->result;
   if (c->cause == CUGEN_CAUSE_UNSUPPORTED) {
-    /* Only the cpu device cannot run it. This says nothing about the variant, so that no record is
-       stored. */
+    /* Only the cpu device cannot run the variant. This says nothing about other devices, so that no
+       record is stored. */
     struct text *why = w->run->target->unsupported;
     if (why && !result->unsupported) text_addf(why, "'%s': %s", record->variant, record->reason);
     result->tried++;
@@ -54,12 +54,12 @@ static int workers_finish(struct workers *w, struct turn *turn, cugen_error *err
   record->measure_seconds = turn->end - turn->begin;
   run_records_complete(w->records, &c->real, record);
   slots_release(&w->slots, c);
-  /* The shortened timeout says nothing about the variant. */
+  /* That a variant ran into a shortened timeout says nothing about it. */
   int status =
       turn->shortened && record->outcome == CUGEN_OUTCOME_TIMEOUT
           ? error_set(err, CUGEN_ERROR_INTERRUPTED, "'%s' was still running", c->real.variant)
           : workers_store(w, c, record, err);
-  /* The result must not be used for equal images. */
+  /* A result that is not stored must not be used for equal images. */
   if (c->cause == CUGEN_CAUSE_UNSUPPORTED) turn->image = (struct hash){{0}};
   if (!status) status = run_records_keep(w->records, record, turn->image, err);
   if (status) return workers_drop(w, turn, status);
@@ -80,8 +80,8 @@ static double variant_timeout(const struct workers *w, bool *shortened) {
   return *shortened ? fmax(left, 0.1) : most;
 }
 
-/* Begins to measure the candidate on the slot's worker, or answers it from an equal image. Takes
-   over the candidate. slot NULL: the candidate needs no worker. */
+/* Begins to measure the candidate on the slot's worker, or copies the record of an equal image.
+   Takes over the candidate. slot NULL: the candidate needs no worker. */
 static int workers_begin(struct workers *w, struct slot *slot, struct candidate *c, bool *advanced,
                          cugen_error *err) {
   struct bench *bench = &w->run->bench;
@@ -172,7 +172,7 @@ static int take_result(struct workers *w, size_t worker, bool more, bool *advanc
   const int broken = worker_usable(worker_pool_at(bench->workers, worker), &unusable);
   struct turn ended = slot->turn;
   const bool goes_on = more && !status && !broken && ended.record.outcome == CUGEN_OUTCOME_OK;
-  /* The next candidate is not one whose image is being measured. */
+  /* The slot still holds the ended candidate, so that the next one has another image. */
   struct candidate *next = goes_on ? slots_take_ready(&w->slots, &w->proposals->best, slot) : NULL;
   slot->turn.candidate = NULL;
   int began = next ? workers_begin(w, slot, next, advanced, &refused) : CUGEN_OK;
@@ -194,7 +194,7 @@ int workers_take_results(struct workers *w, bool more, bool *advanced, cugen_err
 }
 
 bool workers_lose_device(struct workers *w, const cugen_error *err) {
-  /* Ignored, because the search is over: failures on this device stay failures. */
+  /* slots_lose cannot fail here: the search is over, so that nothing is measured again. */
   cugen_error ignored;
   const cugen_error why = *err;
   if (w->run->interrupted || !slots_blame_device(&w->slots, err)) return false;

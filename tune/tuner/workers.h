@@ -1,5 +1,5 @@
-/* What the workers measure: gives them ready candidates, takes their results, and has each result
-   counted, stored and reported. */
+/* Keeps the workers measuring: gives them ready candidates, takes their results, and has each
+   result counted, stored and reported. */
 #ifndef TUNE_TUNER_WORKERS_H
 #define TUNE_TUNER_WORKERS_H
 
