@@ -1,4 +1,4 @@
-/* Judging what comes out of the jail; see claim.h. */
+/* Judges what comes out of the jail; see claim.h. */
 #include "claim.h"
 
 #include <math.h>
@@ -7,8 +7,9 @@
 
 #define BIT(value) (1u << (unsigned)(value))
 
-/* The outcomes and causes that the run of a compiled variant can have. Timeouts are not among them,
-   because the coordinator itself finds them, nor are the outcomes of a compiler. */
+/* The outcomes and causes that the run of a compiled variant can have, on the cpu device (false)
+   and on a GPU (true). Only a GPU's driver can end a kernel by a timeout; the coordinator itself
+   finds all other timeouts. */
 static const struct {
   unsigned outcomes, causes;
 } possible[] = {

@@ -4,7 +4,8 @@
 
 #include "runtime/device.h"
 
-/* Returns a descriptor that the caller closes, or -1 if the device needs no lock. */
+/* Returns a descriptor that the caller closes, or -1 if the device needs no lock or the lock cannot
+   be opened; then the functions below do nothing. */
 int gpu_lock_open(const struct device_description *device);
 /* Waits until this process holds the lock. */
 void gpu_lock_take(int lock);

@@ -1,4 +1,4 @@
-/* Steps in processes of their own; see isolate.h. */
+/* Runs steps in processes of their own; see isolate.h. */
 #include "isolate.h"
 
 #include <errno.h>
@@ -84,7 +84,7 @@ void isolate_mark(void) {
 }
 
 /* Removes the mark from the text. Only the first such byte is a mark. Returns the number of bytes
-   left. */
+   removed. */
 static ssize_t take_mark(char *buffer, size_t length, struct isolate_output *output) {
   char *found = output->marked ? NULL : memchr(buffer, mark, length);
   if (!found) return 0;
@@ -96,8 +96,8 @@ static ssize_t take_mark(char *buffer, size_t length, struct isolate_output *out
 }
 
 /* Collects the output until the process has ended or closed its streams. The process may be able to
-   overwrite *output, which others read. Therefore this function writes to *output and reads from it
-   only once, at the beginning. */
+   overwrite *output, which the coordinator reads. Therefore this function reads *output only once,
+   at the beginning, and afterwards only writes to it. */
 static void isolate_collect(int pipe, struct isolate_output *output) {
   struct isolate_output own = *output;
   char buffer[4096];

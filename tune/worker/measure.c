@@ -9,9 +9,9 @@
 
    More samples are taken only if they can change which variant is the fastest. After each sample, a
    variant is dropped if its fastest sample is slower than the best variant by more than so few
-   samples can err (measure_is_beaten). A long kernel that took twice as long when it was verified
-   is not run again. A short kernel is first looked at in a quarter of a batch, and looked at again
-   before it is dropped.
+   samples can err (measure_is_beaten). A long kernel that took more than twice the best variant's
+   time when it was verified is not run again. A short kernel is first timed in a quarter of a
+   batch, and once more before it is dropped.
 
    Where a kernel changes its arguments, a batch is cut into groups that use each set once; the sets
    are restored between groups, which is not timed.
@@ -165,8 +165,8 @@ void measure_summarise(double *times, int count, struct measurement *out) {
 }
 
 /* Chooses the number of launches in a batch. The verified run has warmed up a long kernel, which is
-   run once more only if it may be too slow. For a short kernel, a first run warms up, and a second
-   one is timed. */
+   run once more only if `doubted`. For a short kernel, a first run warms up, and a second one is
+   timed. */
 static int size_batch(struct batch *batch, double seen, bool doubted, cugen_error *err) {
   const int runs = seen < shortest_batch ? 2 : doubted ? 1 : 0;
   double once = seen > 0 ? seen : INFINITY;
@@ -263,7 +263,7 @@ static void size_graph(struct batch *batch) {
   batch->nodes = batch->group = nodes;
 }
 
-/* The first replay uploads the graph to the device. */
+/* The first replay is no sample, because it uploads the graph to the device. */
 static int sample_graph(struct batch *batch, struct sampling *s, cugen_error *err) {
   const struct device_ops *ops = batch->device->ops;
   struct graph *graph = NULL;

@@ -146,7 +146,7 @@ static int run_copier(struct transfer *t, cugen_error *err) {
                (t->copier, blocks, 1, 1, THREADS, 1, 1, 0, t->stream, parameters, NULL));
 }
 
-/* Has the driver move the pages to the side that is measured. */
+/* Has the driver move the pages to the target of the transfer. */
 static int transfer_fetch(struct transfer *t, cugen_error *err) {
   return CHECK(t, err, prefetch,
                (t->seen, t->bytes, t->to_host ? CU_DEVICE_CPU : t->handle, t->stream));
@@ -227,7 +227,7 @@ struct way {
   /* Untimed step before each transfer; NULL: the transfer can be repeated without one. */
   transfer_step *prepare;
   transfer_step *move;
-  /* Step that copies the moved data to device memory for comparison; NULL: it is there. */
+  /* Step that copies the moved data to device memory for comparison; NULL: the data is in place. */
   transfer_step *land;
 };
 
@@ -305,7 +305,7 @@ static void write_pattern(unsigned char *to, size_t count, unsigned seed) {
   for (size_t i = 0; i < count; i++) to[i] = (unsigned char)(i * 2654435761u >> 11 ^ seed);
 }
 
-/* Copies a box slice by slice, by other calls than those under test. */
+/* Copies a box slice by slice, so that other calls than copy_box check what copy_box moves. */
 static int copy_pitched(struct transfer *t, cugen_error *err) {
   struct box box = t->boxes ? whole_slices(t) : whole_rows(t);
   int status = CUGEN_OK;
@@ -330,7 +330,8 @@ static int move_once(struct transfer *t, const struct way *way, cugen_error *err
   return status ? status : transfer_wait_for_all(t, err);
 }
 
-/* Fills source and target with different patterns, transfers, and compares. */
+/* Fills source and target with different patterns, transfers, and compares. A transfer of more than
+   most_compared bytes is not tested. */
 static int transfer_prove(struct transfer *t, const struct kind *kind, cugen_error *err) {
   const bool to_host = t->to_host;
   size_t count = t->bytes;
@@ -403,7 +404,7 @@ static bool is_pitched(enum transfer_kind kind) {
   return kind == TRANSFER_PITCHED || kind == TRANSFER_PITCHED_3D;
 }
 
-/* Rounds the size down to whole rows and slices, if it is large enough for one. */
+/* Rounds the size down to whole slices or rows, if it is large enough for one of them. */
 static size_t moved_bytes(enum transfer_kind kind, size_t size) {
   if (kind == TRANSFER_PITCHED_3D && size > SLICE_BYTES) return size / SLICE_BYTES * SLICE_BYTES;
   return is_pitched(kind) && size > ROW_BYTES ? size / ROW_BYTES * ROW_BYTES : size;

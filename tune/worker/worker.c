@@ -36,7 +36,7 @@
 /* Timeouts in seconds. Making a dataset may take dataset_limit times the timeout of a variant,
    because it fills buffers and computes the reference. */
 static const double open_timeout = 60, dataset_limit = 10, poll_interval = 0.1;
-/* Seconds within which a thread ends after it was asked to, if it ends at all. */
+/* Seconds that a thread is given to end after it was asked to stop. */
 static const double thread_patience = 2;
 
 struct worker {
@@ -166,7 +166,7 @@ static int give_up_data(struct worker *w, cugen_error *err) {
 }
 
 /* Waits for the answer for at most `timeout` seconds, and not beyond `until` (0: no deadline).
-   Returns an error if there is no memory or the wait was interrupted. */
+   Returns an error if there is no memory, if the wait was interrupted, or at `until`. */
 static int worker_await(struct worker *w, double timeout, double until, enum answer *answer,
                         cugen_error *err) {
   double end = clock_seconds() + timeout;
@@ -206,7 +206,7 @@ static int post(struct worker *w, enum message_type type, struct text *payload, 
   return status == CUGEN_ERROR_MEMORY ? error_memory(err) : CUGEN_OK;
 }
 
-/* Sends and waits. Returns an error if there is no memory or the wait was interrupted. */
+/* Sends, and waits for the answer. Returns an error like worker_await. */
 static int send_and_await(struct worker *w, enum message_type type, const struct text *payload,
                           int fd, double timeout, enum answer *answer, cugen_error *err) {
   const double until = type == MESSAGE_DATASET && w->options.until ? *w->options.until : 0;
@@ -626,7 +626,7 @@ const struct watch_report *worker_report(const struct worker *w) {
 }
 
 void worker_printed(const struct worker *w, bool all, struct text *out) {
-  const struct isolate_output output = w->shared->output; /* copied first: see isolate.c */
+  const struct isolate_output output = w->shared->output; /* a copy, which no kernel overwrites */
   const uint64_t bytes = output.marked && !all ? output.first : output.bytes;
   const size_t shown = bytes < sizeof output.text ? (size_t)bytes : sizeof output.text;
   text_add_clean(out, output.text, shown);
@@ -701,7 +701,7 @@ static int worker_run_job(struct worker *w, const struct worker_job *job, struct
                               .count_blocks = job->count_blocks,
                               .mode = job->mode,
                               .processes = w->options.in_process ? 0 : job->processes};
-  /* Blocks side by side may fail, and are then run in turn. */
+  /* Running blocks in several processes may fail; the blocks are then run again, in turn. */
   const double attempts = job->processes > 1 ? 2 : 1;
   const double wait = job->timeout * attempts + (job->watched ? last_words : 0);
   int status = send_and_await(w, MESSAGE_VARIANT, &payload, -1, wait, &answer, err);

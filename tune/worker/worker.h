@@ -53,9 +53,9 @@ void worker_begin(struct worker *worker);
 /* Starts the worker's process and asks it to list the GPUs of this machine. Call it before any
    other question. */
 void worker_ask_gpus(struct worker *worker);
-/* Waits for the list and returns the number of descriptions in *out, which the caller frees. 0: the
-   list is not known, and the caller has to look for GPUs itself. The process stays, and opens its
-   device sooner because of it. */
+/* Waits for the list and returns the number of descriptions in *out, which the caller frees. The
+   process stays, and opens its device sooner because CUDA has started. 0: the list is not known,
+   and the caller has to look for GPUs itself. */
 int worker_take_gpus(struct worker *worker, struct device_description **out);
 /* Sets the options of a worker that so far only listed the GPUs. Its program and toolkit do not
    change. */
@@ -117,7 +117,7 @@ int worker_run(struct worker *worker, const struct worker_job *job, struct worke
 /* Returns true while the worker makes data or computes a reference. Any thread may call this and
    worker_has_data, also while another thread waits for the worker. */
 bool worker_makes_data(const struct worker *worker);
-/* Returns true if the worker has made that data. */
+/* Returns true if the worker's running process has made the data. */
 bool worker_has_data(const struct worker *worker, const struct dataset_request *data);
 
 /* Appends what the kernels of the last job printed, in all launches or in the first, with control

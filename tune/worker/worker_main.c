@@ -1,5 +1,6 @@
-/* The worker itself, usually a process: one device, one coordinator, one question at a time. It
-   ends when the coordinator ends, or when its device is not usable any more. */
+/* The worker itself, usually a process: one device, one coordinator, one question at a time. The
+   worker ends when the coordinator hangs up, as the coordinator does if the worker tells it that
+   the device is not usable any more. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -97,8 +98,8 @@ static struct dataset *find_dataset(const struct server *s, int64_t id) {
   return NULL;
 }
 
-/* Returns true on the cpu device, where a variant is native code and may change anything in its
-   process. */
+/* Returns true in a worker process on the cpu device, where a variant is native code and may change
+   anything in its process. */
 static bool is_isolated(const struct server *s) {
   return !s->place->embedded && s->device->ops->capabilities & DEVICE_IN_PROCESS;
 }
@@ -270,7 +271,8 @@ static int name_buffers(struct device *device, const struct dataset *dataset, cu
   return device->ops->watch(device, buffers, count, err);
 }
 
-/* Runs the plan for its access counts. Outputs are not compared, because most blocks do not run. */
+/* Runs the plan for its access counts. Outputs are not compared, because a count runs few
+   blocks. */
 static void count_on(struct device *device, struct plan *plan, struct dataset *dataset,
                      struct worker_result *result) {
   cugen_error err = {0};
@@ -702,7 +704,7 @@ static int serve_variant(struct server *s, struct wire_reader *reader, struct te
   struct worker_result result = {0};
   int status = read_job(reader, &job, err);
   if (!status) status = worker_main_run_job(s, &job, &result, err);
-  /* A kernel in the jail cannot cause this. */
+  /* A kernel in the jail cannot claim this cause (claim.c). */
   if (!status && result.outcome && result.cause == CUGEN_CAUSE_DEVICE_LOST)
     status = error_set_cause(err, CUGEN_ERROR_DEVICE, result.cause,
                              "the device is gone: %s\nEverything measured is kept.", result.reason);

@@ -10,10 +10,10 @@ struct member {
   struct worker_pool *pool;
   struct worker *worker;
   pthread_t thread;
-  bool has_thread;              /* the worker was opened */
+  bool has_thread;              /* `thread` was started */
   const struct worker_job *job; /* NULL: no job was given, or its result was taken */
   bool ended;
-  int status; /* together with `ended`, what worker_run returned */
+  int status; /* what worker_run returned, once `ended` is true */
   struct worker_result result;
   const struct dataset_request *failed;
   cugen_error error;
