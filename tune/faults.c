@@ -3,8 +3,8 @@
 
 enum { SAMPLES = 64 };
 
-/* Counts the variants of the listed implementations, and sets *index to the index in the space of
-   the one with the number `number` among them. */
+/* Counts the variants of the listed implementations. Sets *index to the index in the space of the
+   variant with the number `number` among those counted. */
 static uint64_t count_variants(const struct space *space, const char *only, uint64_t number,
                                uint64_t *index) {
   size_t count;

@@ -20,9 +20,9 @@ struct tune_priors {
 
 /* A function of the user's own (cugen_baseline) that the best variant is compared with. */
 struct tune_baseline {
-  bool several; /* several problems are tuned: where the function returns an error for one of them,
-                   only the comparison there is left out */
-  const char *path; /* of its library, absolute */
+  bool several; /* several problems are tuned: an error that the function returns for one of them
+                   only leaves out the comparison for that problem */
+  const char *path; /* absolute path of the function's library */
   const char *function;
   struct text *reason; /* receives why there is no comparison */
 };
@@ -33,7 +33,7 @@ struct tune_target {
   const struct problem *problem;
   const struct space *space;
   const cugen_filter *filter; /* filter with which the space was opened; NULL: no filter */
-  /* When to stop opening the spaces of other problems, which a check does. */
+  /* When to stop opening the space of another problem, as of the check problem. */
   struct space_stop stop;
   const struct sources *sources;
   const struct device_ops *ops;
@@ -42,7 +42,7 @@ struct tune_target {
      only `device`. */
   const char *const *devices;
   size_t device_count;
-  /* Receives the reason why the first variant that the cpu device cannot run cannot be run; NULL:
+  /* Receives the reason why the cpu device cannot run a variant, for the first such variant; NULL:
      not reported. */
   struct text *unsupported;
   /* Receives a line for each device that failed and was left out; NULL: not reported. */
@@ -83,7 +83,8 @@ struct tune_target {
      none. */
   const char *ran;
   const struct tune_baseline *baseline; /* NULL: none */
-  const uint64_t *listed; /* The variants to try before all others; NULL: the run searches. */
+  /* The variants to try first, after remembered ones; NULL: libraries' kernels are tried first. */
+  const uint64_t *listed;
   size_t listed_count;
   struct tune_priors *priors; /* where the search begins; NULL: no priors */
 };

@@ -15,11 +15,11 @@ struct trial_options {
   void *context;
 };
 
-/* Opens a trial. target and what it points at are borrowed until trial_close. Between two runs, its
-   problem and space may be replaced by others of the same config. */
+/* Opens a trial. target and what it points at are borrowed until trial_close. Between two runs,
+   target->problem and target->space may be replaced by those of another problem of the config. */
 int trial_open(const struct tune_target *target, const struct trial_options *options,
                struct trial **out, cugen_error *err);
-/* Like worker_makes_data. */
+/* Returns true while the worker makes data or computes a reference. */
 bool trial_makes_data(const struct trial *trial);
 /* Appends what the kernels of the last run printed; see worker_printed. */
 void trial_printed(const struct trial *trial, bool all, struct text *out);

@@ -1,6 +1,6 @@
 /* Finds the source line behind the model's refusal to predict a variant. Images are compiled
-   without line numbers, so that equal code is equal. A refused variant is therefore compiled once
-   more with line numbers, but only the first of each implementation and reason. */
+   without line numbers, so that equal code has equal images. A refused variant is therefore
+   compiled once more with line numbers, but only the first of each implementation and reason. */
 #ifndef TUNE_UNPREDICTED_H
 #define TUNE_UNPREDICTED_H
 
