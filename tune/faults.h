@@ -7,8 +7,8 @@
 #include "candidate.h"
 
 /* Returns the number of the i-th of `samples` variants that are sampled from `variants`: one from a
-   varying place of each of `samples` equal parts, so that the tunables that change most often from
-   one number to the next differ between the samples. */
+   varying place of each of `samples` equal parts, so that tunables that change from each number to
+   the next differ between samples. */
 static inline uint64_t faults_sample(uint64_t variants, uint64_t samples, uint64_t i) {
   const uint64_t part = variants / samples;
   return i * part + (i * UINT64_C(0x9e3779b97f4a7c15) >> 32) % part;

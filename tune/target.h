@@ -20,8 +20,8 @@ struct tune_priors {
 
 /* A function of the user's own (cugen_baseline) that the best variant is compared with. */
 struct tune_baseline {
-  bool several; /* several problems are tuned: an error that the function returns for one of them
-                   only leaves out the comparison for that problem */
+  bool several;     /* several problems are tuned: an error of the function only leaves out one
+                   problem's comparison */
   const char *path; /* absolute path of the function's library */
   const char *function;
   struct text *reason; /* receives why there is no comparison */
@@ -49,7 +49,7 @@ struct tune_target {
   struct text *lost;
   const char *arch;
   const struct toolkit *toolkit;
-  struct toolkit_options toolkit_options; /* toolkit options for the worker */
+  struct toolkit_options toolkit_options; /* for the worker */
   struct compilers *compilers;            /* as in compile_request; not used with in_process */
   const char *worker, *worker_places;     /* as in worker_options */
   struct worker *_Atomic *looked;         /* as in worker_pool_options */

@@ -7,8 +7,8 @@
 #include "base/key.h"
 #include "runtime/model/model.h"
 
-/* Asks the model about the code compiled with line numbers, and finds the same refusal with its
-   place. */
+/* Asks the model about the code compiled with line numbers, so that the refusal names its source
+   line. */
 static void find_place(const struct device_description *device, struct compile_pool *pool,
                        const struct kernel_spec *spec, cugen_error *why) {
   struct model_prediction ignored;

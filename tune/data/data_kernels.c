@@ -72,7 +72,6 @@ static int alloc(struct data_kernels *k, enum memory_kind kind, size_t bytes, st
   return k->device->ops->alloc(k->device, kind, bytes, false, out, err);
 }
 
-/* Uploads the initial values of the tallies. */
 static int upload_fresh(struct data_kernels *k, cugen_error *err) {
   struct data_tally *tallies = calloc(DATA_MOST_QUESTIONS, sizeof *tallies);
   if (!tallies) return error_memory(err);
@@ -169,15 +168,15 @@ static struct data_type data_kernels_type_of(const struct dtype *dtype) {
                             .exponent_bits = dtype->format.exponent_bits,
                             .fraction_bits = dtype->format.fraction_bits,
                             .infinities = dtype->format.infinities,
-                            .low = is_signed ? -end : 0, /* as in element_clamp */
+                            .low = is_signed ? -end : 0, /* the bounds of element_clamp */
                             .high = digits > 53 ? end - end * 0x1p-53 : end - 1,
                             .largest = dtype_largest(dtype)};
 }
 
 /* ---- Layouts -------------------------------------------------------------------------------- */
 
-/* Returns true if a further dimension with these numbers would be contiguous with the last
-   dimension. */
+/* Returns true if a further dimension of this stride, weight and shape would be contiguous with the
+   last dimension. */
 static bool joins(const struct data_layout *l, int64_t stride, int64_t weight, int64_t shape) {
   const int last = l->rank - 1;
   return last >= 0 && l->stride[last] == shape * stride && l->weight[last] == shape * weight;
@@ -196,7 +195,7 @@ static void add_dimension(struct data_layout *l, int64_t shape, int64_t stride, 
   l->weight[at] = weight;
 }
 
-/* Makes the layout of an array by its map. */
+/* Makes the layout of an array from its struct layout_map. */
 static struct data_layout layout_by_modes(const struct kernel_argument *a) {
   const struct layout_map map = kernel_argument_map(a);
   struct data_layout out = {.rank = a->rank,
@@ -249,7 +248,7 @@ int data_kernels_fill(struct data_kernels *k, const struct kernel_argument *a, u
   int64_t count = element_count(a);
   memcpy(shape.shape, a->shape, (size_t)a->rank * sizeof *a->shape);
   int status = CUGEN_OK;
-  if (a->elements != count) /* fill the padding between rows */
+  if (a->elements != count) /* poison the padding between rows */
     status = k->device->ops->fill(k->device, to, 0xff, (size_t)kernel_argument_bytes(a), err);
   void *parameters[] = {&to, &layout, &shape, &type, &make, &stream, &count};
   return status ? status : data_kernels_launch(k, ENTRY_fill, count, parameters, err);
@@ -278,7 +277,7 @@ int data_kernels_begin(struct data_kernels *k, cugen_error *err) {
                               err);
 }
 
-/* Returns eight equal bytes. */
+/* Returns a word of eight equal bytes. */
 static uint64_t word_of(unsigned char byte) {
   return byte * UINT64_C(0x0101010101010101);
 }

@@ -41,7 +41,7 @@ __device__ double load_small(const data_type &t, unsigned bits) {
   return (double)__uint_as_float(aligned) * power_of_two(127 - bias);
 }
 
-// Like small_float_store.
+// Like small_float_store on the host.
 __device__ unsigned store_small(const data_type &t, double value) {
   const u64 bits = (u64)__double_as_longlong(value);
   const unsigned largest = small_largest(t);
@@ -102,7 +102,7 @@ __device__ i64 swizzled(const data_layout &l, i64 offset) {
   return offset ^ (offset >> l.shift >> l.base & ((1ll << l.bits) - 1)) << l.base;
 }
 
-// Like layout_offset.
+// Like layout_offset on the host.
 __device__ i64 place_by_modes(const data_layout &l, i64 n) {
   i64 offset = 0;
 #pragma unroll 1
@@ -287,8 +287,8 @@ __device__ void add_found(const found &f, data_tally *tally) {
 #if DATA_PART == 2
 // ---- Comparing ----
 
-// Notes the error of an element like verify.c: the error divided by max(1, |want|) and by the
-// tolerance. A NaN counts as infinity.
+// Notes the error of an element like verify.c: the difference divided by max(1, |want|), then by
+// the tolerance. A NaN counts as infinity.
 __device__ void compare_element(found &f, double difference, double want, double tolerance, i64 at) {
   if (difference == 0.0) return;
   const double size = fabs(want) > 1.0 ? fabs(want) : 1.0, error = fabs(difference) / size, r = error / tolerance;

@@ -33,8 +33,8 @@ int data_kernels_fill(struct data_kernels *kernels, const struct kernel_argument
                       uint64_t seed, size_t ordinal, void *to, cugen_error *err);
 
 /* Converts `count` samples, or the first `count` elements if samples is NULL, to the wide type as
-   element_widen does: to[n] becomes sample n. If the array has no element of the sample's index,
-   to[n] does not change. */
+   element_widen does: to[n] becomes sample n, or does not change if the array has no such
+   element. */
 int data_kernels_widen(struct data_kernels *kernels, const struct kernel_argument *argument,
                        const void *from, void *to, const int64_t *samples, int64_t count,
                        cugen_error *err);
@@ -63,8 +63,8 @@ int data_kernels_find(struct data_kernels *kernels, const void *from, struct ver
 /* Like data_kernels_find, for all padding of an output, also of a tiled or swizzled array. */
 int data_kernels_gaps(struct data_kernels *kernels, const struct kernel_argument *output,
                       const void *from, unsigned char poison, cugen_error *err);
-/* Asks data_kernels_find about both guards of a memory, which makes two questions. *asked is false
-   if the guards cannot be read on the device; then no question is asked. */
+/* Asks two questions: data_kernels_find about each guard of a memory. *asked is false, and nothing
+   is asked, if the guards cannot be read on the device. */
 int data_kernels_guards(struct data_kernels *kernels, const struct memory *memory, bool *asked,
                         cugen_error *err);
 /* Answers with a tally like struct verify_tally. want: the reference's results in the wide type.
@@ -73,7 +73,7 @@ int data_kernels_compare(struct data_kernels *kernels, const struct kernel_argum
                          const void *got, const void *want, const int64_t *samples, int64_t count,
                          cugen_error *err);
 /* Answers with tally.first: the index of the first of a reference's results, of 8 bytes each, that
-   belongs to an element of the output and that still holds the poison in all its bytes. */
+   belongs to an element of the output and still has only bytes of poison. */
 int data_kernels_unwritten(struct data_kernels *kernels, const struct kernel_argument *output,
                            const void *results, const int64_t *samples, int64_t count,
                            unsigned char poison, cugen_error *err);
@@ -83,7 +83,7 @@ int data_kernels_unwritten(struct data_kernels *kernels, const struct kernel_arg
    0: all are right. */
 int data_kernels_narrow(struct data_kernels *kernels, const struct kernel_argument *argument,
                         const void *from, unsigned char poison, void *to, cugen_error *err);
-/* Like data_kernels_compare, for errors given in units of the tolerance. */
+/* Like data_kernels_compare, for errors that a verify kernel computed in units of the tolerance. */
 int data_kernels_errors(struct data_kernels *kernels, const double *errors, int64_t count,
                         cugen_error *err);
 /* Waits for all questions. *tallies has their answers, valid until the next data_kernels_begin. */

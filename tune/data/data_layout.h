@@ -32,8 +32,8 @@ struct data_type {
   double low, high, largest;
 };
 
-/* The result of a question. `worst` holds the bits of a double that is not negative, so that
-   comparing the bits as integers compares the numbers. */
+/* The answer to a question (data_kernels.h). `worst` holds the bits of a double that is not
+   negative, so that comparing the bits as integers compares the numbers. */
 struct data_tally {
   unsigned long long worst, wrong, first, digest;
   double errors, wanted;

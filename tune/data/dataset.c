@@ -111,9 +111,8 @@ static int upload_wanted(struct device *device, struct dataset *d, bool results,
 }
 
 /* Computes the reference unless the shared memory has its results. The results stay on the device.
-   If the device has no room for them, or if a result may be missing or wrong, the reference runs
-   again with results in the shared memory, and the host checks them. Then seals the shared
-   memory. */
+   If it has no room for them, or if a result may be missing or wrong, the reference runs again into
+   the shared memory, and the host checks the results. Then seals the shared memory. */
 static int dataset_take_results(struct device *device, const struct dataset_request *request,
                                 struct dataset *d, cugen_error *err) {
   const bool wanted = request->reference.spec && !dataset_head(d)->reference;
@@ -122,7 +121,7 @@ static int dataset_take_results(struct device *device, const struct dataset_requ
   if (d->kernels && d->results) alloc_wanted(device, d);
   if (wanted && d->wanted.device)
     status = results_compute_there(device, d, request, &there, &slow, err);
-  /* Slow results are also copied to the shared memory, for the next worker. */
+  /* Results that took long are also copied to the shared memory, for the next worker. */
   if (wanted && !status && there && slow)
     status = device->ops->download(device, d->results, d->wanted.device, d->results_bytes, err);
   if (wanted && !status && !there)
@@ -133,7 +132,7 @@ static int dataset_take_results(struct device *device, const struct dataset_requ
   return status || !d->wanted.device ? status : upload_wanted(device, d, !there, err);
 }
 
-/* A step: tests that the verify kernel can be loaded. */
+/* A step of dataset_run_apart: tests that the verify kernel can be loaded. */
 static int verifier_step(void *context, cugen_error *err) {
   const struct loading *l = context;
   struct verifier *verifier;

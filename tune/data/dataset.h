@@ -17,8 +17,8 @@ struct dataset {
   uint64_t seed;
   struct memory *sets[DATASET_MOST_SETS]; /* one memory for each argument (unused for scalars) */
   size_t set_count;
-  /* For each argument, a copy on the device from which it is restored; empty if a kernel may not
-     change the argument, or if dataset_keep has not been called or found no room. */
+  /* For each argument that a kernel may change, a copy on the device from which the argument is
+     restored; empty if none was needed yet or the device has no room. */
   struct memory *kept;
   /* Digests of the inputs as they were filled, one for each argument, computed by the data kernels
      or the host. */
@@ -35,8 +35,8 @@ struct dataset {
   struct verifier *verifier;
   /* The request whose verify kernel dataset_load will load; NULL: none. */
   const struct dataset_request *late;
-  /* Buffer that names the kernel of the config that runs, such as "c.lua:5: the reference r.cu",
-     for the process that outlives a crash; NULL: none. */
+  /* Receives the name of the config's kernel that runs, such as "c.lua:5: the reference r.cu", for
+     the process that outlives a crash; NULL: not needed. */
   char *doing;
   /* Pinned memory to which buffers are copied for comparing and digesting; allocated when first
      needed. */
@@ -98,8 +98,8 @@ int dataset_open(struct device *device, const struct dataset_request *request, s
                  cugen_error *err);
 /* Returns true if the request is for equal buffers with equal contents. */
 bool dataset_has_buffers(const struct dataset *dataset, const struct dataset_request *request);
-/* Changes the dataset to a request with equal buffers (dataset_has_buffers), and keeps these. The
-   shared memory, the reference and the verify kernel are replaced. */
+/* Changes the dataset to a request with equal buffers (dataset_has_buffers): the buffers stay, and
+   the shared memory, the reference and the verify kernel are replaced. */
 int dataset_change(struct device *device, struct dataset *dataset,
                    const struct dataset_request *request, cugen_error *err);
 void dataset_close(struct device *device, struct dataset *dataset);
@@ -117,9 +117,9 @@ void dataset_end(char *doing);
 int dataset_write_input(struct device *device, const struct dataset *dataset, size_t i,
                         const struct memory *to, cugen_error *err);
 
-/* For each argument i that is changed in place, allocates before[i], fills it with the original
-   contents, and appends &before[i].device to `extra`, the extra parameters of a reference or verify
-   kernel. The caller frees `before`, also after an error. */
+/* For each argument i changed in place, allocates before[i] with the original contents and appends
+   &before[i].device to `extra`, the extra parameters of a reference or verify kernel. The caller
+   frees `before`, also after an error. */
 int dataset_give_before(struct device *device, const struct dataset *dataset, struct memory *before,
                         void **extra, size_t *extra_count, cugen_error *err);
 
@@ -145,12 +145,12 @@ int dataset_guards(struct device *device, struct dataset *dataset, cugen_error *
 int dataset_verify(struct device *device, struct dataset *dataset, const struct kernel_spec *spec,
                    double *error, cugen_error *err);
 /* Digests the outputs that a run left in set 0. Outputs of equal bits have equal digests on every
-   device. *digest is 0 after an error. */
+   device. */
 int dataset_outputs(struct device *device, struct dataset *dataset, uint64_t *digest,
                     cugen_error *err);
 /* Called after every run on set 0, right or not: returns CUGEN_ERROR_WRONG if an input has changed,
-   and restores the changed inputs. Data kernels compare all bytes; without them, inputs.h says
-   which bytes are compared. */
+   and restores the changed inputs. Without data kernels, only parts of large inputs are compared
+   (inputs.h). */
 int dataset_restore(struct device *device, struct dataset *dataset, cugen_error *err);
 
 #endif

@@ -186,7 +186,6 @@ int dataset_give_before(struct device *device, const struct dataset *d, struct m
   return status;
 }
 
-/* Writes the original contents of an input into set 0. */
 static int write_input(struct device *device, struct dataset *d, size_t i, cugen_error *err) {
   return dataset_write_input(device, d, i, &d->sets[0][i], err);
 }
@@ -472,8 +471,7 @@ unsigned char dataset_poison(const struct dataset *d, const struct kernel_argume
 }
 
 /* For a second launch the scratch stays as the first launch left it, as in an application. Scratch
-   that the variant does not use is not poisoned, because that would take long: such scratch may be
-   most of the memory, if few variants use it. */
+   that the variant does not use is not poisoned, because it may be most of the memory. */
 static bool is_poisoned(const struct kernel_argument *a, bool again) {
   if (a->kind != CUGEN_ARGUMENT_SCRATCH) return a->kind == CUGEN_ARGUMENT_OUTPUT;
   return !again && (!a->unused || dataset_is_kept_zero(a));

@@ -8,9 +8,9 @@
 
 /* ---- Shared memory -------------------------------------------------------------------------- */
 
-/* The head of the shared memory. A member is 1 if the reference's results, or the data of the
-   argument's generator, are in the shared memory; then the next worker need not make them again.
-   The inputs' data and the reference's results follow the head. */
+/* The head of the shared memory. A member is 1 if the reference's results, or the argument's
+   generated data, are there, so that the next worker need not make them. The inputs' data and the
+   reference's results follow the head. */
 struct shared_head {
   int64_t reference;
   int64_t generated[KERNEL_MAX_ARGUMENTS];

@@ -16,8 +16,8 @@ static uint64_t noise(uint64_t stream, int64_t i) {
   return random_next(&state);
 }
 
-/* Floats fill all 24 bits of an f32. With fewer bits fewer wires would switch, and a GPU at its
-   power limit would look faster than it is. */
+/* Random floats use all 24 bits of an f32's significand. With fewer bits fewer wires would switch,
+   and a GPU at its power limit would look faster than it is. */
 static inline double uniform(enum dtype_kind kind, uint64_t bits) {
   if (kind == DTYPE_UINT) return (double)(bits % 17);
   return kind == DTYPE_INT ? (double)(int64_t)(bits % 17) - 8.0

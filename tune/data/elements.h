@@ -10,7 +10,7 @@
 int64_t element_offset(const struct kernel_argument *argument, int64_t flat);
 int64_t element_count(const struct kernel_argument *argument);
 
-/* Returns true if all bytes of the element at that index of packed elements are `byte`. */
+/* Returns true if all bytes of element `index` of the packed elements are `byte`. */
 bool element_is_filled(const struct dtype *dtype, const void *elements, int64_t index,
                        unsigned char byte);
 

@@ -162,7 +162,6 @@ static int results_launch_once(struct computation *c, unsigned char poison, cuge
   return status ? status : check_guards(c, err);
 }
 
-/* Launches once, and downloads the results. */
 static int results_run_once(struct computation *c, unsigned char poison, char *to,
                             cugen_error *err) {
   int status = results_launch_once(c, poison, err);
@@ -251,7 +250,7 @@ static int reverse_samples(struct computation *c, cugen_error *err) {
   return status;
 }
 
-/* Returns the argument changed in place whose result differs, or NULL. */
+/* Returns an argument changed in place whose results of the two launches differ, or NULL. */
 static const struct kernel_argument *differs_in_place(const struct dataset *d, const char *first,
                                                       const char *second) {
   for (size_t i = 0; i < d->spec.argument_count; i++) {

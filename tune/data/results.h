@@ -23,16 +23,14 @@ size_t results_bytes(const struct kernel_argument *output, const struct samples 
 
 /* Runs the reference on set 0 and leaves its results on the device, in dataset.wanted, which is
    large enough. *slow: the computation took so long that the results should be copied to the host
-   for later use. *done is false if a result may be missing or may depend on the order of threads,
-   or if device memory is short; then results_compute computes the results or reports the error.
-   Needs the data kernels. */
+   for later use. *done is false if a result may be missing or depend on the order of threads, or if
+   device memory is short; then call results_compute. Needs the data kernels. */
 int results_compute_there(struct device *device, struct dataset *dataset,
                           const struct dataset_request *request, bool *done, bool *slow,
                           cugen_error *err);
 
 /* Runs the reference on set 0 and copies its results into the shared memory. CUGEN_ERROR_CONFIG if
-   an element of an output is not written, or if an argument that is changed in place depends on the
-   order of threads. */
+   an element of an output is not written, or if a result depends on the order of threads. */
 int results_compute(struct device *device, struct dataset *dataset,
                     const struct dataset_request *request, cugen_error *err);
 

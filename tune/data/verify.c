@@ -280,7 +280,6 @@ static void add_element(const struct dtype *dtype, const void *from, int64_t ind
     text_addf(out, "%.9g", element_load(dtype, from, index));
 }
 
-/* Returns how many elements of the output were compared. */
 static int64_t compared_count(const struct samples *samples, const struct kernel_argument *o) {
   int64_t count = 0;
   for (int64_t i = 0; samples->flat && i < samples->count; i++) count += samples_due(samples, i, o);
@@ -331,7 +330,7 @@ static int describe_wrong(const struct kernel_argument *o, const struct verify_t
   return status;
 }
 
-/* Checks the norm. Written so that a NaN cannot pass. */
+/* Checks the norm. A NaN does not pass. */
 static int check_norm(const struct kernel_argument *o, const struct verify_tally *tally,
                       double *error, cugen_error *err) {
   double wrong = sqrt(tally->errors), wanted = sqrt(tally->wanted), r = wrong / (o->norm * wanted);

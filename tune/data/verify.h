@@ -12,14 +12,14 @@ struct samples {
   int64_t count;
 };
 
-/* The reference is computed only at samples if it needs more than VERIFY_FULL_FLOPS operations, or
-   if the largest output has more than VERIFY_FULL_ELEMENTS elements. */
+/* The reference is computed only at samples if it needs more operations than VERIFY_FULL_FLOPS or
+   if an output has more elements than VERIFY_FULL_ELEMENTS, unless all outputs are small. */
 #define VERIFY_FULL_FLOPS    1e12
 #define VERIFY_FULL_ELEMENTS ((int64_t)1 << 26)
 
-/* Chooses the samples of all outputs together: all elements or, beyond the limits above, for each
-   output at most 2^20 edge elements and 2^14 random elements, or all elements of an output of at
-   most 2^14. The caller frees them with samples_free. */
+/* Chooses the samples of all outputs together: all elements or, beyond the limits above, up to 2^20
+   edge and 2^14 random elements of each output, and all of a small one, of up to 2^14. The caller
+   calls samples_free. */
 int samples_choose(const struct kernel_argument *const *outputs, size_t count, double flops,
                    uint64_t seed, struct samples *out, cugen_error *err);
 /* Returns the flat index of the i-th sample. */
@@ -52,8 +52,8 @@ int verify_judge(const struct kernel_argument *output, const struct verify_tally
    dtype, one for each sample, or one for each element if all are compared. *error is raised to the
    largest |got - want| / (tolerance * max(1, |want|)); it is infinity for a NaN, or for any
    difference at tolerance 0. CUGEN_ERROR_WRONG, with the coordinates and values of the first wrong
-   element, if that quotient exceeds 1. If the argument has a norm, the Euclidean norm of got - want
-   divided by norm times that of want must not exceed 1 either. */
+   element, if that quotient exceeds 1. If the argument has a norm, ||got - want|| / (norm *
+   ||want||) must not exceed 1 either. */
 int verify_output(const struct kernel_argument *output, const void *got, const void *want,
                   const struct samples *samples, double *error, cugen_error *err);
 

@@ -219,7 +219,6 @@ static void choose_greedily(struct chooser *c) {
   choose_exchange(c);
 }
 
-/* Begins with random distinct columns and improves them by exchange. */
 static void choose_at_random(struct chooser *c, uint64_t *state) {
   for (c->count = 0; c->count < c->most;) {
     const size_t column = random_next(state) % c->columns;

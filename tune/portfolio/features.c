@@ -1,5 +1,4 @@
-/* Features of a problem's sizes; see features.h. Each feature is a number that a rule compares with
-   a threshold. */
+/* Features of a problem's sizes; see features.h. */
 #include "features.h"
 
 #include <inttypes.h>
@@ -15,7 +14,7 @@ static bool differs(const struct portfolio_matrix *m, size_t size) {
   return false;
 }
 
-/* Returns true if the size is at least 1 in all problems, without which it has no ratio. */
+/* Returns true if the size is at least 1 in all problems, as ratios and divisors need. */
 static bool is_positive(const struct portfolio_matrix *m, size_t size) {
   for (size_t p = 0; p < m->problems; p++)
     if (portfolio_value(m, p, size) < 1) return false;
@@ -48,8 +47,8 @@ static void add_divisor(struct list *list, uint64_t each) {
   list->all[list->count - 1].each = each;
 }
 
-/* Returns true if some values of the size are multiples of 8. The divisors of a size without such
-   values, as of an odd radius, do not decide how fast variants are. */
+/* Returns true if some values of the size are multiples of 8. Otherwise, as for an odd radius, the
+   size's divisors do not decide how fast variants are. */
 static bool has_multiples(const struct portfolio_matrix *m, size_t size) {
   for (size_t p = 0; p < m->problems; p++)
     if (portfolio_value(m, p, size) % 8 == 0) return true;
@@ -59,8 +58,8 @@ static bool has_multiples(const struct portfolio_matrix *m, size_t size) {
 /* Adds a feature for the divisors of each size that may decide which variants are valid. If no size
    may, divisors may still decide how fast variants are, but problems whose sizes are all multiples,
    or all not, do not tell which size matters. So one feature asks for all sizes that have
-   multiples: to treat an odd size that does not matter as important costs little, while a wrongly
-   assumed multiple of 8 costs a factor. */
+   multiples: an odd size that does not matter costs little, while a wrongly assumed multiple of 8
+   costs a factor. */
 static void add_multiples(struct list *list, const struct portfolio_matrix *m, const size_t *sizes,
                           size_t count) {
   uint64_t each = 0;
@@ -144,8 +143,8 @@ static double multiple_within(double low, double high, double unit) {
   return unit * fmin(fmax(round(middle / unit), first), last);
 }
 
-/* Returns a power of two in [low, high), because most sizes are powers of two. If there is none, or
-   if low is below 1, returns a multiple of the largest power of ten that is possible. */
+/* Returns a power of two in [low, high), because most sizes are powers of two; without one, or if
+   low is below 1, a multiple of the largest possible power of ten. */
 static double round_within(double low, double high) {
   const double power = low >= 1 ? exp2(ceil(0.5 * (log2(low) + log2(high)) - 0.5)) : NAN;
   if (power >= low && power < high) return power;

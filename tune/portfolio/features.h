@@ -39,7 +39,6 @@ struct portfolio_feature *portfolio_features(const struct portfolio_matrix *matr
    can be printed exactly. */
 double portfolio_threshold(const struct portfolio_feature *feature, double low, double high);
 
-/* Returns the feature's value for a problem of these sizes. */
 double portfolio_feature_of(const struct portfolio_feature *feature, const int64_t *sizes,
                             size_t count);
 

@@ -1,14 +1,14 @@
 /* Fits formulas of time; see formula.h.
 
-   The model is that a kernel cuts one or two sizes into tiles, one for each block, and that as many
-   blocks run at a time as there are multiprocessors. The time is a sum of terms: a constant, the
-   whole waves of tiles, the tiles (for memory, or a last wave that is not full), and the bytes of
-   the operands. Each term also occurs times the sizes that are not cut, because these are the steps
-   of a block. No term takes negative time, so the sum is fitted by least squares of the relative
-   error with coefficients that are not negative (NNLS; Lawson and Hanson, Solving Least Squares
-   Problems, 1974). The sizes that are cut, and the sizes of the tiles, are those of the best fit,
-   because a kernel is known here only by its times. A ridge regression attributes the logarithm of
-   what is left over to sizes that are no multiples of 2 or 8, where accesses are narrow.
+   The model: a kernel cuts one or two sizes into tiles, one for each block, and as many blocks run
+   at a time as there are multiprocessors. The time is a sum of a constant, of the whole waves of
+   tiles, of the tiles (for memory, or a last wave that is not full), and of the bytes of the
+   operands. Each of these terms also occurs times the sizes that are not cut, the steps of a block.
+   No term takes negative time, so the sum is fitted by least squares of the relative error with
+   coefficients that are not negative (NNLS; Lawson and Hanson, Solving Least Squares Problems,
+   1974). The sizes that are cut, and the sizes of the tiles, are those of the best fit, because a
+   kernel is known here only by its times. A ridge regression attributes the logarithm of what is
+   left over to sizes that are no multiples of 2 or 8, where accesses are narrow.
 
    A valid variant that was not measured on a problem was most likely left out because it was slow.
    It counts as 75 % slower than the best, with half the weight. */
@@ -27,11 +27,11 @@ enum { TILE_SIZES = sizeof tile_sizes / sizeof *tile_sizes };
 
 /* ---- Terms ---------------------------------------------------------------------------------- */
 
-/* Factors of a term. */
+/* Factors of a term, as bits. */
 enum {
   WAVES = 1,  /* waves of tiles, rounded up */
   FILLED = 2, /* waves of tiles as a fraction, but at least one */
-  TILES = 4,  /* tiles */
+  TILES = 4,
   SIZE_A = 8, /* the sizes that are cut */
   SIZE_B = 16,
   REST = 32, /* the product of the other sizes */
@@ -90,8 +90,8 @@ static bool is_ragged(const struct portfolio_ragged *ragged, const int64_t *size
 }
 
 /* Sums up the terms, from *term on, that have equal factors of BLOCKS, without these factors. *term
-   moves behind the terms. The sum is in the order of the printed formula, so that its rounding
-   equals the rounding of an evaluated expression. */
+   moves behind the terms. The terms are added in the order of the printed formula, so that the sum
+   equals its value. */
 static double sum_group(const struct portfolio_formula *f, const struct portfolio_matrix *m,
                         const int64_t *sizes, size_t *term) {
   const int blocks = term_factors[*term] & BLOCKS;
@@ -279,8 +279,7 @@ static void fit_tiles(const struct fitter *f, const size_t *sizes, size_t count,
 
 /* ---- Ragged sizes --------------------------------------------------------------------------- */
 
-/* Adds the condition if it holds for some rows and not for others; otherwise the condition explains
-   no difference. */
+/* Adds the condition if it holds for some rows and not for others. */
 static void add_ragged(const struct fitter *f, uint64_t sizes, int of,
                        struct portfolio_formula *out) {
   const struct portfolio_ragged ragged = {sizes, of, 1};
@@ -348,9 +347,8 @@ static double round_off(double value) {
   return digits < 0 ? round(value / power) * power : round(value * power) / power;
 }
 
-/* Each look-up of a plan parses the text, so that it is kept short: terms of at most least_share of
-   the time on every problem, and factors that differ from 1 by at most least_factor, are left
-   out. */
+/* Look-ups parse the printed formula, so that it is kept short: terms of at most least_share of the
+   time on every problem, and factors that differ from 1 by at most least_factor, are left out. */
 static const double least_share = 0.005, least_factor = 0.01;
 
 static bool formula_matters(const struct fitter *f, const struct portfolio_formula *formula,

@@ -17,7 +17,7 @@ enum {
 /* A condition that changes the time by a factor: a size, or one of several sizes, is no multiple of
    `of`. */
 struct portfolio_ragged {
-  uint64_t sizes; /* the sizes as bits */
+  uint64_t sizes; /* the sizes, as bits by index */
   int of;
   double factor;
 };

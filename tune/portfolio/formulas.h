@@ -14,9 +14,8 @@ struct portfolio_formulas {
 };
 
 /* Fits formulas to the problems of rows (NULL: all), in the way that predicts problems left out of
-   the fit best. With fewer than 16 problems, without sizes, or with a size of the name "least",
-   there are no formulas, and all pointers are NULL. Call portfolio_formulas_free even after an
-   error. */
+   the fit best. All pointers are NULL with fewer than 16 problems, without sizes, or with a size
+   named "least". Call portfolio_formulas_free even after an error. */
 int portfolio_formulas_fit(const struct portfolio_matrix *matrix, const bool *rows,
                            const size_t *chosen, size_t count, struct portfolio_formulas *out,
                            cugen_error *err);

@@ -55,8 +55,8 @@ static int learn_by_cost(const void *a, const void *b) {
   return (x->variant > y->variant) - (x->variant < y->variant);
 }
 
-/* Returns the average cost of the variant over the problems where it is known and two more of cost
-   PORTFOLIO_FAR_OFF, so that a variant known on few problems does not come first by chance. */
+/* Returns the average cost over the problems where the variant's is known and two more problems of
+   cost PORTFOLIO_FAR_OFF, so that few problems say little. */
 static double average_cost(const struct portfolio_matrix *m, const bool *rows, size_t variant) {
   double sum = 2 * PORTFOLIO_FAR_OFF, count = 2;
   for (size_t p = 0; p < m->problems; p++) {
@@ -288,7 +288,7 @@ static void drop_unused(const struct portfolio_matrix *m, struct portfolio_tree 
 /* ---- Exceptions ----------------------------------------------------------------------------- */
 
 /* The problems that another chosen variant would serve faster by more than this factor are named in
-   the rule, those with the greatest gains first, at most MOST_EXCEPTIONS. */
+   the rule, those with the greatest gains first. */
 static const double bearable = 1.05;
 enum { MOST_EXCEPTIONS = 32 };
 

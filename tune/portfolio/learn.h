@@ -1,5 +1,6 @@
 /* Learns a portfolio: a limited number of variants, a rule that says which of them serves a
-   problem, and how good both are. The result depends only on the matrix and is deterministic. */
+   problem, and the losses of problems. The result depends only on the matrix and is
+   deterministic. */
 #ifndef TUNE_PORTFOLIO_LEARN_H
 #define TUNE_PORTFOLIO_LEARN_H
 
@@ -17,8 +18,8 @@ struct portfolio_loss {
 
 struct portfolio_learnt {
   /* The chosen variants; the rule gives an index into `chosen`. If the rule's variant is not valid
-     for a problem, the valid variant of the least of `times` serves the problem; without times, the
-     first valid variant does. */
+     for a problem, the valid variant of the least of `times` serves it; without times, the first
+     valid one. */
   size_t *chosen;
   /* Count of chosen variants, limit of that count, and count of kernels among the chosen. */
   size_t count, most, kernels;

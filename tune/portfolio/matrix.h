@@ -39,8 +39,8 @@ static inline int64_t portfolio_value(const struct portfolio_matrix *m, size_t p
   return m->values[problem * m->sizes + size];
 }
 
-/* The cost of a problem that no variant serves. It exceeds the sum over hundreds of served
-   problems, because serving a problem comes before speed. */
+/* The cost of a problem that no variant serves: more than that of hundreds of served problems,
+   because serving a problem comes before speed. */
 #define PORTFOLIO_UNSERVED 1e3
 
 /* Returns the logarithm of the ratio, so that sums compare geometric means, plus five times its

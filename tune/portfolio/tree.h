@@ -38,7 +38,6 @@ int portfolio_tree_grow(const struct portfolio_matrix *matrix, const bool *rows,
                         struct portfolio_tree *out, cugen_error *err);
 void portfolio_tree_free(struct portfolio_tree *tree);
 
-/* Returns the number of leaves. */
 size_t portfolio_tree_leaves(const struct portfolio_tree *tree);
 /* Returns the choice for a problem when the tree is cut to `leaves` leaves. */
 size_t portfolio_tree_says(const struct portfolio_tree *tree, size_t leaves,

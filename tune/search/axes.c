@@ -1,8 +1,8 @@
 /* The axes of a config's space; see axes.h. Tunables of one name form one axis for all
    implementations, with all values that any implementation has, so that what is learnt of a tunable
-   applies to all. If there are several implementations, they form the first axis, an axis of words.
-   A space with more axes or values than positions can represent has no axes; strategies then know
-   variants only by number. */
+   applies to all implementations. If there are several implementations, they form the first axis,
+   an axis of words. A space with more axes or values than positions can represent has no axes;
+   strategies then know variants only by number. */
 #include "axes.h"
 
 #include <stdlib.h>

@@ -9,8 +9,8 @@
    part of the variance that rows do not share) in hundredths, are powers of two, so that all
    machines compute equal ones.
 
-   Learning takes time in proportion to rows^3, and a prediction with its variance rows^2, so that
-   GAUSS_MOST is small. */
+   Learning takes rows^3 steps and the variance of a prediction rows^2, so that GAUSS_MOST is
+   small. */
 #include "gauss.h"
 
 #include <math.h>
@@ -41,7 +41,7 @@ struct gauss {
   double costs[GAUSS_MOST], prices[GAUSS_MOST], rights[GAUSS_MOST];
   /* The same numbers twice: [column][row] and [row][column]. */
   float x[GAUSS_MOST_COLUMNS][GAUSS_MOST], rows[GAUSS_MOST][GAUSS_MOST_COLUMNS];
-  struct member *members[MEMBERS + 1], all[MEMBERS + 1]; /* the last one is for a draw */
+  struct member *members[MEMBERS + 1], all[MEMBERS + 1]; /* the last member holds a draw */
 };
 
 static void set_exponent(struct member *m, size_t at, size_t rough, int exponent) {
@@ -83,9 +83,8 @@ static void gauss_covary(const struct gauss *g, const struct member *m, const fl
   for (size_t i = 0; i < count; i++) z[i] = 1 / ((1 + z[i] / 4) * (1 + z[i] / 4));
 }
 
-/* Divides z, the covariances of a row with the first `count` rows, by the Cholesky factor of those
-   rows. Returns the sum of the squares of the result: the part of the row's variance that the first
-   rows explain. */
+/* Divides z, the covariances of a row with the first `count` rows, by the Cholesky factor. Returns
+   the sum of squares of the result: the part of the row's variance that the first rows explain. */
 static double gauss_explain(const struct member *m, size_t count, double *z) {
   double squares = 0;
   for (size_t j = 0; j < count; j++) {
@@ -116,7 +115,6 @@ static double solve(const struct member *m, const double *values, size_t count, 
   return product;
 }
 
-/* Learns the costs with the weights of the member. */
 static void learn_costs(const struct gauss *g, struct member *m) {
   const double count = (double)g->right;
   m->evidence = 0;

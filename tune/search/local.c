@@ -26,7 +26,7 @@ struct leader {
 
 struct local {
   struct strategy strategy;
-  struct leader leaders[LEADERS]; /* fastest first */
+  struct leader leaders[LEADERS]; /* least cost first */
   size_t leader_count, reported, turn;
 };
 

@@ -56,7 +56,7 @@ struct model {
   double *cost, *price; /* logarithms */
   uint64_t *index;
   enum { EXPECTED, RIGHT, FAILED } * state;
-  uint32_t *order; /* numbers of the known rows, the fastest first, failures last */
+  uint32_t *order; /* numbers of the known rows, least cost first, failures last */
   size_t rows, capacity;
   /* Rows with a result, and with a right result; results since the last clear improvement. */
   size_t known, right, idle;
@@ -297,7 +297,6 @@ void model_expect(struct model *m, uint64_t index) {
     gauss_expect(m->gauss, m->x + row * m->column_count);
 }
 
-/* Puts a known row into its place in the order. */
 static void set_order(struct model *m, size_t row) {
   size_t at = m->known++;
   for (; at > 0 && m->cost[m->order[at - 1]] > m->cost[row]; at--) m->order[at] = m->order[at - 1];

@@ -6,7 +6,7 @@
 
 #include "base/hash.h"
 
-/* ---- Positions: the numbers of variants, counted over all spans ------------------------------ */
+/* ---- Positions: variants of all spans, numbered from 0 --------------------------------------- */
 
 uint64_t search_variant(const struct strategy *s, uint64_t n) {
   size_t i = 0;
@@ -43,8 +43,7 @@ void search_taken(struct strategy *s, uint64_t index) {
   search_give(s, index);
 }
 
-/* The logarithm of the mantissa m is 2 artanh((m - 1) / (m + 1)), here by a series that is right to
-   12 digits. */
+/* Adds 2 artanh((m - 1) / (m + 1)), the logarithm of the mantissa m, to 12 digits. */
 double search_logarithm(double x) {
   int exponent;
   double m = frexp(x, &exponent);
@@ -132,13 +131,13 @@ bool search_random(struct strategy *s, uint64_t *index) {
    A source of priors says that the variants that it names are the best ones. A source is
    contradicted when, after HEARD results of its own variants, a variant that it does not name is
    better than all of these; its remaining priors are then dropped. Variants that no source names
-   have to be tried early, so that priors take turns with other choices. With a good source little
-   is lost by taking turns, because variants spread over the space teach a model more. A bad source
-   costs two or three variants. */
+   have to be tried early, so that priors take turns with other choices. A good source loses little
+   by the turns, because variants spread over the space teach a model more. A bad source costs two
+   or three variants. */
 
 enum { HEARD = 2 };
-/* The other variant's cost must be below this factor times the best of the source, because
-   measurements of equal kernels differ by less. */
+/* A cost contradicts a source below this factor times the source's best: measurements of equal
+   kernels differ by less. */
 static const double clearly_better = 0.98;
 
 static bool names(const struct strategy *s, unsigned source, uint64_t index) {

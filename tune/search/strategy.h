@@ -12,7 +12,7 @@ struct strategy_span { /* The variants of one implementation. */
 /* A tunable, as strategies that learn from results see it. If there are several implementations,
    the implementation is an axis as well. */
 struct strategy_axis {
-  size_t count;         /* number of values */
+  size_t count;
   const double *values; /* values in rising order; NULL: the values are words without an order */
 };
 
@@ -31,7 +31,6 @@ struct strategy_prior {
 
 enum { STRATEGY_SOURCES = 8 };
 
-/* The space that a strategy searches. */
 struct strategy_space {
   const struct strategy_span *spans;
   size_t span_count;

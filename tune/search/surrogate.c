@@ -28,8 +28,8 @@ enum {
   RANDOM = 80,
   CLIMB = 4,
   /* Candidates for a choice before there is a model. 12 and 50 covered the space less evenly and
-     scored less. With many variants, as when most fail, there are fewer candidates, so that a
-     choice computes some SPREAD_DISTANCES distances at most. */
+     scored less. With many variants, as when most fail, there are fewer candidates: a choice
+     computes about SPREAD_DISTANCES distances at most. */
   SPREAD = 1000,
   SPREAD_LEAST = 12,
   SPREAD_DISTANCES = 64000,

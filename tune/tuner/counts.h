@@ -31,7 +31,7 @@ void counts_begin(struct counts *n, struct candidate *c);
 /* Takes over and closes the candidate of the last record. A candidate that is still being counted,
    or that is the best and has to be counted, is closed later. */
 int counts_close_candidate(struct counts *n, struct candidate *c, cugen_error *err);
-/* Stores the counts that are complete by now. wait: waits a while for the remaining ones. */
+/* Stores the counts that are complete by now. wait: waits up to a second for the remaining ones. */
 int counts_store(struct counts *n, bool wait, cugen_error *err);
 void counts_drop(struct counts *n);
 

@@ -28,7 +28,6 @@ size_t explore_runner(const struct explore *explore);
 uint64_t explore_due(const struct explore *explore);
 /* Counts a launch of the runner, which may be the current one or an alternative. */
 void explore_launched(struct explore *explore, size_t runner);
-/* Adds the measured time of one launch of the runner. */
 void explore_note(struct explore *explore, size_t runner, double seconds);
 /* Removes a runner that cannot be launched. */
 void explore_drop(struct explore *explore, size_t runner);

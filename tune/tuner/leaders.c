@@ -23,8 +23,8 @@ static const double near = 1.03, too_near = 1.01;
    percent, and the race is on one of them. */
 static const double near_of_several = 1.1;
 
-/* For MEASURE_SUSTAINED: seconds of load before a measurement, few because the preceding variant
-   has loaded the board already, and the limit of all races, which is longer. */
+/* For MEASURE_SUSTAINED: seconds of load before each measurement, few because the preceding variant
+   has loaded the board already; and the limit of all races. */
 static const double load_between = 0.5, most_seconds_loaded = 15;
 
 /* Most variants in a race if the objective needs energy. */
@@ -194,9 +194,8 @@ static double most_of_race(const struct tuner_run *run) {
   return run->target->measure == MEASURE_SUSTAINED ? most_seconds_loaded : most_seconds;
 }
 
-/* Chooses entrants for a race: the fastest, those near it that have not raced (at least one of
-   them, if there are any), and then those that have raced and are tied with it. Returns the number
-   of entrants. */
+/* Chooses entrants for a race: the fastest, those near it that have not raced (at least one, if
+   any), and then those that have raced and are tied with it. Returns their number. */
 static size_t leaders_choose(struct entrant *sorted, size_t count, size_t most, double margin,
                              struct entrant *chosen[RACE_MOST]) {
   size_t number = 0;
@@ -217,9 +216,9 @@ static bool leaders_is_settled(const struct entrant *sorted, size_t count) {
   return i > 0 && (i == count || sorted[i].cost > sorted[0].cost * too_near);
 }
 
-/* Returns how many variants fit into a race that ends at `until`. A round with energy or under load
-   takes long, and so does a round of a slow kernel, about as long as its measurement in the search.
-   Short runs have a race, too: without energy and load the race may last until run_latest_end. */
+/* Returns how many variants fit into a race until `until`. A round with energy or under load takes
+   long, and so does a round of a slow kernel, about as long as its measurement in the search. Short
+   runs have a race, too: without energy and load it may last until run_latest_end. */
 static size_t most_entrants(const struct tuner_run *run, const struct entrant *fastest,
                             double until) {
   const bool energy = objective_needs_energy(run->target->config->objective),
@@ -236,8 +235,8 @@ static size_t most_entrants(const struct tuner_run *run, const struct entrant *f
   return fit > (double)most ? most : (size_t)fit;
 }
 
-/* Holds races until the fastest variant and all that could be as fast have raced, or the time is
-   over, so that a single lucky measurement does not win. */
+/* Races until the fastest and all that could be as fast have raced, or the time is over, so that a
+   single lucky measurement does not win. */
 static int race_all(struct run_records *records, struct entrant *entrants, size_t count,
                     double until, cugen_error *err) {
   const struct tuner_run *run = records->run;
@@ -271,8 +270,8 @@ static void add_entrant(const struct tuner_run *run, const struct cache_record *
     all[(*count)++] = (struct entrant){.record = record, .cost = run_cost(run, record)};
 }
 
-/* Lists all right variants, in no order. Variants of earlier runs take part, because they may be
-   the fastest, or only lucky: an earlier run that was stopped had no race. */
+/* Lists all right variants, in no order. Those of earlier runs take part, because they may be the
+   fastest, or only lucky: a run that was stopped had no race. */
 static int list_entrants(const struct run_records *records, struct entrant **out, size_t *count,
                          cugen_error *err) {
   const struct tuner_run *run = records->run;

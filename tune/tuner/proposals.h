@@ -22,11 +22,11 @@ struct proposals {
 };
 
 /* Opens the strategy p->ops over the variants of the implementations that the run's options name,
-   or of all. CUGEN_ERROR_EMPTY, with the reason, if there is nothing to try. seed: see struct
-   sharing. Call proposals_close even after an error. */
+   or of all. CUGEN_ERROR_EMPTY, with the reason, if there is nothing to try. seed: makes tuners
+   that share a space search in different orders. Call proposals_close even after an error. */
 int proposals_open(struct proposals *p, uint64_t seed, cugen_error *err);
 void proposals_close(struct proposals *p);
-/* Reports the result of a variant. */
+/* Reports the result of a variant to `strategy`, `best` and `alike`. */
 void proposals_tell(struct proposals *p, uint64_t index, const struct cache_record *record);
 /* Uses the record of a variant that this run would otherwise have measured: a remembered record or
    another tuner's. */

@@ -7,9 +7,9 @@
 struct queue {
   struct candidate **all;
   size_t count;
-  size_t busy;  /* number of candidates that keep the compile threads and the workers busy */
-  size_t most;  /* limit of `count`; sharing_room may set a lower one */
-  size_t begun; /* number of candidates that have begun */
+  size_t busy; /* number of candidates that keep the compile threads and the workers busy */
+  size_t most; /* limit of `count`; sharing_room may set a lower one */
+  size_t begun;
 };
 
 /* Makes room for `most` candidates and for `returned` ones that workers put back. Call queue_close

@@ -34,7 +34,6 @@ struct race {
   size_t leader;
 };
 
-/* Adds the runner's time of the current round. */
 void race_note(struct race *race, size_t runner, double seconds);
 
 /* Ends a round: finds the leader and, from round RACE_LEAST_ROUNDS on, the state of each runner.

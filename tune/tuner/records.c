@@ -24,8 +24,7 @@ int run_records_load(struct run_records *r, cugen_error *err) {
   return status;
 }
 
-/* Returns the place of the variant's first known record, or the place where a record of the variant
-   belongs. */
+/* Returns the place of the variant's first known record, or where a first record belongs. */
 static size_t place_of(const struct run_records *r, const char *variant) {
   size_t low = 0, high = r->known_count;
   while (low < high) {
@@ -79,8 +78,8 @@ static const struct cache_record *find_wrong(const struct tune_target *target,
 }
 
 /* Returns a record that shows that the variant is wrong, or the known record of exactly this kernel
-   unless a longer timeout is allowed now, or NULL. Config files with a kernel of the same name may
-   each have a record of this variant. */
+   unless it deserves more time, or NULL. Config files with a kernel of the same name may each have
+   a record of this variant. */
 static const struct cache_record *find_current(const struct run_records *r,
                                                const struct kernel_spec *spec) {
   const struct tune_target *target = r->run->target;
@@ -155,7 +154,7 @@ void run_records_complete(const struct run_records *r, const struct kernel_spec 
   if (!compared) keep_energy(current, record);
   cache_record_keep_outputs(current, record);
   if (!compared || r->run->options->again || record->outcome != CUGEN_OUTCOME_OK) return;
-  /* The run only compared outputs. */
+  /* Only outputs were compared: the known record keeps its times. */
   struct cache_record merged = *current;
   merged.variant = record->variant, merged.reason = record->reason;
   merged.elsewhere = false, merged.lacks = 0;

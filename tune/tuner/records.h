@@ -22,7 +22,6 @@ struct run_records {
   cugen_error fault; /* error of the first record held back */
 };
 
-/* Loads `known` from the cache. */
 int run_records_load(struct run_records *r, cugen_error *err);
 void run_records_free(struct run_records *r);
 
@@ -75,7 +74,7 @@ bool run_records_has(const struct run_records *r, const char *variant);
 const struct cache_record *run_records_equal(const struct run_records *r, struct hash image);
 /* After this, run_records_equal does not return the record of this variant any more. */
 void run_records_forget(struct run_records *r, const char *variant);
-/* Copies a record, under the variant and the hashes of spec; spec NULL: under its own. */
+/* Copies a record. The copy gets the variant and the hashes of spec; spec NULL: those of `from`. */
 int run_records_copy(const struct cache_record *from, const struct kernel_spec *spec,
                      struct cache_record *out, cugen_error *err);
 

@@ -26,7 +26,7 @@ struct tuner_run {
 };
 
 /* Returns when a run with a time limit, in which a variant was right, must have ended, by
-   clock_seconds(): a tenth of the limit, or a second if that is more, after the limit. */
+   clock_seconds(): a tenth of the limit, at least a second, after the limit. */
 double run_latest_end(const struct tuner_run *run);
 
 /* Returns true if the options ask for this implementation. */

@@ -78,7 +78,8 @@ static int sharing_wait_for(struct sharing *s, const struct candidate *c, cugen_
   return error_memory(err);
 }
 
-/* Handles the answer to a candidate's claim: it begins, is met as known, or waits. */
+/* Handles the answer to a candidate's claim: the candidate begins, its record is used, or it
+   waits. */
 static int sharing_settle(struct sharing *s, struct candidate *c, enum cache_claim_state state,
                           cugen_error *err) {
   if (state == CACHE_CLAIM_GRANTED) return queue_begin(s->queue, s->proposals, c, err);

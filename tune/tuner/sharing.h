@@ -2,11 +2,10 @@
 
    Each tuner claims a variant before compiling it. Variants that another tuner has claimed wait in
    a list here. Between two variants, this tuner reads the records that other tuners have stored
-   since: a record ends the waiting of its variant, and the strategy learns from it as from a record
-   of this run. When the strategy has nothing left, the waiting variants are claimed again and
-   again, because the tuner that holds a claim may be dead, in which case the claim ends after 30
-   seconds. While other tuners hold all variants that this tuner asks for, it asks for more at a
-   time.
+   since; they end the waiting, and the strategy learns from them. When the strategy has nothing
+   left, the waiting variants are claimed again and again, because the tuner that holds a claim may
+   be dead, in which case the claim ends after 30 seconds. While other tuners hold all variants that
+   this tuner asks for, it asks for more at a time.
 
    Tuners search in different random orders, and hold fewer variants ahead the fewer are left for
    each, so that all end at about the same time. One of them settles the leaders. */
@@ -41,7 +40,7 @@ struct sharing {
   size_t batch_count, batch_size;
 };
 
-/* Opens the sharing; called before run_records_load. */
+/* Opens the sharing. Call it before run_records_load, so that no record is missed in between. */
 int sharing_open(struct sharing *s, cugen_error *err);
 void sharing_close(struct sharing *s);
 /* Returns how many more candidates may be queued. The number shrinks when few variants are left for

@@ -233,8 +233,8 @@ static int tuner_open(struct tuner *t, cugen_error *err) {
 }
 
 /* Predicts the candidates that were compiled by the end of the search, because most predictions
-   take almost no time, and a slow one ends with the budget. Measurements take longer: of variants
-   to be measured, only the images are kept for a later run. */
+   take almost no time, and a slow one ends with the budget. Measurements take longer; then only the
+   images are kept, for a later run. */
 static int use_compiled(struct tuner *t, cugen_error *err) {
   const double until = t->run.begin + t->run.budget - leaders_reserved(&t->run) / 2;
   int status = CUGEN_OK;

@@ -8,7 +8,8 @@
 /* Returns the default budget in seconds for one problem. gpu: variants are measured on a GPU. */
 double tune_default_budget(bool gpu);
 
-/* Like api_kernel_tune. *result is filled in also on an error. */
+/* Tunes the target, with the options and errors of api_kernel_tune. *result is filled in also on an
+   error. */
 int tune_run(const struct tune_target *target, const cugen_tune_options *options,
              cugen_tune_result *result, cugen_error *err);
 

@@ -10,13 +10,12 @@
 
 /* ---- Storing a result ----------------------------------------------------------------------- */
 
-/* Counts and stores the result. */
 static int workers_store(struct workers *w, const struct candidate *c,
                          const struct cache_record *record, cugen_error *err) {
   cugen_tune_result *result = w->run->result;
   if (c->cause == CUGEN_CAUSE_UNSUPPORTED) {
-    /* Only the cpu device cannot run the variant. This says nothing about other devices, so that no
-       record is stored. */
+    /* Only the cpu device cannot run the variant, which says nothing about others: no record is
+       stored. */
     struct text *why = w->run->target->unsupported;
     if (why && !result->unsupported) text_addf(why, "'%s': %s", record->variant, record->reason);
     result->tried++;
@@ -99,7 +98,7 @@ static int workers_begin(struct workers *w, struct slot *slot, struct candidate 
                                         .few = true,
                                         .way = w->run->target->measure,
                                         .load = measure_load_limit(timeout)};
-  /* The variant only has to be compared. */
+  /* If the variant's time is known, only its outputs have to be compared. */
   const struct measure_options measure = run_records_timed(w->records, &c->real) ? once : usual;
   enum candidate_way way = CANDIDATE_ENDED;
   struct worker_job none;

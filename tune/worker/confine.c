@@ -1,4 +1,4 @@
-/* Limits, files and system calls of a kernel's process; see confine.h. */
+/* Restricts the resources, files and system calls of a kernel's process; see confine.h. */
 #include "confine.h"
 
 #include <stdio.h>
@@ -73,7 +73,7 @@ void confine_loading(struct confinement *c, bool spreads) {
 
 void confine_running(const struct confinement *c) {
   if (c->none) return;
-  /* All files that were open for loading: a kernel could overwrite the object's own file. */
+  /* Closes all files that were open for loading: a kernel could overwrite the object's own file. */
   for (int fd = STDERR_FILENO + 1; fd < MOST_FILES; fd++) close(fd);
   limit(RLIMIT_FSIZE, 0); /* only now, because the object was written into a file without a name */
   /* A sanitizer reads /proc while it ends the process, so that it cannot run under seccomp. */

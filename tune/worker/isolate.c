@@ -46,7 +46,6 @@ static void forget_environment(void) {
   clearenv();
 }
 
-/* The arguments of a step's process. */
 struct start {
   void (*step)(void *context, void *result);
   void *context;
@@ -96,8 +95,8 @@ static ssize_t take_mark(char *buffer, size_t length, struct isolate_output *out
 }
 
 /* Collects the output until the process has ended or closed its streams. The process may be able to
-   overwrite *output, which the coordinator reads. Therefore this function reads *output only once,
-   at the beginning, and afterwards only writes to it. */
+   overwrite *output, which the coordinator reads. Therefore this function reads *output only at the
+   beginning. */
 static void isolate_collect(int pipe, struct isolate_output *output) {
   struct isolate_output own = *output;
   char buffer[4096];

@@ -1,5 +1,5 @@
-/* Timing; see measure.h. A sample is the time between two events around a batch of launches,
-   divided by their number. A batch takes at least a millisecond, because launching costs
+/* Times variants; see measure.h. A sample is the time between two events around a batch of
+   launches, divided by their number. A batch takes at least a millisecond, because launching costs
    microseconds, and the events' clock counts in half microseconds. No launch begins until up to
    DEVICE_HELD of them are queued (device_ops.time), so that the launching thread's waits for a
    processor are not timed. The launches of a batch take turns on buffer sets that together exceed
@@ -16,7 +16,7 @@
    Where a kernel changes its arguments, a batch is cut into groups that use each set once; the sets
    are restored between groups, which is not timed.
 
-   This describes MEASURE_BURST. The other ways differ as follows. In a graph, a batch is captured
+   So far this is MEASURE_BURST. The other ways differ as follows. In a graph, a batch is captured
    once and replayed. Under sustained load, batches of a tenth of a second follow each other until
    clocks, power and times are steady, and the last of them are the samples. Cold, each launch has
    its own two events, and all caches are overwritten before it. */
@@ -191,9 +191,9 @@ struct sampling {
   enum measure_reached reached;
 };
 
-/* Times a part of a batch, which warms up for the others. The look is repeated before a kernel is
-   dropped, because a single look may be some milliseconds too long if the launching process had to
-   wait for a processor. */
+/* Times a part of a batch, which also warms up. The look is repeated before a kernel is dropped,
+   because a single look may be some milliseconds too long if the launching process had to wait for
+   a processor. */
 static int look_until_sure(struct batch *batch, struct sampling *s, cugen_error *err) {
   const long whole = batch->repeats;
   int status = CUGEN_OK;

@@ -21,7 +21,7 @@ struct measurement {
   double seconds, minimum, p20, p80; /* seconds of one run of the plan */
   struct device_clock clock;         /* clock of the device just after the last batch */
   double energy, energy_resolution;  /* joules of one run, and their uncertainty; 0: not measured */
-  /* The measurement stopped early because the variant is slower than `best`. */
+  /* The measurement stopped early because the variant is slower than measure_options.best. */
   bool dropped;
   enum measure_reached reached;
 };

@@ -40,12 +40,12 @@ struct transfer {
   CUstream stream;
   CUmodule module;
   CUfunction copier;
-  CUdeviceptr device; /* device memory */
-  size_t pitch;       /* row pitch of a 2-D or 3-D copy */
-  bool boxes;         /* the copy is 3-D */
-  bool to_host;       /* the direction that is measured */
-  void *host;         /* memory of the kind that is measured */
-  CUdeviceptr seen;   /* address of `host` for kernels, if they can reach it */
+  CUdeviceptr device;
+  size_t pitch;     /* row pitch of a 2-D or 3-D copy */
+  bool boxes;       /* the copy is 3-D */
+  bool to_host;     /* the direction that is measured */
+  void *host;       /* memory of the kind that is measured */
+  CUdeviceptr seen; /* address of `host` for kernels, if they can reach it */
   unsigned char *compared;
   size_t bytes; /* bytes of one transfer */
 };
@@ -460,7 +460,6 @@ static int measure_kind(struct transfer *t, enum transfer_kind which, cugen_erro
   return status;
 }
 
-/* Runs all measurements within the context. */
 static int measure_all(struct transfer *t, cugen_error *err) {
   const struct compiled *copier = t->options->copier;
   int status = CHECK(t, err, stream_create, (&t->stream, CU_STREAM_NON_BLOCKING));

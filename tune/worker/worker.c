@@ -1,11 +1,11 @@
-/* The coordinator's side of a worker: starts, asks and replaces it; see worker.h, and
-   worker_main.c for the worker's side.
+/* The coordinator's side of a worker: starts, asks and replaces it; see worker.h, and worker_main.c
+   for the worker's side.
 
-   The two sides exchange messages over a socket pair (runtime/wire.h): a dataset, then jobs,
-   each a question with one answer. Images are sent, sources never. The reference's results and
-   the inputs' data are in memory that both sides map, so that they need not be computed again
-   after a worker died. Another mapping (struct worker_shared) holds what a signal handler can
-   still write; it is read here after the worker's death.
+   The two sides exchange messages over a socket pair (runtime/wire.h): a dataset, then jobs, each a
+   question with one answer. Images are sent, sources never. The reference's results and the inputs'
+   data are in memory that both sides map, so that they need not be computed again after a worker
+   died. Another mapping (struct worker_shared) holds what a signal handler can still write, and can
+   be read here after the worker's death.
 
    Invariants:
    - A question is answered within its timeout, or the process is killed. A thread in place of a
@@ -136,7 +136,8 @@ static void clear_fault(struct worker *w) {
   w->shared->on_check = false;
 }
 
-/* Returns the name of what runs instead of a variant; "": nothing. Valid until the next call. */
+/* Returns the name of the generator, reference or verify kernel that runs; "": none runs. Valid
+   until the next call. */
 static const char *doing(struct worker *w) {
   memcpy(w->doing, w->shared->doing, sizeof w->doing - 1);
   return w->doing;
@@ -350,7 +351,6 @@ void worker_begin(struct worker *w) {
   if (!w->options.in_process) tune_worker_begin(w, &ignored);
 }
 
-/* Reads the answer to MESSAGE_GPUS. */
 static int read_gpus(const struct worker *w, struct device_description **out) {
   struct wire_reader reader = wire_read(&w->message);
   const int64_t count = wire_get_int(&reader);

@@ -33,7 +33,7 @@ struct worker_options {
   const char *device;  /* id such as "cuda:0" */
   struct toolkit_options toolkit;
   bool in_process;    /* run as a thread of this process */
-  void *cuda_context; /* for in_process: as device_options.context */
+  void *cuda_context; /* for in_process: the thread's CUDA context; NULL: the primary context */
   /* Called repeatedly while waiting; if it returns true, the wait ends with CUGEN_ERROR_INTERRUPTED
      and the worker is ended. */
   bool (*interrupted)(void *context);
@@ -99,7 +99,7 @@ struct worker_result {
 /* Describes where a worker runs; all zero: in a process of its own. */
 struct worker_place {
   bool embedded;           /* in a thread of the application's process */
-  void *context;           /* as in device_options.context */
+  void *context;           /* the CUDA context to use; NULL: the primary context */
   const atomic_bool *stop; /* NULL, or a flag that is set when the worker has to stop */
 };
 

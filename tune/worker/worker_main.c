@@ -1,6 +1,5 @@
 /* The worker itself, usually a process: one device, one coordinator, one question at a time. The
-   worker ends when the coordinator hangs up, as the coordinator does if the worker tells it that
-   the device is not usable any more. */
+   worker ends when the coordinator hangs up, also because the device is not usable any more. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -120,7 +119,8 @@ static bool keep_inputs(struct device *device, struct dataset *dataset,
   return false;
 }
 
-/* Digests the outputs of the run and compares the digest with that of the run before. */
+/* Digests the outputs of the run. again: notes whether the digest differs from that of the run
+   before. */
 static void note_outputs(struct device *device, struct dataset *dataset, bool again,
                          struct worker_result *result) {
   const uint64_t before = result->outputs;
@@ -132,10 +132,10 @@ static void note_outputs(struct device *device, struct dataset *dataset, bool ag
   result->varies |= compares && result->has_outputs && result->outputs != before;
 }
 
-/* Runs the plan once on buffer set 0 and compares the outputs with the reference's results. Returns
-   true if all is right, with the duration of the run in *seconds; otherwise `result` has the
-   failure. A failure before the launch counts as a refused launch. again: this is the second launch
-   of verify_twice. */
+/* Runs the plan once on buffer set 0 and verifies the outputs (dataset_verify). Returns true if all
+   is right, with the duration of the run in *seconds; otherwise `result` has the failure. A failure
+   before the launch counts as a refused launch. again: this is the second launch of
+   verify_twice. */
 static bool verify_on(struct device *device, struct plan *plan, const struct kernel_spec *spec,
                       bool again, struct dataset *dataset, struct worker_result *result,
                       double *seconds) {
@@ -271,8 +271,7 @@ static int name_buffers(struct device *device, const struct dataset *dataset, cu
   return device->ops->watch(device, buffers, count, err);
 }
 
-/* Runs the plan for its access counts. Outputs are not compared, because a count runs few
-   blocks. */
+/* Runs the plan for its access counts, without comparing outputs: some blocks may not run. */
 static void count_on(struct device *device, struct plan *plan, struct dataset *dataset,
                      struct worker_result *result) {
   cugen_error err = {0};
@@ -317,19 +316,16 @@ static void watch_variant(struct server *s, struct job *job, struct dataset *rea
   plan_close(plan);
 }
 
-/* The plans of the check problem and of the real problem. */
 struct plans {
   struct plan *check, *real;
 };
 
-/* Loads the plan of the check problem, unless it is loaded. */
 static bool worker_main_load_check(struct server *s, const struct job *job,
                                    struct worker_result *result, struct plans *plans) {
   const struct compiled *compiled = job->shared ? &job->real_compiled : &job->check_compiled;
   return plans->check || with_plan(s, &job->check_spec, compiled, result, &plans->check);
 }
 
-/* Loads the plan of the real problem, unless it is loaded. */
 static bool load_real(struct server *s, const struct job *job, struct worker_result *result,
                       struct plans *plans) {
   return plans->real || with_plan(s, &job->real_spec, &job->real_compiled, result, &plans->real);
@@ -567,7 +563,7 @@ static int worker_main_open_device(struct server *s, struct wire_reader *reader,
   return status;
 }
 
-/* Opens a dataset in place of the earlier one of its kind. Equal buffers are kept. */
+/* Opens a dataset in place of the earlier one with equal `timed`. Equal buffers are kept. */
 static int take_dataset(struct server *s, const struct dataset_request *request, cugen_error *err) {
   struct dataset **place = &s->datasets[request->timed];
   const bool changes = *place && dataset_has_buffers(*place, request);

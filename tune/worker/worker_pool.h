@@ -29,7 +29,7 @@ void worker_pool_close(struct worker_pool *pool);
    on it. */
 struct worker *worker_pool_at(const struct worker_pool *pool, size_t i);
 bool worker_pool_makes_data(const struct worker_pool *pool);
-/* Returns true if any worker has made that data. */
+/* Returns true if any worker has made the data. */
 bool worker_pool_has_data(const struct worker_pool *pool, const struct dataset_request *data);
 
 /* Starts a job on worker i. The job, and what it points at, must not change until the result is

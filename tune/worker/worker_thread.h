@@ -10,8 +10,8 @@
 
 struct worker_thread;
 
-/* Starts the thread. context: as device_options.context. The caller closes *socket first and ends
-   the thread afterwards. */
+/* Starts the thread. context: the CUDA context to use; NULL: the primary context. The caller closes
+   *socket first and ends the thread afterwards. */
 int worker_thread_start(void *context, struct worker_thread **out, int *socket, cugen_error *err);
 /* Asks the thread to stop, and waits at most `seconds`. Returns false if it has not ended; it then
    goes on until it ends by itself. In both cases the caller must not use the thread any more. */
