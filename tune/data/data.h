@@ -13,8 +13,7 @@ struct data_request {
   const struct value *slots; /* parameters and shared tunables */
   const struct kernel_spec *spec;
   uint64_t seed;
-  /* Seconds that the expression of one argument may take before it is CUGEN_ERROR_DEVICE; 0: no
-     limit. */
+  /* Seconds that the expression of one argument may take, then CUGEN_ERROR_DEVICE; 0: no limit. */
   double timeout;
   /* The calling thread calls stop repeatedly while it evaluates an expression; if stop returns
      true, the result is CUGEN_ERROR_INTERRUPTED. NULL: never called. */

@@ -69,8 +69,8 @@ static int reference_step(void *context, cugen_error *err) {
   return results_compute(l->device, l->dataset, l->request, err);
 }
 
-/* Makes the shared memory read-only, because a variant that runs in this process must not change
-   the results with which it is compared. If possible the memory is mapped from a descriptor that is
+/* Makes the shared memory read-only, because a variant on the cpu device must not change the
+   results with which it is compared. If possible the memory is mapped from a descriptor that is
    open for reading only, so that mprotect cannot make it writable again. */
 static void seal_shared(const struct dataset *d, int descriptor) {
   struct text path = {0};

@@ -35,8 +35,8 @@ enum {
 struct portfolio_feature *portfolio_features(const struct portfolio_matrix *matrix, size_t *count);
 
 /* Returns a round number that is at least `low` and less than `high`, so that "at most the
-   threshold" is true of values up to `low` and false of values from `high` on. NAN: no such number
-   can be printed exactly. */
+   threshold" is true of values up to `low` and false of values from `high` on. NAN: there is no
+   number that a rule can use. */
 double portfolio_threshold(const struct portfolio_feature *feature, double low, double high);
 
 double portfolio_feature_of(const struct portfolio_feature *feature, const int64_t *sizes,

@@ -1,14 +1,14 @@
 /* Fits formulas of time; see formula.h.
 
    The model: a kernel cuts one or two sizes into tiles, one for each block, and as many blocks run
-   at a time as there are multiprocessors. The time is a sum of a constant, of the whole waves of
-   tiles, of the tiles (for memory, or a last wave that is not full), and of the bytes of the
-   operands. Each of these terms also occurs times the sizes that are not cut, the steps of a block.
-   No term takes negative time, so the sum is fitted by least squares of the relative error with
-   coefficients that are not negative (NNLS; Lawson and Hanson, Solving Least Squares Problems,
-   1974). The sizes that are cut, and the sizes of the tiles, are those of the best fit, because a
-   kernel is known here only by its times. A ridge regression attributes the logarithm of what is
-   left over to sizes that are no multiples of 2 or 8, where accesses are narrow.
+   at a time as there are multiprocessors. The time is a sum of terms: the bytes of the operands,
+   and a constant, the waves of tiles (rounded up, and as a fraction) and the tiles, each alone and
+   times the sizes that are not cut, which are the steps of a block. No term takes negative time, so
+   the sum is fitted by least squares of the relative error with coefficients that are not negative
+   (NNLS; Lawson and Hanson, Solving Least Squares Problems, 1974). The sizes that are cut, and the
+   sizes of the tiles, are those of the best fit, because a kernel is known here only by its times.
+   A ridge regression attributes the logarithm of what is left over to sizes that are no multiples
+   of 2 or 8, where accesses are narrow.
 
    A valid variant that was not measured on a problem was most likely left out because it was slow.
    It counts as 75 % slower than the best, with half the weight. */
@@ -194,7 +194,7 @@ struct fitter {
   size_t *problems; /* problems of the rows */
   double *times;    /* times to be fitted */
   double *weights;  /* squared weights */
-  double *factors;  /* what fit_ragged last multiplied the row's time by; 1 before */
+  double *factors;  /* the constant times the row's ragged factors of fit_ragged; 1 before */
 };
 
 /* Lists the problems whose time is known or assumed. Returns how many times are known. */

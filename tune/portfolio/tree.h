@@ -19,7 +19,8 @@ struct portfolio_node {
 struct portfolio_tree {
   struct portfolio_feature *features;
   size_t feature_count;
-  struct portfolio_node *nodes; /* the root first, in the order in which the nodes were split */
+  /* The root, then the two children of each split, in the order of the splits. */
+  struct portfolio_node *nodes;
   size_t count;
 };
 

@@ -43,7 +43,7 @@ void search_taken(struct strategy *s, uint64_t index) {
   search_give(s, index);
 }
 
-/* Adds 2 artanh((m - 1) / (m + 1)), the logarithm of the mantissa m, to 12 digits. */
+/* The logarithm of the mantissa m is 2 artanh((m - 1) / (m + 1)), to 12 digits. */
 double search_logarithm(double x) {
   int exponent;
   double m = frexp(x, &exponent);

@@ -66,9 +66,9 @@ struct strategy_ops {
   /* Sets *index to the next variant to try and returns true; returns false if none is left. Never
      gives a variant twice. */
   bool (*next)(struct strategy *strategy, uint64_t *index);
-  /* Reports the result of a variant: its cost (cache_record_cost), or infinity for a failure, and
-     the seconds that compiling and measuring took; 0: not known. Other variants may have been given
-     in the meantime. A failure may be followed by a second report, with the cost of the variant on
+  /* Reports the result of a variant: its cost, less is better, or infinity for a failure, and the
+     seconds that compiling and measuring took; 0: not known. Other variants may have been given in
+     the meantime. A failure may be followed by a second report, with the cost of the variant on
      another device, because the first device was broken. */
   void (*report)(struct strategy *strategy, uint64_t index, double cost, double seconds);
   /* Says that another strategy gave this variant: the strategy will not give it, but gets its

@@ -1,6 +1,7 @@
 /* The records that a run works with: those from before the run and from other tuners, and its own.
-   A record of this run is in the cache as soon as it is kept here, unless it is held back: a fault
-   that all variants may share is stored only once one variant shows that not all have it. */
+   A record of this run is in the cache as soon as it is kept here, with two exceptions. A fault
+   that all variants may share is held back until one variant shows that not all have it. That the
+   cpu device cannot run a variant is not stored. */
 #ifndef TUNE_TUNER_RECORDS_H
 #define TUNE_TUNER_RECORDS_H
 
