@@ -21,7 +21,7 @@ int trial_open(const struct tune_target *target, const struct trial_options *opt
                struct trial **out, cugen_error *err);
 /* Returns true while the worker makes data or computes a reference. */
 bool trial_makes_data(const struct trial *trial);
-/* Appends what the kernels of the last run printed; see worker_printed. */
+/* Appends what the kernels of the last run printed. all: in all launches, not only in the first. */
 void trial_printed(const struct trial *trial, bool all, struct text *out);
 void trial_close(struct trial *trial);
 

@@ -39,7 +39,7 @@ void unpredicted_place(struct unpredicted *unpredicted, const struct device_desc
     unpredicted->reasons = made;
     return;
   }
-  /* Without memory the next variant looks again. */
+  /* Without memory, the place is searched again for the next variant. */
   if (made) free(made->of), free(made->placed), free(made);
   text_free(&of);
 }

@@ -117,7 +117,7 @@ int data_kernels_open(struct device *device, const struct compiled *const *compi
   if (!k) return error_memory(err);
   k->device = device;
   k->most_blocks = facts->is_gpu ? (unsigned)facts->sm_count * BLOCKS_PER_SM : BLOCKS_OF_HOST;
-  /* The key is random, so that a kernel under test cannot forge a digest. */
+  /* The key is random, if possible, so that a kernel under test cannot forge a digest. */
   if (getrandom(&k->key, sizeof k->key, 0) < 0 || getrandom(&k->odd, sizeof k->odd, 0) < 0)
     k->key = 0, k->odd = 0x9e3779b97f4a7c15u;
   k->odd |= 1;

@@ -1,5 +1,5 @@
 /* Compares the data kernels with the host's functions; see data_proof.h. Each function `prove_...`
-   clears `same` if its claim does not hold. */
+   clears `same` if the claim in its comment does not hold. */
 #include "data_proof.h"
 
 #include <stdlib.h>

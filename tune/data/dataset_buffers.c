@@ -211,7 +211,7 @@ static int touch_pages(void *memory, int part, int64_t first, int64_t last, cuge
    other, which takes longer than the transfer. */
 static int download_fresh(struct device *device, void *to, const void *from, size_t bytes,
                           cugen_error *err) {
-  enum { COST = 64 }; /* touching a page costs about as much as so many elements of other work */
+  enum { COST = 64 }; /* touching a page costs about as much as COST elements of other work */
   int status = parallel_for((int64_t)(bytes / LEAST_PAGE), COST, touch_pages, to, err);
   if (status) return status;
   return device->ops->download(device, to, from, bytes, err);

@@ -22,7 +22,7 @@ struct generation {
 
 static int open_generation(struct generation *g, const struct dataset_kernel *generator,
                            struct memory *memory, cugen_error *err) {
-  void *extra[] = {&g->count}; /* read at each launch */
+  void *extra[] = {&g->count}; /* each launch reads g->count */
   int status = g->device->ops->alloc(g->device, MEMORY_DEVICE, g->bytes, true, &g->own, err);
   memory[generator->argument] = g->own;
   if (!status) status = plan_open(g->device, generator->spec, generator->compiled, &g->plan, err);

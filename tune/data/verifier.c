@@ -85,7 +85,7 @@ static bool is_unwritten(const double *error) {
   return bits == UINT64_MAX;
 }
 
-/* Describes the first wrong element, which has this error. */
+/* Describes the first wrong element, whose error is `error`. */
 static int verifier_describe(const struct verifier *v, const struct verify_tally *tally,
                              double error, cugen_error *err) {
   struct text text = {0};

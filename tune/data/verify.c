@@ -267,7 +267,7 @@ void verify_place(const struct kernel_argument *output, int64_t flat, struct tex
   text_add(out, "]");
 }
 
-/* Prints integers to the last digit. */
+/* Prints an element; integers to the last digit. */
 static void add_element(const struct dtype *dtype, const void *from, int64_t index,
                         struct text *out) {
   element_getter *get = element_get_of(dtype);

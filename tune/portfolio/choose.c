@@ -268,7 +268,7 @@ static size_t least_needed(struct chooser *c, double *sum) {
   return least;
 }
 
-/* Removes chosen columns while that loses next to nothing. */
+/* Removes chosen columns while the sum rises by next to nothing (PORTFOLIO_NEGLIGIBLE). */
 static void choose_trim(struct chooser *c) {
   const double most = c->sum + PORTFOLIO_NEGLIGIBLE * (double)c->rows;
   while (c->count > 1) {

@@ -58,7 +58,7 @@ static bool has_multiples(const struct portfolio_matrix *m, size_t size) {
 /* Adds a feature for the divisors of each size that may decide which variants are valid. If no size
    may, divisors may still decide how fast variants are, but problems whose sizes are all multiples,
    or all not, do not tell which size matters. So one feature asks for all sizes that have
-   multiples: an odd size that does not matter costs little, while a wrongly assumed multiple of 8
+   multiples: little is lost if an odd size does not matter, but a wrongly assumed multiple of 8
    costs a factor. */
 static void add_multiples(struct list *list, const struct portfolio_matrix *m, const size_t *sizes,
                           size_t count) {

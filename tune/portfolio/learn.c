@@ -233,7 +233,8 @@ static double tuned_cost(const struct service *s, const struct portfolio_tree *t
   return sum;
 }
 
-/* Returns the fewest admitted leaves that serve the problems nearly as well as any. */
+/* Returns the fewest admitted leaves that serve the problems nearly as well as any admitted
+   number. */
 static size_t choose_leaves(const struct validation *v, const struct portfolio_tree *tree,
                             const struct service *service) {
   bool admitted[MOST_LEAVES + 1] = {false};

@@ -54,7 +54,7 @@ struct grower {
   double *values; /* [problem * features + feature] */
   size_t *order;  /* the problems, ordered by leaf */
   struct ranked *ranked;
-  double *before, *after; /* sums by choice */
+  double *before, *after; /* sums of costs by choice */
   /* [node * choices + choice]: mean cost of the problems below the node and around it. */
   double *priors;
   double *trial; /* like `priors`, for a leaf that look_ahead splits on trial */

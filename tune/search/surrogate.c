@@ -33,7 +33,7 @@ enum {
   SPREAD = 1000,
   SPREAD_LEAST = 12,
   SPREAD_DISTANCES = 64000,
-  AROUND = 96, /* most neighbours of a variant that are looked at; of more, so many are drawn */
+  AROUND = 96, /* most neighbours of a variant that are looked at; of more, AROUND are drawn */
   ELSEWHERE = 16,
   /* After so many results without a better one, a fourth of the variants are chosen elsewhere. */
   PATIENCE = 16

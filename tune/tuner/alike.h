@@ -17,7 +17,7 @@ struct alike {
   uint64_t seen[STRATEGY_MAX_AXES], wanted[STRATEGY_MAX_AXES];
 };
 
-/* Notes how a variant ended in this run, or in an earlier run by its record. */
+/* Notes the record of a variant, of this run or an earlier one. */
 void alike_note(struct alike *alike, const struct axes *axes, uint64_t index,
                 const struct cache_record *record);
 /* Returns true if the run may end because one error refuses all variants. */

@@ -184,7 +184,7 @@ int run_records_store(struct run_records *r, const struct candidate *c,
     return status ? status : cache_store(run->target->cache, &run->target->key, record, err);
   }
   if (!r->held++) r->fault = c->refused;
-  /* Whether all variants have the fault is tested each time the number held has doubled. */
+  /* Whether all variants have the fault is tested each time r->held has doubled. */
   int status =
       r->held & (r->held - 1)
           ? CUGEN_OK

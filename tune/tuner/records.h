@@ -44,8 +44,8 @@ const struct cache_record *run_records_timed(const struct run_records *r,
    or if a known record is of another source. */
 int run_records_open(const struct run_records *r, const struct cache_record *record,
                      struct candidate **out, cugen_error *err);
-/* Like run_records_open, and begins to compile the candidate, so that several compile side by
-   side. The caller closes *out even after an error. */
+/* Like run_records_open, and begins to compile the candidate, so that several candidates compile
+   side by side. The caller closes *out even after an error. */
 int run_records_rebuild(const struct run_records *r, const struct cache_record *record,
                         struct candidate **out, cugen_error *err);
 

@@ -16,9 +16,9 @@ struct tuner_run {
   const cugen_tune_options *options;
   cugen_tune_result *result; /* holds the counts up to now */
   struct bench bench;
-  double begin;    /* when the run began, by clock_seconds() */
-  double budget;   /* seconds; not above 0: no limit */
-  size_t patience; /* variants in a row that bring nothing, after which the run ends; 0: no limit */
+  double begin;     /* when the run began, by clock_seconds() */
+  double budget;    /* seconds; not above 0: no limit */
+  size_t patience;  /* variants in a row, none better, after which the run ends; 0: no limit */
   int64_t began_at; /* when the run began, in microseconds since the epoch; becomes
                        cugen_record.run_began */
   cugen_stage stage;

@@ -62,7 +62,7 @@ static struct cache_claim claim_of(const struct candidate *c) {
   return (struct cache_claim){c->real.variant, c->real.hash.hex, CACHE_CLAIM_TAKEN};
 }
 
-/* Claims variants for this run, or renews the claims. most: as in cache_lease. */
+/* Claims variants for this run, or renews the claims. most: the most claims to grant; 0: all. */
 static int ask_claims(const struct sharing *s, struct cache_claim *claims, size_t count,
                       size_t most, cugen_error *err) {
   const struct tune_target *target = s->run->target;

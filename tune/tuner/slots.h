@@ -74,8 +74,8 @@ int slots_lose(struct slots *s, struct slot *slot, const cugen_error *why, cugen
    which says nothing about other workers. */
 bool slots_doubt(struct slots *s, struct slot *slot, struct candidate *c, bool data,
                  const char *why);
-/* Applies a believed result to the trust in its device, and in the devices that were doubted
-   because of this candidate. */
+/* Applies a believed result to the trust in its device. The devices that were doubted because of
+   this candidate are trusted again or lost. */
 int slots_trust(struct slots *s, struct slot *slot, const struct candidate *c, bool right,
                 bool data, cugen_error *err);
 

@@ -242,7 +242,7 @@ static int use_compiled(struct tuner *t, cugen_error *err) {
   while (t->run.target->predicted && !t->run.interrupted && !status && !over &&
          !(t->run.budget > 0 && clock_seconds() > until)) {
     status = tuner_step(t, &over, err);
-    /* The compile of this candidate was stopped, so the candidate is left out. */
+    /* A candidate whose compile was stopped is left out. */
     if (status == CUGEN_ERROR_INTERRUPTED) status = CUGEN_OK;
   }
   for (size_t i = 0; i < t->queue.count && !status && !t->run.target->predicted; i++)
@@ -282,8 +282,8 @@ double tune_default_budget(bool gpu) {
   return gpu ? run_gpu_budget : run_cpu_budget;
 }
 
-/* Sets the final counts. A variant with a record of an earlier run was counted as remembered; with
-   `again` it is measured once more and counted as tried. */
+/* Sets the final counts. target->ran was met as a remembered record, but counts as tried; with
+   `again` it was measured once more and needs no correction. */
 static void tuner_count(struct tuner *t) {
   const struct tuner_run *run = &t->run;
   cugen_tune_result *result = run->result;

@@ -9,7 +9,7 @@
 /* A worker makes one confinement for all processes that it forks. */
 struct confinement {
   /* Landlock ruleset of jail_make: the files that may be opened while an object is loaded. -1: the
-     kernel has no Landlock. */
+     system has no usable Landlock. */
   int files;
   uint64_t fork; /* key of seccomp_fork that lets this process fork; 0: it must not fork */
   bool none;     /* confine_running does nothing in this process */

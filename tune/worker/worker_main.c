@@ -501,7 +501,8 @@ static void before_launch(void *server) {
   confine_running(&((struct server *)server)->confinement);
 }
 
-/* Reads the toolkit's options, which begin both MESSAGE_GPUS and MESSAGE_OPEN, and opens it. */
+/* Reads the toolkit's options, which begin both MESSAGE_GPUS and MESSAGE_OPEN, and opens the
+   toolkit unless it is open. */
 static int open_toolkit(struct server *s, struct wire_reader *reader, cugen_error *err) {
   const char *toolkit = wire_get_string(reader), *compiler = wire_get_string(reader);
   const struct toolkit_options options = {.toolkit = *toolkit ? toolkit : NULL,
