@@ -10,7 +10,7 @@
 struct data_request {
   const struct config *config;
   const struct sources *sources;
-  const struct value *slots; /* parameters and shared tunables */
+  const struct value *slots; /* values of the problem's parameters and of shared tunables */
   const struct kernel_spec *spec;
   uint64_t seed;
   /* Seconds that the expression of one argument may take, then CUGEN_ERROR_DEVICE; 0: no limit. */

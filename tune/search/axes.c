@@ -44,7 +44,7 @@ static double axes_number(struct value v) {
   return v.type == VALUE_INT ? (double)v.integer : v.real;
 }
 
-/* Numbers are sorted and come before words, which keep their order. */
+/* Numbers are sorted and come before words, which keep the config's order. */
 static bool axes_goes_before(struct value a, struct value b) {
   if (axes_is_number(a) && axes_is_number(b)) return axes_number(a) < axes_number(b);
   return axes_is_number(a) && !axes_is_number(b);

@@ -136,7 +136,7 @@ bool search_random(struct strategy *s, uint64_t *index) {
    or three variants. */
 
 enum { HEARD = 2 };
-/* A cost contradicts a source below this factor times the source's best: measurements of equal
+/* A cost below this factor times a source's best contradicts the source: measurements of equal
    kernels differ by less. */
 static const double clearly_better = 0.98;
 

@@ -9,7 +9,7 @@
 static const struct strategy_ops *const table[] = {STRATEGIES(X)};
 #undef X
 
-enum { KNOWN_PER_AHEAD = 8 }; /* results for each variant ahead */
+enum { KNOWN_PER_AHEAD = 8 }; /* so many known results allow one more variant */
 
 size_t strategy_ahead(size_t busy, uint64_t known, size_t most) {
   const uint64_t ahead = busy + known / KNOWN_PER_AHEAD;

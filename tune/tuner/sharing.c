@@ -198,7 +198,7 @@ static int take_news(struct sharing *s, cugen_error *err) {
     struct cache_record *record = &news.records.data[i];
     if (record->run_began == s->run->began_at || is_under_way(s, record->variant)) continue;
     bool added = false;
-    const char *variant = record->variant; /* run_records_learn may take over the text */
+    const char *variant = record->variant; /* still valid if run_records_learn takes it over */
     status = run_records_learn(s->records, record, &added, err);
     if (!status && added && !is_proposed(s, variant)) status = hear_of(s, variant, err);
   }

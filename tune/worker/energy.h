@@ -5,7 +5,7 @@
 
 #include "measure.h"
 
-/* Seconds of launches that give a useful energy: the counters of GPUs advance about ten times a
+/* Seconds of launches that give a useful energy: the counters of GPUs advance ten to fifty times a
    second. */
 static const double energy_window = 0.5;
 

@@ -69,8 +69,8 @@ struct worker_job {
   const struct kernel_spec *check_spec, *real_spec;
   const struct compiled *check_compiled, *real_compiled;
   bool verify; /* false: the variant is known to be right and is only timed */
-  /* The real image is compiled for watching: it runs once on `real`, is compared, and is not timed.
-     worker_report has the findings, also if the process died. */
+  /* The real image is compiled for watching: it runs on `real` without being timed, and is compared
+     unless it only counts. worker_report has the findings, also if the process died. */
   bool watched;
   /* If watched: as in watch_report; with WATCH_TRAFFIC nothing is compared. */
   enum watch_mode mode;
@@ -91,7 +91,8 @@ struct worker_result {
   bool has_outputs, varies; /* the outputs' bits are known; the bits differed between launches */
   uint64_t outputs;         /* dataset_outputs of the real problem */
   struct measurement measurement;
-  /* Active clusters of the heaviest launch; 0: it has no clusters, or the number is not known. */
+  /* Clusters of the heaviest launch that run at once; 0: no clusters, or the number is not
+     known. */
   int active_clusters;
   double seconds; /* seconds that the worker was busy with the job */
 };
@@ -121,8 +122,8 @@ bool worker_makes_data(const struct worker *worker);
 bool worker_has_data(const struct worker *worker, const struct dataset_request *data);
 
 /* Appends what the kernels of the last job printed, in all launches or in the first, with control
-   characters removed, and how many bytes were dropped. Appends nothing if the kernels printed
-   nothing. */
+   characters escaped; if text was dropped, also how many bytes there were. Appends nothing if the
+   kernels printed nothing. */
 void worker_printed(const struct worker *worker, bool all, struct text *out);
 
 /* Returns the report of the last watched job. It is valid until the next job or worker_close. */

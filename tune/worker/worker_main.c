@@ -1,5 +1,5 @@
 /* The worker itself, usually a process: one device, one coordinator, one question at a time. The
-   worker ends when the coordinator hangs up, also because the device is not usable any more. */
+   worker ends when the coordinator hangs up, which it does, too, once the device is unusable. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
