@@ -32,7 +32,7 @@ bool data_kernels_make(const struct kernel_argument *argument);
 int data_kernels_fill(struct data_kernels *kernels, const struct kernel_argument *argument,
                       uint64_t seed, size_t ordinal, void *to, cugen_error *err);
 
-/* Converts `count` samples, or the first `count` elements if samples is NULL, to the wide type as
+/* Converts `count` samples, or the first `count` elements if samples is NULL, to dtype->wide as
    element_widen does: to[n] becomes sample n, or does not change if the array has no such
    element. */
 int data_kernels_widen(struct data_kernels *kernels, const struct kernel_argument *argument,
@@ -67,7 +67,7 @@ int data_kernels_gaps(struct data_kernels *kernels, const struct kernel_argument
    is asked, if the guards cannot be read on the device. */
 int data_kernels_guards(struct data_kernels *kernels, const struct memory *memory, bool *asked,
                         cugen_error *err);
-/* Answers with a tally like struct verify_tally. want: the reference's results in the wide type.
+/* Answers with a tally like struct verify_tally. want: the reference's results in dtype->wide.
    samples: the elements to compare; NULL: all. got, want and samples are in device memory. */
 int data_kernels_compare(struct data_kernels *kernels, const struct kernel_argument *output,
                          const void *got, const void *want, const int64_t *samples, int64_t count,
@@ -77,7 +77,7 @@ int data_kernels_compare(struct data_kernels *kernels, const struct kernel_argum
 int data_kernels_unwritten(struct data_kernels *kernels, const struct kernel_argument *output,
                            const void *results, const int64_t *samples, int64_t count,
                            unsigned char poison, cugen_error *err);
-/* Converts all elements of an argument from the wide type, packed at `from` with 8 bytes each, into
+/* Converts all elements of an argument from dtype->wide, packed at `from` with 8 bytes each, into
    the layout of the argument at `to`, as element_put does. Answers with tally.wrong: the number of
    elements that hold only the poison or may not fit the argument's type, for the host to inspect;
    0: all are right. */

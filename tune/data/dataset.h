@@ -1,8 +1,8 @@
 /* A dataset is what a variant runs on: the device buffers of one problem, filled from a seed or
    with the data of the config, and the reference's results. The parts that take long to make are
-   kept in memory that the coordinator and the worker share, so that they outlive the worker: a head
-   that says which parts are ready, the data of each input that is not filled from the seed, in the
-   layout of its buffer, and the reference's results of each output. */
+   kept in memory that the coordinator (the tuning process) and the worker share, so that they
+   outlive the worker: a head that says which parts are ready, the data of each input that is not
+   filled from the seed, in the layout of its buffer, and the reference's results of each output. */
 #ifndef TUNE_DATA_DATASET_H
 #define TUNE_DATA_DATASET_H
 
@@ -123,10 +123,10 @@ int dataset_write_input(struct device *device, const struct dataset *dataset, si
 int dataset_give_before(struct device *device, const struct dataset *dataset, struct memory *before,
                         void **extra, size_t *extra_count, cugen_error *err);
 
-/* Prepares set 0 for a run of spec, which is a variant or the reference. Poisons the outputs and
-   the scratch that spec uses (scratch that is kept zero becomes zero), and restores the arguments
-   that a kernel changes in place or may overwrite. For a second launch (`again`), integer outputs
-   get another poison, and the scratch does not change. */
+/* Prepares set 0 for a run of spec, which is a variant or the reference. Fills the outputs and the
+   scratch that spec uses with a poison byte (scratch that is kept zero becomes zero), and restores
+   the arguments that a kernel changes in place or may overwrite. For a second launch (`again`),
+   integer outputs get another poison, and the scratch does not change. */
 int dataset_prepare(struct device *device, struct dataset *dataset, const struct kernel_spec *spec,
                     bool again, cugen_error *err);
 /* Returns true if a kernel may change an argument: an inout, or an input that it may overwrite. */
@@ -137,7 +137,8 @@ int dataset_keep(struct device *device, struct dataset *dataset, cugen_error *er
 /* Restores all arguments of a set that a kernel may change. The copies are ordered like
    launches. */
 int dataset_renew(struct device *device, struct dataset *dataset, size_t set, cugen_error *err);
-/* Returns CUGEN_ERROR_WRONG if a guard of set 0 was overwritten, and repairs the guards. */
+/* Returns CUGEN_ERROR_WRONG if a guard zone around a buffer of set 0 was overwritten, and repairs
+   the guards. */
 int dataset_guards(struct device *device, struct dataset *dataset, cugen_error *err);
 /* Judges a run of spec on set 0: guards, padding, results (by reference, verify kernel or both)
    with the tolerances of spec, and scratch that is kept zero. *error as in verify_output. On

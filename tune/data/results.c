@@ -52,7 +52,7 @@ struct computation {
   struct device *device;
   struct dataset *dataset;
   const struct kernel_spec *spec;
-  /* The dataset's inputs, and outputs in the wide type. */
+  /* The dataset's inputs, and outputs of dtype->wide. */
   struct memory memory[KERNEL_MAX_ARGUMENTS];
   struct memory list; /* list of the samples */
   long long count;    /* number of samples */
@@ -340,7 +340,7 @@ static int ask_written(struct computation *c, bool *written, cugen_error *err) {
   return status;
 }
 
-/* Converts an argument's entries to the wide type. Entries beyond the argument's end are zero. */
+/* Converts an argument's entries to dtype->wide. Entries beyond the argument's end are zero. */
 static int results_widen(struct computation *c, size_t argument, void *to, cugen_error *err) {
   const struct dataset *d = c->dataset;
   const struct kernel_argument *a = &d->spec.arguments[argument];

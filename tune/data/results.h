@@ -1,5 +1,4 @@
-/* The results that a reference computes for a dataset: which elements of the outputs they cover,
-   where they are stored in the shared memory, and how they are computed. */
+/* The results that a reference computes for a dataset, and their places in the shared memory. */
 #ifndef TUNE_DATA_RESULTS_H
 #define TUNE_DATA_RESULTS_H
 

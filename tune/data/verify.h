@@ -48,12 +48,12 @@ int verify_judge(const struct kernel_argument *output, const struct verify_tally
                  const struct samples *samples, const void *got, const void *want, double *error,
                  cugen_error *err);
 
-/* Compares an output. got: the output's whole buffer. want: the reference's results in the wide
-   dtype, one for each sample, or one for each element if all are compared. *error is raised to the
-   largest |got - want| / (tolerance * max(1, |want|)); it is infinity for a NaN, or for any
-   difference at tolerance 0. CUGEN_ERROR_WRONG, with the coordinates and values of the first wrong
-   element, if that quotient exceeds 1. If the argument has a norm, ||got - want|| / (norm *
-   ||want||) must not exceed 1 either. */
+/* Compares an output. got: the output's whole buffer. want: the reference's results in dtype->wide,
+   one for each sample, or one for each element if all are compared. *error is raised to the largest
+   |got - want| / (tolerance * max(1, |want|)); it is infinity for a NaN, or for any difference at
+   tolerance 0. CUGEN_ERROR_WRONG, with the coordinates and values of the first wrong element, if
+   that quotient exceeds 1. If the argument has a norm, ||got - want|| / (norm * ||want||) must not
+   exceed 1 either. */
 int verify_output(const struct kernel_argument *output, const void *got, const void *want,
                   const struct samples *samples, double *error, cugen_error *err);
 

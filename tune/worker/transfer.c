@@ -77,7 +77,6 @@ static int copy_by_address(struct transfer *t, cugen_error *err) {
                (t->to_host ? host : t->device, t->to_host ? t->device : host, t->bytes, t->stream));
 }
 
-/* The extent of a 2-D or 3-D copy. */
 struct box {
   size_t width, height, depth; /* in bytes, rows and slices */
 };

@@ -1,7 +1,7 @@
 /* A worker is a process that owns one device, so that a variant that hangs, traps or overwrites
-   memory harms no other process. This is the coordinator's interface: it starts a worker, asks it,
-   and replaces it after it died. On request, a thread of this process serves in place of a worker
-   process. */
+   memory harms no other process. This is the interface for the coordinator (the tuning process),
+   which starts a worker, asks it, and replaces it after its death. On request, a thread of this
+   process serves in place of a worker process. */
 #ifndef TUNE_WORKER_WORKER_H
 #define TUNE_WORKER_WORKER_H
 
