@@ -11,9 +11,10 @@
    - A NaN on either side is wrong, whatever the tolerance: comparisons are written so that they
      fail for a NaN.
    - Integers are compared exactly, up to 64 bits; f64 holds only 53.
-   - Every element is compared unless that costs too much. Then samples are compared: elements at
-     the first or last index of a dimension, where tiles end, and RANDOM_SAMPLES elements chosen by
-     the seed. Outputs of one shape are compared at the same places. */
+   - Every element is compared unless that costs too much. Then samples are compared: up to
+     MOST_EDGE_SAMPLES elements at the first or last index of a dimension, where tiles end, and
+     RANDOM_SAMPLES elements chosen by the seed. Outputs of one shape are compared at the same
+     places. */
 #include "verify.h"
 
 #include <math.h>
