@@ -28,18 +28,21 @@ template <int fraction_bits, int bias, int most> struct cugen_float8 {
   }
   explicit operator double() const { return (double)(float)*this; }
 
-  static unsigned char cugen_encode(float x) {
+  /* Without `saturate`, a number that is too large becomes infinity, or a NaN if the type has no
+     infinity: the bits after those of the largest number. */
+  static unsigned char cugen_encode(float x, bool saturate = true) {
     const unsigned char sign = __builtin_signbit(x) ? 0x80 : 0;
+    const int beyond = saturate ? most : most + 1;
     float size = fabsf(x);
     int exponent;
     if (size != size) return (unsigned char)(sign | 0x7f);
     if (size == 0) return sign;
     frexpf(size, &exponent);
+    if (exponent > bias + 2 || __builtin_isinf(size)) return (unsigned char)(sign | beyond);
     if (exponent < 2 - bias) exponent = 2 - bias;
-    if (exponent > bias + 2) return (unsigned char)(sign | most);
     const int bits = (int)rintf(ldexpf(size, fraction_bits + 1 - exponent)) +
                      ((exponent + bias - 2) << fraction_bits);
-    return (unsigned char)(sign | (bits > most ? most : bits));
+    return (unsigned char)(sign | (bits > most ? beyond : bits));
   }
 };
 typedef cugen_float8<3, 7, 0x7e> __nv_fp8_e4m3;
@@ -89,8 +92,10 @@ typedef unsigned short __nv_fp8x2_storage_t;
 typedef unsigned __nv_fp8x4_storage_t;
 enum __nv_saturation_t { __NV_NOSAT, __NV_SATFINITE };
 enum __nv_fp8_interpretation_t { __NV_E4M3, __NV_E5M2 };
-static inline __nv_fp8_storage_t __nv_cvt_float_to_fp8(float x, __nv_saturation_t,
+static inline __nv_fp8_storage_t __nv_cvt_float_to_fp8(float x, __nv_saturation_t limit,
                                                        __nv_fp8_interpretation_t kind) {
-  return kind == __NV_E4M3 ? __nv_fp8_e4m3(x).__x : __nv_fp8_e5m2(x).__x;
+  const bool saturate = limit == __NV_SATFINITE;
+  return kind == __NV_E4M3 ? __nv_fp8_e4m3::cugen_encode(x, saturate)
+                           : __nv_fp8_e5m2::cugen_encode(x, saturate);
 }
 #endif

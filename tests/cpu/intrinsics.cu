@@ -1,6 +1,7 @@
 // What each built-in function gives, checked where it runs: *wrong becomes the line of the first surprise.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
+#include <cuda_fp8.h>
 #include <math_constants.h>
 
 #define CHECK(...)                                                                                                   \
@@ -102,6 +103,17 @@ static __device__ void halves(int *wrong) {
   CHECK(__bfloat162float(__habs(both.y)) == 1.0f && isnan(__bfloat162float(__float2bfloat16(CUDART_NAN_F))));
 }
 
+static __device__ void bytes(int *wrong) {
+  CHECK(__nv_fp8_e4m3(CUDART_INF_F).__x == 0x7e && __nv_fp8_e5m2(-CUDART_INF_F).__x == 0xfb);
+  CHECK(__nv_fp8_e4m3(1e30f).__x == 0x7e && __nv_fp8_e5m2(61440.0f).__x == 0x7b && __nv_fp8_e4m3(-1.0f).__x == 0xb8);
+  CHECK(__nv_cvt_float_to_fp8(-CUDART_INF_F, __NV_SATFINITE, __NV_E4M3) == 0xfe);
+  CHECK(__nv_cvt_float_to_fp8(CUDART_INF_F, __NV_NOSAT, __NV_E4M3) == 0x7f);
+  CHECK(__nv_cvt_float_to_fp8(-CUDART_INF_F, __NV_NOSAT, __NV_E5M2) == 0xfc);
+  CHECK(__nv_cvt_float_to_fp8(465.0f, __NV_NOSAT, __NV_E4M3) == 0x7f); // 464 is the tie between 448 and 480
+  CHECK(__nv_cvt_float_to_fp8(464.0f, __NV_NOSAT, __NV_E4M3) == 0x7e);
+  CHECK(__nv_cvt_float_to_fp8(61440.0f, __NV_NOSAT, __NV_E5M2) == 0x7c);
+}
+
 static __device__ void atomics(int *wrong) {
   __shared__ int i;
   __shared__ unsigned u;
@@ -144,6 +156,7 @@ __global__ void intrinsics(int *wrong) {
   reals(wrong);
   conversions(wrong);
   vectors(wrong);
+  bytes(wrong);
   halves(wrong);
   if (threadIdx.x == 0) atomics(wrong);
   warps(wrong);

@@ -137,7 +137,8 @@ static struct cpu_dim3 dim(unsigned x, unsigned y) {
 
 /* Writes headers that the shim replaces. */
 static void write_headers(const struct fixture *fixture) {
-  static const char *const names[] = {"cuda_fp16.h", "cuda_bf16.h", "math_constants.h", "assert.h"};
+  static const char *const names[] = {"cuda_fp16.h", "cuda_bf16.h", "cuda_fp8.h",
+                                      "math_constants.h", "assert.h"};
   for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
     WORKS(file_write(formed("%s/%s", text_get(&fixture->folder), names[i]), "", 0, &err));
   }
