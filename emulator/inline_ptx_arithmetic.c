@@ -33,13 +33,28 @@ typedef double real_function(double a, double b, double c);
 
 static real_function real_fma;
 
+/* Returns a b + c of 16-bit floats rounded to odd: to the neighbour whose last bit is 1 unless the
+   sum is exact. Rounded to 16 bits afterwards, the sum is as if it had been rounded once; see
+   shim/float16.h. */
+static double fma_odd(double a, double b, double c) {
+  const double product = a * b, added = (product + c) - product;
+  double sum = product + c;
+  const double rest = (product - (sum - added)) + (c - added);
+  uint64_t bits;
+  memcpy(&bits, &sum, sizeof bits);
+  if ((rest > 0 || rest < 0) && !(bits & 1)) bits += (rest > 0) == (sum > 0) ? 1 : UINT64_MAX;
+  memcpy(&sum, &bits, sizeof sum);
+  return sum;
+}
+
 /* Computes f in double and rounds the result to the type; a fused multiply-add of floats by fmaf,
-   because its sum may not be rounded twice. */
+   and of 16-bit floats by fma_odd, because its sum may not be rounded twice. */
 static uint64_t real_part(const struct iptx_instruction *i, real_function *f, const uint64_t *v,
                           enum iptx_type type) {
   const double a = iptx_real(v[0], type), b = iptx_real(v[1], type), c = iptx_real(v[2], type);
   if (f == real_fma && type == IPTX_F32)
     return iptx_from_real(unit_range((double)fmaf((float)a, (float)b, (float)c), i), type);
+  if (f == real_fma && type != IPTX_F64) f = fma_odd;
   return iptx_from_real(unit_range(f(a, b, c), i), type);
 }
 

@@ -48,6 +48,24 @@ struct cugen_brain16 {
 };
 
 #ifdef CUGEN_SMALL_FLOATS
+/* Rounds x + rest to odd, where `rest` is below half of x's last place: to x + rest itself if that
+   is a float, else to the neighbour whose last bit is 1. Rounded to 16 bits afterwards, the sum is
+   as if it had been rounded once (Boldo, Melquiond, Emulation of a FMA and Correctly Rounded Sums,
+   IEEE Transactions on Computers 57, 2008). */
+static inline float cugen_round_odd(double x, double rest = 0) {
+  const float single = (float)x;
+  const double off = (double)single != x ? x - (double)single : rest;
+  unsigned bits = cugen_bits<unsigned>(single);
+  if ((off > 0 || off < 0) && !(bits & 1)) bits += (off > 0) == (x > 0) ? 1u : ~0u;
+  return cugen_bits<float>(bits);
+}
+/* Returns a b + c, rounded to odd. The product of two 16-bit floats is exact as a double; `rest` is
+   what the sum lost (Knuth, The Art of Computer Programming 2, section 4.2.2, theorem B). */
+static inline float cugen_fma_odd(double a, double b, double c) {
+  const double product = a * b, sum = product + c, added = sum - product;
+  return cugen_round_odd(sum, (product - (sum - added)) + (c - added));
+}
+
 /* Functions of one float: hexp for a half, h2exp for two. */
 #define CUGEN_HALF_FUNCTIONS(add)                                                       \
   add(sqrt, sqrtf(x)) add(rsqrt, 1.0f / sqrtf(x)) add(rcp, 1.0f / x) add(exp, expf(x))  \
@@ -64,9 +82,9 @@ template <class Format> struct cugen_float16 {
 
   cugen_float16() = default;
   cugen_float16(float x) : cugen_raw(Format::encode(x)) {}
+  cugen_float16(double x) : cugen_raw(Format::encode(cugen_round_odd(x))) {}
 #define CUGEN_FROM(type) \
   cugen_float16(type x) : cugen_raw(Format::encode((float)x)) {}
-  CUGEN_FROM(double)
   CUGEN_FROM(short)
   CUGEN_FROM(unsigned short)
   CUGEN_FROM(int)
@@ -124,7 +142,7 @@ template <class Format> struct cugen_float16 {
   friend Self __hmin(Self a, Self b) { return min(a.cugen_get(), b.cugen_get()); }
   friend Self __hmax(Self a, Self b) { return max(a.cugen_get(), b.cugen_get()); }
   friend Self __hfma(Self a, Self b, Self c) {
-    return fmaf(a.cugen_get(), b.cugen_get(), c.cugen_get());
+    return cugen_fma_odd(a.cugen_get(), b.cugen_get(), c.cugen_get());
   }
   friend bool __hisnan(Self a) { return a.cugen_get() != a.cugen_get(); }
   friend int __hisinf(Self a) { return __builtin_isinf_sign(a.cugen_get()); }

@@ -10,7 +10,7 @@ template <int fraction_bits, int bias, int most> struct cugen_float8 {
 
   cugen_float8() = default;
 #define CUGEN_FROM(type) \
-  explicit cugen_float8(type x) : __x(cugen_encode((float)x)) {}
+  explicit cugen_float8(type x) : __x(cugen_encode((double)x)) {}
   CUGEN_FROM(float)
   CUGEN_FROM(double)
   CUGEN_FROM(int)
@@ -30,17 +30,17 @@ template <int fraction_bits, int bias, int most> struct cugen_float8 {
 
   /* Without `saturate`, a number that is too large becomes infinity, or a NaN if the type has no
      infinity: the bits after those of the largest number. */
-  static unsigned char cugen_encode(float x, bool saturate = true) {
+  static unsigned char cugen_encode(double x, bool saturate = true) {
     const unsigned char sign = __builtin_signbit(x) ? 0x80 : 0;
     const int beyond = saturate ? most : most + 1;
-    float size = fabsf(x);
+    const double size = fabs(x);
     int exponent;
     if (size != size) return (unsigned char)(sign | 0x7f);
     if (size == 0) return sign;
-    frexpf(size, &exponent);
+    frexp(size, &exponent);
     if (exponent > bias + 2 || __builtin_isinf(size)) return (unsigned char)(sign | beyond);
     if (exponent < 2 - bias) exponent = 2 - bias;
-    const int bits = (int)rintf(ldexpf(size, fraction_bits + 1 - exponent)) +
+    const int bits = (int)rint(ldexp(size, fraction_bits + 1 - exponent)) +
                      ((exponent + bias - 2) << fraction_bits);
     return (unsigned char)(sign | (bits > most ? beyond : bits));
   }

@@ -100,6 +100,15 @@ static __device__ void halves(int *wrong) {
   const __nv_bfloat16 c = __float2bfloat16(1.00390625f), d = __nv_bfloat16(3.0f); // 1 + 2^-8: a tie, to even
   CHECK(__bfloat162float(c) == 1.0f && __bfloat162float(c + d) == 4.0f && __bfloat16_as_ushort(d) == 0x4040);
   const __nv_bfloat162 both = __floats2bfloat162_rn(1.0f, -1.0f);
+  // 3 * 683 and 7 * 37 are ties; what is added decides, however small
+  const __half tiny = __ushort_as_half(1);
+  CHECK(__half_as_ushort(__hfma(__half(3), __half(683), tiny)) == 0x6801);
+  CHECK(__half_as_ushort(__hfma(__half(3), __half(-683), tiny)) == 0xe800);
+  const __nv_bfloat16 seven = __nv_bfloat16(7), minute = __nv_bfloat16(-0x1p-60f);
+  CHECK(__bfloat16_as_ushort(__hfma(seven, __nv_bfloat16(37), minute)) == 0x4381);
+  CHECK(__half_as_ushort(__double2half(1 + 0x1p-11 + 0x1p-40)) == 0x3c01);
+  CHECK(__bfloat16_as_ushort(__double2bfloat16(-1 - 0x1p-8 - 0x1p-40)) == 0xbf81);
+  CHECK(__nv_fp8_e4m3(1.0625 + 0x1p-40).__x == 0x39);
   CHECK(__bfloat162float(__habs(both.y)) == 1.0f && isnan(__bfloat162float(__float2bfloat16(CUDART_NAN_F))));
 }
 
