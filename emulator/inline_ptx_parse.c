@@ -8,7 +8,7 @@
 #include "inline_ptx.h"
 
 /* Limits of a text. Instructions are so few that each branch searches all of them for its label. */
-enum { NAME_MOST = 48, INSTRUCTIONS_MOST = 4096 };
+enum { NAME_MOST = 48, INSTRUCTIONS_MOST = 4096, DEPTH_MOST = 64 };
 
 static const char *const types[] = {"",
 #define ROW(name, bits, kind) #name,
@@ -33,7 +33,9 @@ struct reader {
   char names[IPTX_REGISTERS][NAME_MOST];
   char *wrong;
   size_t size;
-  bool failed, wgmma; /* wgmma: the present instruction is a wgmma */
+  bool failed, wgmma;        /* wgmma: the present instruction is a wgmma */
+  size_t blocks[DEPTH_MOST]; /* for each open brace, the number of instructions before it */
+  size_t depth;
 };
 
 static bool is_name(char c) {
@@ -425,33 +427,72 @@ static bool read_definition(struct reader *r) {
   return true;
 }
 
+static const struct iptx_instruction *find_label(const struct iptx_program *p, size_t first,
+                                                 const struct iptx_instruction *branch) {
+  for (size_t i = first; i < p->count; i++) {
+    const struct iptx_instruction *mark = &p->instructions[i];
+    if (!mark->perform && mark->label && mark->label_length == branch->label_length &&
+        !strncmp(mark->label, branch->label, branch->label_length))
+      return mark;
+  }
+  return NULL;
+}
+
+/* Sets the targets of the branches to labels of the block that began at the instruction `first` and
+   ends here. Forgets these labels, which cannot be seen from outside of the block; the branches
+   that are left may go to labels of the blocks around it. */
+static void parse_resolve(struct reader *r, size_t first) {
+  struct iptx_program *p = r->program;
+  for (size_t i = first; i < p->count; i++) {
+    struct iptx_instruction *branch = &p->instructions[i];
+    const struct iptx_instruction *mark =
+        branch->perform && branch->label ? find_label(p, first, branch) : NULL;
+    if (!mark) continue;
+    branch->target = (uint16_t)(mark - p->instructions);
+    branch->label = NULL;
+  }
+  for (size_t i = first; i < p->count; i++)
+    if (!p->instructions[i].perform) p->instructions[i].label = NULL;
+}
+
+static void parse_open_block(struct reader *r) {
+  if (r->depth == DEPTH_MOST) {
+    parse_fail(r, "more than 64 nested braces at", r->at, 8);
+    return;
+  }
+  r->blocks[r->depth++] = r->program->count;
+  r->at++;
+}
+
+static void parse_close_block(struct reader *r) {
+  if (r->depth) parse_resolve(r, r->blocks[--r->depth]);
+  r->at++;
+}
+
+/* Closes all blocks at the end of the text. */
+static void parse_end(struct reader *r) {
+  const struct iptx_program *p = r->program;
+  while (r->depth) parse_resolve(r, r->blocks[--r->depth]);
+  parse_resolve(r, 0);
+  for (size_t i = 0; i < p->count; i++)
+    if (p->instructions[i].label)
+      parse_fail(r, "the label", p->instructions[i].label, p->instructions[i].label_length);
+}
+
 static void parse_read_statement(struct reader *r) {
   if (!strncmp(r->at, ".reg", 4) && !is_name(r->at[4]))
     read_declaration(r);
-  else if (*r->at == '{' || *r->at == '}' || *r->at == ';')
+  else if (*r->at == '{')
+    parse_open_block(r);
+  else if (*r->at == '}')
+    parse_close_block(r);
+  else if (*r->at == ';')
     r->at++;
   else if (*r->at == '.')
     parse_fail(r, "the directive", r->at, strcspn(r->at, " ;"));
   else if (!read_definition(r)) {
     struct iptx_instruction *i = add_instruction(r);
     if (i) parse_read_instruction(r, i);
-  }
-}
-
-/* Sets the target of each branch: the first definition of its label in the text. */
-static void parse_resolve(struct reader *r) {
-  struct iptx_program *p = r->program;
-  for (size_t i = 0; i < p->count && !r->failed; i++) {
-    struct iptx_instruction *branch = &p->instructions[i];
-    if (!branch->perform || !branch->label) continue;
-    bool found = false;
-    for (size_t j = 0; j < p->count && !found; j++) {
-      const struct iptx_instruction *mark = &p->instructions[j];
-      found = !mark->perform && mark->label && mark->label_length == branch->label_length &&
-              !strncmp(mark->label, branch->label, branch->label_length);
-      if (found) branch->target = (uint16_t)j;
-    }
-    if (!found) parse_fail(r, "the label", branch->label, branch->label_length);
   }
 }
 
@@ -467,7 +508,7 @@ struct iptx_program *iptx_parse(const char *text, char *wrong, size_t size) {
   }
   *r = (struct reader){.at = program->text, .program = program, .wrong = wrong, .size = size};
   for (parse_skip(r); *r->at && !r->failed; parse_skip(r)) parse_read_statement(r);
-  if (!r->failed) parse_resolve(r);
+  if (!r->failed) parse_end(r);
   const bool failed = r->failed || program->count > UINT16_MAX;
   free(r);
   if (!failed) return program;
