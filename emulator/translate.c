@@ -145,11 +145,14 @@ static const char *translate_alignment(const char *type, struct text *out) {
              *end = open ? translate_skip_parentheses(translate_skip_space(open)) : type;
   if (!open) return type;
   open = translate_skip_space(open);
-  const int length = (int)(end - open);
-  /* __align__ takes a number, so that an argument that looks like a type needs alignof. */
-  const bool type_name = length > 3 && !isdigit((unsigned char)open[1]) &&
-                         (isdigit((unsigned char)end[-2]) || memchr(open, ':', (size_t)length));
-  text_addf(out, type_name ? "__align__(alignof%.*s) " : "__align__%.*s ", length, open);
+  const size_t length = (size_t)(end - open);
+  /* Between angle brackets a comparison needs parentheses, which a type may not have. */
+  const bool comparison =
+      memchr(open, '?', length) || (memchr(open, '>', length) && !memchr(open, '<', length));
+  text_addf(out,
+            comparison ? "__attribute__((__aligned__(cugen_alignment<(%.*s)>()))) "
+                       : "__attribute__((__aligned__(cugen_alignment<%.*s>()))) ",
+            length > 2 ? (int)length - 2 : 0, open + 1);
   return end;
 }
 

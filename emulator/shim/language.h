@@ -75,6 +75,9 @@ const struct cpu_hooks *cugen_own_hooks;
 #define __maxnreg__(...)
 #define __cluster_dims__(...)
 #define __align__(bytes) __attribute__((__aligned__(bytes)))
+/* The argument of alignas, which is a type or a number, as a number. */
+template <class Type> constexpr unsigned long cugen_alignment() { return alignof(Type); }
+template <unsigned long bytes> constexpr unsigned long cugen_alignment() { return bytes; }
 /* A function in place of an instruction belongs to the line that uses it, also for a debugger. */
 #define CUGEN_INLINE    static __inline__ __attribute__((__always_inline__))
 #define CUGEN_METHOD    __inline__ __attribute__((__always_inline__))
