@@ -26,7 +26,8 @@ void read_steps(struct build *build, struct config_launch *out) {
 bool sees_step(const struct config_launch *launch) {
   const int slot = launch->step_slot;
   bool seen = config_spelling_sees(&launch->entry, slot) || expr_sees(launch->shared, slot) ||
-              expr_sees(launch->carveout, slot) || expr_sees(launch->overlap, slot);
+              expr_sees(launch->carveout, slot) || expr_sees(launch->overlap, slot) ||
+              expr_sees(launch->cooperative, slot);
   for (int i = 0; i < 3; i++)
     seen |= expr_sees(launch->grid[i], slot) || expr_sees(launch->block[i], slot);
   for (size_t i = 0; i < launch->passed_count; i++)

@@ -255,7 +255,8 @@ static bool same_launch(const struct kernel_spec *spec, const struct kernel_laun
          memcmp(a->grid, b->grid, sizeof a->grid) == 0 &&
          memcmp(a->block, b->block, sizeof a->block) == 0 && a->shared_bytes == b->shared_bytes &&
          a->has_carveout == b->has_carveout && a->carveout == b->carveout &&
-         a->overlap == b->overlap && same_parameters(spec, a, b);
+         a->overlap == b->overlap && a->cooperative == b->cooperative &&
+         same_parameters(spec, a, b);
 }
 
 /* number of recent launches among which an equal one is searched: kernels that alternate between

@@ -257,6 +257,17 @@ TEST(test_loops) {
   assert_string_equal(other.launches[0].entry, "f");
   assert_string_equal(other.launches[2].entry, "h");
   assert_string_not_equal(other.hash.hex, spec.hash.hex);
+  kernel_spec_free(&other);
+  expanding_close(bench);
+  /* Steps that differ in `cooperative` alone are different launches. */
+  bench = expanding_open(STEPS("launch { entry 'g', steps '3', grid { 1 }, block { 1 }, "
+                               "cooperative 'step == 0', pass {} }"),
+                         NULL, 0);
+  expanding_add(bench, "t.cu", two_kernels);
+  other = expanding_one(bench, 0);
+  expect_sequence(&other, (const uint32_t[]){0, 1, 1}, 3);
+  assert_true(other.launches[0].cooperative);
+  assert_false(other.launches[1].cooperative);
   kernel_spec_free(&spec);
   kernel_spec_free(&other);
   expanding_close(bench);
