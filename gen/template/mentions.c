@@ -15,6 +15,7 @@ enum { MOST_FILES = 64, WORD = sizeof((cugen_unused_tunable *)0)->nearest };
 struct search {
   const struct sources *sources;
   const struct config *config;
+  const struct config_compile *compile; /* has the folders of the searched file's headers */
   const struct config_tunable *tunables;
   size_t count;
   bool *used, *asked;     /* for each name: whether a file uses its value, and whether a file asks
@@ -94,21 +95,41 @@ static void look_for_conditions(struct search *s, const char *text) {
 /* ---- Files ---------------------------------------------------------------------------------- */
 
 static void search_file(struct search *s, const char *name, const char *from);
+static void search_new(struct search *s, const struct text *path, const struct text *content);
 
-/* Searches the files named by include "name", include("name") and #include "name". A header in
-   angle brackets is taken for one of the system, which mentions no tunables. */
+/* Searches a header in angle brackets that is in a folder of include_dirs. Other such headers are
+   the system's, which mention no tunables. */
+static void search_header(struct search *s, const char *name, const char *from) {
+  const struct header_search wanted = {.name = name,
+                                       .from = from,
+                                       .config = s->config->path,
+                                       .folders = s->compile->folders,
+                                       .folder_count = s->compile->folder_count};
+  struct text path = {0}, content = {0};
+  bool found;
+  cugen_error ignored;
+  if (sources_header(s->sources, &wanted, &path, &content, &found, &ignored))
+    s->all = true;
+  else if (found)
+    search_new(s, &path, &content);
+  text_free(&path);
+  text_free(&content);
+}
+
+/* Searches the files named by include "name", include("name"), #include "name" and
+   #include <name>. */
 static void search_included(struct search *s, const char *at, const char *from) {
   struct text name = {0};
   while (*at == ' ' || *at == '\t' || *at == '(') at++;
-  if (*at == '<') return;
-  const size_t length = *at == '"' ? strcspn(at + 1, "\"\n") : 0;
-  if (!length || at[1 + length] != '"') {
-    s->all = true;
+  const char *ends = *at == '<' ? ">\n" : "\"\n";
+  const size_t length = *at == '"' || *at == '<' ? strcspn(at + 1, ends) : 0;
+  if (!length || at[1 + length] != *ends) {
+    s->all |= *at != '<';
     return;
   }
   text_add_n(&name, at + 1, length);
   s->failed |= name.failed;
-  if (!name.failed) search_file(s, text_get(&name), from);
+  if (!name.failed) (*at == '<' ? search_header : search_file)(s, text_get(&name), from);
   text_free(&name);
 }
 
@@ -133,16 +154,22 @@ static void search_text(struct search *s, const char *text, const char *path) {
     search_included(s, at += LENGTH, path);
 }
 
+/* Searches a file unless it has been searched. */
+static void search_new(struct search *s, const struct text *path, const struct text *content) {
+  if (path->failed || content->failed)
+    s->failed = true;
+  else if (note_file(s, text_get(path)))
+    search_text(s, text_get(content), text_get(path));
+}
+
 static void search_file(struct search *s, const char *name, const char *from) {
   struct text path = {0}, content = {0};
   cugen_error ignored;
   if (sources_template(s->sources, name, from, s->config->path, &path, &content, &ignored))
     s->all = true; /* a header in another folder, or a missing file, which the expansion will
                       report */
-  else if (path.failed || content.failed)
-    s->failed = true;
-  else if (note_file(s, text_get(&path)))
-    search_text(s, text_get(&content), text_get(&path));
+  else
+    search_new(s, &path, &content);
   text_free(&path);
   text_free(&content);
 }
@@ -189,6 +216,7 @@ static void add_reports(const struct search *s, size_t first, cugen_unused_tunab
 /* Searches the reference, the verify kernel and the generators, which see the shared tunables. */
 static void search_proof(struct search *s) {
   const struct config *config = s->config;
+  s->compile = &config->compile;
   if (config->reference) search_file(s, config->reference, config->path);
   if (config->verify) search_file(s, config->verify, config->path);
   for (size_t i = 0; i < config->argument_count; i++)
@@ -198,6 +226,7 @@ static void search_proof(struct search *s) {
 
 static void search_implementation(struct search *s,
                                   const struct config_implementation *implementation) {
+  s->compile = &implementation->compile;
   if (implementation->template_name) search_file(s, implementation->template_name, s->config->path);
   for (size_t i = 0; i < implementation->launch_count; i++)
     if (implementation->launches[i].entry.text)
