@@ -24,7 +24,8 @@ static const char lua_keywords[] = "elseif end function in local nil repeat then
 
 static const char expression_functions[] = "ceil_div ceil_log eps is_pow2 round_up select";
 
-static const char cugen_names[] = "device index_t params sample_count samples tensor_map";
+static const char cugen_names[] =
+    "device i_ index_t j_ k_ l_ params sample_count samples tensor_map";
 
 /* Names of CUDA that kernels can use: textures, surfaces, atomic operations, complex numbers, and
    the types and functions of the runtime. is_cuda_form adds the constants (math_constants.h), and

@@ -545,8 +545,8 @@ static int define_distance(const struct names *names, const struct name *name, s
 
 /* ---- Elements of arguments ------------------------------------------------------------------ */
 
-/* The parameters of A(i_, j_). A size that the text of the macro mentions must not have such a
-   name. */
+/* The parameters of the macro A(i_, j_). No size or argument has such a name, because
+   gen/config/names.c reserves them. */
 static const char *const element_indices[KERNEL_MAX_RANK] = {"i_", "j_", "k_", "l_"};
 
 /* Appends how many tiles of `tile` elements the dimension has, or elements for a tile of 1. */

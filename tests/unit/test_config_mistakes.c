@@ -99,7 +99,7 @@ TEST(names_that_break_cuda) {
       "int",       "threadIdx",    "warpSize", "min",      "printf",  "float4",     "__half",
       "NULL",      "INFINITY",     "end",      "ceil_div", "index_t", "params",     "samples",
       "device",    "half",         "sinf",     "sqrt",     "_Bool",   "cudaMalloc", "double4_32a",
-      "atomicAdd", "sample_count", "template", "nil",      "assert"};
+      "atomicAdd", "sample_count", "template", "nil",      "assert",  "i_",         "l_"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
     const char *body = formed("\nproblem \"%s\" (1),", names[i]);
     expect_body_error(body, formed("c.lua:3: '%s' cannot be a name: ", names[i]));
