@@ -113,8 +113,7 @@ static void remark_data(const struct cli *cli) {
   }
   if (all < large || api_kernel_predicted(cli->kernel)) return;
   const double seconds = (double)all / bytes_a_second;
-  const char *device = cli->values[OPTION_DEVICE];
-  const bool gpu = !device || strcmp(device, "cpu") != 0;
+  const bool gpu = !cli_on_cpu(cli);
   cli_remark(cli, "first %s of inputs are made%s%s; '%s' has %s (%s)", print_bytes(all).text,
              gpu ? ", in about " : "", gpu ? print_seconds(seconds).text : "", largest.name,
              print_bytes(largest.bytes).text, largest.data);
