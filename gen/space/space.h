@@ -43,9 +43,11 @@ struct space_stop {
   void *context;
 };
 
-/* Opens a space. An error in a restriction (an overflow, say) names its file, its line and the
-   values. A space whose walk takes too long, or that has too many variants, is CUGEN_ERROR_CONFIG.
-   An empty space is not an error; space_explain_empty tells why the space is empty. */
+/* Opens a space. Config and problem outlive the space, because the search by name evaluates
+   restrictions again for its messages. An error in a restriction (an overflow, say) names its file,
+   its line and the values. A space whose walk takes too long, or that has too many variants, is
+   CUGEN_ERROR_CONFIG. An empty space is not an error; space_explain_empty tells why the space is
+   empty. */
 int space_open(const struct config *config, const struct problem *problem,
                const struct device_facts *facts, struct space **out, cugen_error *err);
 /* Like space_open, with only the variants that the filter (may be NULL) admits. Without a filter,

@@ -145,7 +145,7 @@ static int walk_start(struct walk *walk) {
 
 /* Evaluates the failing rule again in its unbound form, in which sizes still have their names, and
    adds the file, the line and the values to the message. The strings among the slots may belong to
-   the problem, which still exists if the walk opens the space. */
+   the problem, which outlives the space. */
 static int walk_explain(const struct walk *walk, const struct rule *rule) {
   const struct domain *domain = walk->domain;
   const struct space_rule *listed = &domain->listed[rule->index];
