@@ -73,7 +73,7 @@ __device__ __forceinline__ void ${name}(unsigned (&to)[4], const void *line) {
 template <typename T, class Tile, int Extent, bool Matrices, bool Left> struct mma_fragments {
   static constexpr int count = Extent / 16;
   static constexpr int steps = Tile::depth / mma_depth;
-  static_assert((Extent & (Extent - 1)) == 0, "what stands in place of an addition below");
+  static_assert((Extent & (Extent - 1)) == 0, "Extent must be a power of two: elements are addressed by exclusive or");
   // The place of the first element that the lane reads. Other elements of the line are at `own` exclusive-or their distance,
   // since the warp's part begins at a multiple of its extent and packs change places by an exclusive or, too.
   int own;
