@@ -124,6 +124,7 @@ int api_load_records(cugen_kernel *k, cugen_error *err) {
   if (k->records_loaded) return CUGEN_OK;
   int status = lookup_prepare(l, err);
   if (status) return status;
+  api_forget_records(k); /* the record of api_kernel_run, if it was called last */
   const struct cache_key key = lookup_key(l);
   status = lookup_records(l, &key, &k->records, &k->record_count, err);
   if (!status) status = api_drop_stale(l, k->records, &k->record_count, false, err);

@@ -1,6 +1,7 @@
 /* Results against references: outputs of different sizes under one reference, and references
    that leave out some elements. */
 #include "api/check.h"
+#include "api/records.h"
 #include "api/tuning.h"
 #include "kernels.h"
 #include "tests/opening.h"
@@ -112,6 +113,24 @@ TEST(a_reference_forgets_an_output) {
     CLOSED(cugen_kernel) *kernel = open_kernel(lib, "sizes.lua", &setting, 1);
     FAILS(api_kernel_run(kernel, "a wrong=no", 60, &record, &err), CUGEN_ERROR_CONFIG,
           "the reference sizes_reference.cu: it does not write ", cases[i].named);
+  }
+}
+
+/* The record of a run takes the place of the loaded records, and is freed when records are loaded
+   again, which a leak sanitizer sees. */
+TEST(records_follow_a_run) {
+  const char *setting = "work=small";
+  cugen *lib = *state;
+  add(lib, "sizes.lua", sizes_config);
+  add(lib, "sizes.cu", sizes_template);
+  add(lib, "sizes_reference.cu", sizes_reference);
+  CLOSED(cugen_kernel) *kernel = open_kernel(lib, "sizes.lua", &setting, 1);
+  for (int i = 0; i < 2; i++) {
+    cugen_record record;
+    size_t count;
+    WORKS(api_kernel_run(kernel, "a wrong=no", 60, &record, &err));
+    assert_non_null(api_records(kernel, &count));
+    assert_int_equal(count, 0);
   }
 }
 
