@@ -36,13 +36,16 @@ void capture_close(struct capture *capture) {
   free(capture);
 }
 
-/* Prints a line, which the caller frees; NULL: out of memory, or a text is not UTF-8. */
-static char *capture_print_line(const struct capture_line *line) {
+/* Prints a line, which the caller frees. Returns NULL and sets *wrong if memory is out (ENOMEM) or
+   if a text is not UTF-8 (EILSEQ). */
+static char *capture_print_line(const struct capture_line *line, int *wrong) {
+  json_error_t error;
   json_t *object =
-      json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:f, s:I, s:I}", "cugen_capture", 1, "kernel",
-                line->kernel, "problem", line->problem, "device", line->device, "plan", line->plan,
-                "variant", line->variant, "seconds", line->seconds, "opens",
-                (json_int_t)line->opens, "launches", (json_int_t)line->launches);
+      json_pack_ex(&error, 0, "{s:i, s:s, s:s, s:s, s:s, s:s, s:f, s:I, s:I}", "cugen_capture", 1,
+                   "kernel", line->kernel, "problem", line->problem, "device", line->device, "plan",
+                   line->plan, "variant", line->variant, "seconds", line->seconds, "opens",
+                   (json_int_t)line->opens, "launches", (json_int_t)line->launches);
+  *wrong = !object && json_error_code(&error) == json_error_invalid_utf8 ? EILSEQ : ENOMEM;
   char *text = object ? json_dumps(object, JSON_ENSURE_ASCII) : NULL;
   struct text whole = {0};
   json_decref(object);
@@ -73,8 +76,9 @@ static int capture_append(const char *path, const char *text) {
 void capture_add(struct capture *capture, const struct capture_line *line) {
   if (!capture) return;
   const int before = errno;
-  char *text = capture_print_line(line);
-  int none = 0, wrong = text ? capture_append(capture->path, text) : ENOMEM;
+  int none = 0, wrong;
+  char *text = capture_print_line(line, &wrong);
+  if (text) wrong = capture_append(capture->path, text);
   free(text);
   if (wrong) atomic_compare_exchange_strong(&capture->wrong, &none, wrong);
   errno = before;
@@ -85,6 +89,8 @@ void capture_describe(const struct capture *capture, struct text *out) {
   text_add(out, capture->path);
   if (!wrong) return;
   text_add(out, " (lines are missing: ");
-  text_add(out, wrong == ENOTSUP ? "not a regular file" : strerror(wrong));
+  text_add(out, wrong == ENOTSUP  ? "not a regular file"
+                : wrong == EILSEQ ? "a text is not UTF-8"
+                                  : strerror(wrong));
   text_add_char(out, ')');
 }

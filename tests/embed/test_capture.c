@@ -201,4 +201,17 @@ TEST(a_file_that_cannot_be_written_is_no_failure) {
   expect_remark("/dev/full", "lines are missing: not a regular file");
 }
 
+/* JSON has no words that are not UTF-8. */
+TEST(a_word_that_is_not_utf8_is_told) {
+  const char *inside = strchr(config, '{') + 1;
+  const char *odd =
+      formed("%.*s problem 'word' { 'a\\xff' },%s", (int)(inside - config), config, inside);
+  CLOSED(cugen) *lib = open_library(file);
+  WORKS(cugen_add_file(lib, "twice.lua", odd, strlen(odd), &err));
+  CLOSED(cugen_plan) *plan = open_plan(lib, "n=64");
+  assert_non_null(plan);
+  if (!strstr(cugen_where(lib), "/capture (lines are missing: a text is not UTF-8)"))
+    fail_msg("%s", cugen_where(lib));
+}
+
 ALL_TESTS_WITH(set_up, remove_all);
