@@ -33,10 +33,12 @@ static int print_c(const struct config *config, const char *rule, bool whole, st
   struct expr *expr;
   int status = portfolio_parse_rule(rule, config, &expr, err);
   if (status) return status;
-  if (expr_constant(expr, &constant))
+  if (expr_constant(expr, &constant)) {
     value_print(constant, out);
-  else
+    if (constant.type != VALUE_INT) kind = constant.type == VALUE_FLOAT ? EXPR_REAL : EXPR_BOOLEAN;
+  } else {
     status = expr_print_checked(expr, portfolio_slot_name, &naming, out, &kind, err);
+  }
   if (!status && (whole ? kind != EXPR_WHOLE : kind == EXPR_BOOLEAN))
     status = error_set(err, CUGEN_ERROR_CONFIG, "its rule gives no number of that kind");
   expr_free(expr);

@@ -565,6 +565,16 @@ TEST_WITH(test_picks_least, set_up_portfolio, tear_down) {
   }
 }
 
+/* A bundle leaves out a portfolio whose rule is a constant but no whole number. */
+TEST_WITH(test_rule_of_no_number, set_up_portfolio, tear_down) {
+  static const char *const one[] = {"plain vec=1 threads=256"}, *const rules[] = {"1.5", "true"};
+  for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+    keep_portfolio("dtype=f32", rules[i], one, 1);
+    export_to("b", NULL);
+    assert_int_equal(result.portfolios, 0);
+  }
+}
+
 /* Six classes of sizes; the portfolio was measured in one of them. */
 TEST_WITH(test_picks_classes, set_up_classes, tear_down) {
   static const char *const one[] = {"plain vec=1 threads=256"};
