@@ -49,12 +49,12 @@ int serve_open(struct serve *serve, int *argc, char ***argv) {
 
 int serve_close(struct cli *cli, int status) {
   const cugen_error *error = &cli->error;
-  const char *message =
-      *error->message ? message_own(error->message).text : cugen_status_text(status);
+  const struct message message =
+      message_own(*error->message ? error->message : cugen_status_text(status));
   FILE *out = fdopen(cli->serve->answer, "w");
   json_t *answer =
       JSON_NEW({"status", json_integer(status < 0 ? status : CUGEN_OK)},
-               {"message", json_text(message)}, {"cause", json_integer((int)error->cause)},
+               {"message", json_text(message.text)}, {"cause", json_integer((int)error->cause)},
                {"file", json_text(error->line ? error->file : "")}, MEMBER(integer, error, line),
                {"json", cli->serve->result ? cli->serve->result : json_null()});
   const bool good = out && json_dumpf(answer, out, JSON_REAL_PRECISION(17)) == 0;
