@@ -65,7 +65,7 @@ bool jail_covers(const struct jail_place *places, size_t count, const char *path
     char *place = places[i].path && *places[i].path ? realpath(places[i].path, NULL) : NULL;
     const size_t length = place ? strlen(place) : 0;
     covered = length && strncmp(real, place, length) == 0 &&
-              (real[length] == '/' || real[length] == '\0');
+              (real[length] == '/' || real[length] == '\0' || length == 1); /* 1: "/" */
     free(place);
   }
   free(real);

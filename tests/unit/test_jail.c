@@ -83,6 +83,7 @@ TEST(a_place_covers_what_is_below) {
   assert_false(jail_covers(places, 2, beside));
   assert_false(jail_covers(places, 2, text_get(&folder)));
   assert_false(jail_covers(places, 2, "/nowhere"));
+  assert_true(jail_covers(&(const struct jail_place){"/", JAIL_READ}, 1, deep));
 }
 
 static int compile(const struct toolkit *toolkit, const char *source) {
