@@ -245,7 +245,7 @@ static struct set expr_types_step(struct checker *checker, size_t at) {
     refuse_condition(checker, at, a);
   if (op == OP_EQUAL || op == OP_DIFFER) expr_types_compare(checker, at, a, b);
   if (op == OP_SELECT) return expr_types_joined(checker, b, &checker->sets[node->at[2]]);
-  if (op == OP_AND) first = (struct set){.types = first.types & IS_FALSE};
+  if (op == OP_AND) first = (struct set){.types = first.types & (IS_FALSE | IS_NIL)};
   if (op == OP_OR) first.types &= ~(unsigned)(IS_FALSE | IS_NIL);
   if (op == OP_AND || op == OP_OR) return expr_types_joined(checker, &first, b);
   const bool boolean =

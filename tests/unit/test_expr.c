@@ -308,6 +308,8 @@ static const struct value modes[] = {{VALUE_STRING, false, {.string = "fast"}},
                                      {VALUE_STRING, false, {.string = "slow"}}};
 static const struct value flags[] = {{VALUE_BOOL, false, {.boolean = false}},
                                      {VALUE_BOOL, false, {.boolean = true}}};
+static const struct value unset[] = {{VALUE_NIL, false, {0}},
+                                     {VALUE_BOOL, false, {.boolean = true}}};
 static const struct value mixed[] = {{VALUE_INT, false, {.integer = 1}},
                                      {VALUE_STRING, false, {.string = "auto"}}};
 
@@ -318,8 +320,8 @@ static struct expr_symbol find_typed(void *context, const char *name) {
     bool open;
   } rows[] = {{"only", modes, false}, {"BS", sizes, false},     {"mode", modes, false},
               {"FAST", flags, false}, {"unroll", mixed, false}, {"n", sizes, true},
-              {"kind", modes, true}};
-  for (int i = 0; i < 7; i++)
+              {"kind", modes, true},  {"unset", unset, false}};
+  for (int i = 0; i < 8; i++)
     if (strcmp(rows[i].name, name) == 0)
       return (struct expr_symbol){.kind = SYMBOL_SLOT,
                                   .slot = i,
@@ -389,7 +391,8 @@ TEST_WITH(test_types_that_may_be, setup, NULL) {
                                         "n == 1.5",
                                         "only == 'slow'",
                                         "select(only == 'slow', 1, 2) == 2",
-                                        "select(FAST, true, BS == 64) and mode == 'slow'"};
+                                        "select(FAST, true, BS == 64) and mode == 'slow'",
+                                        "(unset and 5) == nil"};
   for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) expect_typed(sources[i], NULL);
 }
 
