@@ -320,7 +320,7 @@ static int remove_records(struct cli *cli, const cugen_cache_filter *filter,
   bool yes = options_given(cli, OPTION_YES), json = options_given(cli, OPTION_JSON),
        terminal = isatty(STDIN_FILENO);
   if (!yes && !json) {
-    printf(yes ? "This removes " : "This would remove ");
+    printf("This would remove ");
     print_counts(planned);
     printf(" from %s.\n", api_where(cli->lib, API_PLACE_CACHE));
   }
