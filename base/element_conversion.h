@@ -8,13 +8,13 @@
 #include "dtype.h"
 #include "value.h"
 
-/* Rounds to the nearest integer, ties to even, and clamps to the range of the type. digits: the
-   bits of the type without the sign. */
+/* Rounds to the nearest integer, ties to even, and clamps to the range of the type; NaN becomes the
+   lower end. digits: the bits of the type without the sign. */
 static inline double element_clamp(double value, int digits, bool is_signed) {
   const double end = ldexp(1, digits), low = is_signed ? -end : 0;
   /* a double has only 53 digits, so `high` is the largest double below `end` */
   const double high = digits > 53 ? end - end * 0x1p-53 : end - 1;
-  return value < low ? low : value > high ? high : rint(value);
+  return !(value > low) ? low : value < high ? rint(value) : high;
 }
 
 #define ELEMENT_LOAD_FLOAT(bits, ...) (double)(bits)

@@ -83,6 +83,10 @@ TEST(integers_saturate) {
   element_store(dtype_find("u16"), &u, 0, -3.0);
   assert_int_equal(i, 127);
   assert_int_equal(u, 0);
+  element_store(dtype_find("i8"), &i, 0, (double)NAN);
+  element_store(dtype_find("u16"), &u, 0, (double)NAN);
+  assert_int_equal(i, -128);
+  assert_int_equal(u, 0);
 }
 
 TEST(fills_are_repeatable_and_poison_the_padding) {

@@ -89,7 +89,7 @@ __device__ double load(const data_type &t, const void *from, i64 at) {
 __device__ u64 to_bits(const data_type &t, double value) {
   if (t.kind == KIND_SMALL) return store_small(t, value);
   if (t.kind == KIND_FLOAT) return t.bytes == 4 ? __float_as_uint((float)value) : (u64)__double_as_longlong(value);
-  const double inside = value < t.low ? t.low : value > t.high ? t.high : rint(value);
+  const double inside = !(value > t.low) ? t.low : value < t.high ? rint(value) : t.high;
   return t.kind == KIND_SIGNED ? (u64)(i64)inside : (u64)inside;
 }
 
