@@ -299,20 +299,27 @@ static bool find_nvml(struct cuda_device *cuda) {
   return cuda->nvml_device != NULL;
 }
 
-static int cuda_energy_check(const struct toolkit *toolkit, const struct device_description *device,
-                             cugen_error *err) {
+static int find_and_read_energy(const struct toolkit *toolkit,
+                                const struct device_description *device, double *joules,
+                                cugen_error *err) {
   const struct nvml *nvml;
   struct nvml_device *handle;
-  double joules;
   int status = nvml_open(toolkit, &nvml, err);
   if (!status) status = nvml_find(nvml, device->uuid, &handle, err);
-  return status ? status : nvml_energy(nvml, handle, &joules, err);
+  return status ? status : nvml_energy(nvml, handle, joules, err);
+}
+
+static int cuda_energy_check(const struct toolkit *toolkit, const struct device_description *device,
+                             cugen_error *err) {
+  double joules;
+  return find_and_read_energy(toolkit, device, &joules, err);
 }
 
 static int cuda_energy(struct device *device, double *joules, cugen_error *err) {
   struct cuda_device *cuda = cuda_of(device);
   if (find_nvml(cuda)) return nvml_energy(cuda->nvml, cuda->nvml_device, joules, err);
-  return cuda_energy_check(cuda->toolkit, &device->description, err); /* fails with the reason */
+  /* fails with the reason why find_nvml failed, unless NVML works by now */
+  return find_and_read_energy(cuda->toolkit, &device->description, joules, err);
 }
 
 static void cuda_clock(struct device *device, struct device_clock *out) {

@@ -21,7 +21,7 @@ int nvmlInit_v2(void) {
 
 int nvmlDeviceGetHandleByUUID(const char *uuid, struct device **out) {
   *out = (struct device *)(void *)&fake_nvml;
-  return uuid ? 0 : 2;
+  return !uuid ? 2 : fake_nvml.lost ? 6 : 0;
 }
 
 int nvmlDeviceGetClockInfo(struct device *device, int which, unsigned *mhz) {

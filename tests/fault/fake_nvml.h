@@ -8,6 +8,7 @@
 struct fake_nvml {
   double joules; /* energy taken so far, to which the test adds */
   bool frozen;   /* the counter does not move any more */
+  bool lost;     /* no GPU is found */
   int result;    /* result of reading the counter: 0, or 3 if it is not supported */
 };
 

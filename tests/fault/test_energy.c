@@ -11,6 +11,8 @@
 #include "fake_nvml.h"
 #include "fake_wild.h"
 #include "find_fake.h"
+#include "runtime/compile/toolkit.h"
+#include "runtime/devices.h"
 #include "tests/opening.h"
 
 static struct fake_nvml *nvml;
@@ -131,6 +133,22 @@ TEST(what_cannot_be_measured_is_refused) {
   nvml->result = 3;
   expect_refusal("energy", "nvmlDeviceGetTotalEnergyConsumption: Not Supported");
   nvml->result = 0;
+}
+
+/* A device whose GPU NVML did not find reads the energy once NVML finds the GPU. */
+TEST(a_gpu_is_found_later) {
+  CLOSED(toolkit) *toolkit;
+  struct device *device;
+  double joules = -1;
+  *fake = (struct fake_cuda){.version = 13000, .devices = 1};
+  WORKS(toolkit_open(NULL, &toolkit, &err));
+  WORKS(cuda_device_ops.open(&(struct device_options){.toolkit = toolkit}, &device, &err));
+  nvml->lost = true;
+  FAILS(device->ops->energy(device, &joules, &err), CUGEN_ERROR_DEVICE, "HandleByUUID");
+  nvml->lost = false;
+  WORKS(device->ops->energy(device, &joules, &err));
+  assert_true(joules == nvml->joules);
+  device->ops->close(device);
 }
 
 TEST(the_least_energy_wins) {
