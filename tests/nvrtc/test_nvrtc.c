@@ -408,6 +408,7 @@ TEST(test_standard_headers) {
       "  static_assert(sizeof(std::sqrt(a[0])) == 4 && sizeof(std::abs(a[0])) == 4);\n"
       "  memset(b, 0, n + m); std::memcpy(b, a, 8);\n"
       "  printf(\"%f\", NAN);\n"
+      "  printf(\"%\" PRId64 \" %08\" PRIx32 \" %\" PRIuPTR, INT64_C(-1), c, (uintptr_t)a);\n"
       "  b[1] = UINT64_C(3) + c;\n"
       "}\n";
   struct text source = {0};

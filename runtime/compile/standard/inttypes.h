@@ -1,2 +1,42 @@
-/* Has the types only, not the macros for printf and scanf. */
+/* The types, and the macros for printf, whose long long is int64_t, intmax_t and intptr_t; a device
+   has no scanf. printf promotes the smaller types to int. */
+#ifndef CUGEN_INTTYPES
+#define CUGEN_INTTYPES
 #include <stdint.h>
+#define PRId8   "d"
+#define PRId16  "d"
+#define PRId32  "d"
+#define PRId64  "lld"
+#define PRIdMAX "lld"
+#define PRIdPTR "lld"
+#define PRIi8   "i"
+#define PRIi16  "i"
+#define PRIi32  "i"
+#define PRIi64  "lli"
+#define PRIiMAX "lli"
+#define PRIiPTR "lli"
+#define PRIo8   "o"
+#define PRIo16  "o"
+#define PRIo32  "o"
+#define PRIo64  "llo"
+#define PRIoMAX "llo"
+#define PRIoPTR "llo"
+#define PRIu8   "u"
+#define PRIu16  "u"
+#define PRIu32  "u"
+#define PRIu64  "llu"
+#define PRIuMAX "llu"
+#define PRIuPTR "llu"
+#define PRIx8   "x"
+#define PRIx16  "x"
+#define PRIx32  "x"
+#define PRIx64  "llx"
+#define PRIxMAX "llx"
+#define PRIxPTR "llx"
+#define PRIX8   "X"
+#define PRIX16  "X"
+#define PRIX32  "X"
+#define PRIX64  "llX"
+#define PRIXMAX "llX"
+#define PRIXPTR "llX"
+#endif
