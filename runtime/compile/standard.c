@@ -89,7 +89,8 @@ static bool is_core(const char *header) {
 }
 
 enum standard_lack standard_find_lack(const struct toolkit *toolkit, const char *header) {
-  if (is_core(header) && !toolkit->core.length) return STANDARD_LACK_CORE;
+  /* libcu++ and CUB come together, in a folder of their own or beside the other headers */
+  if (is_core(header) && !has_libcuxx(toolkit, "cstdint")) return STANDARD_LACK_CORE;
   if (has_libcuxx(toolkit, header)) return STANDARD_LACK_STD;
   return strchr(header, '.') ? STANDARD_LACK_FILE : STANDARD_LACK_LIBRARY;
 }

@@ -253,6 +253,29 @@ TEST(test_headers_that_lead_astray) {
                 "headers. Use a GPU, or a described one such as model:H200" HOST);
 }
 
+/* CUDA 12 has its core libraries in the folder of the headers: then a name is misspelt. */
+TEST(test_core_libraries_beside_the_headers) {
+  static const char source[] = "#line 1 \"k.cu\"\n#include <cub/nope.cuh>\n",
+                    line[] = "k.cu:1: catastrophic error: cannot open source file \"cub/nope.cuh\"";
+  assert_int_equal(folder_temporary(&toolkit.include, NULL), CUGEN_OK);
+  const char *folder = text_get(&toolkit.include);
+  assert_advice(source, false, NULL, line,
+                formed("%s: CUDA's core libraries (cccl: cub, libcu++, what "
+                       "<cooperative_groups.h> needs) are not with the CUDA headers in '%s'; a "
+                       "whole CUDA toolkit has them (cugen_options.toolkit, $CUGEN_TOOLKIT), and "
+                       "the Python wheel nvidia-cuda-cccl" HOST,
+                       line, folder));
+  assert_int_equal(folder_make(formed("%s/cuda", folder), NULL), CUGEN_OK);
+  assert_int_equal(folder_make(formed("%s/cuda/std", folder), NULL), CUGEN_OK);
+  put(folder, "cuda/std/cstdint", "");
+  assert_advice(source, false, NULL, line,
+                formed("%s: it is neither beside its file nor in a folder of include_dirs, nor "
+                       "with CUDA" HOST,
+                       line));
+  folder_remove(folder);
+  text_free(&toolkit.include);
+}
+
 /* Flags that NVRTC or nvcc asks for. */
 TEST(test_flags) {
   assert_advice("#line 1 \"k.cu\"\nint x;\n", false, NULL,
