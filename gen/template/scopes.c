@@ -64,7 +64,6 @@ struct reading {
   bool begun;                 /* something other than a qualifier was read */
   int parentheses;
   int angles; /* open angle brackets of `template <` */
-  bool templated;
 };
 
 static void read_token(struct reading *r, struct source_token token) {

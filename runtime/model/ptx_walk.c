@@ -43,7 +43,7 @@ struct queue {
 struct warp {
   struct ptx_values values;
   struct ptx_counts counts;
-  uint32_t live, waiting; /* a bit for each lane */
+  uint32_t live; /* a bit for each lane */
   int pc[PTX_LANES];
   bool together; /* all live lanes are at the pc of the first live lane */
   long steps;
