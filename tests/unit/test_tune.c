@@ -339,6 +339,30 @@ TEST(samples_hold_every_edge) {
   assert_int_equal(s.count, 900000);
 }
 
+/* Each side of each dimension has samples, although the sides of the longest row alone have more
+   elements than there are samples. */
+TEST(samples_are_shared_by_all_sides) {
+  for (int tall = 0; tall < 2; tall++) {
+    const int64_t rows = tall ? 1 << 26 : 4, columns = tall ? 4 : 1 << 26, count = rows * columns;
+    struct kernel_argument a = matrix("f32", rows, columns, columns);
+    const struct kernel_argument *outputs[] = {&a};
+    int64_t sides[4] = {0};
+    struct samples s;
+    assert_int_equal(samples_choose(outputs, 1, 1.0, 1, &s, NULL), CUGEN_OK);
+    for (int64_t i = 0; i < s.count; i++) {
+      const int64_t row = s.flat[i] / columns, column = s.flat[i] % columns;
+      const bool on[4] = {row == 0, row == rows - 1, column == 0, column == columns - 1};
+      for (int side = 0; side < 4; side++) sides[side] += on[side];
+    }
+    assert_true(s.flat[0] == 0 && s.flat[s.count - 1] == count - 1);
+    for (int side = 0; side < 4; side++) {
+      const int64_t elements = side < 2 ? columns : rows;
+      assert_true(sides[side] >= (elements < 1 << 18 ? elements : 1 << 18));
+    }
+    samples_free(&s);
+  }
+}
+
 /* ---- Strategies ----------------------------------------------------------------------------- */
 
 /* A space of 40 by 25 variants of one implementation; neighbours lie along rows and columns. */

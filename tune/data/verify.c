@@ -28,18 +28,28 @@
 
 enum { RANDOM_SAMPLES = 1 << 14, MOST_EDGE_SAMPLES = 1 << 20 };
 
-/* Adds the flat indices whose coordinate in some dimension is the first or the last, until `out`
-   has `most` indices. */
-static void add_edges(const struct kernel_argument *output, int64_t most, struct samples *out) {
+/* Adds the flat indices of the first `most` elements whose coordinate in dimension d is `at`. */
+static void add_side(const struct kernel_argument *output, int d, int64_t at, int64_t most,
+                     struct samples *out) {
+  const int64_t shape = output->shape[d], count = element_count(output) / shape;
   int64_t inner = 1;
-  for (int d = output->rank - 1; d >= 0; d--) {
-    int64_t outer = element_count(output) / (inner * output->shape[d]);
-    for (int side = 0; side < 2; side++) {
-      int64_t at = side ? output->shape[d] - 1 : 0;
-      for (int64_t i = 0; i < outer * inner && out->count < most; i++)
-        out->flat[out->count++] = (i / inner * output->shape[d] + at) * inner + i % inner;
-    }
-    inner *= output->shape[d];
+  for (int i = d + 1; i < output->rank; i++) inner *= output->shape[i];
+  for (int64_t i = 0; i < count && i < most; i++)
+    out->flat[out->count++] = (i / inner * shape + at) * inner + i % inner;
+}
+
+/* Adds the flat indices whose coordinate in some dimension is the first or the last, until `out`
+   has `most` indices. The longest dimensions come first, because their sides have the fewest
+   elements: what a side leaves of its share is shared by the others. */
+static void add_edges(const struct kernel_argument *output, int64_t most, struct samples *out) {
+  bool done[KERNEL_MAX_RANK] = {false};
+  for (int left = 2 * output->rank; left > 0; left -= 2) {
+    int longest = -1;
+    for (int d = 0; d < output->rank; d++)
+      if (!done[d] && (longest < 0 || output->shape[d] > output->shape[longest])) longest = d;
+    done[longest] = true;
+    add_side(output, longest, 0, (most - out->count) / left, out);
+    add_side(output, longest, output->shape[longest] - 1, (most - out->count) / (left - 1), out);
   }
 }
 
