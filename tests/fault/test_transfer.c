@@ -120,6 +120,32 @@ TEST(lost_bytes) {
   }
 }
 
+/* Moves nothing. */
+static void lose_all(const struct fake_launch *launch) {
+  (void)launch;
+}
+
+/* Of a large transfer the beginning is compared. */
+TEST(large_transfers) {
+  static const int64_t large = (16 << 20) + 5000;
+  cugen_transfer_options options = small();
+  cugen_transfer result;
+  options.sizes = &large, options.size_count = 1;
+  reset(run_copier);
+  cugen *lib = open_library(NULL);
+  WORKS(api_transfer_measure(lib, &options, &result, &err));
+  assert_int_equal(result.count, 2 * KINDS);
+  cugen_close(lib);
+  assert_nothing_left();
+  reset(lose_all);
+  lib = open_library(NULL);
+  options.memory = "mapped";
+  FAILS_WITH(api_transfer_measure(lib, &options, &result, &err), CUGEN_ERROR_WRONG,
+             "mapped memory: what arrived at the device is not what was sent (16782216 bytes)");
+  cugen_close(lib);
+  assert_nothing_left();
+}
+
 /* ---- Failures ------------------------------------------------------------------------------- */
 
 /* Each of the first calls fails in turn, then ever fewer of the many that are timed. */

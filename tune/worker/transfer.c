@@ -313,9 +313,10 @@ static int copy_pitched(struct transfer *t, cugen_error *err) {
   return status;
 }
 
-/* Copies between device memory, pitched or not, and `compared`. */
-static int copy_compared(struct transfer *t, bool to_host, cugen_error *err) {
+/* Copies the first bytes between device memory, pitched or not, and `compared`. */
+static int copy_compared(struct transfer *t, size_t count, bool to_host, cugen_error *err) {
   struct transfer other = *t;
+  other.bytes = count;
   other.host = t->compared;
   other.to_host = to_host;
   int status = t->pitch ? copy_pitched(&other, err) : copy_by_direction(&other, err);
@@ -329,21 +330,31 @@ static int move_once(struct transfer *t, const struct way *way, cugen_error *err
   return status ? status : transfer_wait_for_all(t, err);
 }
 
-/* Fills source and target with different patterns, transfers, and compares. A transfer of more than
-   most_compared bytes is not tested. */
+static bool is_pitched(enum transfer_kind kind) {
+  return kind == TRANSFER_PITCHED || kind == TRANSFER_PITCHED_3D;
+}
+
+/* Rounds the size down to whole slices or rows, if it is large enough for one of them. */
+static size_t moved_bytes(enum transfer_kind kind, size_t size) {
+  if (kind == TRANSFER_PITCHED_3D && size > SLICE_BYTES) return size / SLICE_BYTES * SLICE_BYTES;
+  return is_pitched(kind) && size > ROW_BYTES ? size / ROW_BYTES * ROW_BYTES : size;
+}
+
+/* Fills source and target with different patterns, transfers, and compares. Of a transfer of more
+   than most_compared bytes, the beginning is compared. */
 static int transfer_prove(struct transfer *t, const struct kind *kind, cugen_error *err) {
   const bool to_host = t->to_host;
-  size_t count = t->bytes;
-  if (count > most_compared) return CUGEN_OK;
+  const size_t most = t->bytes < most_compared ? t->bytes : most_compared,
+               count = moved_bytes((enum transfer_kind)(kind - kinds), most);
   write_pattern(t->compared, count, to_host ? 0xa5 : 0);
-  int status = copy_compared(t, false, err);
+  int status = copy_compared(t, count, false, err);
   write_pattern(t->host, count, to_host ? 0 : 0xa5);
   if (!status) status = move_once(t, &kind->ways[to_host], err);
-  if (!status && !to_host) status = copy_compared(t, true, err);
+  if (!status && !to_host) status = copy_compared(t, count, true, err);
   if (status || memcmp(t->host, t->compared, count) == 0) return status;
   return error_set(
       err, CUGEN_ERROR_WRONG, "%s memory: what arrived %s is not what was sent (%zu bytes)",
-      transfer_kind_names[kind - kinds], to_host ? "at the host" : "at the device", count);
+      transfer_kind_names[kind - kinds], to_host ? "at the host" : "at the device", t->bytes);
 }
 
 /* ---- Timing --------------------------------------------------------------------------------- */
@@ -397,16 +408,6 @@ static size_t largest_of(const struct transfer_options *options) {
   for (size_t i = 0; i < options->size_count; i++)
     if (options->sizes[i] > largest) largest = options->sizes[i];
   return largest;
-}
-
-static bool is_pitched(enum transfer_kind kind) {
-  return kind == TRANSFER_PITCHED || kind == TRANSFER_PITCHED_3D;
-}
-
-/* Rounds the size down to whole slices or rows, if it is large enough for one of them. */
-static size_t moved_bytes(enum transfer_kind kind, size_t size) {
-  if (kind == TRANSFER_PITCHED_3D && size > SLICE_BYTES) return size / SLICE_BYTES * SLICE_BYTES;
-  return is_pitched(kind) && size > ROW_BYTES ? size / ROW_BYTES * ROW_BYTES : size;
 }
 
 static int measure_sizes(struct transfer *t, enum transfer_kind kind, cugen_error *err) {
