@@ -280,6 +280,36 @@ TEST(those_that_learn_find_the_best_sooner) {
   assert_true(5 * tries("evolutionary", 0, 300) < random);
 }
 
+/* One variant in 24 is right, and all neighbours of all variants fail. */
+static double rare_seconds(uint64_t index) {
+  uint16_t at[AXES];
+  locate(NULL, index, at);
+  return at[0] < 7 || planted[index] % 9 > 2 ? (double)INFINITY : planted_seconds(index);
+}
+
+static size_t failing_neighbours(const void *context, uint64_t index, uint64_t *out) {
+  size_t count = 0;
+  for (uint64_t i = 1; count < AROUND; i++) {
+    const uint64_t other = (index + 7 * i) % planted_count;
+    if (isinf(rare_seconds(other))) out[count++] = other;
+  }
+  return count;
+}
+
+/* Failures pay nothing, so local search, which finds nothing else here, gives few variants. */
+TEST(a_portfolio_leaves_strategies_that_fail) {
+  const struct strategy_span all = {0, planted_count};
+  uint64_t order[COMBINATIONS];
+  size_t right = 0;
+  for (uint64_t seed = 0; seed < 20; seed++) {
+    struct strategy_space space = planted_space(&all, seed);
+    space.neighbours = failing_neighbours;
+    const size_t given = run(named("portfolio"), &space, rare_seconds, 0, 90, order);
+    for (size_t i = 0; i < given; i++) right += isinf(rare_seconds(order[i])) ? 0 : 1;
+  }
+  if (right < 320) fail_msg("%zu of 1800 were right", right);
+}
+
 /* Half of the variants take a hundred times longer to measure, and are not better. */
 TEST(the_surrogate_leaves_what_is_dear) {
   const struct strategy_span all = {0, planted_count};

@@ -1,12 +1,13 @@
 /* A portfolio of strategies: several strategies search one space and hear of every result, and the
    strategy whose variants have paid best mostly gives the next one. A result pays by its rank among
    the best POPULATION_MOST so far: 1 for a new best, and 1 / POPULATION_MOST less for each of them
-   that is not worse. The worth of a strategy is the square of the mean of what its results paid,
-   with older results counting less. A strategy is chosen with a probability proportional to its
-   worth or, one time in LEAST, by lot. So each strategy is tried, and one that begins to pay is
-   noticed (probability matching with a floor, as in adaptive operator selection: Thierens, An
-   adaptive pursuit strategy for allocating operator probabilities, GECCO 2005). Before SAMPLES
-   results, the surrogate gives all variants, and results pay nothing. */
+   that is not worse; a failure pays nothing. The worth of a strategy is the square of the mean of
+   what its results paid, with older results counting less. A strategy is chosen with a probability
+   proportional to its worth or, one time in LEAST, by lot. So each strategy is tried, and one that
+   begins to pay is noticed (probability matching with a floor, as in adaptive operator selection:
+   Thierens, An adaptive pursuit strategy for allocating operator probabilities, GECCO 2005). Before
+   SAMPLES results, the surrogate gives all variants, and results pay nothing. */
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/hash.h"
@@ -67,7 +68,7 @@ static void portfolio_report(struct strategy *strategy, uint64_t index, double c
   if (arm < ARMS) {
     s->heard[arm] = memory * s->heard[arm] + 1;
     s->paid[arm] *= memory;
-    if (s->reported >= SAMPLES)
+    if (s->reported >= SAMPLES && isfinite(cost))
       s->paid[arm] += (double)(POPULATION_MOST - better) / POPULATION_MOST;
   }
   s->reported++;
