@@ -150,9 +150,9 @@ typedef struct cugen_options {
         NULL, NULL, NULL, NULL, 0                                                                  \
   }
 
-/* Opens the library. Options in the environment are read now and never later. A missing driver or
-   unusable cache is reported by the function that needs it. Close lib after everything that was
-   opened from it. */
+/* Opens the library. Options in the environment are read now and never later; TMPDIR, PATH,
+   XDG_STATE_HOME and HOME also when a file or program is needed. A missing driver or unusable cache
+   is reported by the function that needs it. Close lib after everything that was opened from it. */
 int cugen_open(const cugen_options *options, cugen **out, cugen_error *error);
 void cugen_close(cugen *lib);
 
