@@ -8,7 +8,8 @@
    this tuner asks for, it asks for more at a time.
 
    Tuners search in different random orders, and hold fewer variants ahead the fewer are left for
-   each, so that all end at about the same time. One of them settles the leaders. */
+   each, so that all end at about the same time. Of those that end together one settles the leaders.
+   A tuner that ends after that settles them again, because it may have found a better variant. */
 #ifndef TUNE_TUNER_SHARING_H
 #define TUNE_TUNER_SHARING_H
 
