@@ -1,7 +1,6 @@
 /* Shared by the expr_*.c files. An expression is an array of nodes in postfix order: operands stand
-   in front of their operation, and the last node is the whole expression. The parser adds nodes,
-   and copies the nodes of a derived name. Printing and the check of types make a text or a set for
-   each node in order, so that nothing but the parser recurses. expr_bind folds constant nodes and
+   in front of their operation, and the last node is the whole expression. Printing and the check of
+   types go through the nodes in order, without recursion. expr_bind folds constant nodes and
    compiles the nodes to the program that is evaluated, which is postfix code for a stack
    machine. */
 #ifndef BASE_EXPR_PROGRAM_H
@@ -9,9 +8,9 @@
 
 #include "expr.h"
 
-/* Limits, so that a hostile config cannot cost much time or stack. No sensible expression comes
-   near them. EXPR_MAX_NODES holds for an expression that is being built, before constants are
-   folded. EXPR_MAX_STACK limits the values on the stack, and the jumps that have no target yet. */
+/* Limits, so that a hostile config cannot cost much time or stack. EXPR_MAX_NODES holds for an
+   expression that is being built, before constants are folded. EXPR_MAX_STACK limits the values on
+   the stack, and the jumps that have no target yet. */
 enum {
   EXPR_MAX_CODE = 4096,
   EXPR_MAX_NODES = 4 * EXPR_MAX_CODE,
@@ -208,8 +207,9 @@ int32_t program_append(struct expr *program, const struct expr *other);
 
 /* ---- Types (expr_types.c) ------------------------------------------------------------------- */
 
-/* Refuses == and ~= of operands that are never equal, and conditions that are never true or false,
-   for all values of the scope's slots. Fails with CUGEN_ERROR_CONFIG or CUGEN_ERROR_MEMORY. */
+/* Refuses == and ~= whose operands can never be equal, and conditions that can never be true or
+   false, as far as the values that the scope knows for its slots show. Fails with
+   CUGEN_ERROR_CONFIG or CUGEN_ERROR_MEMORY. */
 int expr_check_types(const struct expr *expr, const struct expr_scope *scope, cugen_error *err);
 
 /* ---- Text (expr_print.c) -------------------------------------------------------------------- */

@@ -1,11 +1,9 @@
 /* Type checks of expressions before they are evaluated. Finds what is a mistake for every value of
    the slots: `not BS == 64` with a number BS, BS == '64', and mode == 'fastt' if mode never has
-   this value.
-   Algorithm: abstract interpretation. Each node gets the set of values that it may have: their
-   types, and the strings if all of them are known, as for a tunable. The sets of both operands of
-   `and` and `or`, and of both choices of `select`, are united. A set is never too small, so an
-   expression that is refused here is wrong for every value. An expression that passes may still
-   fail when it is evaluated. */
+   this value. Algorithm: abstract interpretation. Each node gets the set of values that it may
+   have: their types, and the strings if all of them are known, as for a tunable. The set of a
+   `select` unites the sets of its two choices. A refused expression has a mistake for every value
+   of the slots. An expression that passes may still fail when it is evaluated. */
 #include "expr_program.h"
 
 #include <stdlib.h>
@@ -29,9 +27,9 @@ struct set {
   bool open; /* not all strings of the set are known; otherwise they are words[first .. first +
                 count) */
   int first, count;
-  const char *name;        /* name of the slot, if the operand is a slot; NULL if the operand is
-                              computed */
-  struct expr_symbol slot; /* the slot's symbol, if the operand is a slot */
+  const char *name;        /* name of the slot, if the operand is a slot with known values; else
+                              NULL */
+  struct expr_symbol slot; /* the slot's symbol, if `name` is set */
 };
 
 struct checker {

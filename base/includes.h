@@ -1,4 +1,4 @@
-/* The check of a source's includes, the last check before a compiler reads the source. */
+/* The check of a source's includes. */
 #ifndef BASE_INCLUDES_H
 #define BASE_INCLUDES_H
 

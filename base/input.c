@@ -1,5 +1,5 @@
-/* Reading of files that the user names; see input.h. One buffer is filled from a descriptor and
-   grows to some twice the longest line. */
+/* Reading of files that the user names; see input.h. One buffer is filled from a descriptor, and
+   grows if a line needs more room. */
 #include "input.h"
 
 #include <errno.h>
@@ -18,8 +18,8 @@ static int input_too_long(const struct input *input, cugen_error *err) {
                    input->limits.most >> 20);
 }
 
-/* Refuses folders, regular files above the limit, and devices other than terminals, which may never
-   end; the standard input may be a device. */
+/* Refuses folders, regular files above the limit, and devices other than terminals, because a
+   device may never end. The standard input may be a device. */
 static int check_kind(const struct input *input, cugen_error *err) {
   struct stat info;
   if (fstat(input->fd, &info)) return error_file(err, "read", input->name, errno);

@@ -1,7 +1,6 @@
 /* Reads an input that the user names: a regular file, a shell's pipe, or "-" for the standard
-   input. An input is read line by line or whole, never beyond a limit, and the wait for a silent
-   writer ends when the caller asks to stop. Named pipes, and devices other than terminals, are
-   refused unless "-" names them. */
+   input. An input is read line by line or whole, within limits, and the wait for a silent writer
+   ends when the caller asks to stop. */
 #ifndef BASE_INPUT_H
 #define BASE_INPUT_H
 
@@ -26,8 +25,9 @@ struct input {
 };
 
 /* path must live until input_close. CUGEN_ERROR_MISSING: the file does not exist. CUGEN_ERROR_IO:
-   the file cannot be opened, is a folder, a device or a named pipe, or has more than `most` bytes.
-   After a failure nothing needs to be closed. */
+   the file cannot be opened, is a folder, or has more than `most` bytes; or, unless the path is
+   "-", is a named pipe or a device other than a terminal. After a failure nothing needs to be
+   closed. */
 int input_open(struct input *out, const char *path, const struct input_limits *limits,
                cugen_error *err);
 /* Like input_open, for a descriptor, which the input closes, after a failure too. */

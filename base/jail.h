@@ -12,13 +12,13 @@ enum jail_access {
 };
 
 struct jail_place {
-  const char *path; /* a file, or a folder with everything below it. A path that does not exist is
+  const char *path; /* a file, or a folder with everything below it. A path that cannot be opened is
                        skipped, and so are NULL and "" */
   int access;
 };
 
-/* Returns whether the real name of the file is one of the places or lies below one, so that a jail
-   of these places would let the file be opened. */
+/* Returns whether the file exists and its real name is that of one of the places or lies below
+   one. */
 bool jail_covers(const struct jail_place *places, size_t count, const char *path);
 
 /* Makes a descriptor for jail_enter, which the caller closes. Returns -1 if this kernel has no
@@ -26,7 +26,7 @@ bool jail_covers(const struct jail_place *places, size_t count, const char *path
 int jail_make(const struct jail_place *places, size_t count);
 /* Lets this thread, and all that it starts, open only the places of the jail, for good. Programs
    that the thread starts gain no privileges. May be called between fork and exec. A jail of -1 does
-   nothing. Returns false if the jail could not be entered. */
+   nothing, and true is returned. Returns false if the jail could not be entered. */
 bool jail_enter(int jail);
 
 #endif

@@ -9,9 +9,9 @@
 #include "text.h"
 #include "value.h"
 
-/* Kinds of memory of a buffer. All but device memory belong to the host: page-locked by the driver
-   when allocated (pinned) or after malloc (registered), mapped into the device, or moved between
-   host and device by the driver (managed). */
+/* Kinds of memory of a buffer: device memory; host memory that the driver page-locks when it is
+   allocated (pinned) or after malloc (registered), or that it maps into the device (mapped); or
+   memory that the driver moves between host and device (managed). */
 enum memory_kind {
   MEMORY_DEVICE,
   MEMORY_PINNED,
@@ -23,7 +23,7 @@ enum memory_kind {
 extern const char *const memory_kind_names[MEMORY_KIND_COUNT];
 
 enum fill_kind { FILL_UNIFORM, FILL_IDENTITY, FILL_INDEX, FILL_ONES, FILL_ZERO, FILL_KIND_COUNT };
-/* "uniform" (floats in [-1, 1), integers in [-8, 8], unsigned in [0, 16]), "identity" (1 where all
+/* "uniform" (floats in [-1, 1], integers in [-8, 8], unsigned in [0, 16]), "identity" (1 where all
    coordinates are equal, else 0), "index" (the logical flat index, at most the type's largest
    number), "ones", "zero" */
 extern const char *const fill_kind_names[FILL_KIND_COUNT];
@@ -33,11 +33,10 @@ extern const char *const fill_kind_names[FILL_KIND_COUNT];
 enum data_kind { DATA_FILL, DATA_VALUES, DATA_LIST, DATA_FILE, DATA_GENERATOR };
 
 /* How a kernel reaches an argument: by its address; as a __constant__ symbol; through a texture
-   over the buffer itself; through a texture over a CUDA array, into which the buffer is copied
-   before each launch; as a __device__ symbol, which is copied from or to the buffer with each
-   launch; by its address in a symbol, which is set before each launch; through a tensor map; or by
-   its address in a field of a struct that is passed. A tensor map is declared by an implementation
-   (tensor), a field by the struct, the others by the argument. */
+   over the buffer itself; through a texture over a CUDA array, into which the buffer is copied; as
+   a __device__ symbol, which is copied from or to the buffer; by its address in a symbol; through a
+   tensor map; or by its address in a field of a struct that is passed. An implementation declares
+   the tensor map (tensor), the struct its fields, and the argument every other way. */
 enum access_kind {
   ACCESS_GLOBAL,
   ACCESS_CONSTANT,
@@ -65,8 +64,8 @@ extern const char *const address_kind_names[ADDRESS_KIND_COUNT];
 /* The largest size of a struct that is passed by value. */
 #define KERNEL_STRUCT_BYTES 256
 
-/* One argument of the kernel, in the order of declaration. For buffers, `elements` counts from the
-   first to the last element that the layout can reach, pads and ragged tiles included. */
+/* One argument of the kernel. For buffers, `elements` counts from the first to the last element
+   that the layout can reach, pads and ragged tiles included. */
 struct kernel_argument {
   const char *name;
   const char *file; /* config file that declares the argument; NULL if unknown */
@@ -149,8 +148,9 @@ struct kernel_launch {
 #define KERNEL_MAX_ENTRIES   8
 #define KERNEL_MAX_ARGUMENTS 32
 
-/* The spec owns its strings (kernel_spec_free), but not its dtypes. A launch that lists no
-   parameters gets, in order, all arguments for which kernel_argument_passed is true. */
+/* The spec owns its strings (kernel_spec_free) unless a member says otherwise, but not its dtypes.
+   A launch that lists no parameters gets, in order, all arguments for which kernel_argument_passed
+   is true. */
 struct kernel_spec {
   char *variant; /* "tiled tile=16 pad=1" */
   char *source;
@@ -253,8 +253,7 @@ enum argument_aspect {
   ARGUMENT_CONTENTS = ARGUMENT_STORAGE | ARGUMENT_SHAPE | ARGUMENT_FILL,
   ARGUMENT_PROOF = ARGUMENT_SHAPE | ARGUMENT_FILL | ARGUMENT_TOLERANCE
 };
-/* Appends the aspects as text: arguments are equal in the aspects if their texts are equal. The
-   hashes of a kernel, of its data and of its proof are all computed over these texts. */
+/* Appends the aspects as text. Arguments are equal in the aspects if their texts are equal. */
 void kernel_argument_describe(const struct kernel_argument *argument, unsigned aspects,
                               struct text *out);
 

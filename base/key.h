@@ -1,7 +1,6 @@
 /* The texts that name a record, as values: the variant "tiled tile=16 pad=1", the problem "M=64
-   dtype=f16", and the options "arch sm_90a, measure graph". base/device_name.h does the same for
-   the device. Only these functions parse the texts, so that no caller searches a text itself. The
-   stored formats hold these texts, so a printer must not change what it prints.
+   dtype=f16", and the options "arch sm_90a, measure graph". base/device_name.h has the text of the
+   device. The stored formats hold these texts, so a printer must not change what it prints.
 
    A problem's text is settings, separated by spaces. A variant's text is the name of its
    implementation and then settings. Neither names nor values contain spaces, because the config

@@ -23,7 +23,7 @@ int64_t launch_static_limit(const struct device_facts *facts) {
   return specific || !facts->is_gpu ? launch_shared_limit(facts) : facts->shared_per_block;
 }
 
-/* The launch that is checked, and what is known for it. */
+/* The arguments of launch_check. */
 struct asking {
   const struct device_facts *facts;
   const struct kernel_spec *spec;
@@ -50,7 +50,7 @@ static bool kernel_place(const struct kernel_launch *launch, struct text *file, 
 }
 
 /* Refuses the launch. The message begins with the line of the cause if the source shows it, else
-   with the kernel's line. */
+   with the kernel's line if that is known. */
 static int launch_refuse(const struct asking *a, enum source_cause cause, const char *format, ...)
     PRINTF_LIKE(3, 4);
 static int launch_refuse(const struct asking *a, enum source_cause cause, const char *format, ...) {

@@ -1,7 +1,5 @@
-/* Checks whether a device can make a launch. All parts of cugen take the limits and verdicts from
-   here, so that a launch is refused everywhere or nowhere, with one message. The limits are those
-   of the CUDA C++ Programming Guide, "Technical Specifications per Compute Capability", and those
-   that ptxas 13.0 enforces. */
+/* Checks whether a device can make a launch. The limits are those of the CUDA C++ Programming
+   Guide, "Technical Specifications per Compute Capability", and those that ptxas 13.0 enforces. */
 #ifndef BASE_LAUNCH_H
 #define BASE_LAUNCH_H
 
@@ -39,9 +37,9 @@ struct kernel_needs {
 };
 
 /* Checks one launch of a compiled kernel. resident: the number of its blocks that a multiprocessor
-   holds at a time; -1 if unknown. If the device cannot make a launch, fails with CUGEN_ERROR_CONFIG
-   and CUGEN_CAUSE_RESOURCES, and names the user's line with the cause if the spec has its
-   source. */
+   holds at a time; -1 if unknown. If the device cannot make the launch, fails with
+   CUGEN_ERROR_CONFIG and CUGEN_CAUSE_RESOURCES; the message begins with the line of the cause in
+   the spec's source, or with the kernel's place, if either is known. */
 int launch_check(const struct device_facts *facts, const struct kernel_spec *spec, size_t launch,
                  const struct kernel_needs *needs, int resident, cugen_error *err);
 
@@ -55,7 +53,8 @@ int launch_check(const struct device_facts *facts, const struct kernel_spec *spe
    CUGEN_ERROR_CONFIG or CUGEN_ERROR_MEMORY. */
 int launch_refuse_grid_sync(const struct kernel_spec *spec, cugen_error *err);
 
-/* Checks the bytes of the __constant__ arguments, before anything is compiled. */
+/* Checks the total bytes of the spec's __constant__ arguments, which needs no compiled kernel.
+   Fails like launch_check. */
 int launch_check_constants(const struct device_facts *facts, const struct kernel_spec *spec,
                            cugen_error *err);
 

@@ -38,7 +38,8 @@ struct layout_mode {
 struct layout_map {
   struct layout_mode modes[LAYOUT_MODES];
   int count;
-  int64_t size; /* elements from the first offset to the last, pads and ragged tiles included */
+  int64_t size; /* elements from the first offset to the last, pads and ragged tiles included,
+                   rounded up to a whole block of the swizzle */
   int bits, base, shift; /* the swizzle, as in struct layout */
 };
 

@@ -1,9 +1,9 @@
-/* Kernels of libraries that take the place of a template and its compile. A config's
-   `library "cublasLt" { ... }` becomes a library_call, one for each variant and problem. The text
-   of a call is both the variant's source and its compiled image: what is hashed, stored, sent to a
-   worker, and at last read by the backend, which opens the library.
+/* Kernels of libraries that take the place of a template and its compile. A config's `library
+   "cublasLt" { ... }` becomes a library_call, one for each variant and problem. The text of a call
+   is both the variant's source and its compiled image. The backend reads the text and opens the
+   library.
 
-   Another library is a row of LIBRARIES with its table of fields, and a file in runtime/cuda that
+   To add a library, add a row of LIBRARIES, its table of fields, and a file in runtime/cuda that
    makes the call. */
 #ifndef BASE_LIBRARY_H
 #define BASE_LIBRARY_H
@@ -81,8 +81,7 @@ void library_call_print(const struct library_call *call, struct text *out);
 int library_call_parse(const char *text, size_t length, struct library_call *out, cugen_error *err);
 
 /* The beginning of the text that calls a function of the user, the baseline of a tuning run. The
-   function's name, a blank and the path of its shared library follow. Every device makes such calls
-   (runtime/function.h). */
+   function's name, a blank and the path of its shared library follow (runtime/function.h). */
 #define LIBRARY_FUNCTION "library function "
 
 #endif

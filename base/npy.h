@@ -1,6 +1,6 @@
 /* NumPy's file format .npy, versions 1.0 and 2.0 (numpy.lib.format): a header that describes the
-   elements, followed by the elements. Only arrays that a config can declare are read: numbers in
-   this machine's byte order, in one to four dimensions. */
+   elements, followed by the elements. Arrays of numbers in this machine's byte order, in one to
+   four dimensions, are read. */
 #ifndef BASE_NPY_H
 #define BASE_NPY_H
 

@@ -1,6 +1,5 @@
 /* Objectives, by which variants are ranked: the time of a run, its energy, a rate, or an expression
-   of these. Configs and options give an objective, and all code that compares records gets it. NULL
-   stands for the time, with the simplest variant preferred among those that tie. */
+   of these. NULL stands for the time, with the simplest variant preferred among those that tie. */
 #ifndef BASE_OBJECTIVE_H
 #define BASE_OBJECTIVE_H
 
@@ -42,7 +41,7 @@ struct objective {
 };
 
 /* Parses a word of objective_names, or an expression over time (s), energy (J), power (W), flops
-   and bytes. On a failure the caller puts the place of the text before the message. */
+   and bytes. The message of a failure does not name the place of the text. */
 int objective_open(const char *text, struct objective **out, cugen_error *err);
 void objective_close(struct objective *objective);
 /* Fails with CUGEN_ERROR_USAGE if there is no such word. */
@@ -53,12 +52,11 @@ enum objective_kind objective_kind_of(const struct objective *objective);
 bool objective_needs_energy(const struct objective *objective);
 enum preference objective_prefers(const struct objective *objective);
 /* The cost of a run; the smallest is best. If the objective needs an energy that is unknown, the
-   cost is OBJECTIVE_UNKNOWN times the seconds, and so exceeds every known cost. Otherwise the cost
-   is infinite if the declared work is missing or the expression gives no positive number. */
+   cost is OBJECTIVE_UNKNOWN times the seconds, far above the costs of usual runs. Otherwise the
+   cost is infinite if the declared work is missing or the expression gives no positive number. */
 #define OBJECTIVE_UNKNOWN 1e60
 double objective_cost(const struct objective *objective, const struct objective_values *values);
-/* The cost if all variants drew the same power. A search ranks variants without a measured energy
-   by this cost. */
+/* The cost if all variants drew the same power. */
 double objective_cost_of_time(const struct objective *objective, double seconds, double flops,
                               double bytes);
 /* The time at which objective_cost_of_time is `cost`; 0 if there is none between 1 ns and 1e6 s, or

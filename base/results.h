@@ -101,7 +101,8 @@ typedef int (*cugen_import_callback)(const cugen_import_progress *progress, void
 
 /* How a variant ended. Only CUGEN_OUTCOME_OK comes with times. */
 typedef enum cugen_outcome {
-  CUGEN_OUTCOME_OK = 0,     /* the variant was correct and was timed */
+  CUGEN_OUTCOME_OK = 0,     /* the variant has a time, measured or predicted, and was not found
+                               wrong */
   CUGEN_OUTCOME_COMPILE,    /* the compiler refused the variant */
   CUGEN_OUTCOME_LAUNCH,     /* the device cannot launch the variant: too many threads or registers,
                                too much shared memory */
@@ -123,8 +124,7 @@ const char *outcome_name(int outcome);
 /* The bits of a variant's outputs. For one problem, equal digests of one seed mean equal outputs,
    on any device. */
 typedef struct cugen_outputs {
-  int known;       /* 0 if the outputs are unknown, because the variant failed or the record
-                      predates format 12 of the cache */
+  int known;       /* 0: the outputs are unknown, for example because the variant failed */
   int varies;      /* the outputs differ between launches, so there is no digest */
   uint64_t seed;   /* seed of the input data */
   uint64_t digest; /* digest of all outputs */
@@ -144,9 +144,8 @@ int outputs_equal(const cugen_outputs *a, const cugen_outputs *b);
 
 /* The record of one variant: for each field when JSON shows it (api/json.c), its C type, its name,
    its name in JSON ("": not shown), and its meaning. 0 and "" mean not known, unless stated
-   otherwise. The struct, its JSON and the attributes in Python are made from this table;
-   docs/json.md describes each field. A new field is one row here, and the line that fills it in
-   api/records.c. */
+   otherwise. The struct, its JSON and the attributes in Python are made from this table. A new
+   field is one row here, and the line that fills it in api/records.c. */
 #define RECORD_FIELDS(X)                                                                           \
   X(TEXT, const char *, variant, "variant", "full text, \"tiled tile=16 pad=1\"")                  \
   X(OUTCOME, cugen_outcome, outcome, "outcome", "how the variant ended")                           \

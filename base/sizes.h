@@ -1,6 +1,6 @@
 /* Limits of the sizes of files that are read, in bytes; docs/config.md lists them, too. A longer
-   file is refused before any of it is read, and a file that grows meanwhile as soon as it is too
-   long. Wisdom files have no such limit, because they are read line by line (wisdom.h). */
+   file is refused. Wisdom files have no such limit, because they are read line by line
+   (wisdom.h). */
 #ifndef BASE_SIZES_H
 #define BASE_SIZES_H
 

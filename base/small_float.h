@@ -1,9 +1,7 @@
-/* Conversion of floats of at most 16 bits to doubles and back. On the host only this file knows
-   their encoding. A format is described by the numbers of bits of its fields; the rest follows from
-   IEEE 754 and, for 8 bits, from the Open Compute Project's "OCP 8-bit Floating Point
-   Specification". Called with a constant format, small_float_load and small_float_store compile to
-   a few instructions and are vectorised. (The emulator's shim and exported bundles are programs of
-   their own and have copies.) */
+/* Conversion of floats of at most 16 bits to doubles and back. A format is described by the numbers
+   of bits of its fields; the rest follows from IEEE 754 and, for 8 bits, from the Open Compute
+   Project's "OCP 8-bit Floating Point Specification". Called with a constant format,
+   small_float_load and small_float_store compile to a few instructions and are vectorised. */
 #ifndef BASE_SMALL_FLOAT_H
 #define BASE_SMALL_FLOAT_H
 
@@ -75,8 +73,8 @@ static inline uint32_t small_float_store(struct small_float format, double value
   return sign | (size > largest ? largest + format.infinities : size);
 }
 
-/* Returns whether a finite number stays finite when it is stored, an infinity infinite, and a NaN a
-   NaN. */
+/* Returns whether the format has the value after rounding: false for a finite number that rounds to
+   more than the largest number, and for an infinity if the format has none. */
 static inline bool small_float_holds(struct small_float format, double value) {
   if (isnan(value)) return true;
   return isinf(value) ? format.infinities

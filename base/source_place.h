@@ -1,6 +1,6 @@
 /* Finds the place in a source that is the cause of a refused launch. A source is one text with
-   #line directives, so a place is a file and line of the user. The source is read as text, and only
-   after a launch was refused because of its compiled image. */
+   #line directives, so a place is a file and line of the user. The source is read as text, not
+   preprocessed. */
 #ifndef BASE_SOURCE_PLACE_H
 #define BASE_SOURCE_PLACE_H
 
@@ -39,8 +39,8 @@ enum source_cause {
 };
 
 /* Appends the name of the file to *file and sets *line. entry: the kernel as it is launched
-   ("reduce<4>"); NULL: any kernel. Returns false if the cause is not in the source, or only in a
-   macro of a header. */
+   ("reduce<4>"); NULL: any kernel. Returns false if the cause is not found in the source, for
+   example because a header's macro contains it. */
 bool source_place(const char *source, const char *entry, enum source_cause cause, struct text *file,
                   int *line);
 

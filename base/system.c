@@ -138,7 +138,7 @@ int file_add(struct file_writing *file, const void *data, size_t length, cugen_e
   return code ? error_file(err, "write", file->path, code) : CUGEN_OK;
 }
 
-/* Renames the written file to its final name. Returns 0 or an errno. */
+/* Renames the new file to its final name, if there is a new file. Returns 0 or an errno. */
 static int system_take_name(const struct file_writing *file) {
   const char *beside = text_get(&file->beside);
   if (!*beside) return 0;
@@ -226,9 +226,9 @@ int folder_hold(const char *path) {
   return -1;
 }
 
-/* Returns the age in seconds from which a temporary file or folder may be removed. A held folder is
-   never that old, a folder whose lock nobody holds after ten seconds, and all else after an
-   hour. */
+/* Returns the age in seconds above which a temporary file or folder may be removed: INT64_MAX for a
+   folder whose lock is held, ten seconds for a folder whose lock is free, an hour for a file and
+   where locks fail. */
 static int64_t least_age(const char *path, bool folder) {
   enum { OLD = 3600, OLD_RELEASED = 10 };
   const int fd = folder ? open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
@@ -510,8 +510,8 @@ static int read_report(int fd) {
   return got == (ssize_t)sizeof code ? code : 0;
 }
 
-/* The status of a process that somebody else has reaped: the kernel, because the application
-   ignores SIGCHLD, or the application's handler of SIGCHLD. */
+/* Stands for the wait status of a process that the kernel has reaped, because the application
+   ignores SIGCHLD, or that the application has reaped. */
 static const int unknown_end = -1;
 
 /* Kills the whole process group, including processes that the program left behind, and reaps the
@@ -607,7 +607,7 @@ void process_outlive_thread(void) {
    fill the memory. */
 enum { OUTPUT_LIMIT = 16 << 20 };
 
-/* Reads the available output. Returns false at the end of the pipe. */
+/* Reads the available output. Returns false at the end of the pipe, and after an error. */
 static bool drain(int fd, struct text *output) {
   char buffer[16384];
   ssize_t got;

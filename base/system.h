@@ -42,8 +42,9 @@ bool path_has_hidden(const char *path);
    file_sweep. */
 int file_write(const char *path, const void *data, size_t length, cugen_error *err);
 /* Writes a file like file_write, but piece by piece. path must live until file_end. file_end with
-   CUGEN_OK renames the file to its name; with any other status it removes what was written.
-   file_end returns `status`, or the failure of the last step. */
+   CUGEN_OK renames the new file to its name; with any other status, or if a step fails, it removes
+   the new file. What was written directly to a device or pipe stays. file_end returns `status`, or
+   the failure of the last step. */
 struct file_writing {
   const char *path;
   struct text beside; /* name of the new file while it is written; "" if the path is written to
@@ -56,7 +57,7 @@ int file_end(struct file_writing *file, int status, cugen_error *err);
 /* Removes the files PATH.<process>-<number>.new of this user that are more than an hour old and
    whose processes have ended. */
 void file_sweep(const char *path);
-/* Writes a file directly, without waiting for the disk; for files that only this process needs. */
+/* Writes a file in place, without waiting for the disk. */
 int file_put(const char *path, const void *data, size_t length, cugen_error *err);
 /* Fails with "PATH: cannot VERB: ..." and the text of the errno `code`, with CUGEN_ERROR_MISSING,
    CUGEN_ERROR_MEMORY or CUGEN_ERROR_IO by that errno. */
@@ -105,10 +106,10 @@ int cpu_count(void);
 bool thread_join_within(pthread_t thread, double seconds);
 
 /* Runs argv (NULL-terminated) and collects stdout and stderr together in *output (NULL: dropped).
-   *exit_code becomes the exit code, 128 + signal if the process was killed, or 0 if SIGCHLD is
-   ignored, because the system then keeps no code. timeout <= 0 means none; at the time-out the
-   whole process group is killed and CUGEN_ERROR_DEVICE is returned. The child dies with the thread
-   that called this function. */
+   *exit_code becomes the exit code, 128 + signal if the process was killed, or 0 if the code is
+   unknown, because the application ignores SIGCHLD or reaps children itself. timeout <= 0 means
+   none; at the time-out the whole process group is killed and CUGEN_ERROR_DEVICE is returned. The
+   child dies with the thread that called this function. */
 int process_run(const char *const *argv, double timeout, struct text *output, int *exit_code,
                 cugen_error *err);
 

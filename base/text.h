@@ -1,6 +1,5 @@
-/* A growable text buffer with a sticky error, with which all text is built. After a failed
-   allocation the buffer stays failed and additions do nothing, so that callers check once, at the
-   end. */
+/* A growable text buffer with a sticky error. After a failed allocation the buffer stays failed and
+   additions do nothing, so that callers check once, at the end. */
 #ifndef BASE_TEXT_H
 #define BASE_TEXT_H
 

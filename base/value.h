@@ -9,7 +9,7 @@
 
 enum value_type { VALUE_NIL, VALUE_BOOL, VALUE_INT, VALUE_FLOAT, VALUE_STRING };
 
-/* A string belongs to its source (mostly a config), which outlives the value. */
+/* A value does not own its string, which must outlive the value. */
 struct value {
   enum value_type type;
   bool single; /* VALUE_FLOAT: the value is rounded to float, and is a float in C; sums, products
@@ -33,7 +33,7 @@ bool value_equal(struct value a, struct value b);
 /* Prints a value as a user writes it: 64, 0.5 (the shortest form that reads back), true, nil.
    Strings have no quotes. */
 void value_print(struct value value, struct text *out);
-/* Prints a value as a C literal: a number that is a float in C gets an f, "0.1f". */
+/* Like value_print, but a `single` number gets the suffix of a float in C: "0.1f". */
 void value_print_literal(struct value value, struct text *out);
 
 #endif
