@@ -45,8 +45,8 @@ static char *take_common(const char *problem) {
   return text_take(&out);
 }
 
-/* Returns the settings that all sets of the first set's kernel share, which are printed once below
-   the table. The caller frees the text; NULL: out of memory. */
+/* Returns those settings that may be common and that all sets of the first set's kernel share. They
+   are printed once, below the table. The caller frees the text; NULL: out of memory. */
 static char *common_settings(const cugen_cache_set *sets, size_t count) {
   char *common = take_common(sets[0].problem);
   for (size_t i = 1; i < count && common && *common && strcmp(sets[i].config, sets[0].config) == 0;
@@ -275,7 +275,7 @@ static void print_counts(const cugen_cache_counts *counts) {
            print_bytes(counts->image_bytes).text);
 }
 
-/* Returns true if the user answers y on a terminal. */
+/* Asks the user. Returns true if the answer begins with y or Y. */
 static bool agreed(void) {
   char answer[16];
   printf("Remove them? [y/N] ");

@@ -2,11 +2,12 @@
 
    A line is a JSON object that begins with "cugen_capture" and describes one plan that was opened
    or closed. Lines of one problem are added up. A line that is incomplete was cut by a full disk or
-   a crash, and the next line follows it without a line end; cut lines are counted and skipped. Any
-   other line is an error, because cugen did not write it.
+   a crash, and the next line follows it without a line end; cut lines are counted and skipped, and
+   so are lines of other kernels. A line that cugen did not write is an error.
 
    The weight of a problem is its launches (or its opened plans, if they are more) times the time of
-   one launch. A problem whose time is not known gets the mean of the known times. */
+   one launch. A problem whose time is not known gets the mean of the known times, or 1 s if none is
+   known. */
 #include "capture.h"
 
 #include <math.h>

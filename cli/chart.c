@@ -7,9 +7,9 @@
    Coordinates are kept as log10 (names log_x, log_y, struct ranges), so the slope is a straight
    line.
 
-   A variant lies at the intensity of what it requests, which caches may serve: so it may lie above
-   the slope. Without FLOP, bytes or a ceiling there is no roof (findings_has_roof): then only rates
-   are drawn, a lane for each implementation. */
+   A variant lies at the intensity of what it requests. Caches may serve requests, so a variant may
+   lie above the slope. Without FLOP, bytes or a ceiling there is no slope (findings_has_roof), and
+   each implementation has a lane. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -190,7 +190,8 @@ static void chart_put_number(struct canvas *c, size_t implementation) {
     chart_put(c, column, row, mark_of(implementation));
 }
 
-/* Draws the best variants over all others, and the marks of implementations over both. */
+/* Draws a dot for each variant; in a roofline an 'o' over the dot of each implementation's best
+   variant; and the implementations' marks. */
 static void put_points(struct canvas *c) {
   for (size_t i = c->f->right_count; i-- > 0;)
     chart_put(c, chart_column_of(c, c->f->right[i]),

@@ -315,8 +315,8 @@ static void print_skips(const cugen_check *check) {
   }
 }
 
-/* Returns true if no option restricts the check, so that a waiver without a finding is not
-   needed. */
+/* Returns true if --set, --where, --variant, --implementation and --sample are not given. A waiver
+   without a finding is reported only then. */
 static bool check_is_whole(const struct cli *cli) {
   return !cli->setting_count && !cli->where_count && !options_given(cli, OPTION_VARIANT) &&
          !options_given(cli, OPTION_IMPLEMENTATION) && !options_given(cli, OPTION_SAMPLE);

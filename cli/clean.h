@@ -5,9 +5,8 @@
 
 #include "wrap.h"
 
-/* From this call on, everything written to stdout and stderr passes text_add_clean. JSON is not
-   changed, because it escapes control characters itself. Call this once in a process. Messages are
-   broken to the width of the terminal on stderr. */
+/* From this call on, all text printed to the streams stdout and stderr passes text_add_clean. Call
+   this once in a process. Lines on stderr are broken to the width of its terminal. */
 void clean_streams(void);
 
 /* ---- Terminal control that only this program may use, and no text printed to stdout --------- */

@@ -1,6 +1,5 @@
-/* The command line: a table of commands, each in a file of its own, over a table of options.
-   Commands use cugen through cugen.h and the headers of api/. Results go to stdout, everything
-   else to stderr. */
+/* The command line: a table of commands over a table of options. Commands use cugen through cugen.h
+   and the headers of api/. Results go to stdout, remarks and errors to stderr. */
 #ifndef CLI_CLI_H
 #define CLI_CLI_H
 
@@ -11,8 +10,8 @@
 #include "api/cache.h"
 #include "api/records.h"
 
-/* The options. Columns: name, letter (0: none), argument (NULL: none; "[N]": optional), help text.
-   Parsing, completion, --help and the man page read this table. */
+/* The options. Columns: name, letter (0: none), argument (NULL: none; "[N]": optional), help
+   text. */
 #define CLI_OPTIONS(X)                                                                             \
   X(VARIANT, "variant", 0, "TEXT", "which variant: \"tiled BM=64\"; the rest is chosen")           \
   X(BEST, "best", 0, NULL, "the remembered best; an error if there is none")                       \
@@ -116,7 +115,7 @@ struct cli_option_row {
 };
 extern const struct cli_option_row cli_options[OPTION_COUNT];
 
-/* The model that is predicted for if there is no GPU: the most common GPU of data centres. */
+/* The model that is predicted for if there is no GPU. */
 #define CLI_USUAL_MODEL "model:A100"
 
 struct cli;
@@ -216,16 +215,18 @@ void cli_append(struct cli *cli, const char *format, ...) __attribute__((format(
 void cli_remark(const struct cli *cli, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* Takes over the object of --json, and prints it or adds it to cli->answers or to the answer of
-   cli->serve. If a command with --json fails without an object, main prints the error as JSON. */
+   cli->serve. */
 int cli_print_json(struct cli *cli, json_t *object);
 
 /* ---- remarks.c ------------------------------------------------------------------------------ */
 
 /* Remarks which tunables of cli->kernel nothing uses. */
 void cli_remark_unused(const struct cli *cli);
-/* Remarks that NVRTC refuses a variant that is right on the cpu device, with NVRTC's message. */
+/* If NVRTC is there and refuses the source of a variant that is right on the cpu device, remarks
+   that with the beginning of NVRTC's message. */
 void cli_remark_refused(struct cli *cli, const char *variant);
-/* Calls cli_remark_refused for the first right remembered variant of each implementation. */
+/* On the cpu device, calls cli_remark_refused for the first right remembered variant of each
+   implementation. */
 void cli_remark_all_refused(struct cli *cli);
 
 /* ---- options.c ------------------------------------------------------------------------------ */
@@ -265,8 +266,8 @@ struct cli_word options_word(const char *text); /* text NULL: no operand */
 /* Sets cli from the words behind the command's name. */
 int options_parse(struct cli *cli, int argc, char **argv);
 bool options_given(const struct cli *cli, enum cli_option option);
-/* Reads the option's value as a number of at least `least`. *out is left as it is if the option is
-   not given. */
+/* Reads the option's value as a number of at least `least`. *out is left as it is if the option or
+   its optional value is not given. */
 int options_count(struct cli *cli, enum cli_option option, size_t least, size_t *out);
 /* Reads a time such as "90", "90s", "1.5m" or "2h" in seconds. */
 int options_seconds(struct cli *cli, enum cli_option option, double *out);
@@ -348,8 +349,8 @@ const struct cli_script *cli_page(const char *name);
 /* ---- device_fallback.c ---------------------------------------------------------------------- */
 
 /* If there is no GPU and no device was asked for, opens the library anew for a model, which is set
-   in cli->values. Does nothing for commands with own_fallback, or if no model has the architecture
-   of --arch. */
+   in cli->values. Does nothing for commands with own_fallback, if no model has the architecture of
+   --arch, or if NVRTC is missing and there is a C++ compiler for the cpu device. */
 int cli_fall_back(struct cli *cli);
 /* Like cli_fall_back, for commands with own_fallback. Sets *used to true if a model was chosen. */
 int cli_use_model(struct cli *cli, bool *used);
@@ -367,12 +368,11 @@ int cli_open_kernel(struct cli *cli);
 int cli_filter(struct cli *cli, bool all);
 /* Returns true if --variant PATTERN, --implementation or --where leave out variants. */
 bool cli_narrows(const struct cli *cli);
-/* Loads the kernel's records, so that an unusable cache is noticed before any work. */
+/* Loads the kernel's records. Fails if the cache cannot be used. */
 int cli_load_records(struct cli *cli);
 cugen_device_kind cli_device(const struct cli *cli); /* kind of the kernel's device */
 bool cli_on_cpu(const struct cli *cli);
-/* Returns true if there is no GPU, and neither a device nor --arch was asked for, in which case
-   'cugen tune' would predict for a model. */
+/* Returns true if there is no GPU, and neither a device nor --arch was asked for. */
 bool cli_fell_back(const struct cli *cli);
 /* Returns true if variants are ranked by a rate, GFLOP/s or GB/s. */
 bool cli_ranks_by_rate(const cugen_kernel *kernel);
@@ -388,8 +388,8 @@ size_t cli_device_count(const struct cli *cli);
 int cli_stored(struct cli *cli, const cugen_stored_record **all, size_t *count);
 /* Prints "NVIDIA H200 (cuda:0)". */
 void cli_print_device(const struct cli *cli, FILE *out);
-/* Prints the first lines of a measured result: kernel, problem and device; for the cpu device also
-   that times are not a GPU's, and why the cpu device is used. */
+/* Prints the first lines of a result: kernel, problem and device; for the cpu device also that
+   times are not a GPU's, and why the cpu device is used if it was not asked for. */
 void cli_print_head(const struct cli *cli);
 /* Returns the way of timing in words, "with cold caches"; NULL: the usual way "burst", or nothing
    was timed. */

@@ -1,6 +1,6 @@
-/* Every command, in the order of help. A new command is a row here and a file with its function,
-   command_NAME. Who includes this file defines COMMAND(ID, name, ...), whose further arguments
-   initialise a struct cli_command. */
+/* Every command, in the order of help. A new command is a row here and a function command_NAME. Who
+   includes this file defines COMMAND(ID, name, ...), whose further arguments initialise a struct
+   cli_command. */
 COMMAND(
     TUNE, tune, .name = "tune", .operand = "CONFIG",
     .summary = "find the fastest variant on this device and remember it",

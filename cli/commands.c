@@ -1,5 +1,4 @@
-/* The table of commands, and the options that most of them take. Parsing, help, completion and
-   hints all read it. */
+/* The table of commands, and the options that most of them take. */
 #include <string.h>
 
 #include "cli.h"

@@ -58,7 +58,7 @@ static void offer_commands(const struct completion *c, const char *group) {
     const char *name = group ? commands_in_group(command, group) : command->name;
     if (!name) continue;
     size_t length = strcspn(name, " ");
-    /* An earlier command is of the same group. */
+    /* The command before it is of the same group, which was offered. */
     if (strncmp(before, name, length + 1) == 0) continue;
     before = name;
     offer_n(c, name, length, "", name[length] ? "several commands" : command->summary);

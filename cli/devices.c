@@ -59,8 +59,7 @@ static bool devices_is_first(const struct lists *lists, size_t i) {
   return before == i && !device_parse(device).predicted;
 }
 
-/* Lists the devices with records. A cache that cannot be read counts as empty; the line about the
-   cache says where it is, and commands that need the cache report the error. */
+/* Lists the sets of records in the cache. A cache that cannot be read counts as empty. */
 static void list_remembered(struct cli *cli, struct lists *lists) {
   const cugen_cache_filter all = {0};
   cugen_error ignored;

@@ -114,7 +114,7 @@ static int refuse_stale(struct cli *cli) {
   return CUGEN_ERROR_USAGE;
 }
 
-/* Refuses if the options leave out all records or all variants. */
+/* Fails, because the options leave out all records or all variants. */
 static int refuse_left_out(struct cli *cli, const struct findings *f) {
   struct cli meant = *cli;
   cugen_choice choice = {0};

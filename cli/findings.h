@@ -37,7 +37,8 @@ struct findings {
   int driver_version, nvrtc_version; /* versions of the latest record */
   int64_t measured_at;
   char *baseline;              /* line about the user's own function; NULL: none */
-  const cugen_cache_set *sets; /* all sets of this kernel on this device */
+  const cugen_cache_set *sets; /* all sets of this kernel on this device; for a model also those
+                                  measured on its GPU */
   size_t set_count;
   struct trace trace; /* history of the records, with those that later ones replaced */
   cugen *listing;     /* library that owns `sets` */
@@ -57,8 +58,8 @@ void findings_close(struct findings *findings);
 void findings_print_heading(struct cli *cli, const struct findings *findings);
 
 bool findings_on_cpu(const struct findings *findings);
-/* Returns true if the times of the set can be compared with the findings': both are measured, or
-   both are predicted with the same figures of the model. */
+/* Returns true if the times of the set can be compared with the findings': the set was made by
+   tuning, and both are measured, or both are predicted with the same figures of the model. */
 bool findings_is_kin(const struct findings *findings, const cugen_cache_set *set);
 /* Returns the index of the implementation with whose name the variant's text begins;
    implementation_count if there is none. */

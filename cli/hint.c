@@ -1,6 +1,5 @@
 /* Prints the commands that messages advise, ready to be pasted into a shell, with the kernel,
-   problem, device and cache of this run. All such commands are printed here, from facts that the
-   caller and the open library have. */
+   problem, device and cache of this run. */
 #include <stdlib.h>
 #include <string.h>
 

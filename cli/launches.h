@@ -14,7 +14,7 @@ struct launches {
 /* Finds the launches of a variant of cli->kernel; variant as in cugen_kernel_source. The list is
    valid until the next launches_find, the variant's text also only until cugen_kernel_source. */
 int launches_find(struct cli *cli, const char *variant, struct launches *out);
-/* Returns "grid 8, block 128", cut to `size`; NULL: there is more than one launch. */
+/* Returns "grid 8, block 128", cut to `size`; NULL: a call does not make exactly one launch. */
 const char *launches_line(const struct launches *launches, char *text, size_t size);
 /* Prints the launches. lead: text in front of the single line; a table is indented by two
    blanks. */

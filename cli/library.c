@@ -1,4 +1,4 @@
-/* Opens the library with the command's options, and reads what cugen_where says. */
+/* Opens the library with the command's options, and prints remarks about its cache. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>

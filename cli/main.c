@@ -1,12 +1,11 @@
 /* cugen, the program: how a command line becomes a call.
 
    1. The first word, or the first two ("cache ls"), name a row of cli_commands (commands.c).
-      Words that are no commands of people go first: "worker", by which the library starts this
-      program, "man" and "complete". "worker command" comes from cugen_command, and runs a
-      command for a program (serve.c).
+   Three first words are not in that table: "worker", by which the library starts this program,
+   "man" and "complete". "worker command" comes from cugen_command, and runs a command for a
+   program (serve.c).
    2. options_parse fills a struct cli from the rest, by the row's list of options. Every option
-      is in one table (CLI_OPTIONS), so a value has the same name and the same check in every
-      command.
+   is in one table (CLI_OPTIONS).
    3. The command's function runs. It opens what the command needs with cli_open or
       cli_open_kernel, and prints the result on stdout. cli_open_kernel also chooses a described GPU
       if there is no GPU. The function never prints its failure: cli_fail fills cli->error, and the
@@ -14,10 +13,8 @@
    4. main closes the kernel and the library, prints the failure once on stderr (with --json also
       as an object on stdout), and exits with the status without its sign.
 
-   Invariants: results go to stdout, everything else to stderr. Whoever asked for JSON gets one
-   object, also of a failure. A full disk behind stdout is a failure. Commands use the files below
-   them (kernel.c, library.c, output.c, messages.c, ...), main uses the commands, and nothing uses
-   main. */
+   Invariants: results go to stdout, remarks and errors to stderr. Whoever asked for JSON gets one
+   object, also of a failure. A full disk behind stdout is a failure. */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -142,7 +139,7 @@ static int run_for_user(struct cli *cli, int argc, char **argv) {
     status = stop_exit_code();
   }
   status = close_stdout(cli, status);
-  /* A positive status, a signal's exit code (tune.c) or the worker's own, has no message. */
+  /* A positive status is a signal's exit code (stop.h) or the worker's own, and has no message. */
   if (status < 0 && *cli->error.message)
     fprintf(stderr, "cugen: %s\n", message_own(cli->error.message).text);
   else if (status < 0)

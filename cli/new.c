@@ -42,7 +42,7 @@ static int new_write_files(struct cli *cli, const api_draft *draft, const char *
                            const char *reference) {
   int status = new_refuse(cli, config);
   if (!status) status = new_refuse(cli, reference);
-  /* The reference first, so that no config names a file that is missing. */
+  /* The reference is written first, so that no config names a file that is missing. */
   if (!status)
     status = file_write(reference, draft->reference, strlen(draft->reference), &cli->error);
   if (!status) status = file_write(config, draft->config, strlen(draft->config), &cli->error);

@@ -93,8 +93,7 @@ static int fail_option(struct cli *cli, const struct tables *tables, int code, c
   return fail_unknown(cli, tables, word);
 }
 
-/* Returns true if the option may be given several times: the values add up, or the option has no
-   value. */
+/* Returns true if the option may be given several times. */
 static bool repeats(enum cli_option option) {
   return !cli_options[option].argument || option == OPTION_SET || option == OPTION_WHERE ||
          option == OPTION_COMPILER;

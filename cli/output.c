@@ -1,5 +1,5 @@
-/* Where a result goes: to stdout, or to the file of --output, which is written completely or left
-   as it was. */
+/* Where a result goes: to stdout, or to the file of --output. A regular file is written completely
+   or left as it was. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -24,8 +24,7 @@ static int reopen(struct cli *cli) {
   return status ? status : api_kernel_use_predictions(cli->kernel, &cli->error);
 }
 
-/* Predicts at most `most` variants. That none could be predicted is no error here, because the
-   caller looks for records anyway. */
+/* Predicts at most `most` variants. Returns CUGEN_OK also if none could be predicted. */
 static int predict_first(struct cli *cli, size_t most) {
   cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
   options.strategy = "exhaustive";
@@ -37,7 +36,7 @@ static int predict_first(struct cli *cli, size_t most) {
 }
 
 /* Predicts one variant; tunables that the text leaves out have their defaults. all: include
-   variants that heuristics leave out, as 'cugen gen' does for a named variant. */
+   variants that heuristics leave out. */
 static int predict_one(struct cli *cli, const char *variant, bool all) {
   cugen_filter filter = {0};
   const char *source, *name;

@@ -39,7 +39,7 @@ struct shown print_count(uint64_t n) {
   return shown;
 }
 
-/* Prints four significant digits, with the largest unit in which the number is at least 1. */
+/* Prints about four significant digits, with the largest unit in which the number is at least 1. */
 static struct shown print_scaled(double value, const double *scales, const char *const *units,
                                  size_t count) {
   struct shown shown;

@@ -1,5 +1,5 @@
-/* The progress bar on stderr, if that is a terminal: how many variants are tried, the best, the
-   time left. */
+/* The progress bar on stderr, if stderr is a terminal: what part of the work is done, the best
+   variant so far, the time left. */
 #ifndef CLI_PROGRESS_H
 #define CLI_PROGRESS_H
 
@@ -32,7 +32,7 @@ struct progress_board {
   struct progress line;
   struct progress_part *parts;
   size_t count;
-  bool silent; /* nothing is drawn while results are printed */
+  bool silent; /* nothing is drawn */
 };
 
 /* Returns monotonic seconds. */
@@ -40,7 +40,7 @@ double progress_now(void);
 void progress_open(struct progress *progress, bool quiet);
 /* Draws the line, at most ten times a second. */
 void progress_draw(struct progress *progress, const cugen_progress *state);
-/* Clears the line. */
+/* Clears the line. A part of a board then counts as ended. */
 void progress_close(struct progress *progress);
 /* Clears the line for a remark, until progress_go_on. */
 void progress_pause(struct progress *progress);
@@ -51,7 +51,7 @@ void progress_go_on(struct progress *progress);
 bool progress_board_open(struct progress_board *board, const char *const *names, size_t count,
                          bool quiet);
 void progress_board_close(struct progress_board *board);
-/* Stops drawing, or allows it again. */
+/* Clears the line and stops drawing, or allows drawing again. */
 void progress_board_silence(struct progress_board *board, bool silent);
 /* Like progress_open, for a part of the board. */
 void progress_open_part(struct progress *progress, struct progress_board *board, size_t part);

@@ -1,5 +1,4 @@
-/* The quantities of a record as cells of a table. The tables of the terminal and of the report
-   choose from the same quantities. */
+/* The quantities of a record as cells of a table. */
 #ifndef CLI_QUANTITIES_H
 #define CLI_QUANTITIES_H
 

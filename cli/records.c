@@ -1,7 +1,7 @@
-/* Tables of records; see records.h. A column that means nothing for any row is left out: on the cpu
-   device there are no registers, no occupancy and no roofline. If the table has to fit a terminal,
-   variants are shown by the tunables that differ, and variants that tie with a variant above, of
-   the same implementation, are only counted. */
+/* Tables of records; see records.h. A column that means nothing for any row is left out, for
+   example the registers on the cpu device. If the table has to fit a terminal, variants are shown
+   by the tunables that differ, and variants that tie with a variant above, of the same
+   implementation, are only counted. */
 #include "records.h"
 
 #include <math.h>

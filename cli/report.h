@@ -4,8 +4,7 @@
 
 #include "findings.h"
 
-/* Writes the page with only the roofline to the file that --output names, as `cugen roofline CONFIG
-   -o FILE.html` does. */
+/* Writes the page with only the roofline to the file that --output names. */
 int report_write_roofline(struct cli *cli, const struct findings *findings);
 
 #endif

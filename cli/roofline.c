@@ -19,11 +19,11 @@
 static const char *const dtypes[] = {"f32", "f64", "f16", "bf16"};
 enum { DTYPES = sizeof dtypes / sizeof *dtypes };
 
-/* Types that tensor cores multiply; shown for devices whose tensor cores multiply them. */
+/* The operand types of tensor cores that are shown, if the device's tensor cores have them. */
 static const char *const tensor_types[] = {"f64", "tf32", "f16", "bf16", "fp8"};
 enum { TENSOR_TYPES = sizeof tensor_types / sizeof *tensor_types };
 
-/* Most seconds for one ceiling; all variants are tried well within that time. */
+/* Most seconds for one ceiling. */
 static const double longest = 20;
 
 /* ---- Measuring ------------------------------------------------------------------------------ */
@@ -109,7 +109,7 @@ static void print_peak(const cugen_device_info *device) {
            device->sm_count, print_count((uint64_t)device->clock_khz / 1000).text);
 }
 
-/* Prints the intensities from which on memory no longer bounds. */
+/* Prints, for each type, the intensity below which memory bounds. */
 static void print_ridges(const cugen_ceilings *all) {
   for (size_t i = 0; i < DTYPES; i++) {
     double flops = records_multiply_adds(&all[i]);

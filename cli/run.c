@@ -115,7 +115,7 @@ static void append_check(struct cli *cli, const cugen_record *r) {
   cli_append(cli, "\n'%s' %s", hint(&meant, "check").text, help);
 }
 
-/* Sets the status of a variant that is not right. The record is printed all the same. */
+/* Fails if the variant is not right; the status depends on the outcome. */
 static int fail_outcome(struct cli *cli, const cugen_record *r) {
   const char *problem = api_kernel_problem_short(cli->kernel);
   static const int statuses[] = {CUGEN_OK,          CUGEN_ERROR_COMPILE, CUGEN_ERROR_DEVICE,

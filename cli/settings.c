@@ -53,8 +53,8 @@ static void keep_shared(char **shared, const char *text, char *const *texts, siz
 }
 
 /* Returns the words that all rows of the implementation of `text` have, and the number of rows.
-   With a single row, the tried variants must have the words, too. The caller frees the text; NULL:
-   out of memory. */
+   With a single row, the tried variants must have the words, too; "" if none was tried. The caller
+   frees the text; NULL: out of memory. */
 static char *settings_shared_of(const struct settings *settings, const char *text, size_t *rows,
                                 size_t *tried) {
   const char *own = variant_parse(text).settings;

@@ -43,8 +43,7 @@ static int space_print_implementations(struct cli *cli, const cugen_space_info *
   return table_close(&table, 2, stdout, &cli->error);
 }
 
-/* Restrictions that removed nothing, which are most of a large config's, are only counted unless
-   --wide is given. */
+/* Restrictions that removed nothing are only counted unless --wide is given. */
 static bool space_is_listed(const struct cli *cli, const cugen_restriction_info *info) {
   return info->removed || options_given(cli, OPTION_WIDE);
 }

@@ -77,8 +77,8 @@ static json_t *measurements_json(const json_t *record, const char *failure) {
                                    {"unit", json_string("ms")}));
 }
 
-/* "runtimes" has a single run, with the record's time, for all runs that were timed; the remaining
-   time of the variant is attributed to the framework. */
+/* "runtimes" has a single run, with the record's time, for all runs that were timed, and no run of
+   a failed variant. The remaining time of the variant is attributed to the framework. */
 static json_t *times_json(const json_t *record, bool right) {
   const double run = right ? milliseconds(record, "seconds") : 0,
                rest = milliseconds(record, "measure_seconds") - run;

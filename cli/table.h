@@ -1,5 +1,4 @@
-/* Tables for people: every table that cugen prints. Columns are aligned, and fit the width of the
-   terminal (cli->width):
+/* Tables for people. Columns are aligned, and fit the width of the terminal (cli->width):
 
    1. If the table is too wide, columns with TABLE_FOLD that are equal in every row are printed
      once, below the table.

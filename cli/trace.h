@@ -20,7 +20,7 @@ struct trace_point {
 struct trace {
   struct trace_point *points; /* sorted by time */
   size_t count, right, runs;
-  size_t unknown;   /* number of records in use that have no known time */
+  size_t unknown;   /* number of current records without a known time */
   double seconds;   /* duration of all runs, each until its last record */
   double *run_ends; /* by run: value of `spent` at its last record */
 };

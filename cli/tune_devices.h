@@ -15,7 +15,8 @@ int tune_devices(struct cli *cli, cugen_tune_options *options, size_t top,
                  int (*tune)(struct cli *cli, cugen_tune_options *options, size_t top));
 /* Remarks the failure of each device once; lost as in cugen_progress. */
 void tune_devices_say_lost(struct cli *cli, struct progress *progress, const char *lost);
-/* Waits until the groups in front have printed. Does nothing if there is only one group. */
+/* Waits until the groups in front have printed, stops the progress line, and with --quiet prints
+   the group's devices. Does nothing if there is only one group. */
 void tune_devices_take_turn(struct cli *cli);
 /* Keeps the kernel's first record for the table of all groups. */
 void tune_devices_keep_best(struct cli *cli);

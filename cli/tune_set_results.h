@@ -28,7 +28,7 @@ struct tuning {
   size_t portfolio_count, top;
 };
 
-/* Prints once, before anything else, what is tuned on which device. */
+/* Prints what is tuned on which device: on the first call, and without --json and --quiet. */
 void tuning_print_head(struct tuning *tuning);
 /* Prints a row for each problem, or the portfolios learnt, then failures and counts. */
 int tuning_print_results(struct tuning *tuning);
