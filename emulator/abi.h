@@ -15,9 +15,9 @@
      const char cugen_aligned;                      for a source that mentions alignment
    and its __constant__ and __device__ variables under their own names.
 
-   In a process, all CUDA threads of a launch run on one thread of the operating system. Blocks (or
-   clusters of blocks) run one after the other, and their threads are fibers that run uninterrupted
-   until they synchronise. */
+   In a process, all CUDA threads of a launch run on one thread of the operating system, as fibers
+   that run uninterrupted until they synchronise. Blocks (or clusters of blocks) run one after the
+   other, but all together in a cooperative launch. */
 #ifndef EMULATOR_ABI_H
 #define EMULATOR_ABI_H
 

@@ -74,7 +74,8 @@ void async_begin(struct async *async);
 void async_end(struct async *async);
 /* Lets one copy that is under way arrive. Returns false if there is none. */
 bool async_step(struct async *async);
-/* Called when a thread has ended, because other threads may wait for that. */
+/* Called when a thread has ended. Completes the cluster's barrier if only that thread was
+   missing. */
 void async_ended(struct async *async);
 extern const struct cpu_async async_hooks;
 
@@ -89,8 +90,8 @@ char *async_shared(unsigned place, unsigned rank, size_t bytes);
 /* Like async_shared, without a check, for the observer: static shared memory has the address that
    it has in the running block. */
 void *async_raw(unsigned place, unsigned rank);
-/* Notes that the current thread uses shared memory of the block of that rank; the block must not
-   end before this use. */
+/* If the kernel is watched, notes that the current thread uses shared memory of the block of that
+   rank, which must not end before this use. */
 void async_remember_remote(unsigned rank, const void *site);
 /* Called when all blocks have ended: checks that each ended after the other blocks' uses of its
    memory. */

@@ -338,8 +338,7 @@ static int check_add_finding(const struct outcome *o, uint32_t i, cugen_error *e
   return keep_finding(o->check, &f, o->run->variant, err);
 }
 
-/* Returns true if a finding of the watch explains how the run ended. If none does, the outcome of
-   the run becomes a finding itself. */
+/* Returns true if a finding of the watch explains how the run ended. */
 static bool is_explained(const struct instrument_result *result) {
   const bool wrong = result->outcome == CUGEN_OUTCOME_WRONG;
   for (uint32_t i = 0; i < result->report->finding_count; i++) {

@@ -1,6 +1,6 @@
-/* Checks variants by observing their runs on the cpu device, on several problems: sizes are
-   chosen so that tiles are partly filled at the edges, exactly filled, or larger than the whole
-   problem. Runs are spread over the processors. */
+/* Checks variants by observing their runs on the cpu device, on several problems: sizes are chosen
+   so that tiles are partly filled at the edges, exactly filled, or larger than the whole problem.
+   Runs are spread over threads. */
 #ifndef EMULATOR_CHECK_CHECK_H
 #define EMULATOR_CHECK_CHECK_H
 
@@ -44,7 +44,7 @@ struct check_result {
   char *printed;
   /* variants that the compiler refused, or whose problem's data and reference could not be made */
   struct check_variants refused;
-  int refusal;                  /* status of the first refused variant */
+  int refusal;                  /* status of the first run in the list with a refused variant */
   struct check_variants faulty; /* variants that could not be tried */
   cugen_error fault;            /* the error of one of the faulty variants */
 };

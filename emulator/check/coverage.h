@@ -18,8 +18,8 @@ void coverage_close(struct coverage *branches);
    branches; otherwise the source is dropped. */
 int coverage_add(struct coverage *branches, const char *source, bool *more, cugen_error *err);
 
-/* Chooses few of the kept sources such that they take every branch that any source takes, and
-   take it twice where two sources take it. `chosen` has a place for each source. Sources that
+/* Chooses few of the kept sources such that they take every branch that any source takes, and take
+   it twice where two sources take it. `chosen` has an element for each kept source. Sources that
    are already chosen stay. */
 int coverage_choose(const struct coverage *branches, bool *chosen, cugen_error *err);
 

@@ -56,7 +56,8 @@ struct instrument_request {
   bool traffic;  /* the traffic of the launches is wanted, even if that takes another run */
 };
 
-/* Runs a variant. If the variant does not expand, compile or run, that is a result. */
+/* Runs a variant. Returns CUGEN_OK also if the variant does not expand, compile or run; *out then
+   says so. */
 int instrument_run(struct instrument *instrument, const struct problem *problem,
                    const struct variant *variant, const struct instrument_request *request,
                    struct instrument_result *out, cugen_error *err);
