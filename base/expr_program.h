@@ -97,8 +97,7 @@ static inline int element_buffer(int32_t operand) {
 static inline int element_rank(int32_t operand) {
   return operand & 7;
 }
-/* The names of buffers are kept in the same list as the names of slots, under numbers that no slot
-   has. */
+/* Buffers' names are in the list of slots' names, under numbers that no slot has. */
 enum { EXPR_BUFFER_NAME = 1 << 24 };
 
 /* Where the right operand of an instruction is. PUSH names a slot or a constant, and so does a
@@ -107,7 +106,8 @@ enum operand_place { OPERAND_STACK, OPERAND_SLOT, OPERAND_CONSTANT, OPERAND_JUMP
 
 struct instruction {
   uint8_t op, place;
-  uint16_t node; /* the node that became this instruction; for a jump, the node in front of it */
+  uint16_t node; /* the node that became this instruction; for a jump, the node in front of the
+                    jump */
   int32_t operand;
 };
 
@@ -139,8 +139,7 @@ struct expr {
   struct program_call *calls;
   int *slots; /* the mentioned slots, ascending */
   size_t node_count, count, constant_count, name_count, call_count, slot_count;
-  /* While the expression is built: the first failure, after which nothing more is added; and the
-     error that describes it. */
+  /* status: the first failure while the expression is built; err: describes that failure */
   int status;
   cugen_error *err;
 };
@@ -178,7 +177,7 @@ enum trouble {
   TROUBLE_COUNT
 };
 
-/* Applies one operation to values. right is ignored by unary operations. */
+/* Applies an operation to values. Unary operations ignore `right`. */
 enum trouble expr_apply(enum expr_op op, const struct value *left, const struct value *right,
                         struct value *out);
 /* Truth as in Lua: every value but nil and false. */
@@ -189,8 +188,7 @@ static inline bool value_truthy(struct value value) {
 /* ---- Building (expr_program.c) -------------------------------------------------------------- */
 
 /* Returns an expression without nodes, or NULL if memory is out. The functions below return the
-   number of the added node; after a failure, which is kept in the status and described in err, any
-   number. */
+   number of the added node, or any number after a failure, which they keep in `status`. */
 struct expr *program_new(const char *text, cugen_error *err);
 int32_t program_constant(struct expr *program, struct value value);
 int32_t program_slot(struct expr *program, int slot, const char *name);

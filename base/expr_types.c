@@ -2,8 +2,8 @@
    the slots: `not BS == 64` with a number BS, BS == '64', and mode == 'fastt' if mode never has
    this value. Algorithm: abstract interpretation. Each node gets the set of values that it may
    have: their types, and the strings if all of them are known, as for a tunable. The set of a
-   `select` unites the sets of its two choices. A refused expression has a mistake for every value
-   of the slots. An expression that passes may still fail when it is evaluated. */
+   `select` unites the sets of its two choices. An expression that passes may still fail when it is
+   evaluated. */
 #include "expr_program.h"
 
 #include <stdlib.h>
@@ -210,7 +210,7 @@ static unsigned compared(unsigned types) {
 
 /* Returns whether the operand is a slot with a single string, such as a tunable with one value. A
    comparison with such a slot is not refused, because an expression that several implementations
-   share also compares with the values that the other implementations have. */
+   share also compares with values of other implementations. */
 static bool is_fixed(const struct set *set) {
   return set->name && set->count == 1;
 }

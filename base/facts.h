@@ -1,6 +1,5 @@
 /* The device facts that a config can use: the names behind `device.` in expressions and templates.
-   All are integers. They come from a real device, from a described GPU, or from the limits of the
-   cpu device. */
+   All are integers. */
 #ifndef BASE_FACTS_H
 #define BASE_FACTS_H
 

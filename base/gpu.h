@@ -1,5 +1,5 @@
-/* A GPU as data: the facts that configs use, and the rates that a prediction needs.
-   configs/devices/ describes the GPUs that cugen knows; docs/model.md describes each figure. */
+/* A GPU as data: the facts that configs use, and the rates that a prediction needs. docs/model.md
+   describes each figure. */
 #ifndef BASE_GPU_H
 #define BASE_GPU_H
 

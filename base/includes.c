@@ -43,7 +43,7 @@ static bool may_begin(const char *source, const char *at) {
          (at - source >= 2 && at[-1] == '/' && at[-2] == '*');
 }
 
-/* Reads the word of a directive, leaves out its splices, and returns the place behind the word. */
+/* Reads the word of a directive without the word's splices. Returns the place behind the word. */
 static const char *includes_read_word(const char *at, char *word, size_t size) {
   size_t length = 0, gap;
   for (;; at += gap) {

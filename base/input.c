@@ -32,8 +32,8 @@ static int check_kind(const struct input *input, cugen_error *err) {
   return CUGEN_OK;
 }
 
-/* Opens a named file. A named pipe is refused, because opening would wait for its writer; a shell's
-   pipe passes lstat, because /dev/fd has a link to it. */
+/* Opens a named file. A named pipe is refused, because opening would wait for a writer; a shell's
+   pipe passes, because /dev/fd has a link to that pipe. */
 static int open_named(struct input *input, cugen_error *err) {
   struct stat info;
   if (lstat(input->name, &info) == 0 && S_ISFIFO(info.st_mode))
@@ -96,7 +96,7 @@ static int input_await(const struct input *input, cugen_error *err) {
   return CUGEN_OK;
 }
 
-/* Makes room for one more piece: first drops the bytes that were taken, then grows the buffer. */
+/* Makes room for one more piece: drops the bytes that were taken and grows the buffer if needed. */
 static int input_make_room(struct input *input, cugen_error *err) {
   if (input->at) memmove(input->buffer, input->buffer + input->at, input->end - input->at);
   input->end -= input->at, input->at = 0;

@@ -25,7 +25,7 @@ enum {
   WRITE_FILE = 1 << 1,
   READ_FILE = 1 << 2,
   READ_DIR = 1 << 3,
-  MAKE_AND_REMOVE = ((1 << 13) - 1) & ~((1 << 4) - 1), /* in a folder: 1 << 4 to 1 << 12 */
+  MAKE_AND_REMOVE = ((1 << 13) - 1) & ~((1 << 4) - 1), /* bits 4 to 12 */
   REFER = 1 << 13,                                     /* version 2: renaming from folder to
                                                           folder */
   TRUNCATE = 1 << 14                                   /* version 3 */

@@ -25,8 +25,8 @@ bool jail_covers(const struct jail_place *places, size_t count, const char *path
    Landlock, has it switched off, or fails. */
 int jail_make(const struct jail_place *places, size_t count);
 /* Lets this thread, and all that it starts, open only the places of the jail, for good. Programs
-   that the thread starts gain no privileges. May be called between fork and exec. A jail of -1 does
-   nothing, and true is returned. Returns false if the jail could not be entered. */
+   that the thread starts gain no privileges. May be called between fork and exec. Returns false if
+   the jail could not be entered. A jail of -1 does nothing and returns true. */
 bool jail_enter(int jail);
 
 #endif

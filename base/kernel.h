@@ -1,5 +1,5 @@
-/* A kernel as plain data, passed from gen to runtime and tune, with every expression already
-   evaluated. One kernel_spec is one variant of one config for one problem on one device. */
+/* A kernel as plain data, with every expression already evaluated. One kernel_spec is one variant
+   of one config for one problem on one device. */
 #ifndef BASE_KERNEL_H
 #define BASE_KERNEL_H
 
@@ -74,9 +74,9 @@ struct kernel_argument {
   const struct dtype *dtype;
   int rank; /* 0 for a scalar */
   int64_t shape[KERNEL_MAX_RANK];
-  /* How the elements lie. `layout` is the word in its shortest form; "" for an array that declares
-     its strides. A tiled or swizzled array has a map (map.count > 0) and no strides; of any other
-     array, stride[i] is the distance in elements between neighbours in dimension i. */
+  /* `layout` is the word in its shortest form; "" for an array that declares its strides. A tiled
+     or swizzled array has a map (map.count > 0) and no strides; of any other array, stride[i] is
+     the distance in elements between neighbours in dimension i. */
   char layout[LAYOUT_WORD];
   struct layout_map map;
   int64_t stride[KERNEL_MAX_RANK];
@@ -93,8 +93,7 @@ struct kernel_argument {
   int64_t parts;             /* tensor maps: number of equal parts side by side along the outermost
                                 dimension, which become a dimension of their own; 0 or 1 for none */
   enum fill_kind fill;
-  enum data_kind data;   /* unless DATA_FILL, the contents lie in the memory shared by a data set
-                            (tune/data/dataset.h) */
+  enum data_kind data;   /* unless DATA_FILL, a data set has the contents (tune/data/dataset.h) */
   struct hash data_hash; /* hash of everything that the data depends on; empty if the data depends
                             on its fill alone */
   double tolerance;      /* without a norm, outputs must satisfy |got - want| <= tolerance * max(1,
@@ -110,9 +109,8 @@ struct kernel_argument {
   bool compiled_in; /* a scalar that is a #define, not a parameter */
   bool is_size;     /* a scalar that passes a size of the problem, from which buffers and grid
                        follow */
-  bool absent;      /* not an argument of this problem: a compiled-in scalar that nothing
-                       mentions */
-  bool unused;      /* scratch that the source only names as a parameter */
+  bool absent;      /* the problem lacks the argument, which is a compiled-in scalar of value 0 */
+  bool unused;      /* scratch that no kernel uses */
   bool overwrite;   /* an input that the kernel may write to; its contents after the launch are not
                        checked */
 };
@@ -138,7 +136,7 @@ struct kernel_launch {
      percent. The driver decides unless has_carveout is set. */
   bool has_carveout;
   int carveout;
-  bool overlap;     /* may begin before the work in front of it in the stream has ended */
+  bool overlap;     /* the launch may begin before earlier work in its stream has ended */
   bool cooperative; /* all blocks run at once, so that they may wait for each other (grid.sync()) */
 };
 
@@ -157,21 +155,19 @@ struct kernel_spec {
   char *options;           /* of the compiler, separated by blanks: "--use_fast_math
                               --maxrregcount=64"; "" or NULL for none */
   struct hash hash;        /* of the normalised source (without comments, #line and spacing), the
-                              compiler options, and the three parts below. Kernels with equal hashes
-                              are the same. */
+                              compiler options, and the three parts below */
   struct hash source_hash; /* of the normalised source, the compiler options and the launched
                               instances of templates. Kernels with equal hashes share a compile. */
-  /* Hashes of the other parts of `hash`, so that a change can be attributed to a part; empty if
-     unknown. They cover the launches, the values passed (arguments, scalars), and the check of
-     results (reference, tolerances, fills, check problem). */
+  /* Hashes of the other parts of `hash`: the launches, the values passed (arguments, scalars), and
+     the check of results (reference, tolerances, fills, check problem). Empty if unknown. */
   struct hash launches_hash, arguments_hash, proof_hash;
   /* The text hashed by proof_hash; NULL if there is none. Its last proof_lines lines describe the
      parameters of the problem, in order. */
   char *proof;
   size_t proof_lines;
-  /* Hashes of the data that a variant runs on and is compared with; expand_variant sets them.
-     Variants with equal buffers_hash have the same buffers with the same contents; with equal
-     data_hash also the same reference results. */
+  /* Hashes of the data that a variant runs on and is compared with. Variants with equal
+     buffers_hash have equal buffers with equal contents for one seed; with equal data_hash also
+     equal reference results. */
   struct hash buffers_hash, data_hash;
   /* The arguments, followed by own_count scalars of the implementation. Applications do not see
      these scalars; each launch has values for them. */
@@ -200,18 +196,17 @@ size_t kernel_spec_calls(const struct kernel_spec *spec);
 size_t kernel_spec_call(const struct kernel_spec *spec, size_t i);
 /* Counts how often a call makes each of spec->launches; times has spec->launch_count elements. */
 void kernel_spec_times(const struct kernel_spec *spec, size_t *times);
-/* Returns whether a call makes so many launches that texts and hashes describe the different
-   launches and their sequence separately. */
+/* Returns whether a call makes so many launches that hashes describe the different launches and
+   their sequence separately. */
 bool kernel_spec_is_long(const struct kernel_spec *spec);
 /* The identity of the kernel independent of its grid: a hash of the source and of the values passed
-   for the implementation's own scalars. Without such scalars it is source_hash. */
+   for the implementation's own scalars. Without such scalars, source_hash. */
 struct hash kernel_spec_passed(const struct kernel_spec *spec);
 /* Appends spec->order to the reason of a failed variant if the order of arguments can be the cause
    of this outcome. */
 void kernel_add_order(const struct kernel_spec *spec, cugen_outcome outcome, struct text *reason);
 /* The proof_hash that the spec would have if the problem lacked the parameters whose bits are set
-   in `parameters`. Every problem with more than KERNEL_MAX_LACKED parameters is treated as lacking
-   none. */
+   in `parameters`; proof_hash itself if the problem has more than KERNEL_MAX_LACKED parameters. */
 enum { KERNEL_MAX_LACKED = 64 };
 struct hash kernel_spec_proof_without(const struct kernel_spec *spec, uint64_t parameters);
 
@@ -222,14 +217,12 @@ struct tensor_extent {
   int64_t stride[KERNEL_MAX_RANK + 1]; /* in bytes */
   int box[KERNEL_MAX_RANK + 1];
 };
-/* Returns the argument's layout for templates and applications: its word, or "strides" for an array
-   that declares its strides. */
+/* Returns the argument's layout as a word, "strides" for an array that declares strides. */
 const char *kernel_argument_layout(const struct kernel_argument *argument);
 
-/* Returns which dimension is the i-th, counted from the contiguous one, of an array that has
-   strides. */
+/* Returns the i-th dimension of an array that has strides, counted from the contiguous one. */
 int kernel_argument_dimension(const struct kernel_argument *argument, int i);
-/* Returns the map of any array. For an array with strides, the map is made from these. */
+/* Returns the map of the array; for an array with strides, a map made from the strides. */
 struct layout_map kernel_argument_map(const struct kernel_argument *argument);
 
 struct tensor_extent kernel_argument_tensor(const struct kernel_argument *argument);
@@ -237,7 +230,7 @@ struct tensor_extent kernel_argument_tensor(const struct kernel_argument *argume
 /* The size of a buffer, or of a scalar as it is passed. */
 int64_t kernel_argument_bytes(const struct kernel_argument *argument);
 
-/* The dtype of every struct: "struct", which configs cannot name. Its element is a byte. */
+/* The dtype of every struct, "struct". An element is a byte. */
 extern const struct dtype kernel_struct_dtype;
 
 /* Aspects in which two arguments of the same name can differ. */
@@ -277,7 +270,7 @@ bool kernel_argument_symbol(const struct kernel_argument *argument);
 /* Returns whether the parameter of the kernel is a texture object. */
 bool kernel_argument_textured(const struct kernel_argument *argument);
 
-/* Describes the argument for an application; the strings are those of the argument. */
+/* Describes the argument for an application. The strings belong to the argument or are static. */
 void kernel_argument_info(const struct kernel_argument *argument, cugen_argument_info *out);
 
 #endif

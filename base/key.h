@@ -3,8 +3,7 @@
    device. The stored formats hold these texts, so a printer must not change what it prints.
 
    A problem's text is settings, separated by spaces. A variant's text is the name of its
-   implementation and then settings. Neither names nor values contain spaces, because the config
-   refuses them. */
+   implementation and then settings. Neither names nor values contain spaces. */
 #ifndef BASE_KEY_H
 #define BASE_KEY_H
 
@@ -13,7 +12,7 @@
 
 /* ---- Settings ------------------------------------------------------------------------------- */
 
-/* One word of a text, "tile=16". It points into the text and is not terminated. */
+/* One word of a text, "tile=16". A setting points into the text and is not terminated. */
 struct setting {
   const char *text;
   size_t length; /* of the whole word */
@@ -41,7 +40,6 @@ size_t settings_cut(char *text, const char **words, size_t most);
 
 /* ---- Variants ------------------------------------------------------------------------------- */
 
-/* The parts of a variant's text. */
 struct variant_name {
   const char *implementation; /* name of the implementation, not terminated */
   size_t length;              /* of that name */
@@ -59,7 +57,7 @@ bool variant_is_of(const char *text, const char *implementation);
 /* ---- Options -------------------------------------------------------------------------------- */
 
 enum options_kind {
-  OPTIONS_OTHER,    /* any other text, such as that of another version of cugen */
+  OPTIONS_OTHER,    /* any other text */
   OPTIONS_MEASURED, /* "arch sm_90a", "arch sm_90a, measure graph" */
   OPTIONS_BASELINE, /* "baseline, arch sm_90a, measure graph": records of a user's function and of
                        the variants that were compared with it */
@@ -80,7 +78,7 @@ struct record_options {
 
 struct record_options record_options_parse(const char *text);
 void record_options_print(const struct record_options *options, struct text *out);
-/* Prints the options under which baselines are kept, from the options of measurements. */
+/* Prints the options of baselines, made from the options of measurements. */
 void record_options_baseline(const char *options, struct text *out);
 
 #endif

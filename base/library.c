@@ -92,7 +92,7 @@ static void skip_comments(struct words *w) {
   }
 }
 
-/* Takes the next word into `out`, which is "" at the end, and for a word that is too long. */
+/* Takes the next word into `out`, which becomes "" at the end and for a word that is too long. */
 static const char *take(struct words *w, char out[32]) {
   size_t length = 0;
   while (w->at < w->end && (*w->at == ' ' || *w->at == '\n')) w->at++;

@@ -1,6 +1,5 @@
-/* The ways in which a variant is timed (docs/tuning.md). The way is part of the options under which
-   a record is kept (base/key.h). The options leave out the default way, so that records made before
-   there were ways are still found. */
+/* The ways in which a variant is timed (docs/tuning.md). The options of a record name the way
+   unless it is the default (base/key.h). */
 #ifndef BASE_MEASURE_WAY_H
 #define BASE_MEASURE_WAY_H
 
@@ -11,8 +10,8 @@ enum measure_way {
                         settled */
   MEASURE_COLD,      /* one launch at a time, with its buffers evicted from the caches */
   MEASURE_WAYS,
-  MEASURE_SERVED /* times that a plan measured while serving. It stands in options only: tuning
-                    cannot use it, and measure_way_find does not find it */
+  MEASURE_SERVED /* times that a plan measured while serving; measure_way_find does not find this
+                    way */
 };
 extern const char *const measure_way_names[MEASURE_SERVED + 1];
 

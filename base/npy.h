@@ -23,10 +23,9 @@ struct npy {
   size_t offset;                /* of the first element in the file */
 };
 
-/* Parses a header. head: the first head_length bytes of a file of `length` bytes; NPY_HEAD bytes
-   suffice for any header. Fails with CUGEN_ERROR_CONFIG, and a message without the file's name, if
-   the file is not a .npy file, has an array that is not supported, or has more or fewer bytes than
-   its elements. */
+/* Parses a header. head: the first head_length bytes of a file of `length` bytes. Fails with
+   CUGEN_ERROR_CONFIG, and a message without the file's name, if the file is not a .npy file, has an
+   array that is not supported, or has more or fewer bytes than its elements. */
 int npy_parse(const void *head, size_t head_length, size_t length, struct npy *out,
               cugen_error *err);
 

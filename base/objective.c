@@ -1,6 +1,6 @@
-/* Objectives; see objective.h. Each word stands for an expression of a cost. Whether the smallest
-   or the greatest value of an expression is best follows from its change when time and energy rise:
-   "flops / energy" falls, so it is a rate, of which the greatest is best. */
+/* Objectives; see objective.h. Each word stands for an expression of a cost. An expression of the
+   user that falls when time and energy rise, such as "flops / energy", is a rate, of which the
+   greatest is best. */
 #include "objective.h"
 
 #include <math.h>

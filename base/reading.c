@@ -1,5 +1,5 @@
-/* Reads files whose names may lead to anything: a pipe that nobody writes to, a device without end,
-   a file of 200 GB, or a file outside of the allowed folders (struct file_roots). See system.h. */
+/* Reads files whose names may lead to anything, such as a pipe that nobody writes to, a device
+   without end, or a file outside of the allowed folders (struct file_roots). See system.h. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>

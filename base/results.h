@@ -1,5 +1,4 @@
-/* Values about devices, variants and findings that the parts of cugen pass to each other and to the
-   command line. */
+/* Values about devices, variants and findings that several parts of cugen use. */
 #ifndef BASE_RESULTS_H
 #define BASE_RESULTS_H
 
@@ -60,8 +59,8 @@ typedef struct cugen_cache_counts {
   size_t sets, records, history;
   size_t images; /* compiled kernels */
   int64_t image_bytes;
-  size_t foreign_images; /* cache_verify: images that are not used, because another user or an
-                            unknown one compiled them */
+  size_t foreign_images; /* cache_verify: images that are not used, because no key that is used here
+                            sealed them */
   size_t portfolios;
 } cugen_cache_counts;
 
@@ -86,8 +85,7 @@ typedef struct cugen_cache_merged {
                         history */
   size_t worse;      /* records that become history, because the variant has a better record */
   size_t known;      /* records that the cache had already */
-  size_t portfolios; /* portfolios in the file; each replaces an earlier one of its kernel, class
-                        and device */
+  size_t portfolios; /* portfolios in the file */
 } cugen_cache_merged;
 
 /* The progress of an import; valid during the callback. */
@@ -111,8 +109,7 @@ typedef enum cugen_outcome {
   CUGEN_OUTCOME_BOUNDS,     /* the variant read or wrote outside its buffers */
   CUGEN_OUTCOME_TRAP,       /* the variant trapped, or its process died */
   CUGEN_OUTCOME_TIMEOUT,    /* the variant did not end within its time limit */
-  CUGEN_OUTCOME_UNPREDICTED /* predictions only: the model cannot predict a time; the variant itself
-                               is fine */
+  CUGEN_OUTCOME_UNPREDICTED /* predictions only: the model cannot predict a time */
 } cugen_outcome;
 
 /* The text for an outcome, such as "wrong result"; never NULL. */
@@ -224,8 +221,8 @@ typedef struct cugen_record {
 #undef X
 } cugen_record;
 
-/* Costs within this factor of the smallest cost tie. The best of the tied variants is the one that
-   the objective's preference puts first; by default that which comes first in the config. */
+/* Costs within this factor of the smallest cost tie. The objective's preference decides between
+   tied variants; by default the first in the config is the best. */
 #define CUGEN_TIE 1.005
 
 /* How the best variant compares with the user's own function. */
@@ -237,8 +234,8 @@ typedef struct cugen_baseline_result {
   double ratio; /* cost of the function over that of the best variant; 0: not compared */
 } cugen_baseline_result;
 
-/* What one api_kernel_tune did, in columns like those of RECORD_FIELDS. The strings live until the
-   kernel is tuned again or closed. */
+/* What one api_kernel_tune did. Columns: how JSON shows the field, its C type, its name, its
+   meaning. The strings live until the kernel is tuned again or closed. */
 #define TUNE_RESULT_FIELDS(X)                                                                      \
   X(COUNT, uint64_t, valid, "variants in the space")                                               \
   X(COUNT, size_t, remembered, "variants known before, and not tried again")                       \
@@ -293,7 +290,7 @@ typedef struct cugen_tune_result {
 
 /* The rates that limit a kernel on its GPU; 0: unknown. The cpu device has none. A peak is the rate
    of all multiprocessors at the highest clock, and for memory the described rate, or the rate by
-   the memory's clock and width. A data sheet's figure may assume a lower clock. */
+   the memory's clock and width. */
 typedef struct ceilings {
   const char *dtype;                /* the type in which the kernel computes: that of the config's
                                        products ("bf16", "tf32"), else that of its first output */
@@ -329,9 +326,9 @@ typedef struct portfolio_body_variant {
   char *problem;      /* a problem that the variant serves; `source` is for this problem */
   struct hash source; /* hash of the variant's source on `problem` */
   double mean, worst; /* geometric mean and largest loss; 0: unknown */
-  int stale;   /* the variant's source has changed since it was measured; it serves nothing */
-  int invalid; /* the variant is not valid for the kernel's problem */
-  char *time;  /* the variant's time as an expression over sizes, in microseconds if the
+  int stale;          /* the variant's source has changed since the variant was measured */
+  int invalid;        /* the variant is not valid for the kernel's problem */
+  char *time;         /* the variant's time as an expression over sizes, in microseconds if the
                          objective is time; NULL: none */
 } cugen_portfolio_variant;
 

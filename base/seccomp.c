@@ -137,7 +137,8 @@ static void rules(struct program *p, const int *numbers, size_t count) {
   for (size_t i = 0; i < count; i++) rule(p, numbers[i], SECCOMP_RET_ALLOW);
 }
 
-/* A test of the lower (0) or upper (1) 32 bits of an argument; with `refuses` it must fail. */
+/* A test of the lower (0) or upper (1) 32 bits of an argument. With `refuses` the test must
+   fail. */
 struct test {
   size_t argument, half;
   uint16_t test;

@@ -17,8 +17,8 @@ struct seccomp_rules {
    descriptors. Returns false if the kernel or the processor has no such filter. "No new privileges"
    must be set before. */
 bool seccomp_enter(const struct seccomp_rules *rules);
-/* Forks under rules that have this key; with key 0 it is a plain fork(). May only be called in a
-   process without other threads. */
+/* Forks under rules that have this key; with key 0, like fork(). May only be called in a process
+   without other threads. */
 pid_t seccomp_fork(uint64_t key);
 /* The name of a system call, such as "execve", for a message; NULL if the table of names lacks the
    call. May be called in a signal handler. */

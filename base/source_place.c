@@ -1,5 +1,6 @@
 /* Finds places in a source; see source_place.h. One pass over the tokens skips comments and
-   literals. The notes about a declaration or statement are dropped at its end: ';', '{' or '}'. */
+   literals. What was seen of a declaration or statement is forgotten at the end: ';', '{' or
+   '}'. */
 #include "source_place.h"
 
 #include <ctype.h>
@@ -119,7 +120,7 @@ struct search {
                                in the source, in any kernel */
 };
 
-/* Returns the last name of an entry such as "scope::name<arguments>". */
+/* Returns "name" of an entry such as "scope::name<arguments>". */
 static struct token plain_name(const char *entry) {
   const size_t end = entry ? strcspn(entry, "<") : 0;
   size_t start = end;

@@ -12,8 +12,7 @@ struct source_line {
   size_t length;
   int line;
 };
-/* If a directive `#line 12 "path"` begins at `at`, sets the place to line 11, as if the directive
-   itself were this line. */
+/* If a directive `#line 12 "path"` begins at `at`, sets the place to line 11 and returns true. */
 bool source_line_read(const char *at, struct source_line *place);
 bool source_line_is(const struct source_line *place, const char *file, int line);
 /* Return the first line that is no #line directive, and the next such line behind the line at `at`;

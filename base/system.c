@@ -1,6 +1,6 @@
 /* Files, folders, processes and the clock on POSIX; see system.h. Every descriptor made here is
-   close-on-exec, so that it does not leak into a child that an embedding application starts at the
-   same moment on another thread. */
+   close-on-exec, so that no child that an application starts on another thread inherits the
+   descriptor. */
 #define _GNU_SOURCE /* sched_getaffinity, pipe2 */
 #include "system.h"
 
@@ -75,7 +75,7 @@ static int system_write_all(int fd, const char *data, size_t length) {
 }
 
 /* Returns whether the path is, or links to (/dev/stdout), a terminal, a pipe or another file that
-   is not regular, which a regular file must not replace. */
+   is not regular. */
 static bool is_special(const char *path) {
   struct stat info;
   return stat(path, &info) == 0 && !S_ISREG(info.st_mode);
@@ -239,9 +239,8 @@ static int64_t least_age(const char *path, bool folder) {
 }
 
 /* Returns whether this is an abandoned temporary file or folder of this user: old, and made by a
-   process that has ended. The age is required because a process with another process numbering (in
-   a container) may only look ended, and because a folder exists for a moment before its lock
-   does. */
+   process that has ended. The age is required because a process in a container may only look ended,
+   and because a folder exists for a moment before its lock does. */
 static bool is_left_over(const char *prefix, const char *name, bool folder, const char *path) {
   struct stat info;
   long owner;
@@ -603,8 +602,7 @@ void process_outlive_thread(void) {
   if (sigaction(SIGHUP, &action, NULL) == 0) prctl(PR_SET_PDEATHSIG, SIGHUP);
 }
 
-/* Limit of the collected output; output beyond it is dropped, so that a program gone wild cannot
-   fill the memory. */
+/* Limit of the collected output; later output is dropped. */
 enum { OUTPUT_LIMIT = 16 << 20 };
 
 /* Reads the available output. Returns false at the end of the pipe, and after an error. */
@@ -629,8 +627,8 @@ static bool has_ended(pid_t pid) {
          (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == pid);
 }
 
-/* Waits until the process ends, whether or not its output ends, because a grandchild may keep the
-   pipe open; or until the time is up or the caller asks to stop. */
+/* Waits until the process ends, the time is up, or the caller asks to stop. Does not wait for the
+   end of the output, because a grandchild may keep the pipe open. */
 static int watch(pid_t pid, int fd, double timeout, struct process_stop stop, struct text *output) {
   double began = clock_seconds();
   bool open = true;

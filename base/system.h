@@ -11,8 +11,8 @@
 #include "text.h"
 
 /* Appends the whole of a regular file to *out. CUGEN_ERROR_MISSING: the file does not exist.
-   CUGEN_ERROR_IO: it cannot be read, is a pipe, a device or a folder, or has more than SIZE_OTHER
-   bytes (sizes.h). None of these makes the call wait. */
+   CUGEN_ERROR_IO: the file cannot be read, is a pipe, a device or a folder (without waiting), or
+   has more than SIZE_OTHER bytes (sizes.h). */
 int file_read(const char *path, struct text *out, cugen_error *err);
 int file_read_at_most(const char *path, size_t most, struct text *out, cugen_error *err);
 
@@ -30,16 +30,15 @@ int file_read_beneath(const char *path, const struct file_roots *roots, size_t m
 enum file_kind { FILE_MISSING, FILE_FOLDER, FILE_SPECIAL, FILE_CLOSED, FILE_OUTSIDE, FILE_REGULAR };
 /* Opens a regular file for reading, which the caller closes. *fd is -1 unless FILE_REGULAR is
    returned. FILE_SPECIAL: a pipe, a socket or a device. FILE_MISSING, FILE_CLOSED: the file cannot
-   be found, or cannot be read; errno has the reason. FILE_OUTSIDE: its real name lies in none of
-   the roots. */
+   be found, or cannot be read; errno has the reason. FILE_OUTSIDE: the roots do not allow the file
+   (file_read_beneath). */
 enum file_kind file_open(const char *path, const struct file_roots *roots, int *fd);
 /* Returns whether a part of the path begins with a dot and is not "." itself. */
 bool path_has_hidden(const char *path);
 /* Writes a file: the data goes to a new file beside the path, which is synced and renamed, so that
    the old content survives a full disk or a crash. A device or a pipe, also behind a link
    (/dev/stdout), is written to directly. Any other link is refused, because a stranger may have put
-   it there. A new file that a killed process left behind is removed by a later call: see
-   file_sweep. */
+   the link there. Calls file_sweep. */
 int file_write(const char *path, const void *data, size_t length, cugen_error *err);
 /* Writes a file like file_write, but piece by piece. path must live until file_end. file_end with
    CUGEN_OK renames the new file to its name; with any other status, or if a step fails, it removes
@@ -69,12 +68,12 @@ bool folder_exists(const char *path);
 int folder_make(const char *path, cugen_error *err); /* makes missing parents, too */
 int folder_remove(const char *path);                 /* removes its content, too */
 /* Makes a new folder PREFIX<process>-XXXXXX and stores its name in *out. Returns 0 or an errno.
-   Folders of that prefix that killed processes have left are removed: see folder_hold. */
+   Removes folders of that prefix that killed processes have left (see folder_hold). */
 int folder_fresh(const char *prefix, struct text *out);
 /* Marks the folder as in use by a lock, until the returned descriptor is closed or the process
-   ends; the mark is also seen from a container with another process numbering. folder_fresh removes
-   a folder that is not in use and whose process has ended when it is ten seconds old, or an hour if
-   the file system has no locks. Returns -1 if the folder cannot be opened or locked. */
+   ends. folder_fresh removes a folder that is not in use and whose process has ended when the
+   folder is ten seconds old, or an hour if the file system has no locks. Returns -1 if the folder
+   cannot be opened or locked. */
 int folder_hold(const char *path);
 /* Makes a new folder of this process under $TMPDIR or /tmp; *out gets its real name. */
 int folder_temporary(struct text *out, cugen_error *err);
@@ -141,8 +140,8 @@ void resource_limit(int which, int megabytes);
    and stdout are /dev/null. The child has its own session and process group, and dies with the
    thread of the parent that called this function. */
 int process_spawn(const char *const *argv, pid_t *pid, int *fd, cugen_error *err);
-/* Called by a child of process_spawn, so that it no longer ends with the thread that started it,
-   but with the process of that thread. */
+/* Called by a child of process_spawn, which then ends with its parent process, no longer with the
+   thread that started the child. */
 void process_outlive_thread(void);
 /* Kills the process with its group and reaps the process. Appends to *how (may be NULL) how it
    ended: "exit code 3" or "signal 11 (Segmentation fault)". Returns the signal; 0: none. */

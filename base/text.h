@@ -22,9 +22,9 @@ void text_add_char(struct text *text, char c);
 void text_addf(struct text *text, const char *format, ...) PRINTF_LIKE(2, 3);
 void text_add_count(struct text *text, uint64_t n); /* with thousands separators: 3,412 */
 void text_vaddf(struct text *text, const char *format, va_list args);
-/* Appends a stranger's bytes so that a terminal can show them safely. Control characters but \n and
-   \t, and characters that change the direction of writing, are escaped as \u001b; bytes that are
-   not UTF-8 as \x9b. Cleaning a text twice does not change it further. */
+/* Appends untrusted bytes so that a terminal can show them safely. Control characters but \n and
+   \t, line separators, and characters that change the direction of writing are escaped as \u001b;
+   bytes that are not UTF-8 as \x9b. */
 void text_add_clean(struct text *text, const char *bytes, size_t length);
 void text_clear(struct text *text);              /* empties the buffer; keeps its memory and a
                                                     failure */

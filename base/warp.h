@@ -13,8 +13,8 @@ enum { WARP_LANES = 32 };
 void warp_banks(const uintptr_t at[WARP_LANES], unsigned lanes, unsigned bytes, bool store,
                 unsigned *needed, unsigned *ideal);
 
-/* Counts the distinct words of 4 bytes that a load asks for, because constant memory serves one
-   word at a time. *ideal: the number if all lanes asked for the same bytes. */
+/* Counts the distinct words of 4 bytes that a load asks for; constant memory serves one word at a
+   time. *ideal: the number if all lanes asked for the same bytes. */
 void warp_words(const uintptr_t at[WARP_LANES], unsigned lanes, unsigned bytes, unsigned *needed,
                 unsigned *ideal);
 

@@ -126,7 +126,6 @@ static json_t *set_json(const void *item) {
                   MEMBER(integer, set, measured_at));
 }
 
-/* The sets and portfolios that are listed. */
 struct listing {
   const cugen_cache_set *sets;
   size_t count;

@@ -110,8 +110,8 @@ static const char *last_mark(const char *text, size_t length) {
   return last;
 }
 
-/* Adds a line. cugen writes a line together with its end in one call. So a cut line is either
-   joined with the following one, whose end is complete, or the last line of the file. */
+/* Adds a line. cugen writes a line together with its end in one call, so a cut line is joined with
+   the next line, or is the last line of the file. */
 static int capture_add_line(struct reading *reading, const char *text, size_t length, bool ended) {
   json_error_t why;
   while (length && strchr(" \t\r", text[length - 1])) length--;

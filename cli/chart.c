@@ -1,5 +1,4 @@
-/* Drawing the roofline (Williams, Waterman, Patterson: Roofline, CACM 52(4), 2009) with characters;
-   cli/pages/report.html draws the same picture in a browser.
+/* Drawing the roofline (Williams, Waterman, Patterson: Roofline, CACM 52(4), 2009) with characters.
 
    The x axis is arithmetic intensity, FLOP per byte of global memory; the y axis is the rate,
    FLOP/s. Both are logarithmic. A kernel that moves a byte for every x FLOP attains at most

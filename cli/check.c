@@ -192,7 +192,6 @@ static const struct table_column sectors[] = {TRAFFIC_COLUMNS,
                                               {"lines", TABLE_RIGHT, 3},
                                               {"used", TABLE_RIGHT, 4}};
 
-/* How the traffic of each memory is printed. */
 static const struct memory {
   const char *name, *heading;
   const struct table_column *columns;
@@ -556,8 +555,7 @@ static int check_show(struct cli *cli, const struct views *views, double seconds
   return nothing && !json ? cli_fail(cli, status, "nothing was checked") : status;
 }
 
-/* After a check without findings by a C++ compiler, shows one variant of each implementation to
-   NVRTC. */
+/* Remarks for one variant of each implementation whether NVRTC refuses the variant. */
 static void remark_refused(struct cli *cli) {
   cugen_space_info space;
   cugen_error ignored;
@@ -566,8 +564,8 @@ static void remark_refused(struct cli *cli) {
     if (space.implementation[i].valid) cli_remark_refused(cli, space.implementation[i].name);
 }
 
-/* Checks the open kernel. json: receives the result; NULL: the result is printed. A finding is an
-   error, and so is a check of nothing. */
+/* Checks the open kernel. json: receives the result; NULL: the result is printed. Fails if there is
+   a finding. */
 static int check_kernel(struct cli *cli, cugen_check_options *options, json_t **json) {
   struct views views = {.by = NULL};
   struct progress progress = {0};

@@ -1,5 +1,5 @@
-/* Removes control characters from all output: names, messages and compilers' texts come from
-   strangers and could control a terminal. */
+/* Removes control characters from output, because names, messages and compilers' texts could
+   control a terminal. */
 #ifndef CLI_CLEAN_H
 #define CLI_CLEAN_H
 

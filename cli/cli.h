@@ -143,8 +143,7 @@ struct cli_command {
   const char *more;
   const char *example;
   const char *device; /* meaning of --device if it differs from most commands'; else NULL */
-  /* --device and --measure are the command's own and never the library's: they select records, or
-     the command runs on the cpu device. */
+  /* --device and --measure of a program's library do not apply to the command (serve.c). */
   bool own_device;
   bool own_fallback; /* the command chooses itself what to do without a GPU (device_fallback.c) */
   bool prints_data;  /* the command prints a source, a picture or a page: lines are not wrapped */
@@ -180,7 +179,7 @@ struct cli {
   /* Array that collects JSON objects, one for each group of devices; NULL: JSON is printed. */
   json_t *answers;
   struct serve *serve; /* set if a program runs the command (serve.h); NULL: a user does */
-  /* The group of devices, if several groups are tuned side by side; NULL: one group. */
+  /* The group of devices that this run tunes; NULL: there is only one group. */
   struct tune_group *group;
   int threads; /* A group's share of the compile threads; 0: as --threads says. */
   char *lost;  /* lines already printed about failed devices; NULL: none */
@@ -282,8 +281,7 @@ struct hint {
 };
 /* Returns a command about the kernel of this run, ready for a shell, with the options of this run
    that name the problem, device, library and variants, as far as the command takes them: "cugen run
-   ./scale.lua --device cpu --set M=64". For another problem or device, pass a changed copy of *cli.
-   A command as long as a message is cut. */
+   ./scale.lua --device cpu --set M=64". A command longer than a message is cut. */
 struct hint hint(const struct cli *cli, const char *name);
 
 /* The action of 'cugen tune' for this kernel on this device. */
@@ -303,7 +301,7 @@ struct cli cli_to_tune(const struct cli *cli);
 
 /* Returns the options that were given, for a library. */
 cugen_options cli_library_options(const struct cli *cli);
-/* Opens the library with all options. main closes cli->lib. */
+/* Opens cli->lib with all options. */
 int cli_open(struct cli *cli);
 /* The callback of a process_stop: returns whether a signal has asked to end. */
 bool cli_is_stopped(void *context);
@@ -313,8 +311,7 @@ int cli_open_cache(struct cli *cli);
 /* Returns a filter for the records that CONFIG, --problem, --device, --measure and --failed
    mean. */
 cugen_cache_filter cli_cache_filter(const struct cli *cli);
-/* Hides connection strings, which other users could see in the process's arguments. The strings are
-   kept until the program ends. */
+/* Hides connection strings, which other users could see in the process's arguments. */
 void secrets_hide(int argc, char **argv);
 
 /* Remarks why measurements or images cannot be stored, and what is wrong with the machine's
@@ -322,8 +319,7 @@ void secrets_hide(int argc, char **argv);
 void cli_remark_cache(const struct cli *cli);
 /* Prints where the results were stored, or why they were not; returns whether they were. */
 bool cli_print_remembered(const struct cli *cli);
-/* If the database does not exist, remarks that and returns true. Commands that only read do not
-   create a database. */
+/* If the database does not exist, remarks that and returns true. */
 bool cli_remark_no_cache(const struct cli *cli);
 
 /* ---- output.c ------------------------------------------------------------------------------- */
@@ -378,10 +374,9 @@ bool cli_fell_back(const struct cli *cli);
 bool cli_ranks_by_rate(const cugen_kernel *kernel);
 /* Returns true on the cpu device if the config has a check problem and --set is not given. */
 bool cli_is_check(const struct cli *cli);
-/* On the cpu device, which is slow, opens the check problem in place of the config's own. */
+/* On the cpu device, opens the check problem in place of the config's own. */
 int cli_use_check_on_cpu(struct cli *cli);
-/* Returns the number of devices in --device, which share the work of tuning; 1 unless it is a
-   list. */
+/* Returns the number of devices that --device lists; 1 unless --device has a list. */
 size_t cli_device_count(const struct cli *cli);
 /* Gets the kernel's stored records; or the predictions, for a model on which nothing was
    measured. */

@@ -1,8 +1,7 @@
 /* Completes words in a shell, from the tables of commands and options. The shells' scripts in
    cli/completion/ call 'cugen complete WORD...', with the word at the cursor last. Each line
    printed is a candidate: the whole word, a tab, a description. ":files", ":files .lua", ":folders"
-   and ":programs" leave the completion to the shell. Errors are not printed; what cannot be found
-   out is not offered. */
+   and ":programs" leave the completion to the shell. Errors are not printed. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,7 +57,7 @@ static void offer_commands(const struct completion *c, const char *group) {
     const char *name = group ? commands_in_group(command, group) : command->name;
     if (!name) continue;
     size_t length = strcspn(name, " ");
-    /* The command before it is of the same group, which was offered. */
+    /* The command before has offered the group. */
     if (strncmp(before, name, length + 1) == 0) continue;
     before = name;
     offer_n(c, name, length, "", name[length] ? "several commands" : command->summary);

@@ -195,8 +195,7 @@ bool findings_has_roof(const struct findings *f) {
          records_bandwidth(&f->ceilings) > 0;
 }
 
-/* Returns true for problems of one kernel that differ only in sizes; another type would have
-   another ceiling. */
+/* Returns true for problems of one kernel that differ only in sizes. */
 static bool is_other_size(const char *a, const char *b) {
   struct setting one, other;
   size_t length;

@@ -36,8 +36,8 @@ static bool has_figures(const cugen_kernel *kernel, const cugen_cache_set *set) 
   return strcmp(set->options, options) == 0;
 }
 
-/* The problem that CONFIG and --set name, as for other commands: the config's own, on the cpu
-   device the check problem, with the given settings. */
+/* The problem that CONFIG and --set name: the config's own, on the cpu device the check problem,
+   with the given settings. */
 struct wanted {
   char *gpu, *cpu, *gpu_short, *cpu_short; /* *_short: the text for readers */
   const char *measure;                     /* how the records must have been timed; NULL: in any
@@ -71,8 +71,7 @@ static int find_wanted(struct cli *cli, const struct findings *f, size_t setting
   return status;
 }
 
-/* Returns true for records that plans made while serving, and for comparisons with a baseline. They
-   are no tuning, so that there is nothing to report. */
+/* Returns true for records that plans made while serving, and for comparisons with a baseline. */
 static bool is_no_tuning(const cugen_cache_set *set) {
   return set->measure &&
          (strcmp(set->measure, "served") == 0 || strcmp(set->measure, "baseline") == 0);
@@ -86,8 +85,7 @@ static const char *wanted_of(const struct wanted *wanted, const cugen_cache_set 
   return is_cpu_set(set) ? wanted->cpu : wanted->gpu;
 }
 
-/* Returns true if --device is an id, as other commands use it, and not a part of a device's
-   name. */
+/* Returns true if --device is an id, or NULL, and not a part of a device's name. */
 static bool is_device_id(const char *device) {
   const cugen_device_name named = device_parse(device);
   return !device ||
@@ -143,7 +141,7 @@ static void append_set(struct cli *cli, const cugen_cache_set *set, const char *
   free(problem);
 }
 
-/* Appends the sets that exist instead, as far as they fit in a few lines. */
+/* Appends the sets that exist, as far as they fit in a few lines. */
 static void append_others(struct cli *cli, const struct findings *f,
                           const struct wanted *defaults) {
   enum { LINES = 6 };

@@ -33,7 +33,6 @@ const char *launches_line(const struct launches *launches, char *text, size_t si
   return text;
 }
 
-/* The columns that are needed. */
 struct has {
   bool shared, times, passes;
 };

@@ -7,9 +7,8 @@
    2. options_parse fills a struct cli from the rest, by the row's list of options. Every option
    is in one table (CLI_OPTIONS).
    3. The command's function runs. It opens what the command needs with cli_open or
-      cli_open_kernel, and prints the result on stdout. cli_open_kernel also chooses a described GPU
-      if there is no GPU. The function never prints its failure: cli_fail fills cli->error, and the
-      function returns the status.
+      cli_open_kernel, and prints the result on stdout. The function never prints its failure:
+      cli_fail fills cli->error, and the function returns the status.
    4. main closes the kernel and the library, prints the failure once on stderr (with --json also
       as an object on stdout), and exits with the status without its sign.
 

@@ -51,7 +51,7 @@ static int occupancy_find_first(const cugen_stored_record *all, size_t count, co
   return CUGEN_OK;
 }
 
-/* Finds the best record by the rule of a plan, which decides between tied records. */
+/* Finds the best record, by api_best_of as a plan does. */
 static int occupancy_find_best(struct cli *cli, const cugen_stored_record *all, size_t count,
                                const cugen_stored_record **out) {
   const cugen_record **wanted = calloc(count + 1, sizeof *wanted);

@@ -14,7 +14,7 @@ static struct shown loss(double factor) {
   return factor > 0 ? print_format("%.1f %%", 100 * (factor - 1)) : print_format("-");
 }
 
-/* With fewer problems, the losses found by cross-validation say little about other sizes. */
+/* With fewer problems, losses found by cross-validation say little. */
 enum { FEW_PROBLEMS = 16 };
 
 static void print_losses(const cugen_portfolio *p) {

@@ -11,7 +11,6 @@ int portfolio_print(struct cli *cli, const cugen_portfolio *portfolio);
    `top` problems, or all with --wide. */
 int portfolio_print_problems(struct cli *cli, const cugen_portfolio *portfolio, size_t top);
 json_t *portfolio_json(const void *portfolio); /* a cugen_portfolio */
-/* Prints one row for each portfolio. */
 int portfolio_print_list(struct cli *cli, const cugen_portfolio *portfolios, size_t count);
 
 #endif

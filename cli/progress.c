@@ -35,8 +35,8 @@ static double fraction_done(const cugen_progress *state) {
   return done < 0 ? 0 : done > 1 ? 1 : done;
 }
 
-/* The line, as pieces that are printed whole or not at all. The last column stays free, so that the
-   terminal does not wrap. */
+/* The line, made of pieces that are printed whole or not at all. The last column stays free, so
+   that the terminal does not wrap. */
 struct line {
   char text[512];
   size_t columns, room;

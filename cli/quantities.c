@@ -13,8 +13,7 @@ static struct shown show_rate(const cugen_record *r) {
 
    - POWER is in J/s and not in W, because the energy was measured under continuous load and the
      time perhaps was not.
-   - DYNAMIC_ALONE is for the cpu device, where the bytes of the kernel's own arrays are not
-     known. */
+   - DYNAMIC_ALONE is for the cpu device, where the bytes of static arrays are not known. */
 #define ROWS(ROW)                                                                                  \
   ROW(TIME, r->seconds > 0, print_seconds(r->seconds))                                             \
   ROW(MEASURED, r->seconds > 0 && !r->predicted, print_seconds(r->seconds))                        \

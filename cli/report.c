@@ -2,9 +2,8 @@
    JSON.
 
    cli/pages/report.html is the page: styles, and a script that makes every section and picture.
-   This file writes the page with the JSON of struct findings (findings.h) in place of its mark
-   {{run}}; nothing is measured. Numbers have the precision of --json, and the cells of the table of
-   variants come from the table of quantities (quantities.h), as those in the terminal do.
+   This file writes the page with the JSON of struct findings (findings.h) in place of the mark
+   {{run}}. The cells of the table of variants come from quantities.h.
 
    - The page needs nothing else: no other file and no address.
    - In the JSON each '<' is written as \u003c, so that no text of a config, a record or a device
@@ -302,8 +301,7 @@ static json_t *run_json(const struct page *page) {
       {"footer", footer_json(f)});
 }
 
-/* A callback of jansson's, which writes '<' as an escape, so that the text can stand in a page's
-   script. '<' only occurs within JSON strings. */
+/* A callback of jansson's that writes '<', which JSON has only within strings, as an escape. */
 static int write_escaped(const char *text, size_t length, void *out) {
   for (const char *end = text + length; text < end; text++)
     if (*text == '<' ? fputs("\\u003c", out) < 0 : fputc(*text, out) < 0) return -1;

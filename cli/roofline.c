@@ -100,8 +100,7 @@ static int print_ceilings(struct cli *cli, const cugen_ceilings *all) {
   return table_close(&table, 0, stdout, &cli->error);
 }
 
-/* Prints which clock the peaks are computed from, because a data sheet's figures may be for a lower
-   clock. */
+/* Prints which clock the peaks are computed from. */
 static void print_peak(const cugen_device_info *device) {
   if (device->sm_count && device->clock_khz)
     printf("Peak: %d multiprocessors at %s MHz, their highest clock; a data sheet may count a "

@@ -69,9 +69,8 @@ static void print_resources(const cugen_record *r) {
   printf(", %s spilled\n", print_bytes(r->spill_bytes).text);
 }
 
-/* Prints the error, and remarks if the tolerance is so large that the comparison proves nothing.
-   Rounding errors are within some powers of ten of a suitable tolerance, even if sums are added in
-   another order. */
+/* Prints the error, and remarks if the tolerance is so large that the comparison proves nothing:
+   rounding errors are within some powers of ten of a suitable tolerance. */
 static void run_print_error(const cugen_record *r) {
   static const double loose = 1e-8;
   printf("  error       %.2g of the tolerance at most%s\n", r->error,
@@ -105,7 +104,7 @@ static int run_print_json(struct cli *cli, const cugen_record *r, const struct l
                     {"record", json_record(r)}, {"launches", launches_json(launches)}));
 }
 
-/* Appends the check command that finds the line. A check always runs on the cpu device. */
+/* Appends the check command that can explain the outcome, if there is one, without --device. */
 static void append_check(struct cli *cli, const cugen_record *r) {
   const char *help = records_check_help((int)r->outcome);
   struct cli meant = *cli;
@@ -136,8 +135,7 @@ static int run_on_progress(const cugen_progress *state, void *context) {
   return 0;
 }
 
-/* Runs the variant. On a terminal a line says what is being waited for, because a reference may
-   take minutes. */
+/* Runs the variant with a progress line, because a reference may take minutes. */
 static int run_variant(struct cli *cli, const char *variant, double timeout, cugen_record *out) {
   struct progress progress;
   progress_open(&progress, options_given(cli, OPTION_QUIET));

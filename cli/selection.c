@@ -23,8 +23,7 @@ size_t cli_failed(const struct cli *cli, const cugen_choice *choice) {
   return count;
 }
 
-/* Tuning again tries the remaining variants; a failed variant is tried again only when its kernel
-   has changed. */
+/* Remarks that all `failed` variants with records failed, and what to do. */
 static void remark_failed(const struct cli *cli, size_t failed) {
   const struct cli meant = cli_to_tune(cli), here = cli_here(cli);
   cugen_space_info space;

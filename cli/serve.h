@@ -12,8 +12,8 @@ struct serve {
   json_t *result; /* JSON result of the command; NULL: none yet */
 };
 
-/* Removes "worker command VERSION DEFAULT... --" from the words, and redirects stdout and
-   stderr. */
+/* Removes "worker command VERSION DEFAULT... --" from the words, and redirects stdout and stderr to
+   /dev/null. */
 int serve_open(struct serve *serve, int *argc, char ***argv);
 /* Sets the command's options after its words were read. */
 int serve_begin(struct cli *cli);

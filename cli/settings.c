@@ -27,7 +27,7 @@ void settings_free(struct settings *settings) {
   *settings = (struct settings){0};
 }
 
-/* Adds a tried variant if its implementation has a single row, which shows another variant. */
+/* Adds a tried variant if a single row, of another variant, shows the variant's implementation. */
 bool settings_add_tried(struct settings *settings, const char *text) {
   size_t rows = 0;
   for (size_t i = 0; i < settings->count; i++) {

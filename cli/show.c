@@ -16,8 +16,7 @@
 
 static const char *const kinds[] = {"input", "output", "inout", "scratch", "scalar", "constant"};
 
-/* Returns true if the caller passes the argument. cugen allocates scratch, and compiled-in scalars
-   are part of the source. */
+/* Returns true if the caller of the kernel passes the argument. */
 static bool is_given(const cugen_argument_info *argument) {
   return argument->kind != CUGEN_ARGUMENT_SCRATCH && !argument->compiled_in;
 }
@@ -118,14 +117,13 @@ static void show_print_implementations(const cugen_space_info *space, FILE *out)
   }
 }
 
-/* Returns true if the launches depend on a device that is not here. The config is then not at
-   fault. */
+/* Returns true if the launches depend on a device that is not here. */
 static bool needs_device(int status) {
   return status == CUGEN_ERROR_USAGE;
 }
 
 /* Prints the launches of the variant that --variant names, or else of the variant that a plan would
-   use. An error of the plan's variant is reported at the end (show_find_missing). */
+   use; show_find_missing reports an error of the latter. */
 static int print_launches(struct cli *cli, FILE *out) {
   struct launches launches;
   int status = launches_find(cli, cli->values[OPTION_VARIANT], &launches);
@@ -136,8 +134,7 @@ static int print_launches(struct cli *cli, FILE *out) {
   return launches_print(cli, &launches, "  ", out);
 }
 
-/* Returns true if a variant expands; otherwise the template may take other arguments than the
-   config passes. */
+/* Returns true if a variant expands. */
 static bool expands(const struct cli *cli) {
   const cugen_launch_info *launches;
   cugen_error ignored;

@@ -148,8 +148,8 @@ static bool space_has_heuristics(const cugen_space_info *space) {
   return false;
 }
 
-/* Counts the variants that only heuristics leave out; the rules themselves count combinations.
-   Counting walks the whole space; *out is 0 if the space is too large. */
+/* Counts the variants that only heuristics leave out. *out is 0 if the space is too large to
+   count. */
 static int count_left_out(struct cli *cli, cugen_space_info *space, uint64_t *out) {
   cugen_space_info all;
   cugen_error ignored;

@@ -209,7 +209,6 @@ static bool has_value(const json_t *values, const json_t *value) {
   return false;
 }
 
-/* Makes the list of values of each tunable. */
 static json_t *lists_json(const struct t4 *t4) {
   json_t *lists = json_object(), *result, *value;
   const char *name;

@@ -145,8 +145,8 @@ static size_t table_width_of(const struct table_layout *column) {
 
 /* ---- What is shown -------------------------------------------------------------------------- */
 
-/* Returns the cell that all rows have in that column. NULL: cells differ, or there is only one row,
-   which shows nothing in common. */
+/* Returns the cell that all rows have in that column. NULL: cells differ, or there is only one
+   row. */
 static const char *common_cell(const struct table *table, size_t column) {
   const char *common = NULL;
   size_t rows = 0;

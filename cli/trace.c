@@ -1,14 +1,12 @@
 /* The trace of tuning; see trace.h.
 
-   A record says which run made it (run_began) and how long that run had gone on (run_seconds);
-   records that do not say so are left out. The runs are put one after the other in the order in
-   which they began. The position of a record is the time of all earlier runs plus the record's
-   run_seconds, so that tuning that was interrupted and resumed reads as one run.
+   A record has the start of its run (run_began) and the time from then on (run_seconds); records
+   without these are left out. The runs are put one after the other in the order in which they
+   began. The position of a record is the time of all earlier runs plus the record's run_seconds.
 
    The best at a moment is the variant that a plan would have taken then: api_best_of over each
-   variant's latest record. The best may become slower: at the end of a run, the fastest few are
-   measured again, and the new times replace the first, which were partly luck. Within a tie, it may
-   also become slower when a variant is added that precedes it in the config. */
+   variant's latest record. The best may become slower, because a later measurement of a variant
+   replaces the first, and because within a tie a variant may be preferred that is slower. */
 #include "trace.h"
 
 #include <math.h>

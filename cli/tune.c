@@ -96,8 +96,7 @@ struct run {
   bool headed;
 };
 
-/* Remarks, before tuning, if making large inputs will use up much of the budget. A GPU makes about
-   1 GiB a second; how fast the cpu device makes inputs is not known. */
+/* Remarks that large inputs are made, and how long that takes on a GPU, at about 1 GiB a second. */
 static void remark_data(const struct cli *cli) {
   static const int64_t large = (int64_t)256 << 20;
   static const double bytes_a_second = 1 << 30;
@@ -119,7 +118,8 @@ static void remark_data(const struct cli *cli) {
              print_bytes(largest.bytes).text, largest.data);
 }
 
-/* Prints the head when tuning has begun, so that a refused option is reported without it. */
+/* Prints the head once. Called when tuning has begun, so that a refused option is reported without
+   the head. */
 static void print_head(struct run *run) {
   struct cli *cli = run->cli;
   if (run->headed || options_given(cli, OPTION_JSON) || options_given(cli, OPTION_QUIET)) return;
@@ -147,8 +147,7 @@ static int tune_on_progress(const cugen_progress *state, void *context) {
   return stop_asked();
 }
 
-/* Prints the counts of the run. --again tries variants with records too, so that none is
-   "remembered before". */
+/* Prints the counts of the run. With --again no variant is "remembered before". */
 static void tune_print_numbers(struct cli *cli, const cugen_tune_result *result) {
   print_tried(result);
   if (!options_given(cli, OPTION_AGAIN))

@@ -9,8 +9,8 @@
 /* Calls `tune` for each group of the devices that --device (else CUGEN_DEVICE) lists, with --device
    naming the group, or once if there is no list. Groups print in turn, and then a table compares
    their best. If all devices are present GPUs, the groups are tuned side by side, each by a thread
-   with a struct cli of its own. Otherwise the groups are tuned in turn, because the processor does
-   the work of other devices. A failure of one group does not stop the others; a signal does. */
+   with a struct cli of its own. Otherwise the groups are tuned in turn. A failure of one group does
+   not stop the other groups; a signal does. */
 int tune_devices(struct cli *cli, cugen_tune_options *options, size_t top,
                  int (*tune)(struct cli *cli, cugen_tune_options *options, size_t top));
 /* Remarks the failure of each device once; lost as in cugen_progress. */

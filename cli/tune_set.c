@@ -16,7 +16,7 @@
 /* ---- Opening -------------------------------------------------------------------------------- */
 
 /* Remarks that a captured problem is left out because the config does not serve it. Prints only the
-   message's first line; the next lines, about rules, are too long for a remark. */
+   message's first line. */
 static int leave_out(const struct cli *cli, const struct problem_settings *problem) {
   const int first_line = (int)strcspn(cli->error.message, "\n");
   cli_remark(cli, "%sleft out: %.*s", problem->where, first_line, cli->error.message);
@@ -129,7 +129,7 @@ static int tune_set_on_progress(const cugen_progress *state, void *context) {
 /* ---- What is refused ------------------------------------------------------------------------ */
 
 /* Fails if no variant serves the problem: no variant is valid, or an argument cannot have its size.
-   Without a filter, cli_filter closes the space: all spaces together may take much memory. */
+   Without a filter, cli_filter closes the problem's space, which saves memory. */
 static int check_problem(struct tuning *tuning, size_t i) {
   struct cli *cli = tuning->cli;
   cugen_kernel *kernel = tuning->kernels[i];
@@ -186,7 +186,8 @@ static int leave_out_unserved(struct tuning *tuning, size_t i, bool *left) {
 }
 
 /* Called when tuning was refused before anything ran. Names the problem at fault with its place, or
-   leaves out captured problems at fault and sets *again: the others may be tuned. */
+   leaves out captured problems at fault and sets *again, because the other problems may be
+   tuned. */
 static int find_refused(struct tuning *tuning, int refused, bool *again) {
   struct cli *cli = tuning->cli;
   const cugen_error refusal = cli->error;

@@ -91,7 +91,7 @@ static double results_weight_of(const struct tuning *tuning, size_t i) {
   return tuning->weight > 0 ? tuning->weights[i] / tuning->weight : 0;
 }
 
-/* Returns true if no variant was tried, and making the data took more than half of the time. */
+/* Returns true if no variant has a record, and making the data took more than half of the time. */
 static bool waited(const struct tuning *tuning, size_t i) {
   const cugen_tune_result *result = &tuning->results[i];
   return !result->tried && !result->remembered && tuning->spent[i].data > tuning->spent[i].all / 2;

@@ -59,10 +59,11 @@ struct lead {
   size_t right, tied;         /* tied: within CUGEN_TIE of the least cost */
   double faster;              /* least cost that is not tied / the best's cost; 0: all tie */
   double behind;              /* least cost divided by the best's cost, at most 1 */
-  const char *next, *fastest; /* variants; NULL: there is none, or it is the best itself */
+  const char *next, *fastest; /* variants; NULL: there is none, or only the best */
 };
 
-/* Returns false if the variant taken is not the first of this problem's own records. */
+/* Returns false if the variant taken is not the first of this problem's own records, or is not
+   right. */
 static bool find_lead(const struct cli *cli, const char *taken, struct lead *out) {
   size_t count;
   const cugen_record *best = api_records(cli->kernel, &count), *all = best, *least = best,

@@ -55,8 +55,7 @@ static void export_to_stream(const void *context, FILE *out) {
   export(exporting);
 }
 
-/* Exports with a progress bar, unless the text goes to the terminal, where the bar would break the
-   text. */
+/* Exports with a progress bar, unless the text goes to the terminal. */
 static int export_to(struct exporting *exporting, bool to_stdout) {
   struct cli *cli = exporting->cli;
   int status = CUGEN_OK;
@@ -205,7 +204,6 @@ static void print_suggested(const api_suggested *suggested) {
   printf("%s failed or not meant.\n", print_count(suggested->left_out).text);
 }
 
-/* Imports another autotuner's file. */
 static int import_foreign(struct cli *cli) {
   api_suggested suggested;
   int status =

@@ -1,6 +1,5 @@
-/* The interface between a kernel compiled for the cpu device and the program that runs it. Plain C
-   that also compiles as C++: it stands in front of the shim in every translation unit, and the
-   emulator includes it (fibers.h).
+/* The interface between a kernel compiled for the cpu device and the program that runs the kernel.
+   Plain C that also compiles as C++, because kernels and the emulator both contain this file.
 
    A compiled kernel is a shared object that exports
      struct cpu_builtins cugen_builtins;            set by the scheduler before a CUDA thread
@@ -12,7 +11,8 @@
                                                     __cluster_dims__
      const char cugen_cooperative;                  for a source whose blocks may wait for each
                                                     other
-     const char cugen_aligned;                      for a source that mentions alignment
+     const char cugen_aligned;                      for a source that mentions alignment: dynamic
+                                                    shared memory may need a large one
    and its __constant__ and __device__ variables under their own names.
 
    In a process, all CUDA threads of a launch run on one thread of the operating system, as fibers
@@ -27,7 +27,7 @@ struct cpu_dim3 {
 
 struct cpu_builtins {
   struct cpu_dim3 thread, block, block_size, grid_size; /* threadIdx, blockIdx, blockDim, gridDim */
-  /* x + y * block_size.x + z * block_size.x * block_size.y */
+  /* thread.x + thread.y * block_size.x + thread.z * block_size.x * block_size.y */
   unsigned linear;
   void *dynamic_shared;
   unsigned cluster_rank;        /* rank of the block in its cluster */

@@ -1,7 +1,7 @@
 /* Translates inline assembly, which is PTX, into a call with the statement's text and operands
-   (shim/inline_ptx.h). A literal text is also parsed here. If an instruction is not supported, the
-   statement becomes a call of a function with the attribute error, which the compiler refuses
-   unless the call is dead code. */
+   (shim/inline_ptx.h). If an instruction of a literal text is not supported, the statement becomes
+   a call of a function with the attribute error, which the compiler refuses unless the call is dead
+   code. */
 #include "asm_text.h"
 
 #include <ctype.h>

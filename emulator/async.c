@@ -1,6 +1,5 @@
 /* Asynchronous operations: copies, products of warpgroups, and the barriers that wait for them.
-   This file opens their state and has the table of hooks; the operations are in files of their
-   own (async.h). */
+   This file opens their state and has the table of hooks (async.h). */
 #include "async.h"
 
 #include <stdlib.h>

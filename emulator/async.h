@@ -22,8 +22,8 @@ struct mbarrier {
   /* bytes that are expected and have not arrived yet; below 0: bytes that arrived before they were
      expected */
   int64_t bytes;
-  /* For the observer: the sync of the threads that have reached this phase. The sync of the phase
-     before has the next higher number. */
+  /* For the observer (observer.h): the sync of the threads that have reached this phase. The sync
+     of the phase before has the next higher number. */
   unsigned sync;
   unsigned slot; /* the thread that initialised the barrier */
   bool fenced;   /* the thread has made the initialisation visible to the users of the barrier */
@@ -33,7 +33,7 @@ struct mbarrier {
 struct named_barrier {
   unsigned threads, arrived;
   unsigned last;      /* the thread that completed the barrier's last round */
-  uint32_t completed; /* the observer's epoch in which it did; 0: no round was completed */
+  uint32_t completed; /* the observer's epoch in which the round was completed; 0: none was */
   struct wait_queue queue;
 };
 

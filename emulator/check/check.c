@@ -109,8 +109,8 @@ static bool check_same_finding(const cugen_check_finding *a, const cugen_check_f
 }
 
 /* Returns true if the finding describes the problem better than the known finding: by a higher
-   race_rank, then by an access that stands later in the source, then by an earlier run in the list,
-   because it is chance which run ended first. */
+   race_rank, then by an access that stands later in the source, then by an earlier run in the
+   list. */
 static bool describes_better(const cugen_check_finding *f, const cugen_check_finding *known) {
   if (f->kind != known->kind) return race_rank(f) > race_rank(known);
   if (strcmp(f->file, known->file) == 0 && f->line != known->line) return f->line > known->line;
@@ -160,7 +160,7 @@ static int keep_finding(struct check *c, cugen_check_finding *f, size_t variant,
 }
 
 /* Adds a variant that is skipped for the reason of a known skip. The variant with the least number
-   gives the name, because it is chance which run ended first. */
+   gives the name. */
 static int join_skip(struct check *c, cugen_check_skip *known, const char *what, size_t number,
                      const char *why, cugen_error *err) {
   if (number < known->detail->number) {
@@ -421,8 +421,7 @@ static int add_counters(const struct outcome *o, cugen_error *err) {
   return status;
 }
 
-/* Keeps the status of the first run in the list, so that the result does not depend on the speed
-   of threads. */
+/* Keeps the status of the first refused run in the list. */
 static int note_refused(const struct outcome *o, int why, cugen_error *err) {
   struct check *c = o->check;
   const size_t run = (size_t)(o->run - c->list.runs);
@@ -461,8 +460,8 @@ static int keep_faulty(const struct outcome *o, cugen_error *err) {
   return status ? status : check_add_variant(c, &c->result->faulty, o->run->variant, err);
 }
 
-/* The check problem is the config's own, so that a missing launch there is the config's mistake.
-   Other sizes are made up, and a variant need not be valid on all of them. */
+/* A missing launch on the check problem is the config's mistake. A variant need not be valid on
+   other sizes, which the check makes up. */
 static int keep_invalid(const struct outcome *o, cugen_error *err) {
   struct check *c = o->check;
   const struct check_family *family = &c->list.families[o->problem->family];
@@ -488,8 +487,8 @@ static bool is_known_refused(const struct check *c, size_t variant) {
   return false;
 }
 
-/* A launch that a GPU refuses for all sizes, or on the check problem, is a finding. On other sizes,
-   which are made up and may not fit blocks and clusters, the variant is skipped. */
+/* A launch that a GPU refuses for all sizes, or on the check problem, is a finding. On other sizes
+   the variant is skipped. */
 static int keep_unlaunchable(const struct outcome *o, cugen_error *err) {
   struct check *c = o->check;
   const struct instrument_result *result = o->result;
@@ -568,8 +567,8 @@ static int note_unwatched(const struct outcome *o, cugen_error *err) {
   return status;
 }
 
-/* Skips a hang in which a thread waits for a block that runs later: the cpu device cannot run both
-   blocks at a time, so the hang says nothing about the kernel. */
+/* Skips a hang in which a thread waits for a block that runs later, which says nothing about the
+   kernel, because the cpu device runs blocks one after the other. */
 static int keep_spin(const struct outcome *o, const struct source_place *at, cugen_error *err) {
   struct text why = {0};
   text_add(&why, "a thread waits in a loop for what another block writes, and the cpu device runs "

@@ -13,8 +13,7 @@ struct check_variants { /* a set of variants, by number */
   size_t count;
 };
 
-/* What a check knows about a finding or a skip, besides what cugen_check_finding and
-   cugen_check_skip tell. */
+/* What a check knows about a finding or a skip beyond cugen_check_finding and cugen_check_skip. */
 struct check_detail {
   struct source_place here, other; /* other.line 0: no second place */
   struct source_place fence;       /* the place of a missing fence */

@@ -14,8 +14,8 @@ struct coverage;
 int coverage_open(struct coverage **out, cugen_error *err);
 void coverage_close(struct coverage *branches);
 
-/* Adds a source as the next one, counted from 0. *more: no earlier source took the same
-   branches; otherwise the source is dropped. */
+/* Keeps a source under the next number, from 0 on, and sets *more, if no kept source took the same
+   branches; otherwise drops the source. */
 int coverage_add(struct coverage *branches, const char *source, bool *more, cugen_error *err);
 
 /* Chooses few of the kept sources such that they take every branch that any source takes, and take

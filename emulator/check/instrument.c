@@ -95,7 +95,6 @@ static bool instrument_is_refused(struct instrument *p, const struct compiled *c
   return true;
 }
 
-/* Reports a variant that cannot be tried. */
 static int instrument_refuse(struct instrument_result *out, const cugen_error *fault) {
   fail_with(out, CUGEN_OUTCOME_LAUNCH, fault);
   out->fault = fault->status;

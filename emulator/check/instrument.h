@@ -1,7 +1,6 @@
-/* An instrument runs a variant under observation on the cpu device, whatever device the variant
-   is for. The results are findings, and counts of the load on the memory system
-   (runtime/watch.h). An instrument has a worker process of its own, so that a variant cannot
-   harm this process. */
+/* An instrument runs a variant under observation on the cpu device, whatever device the variant is
+   for. The results are findings, and counts of the load on the memory system (runtime/watch.h). An
+   instrument has a worker process of its own. */
 #ifndef EMULATOR_CHECK_INSTRUMENT_H
 #define EMULATOR_CHECK_INSTRUMENT_H
 
