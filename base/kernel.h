@@ -199,8 +199,8 @@ void kernel_spec_times(const struct kernel_spec *spec, size_t *times);
 /* Returns whether a call makes so many launches that hashes describe the different launches and
    their sequence separately. */
 bool kernel_spec_is_long(const struct kernel_spec *spec);
-/* The identity of the kernel independent of its grid: a hash of the source and of the values passed
-   for the implementation's own scalars. Without such scalars, source_hash. */
+/* Returns a hash of the source and of the values passed for the implementation's own scalars.
+   Without such scalars, source_hash. */
 struct hash kernel_spec_passed(const struct kernel_spec *spec);
 /* Appends spec->order to the reason of a failed variant if the order of arguments can be the cause
    of this outcome. */
@@ -263,8 +263,7 @@ void kernel_struct_fill(const struct kernel_spec *spec, size_t index, void *cons
 size_t kernel_launch_parameters(const struct kernel_spec *spec, const struct kernel_launch *launch,
                                 struct kernel_parameter out[KERNEL_MAX_ARGUMENTS]);
 
-/* Returns whether the argument, or its address, is in a variable of the kernel's module,
-   __constant__ or __device__. */
+/* Returns whether the argument or its address is in a __constant__ or __device__ variable. */
 bool kernel_argument_symbol(const struct kernel_argument *argument);
 
 /* Returns whether the parameter of the kernel is a texture object. */

@@ -11,8 +11,8 @@
 #include "facts.h"
 #include "kernel.h"
 
-/* What a field of the declaration holds: the name of an argument that is a buffer or a scalar, or
-   an expression that gives a whole number or one of the field's words. */
+/* A field of the declaration holds the name of an argument that is a buffer or a scalar, or an
+   expression that gives a whole number or one of the field's words. */
 enum library_kind { LIBRARY_BUFFER, LIBRARY_SCALAR, LIBRARY_NUMBER, LIBRARY_WORD };
 
 struct library_field {

@@ -324,7 +324,7 @@ typedef struct portfolio_body_variant {
   char *variant;      /* full text of the variant */
   int64_t serves;     /* number of problems, among those learnt from, that it serves */
   char *problem;      /* a problem that the variant serves; `source` is for this problem */
-  struct hash source; /* hash of the variant's source on `problem` */
+  struct hash source; /* hash of the variant's source and own scalars on `problem` */
   double mean, worst; /* geometric mean and largest loss; 0: unknown */
   int stale;          /* the variant's source has changed since the variant was measured */
   int invalid;        /* the variant is not valid for the kernel's problem */

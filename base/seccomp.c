@@ -1,6 +1,6 @@
 /* Builds a seccomp filter in the kernel's byte code (linux/filter.h); see seccomp.h. The filter
-   lists the allowed system calls, so calls that a newer kernel adds are refused. For some calls it
-   also checks the arguments: who is signalled, what is created, how a file is opened. */
+   lists the allowed system calls, so calls that a newer kernel adds are refused. For some calls the
+   filter also checks arguments, for example the flags with which a file is opened. */
 #define _GNU_SOURCE /* syscall, CLONE_THREAD */
 #include "seccomp.h"
 

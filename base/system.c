@@ -432,7 +432,7 @@ int cpu_count(void) {
 
 /* ---- Processes ------------------------------------------------------------------------------ */
 
-/* How to start a child. input, output, errors and, if it is not negative, worker become its
+/* How to start a child. input, output, errors and worker (unless negative) become the child's
    descriptors 0, 1, 2 and 3. */
 struct child {
   const char *program;

@@ -193,8 +193,7 @@ static size_t edit_distance(const char *a, const char *b) {
   return rows[i % 3][n];
 }
 
-/* A name is near if at most a third of its letters (at least one) differ, but never if all differ:
-   'x' is not a slip of 'M'. */
+/* A name is near if at most a third of its letters (at least one) differ, but not if all differ. */
 const char *text_nearest(const char *name, const char *const *names, size_t count) {
   const char *best = NULL;
   size_t length = strlen(name), limit = length < 6 ? 1 : length / 3;

@@ -28,8 +28,8 @@ static unsigned warp_count_words(const uintptr_t at[WARP], unsigned lanes, unsig
   return distinct;
 }
 
-/* Returns whether each active lane has the same address as lane ^ distance, unless that lane is
-   inactive. */
+/* Returns whether each active lane has the same address as the lane `lane ^ distance` if that lane
+   is active. */
 static bool warp_in_pairs(const uintptr_t at[WARP], unsigned lanes, unsigned distance) {
   for (unsigned left = lanes; left; left &= left - 1) {
     const unsigned lane = (unsigned)__builtin_ctz(left), other = lane ^ distance;

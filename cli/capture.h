@@ -1,4 +1,4 @@
-/* Reads the problems that an application asked for, as CUGEN_CAPTURE wrote them. */
+/* Reads the problems that CUGEN_CAPTURE wrote for an application. */
 #ifndef CLI_CAPTURE_H
 #define CLI_CAPTURE_H
 

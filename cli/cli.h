@@ -193,7 +193,7 @@ struct cli {
 /* Finds the command "name" or "name second" (second NULL: no second word). *words becomes the
    number of words in its name. */
 const struct cli_command *commands_find(const char *name, const char *second, int *words);
-/* Returns the command's name behind "group ", or NULL if the command is not of this group. */
+/* Returns the command's name behind "group ", or NULL if the command is not of the group. */
 const char *commands_in_group(const struct cli_command *command, const char *group);
 /* Returns true if the command takes options other than --help. */
 bool commands_take_options(const struct cli_command *command);
@@ -230,8 +230,8 @@ void cli_remark_all_refused(struct cli *cli);
 
 /* ---- options.c ------------------------------------------------------------------------------ */
 
-/* Kinds of values of operands and options' arguments that the shell can complete, and the words
-   that stand for them in help. */
+/* Kinds of values of operands and options' arguments that the shell can complete, and the kinds'
+   words in help. */
 #define CLI_KINDS(X)                                                                               \
   X(CONFIG, "CONFIG")                                                                              \
   X(COMMAND, "COMMAND")                                                                            \
@@ -287,11 +287,10 @@ struct hint hint(const struct cli *cli, const char *name);
 /* The action of 'cugen tune' for this kernel on this device. */
 enum cli_tuning { CLI_MEASURES, CLI_PREDICTS, CLI_REFUSES };
 enum cli_tuning cli_tuning(const struct cli *cli);
-/* Returns true with --arch on the cpu device: the cpu device has no architecture, so that nothing
-   can be measured for an architecture. */
+/* Returns true with --arch on the cpu device, which has no architecture to measure for. */
 bool cli_only_predicts(const struct cli *cli);
 /* Returns *cli for use in a hint, with --device cpu if the cpu device was chosen because there is
-   no GPU; other commands would choose a model. */
+   no GPU. */
 struct cli cli_here(const struct cli *cli);
 /* Returns *cli for use in a hint, with the device on which 'cugen tune' measures what is missing,
    or predicts if nothing can be measured. */

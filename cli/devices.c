@@ -1,5 +1,5 @@
-/* cugen devices: prints the devices that are here, those that are described, and those with results
-   in the cache; and where cugen found the driver, NVRTC, the headers and so on. */
+/* cugen devices: prints the present devices, the described devices and the devices with results in
+   the cache; and where cugen found the driver, NVRTC, the headers and so on. */
 #include <stdlib.h>
 #include <string.h>
 

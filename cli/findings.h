@@ -15,7 +15,7 @@ struct implementation {
   /* The best of this implementation by api_best_of, or the best of all records if that is of this
      implementation; NULL: no variant was right. */
   const cugen_record *best;
-  size_t right, failed, unpredicted; /* numbers of its variants */
+  size_t right, failed, unpredicted; /* numbers of the implementation's variants */
   uint64_t valid;
 };
 
@@ -23,7 +23,7 @@ struct findings {
   cugen_kernel *kernel; /* cli->kernel */
   const cugen_device_info *device;
   bool predicted; /* the times are predicted; nothing ran */
-  /* The predictions were made now because no record was stored, so that they are few. */
+  /* The predictions were made now because no record was stored. */
   bool now;
   cugen_ceilings ceilings;
   cugen_space_info space;
@@ -69,8 +69,7 @@ size_t findings_implementation(const struct findings *findings, const char *vari
 
 /* Returns FLOP/s where operations are declared, else bytes/s; 0: neither is. */
 double findings_rate(const cugen_record *record);
-/* Returns true if a roofline can be drawn instead of mere rates: operations, bytes and both
-   ceilings are known. */
+/* Returns true if a roofline can be drawn: operations, bytes and both ceilings are known. */
 bool findings_has_roof(const struct findings *findings);
 /* Returns true if the best of another problem is drawn as well: a problem of the same types, whose
    operations or bytes differ. */

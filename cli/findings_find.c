@@ -1,4 +1,4 @@
-/* Finds the set of records that a report is about, and its kernel; see findings.h. */
+/* Finds the set of records for a report, and the set's kernel; see findings.h. */
 #include <stdlib.h>
 #include <string.h>
 

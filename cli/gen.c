@@ -58,9 +58,8 @@ static int refuse_best(struct cli *cli, const cugen_kernel *kernel, bool predict
   return cli->error.status;
 }
 
-/* Chooses the variant. On the cpu device, records are of the check problem; its best variant is
-   printed for the problem asked for. The choice is valid until *check, which the caller closes, or
-   the kernel is closed. */
+/* Chooses the variant; on the cpu device the best of the check problem, if records have one. The
+   choice is valid until *check, which the caller closes, or the kernel is closed. */
 static int gen_choose(struct cli *cli, bool best, cugen_kernel **check, cugen_choice *choice) {
   double distance = best ? -1 : 0;
   int status = CUGEN_OK;

@@ -187,7 +187,7 @@ static void name_options(const enum cli_option *options, bool all, char *text, s
   }
 }
 
-/* Names the options that most commands take; `help --all` has a row for each. */
+/* Names the options that most commands take. */
 static void print_common(FILE *out) {
   char names[256] = "", text[320];
   name_options(cli_common, true, names, sizeof names);

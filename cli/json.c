@@ -1,4 +1,4 @@
-/* Devices and records as JSON, for --json; docs/json.md describes the objects. */
+/* Devices and records as JSON (docs/json.md). */
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>

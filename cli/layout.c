@@ -1,4 +1,5 @@
-/* cugen layout: draws the arrays of a variant, and counts what accesses of a warp touch of them. */
+/* cugen layout: draws the arrays of a variant, and counts sectors and bank passes of a warp's
+   accesses. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -79,7 +79,6 @@ static int run_command(struct cli *cli, int argc, char **argv) {
 
 static int main_run(struct cli *cli, int argc, char **argv) {
   const char *word = argc > 1 ? argv[1] : "";
-  /* cugen_worker_main is started by cugen, not by people. */
   if (strcmp(word, "worker") == 0) return cugen_worker_main(argc - 1, argv + 1);
   clean_streams();
   /* The build makes docs/cugen.1 with this. */
@@ -114,7 +113,7 @@ static void answer_failure(struct cli *cli, int status) {
   json_print(json_failure(&cli->error, status), stdout, &ignored);
 }
 
-/* Reports a full disk or a closed pipe behind stdout at the latest now. */
+/* Reports a full disk or a closed pipe behind stdout. */
 static int close_stdout(struct cli *cli, int status) {
   /* stdout is not closed, because NVRTC's C++ library flushes it when the process ends. */
   bool failed = !clean_wrap(0) || ferror(stdout) || fflush(stdout);

@@ -4,8 +4,8 @@
 
 #include "cli.h"
 
-/* The library's messages name options as C does, "cugen_options.toolkit"; here they become
-   "--toolkit". */
+/* A message of the library, in which the name of an option in C, "cugen_options.toolkit", has
+   become "--toolkit". */
 struct message {
   char text[sizeof((cugen_error *)0)->message];
 };

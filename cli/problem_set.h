@@ -16,7 +16,7 @@ struct problem_set {
     double weight; /* weight of a captured problem */
   } * problems;
   size_t count;
-  /* The problems are those of --from; a problem that does not fit the config is left out. */
+  /* The problems are those of --from. */
   bool captured;
   uint64_t taken; /* bit i: value i of --set was used by some problem; only the first 64 */
 };

@@ -13,7 +13,7 @@ struct progress {
                               given */
   bool drawn;              /* something is drawn on the line */
   double begin, last_draw; /* monotonic seconds */
-  /* The board whose line is shared; NULL: the progress has a line of its own. */
+  /* The board that shares a line; NULL: the progress has a line of its own. */
   struct progress_board *board;
   size_t part; /* index in the board */
 };

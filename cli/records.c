@@ -217,8 +217,7 @@ static bool records_add_row(void *context, const cugen_record *record, size_t i)
   return variant != NULL;
 }
 
-/* Collects other variants that were tried, from which the only row of an implementation is
-   distinguished. */
+/* Collects tried variants, from which the only row of an implementation is distinguished. */
 static int take_tried(struct cli *cli, struct settings *variants) {
   size_t count;
   const cugen_record *all = api_records(cli->kernel, &count);

@@ -7,7 +7,7 @@
 
 enum { OUTCOMES = CUGEN_OUTCOME_UNPREDICTED + 1 };
 
-/* The records of one outcome: their number, and one of them; NULL: there is none. */
+/* The number of records of one outcome, and one of these records; NULL: there is none. */
 struct ending {
   size_t count;
   const cugen_record *example;

@@ -217,8 +217,7 @@ static void roofline_add_variant(struct table *table, const struct findings *f,
               alone || f->right_count > MOST_ROWS ? name : r->variant);
 }
 
-/* Prints the rate that memory would allow if it served all requests. What a variant reaches beyond
-   this rate comes from the caches. */
+/* Prints the rate that memory would allow if it served all requests. */
 static int roofline_print_requests(struct cli *cli, const struct findings *f) {
   const cugen_record **rows = calloc(f->right_count + 1, sizeof *rows), *best = f->right[0];
   if (!rows) return cli_no_memory(cli);

@@ -27,8 +27,7 @@ bool settings_add_tried(struct settings *settings, const char *text);
    "tiled BM=64". A single row is distinguished from the tried variants; without these it keeps all
    words, the shortest first. The caller frees the text; NULL: out of memory. */
 char *settings_short(const struct settings *settings, size_t i);
-/* Prints a line for each implementation whose rows share words, "tiled..: all rows have BN=64", and
-   how to use it. */
+/* Prints a line for each implementation whose rows share words, "tiled..: all rows have BN=64". */
 void settings_print(const struct settings *settings, FILE *out);
 void settings_free(struct settings *settings);
 

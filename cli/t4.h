@@ -1,5 +1,4 @@
-/* Converts records to T4, the format in which autotuners exchange measurements; docs/cache.md
-   describes the fields. */
+/* Converts records to T4, the format in which autotuners exchange measurements (docs/cache.md). */
 #ifndef CLI_T4_H
 #define CLI_T4_H
 

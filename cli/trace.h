@@ -1,5 +1,5 @@
-/* The trace of tuning: which variant was measured when, and which was the best then, made from the
-   records, without a device. */
+/* The trace of tuning, made from the records: which variant was measured when, and which was the
+   best then. */
 #ifndef CLI_TRACE_H
 #define CLI_TRACE_H
 

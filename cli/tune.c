@@ -221,7 +221,7 @@ static void print_verified(const cugen_tune_result *result, const cugen_record *
 }
 
 /* Returns true if the record's outputs were compared on data of this run's seed, or vary from
-   launch to launch, so that they need no comparison. */
+   launch to launch. */
 static bool was_compared(const cugen_tune_result *result, const cugen_record *record) {
   return record->outputs.varies ||
          (record->outputs.known && record->outputs.seed == result->outputs.seed);

@@ -17,9 +17,8 @@
 
 /* ---- The best of each ----------------------------------------------------------------------- */
 
-/* Gets the record that a plan would take for the problem; within a tie this need not be the first.
-   If a plan takes none, gets the first record. Returns false if there is none or it is not
-   right. */
+/* Gets the record that a plan would take for the problem, or the first record if a plan takes none.
+   Returns false if there is no record or the record is not right. */
 static bool results_find_best(const struct tuning *tuning, size_t problem, cugen_record *out) {
   cugen_kernel *kernel = tuning->kernels[problem];
   cugen_choice choice = {.variant = NULL};

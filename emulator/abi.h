@@ -201,8 +201,7 @@ struct cpu_watch {
      an index outside of the array's type in the source. */
   void (*mismatched)(const struct cpu_ubsan_mismatch *what, const void *at, const void *site);
   void (*outside)(const struct cpu_ubsan_bounds *bounds, unsigned long index, const void *site);
-  /* Plain accesses of 1, 2, 4, 8 and 16 bytes, the most frequent ones; their return address is
-     the site. self: this table. */
+  /* Plain accesses of 1, 2, 4, 8 and 16 bytes; the return address is the site. self: this table. */
   void (*read[CPU_WATCH_SIZES])(const void *at, const struct cpu_watch *self);
   void (*write[CPU_WATCH_SIZES])(const void *at, const struct cpu_watch *self);
   /* Called when the data of an earlier asynchronous copy to shared memory have arrived. */

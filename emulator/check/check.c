@@ -528,7 +528,8 @@ static enum counted counted_where(const struct check *c, const struct check_prob
   return problem->whole ? COUNTED_WHOLE_TILES : COUNTED_SIZE;
 }
 
-/* Returns the best place to count the variant's traffic among the problems of all its runs. */
+/* Returns the best place to count the variant's traffic among the problems of the variant's
+   runs. */
 static enum counted best_counted(const struct check *c, size_t variant) {
   enum counted best = COUNTED_NOT;
   for (size_t i = 0; i < c->list.run_count && !c->options->wanted.no_traffic; i++) {
@@ -768,8 +769,8 @@ static int keep_left(void *context, const char *what, size_t variants, const cha
   return CUGEN_OK;
 }
 
-/* Fills in what the result says about the list. Of the checked problems, those that differ from the
-   check problem in sizes alone come first. */
+/* Fills in the result's numbers of runs and texts of problems. Checked problems that differ from
+   the check problem in sizes alone come first. */
 static int tell_list(struct check *c, cugen_error *err) {
   cugen_check *r = &c->result->check;
   r->runs_done = c->done;
@@ -804,7 +805,7 @@ static int tell_waivers(const struct config *config, cugen_check *r, cugen_error
   return CUGEN_OK;
 }
 
-/* Sorts the findings and skips, and completes what is told of them. */
+/* Sorts the findings and skips, and fills in their counts and waivers. */
 static int tell_found(struct check *c, cugen_error *err) {
   cugen_check *r = &c->result->check;
   size_t on_check = 0;

@@ -20,8 +20,8 @@ struct check_detail {
   /* block, thread, array; all zero for kinds of findings without them */
   struct watch_finding raw;
   struct check_variants variants; /* variants that show the finding or are skipped */
-  /* Of a finding: the run that is described, by its place in the list of runs. Of a skip: the
-     variant's number; a skipped implementation has a number above those of all variants. */
+  /* Of a finding: the index of the described run in the list of runs. Of a skip: the variant's
+     number; a skipped implementation has a number above those of all variants. */
   size_t number;
   /* the kernel's check problem, or an implementation's own one, shows the finding */
   bool on_check;
