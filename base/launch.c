@@ -205,8 +205,8 @@ int launch_check(const struct device_facts *facts, const struct kernel_spec *spe
   return status;
 }
 
-/* The run does not tell which kernel waited for its grid, so the message names the first line of
-   the source that may wait. */
+/* The message names the first line of the source that may wait, because which kernel waited is not
+   known. */
 int launch_refuse_grid_sync(const struct kernel_spec *spec, cugen_error *err) {
   const struct kernel_launch *first = NULL;
   bool several = false;

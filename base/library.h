@@ -80,8 +80,8 @@ void library_call_print(const struct library_call *call, struct text *out);
    damaged, or of a cugen that knows other libraries. */
 int library_call_parse(const char *text, size_t length, struct library_call *out, cugen_error *err);
 
-/* The beginning of the text that calls a function of the user, the baseline of a tuning run. The
-   function's name, a blank and the path of its shared library follow (runtime/function.h). */
+/* The beginning of the text that calls a function of the user. The function's name, a blank and the
+   path of the shared library follow (runtime/function.h). */
 #define LIBRARY_FUNCTION "library function "
 
 #endif

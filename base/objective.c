@@ -155,8 +155,8 @@ double objective_cost_of_time(const struct objective *o, double seconds, double 
   return objective_cost(o, &values);
 }
 
-/* Bisects the exponent between 1 ns and 1e6 s, because a cost rises with the time. A cost that does
-   not depend on the time is never between the costs at the two ends. */
+/* Bisects the exponent between 1 ns and 1e6 s, because a cost that depends on the time rises with
+   the time. */
 double objective_seconds_for(const struct objective *o, double cost, double flops, double bytes) {
   double low = 1e-9, high = 1e6;
   if (objective_kind_of(o) == OBJECTIVE_TIME) return cost;

@@ -7,8 +7,7 @@
 #include "cugen.h"
 #include "hash.h"
 
-/* The kinds of a device's name, which is an id or the text under which records of the device are
-   kept (cugen_cache_set.device). */
+/* The kinds of a device's name, which is an id or the text in records (cugen_cache_set.device). */
 typedef enum cugen_device_kind {
   CUGEN_DEVICE_NAMED = 0, /* the text of a GPU, or a part of it: "NVIDIA H200 sm_90 132 SMs",
                              "H200" */
@@ -77,7 +76,6 @@ typedef struct cugen_export_progress {
    cache; it returns nonzero to stop. */
 typedef int (*cugen_export_callback)(const cugen_export_progress *progress, void *context);
 
-/* The counts of an import. */
 typedef struct cugen_cache_merged {
   size_t records;    /* records in the file: the sum of the next four */
   size_t added;      /* records of variants that had none */
@@ -115,7 +113,7 @@ typedef enum cugen_outcome {
 /* The text for an outcome, such as "wrong result"; never NULL. */
 const char *outcome_text(int outcome);
 
-/* The word that JSON has for an outcome, such as "wrong"; never NULL. */
+/* The word for an outcome in JSON, such as "wrong"; never NULL. */
 const char *outcome_name(int outcome);
 
 /* The bits of a variant's outputs. For one problem, equal digests of one seed mean equal outputs,
@@ -318,11 +316,11 @@ typedef struct cugen_transfer_row {
   int samples;
 } cugen_transfer_row;
 
-/* A variant of a portfolio. mean and worst: the loss of the problems that it serves, as a factor of
-   their time (cost). stale and invalid are set by api_kernel_portfolios. */
+/* A variant of a portfolio. mean and worst: the loss of the problems that the variant serves, as a
+   factor of their time (cost). api_kernel_portfolios sets stale and invalid. */
 typedef struct portfolio_body_variant {
   char *variant;      /* full text of the variant */
-  int64_t serves;     /* number of problems, among those learnt from, that it serves */
+  int64_t serves;     /* number of the learnt problems that the variant serves */
   char *problem;      /* a problem that the variant serves; `source` is for this problem */
   struct hash source; /* hash of the variant's source and own scalars on `problem` */
   double mean, worst; /* geometric mean and largest loss; 0: unknown */
@@ -338,8 +336,7 @@ typedef enum cugen_restriction_kind {
   CUGEN_RESTRICTION_LIMIT,     /* a limit of this device or of all devices; the text is such as
                                   "block y: 1 to 1024" */
   CUGEN_RESTRICTION_FILTER,    /* the caller's filter, see api_kernel_filter */
-  CUGEN_RESTRICTION_HEURISTIC  /* a heuristic of the config for variants that are never the fastest
-                                  on such devices */
+  CUGEN_RESTRICTION_HEURISTIC  /* a heuristic of the config */
 } cugen_restriction_kind;
 
 /* Why a tunable is reported. NOWHERE: no expression of the config, no argument and no template

@@ -27,8 +27,8 @@ static inline uint32_t small_float_largest(struct small_float format) {
 }
 
 /* When the fields are moved to the positions of a float's fields, they form a float whose exponent
-   is too small by the difference of the biases. This holds for subnormal numbers as well. The
-   multiplication that corrects the exponent is done in double, whose range makes it exact. */
+   is too small by the difference of the biases, also for subnormal numbers. The multiplication in
+   double that corrects the exponent is exact. */
 static inline double small_float_load(struct small_float format, uint32_t bits) {
   enum { EXPONENT = 8, FRACTION = 23, BIAS = 127, DOUBLE_FRACTION = 52, DOUBLE_BIAS = 1023 };
   const int sign_at = format.exponent_bits + format.fraction_bits;

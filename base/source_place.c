@@ -117,7 +117,7 @@ struct search {
   int depth, body;          /* depth: open braces; body: the depth of the kernel's body, 0 outside
                                of it */
   struct token last, first; /* last: the previous token; first: the first place of the searched word
-                               in the source, in any kernel */
+                               in the source */
 };
 
 /* Returns "name" of an entry such as "scope::name<arguments>". */

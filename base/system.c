@@ -452,8 +452,7 @@ void resource_limit(int which, int megabytes) {
   setrlimit((__rlimit_resource_t)which, &now);
 }
 
-/* Runs in the child and never returns. After fork in a program with threads, only async-signal-safe
-   functions may be called. */
+/* Runs in the child and never returns. Only async-signal-safe functions may be called. */
 static void child_start(struct child *child) {
   /* The child gets SIGKILL when the thread that started it ends. The parent may have ended before
      this call. */
@@ -513,8 +512,7 @@ static int read_report(int fd) {
    ignores SIGCHLD, or that the application has reaped. */
 static const int unknown_end = -1;
 
-/* Kills the whole process group, including processes that the program left behind, and reaps the
-   program. Returns its wait status. */
+/* Kills the whole process group and reaps the program. Returns the wait status, or unknown_end. */
 static int system_end_group(pid_t pid) {
   int status = unknown_end;
   kill(-pid, SIGKILL);
@@ -569,8 +567,8 @@ int process_spawn(const char *const *argv, pid_t *pid, int *fd, cugen_error *err
     return error_start(err, argv[0], errno);
   pair[1] = descriptor_above(pair[1]);
   int null = open_null();
-  /* The worker's stderr is the parent's. Its stdout is not, because its output would mix with
-     results. */
+  /* The child's stderr is the parent's. The child's stdout is not, because the parent writes
+     results there. */
   int errors = descriptor_above(fcntl(2, F_DUPFD_CLOEXEC, 4));
   int status = pair[1] < 0 || null < 0 ? error_start(err, argv[0], errno) : CUGEN_OK;
   struct child child = {.argv = argv,

@@ -41,9 +41,8 @@ bool path_has_hidden(const char *path);
    the link there. Calls file_sweep. */
 int file_write(const char *path, const void *data, size_t length, cugen_error *err);
 /* Writes a file like file_write, but piece by piece. path must live until file_end. file_end with
-   CUGEN_OK renames the new file to its name; with any other status, or if a step fails, it removes
-   the new file. What was written directly to a device or pipe stays. file_end returns `status`, or
-   the failure of the last step. */
+   CUGEN_OK renames the new file to its name; with any other status, or if a step fails, file_end
+   removes the new file. file_end returns `status`, or the failure of the last step. */
 struct file_writing {
   const char *path;
   struct text beside; /* name of the new file while it is written; "" if the path is written to
@@ -113,8 +112,8 @@ int process_run(const char *const *argv, double timeout, struct text *output, in
                 cugen_error *err);
 
 /* How a caller stops a wait for a process or an input. `asked` is called at least every tenth of a
-   second. When it returns true, a process is killed with its group, and CUGEN_ERROR_INTERRUPTED is
-   returned. */
+   second. When `asked` returns true, the wait ends with CUGEN_ERROR_INTERRUPTED, and a process is
+   killed with its group. */
 struct process_stop {
   bool (*asked)(void *context); /* NULL: never stop */
   void *context;

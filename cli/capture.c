@@ -100,8 +100,8 @@ static bool begins_as_one(const char *text, size_t length) {
   return true;
 }
 
-/* Returns the last `mark` in the text, where the last of several joined lines begins; NULL: the
-   text has no `mark` as cugen writes it. */
+/* Returns the last `mark` in the text, where the last of several joined lines begins; NULL: there
+   is none. */
 static const char *last_mark(const char *text, size_t length) {
   const size_t size = strlen(mark);
   const char *last = NULL, *end = text + length;

@@ -35,8 +35,7 @@ static double own_intensity(const struct findings *f) {
   return f->right[0]->flops / f->right[0]->bytes;
 }
 
-/* Returns true if some requests are known; otherwise all variants are at the problem's own
-   intensity. */
+/* Returns true if the requests of some variant are known. */
 static bool has_requests(const struct findings *f) {
   for (size_t i = 0; i < f->right_count; i++)
     if (f->right[i]->requested > 0) return true;

@@ -280,7 +280,7 @@ struct hint {
   char text[sizeof((cugen_error *)0)->message];
 };
 /* Returns a command about the kernel of this run, ready for a shell, with the options of this run
-   that name the problem, device, library and variants, as far as the command takes them: "cugen run
+   for problem, device, library, objective and variants that the command takes: "cugen run
    ./scale.lua --device cpu --set M=64". A command longer than a message is cut. */
 struct hint hint(const struct cli *cli, const char *name);
 
@@ -313,8 +313,7 @@ cugen_cache_filter cli_cache_filter(const struct cli *cli);
 /* Hides connection strings, which other users could see in the process's arguments. */
 void secrets_hide(int argc, char **argv);
 
-/* Remarks why measurements or images cannot be stored, and what is wrong with the machine's
-   clock. */
+/* Remarks what is wrong with the cache or the machine's clock, if anything. */
 void cli_remark_cache(const struct cli *cli);
 /* Prints where the results were stored, or why they were not; returns whether they were. */
 bool cli_print_remembered(const struct cli *cli);

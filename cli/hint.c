@@ -25,7 +25,7 @@ static void print_word(const char *word, FILE *out) {
   }
 }
 
-/* Puts "./" in front of a name such as "-x.lua", which would be read as an option. */
+/* Puts "./" in front of a name that looks like an option, "-x.lua". */
 static void print_operand(const char *operand, FILE *out) {
   char *path = NULL;
   bool dash = operand[0] == '-' && operand[1];

@@ -78,8 +78,8 @@ static int find_record(struct cli *cli, const char *variant, const cugen_stored_
                   : occupancy_find_best(cli, all, count, out);
 }
 
-/* Takes the preferred carveout, which a record lacks, from the first launch with the record's block
-   size and dynamic shared memory. */
+/* Takes the preferred carveout from the first launch with the record's number of threads and
+   dynamic shared memory. */
 static int take_carveout(struct cli *cli, const cugen_record *r, cugen_resources *out) {
   const cugen_launch_info *launches;
   size_t count, i = 0;
@@ -236,8 +236,7 @@ static void occupancy_add_row(struct table *table, const struct answer *answer, 
   table_cell(table, o->device);
 }
 
-/* Only the driver knows how many clusters fit: NVIDIA does not publish on which multiprocessors a
-   cluster may be placed. */
+/* Only the driver knows how many clusters fit. */
 static void print_cluster_line(const struct kernel *kernel) {
   if (kernel->cluster_blocks < 2) return;
   printf("clusters of %d blocks, of which ", kernel->cluster_blocks);

@@ -169,7 +169,7 @@ static bool records_choose(void *context, const cugen_record *record, size_t i) 
   return settings_add(&best->variants, record->variant);
 }
 
-/* Opens the table: rank, the needed columns, and last the variant, which can be long. */
+/* Opens the table: rank, the needed columns, and last the variant. */
 static void open_table(struct cli *cli, struct best *best) {
   struct table_column shown[COLUMNS + 2] = {{"", TABLE_RIGHT, 0}};
   size_t count = 1;
@@ -407,8 +407,8 @@ static void records_print_error(const char *line) {
          types ? types : "");
 }
 
-/* Prints the line of a reason that says most: the first error of a compiler's log, which opens with
-   a heading, or else the first line that is no heading. */
+/* Prints one line of a reason: the first error of a compiler's log, or else the first line that
+   does not end with a colon. */
 static void print_reason(const char *reason) {
   const char *line = strstr(reason, "error: "), *end;
   while (line && line > reason && line[-1] != '\n') line--;

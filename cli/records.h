@@ -28,8 +28,8 @@ const char *records_preference(const struct cli *cli);
 /* Prints a line about the record's place in the roofline. */
 void records_print_roofline(const struct cli *cli, const cugen_record *record,
                             const cugen_ceilings *ceilings);
-/* Returns the rate that memory alone would allow if it served the variant's requests, at most the
-   peak; 0: not known. */
+/* Returns the rate that memory alone would allow for the variant's requests, at most the peak; 0:
+   not known. */
 double records_served(const cugen_record *record, const cugen_ceilings *ceilings);
 /* Returns the bytes/s of device memory, measured or else the peak; 0: not known. */
 double records_bandwidth(const cugen_ceilings *ceilings);

@@ -5,9 +5,8 @@
 
 #include <stdbool.h>
 
-/* From this call on, the first of these signals is only noted. Another signal kills the process if
-   the clock's whole seconds have advanced by two or more since then, which takes one to two
-   seconds. */
+/* From this call on, the first of these signals is only noted. A later signal kills the process if
+   two seconds have passed, and may do so from one second on. */
 void stop_catch(void);
 bool stop_asked(void);
 /* Returns the exit code after a signal: 130, 143 or 129. */

@@ -12,8 +12,7 @@
 
 enum {
   GAP = 2, /* blanks between columns */
-  /* A wrapped column should have room for its longest cell in LINES lines, and at least COMFORT
-     columns. */
+  /* A wrapped column should have room for its longest cell in LINES lines, and COMFORT columns. */
   LINES = 2,
   COMFORT = 24
 };

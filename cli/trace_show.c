@@ -13,9 +13,9 @@
 
 /* ---- The edges ------------------------------------------------------------------------------ */
 
-/* The edges of the picture: seconds spent, from 0 on, and decimal logarithms of the values. To
-   leave room for the best, the slowest tenth of the values, and values 100 times slower than the
-   best, may lie beyond the edge and are drawn on it. */
+/* The edges of the picture: seconds spent, from 0 on, and decimal logarithms of the values. The
+   slowest tenth of the values, and values 100 times slower than the best, may lie beyond the edge
+   and are drawn on the edge. */
 struct edges {
   double spent, low, high;
   bool beyond; /* some values are beyond the edge */

@@ -78,7 +78,7 @@ static int tune_set_open_all(struct tuning *tuning, const struct problem_set *se
                              int (*prepare)(struct cli *cli)) {
   struct cli *cli = tuning->cli;
   int status = CUGEN_OK;
-  cugen_kernel_close(cli->kernel); /* the kernel of the config's defaults is not needed any more */
+  cugen_kernel_close(cli->kernel);
   cli->kernel = NULL;
   if (!cli->lib) status = cli_open(cli);
   if (!status) status = cli_fall_back(cli);

@@ -105,7 +105,7 @@ struct cpu_async {
   void (*bulk_load)(unsigned to, const void *from, unsigned bytes, unsigned barrier);
   void (*bulk_store)(void *to, unsigned from, unsigned bytes);
   void (*bulk_commit)(void);
-  /* Waits until at most `newest` groups of the thread are in flight. */
+  /* Finishes bulk stores of the thread until at most `newest` groups are in flight. */
   void (*bulk_wait)(unsigned newest);
   unsigned (*mbarrier_phase)(unsigned address); /* the number of completed phases */
   void (*mbarrier_expect)(unsigned address, unsigned bytes);
@@ -147,7 +147,7 @@ struct cpu_hooks {
   /* Returns the lanes of the warp that have converged here: those that reach this place while no
      other thread can run. */
   unsigned (*converged)(void);
-  /* Ends the launch, because it would have to be cooperative. Does not return. */
+  /* Ends the launch, which would have to be cooperative. Does not return. */
   void (*needs_grid)(void);
 };
 
@@ -212,8 +212,7 @@ struct cpu_watch {
                      const void *site);
   /* Called when an operation reads a lane that its mask does not name, or that has ended. */
   void (*lane)(unsigned mask, unsigned lane);
-  /* The host's memmove and memset, because in the kernel these names belong to functions that
-     report. */
+  /* The host's memmove and memset, because the kernel's functions of these names report. */
   void *(*move)(void *to, const void *from, unsigned long bytes);
   void *(*fill)(void *to, int byte, unsigned long bytes);
 };

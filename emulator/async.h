@@ -101,8 +101,8 @@ void async_check_remote(const struct async *async);
 void async_misuse(cugen_finding_kind kind, const void *site, unsigned slot, const char *what);
 _Noreturn void async_trap(const void *site, const char *what);
 
-/* Returns the site that was noted for the running operation, and clears it; if none was noted,
-   returns `address`, the return address of the call. */
+/* Returns async->site and clears that member; if no site was noted, returns `address`, the return
+   address of the call. */
 const void *async_site(const void *address);
 
 /* Hooks of abi.h. The sections below also end with such hooks. */

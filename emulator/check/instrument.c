@@ -152,8 +152,8 @@ static int instrument_compile(struct instrument *p, bool traffic, cugen_error *e
   return compile_image(p, true, err);
 }
 
-/* Counts the traffic in the optimised image, whose accesses are placed as by a GPU's compiler. If
-   the blocks of a single launch are independent, only the blocks to count run. */
+/* Counts the traffic in the optimised image. If the blocks of a single launch are independent, only
+   the blocks to count run. */
 static int count_traffic(struct instrument *p, struct worker_job *job,
                          struct instrument_result *out, cugen_error *err) {
   struct worker_result result = {0};

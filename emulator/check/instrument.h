@@ -17,9 +17,9 @@ struct instrument_options {
   void *context;
 };
 
-/* target and the objects that it points to are borrowed, except its problem and space: each run has
-   its own. The config's kernel is expanded with the facts of the target's device. One thread at a
-   time may use an instrument; different instruments are independent. */
+/* target and the objects that target points to are borrowed, except the problem and space, which
+   each run has. The config's kernel is expanded with the facts of the target's device. One thread
+   at a time may use an instrument; different instruments are independent. */
 int instrument_open(const struct tune_target *target, const struct instrument_options *options,
                     struct instrument **out, cugen_error *err);
 void instrument_close(struct instrument *instrument);
