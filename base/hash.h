@@ -1,5 +1,5 @@
-/* Content hashes: 128 bits of XXH3 (libxxhash), printed as 32 hexadecimal digits. They are not
-   cryptographic. */
+/* Content hashes: 128 bits of XXH3 (libxxhash), printed as 32 hexadecimal digits. The hashes are
+   not cryptographic. */
 #ifndef BASE_HASH_H
 #define BASE_HASH_H
 

@@ -36,7 +36,8 @@ struct rule {
   int32_t folder;
 } __attribute__((packed));
 
-/* Returns the access rights that this kernel's Landlock can restrict; 0 if it has no Landlock. */
+/* Returns the access rights that this kernel's Landlock can restrict; 0 if the kernel has no
+   Landlock. */
 static uint64_t known_access(void) {
   long version = syscall(CREATE_RULESET, NULL, (size_t)0, ASK_VERSION);
   if (version < 1) return 0;

@@ -155,7 +155,7 @@ struct kernel_spec {
   char *options;           /* of the compiler, separated by blanks: "--use_fast_math
                               --maxrregcount=64"; "" or NULL for none */
   struct hash hash;        /* of the normalised source (without comments, #line and spacing), the
-                              compiler options, and the three parts below */
+                              compiler options, and the three hashes below */
   struct hash source_hash; /* of the normalised source, the compiler options and the launched
                               instances of templates. Kernels with equal hashes share a compile. */
   /* Hashes of the other parts of `hash`: the launches, the values passed (arguments, scalars), and
@@ -203,7 +203,7 @@ bool kernel_spec_is_long(const struct kernel_spec *spec);
    Without such scalars, source_hash. */
 struct hash kernel_spec_passed(const struct kernel_spec *spec);
 /* Appends spec->order to the reason of a failed variant if the order of arguments can be the cause
-   of this outcome. */
+   of the outcome. */
 void kernel_add_order(const struct kernel_spec *spec, cugen_outcome outcome, struct text *reason);
 /* The proof_hash that the spec would have if the problem lacked the parameters whose bits are set
    in `parameters`; proof_hash itself if the problem has more than KERNEL_MAX_LACKED parameters. */

@@ -36,8 +36,8 @@ struct kernel_needs {
   int64_t static_shared, constant_bytes;
 };
 
-/* Checks one launch of a compiled kernel. resident: the number of its blocks that a multiprocessor
-   holds at a time; -1 if unknown. If the device cannot make the launch, fails with
+/* Checks one launch of a compiled kernel. resident: the number of the kernel's blocks that a
+   multiprocessor holds at a time; -1 if unknown. If the device cannot make the launch, fails with
    CUGEN_ERROR_CONFIG and CUGEN_CAUSE_RESOURCES; the message begins with the line of the cause in
    the spec's source, or with the kernel's place, if either is known. */
 int launch_check(const struct device_facts *facts, const struct kernel_spec *spec, size_t launch,

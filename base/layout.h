@@ -62,7 +62,7 @@ int64_t layout_offset(const struct layout_map *map, const int64_t *indices);
 bool layout_element(const struct layout_map *map, int rank, const int64_t *shape, int64_t offset,
                     int64_t *indices);
 
-/* A shared array that a variant declares. Its name and file belong to the config. */
+/* A shared array that a variant declares. The name and file of the array belong to the config. */
 struct layout_array {
   const char *name, *file;
   int line;

@@ -34,7 +34,7 @@ static const char *const *objective_list_names(void *context, size_t *count) {
   return names;
 }
 
-/* Evaluates the expression. Returns false if it has no value for these values. */
+/* Evaluates the expression. Returns false if the expression has no value for `v`. */
 static bool objective_evaluate(const struct objective *o, const struct objective_values *v,
                                double *out) {
   const double power = v->seconds > 0 ? v->joules / v->seconds : 0;

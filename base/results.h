@@ -42,7 +42,7 @@ typedef struct cache_space {
                                    that api_best_of finds, including stale records */
   double seconds, flops, bytes; /* of the best; flops and bytes 0: not declared */
   char *origin;                 /* config file of the best record; "": not known */
-  size_t records;               /* variants with a record, measured or failed */
+  size_t records;               /* variants with a record */
   size_t failed;                /* failed ones among the records */
   size_t history;               /* earlier records of the same variants */
   int64_t measured_at;          /* time of the latest record; seconds since the epoch */
@@ -383,7 +383,7 @@ typedef enum cugen_finding_kind {
                                    reading */
   CUGEN_FINDING_UNINITIALISED,  /* a read of memory that was never written */
   CUGEN_FINDING_OUT_OF_BOUNDS,  /* an access outside a buffer or an array */
-  CUGEN_FINDING_MISALIGNED,     /* an address that is not a multiple of the access's width */
+  CUGEN_FINDING_MISALIGNED,     /* an address that is not a multiple of what the access needs */
   CUGEN_FINDING_INDEX,          /* an index outside the dimension with which its array is
                                    declared */
   CUGEN_FINDING_INPUT_WRITE,

@@ -152,7 +152,8 @@ static double chart_column_of(const struct canvas *c, const cugen_record *record
   return (at + 0.5) / count * c->columns;
 }
 
-/* Draws a vertical line at the problem's own intensity, if some requests are known. */
+/* In a roofline, draws a vertical line at the problem's own intensity, if some requests are
+   known. */
 static void chart_put_own(struct canvas *c) {
   for (int y = 0; y < c->rows && c->range.roof && has_requests(c->f); y++)
     chart_put(c, chart_column_at(c, log10(own_intensity(c->f))), y, ':');

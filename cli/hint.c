@@ -7,9 +7,9 @@
 #include "api/machine.h"
 #include "cli.h"
 
-/* Prints a word bare if the shell takes it unchanged. Otherwise puts the word into double quotes,
-   because many messages put a command into single ones, or into single quotes if the word has
-   characters that are special between double quotes ($ ` \ " and an interactive shell's !). */
+/* Prints a word bare if the shell takes it unchanged. Otherwise the word gets double quotes,
+   because many messages put a whole command into single quotes. A word with $ ` \ " or !, which a
+   shell does not take literally between double quotes, gets single quotes. */
 static void print_word(const char *word, FILE *out) {
   static const char bare[] =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+=:,./@%";

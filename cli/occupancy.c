@@ -17,8 +17,8 @@
 struct kernel {
   cugen_resources takes;
   bool now;           /* the resources come from a compile made now, because no record is stored */
-  const char *device; /* name of the device that the resources were taken for; NULL: they come from
-                         options */
+  const char *device; /* name of the device that the resources were taken for; NULL: the resources
+                         come from options */
   int cluster_blocks, active_clusters;
 };
 

@@ -1,4 +1,4 @@
-/* Reading the words after a command by its tables of options; see cli.h. */
+/* Reading the words after a command by the command's tables of options; see cli.h. */
 #include <ctype.h>
 #include <errno.h>
 #include <getopt.h>

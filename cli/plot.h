@@ -10,8 +10,8 @@
 struct shown plot_rate(double rate, bool flops);
 struct shown plot_seconds(double seconds);
 
-/* The ticks of a logarithmic axis are given by their logarithms. They are at whole decades, with
-   `fine` also at 2 and 5 times each decade. plot_first_tick returns the first tick that is not
+/* The ticks of a logarithmic axis are given by their logarithms. The ticks are at whole decades,
+   with `fine` also at 2 and 5 times each decade. plot_first_tick returns the first tick that is not
    below `edge`. */
 double plot_first_tick(double edge, bool fine);
 void plot_next_tick(double *log, bool fine);

@@ -1,5 +1,5 @@
-/* cugen roofline: the ceilings of a device. They are the best variants of two shipped configs,
-   which are tuned and stored like any other kernel. */
+/* cugen roofline: the ceilings of a device. The ceilings are the rates of the best variants of two
+   shipped configs, which are tuned and stored like any other kernel. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -27,7 +27,7 @@ static bool only_learns(const struct cli *cli) {
          (!strcmp(budget, "0") || !strcmp(budget, "0s"));
 }
 
-/* Reads --budget: 90s, 5m: a time; 500: a number of variants; none: until no variant is left. */
+/* Reads --budget: 90s, 5m: a time; 500: a number of variants; none: no limit. */
 static int read_budget(struct cli *cli, cugen_tune_options *options) {
   const char *text = cli->values[OPTION_BUDGET];
   if (!text || only_learns(cli) || options_read_seconds(text, true, &options->budget_seconds))

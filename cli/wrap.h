@@ -11,7 +11,8 @@ enum wrap_kind {
   WRAP_NOTHING /* lines are not broken */
 };
 
-/* The text comes in pieces; a word is held back until it ends. All zero: nothing is broken. */
+/* The text comes in pieces; a word is held back until it ends. With all members zero, no line is
+   broken. */
 struct wrap {
   int width; /* 0: no limit */
   enum wrap_kind kind;

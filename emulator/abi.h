@@ -110,8 +110,8 @@ struct cpu_async {
   unsigned (*mbarrier_phase)(unsigned address); /* the number of completed phases */
   void (*mbarrier_expect)(unsigned address, unsigned bytes);
   /* A thread's own copies. copy_next removes the oldest copy whose group is not among the `newest`
-     groups and returns 1; it returns 0 if there is none. With CPU_COPY_ALL, copies that were not
-     committed count, too. */
+     groups and returns 1; copy_next returns 0 if there is no such copy. With CPU_COPY_ALL, copies
+     that were not committed count, too. */
   void (*copy_begin)(const struct cpu_copy *copy);
   void (*copy_commit)(void);
   int (*copy_next)(unsigned newest, struct cpu_copy *out);

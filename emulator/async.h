@@ -84,8 +84,8 @@ extern const struct cpu_async async_hooks;
 /* The offset within a block's shared memory; *rank becomes the rank of the block, the thread's
    own if the address names none. */
 unsigned async_place(unsigned address, unsigned *rank);
-/* Returns where `bytes` bytes of a block's shared memory lie; traps if they are not all in its
-   dynamic shared memory, unless the address is one of static shared memory. */
+/* Returns where `bytes` bytes of a block's shared memory lie; traps if the bytes are not all in the
+   block's dynamic shared memory, unless the address is one of static shared memory. */
 char *async_shared(unsigned place, unsigned rank, size_t bytes);
 /* Like async_shared, without a check, for the observer: static shared memory has the address that
    it has in the running block. */

@@ -10,7 +10,7 @@ static void describe_named(const void *object, char *out, size_t size) {
            barrier->arrived);
 }
 
-/* The sync of the first named barrier, behind those of all mbarriers, each of which has two. */
+/* The first named barrier's sync (observer.h), behind the syncs of all mbarriers, two for each. */
 enum { NAMED_SYNCS = 2 * FIBERS_BLOCKS * ASYNC_MOST_MBARRIERS };
 _Static_assert(NAMED_SYNCS + FIBERS_BLOCKS * ASYNC_NAMED <= OBSERVER_SYNCS,
                "syncs of all barriers");

@@ -109,7 +109,7 @@ static bool check_same_finding(const cugen_check_finding *a, const cugen_check_f
 }
 
 /* Returns true if the finding describes the problem better than the known finding: by a higher
-   race_rank, then by an access that stands later in the source, then by an earlier run in the
+   race_rank, then by an access that stands later in the same file, then by an earlier run in the
    list. */
 static bool describes_better(const cugen_check_finding *f, const cugen_check_finding *known) {
   if (f->kind != known->kind) return race_rank(f) > race_rank(known);

@@ -48,9 +48,9 @@ struct check_result {
   cugen_error fault;            /* the error of one of the faulty variants */
 };
 
-/* target: the config, the check problem and its space; its device provides the facts. The caller
-   frees *out in any case. CUGEN_ERROR_INTERRUPTED: progress asked to stop. A finding is not an
-   error. */
+/* target: the config, the check problem and its space; target->device provides the facts. The
+   caller frees *out in any case. CUGEN_ERROR_INTERRUPTED: progress asked to stop. A finding is not
+   an error. */
 int check_run(const struct tune_target *target, const struct check_options *options,
               struct check_result *out, cugen_error *err);
 void check_result_free(struct check_result *result);
