@@ -81,7 +81,8 @@ static void take_failed(struct findings *f, const cugen_record *record) {
   if (failure->count++ == 0) failure->example = record;
 }
 
-/* Takes the records; the right ones come first, sorted by cost. */
+/* Takes the current records and counts the stale ones. In `all` the right records come first,
+   sorted by cost. */
 static void take_records(struct findings *f, const cugen_stored_record *all, size_t count) {
   for (size_t i = 0; i < count; i++) {
     if (all[i].superseded) continue;

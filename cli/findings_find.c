@@ -85,7 +85,7 @@ static const char *wanted_of(const struct wanted *wanted, const cugen_cache_set 
   return is_cpu_set(set) ? wanted->cpu : wanted->gpu;
 }
 
-/* Returns true if --device is an id, or NULL, and not a part of a device's name. */
+/* Returns true if `device` is NULL or an id, not the text of a device or a part of one. */
 static bool is_device_id(const char *device) {
   const cugen_device_name named = device_parse(device);
   return !device ||
@@ -115,8 +115,8 @@ static bool is_reachable(const char *problem, const char *now) {
   return !more;
 }
 
-/* Returns true if the problems are equal, apart from defaults and from parameters that the config
-   has got since. */
+/* Returns true if `problem` equals `wanted`, or lacks only parameters that have their default
+   values in `wanted`. */
 static bool is_meant_problem(const char *problem, const char *wanted, const char *defaults) {
   struct setting theirs, mine;
   bool more = setting_next(&problem, &theirs);

@@ -13,8 +13,8 @@ static void write_source(const void *source, FILE *out) {
   fputs(source, out);
 }
 
-/* Appends the command that finds a best variant, by a measurement or, if none is possible, by a
-   prediction. */
+/* Appends how to get a best variant: by the command that tunes, by taking what is predicted, or by
+   one after the other. */
 static void append_remedy(struct cli *cli) {
   const char *model = cli_fallback_model(cli);
   const bool measures = !cli_only_predicts(cli),

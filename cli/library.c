@@ -111,8 +111,9 @@ bool cli_remark_no_cache(const struct cli *cli) {
   return missing;
 }
 
-/* Other users see the words of a command line (ps). So a connection string is copied elsewhere, and
-   only its scheme is left in place. Without memory for the copy the string stays. */
+/* Other users see the words of a command line (ps). So a connection string with a user is copied,
+   and only its scheme is left in place. Returns the copy, or any other word itself. Without memory
+   for the copy the string stays. */
 static char *hide_secret(char *word) {
   static const char mark[] = "://";
   char *secret = strstr(word, mark);

@@ -96,8 +96,8 @@ static int take_carveout(struct cli *cli, const cugen_record *r, cugen_resources
   return CUGEN_OK;
 }
 
-/* Compiles the kernel for a GPU that the compiler has a target for, but that has no model good
-   enough for a prediction. */
+/* Compiles the variant ("": the config's default) for the kernel's device, and, without --json,
+   prints its name. */
 static int compile_now(struct cli *cli, const char *variant, struct kernel *out) {
   const char *source, *name, *text = *variant ? variant : NULL;
   *out = (struct kernel){.now = true, .device = cugen_kernel_device(cli->kernel)->name};

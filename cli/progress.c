@@ -186,7 +186,8 @@ void progress_open_part(struct progress *progress, struct progress_board *board,
   *progress = (struct progress){.begin = progress_now(), .board = board, .part = part};
 }
 
-/* Adds up the counts of all parts. *fraction becomes the least, *left the longest of all parts. */
+/* Adds up the counts of all parts. *fraction becomes the least, *left the longest of all parts (-1:
+   not known). */
 static void progress_add_up(const struct progress_board *board, cugen_progress *all,
                             double *fraction, double *left) {
   size_t begun = 0;

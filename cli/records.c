@@ -131,7 +131,7 @@ static int records_rank(struct cli *cli, struct ranking *out) {
   return CUGEN_OK;
 }
 
-/* Returns the index behind the last record of a table of `top` rows. */
+/* Returns the index behind the last record that the first `top` rows show; 0 if `top` is 0. */
 static size_t records_end_of(const struct ranking *ranking, size_t top) {
   size_t i = 0;
   for (size_t rows = 0; i < ranking->count && (rows < top || !is_row(ranking, i)); i++)

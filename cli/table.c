@@ -37,7 +37,8 @@ struct table_layout {
 
 /* ---- Filling -------------------------------------------------------------------------------- */
 
-/* Replaces line ends, because a line end in a name would begin a row. */
+/* Returns a copy that is safe to print (print_clean), with blanks for line ends and tabs, which
+   would break the row. */
 static char *copy_clean(const char *text) {
   char *copy = print_clean(text, strlen(text));
   for (char *at = copy; at && (at = strpbrk(at, "\n\t"));) *at = ' ';
@@ -144,8 +145,8 @@ static size_t table_width_of(const struct table_layout *column) {
 
 /* ---- What is shown -------------------------------------------------------------------------- */
 
-/* Returns the cell that all rows have in that column. NULL: cells differ, or there is only one
-   row. */
+/* Returns the cell that all rows have in that column. NULL: cells differ, or there are fewer than
+   two rows. */
 static const char *common_cell(const struct table *table, size_t column) {
   const char *common = NULL;
   size_t rows = 0;

@@ -33,7 +33,8 @@ static double height_of(const cugen_kernel *kernel, const cugen_record *record) 
 }
 
 /* Finds the edges: from the best value to the one that nine tenths of all do not exceed, or to the
-   worst that once was the best, and a margin. heights: t->right heights, rising. */
+   worst that once was the best, within `least` and `most`, and a margin. heights: t->right heights,
+   rising. */
 static struct edges edges_of(const cugen_kernel *kernel, const struct trace *t,
                              const double *heights) {
   static const double least = 0.08, most = 2; /* in decades */

@@ -392,7 +392,7 @@ static int read_captured(struct cli *cli, struct problem_set *out) {
 }
 
 /* Tunes the problems of --from, of --set and --problems, or of the config, or else a single
-   problem; with --budget 0, only learns. */
+   problem. With --portfolio N --budget 0, only learns. */
 static int tune_problems(struct cli *cli, cugen_tune_options *options, size_t top) {
   struct problem_set set = {0};
   int status =

@@ -230,8 +230,8 @@ static int learn_portfolios(struct tuning *tuning, size_t most, bool remembered)
   return status;
 }
 
-/* Tunes. Results from before a failure are stored, and printed if the failure came after the
-   tuning. */
+/* Tunes. Results from before a failure are stored. They are also printed if tuning was interrupted
+   or found no right variant, or if learning portfolios failed. */
 static int tune_set_run(struct tuning *tuning, cugen_tune_options *options) {
   struct cli *cli = tuning->cli;
   tune_devices_open_progress(cli, &tuning->progress);

@@ -148,7 +148,7 @@ static int results_print_table(const struct tuning *tuning) {
   return table_close(&table, 0, stdout, &tuning->cli->error);
 }
 
-/* Prints failures of the first few problems without a right variant. */
+/* Prints failures of the first few problems that have tried variants but no right one. */
 static void print_failures(const struct tuning *tuning) {
   enum { MOST = 3 };
   struct cli one = *tuning->cli;

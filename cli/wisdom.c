@@ -55,7 +55,7 @@ static void export_to_stream(const void *context, FILE *out) {
   export(exporting);
 }
 
-/* Exports with a progress bar, unless the text goes to the terminal. */
+/* Exports, with a progress bar unless --quiet is given or the text goes to the terminal. */
 static int export_to(struct exporting *exporting, bool to_stdout) {
   struct cli *cli = exporting->cli;
   int status = CUGEN_OK;

@@ -20,8 +20,8 @@ struct wrap {
   size_t column, hang; /* current column, and column at which a continued line begins */
   size_t spaces;       /* spaces held back until the next word */
   bool colon;          /* the last word ended with a colon */
-  /* The word is a command including its spaces: '\'' until the quote ends, ':' until the line ends;
-     0: no command. */
+  /* Whether `word` is a command, which includes spaces: '\'' until the quote ends, ':' until the
+     line ends; 0: no command. */
   char command;
   size_t length;
   char word[1024];

@@ -805,7 +805,7 @@ static int tell_waivers(const struct config *config, cugen_check *r, cugen_error
   return CUGEN_OK;
 }
 
-/* Sorts the findings and skips, and fills in their counts and waivers. */
+/* Sorts and joins the findings, sorts the skips, and fills in their counts and waivers. */
 static int tell_found(struct check *c, cugen_error *err) {
   cugen_check *r = &c->result->check;
   size_t on_check = 0;
