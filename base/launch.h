@@ -13,8 +13,7 @@ struct dimension_limit {
 extern const struct dimension_limit launch_grid_limits[3], launch_block_limits[3];
 
 /* The largest number of bytes of shared memory of a block. launch_shared_limit holds for static and
-   dynamic memory together, launch_static_limit for arrays whose size is compiled in. The cpu device
-   has as much as the largest GPU. */
+   dynamic memory together, launch_static_limit for arrays whose size is compiled in. */
 int64_t launch_shared_limit(const struct device_facts *facts);
 int64_t launch_static_limit(const struct device_facts *facts);
 

@@ -25,9 +25,8 @@ const char *cli_fallback_model(const struct cli *cli) {
   return found;
 }
 
-/* Returns true if there is no GPU, no device was asked for, and a model serves better than the cpu
-   device. A prediction needs NVRTC, and the cpu device a C++ compiler; if both are missing, a model
-   is chosen. */
+/* Returns true if there is no GPU, no device was asked for, and NVRTC is there for predictions or
+   no C++ compiler is there for the cpu device. */
 static bool needs_fallback(const struct cli *cli) {
   cugen_device_info first;
   const char *device = getenv("CUGEN_DEVICE"); /* read as the library reads it */

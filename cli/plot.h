@@ -10,9 +10,8 @@
 struct shown plot_rate(double rate, bool flops);
 struct shown plot_seconds(double seconds);
 
-/* The ticks of a logarithmic axis are given by their logarithms. The ticks are at whole decades,
-   with `fine` also at 2 and 5 times each decade. plot_first_tick returns the first tick that is not
-   below `edge`. */
+/* The ticks (logarithms) of a logarithmic axis are at whole decades, with `fine` also at 2 and 5
+   times each decade. plot_first_tick returns the first tick that is not below `edge`. */
 double plot_first_tick(double edge, bool fine);
 void plot_next_tick(double *log, bool fine);
 /* Returns the tick with this index (from 0) of an axis from `low` to `high`, all as logarithms;

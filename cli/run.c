@@ -69,8 +69,8 @@ static void print_resources(const cugen_record *r) {
   printf(", %s spilled\n", print_bytes(r->spill_bytes).text);
 }
 
-/* Prints the error, and remarks if the tolerance is so large that the comparison proves nothing:
-   rounding errors are within some powers of ten of a suitable tolerance. */
+/* Prints the error, and remarks if it is so far below the tolerance that a wrong result may
+   pass. */
 static void run_print_error(const cugen_record *r) {
   static const double loose = 1e-8;
   printf("  error       %.2g of the tolerance at most%s\n", r->error,

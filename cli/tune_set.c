@@ -185,9 +185,8 @@ static int leave_out_unserved(struct tuning *tuning, size_t i, bool *left) {
                         cli->operand, cli->values[OPTION_FROM]);
 }
 
-/* Called when tuning was refused before anything ran. Names the problem at fault with its place, or
-   leaves out captured problems at fault and sets *again, because the other problems may be
-   tuned. */
+/* After a refused tuning, names the problem at fault with its place, or leaves out captured
+   problems at fault and sets *again, because the other problems may be tuned. */
 static int find_refused(struct tuning *tuning, int refused, bool *again) {
   struct cli *cli = tuning->cli;
   const cugen_error refusal = cli->error;

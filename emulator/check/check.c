@@ -620,8 +620,8 @@ static int keep_run(struct outcome *o, cugen_error *err) {
 /* ---- Threads -------------------------------------------------------------------------------- */
 
 /* Decides how to carry out a run. Returns false if there is nothing to try: an earlier run has
-   shown that the problem's data cannot be made (the variant is then kept as skipped, with *status
-   as result), or the variant is lost. */
+   shown that the problem's data cannot be made (then keeps the variant as skipped, with *status as
+   result), or the variant is lost. */
 static bool plan_run(struct check *c, const struct check_run *run, struct instrument_request *out,
                      int *status, cugen_error *err) {
   const struct outcome o = {.check = c, .problem = &c->list.problems[run->problem], .run = run};
