@@ -9,7 +9,7 @@
 
 enum {
   /* After a refused allocation Lua runs a full collection and tries again. A script just below the
-     limit could cause this at every step, so the refusals are counted. */
+     limit could cause a collection at every step, so the refusals are counted. */
   MOST_REFUSALS = 4,
   HOOK_STEP = 1000,        /* instructions between two calls of the hook */
   LARGE_REQUEST = 64 << 10 /* bytes from which on an allocation looks at the clock */
@@ -62,7 +62,8 @@ static bool may_grow(struct limits *limits, const void *block, size_t kind, size
       !(growth >= LARGE_REQUEST && limits->depth && limits_out_of_time(limits)))
     return true;
   limits->refusals++;
-  /* Only for a new block, because the frames cannot be looked at while Lua moves its stack. */
+  /* The line is noted only for a new block, because the frames cannot be looked at while Lua moves
+     its stack. */
   if (!block && limits->depth) limits_locate(limits);
   return false;
 }

@@ -1,6 +1,5 @@
-/* Limits of a script: memory through the allocator, instructions and time through a count hook and
-   sandbox_charge. No function that the sandbox offers can catch an error, so giving up is final.
-   Private to the folder. */
+/* Limits of a script: memory, instructions and CPU time. No function that the sandbox offers can
+   catch an error, so giving up is final. Private to the folder. */
 #ifndef GEN_SANDBOX_LIMITS_H
 #define GEN_SANDBOX_LIMITS_H
 
@@ -31,7 +30,8 @@ struct limits {
   double wall_check;           /* wall time before which cpu_end cannot be reached, in seconds */
   enum limit_reason reason;    /* why the call gave up */
   int depth;                   /* nesting depth of sandbox_calls */
-  char where_file[LUA_IDSIZE]; /* file and line of the last error or the last check */
+  char where_file[LUA_IDSIZE]; /* the script's place when limits_locate or sandbox_load last noted
+                                  it; line 0: unknown */
   int where_line;
 };
 
@@ -46,7 +46,7 @@ void limits_enter(struct limits *limits);
 void limits_leave(struct limits *limits);
 
 bool limits_out_of_time(struct limits *limits);
-/* Ends the call for that reason by raising an error, for which no memory is needed. */
+/* Ends the call with the reason, by an error that needs no memory. Does not return. */
 int limits_give_up(lua_State *L, enum limit_reason reason);
 /* Notes the running line; needs no memory. */
 void limits_locate(struct limits *limits);

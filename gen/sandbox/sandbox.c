@@ -104,7 +104,7 @@ static bool remember_name(struct sandbox *sandbox, const char *name) {
   return true;
 }
 
-/* Returns the chunk name whose shown form, followed by ":", begins the text. */
+/* Returns a chunk name whose shown form, followed by ":", begins the text; NULL: none does. */
 static const struct chunk_name *opening_name(const struct sandbox *sandbox, const char *text) {
   for (const struct chunk_name *n = sandbox->names; n; n = n->next) {
     size_t length = strlen(n->shown);
@@ -152,7 +152,8 @@ static int set_format(struct sandbox *sandbox, int status, cugen_error *err, con
   return result;
 }
 
-/* The buffer of table.concat reports a refused allocation as an ordinary error with this text. */
+/* The buffer of table.concat reports a refused allocation as an ordinary error with the text "not
+   enough memory". */
 static bool is_memory_error(const struct sandbox *sandbox, int lua_status) {
   if (lua_status == LUA_ERRMEM) return true;
   const char *message = lua_type(sandbox->L, -1) == LUA_TSTRING ? lua_tostring(sandbox->L, -1) : "";
@@ -244,7 +245,8 @@ static int open_brace(const char *code, size_t length) {
   return depth ? lines[depth - 1] : 0;
 }
 
-/* Adds the line of the open brace, which Lua itself names only in some cases. */
+/* Adds the line of the open brace to an error at the end of the file, unless Lua itself names
+   it. */
 static void name_open_brace(const char *code, size_t length, cugen_error *err) {
   static const char ending[] = "near <eof>";
   const size_t said = err ? strlen(err->message) : 0;

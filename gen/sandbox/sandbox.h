@@ -21,18 +21,18 @@ lua_State *sandbox_state(struct sandbox *sandbox);
 
 /* Pushes the chunk as a function whose only upvalue is the global table at the stack index
    `environment` (0: the sandbox's globals). code: text, not bytecode; name: the user's file;
-   status: what an error in the code returns. */
+   status: returned for an error in the code. */
 int sandbox_load(struct sandbox *sandbox, const char *name, const char *code, size_t length,
                  int environment, int status, cugen_error *err);
 
-/* lua_pcall within the limits. On failure it pops the function and the arguments, and fills err
-   with "file:line: what". A nested call shares the limits of the outer call. Functions that
-   allocate in the state (lua_newtable, lua_pushstring) must run inside a sandbox_call, because
-   elsewhere a full memory would end the process. */
+/* lua_pcall within the limits. On failure it pops the function and the arguments, and fills err,
+   with the file and line if they are known. A nested call shares the limits of the outer call.
+   Functions that allocate in the state (lua_newtable, lua_pushstring) must run inside a
+   sandbox_call, because elsewhere a full memory would end the process. */
 int sandbox_call(struct sandbox *sandbox, int arguments, int results, int status, cugen_error *err);
 
-/* Runs a script: calls `open` with context as its light userdata, which fills the globals, then the
-   script. */
+/* Runs a script: calls `open`, which gets the context as a light userdata and may set globals, then
+   the script. */
 int sandbox_run(struct sandbox *sandbox, lua_CFunction open, void *context, const char *name,
                 const char *code, size_t length, int status, cugen_error *err);
 

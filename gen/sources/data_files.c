@@ -58,8 +58,8 @@ static struct data_file *data_files_find_known(const struct data_files *files, c
   return file;
 }
 
-/* Returns whether the file on disk is unchanged since it was hashed. A file in memory or a shipped
-   file is not on disk, and is hashed every time. */
+/* Returns whether the file on disk is unchanged since it was hashed. Returns false if there is no
+   file at the path, as for most files in memory and shipped files. */
 static bool unchanged(const struct data_file *file) {
   struct stat now;
   return stat(file->path, &now) == 0 && now.st_size == file->info.st_size &&

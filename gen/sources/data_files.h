@@ -1,5 +1,5 @@
-/* The hashes of the contents of data files. The hash of a file on disk is computed again only if
-   the file has changed. */
+/* The hashes of the contents of data files. The hash of a file on disk is kept until the file
+   changes. */
 #ifndef GEN_SOURCES_DATA_FILES_H
 #define GEN_SOURCES_DATA_FILES_H
 

@@ -172,8 +172,8 @@ static void read_macros(const char *text, struct signature *out) {
   }
 }
 
-/* Returns whether a word looks like a macro that a tuner defines: in capitals, or block_size_x and
-   the like, as Kernel Tuner has them. */
+/* Returns whether a word looks like a macro that a tuner defines, such as TILE, or Kernel Tuner's
+   block_size_x. */
 static bool looks_defined(struct source_token word) {
   static const char *const begins[] = {"block_size_", "tile_size_", "work_per_thread_"};
   static const char *const known[] = {"NULL",  "NAN",   "INFINITY", "FLT_", "DBL_", "INT_",
@@ -190,8 +190,8 @@ static bool looks_defined(struct source_token word) {
   return letters && *word.at != '_' && word.length > 1;
 }
 
-/* Returns whether the text defines or declares the word: it stands behind #define, or behind
-   another word, as in const int N. */
+/* Returns whether the text seems to define or declare the word, because another word stands in
+   front, as in #define N or const int N. */
 static bool is_declared(const char *text, struct source_token word) {
   struct source_reader reader = {text, text + strlen(text)};
   struct source_token before = {0};
@@ -257,7 +257,7 @@ static enum signature_use use_of(struct source_reader behind, bool addressed) {
   return SIGNATURE_READ;
 }
 
-/* Returns the use of an argument that is used in both ways. */
+/* Returns the use of an argument that is used in the ways a and b. */
 static enum signature_use both(enum signature_use a, enum signature_use b) {
   return a == SIGNATURE_UNUSED || a == b ? b : b == SIGNATURE_UNUSED ? a : SIGNATURE_CHANGED;
 }
@@ -281,14 +281,14 @@ static int axis_of(struct source_token token) {
   return at ? (int)(at - names) : -1;
 }
 
-/* Returns the axis if the window has WORD.x from `at` on, backwards; else -1. */
+/* Returns the axis if window[at] ends word.x, word.y or word.z; else -1. */
 static int axis_at(const struct source_token *window, int at, const char *word) {
   return source_is_mark_of(window[at + 1], ".") && source_is(window[at + 2], word)
              ? axis_of(window[at])
              : -1;
 }
 
-/* Keeps the word if it is the first one for this place, unless it is blockDim. */
+/* Stores the word in *place if *place is empty, unless the word is blockDim. */
 static void note_word(struct source_token *place, struct source_token word) {
   if (!place->length && word.kind == SOURCE_WORD && !source_is(word, "blockDim")) *place = word;
 }

@@ -57,7 +57,8 @@ struct signature {
      (blockIdx.x * W + threadIdx.x) * V; block_extents, the threads of a block: W of blockIdx.x * W
      + threadIdx.x, or of a loop from threadIdx.x by += W. length 0: the text does not tell. */
   struct source_token grid_steps[3], grid_factors[3], block_extents[3];
-  bool grid_by_threads[3]; /* the text has blockIdx.x * blockDim.x, or * a number */
+  bool grid_by_threads[3]; /* the text multiplies blockIdx.x by blockDim.x, a number or an
+                              expression in brackets */
   /* 0 to 3: up to the last axis of threadIdx and of blockIdx that the kernel names */
   int block_dimensions, grid_dimensions;
 };
@@ -67,10 +68,10 @@ struct signature {
    attributes such as __launch_bounds__(256) are skipped. SOURCE_END: there is none. */
 struct source_token signature_kernel_name(struct source_reader *text);
 
-/* Lists the names of the text's kernels. Returns how many there are; the first SIGNATURE_KERNELS
-   are stored. */
+/* Lists the different names of the text's kernels. Returns their number, of which the first
+   SIGNATURE_KERNELS are stored; SIGNATURE_KERNELS + 1 means more. */
 size_t signature_kernels(const char *text, struct source_token *names);
-/* Reads the kernel of that name, which the text has. The tokens point into the text. */
+/* Reads the kernel of that name. The tokens in *out point into the text. */
 void signature_read(const char *text, struct source_token kernel, struct signature *out);
 
 #endif

@@ -84,8 +84,8 @@ static const char *quoted(const char *at, const char *end) {
   return NULL;
 }
 
-/* Returns the parenthesis behind the delimiter of a raw string, which has no blank and at most 16
-   characters; NULL if there is none. */
+/* Returns the parenthesis behind the delimiter of a raw string. NULL: the delimiter is not valid
+   (more than 16 characters, a blank or a backslash). */
 static const char *raw_open(const char *quote, const char *end) {
   enum { LONGEST_DELIMITER = 16 };
   static const char never[] = " ()\\\t\v\f\r\n";
@@ -95,7 +95,7 @@ static const char *raw_open(const char *quote, const char *end) {
 }
 
 /* [lex.string]: R"delimiter( ... )delimiter". `at` is the quote. Compilers refuse a raw string with
-   an invalid delimiter, so it ends at the newline, whatever stands before that. */
+   an invalid delimiter, so that here such a string just ends at the newline. */
 static const char *raw_string(const char *at, const char *end) {
   const char *delimiter = at + 1, *open = raw_open(at, end);
   if (!open) return (at = memchr(at, '\n', (size_t)(end - at))) ? at : end;
@@ -197,7 +197,8 @@ void source_skip_line(struct source_reader *reader) {
 /* ---- Normalising ---------------------------------------------------------------------------- */
 
 /* The output memory is one byte longer than the input, which suffices, because a blank or newline
-   is written only where one was read, except for the newline of a directive that ends the text. */
+   is written only in place of a blank, newline or comment, except for the newline of a directive
+   that ends the text. */
 struct normaliser {
   char *to;
   char last;       /* the last character written; '\n' at the start of a line */
@@ -207,7 +208,7 @@ struct normaliser {
   bool in_directive;
   bool open_quote; /* leaves_open holds for a token of the line, so that the following line must not
                       become the token's end */
-  bool gap;        /* blanks or comments were skipped */
+  bool gap;        /* blanks, newlines or comments were skipped */
 };
 
 /* Tokens without a blank between them could merge into one token, or into a comment, if they are of

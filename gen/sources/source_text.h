@@ -10,7 +10,7 @@
 
 enum source_kind {
   SOURCE_END,
-  SOURCE_BLANK,   /* spaces, tabs, form feeds, carriage returns */
+  SOURCE_BLANK,   /* white space other than newlines */
   SOURCE_NEWLINE, /* a single newline */
   SOURCE_SPLICE,  /* a backslash and the newline behind it */
   SOURCE_COMMENT,
@@ -26,9 +26,9 @@ struct source_token {
   size_t length;
 };
 
-/* The functions below read [at, end) and move `at`. An unterminated comment or raw string ends with
-   the text; a raw string with an invalid delimiter ends with its line. A quote without its other
-   half on the line is a SOURCE_MARK. */
+/* The functions that take a reader read [at, end); most move `at`. An unterminated comment or raw
+   string ends with the text; a raw string with an invalid delimiter ends with its line. A quote
+   without its other half on the line is a SOURCE_MARK. */
 struct source_reader {
   const char *at, *end;
 };
@@ -55,9 +55,8 @@ static inline bool source_is_word(struct source_token token, const char *word, s
    not the newline. */
 void source_skip_line(struct source_reader *reader);
 
-/* Appends the text without comments and #line directives. A run of blanks becomes one blank, or
-   none if the tokens around it cannot merge. Directives stay on lines of their own; literals are
-   unchanged. */
+/* Appends the text without comments, #line directives, and blanks and newlines that are not needed.
+   Directives stay on lines of their own; literals are unchanged. */
 void source_normalise(const char *text, size_t length, struct text *out);
 
 /* Finds the file and line that a compiler would name for the byte at offset, from the last #line

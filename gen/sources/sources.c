@@ -58,8 +58,8 @@ static void sources_take(struct search *search, const void *memory, size_t lengt
     text_add_n(search->content, memory, length);
 }
 
-/* Takes the descriptor of an open file. Returns whether the search owns it now. A file that is too
-   large is refused when it is read. */
+/* Keeps the descriptor of an open file if the search has `data` and the file is not too large.
+   Returns whether the search owns the descriptor now. */
 static bool sources_take_descriptor(struct search *search, int fd) {
   struct stat info;
   if (!search->data || fd < 0 || fstat(fd, &info) || info.st_size < 0 ||
@@ -392,7 +392,7 @@ static void try_beside(struct search *search, const char *name, const char *from
 }
 
 /* Returns the nearest of the shipped templates and of the files in memory, or, with `include`, of
-   the files that shipped configs include. No file axpy.lua in memory is suggested for axpy.cu,
+   the shipped files in folders of configs/. No file axpy.lua in memory is suggested for axpy.cu,
    because a config and its template often have such names. */
 static const char *nearest_known(const struct source_file *files, const char *name, bool include) {
   enum { MOST = 256 };
@@ -435,7 +435,8 @@ int sources_check_name(const char *what, const char *name, cugen_error *err) {
 }
 
 /* Finds a template or data file in the tree of the config. what: the kind of the file, for
-   messages; from: the file that names it; search: the requirements. */
+   messages; from: the file that names it; search: the limit of the size, and where the result
+   goes. */
 static int find_in_tree(const struct sources *sources, const char *what, const char *name,
                         const char *from, const char *config, struct search *search) {
   const int bad = sources_check_name(what, name, search->err);

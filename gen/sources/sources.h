@@ -21,7 +21,8 @@ struct sources {
   const struct source_file *files; /* newest first */
 };
 
-/* Puts a copy of the file at the head of the list. CUGEN_ERROR_USAGE: the name is not valid. */
+/* Puts a copy of the file at the head of the list. CUGEN_ERROR_USAGE: the name or the length is not
+   valid. */
 int sources_add(struct source_file **files, const char *name, const char *data, size_t length,
                 cugen_error *err);
 void sources_forget(struct source_file *files);
@@ -51,7 +52,7 @@ int sources_config(const struct sources *sources, const char *name, struct text 
 /* A file that a config includes. The name is relative, without ".." and hidden parts. The file is
    searched beside `from`, the file that includes it, and must lie in the tree of the config;
    shipped files include only shipped files. A file that the application holds in memory comes
-   first; if no file is found, a shipped file of that name is taken. */
+   first; if no file is found, a shipped file of that name in configs/ is taken. */
 struct include_wanted {
   const char *name, *from;
   const char *config; /* path of the config */
@@ -68,8 +69,8 @@ int sources_device(const char *device_dir, const char *name, struct text *path,
 
 /* Reads a template or include. The file is searched in memory (beside `from`, the file that
    mentions it, if `from` is in memory, too; then by its name alone), in template_dir, beside
-   `from`, and among the shipped files. The name is relative, without ".." and hidden parts. The
-   file, also by its real name, must lie in the tree of the config: the folder of `config` (NULL:
+   `from`, and among the shipped files. The name is relative, without ".." and hidden parts. A file
+   on disk, also by its real name, must lie in the tree of the config: the folder of `config` (NULL:
    none), template_dir, or below. So a stranger's config cannot read other files. */
 int sources_template(const struct sources *sources, const char *name, const char *from,
                      const char *config, struct text *path, struct text *content, cugen_error *err);
@@ -110,7 +111,7 @@ int sources_folder(const struct sources *sources, const char *config, const char
 /* Checks that a name is not too long and has no control characters, because messages quote it on
    one line. what: the kind of the file, such as "template". */
 int sources_check_name(const char *what, const char *name, cugen_error *err);
-/* Returns whether the name is relative, without ".." and without parts that begin with a dot. */
+/* Returns whether the name is relative and has no newline, ".." or hidden part (".ssh"). */
 bool sources_inside(const char *name);
 
 /* Lists the file names of all shipped configs ("matmul.lua"), which are static. Fills at most count
