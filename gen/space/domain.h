@@ -6,11 +6,11 @@
 #include "limits.h"
 #include "space.h"
 
-/* A rule that is tried on combinations, with problem and device bound: an expression; a limit of
-   the device; or a list of allowed values of a tunable (from a filter's pattern; with no tunable
-   and no value nothing passes). A rule is tried at the deepest of its tunables. The results for the
-   values of that tunable are kept until another tunable of the rule changes, that is, until the
-   second deepest is given a new value. */
+/* A rule that is tried on combinations, with problem and device bound. A rule is an expression, a
+   limit of the device, or a list of allowed values of a tunable, which comes from a filter's
+   pattern (without values nothing passes). A rule is tried at the deepest of its tunables. The
+   results for the values of that tunable are kept until the second deepest tunable of the rule is
+   given a new value. */
 struct rule {
   size_t index;                                /* index into the domain's `listed` */
   int depth, hoist;                            /* depth: index of the deepest, that is the last
@@ -34,7 +34,7 @@ struct domain {
   const struct config_implementation *implementation;
   struct rule *rules; /* in the order in which they are tried: by depth, then as listed */
   struct space_rule
-      *listed; /* the implementation's rules again, for messages: in the order of space.h */
+      *listed; /* the rules again, for messages, in the order in which they were added */
   size_t rule_count;
   struct value *slots; /* with device and problem set */
   size_t slot_count;
@@ -58,7 +58,8 @@ size_t domain_value(const struct domain *domain, uint64_t rank, size_t tunable);
 
 /* ---- rules.c -------------------------------------------------------------------------------- */
 
-/* Adds the restrictions of the config, the limits of its launches, and then its heuristics. */
+/* Adds the restrictions of the implementation, the limits of its launches and, if wanted, the
+   heuristics that hold for the device. */
 int domain_add_config(struct domain *domain, bool heuristics, cugen_error *err);
 void space_rule_free(const struct space_rule *listed);
 /* Adds a rule. The domain takes over the text, unless the text belongs to an expression of the
@@ -77,8 +78,8 @@ bool rule_mentions(const struct domain *domain, const struct rule *rule, size_t 
 /* ---- filter.c ------------------------------------------------------------------------------- */
 
 int domain_add_filter(struct domain *domain, const cugen_filter *filter, cugen_error *err);
-/* Checks the filter's `implementation` and `variant` independent of implementations: they must not
-   use a name that no implementation has, or a pattern that matches nothing. */
+/* Returns CUGEN_ERROR_USAGE if `implementation` or `variant` of the filter has a name that no
+   implementation knows, or a pattern that matches nothing. */
 int space_filter_check(const struct config *config, const cugen_filter *filter, cugen_error *err);
 /* Adds "; did you mean \"tile\"?; there are: tile vec" to the error about a word that is none of
    the names. */

@@ -210,7 +210,8 @@ static void filter_add_values(const struct config *config, const char *name, str
   }
 }
 
-/* An implementation has a name once, so the number of all values of all tunables is enough room. */
+/* The tunables of an implementation have different names, so the number of all values of all
+   tunables is enough room. */
 static bool fill_values(struct scope *scope) {
   const struct config *config = scope->config;
   const struct config_implementation *one = scope->implementation;

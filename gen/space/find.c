@@ -23,7 +23,7 @@ struct search {
   struct effort effort; /* of explaining why the variant is missing */
   struct text *rules;   /* the rules that remove the variant are appended here; NULL: not wanted */
   bool brief;           /* the rules that remove the variant are not looked for */
-  bool whole;           /* the text must name exactly one variant */
+  bool whole;           /* the text must name all tunables */
   cugen_error *err;
 };
 
@@ -306,7 +306,8 @@ static int explain_missing(struct search *search, uint64_t *removed) {
 }
 
 /* Walks the combinations that the text leaves open. Finds the first combination that only
-   heuristics remove; if there is none, finds the rules that remove the combinations. */
+   heuristics remove; if there is none, fails and, unless `brief`, names the rules that remove the
+   combinations. */
 static int find_left_out(struct search *search, uint64_t *index) {
   const struct space *space = search->space;
   const struct domain *domain = &space->domains[search->index];
@@ -377,7 +378,7 @@ int space_find_one(const struct space *space, const char *text, uint64_t *index,
 
 /* ---- Variants named by the config ----------------------------------------------------------- */
 
-/* Returns the text of the variant that the config names at this place; NULL: there are fewer. */
+/* Returns the text of variant number `at` that the config names by `try`; NULL: there are fewer. */
 static const char *find_try_at(const struct config *config, size_t at) {
   for (size_t i = config->implementation_count; i-- > 0;) {
     const struct config_implementation *implementation = &config->implementations[i];

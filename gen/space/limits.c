@@ -20,7 +20,7 @@ static bool limits_mentions(const struct launch_limit *limit, int slot) {
 }
 
 /* Adds a limit and returns the text to describe it in; NULL if the previous step has an equal
-   limit. name: "grid y", "grid y in step 3". */
+   limit. name: such as "grid y". */
 static struct text *limits_add(struct list *list, const char *name, struct launch_limit limit) {
   const bool stepped = limits_mentions(&limit, list->launch->step_slot);
   if (list->step && !stepped) return NULL;

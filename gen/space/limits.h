@@ -14,10 +14,9 @@ struct launch_limit {
   int64_t least, most;
   const struct config_launch *launch; /* launch whose step the limit is about; NULL: the limit is
                                          not about a step */
-  const struct expr *steps;           /* number of steps that the launch has, which
-                                         launch_limit_holds evaluates */
-  int step;                           /* number of that step; the limit does not apply to launches
-                                         with fewer steps */
+  const struct expr *steps;           /* number of steps of the launch */
+  int step;                           /* number of the step; the limit does not apply if the launch
+                                         has fewer steps */
 };
 
 /* The most limits that launch_limits lists. */

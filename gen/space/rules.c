@@ -134,7 +134,8 @@ static int64_t steps_now(const struct config_launch *launch, const struct value 
   return steps < STEPS_LIMITED ? steps : STEPS_LIMITED;
 }
 
-/* Returns the largest number of steps over all values of the tunables at[0 .. count). */
+/* Returns the largest number of steps over all values of the tunables with the slots at[0 ..
+   count), at most STEPS_LIMITED. */
 static int64_t most_over(const struct domain *domain, const struct config_launch *launch,
                          const int *at, size_t count) {
   int64_t most = 0;

@@ -57,7 +57,7 @@ static double launch_threads(const struct config_launch *launch, struct value *s
   return threads;
 }
 
-/* Returns NULL if memory is out. The caller frees the slots. */
+/* Returns NULL when out of memory. The caller frees the slots. */
 static struct value *slots_of(const struct sizes *s, const struct problem *problem,
                               const struct variant *variant) {
   struct value *slots =
@@ -147,8 +147,8 @@ static void find_growth(struct sizes *s, const struct variant *variant, size_t i
   }
 }
 
-/* Raises s->most to the extent of the problem of SHAPE_LARGER, and at least to LITTLE, which takes
-   almost no time. */
+/* Raises s->most to the extent of the problem of SHAPE_LARGER, and at least to LITTLE. A problem of
+   that extent takes almost no time. */
 static void find_most(struct sizes *s, const struct variant *variant, struct value *changed) {
   enum { LITTLE = 1 << 20 };
   const struct problem problem = {.values = changed, .count = s->base->count};
@@ -236,7 +236,7 @@ static int64_t extent_at(const struct expr *grid, struct value *slots, int slot,
    on the size within the range of tiles. */
 static int64_t tile_of(const struct expr *grid, struct value *slots, int slot) {
   const int64_t least = extent_at(grid, slots, slot, 1);
-  int64_t low = 1, high = 2; /* the extent at low is the smallest */
+  int64_t low = 1, high = 2; /* the extent at low is `least` */
   if (least < 0) {
     while (high <= LARGEST_TILE && extent_at(grid, slots, slot, high) < 0) high++;
     return high <= LARGEST_TILE ? high : 0;
@@ -251,8 +251,7 @@ static int64_t tile_of(const struct expr *grid, struct value *slots, int slot) {
   return low;
 }
 
-/* slots are those of the variant on the base problem, and are restored before the function
-   returns. */
+/* slots: those of the variant on the base problem; only the slot of size i is restored. */
 static void find_tiles(const struct sizes *s, const struct variant *variant, size_t i,
                        struct value *slots, struct tiles *out) {
   const struct config_implementation *implementation = variant->implementation;
@@ -283,7 +282,8 @@ static bool sizes_same_values(const struct value *a, const struct value *b, size
   return i == count;
 }
 
-/* Keeps the problem behind the last one of the list, unless the list already has an equal one. */
+/* Keeps the problem behind the last one of the list, unless it equals the base problem or a problem
+   of the list. */
 static void keep_new(const struct sizes *s, struct size_list *list) {
   const size_t count = s->base->count;
   const struct value *made = list->values + list->count * count;
@@ -324,9 +324,9 @@ static int64_t edge_of(enum edge edge, int64_t tile) {
   }
 }
 
-/* In problem 0 each size is a tile; in the other problems the j-th size is j edges further than the
-   first. A size without a tile is unchanged. If a size has several tiles, the problems alternate
-   between these. */
+/* In problem `number` 0 each size is a tile; in the other problems the j-th size is j edges further
+   than the first. A size without a tile is unchanged. If a size has several tiles, the problems
+   alternate between these. */
 static void make_around(const struct sizes *s, const struct tiles *tiles, size_t number,
                         struct value *made) {
   size_t turn = 0;
@@ -338,16 +338,17 @@ static void make_around(const struct sizes *s, const struct tiles *tiles, size_t
   }
 }
 
-/* Returns whether the parameter has a different value in the user's problem (s->own). */
+/* Returns whether the parameter has no list of values, and another value in the user's problem
+   (s->own) than in the base problem. */
 static bool has_own(const struct sizes *s, size_t i) {
   return s->own && !s->config->problems[i].listed &&
          !value_equal(s->own->values[i], s->base->values[i]);
 }
 
-/* Estimates the nanoseconds that a watched run and the reference take on the problem `made`, in
-   which parameter `which` has its value of the user's problem; below 0 if there is no such problem.
-   The reference may sum over the parameter for each output. If neither data nor threads nor
-   operations depend on the parameter, it may be a number of rounds. */
+/* Estimates the nanoseconds that a checked run of the variant and the reference take on the problem
+   `made`, in which parameter `which` has its value of the user's problem; below 0 if there is no
+   such problem. The reference may sum over the parameter for each output. If neither data nor
+   threads nor operations depend on the parameter, the parameter may be a number of rounds. */
 static double own_time(const struct sizes *s, const struct variant *variant, size_t which,
                        struct value *made) {
   const struct problem problem = {.values = made, .count = s->base->count};
@@ -365,8 +366,8 @@ static double own_time(const struct sizes *s, const struct variant *variant, siz
 }
 
 /* Adds a problem in which parameter `which` has its value of the user's problem, and each other
-   size is a tile, or that of SHAPE_SMALL if tiles would take too long. Adds no problem if both
-   would. */
+   size is a tile, or that of SHAPE_SMALL if tiles would take too long. Adds no problem if both take
+   too long or are not valid. */
 static void sizes_add_own(const struct sizes *s, const struct variant *variant,
                           const struct tiles *tiles, size_t which, struct size_list *list) {
   static const double most = 1e9;

@@ -3,11 +3,11 @@
    sizes_plain derives problems from the base problem's sizes alone: whole tiles of 64 or a smaller
    power of two, an eighth of each size, and odd sizes that are not below the base problem's.
    sizes_around makes problems at the edges of a variant's own tiles. With a tile of t elements the
-   edges are t, t - 1, t + 1, 2 t + 1 and 1: first all sizes are t, then each size is at another
-   edge, so that every size is at every edge once. Further problems take one value from the user's
-   problem (the full-size problem, of which the base problem is a small version), one parameter
-   after the other, because a kernel may be wrong for that value alone; their other sizes are tiles
-   or smaller.
+   edges are t, t - 1, t + 1, 2 t + 1 and 1: first all sizes are t, then the sizes are at different
+   edges, until every size has been at every edge. Problems that are too large are left out. Further
+   problems take one value from the user's problem (the full-size problem, of which the base problem
+   is a small version), one parameter after the other, because a kernel may be wrong for that value
+   alone; the other sizes are tiles or small.
    The tile of a size is the part that the first block of a launch covers: the grid is evaluated for
    rising sizes until it grows. For a size for which no grid grows, such as the depth of a product,
    the whole numbers among the variant's values and the block's x are taken as tiles. */
@@ -29,8 +29,8 @@ struct sizes {
   const struct config_implementation *owner; /* implementation whose check { } gives the base
                                                 problem; NULL: the kernel's check gives it */
   bool *vary;                                /* for each parameter: whether it is a size */
-  struct size_growth *growth;                /* for each parameter to which a check { } gives a
-                                                whole number above 3 */
+  struct size_growth *growth;                /* for each parameter; all zero where the parameter
+                                                cannot be a size */
   double most;                               /* greatest extent (data and threads) of a problem
                                                 that sizes_around makes at the edges of tiles */
   const struct problem *own;                 /* the user's problem, of which the base problem is a
@@ -38,10 +38,10 @@ struct sizes {
 };
 
 /* Finds the sizes of the problem. A size is a parameter without a list of values to which a check
-   { } gives a whole number, which is above 3 in `base`, and on which data or threads depend with
-   about its third power at most. fixed[i]: parameter i must not change; NULL: all may change. own:
-   the user's problem, or NULL. space: the space of the base problem. config, facts, base, own and
-   owner are borrowed until sizes_close. */
+   { } gives a whole number, which is above 3 in `base`, and on which data or threads of the
+   variants tried depend with about its third power at most. fixed[i]: parameter i must not change;
+   NULL: all may change. own: the user's problem, or NULL. space: the space of the base problem.
+   config, facts, base, own and owner are borrowed until sizes_close. */
 int sizes_open(const struct config *config, const struct device_facts *facts,
                const struct problem *base, const struct problem *own, const struct space *space,
                const struct config_implementation *owner, const bool *fixed, struct sizes *out,
@@ -60,7 +60,7 @@ enum { SIZES_PLAIN = 3, SIZES_AROUND = 6 };
 /* Make the problems. None equals the base problem, and all differ. If no parameter is a size,
    sizes_plain makes none, and sizes_around only those with a value of the user's problem. The first
    problem of sizes_plain has whole tiles. The caller must check that a variant is valid on them,
-   and free out->values. */
+   and free out->values, also after a failure. */
 int sizes_plain(const struct sizes *sizes, struct size_list *out, cugen_error *err);
 int sizes_around(const struct sizes *sizes, const struct variant *variant, struct size_list *out,
                  cugen_error *err);

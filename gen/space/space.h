@@ -1,7 +1,7 @@
 /* The space of a config: all combinations of tunables that satisfy the restrictions, for one
    problem on one device. A restriction is tried as soon as its names are bound, so that a space of
-   billions of combinations with thousands of valid ones is walked in milliseconds. The rows have
-   the order of declaration, with the last tunable varying fastest. */
+   billions of combinations with thousands of valid ones is often walked in milliseconds. Variants
+   are numbered in the order of declaration, with the last tunable varying fastest. */
 #ifndef GEN_SPACE_SPACE_H
 #define GEN_SPACE_SPACE_H
 
@@ -14,7 +14,7 @@ struct space;
    the config, or a filter of the user. */
 struct space_rule {
   cugen_restriction_kind kind;
-  const char *text;        /* text: "tile % vec == 0", "block: at most 1024 threads
+  const char *text;        /* such as "tile % vec == 0" or "block: at most 1024 threads
                               (device.max_threads_per_block)" */
   const char *option;      /* of a filter, the option: "--where" */
   struct config_line line; /* line in the config; a filter has none */
@@ -23,8 +23,8 @@ struct space_rule {
 
 struct space_implementation {
   const struct config_implementation *implementation;
-  const struct config_requirement *unmet; /* a requirement that the device or problem does not meet,
-                                             with which valid is 0; NULL: all are met */
+  const struct config_requirement *unmet; /* a requirement that is not met, or the library that
+                                             cannot be used; valid is then 0; NULL: none */
   bool unlisted; /* the implementation is the kernel of a library that cannot be used, and the
                     filter does not name it, so that lists leave it out */
   uint64_t cartesian;
@@ -36,8 +36,8 @@ struct space_implementation {
                                      requirement is unmet, then valid is 0) */
 };
 
-/* `asked` is called some hundred times a second while a space is walked; if it returns true, the
-   walk ends with CUGEN_ERROR_INTERRUPTED. */
+/* `asked` is called at short intervals while a space is walked; if it returns true, the walk ends
+   with CUGEN_ERROR_INTERRUPTED. */
 struct space_stop {
   bool (*asked)(void *context); /* NULL: never stop */
   void *context;
@@ -68,7 +68,7 @@ const struct space_implementation *space_implementations(const struct space *spa
 
 /* Sets err to CUGEN_ERROR_EMPTY, and names for each implementation the rules (file:line, text) that
    removed combinations, and how many. Implementations that the filter alone removes share a line;
-   those that are `unlisted` have none. */
+   `unlisted` implementations have none. */
 int space_explain_empty(const struct space *space, cugen_error *err);
 /* Prints the place and the text of the rule: `t.lua:5: where "tile % vec == 0"`. */
 void space_rule_print(const struct space_rule *rule, struct text *out);
@@ -83,7 +83,7 @@ int space_list_check(const struct config *config, const char *list, cugen_error 
 
 struct variant {
   const struct config_implementation *implementation;
-  const struct value *values; /* the values of its tunables, which have the slots from first_tunable
+  const struct value *values; /* of the implementation's tunables, for the slots from first_tunable
                                  on */
 };
 
@@ -103,8 +103,8 @@ size_t space_max_neighbours(const struct space *space);
    tunable, in the order of the config. */
 size_t space_implementation_of(const struct space *space, uint64_t index);
 size_t space_place(const struct space *space, uint64_t index, size_t tunable);
-/* Finds the searched variant of the implementation whose tunables have these values. Returns false
-   if there is none. */
+/* Finds the searched variant of the implementation in which tunable t has its value number
+   places[t]. Returns false if there is none. */
 bool space_at(const struct space *space, size_t implementation, const size_t *places,
               uint64_t *index);
 
@@ -124,16 +124,15 @@ int space_find_one(const struct space *space, const char *text, uint64_t *index,
    so that equal texts mean removal by the same restrictions. */
 int space_find_ruled_out(const struct space *space, const char *text, uint64_t *index,
                          struct text *rules, cugen_error *err);
-/* Like space_find, but does not look for the restrictions that remove the variants, which takes
+/* Like space_find, but does not look for the restrictions that remove the variants, which may take
    long. */
 int space_find_brief(const struct space *space, const char *text, uint64_t *index,
                      cugen_error *err);
-/* Like space_find, for searched variants only and without a reason; returns false if there is
-   none. */
+/* Like space_find, but only among searched variants, and without an error. */
 bool space_look_up(const struct space *space, const char *text, uint64_t *index);
 
 /* Lists the variants that the config names by `try` and that are valid here. Variants of the last
-   implementation come first, because configs order implementations from slow to fast.
+   implementation come first, because configs usually order implementations from slow to fast.
    out: room for as many as config_tries counts. Returns the number of variants. */
 size_t space_tries(const struct space *space, uint64_t *out);
 /* Finds the variant of the try at that place, in the order of space_tries. Returns false if the

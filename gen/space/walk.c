@@ -52,7 +52,8 @@ struct level {
   uint64_t weight;             /* in an estimate: the number of nodes that this node stands for */
 };
 
-/* The results of a rule for the values of its deepest tunable, valid since `stamp`. */
+/* The results of a rule for the values of its deepest tunable, valid for the choice `stamp` of its
+   second deepest tunable. */
 struct mask {
   uint64_t *known, *pass;
   uint64_t stamp;
@@ -74,8 +75,8 @@ struct walk {
   cugen_error *err;
 };
 
-/* For the inner loop of the walk. Estimates call the same functions, so the compiler would no
-   longer inline them by itself, which makes the walk a tenth slower. */
+/* Marks functions of the walk's inner loop. Estimates call these functions, too, so that the
+   compiler would no longer inline them by itself, and the walk would be a tenth slower. */
 #define INNER __attribute__((always_inline))
 
 static size_t word_count(const struct config_tunable *tunable) {
@@ -144,8 +145,8 @@ static int walk_start(struct walk *walk) {
 /* ---- Trying rules --------------------------------------------------------------------------- */
 
 /* Evaluates the failing rule again in its unbound form, in which sizes still have their names, and
-   adds the file, the line and the values to the message. The strings among the slots may belong to
-   the problem, which outlives the space. */
+   adds the file, the line and the values to the message. The slots may point to strings of the
+   problem, which outlives the space. */
 static int walk_explain(const struct walk *walk, const struct rule *rule) {
   const struct domain *domain = walk->domain;
   const struct space_rule *listed = &domain->listed[rule->index];
@@ -391,7 +392,8 @@ int domain_walk(const struct domain *domain, const int64_t *fixed, struct rows *
 
 /* Estimates after Knuth, Estimating the efficiency of backtrack programs (Mathematics of
    Computation 29, 1975): on a random path from the root, the weight of a node is the product of the
-   numbers of choices above it. The average over many paths is the cost of the whole walk. */
+   numbers of choices above it. The average over many paths approaches the cost of the whole
+   walk. */
 
 enum { ESTIMATES = 256 };
 
@@ -445,8 +447,9 @@ static int estimate(struct walk *walk, uint64_t *random, uint64_t *steps) {
 }
 
 /* Returns whether most estimates are above the limit. For a walk that takes a quarter of the limit,
-   at most one estimate in four is above it (Markov's inequality), so that such a walk is
-   practically never refused. If the estimates miss a hopeless walk, the limit itself ends it. */
+   at most one estimate in four is expected above the limit (Markov's inequality), so that such a
+   walk is practically never refused. If the estimates miss a hopeless walk, the limit itself ends
+   it. */
 static bool are_above(struct walk *walk) {
   uint64_t random = 1;
   int above = 0;
