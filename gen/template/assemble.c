@@ -27,7 +27,7 @@ struct walk {
   struct scopes scopes;
   const char *outside; /* where the last function or declaration of the file ended; NULL: none */
   bool line_start;
-  bool in_directive, in_test; /* in_test: in the condition of an #if, #ifdef or #elif */
+  bool in_directive, in_test; /* in_test: in a line with #if, #elif or the like */
   bool in_value;              /* in an #if that stands in no other condition, where the compiler
                                  takes undefined names for 0 */
   int conditions;             /* number of open #if */
@@ -55,8 +55,9 @@ static int error_at(struct walk *walk, const char *at, const char *what, const c
 
 /* ---- Mentions ------------------------------------------------------------------------------- */
 
-/* Refuses an #if with a name that is not a macro, because the compiler would take the name for 0. A
-   source that asks whether the name is a macro, or defines the name, is not refused. */
+/* Refuses an #if with a name whose value is passed at launch, because the compiler would take the
+   name for 0. A source that asks whether the name is a macro, or defines the name, is not
+   refused. */
 static int test(struct walk *walk, struct name *name, struct source_token word) {
   name->tested = true;
   if (!walk->in_value || name->doubted || name->redefined || !names_parameter(walk->names, name))
@@ -139,8 +140,8 @@ static int assemble_cut(struct walk *walk, const char *at, const char *end, cons
   return ARRAY_ADD(walk->includes, walk->include_count, cut) ? CUGEN_OK : error_memory(walk->err);
 }
 
-/* Holds a macro that the file defines in front of an include, because the macro may be meant for
-   that header: `#define NDEBUG`. */
+/* Notes that a #define or #undef moves with the includes behind it, because the macro may be meant
+   for a header: `#define NDEBUG`. Inside a condition the line stays. */
 static int hold_macro(struct walk *walk, struct source_token mark) {
   struct source_reader ahead = walk->reader;
   source_skip_line(&ahead);
@@ -193,9 +194,9 @@ static bool is_number_line(struct source_reader reader) {
   return number;
 }
 
-/* Handles a #define. If the prologue defines the name, too, a number is left out, so that the
-   variant's value holds; an expression is refused, because it would silently win over the variant's
-   value. */
+/* Handles a #define. If the prologue may define the name, too, then outside of conditions a number
+   is left out, so that the variant's value holds; an expression is refused, because it would
+   silently win over the variant's value. */
 static int define_line(struct walk *walk, struct source_token mark) {
   struct source_reader ahead = walk->reader;
   struct source_token word = source_next_in_line(&ahead);
@@ -534,7 +535,8 @@ static int define_round(struct prologue *prologue, bool *more, cugen_error *err)
     definition->length = prologue->lines.length - definition->at;
     definition->done = true;
     need_header(prologue, type);
-    /* The definition of a number or type mentions no other name, unless the launch decides it. */
+    /* The definition of a number or type mentions no other name, unless the launch decides its
+       value. */
     const bool alone = names->list[i].scalar < 0 && names->list[i].kind != NAME_ELEMENT;
     if (names->all_known && alone) continue;
     *more |= mark_mentions(names, text_get(&prologue->lines) + definition->at, definition->length);
@@ -647,7 +649,7 @@ static int add_checks(struct walk *walk, struct text *out) {
 }
 
 /* The compiler compares the places of the fields with those that the config declares. NVRTC's front
-   end has no builtin for them, but the operator by which EDG's headers define offsetof. */
+   end lacks __builtin_offsetof, but has the operator by which EDG's headers define offsetof. */
 static void add_struct_checks(const struct walk *walk, struct text *out) {
   static const char define[] =
       "#ifdef __EDG__\n#define __builtin_offsetof(type, field) __INTADDR__(&((type *)0)->field)\n"

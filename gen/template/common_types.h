@@ -1,7 +1,7 @@
 /* Short names of types that nvcc knows, because it includes the host's <sys/types.h>, but NVRTC
-   does not: uint, ushort, ulong; and uchar, which is often used together with them. A source that
-   uses one of them gets its declaration, so that the source is complete on every device and in an
-   export. */
+   does not: uint, ushort, ulong; and uchar, which is often used together with them. If a source
+   uses such a name without declaring it, cugen adds the declaration, so that the source is complete
+   on every device and in an export. */
 #ifndef GEN_TEMPLATE_COMMON_TYPES_H
 #define GEN_TEMPLATE_COMMON_TYPES_H
 
@@ -22,8 +22,7 @@ struct common_types {
 void common_types_see(struct common_types *types, struct source_token word,
                       struct source_token before, struct source_reader behind, bool outside,
                       bool conditions);
-/* Appends the declarations. A name that is a macro in `defines` is not declared. Configs cannot
-   define these names. */
+/* Appends the declarations. A name that `defines` contains is not declared. */
 void common_types_write(const struct common_types *types, const char *defines, struct text *out);
 
 #endif

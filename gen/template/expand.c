@@ -68,8 +68,8 @@ static const struct proof *kept_proof(const struct expander *expander, const str
   return NULL;
 }
 
-/* Expands one of the other kernels. A reference is expanded for a single output element, so that no
-   problem is too large. */
+/* Expands a reference, verify kernel or generator. A reference is expanded for a single output
+   element, so that no problem is too large. */
 static int expand_proof(const struct expansion *x, const struct problem *problem, int which,
                         struct kernel_spec *out, cugen_error *err) {
   if (which == PROOF_REFERENCE)
@@ -309,7 +309,7 @@ int expand_generator(struct expander *expander, const struct config *config,
 
 /* ---- Checks that the other files exist ------------------------------------------------------ */
 
-/* Checks that a data file can be read. If its hash is empty, the file is read again for the
+/* Checks that a data file can be read. If its hash is empty, the file is opened again for the
    error. */
 static int find_data_file(const struct expansion *x, const char *file, struct config_line line,
                           const char *name) {

@@ -13,14 +13,13 @@ struct expander; /* Keeps parsed templates between expansions. Only one thread m
 int expander_open(const struct sources *sources, struct expander **out, cugen_error *err);
 void expander_close(struct expander *expander);
 
-/* Makes the kernel_spec of a variant: source, launches, arguments, hashes. Errors name the line in
-   the template or config, and the variant. The caller frees the spec with kernel_spec_free. */
+/* Makes the kernel_spec of a variant: source, launches, arguments, hashes. Errors in the template
+   or config name the line and the variant. The caller frees the spec with kernel_spec_free. */
 int expand_variant(struct expander *expander, const struct config *config,
                    const struct problem *problem, const struct device_facts *facts,
                    const struct variant *variant, struct kernel_spec *out, cugen_error *err);
 
-/* Like expand_variant, but errors do not name the variant, for callers that know it and compare the
-   errors of several variants. */
+/* Like expand_variant, but errors do not name the variant. */
 int expand_variant_unnamed(struct expander *expander, const struct config *config,
                            const struct problem *problem, const struct device_facts *facts,
                            const struct variant *variant, struct kernel_spec *out,
@@ -32,8 +31,8 @@ int expand_proofs(struct expander *expander, const struct config *config,
                   const struct problem *problem, const struct device_facts *facts,
                   const struct variant *variant, const struct kernel_spec *spec, cugen_error *err);
 
-/* Returns whether an error with this status is specific to the variant (in its config, its template
-   or a file of theirs), so that other variants may expand. */
+/* Returns whether the status means an error in the config, the template or a file that they name,
+   so that other variants may still expand. */
 bool expand_refuses(int status);
 
 /* Tells for each slot (see config.h) whether its value may have influenced the source that was

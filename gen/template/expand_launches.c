@@ -62,7 +62,7 @@ static int launch_prefix(const struct expansion *x, const struct config_launch *
   return status;
 }
 
-/* Evaluates a number of the launch, unless it is not declared. */
+/* Evaluates a number of the launch, if the config declares one. */
 static int launch_int(const struct expansion *x, const struct config_launch *launch,
                       const struct expr *expr, const char *what, int64_t *out) {
   return expr ? launch_prefix(x, launch, what, expr_eval_int(expr, x->slots, out, x->err))
@@ -145,8 +145,8 @@ static int evaluate_carveout(struct expansion *x, const struct config_launch *la
   return check_carveout(x, launch, entry, out);
 }
 
-/* Programmatic dependent launch: only a kernel that itself waits before it reads or overwrites data
-   of the kernel before may begin early. */
+/* Programmatic dependent launch lets a kernel begin early, so the kernel itself must wait before it
+   touches data of the kernel before. */
 static int evaluate_overlap(struct expansion *x, const struct config_launch *launch,
                             struct kernel_launch *out) {
   int status = launch_bool(x, launch, launch->overlap, "overlap", &out->overlap);
@@ -165,8 +165,8 @@ size_t expansion_store_string(struct kernel_spec *spec, const char *string) {
   return at;
 }
 
-/* Finds the place of the kernel's name, such as "matmul.cu:12"; nothing if a macro defines the
-   kernel. */
+/* Finds the place of the kernel's name, such as "matmul.cu:12"; nothing if the kernel is not
+   listed. */
 static void locate_kernel(const struct expansion *x, const char *name, struct text *out) {
   const char *body = text_get(&x->expander->body);
   const struct kernel_name *kernel = kernel_names_find(&x->kernels, name);
@@ -259,12 +259,12 @@ static bool same_launch(const struct kernel_spec *spec, const struct kernel_laun
          same_parameters(spec, a, b);
 }
 
-/* number of recent launches among which an equal one is searched: kernels that alternate between
+/* number of recent launches among which an equal launch is searched; kernels that alternate between
    buffers repeat soon */
 enum { LOOKED_BACK = 64 };
 
 /* Adds the launch that was evaluated last to the sequence of the call. The launch itself is kept
-   only if no equal one exists. */
+   only if none of the recent launches equals it. */
 static void add_to_sequence(struct expansion *x) {
   struct kernel_spec *spec = x->out;
   const size_t last = spec->launch_count, first = last > LOOKED_BACK ? last - LOOKED_BACK : 0;

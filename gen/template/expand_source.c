@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Returns how many of the first derived names all implementations share and depend only on shared
-   tunables. A reference can use these names. */
+/* Returns how many derived names at the head of the list are common to all implementations and
+   depend on no tunables but the shared ones. A reference can use these names. */
 static size_t shared_derived(const struct expansion *x) {
   const struct config *config = x->config;
   const struct config_implementation *first = config->implementations;
@@ -142,7 +142,7 @@ void expansion_set_step(struct expansion *x, const struct config_launch *launch,
 }
 
 /* Expands the text of a launch's entry. An entry that depends on the step is expanded for each
-   step; any other once, even if the launch is not made at all. */
+   step; any other entry is expanded once, even if the launch is not made at all. */
 static int spell_entry(struct expansion *x, const struct config_launch *launch, size_t steps) {
   const size_t count = config_spelling_sees(&launch->entry, launch->step_slot) ? steps : 1;
   struct kernel_entry *ignored;
@@ -198,7 +198,6 @@ int expansion_write_source(struct expansion *x) {
   return status ? status : put_together(x);
 }
 
-/* Replaces the reads of the last expansion by empty ones, with room for that many values. */
 int expansion_fresh_reads(struct expansion *x, size_t values) {
   struct expander *expander = x->expander;
   const size_t room = x->slot_count + CONFIG_STEP_SLOTS + 1;

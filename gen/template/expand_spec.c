@@ -124,8 +124,8 @@ static void describe_arguments(const struct kernel_spec *spec, struct text *out)
   }
 }
 
-/* Adds the source for the check problem, on which a variant is verified first, because the template
-   may give another source for it. */
+/* Adds the hash of the source for the check problem, if the template makes another source for
+   it. */
 static void add_check_source(const struct proof *proof, const struct proof *check,
                              struct text *normal) {
   if (strcmp(proof->source.hex, check->source.hex) != 0)
@@ -156,7 +156,7 @@ static struct hash hash_since(const struct text *text, size_t from) {
   return hash_bytes(text_get(text) + from, text->length - from);
 }
 
-/* Returns whether the text uses the name other than as a parameter behind its __restrict__. */
+/* Returns whether the text uses the name other than directly behind __restrict__. */
 static bool says(const char *text, const char *name) {
   static const char parameter[] = "__restrict__ ";
   const size_t length = strlen(name), before = sizeof parameter - 1;

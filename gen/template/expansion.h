@@ -34,7 +34,7 @@ struct expander {
   /* kept between expansions to save allocations */
   struct text rendered, body, defines, source, normal, parameters, title;
   /* Which slots influenced the last expansion, one flag for each slot. reads_beside leaves out the
-     slots that influenced it only through an expression in `values`. */
+     slots that influenced the expansion only through an expression in `values`. */
   bool *reads, *reads_beside;
   size_t read_count;
   const struct expr **values; /* expressions of which only the value influenced the expansion */
@@ -113,7 +113,7 @@ void expansion_set_step(struct expansion *x, const struct config_launch *launch,
 /* ---- expand_library.c: the steps of a library's kernel ------------------------------------- */
 
 bool expansion_calls_library(const struct expansion *x);
-/* The text of the call is the source. */
+/* Writes the text of the call as the source. */
 int expansion_write_call(struct expansion *x);
 int expansion_note_call_reads(struct expansion *x);
 int expansion_library_launch(struct expansion *x);

@@ -60,8 +60,8 @@ static void directive_word(struct source_reader *reader, struct text *out) {
   }
 }
 
-/* Finds the next directive. Returns the place of its mark, or NULL at the end. `%:` is an
-   alternative spelling of `#`. */
+/* Finds the next directive. Returns the place of its mark, or NULL at the end; sets *other if other
+   tokens come first. `%:` is an alternative spelling of `#`. */
 static const char *next_directive(struct source_reader *reader, bool *line_start, bool *other) {
   for (;;) {
     struct source_token token = source_next(reader);
@@ -83,7 +83,7 @@ static bool is_if(const struct text *word) {
 }
 
 /* Reads from behind the line of an #if to the #endif that closes it. Returns NULL if there is none
-   or an #else comes first. */
+   or an #else or #elif comes first. */
 static const char *closing_endif(struct source_reader *reader, struct text *word) {
   bool line_start = false, other;
   for (int depth = 1; depth; line_start = false) {
@@ -218,7 +218,7 @@ struct inliner {
   int conditions, depth;
   struct {
     const char *path;
-    bool whole; /* the header appears in no condition */
+    bool whole; /* the header has appeared outside of conditions */
   } seen[MOST_HEADERS];
   size_t seen_count;
   cugen_error *err;
@@ -262,7 +262,7 @@ static void write_until(struct inliner *in, struct layer *layer, const char *at)
   layer->written = (size_t)(at - layer->text);
 }
 
-/* Returns whether the header is to appear. *bare: without its guard; *number: a number of its own,
+/* Returns whether the header is to appear. *bare: without its guard; *number: the header's number,
    for the macro that guards a header with #pragma once. */
 static bool appears(struct inliner *in, const struct header *h, bool *bare, size_t *number) {
   const bool once = h->pragma || h->guard.found;
@@ -320,8 +320,8 @@ static int put_found(struct inliner *in, struct layer *layer, const char *at, co
   return status;
 }
 
-/* Replaces an include by the user's own file, or keeps it for the compiler, which searches only the
-   folders of the toolkit and the system, not that of the source. */
+/* Replaces an include by the user's own file, or, if there is none, keeps the include for the
+   compiler, in angle brackets. */
 static int include_name(struct inliner *in, struct layer *layer, const char *at, const char *next,
                         bool quoted, const char *name) {
   struct text from = {0}, what = {0};
@@ -362,7 +362,7 @@ static int include_name(struct inliner *in, struct layer *layer, const char *at,
   return status;
 }
 
-/* Reads the name behind #include up to the end of the line. Returns false if it is not a name. */
+/* Reads the name behind #include. Returns false if there is none. */
 static bool headers_read_name(struct source_reader *reader, bool *quoted, struct text *name) {
   struct source_token token = source_next_in_line(reader);
   *quoted = token.kind == SOURCE_LITERAL && *token.at == '"';

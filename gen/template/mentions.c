@@ -27,7 +27,7 @@ struct search {
   bool failed; /* out of memory */
 };
 
-/* Returns whether the place is behind `#ifdef`, `#ifndef`, `defined` or `#define`, where a value
+/* Returns whether the place is behind `#ifdef`, `defined`, `#define` or the like, where a value
    does not matter. */
 static bool asks_definition(const char *text, const char *at) {
   static const char *const words[] = {"ifdef",    "ifndef",  "elifdef",
@@ -116,8 +116,8 @@ static void search_header(struct search *s, const char *name, const char *from) 
   text_free(&content);
 }
 
-/* Searches the files named by include "name", include("name"), #include "name" and
-   #include <name>. */
+/* Searches the file of an include "name", include("name"), #include "name" or #include <name>. With
+   any other text, all names count as used. */
 static void search_included(struct search *s, const char *at, const char *from) {
   struct text name = {0};
   while (*at == ' ' || *at == '\t' || *at == '(') at++;

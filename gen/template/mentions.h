@@ -1,6 +1,5 @@
-/* Finds tunables that nothing uses, with which equal kernels would be made several times; tunables
-   whose name a template seems to misspell; and tunables of which a template only asks whether they
-   are defined, which is true for every value. */
+/* Finds tunables that nothing uses, whose name a template seems to misspell, or of which templates
+   only ask whether they are defined. */
 #ifndef GEN_TEMPLATE_MENTIONS_H
 #define GEN_TEMPLATE_MENTIONS_H
 

@@ -7,9 +7,9 @@
    which are no names, cost one probe. A list beside the table has the names in the order of
    declaration, which is the order of the prologue, where only shared arrays come first.
 
-   Known slots. A slot is known when its value is compiled in. A problem that is passed by a scalar
-   argument is not known: the text must be right for each value of it. expr_bind fills in the known
-   values and leaves an expression, which is printed in C. For example, where only N is passed,
+   Known slots. A slot is known when its value is compiled in. A size that is passed by a scalar
+   argument is not known: the text must be right for each value. expr_bind fills in the known values
+   and leaves an expression, which is printed in C. For example, where only N is passed,
    "ceil_div(N, tile)" becomes C text with the parameter N in it, and one kernel serves every N.
 
    Forms in CUDA text (names_define):
@@ -158,7 +158,6 @@ static void add_all(struct names *names) {
               in->sharing->shared[i].name);
 }
 
-/* All names differ, because a config that declares a generated name is refused. */
 static void fill_buckets(struct names *names) {
   for (size_t i = 0; i < names->count; i++) {
     if (!names->list[i].text) names->list[i].text = names->texts.data + names->list[i].at;
@@ -297,7 +296,8 @@ void names_forget(struct name *name) {
 
 /* ---- Definitions ---------------------------------------------------------------------------- */
 
-/* Prints a number; in parentheses if it has a sign, to which an operator in front could bind. */
+/* Prints a number; in parentheses if it is below 0, because an operator in front could bind to the
+   sign. */
 static void names_put_number(struct value value, struct text *out) {
   bool negative = (value.type == VALUE_INT && value.integer < 0) ||
                   (value.type == VALUE_FLOAT && value.real < 0);

@@ -1,7 +1,8 @@
 /* The names that a template may use. A name has a value in `//@` lines, and a line of the prologue
-   in CUDA text. The prologue declares in this order: index_t, tensor_map, the problem, tunables and
-   derived names; for each buffer NAME_t, NAME_strideI, NAME_pitch, NAME_layout and the elements,
-   for each scalar NAME_t and the scalar; the implementation's scalars; the shared arrays. */
+   in CUDA text. The prologue declares in this order: the shared arrays; index_t, tensor_map, the
+   problem, tunables and derived names; for each buffer NAME_t, NAME_strideI, NAME_pitch,
+   NAME_layout and the elements, for each scalar NAME_t and the scalar; the implementation's
+   scalars. */
 #ifndef GEN_TEMPLATE_NAMES_H
 #define GEN_TEMPLATE_NAMES_H
 

@@ -22,8 +22,8 @@ struct render_request {
   const char *parameters; /* replaces ${params} */
 };
 
-/* Appends the text, which ends with a newline, to body. *parameters_used: whether the template used
-   ${params}. An error of the template is CUGEN_ERROR_TEMPLATE and names the template's line. */
+/* Appends the text to body. *parameters_used: whether the template used ${params}. An error of the
+   template is CUGEN_ERROR_TEMPLATE and names the template's line. */
 int render(struct renderer *renderer, const struct render_request *request, struct text *body,
            bool *parameters_used, cugen_error *err);
 
