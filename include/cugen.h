@@ -342,17 +342,18 @@ typedef struct cugen_plan_info {
   size_t arguments;                  /* number of arguments of cugen_call_bind */
 } cugen_plan_info;
 
-/* Opens a plan, by the pinned choice (options->choice, else the problem's choice in the file
-   of cugen_options.pin), else with the best variant remembered for the kernel's problem. Without
-   either, the config's policy (docs/config.md) or options->distance decides which problem or which
-   portfolio serves.
+/* Opens a plan, by options->bitwise or the pinned choice (options->choice, else the problem's
+   choice in the file of cugen_options.pin), which must be valid, else with the best variant
+   remembered for the kernel's problem, else as the config's policy (docs/config.md) or
+   options->distance decides.
 
-   The variant must be valid for this problem and measured with the present source; otherwise the
-   next best variant of that problem is taken. If there is none, records of this very problem on
-   another GPU serve (CUGEN_PLAN_OTHER_GPU), at last CUGEN_PLAN_DEFAULT (docs/embedding.md); both
-   are errors with CUGEN_PLAN_TUNED_ONLY. Unless it is pinned, a variant is not taken if its present
-   source is recorded to fail on this device: for this problem, and on the cpu device for the check
-   problem with these types and layouts. CUGEN_ERROR_WRONG: all variants are recorded to fail.
+   A remembered variant must be valid for this problem and measured with the present source;
+   otherwise the next best variant of that problem is taken. If there is none, records of this very
+   problem on another GPU serve (CUGEN_PLAN_OTHER_GPU), at last CUGEN_PLAN_DEFAULT
+   (docs/embedding.md); both are errors with CUGEN_PLAN_TUNED_ONLY. Unless it is pinned, a variant
+   is not taken if its present source is recorded to fail on this device: for this problem, and on
+   the cpu device for the check problem with these types and layouts. CUGEN_ERROR_WRONG: all
+   variants are recorded to fail.
 
    The variant is compiled, or its image is taken from the cache. CUGEN_ERROR_USAGE: the context
    belongs to another device, or a context was given for the cpu device. A line that cannot be
@@ -568,14 +569,14 @@ typedef struct cugen_tune_options {
 /* Tunes in isolated worker processes and remembers each measurement as it arrives; calling it again
    resumes (docs/tuning.md). Plans opened afterwards take the new best. *result (result may be NULL)
    becomes JSON: "problem", the figures of the "run", and the "records" of the problem: correct
-   variants by time, then failed ones.
+   variants, best first, then failed ones.
 
    On the cpu device the config's check problem is tuned, except for parameters that settings set.
    For a described GPU predictions are stored instead of measurements, and the fastest is verified
    on the cpu device (docs/model.md).
 
-   The budget is exceeded by at most a tenth, or by a second if that is more. This may take longer
-   if a variant runs while no variant was correct yet, or with CUGEN_TUNE_IN_PROCESS. A run with a
+   The budget is exceeded by at most a tenth, or by a second if that is more. The excess may be
+   larger if a variant runs while none was correct yet, or with CUGEN_TUNE_IN_PROCESS. A run with a
    budget ends early if one compile error refuses all variants. CUGEN_ERROR_WRONG: no variant was
    correct, or none was measured in the budget. CUGEN_ERROR_INTERRUPTED: the callback asked to stop.
    In both cases *result is filled in and measurements are kept. CUGEN_ERROR_USAGE: the variant of
@@ -605,9 +606,9 @@ int cugen_kernel_tune(cugen_kernel *kernel, const cugen_tune_options *options, c
 int cugen_kernels_tune(cugen_kernel *const *kernels, size_t count,
                        const cugen_tune_options *options, const char **result, cugen_error *error);
 
-/* The records of this kernel on this device, as a JSON array: correct variants by time, then failed
-   ones. After a run with cugen_tune_options.bitwise, correct variants with other bits stand between
-   these. */
+/* The records of this kernel on this device, as a JSON array: correct variants, best first, then
+   failed ones. After a run with cugen_tune_options.bitwise, correct variants with other bits stand
+   between these. */
 int cugen_kernel_records(cugen_kernel *kernel, const char **out, cugen_error *error);
 
 /* Expands a variant to its .cu source. variant: "tiled tile=16 pad=1" (omitted tunables have their
