@@ -1,6 +1,6 @@
-/* Devices behind a table of functions (struct device_ops). A caller looks at capability bits, never
-   at a device's name. There are two backends, each with its own table: cuda (cuda/device.c) and cpu
-   (emulator/device.c, which compiles the same source with the system's C++ compiler).
+/* Devices behind a table of functions (struct device_ops). A caller looks at capability bits
+   instead of a device's name. There are two backends, each with its own table: cuda (cuda/device.c)
+   and cpu (emulator/device.c, which compiles the same source with the system's C++ compiler).
 
    Threads: describe and compile may be called from several threads at once and need no open device.
    An open device belongs to one thread, except for alloc, free, copy, copy_2d, symbol, texture_*,

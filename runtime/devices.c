@@ -22,7 +22,8 @@ static int runtime_devices_unknown_device(const char *id, cugen_error *err) {
   return CUGEN_ERROR_USAGE;
 }
 
-/* Returns the number after "cuda:"; 0: the id ends before the colon; -1: rest is no such number. */
+/* Returns the number after "cuda:"; 0: the id ends before the colon; -1: `rest` is anything
+   else. */
 static int parse_ordinal(const char *rest) {
   if (!*rest) return 0;
   if (*rest != ':' || !rest[1] || strspn(rest + 1, "0123456789") != strlen(rest + 1)) return -1;

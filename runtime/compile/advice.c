@@ -286,7 +286,7 @@ static void add_foreign(struct advice *advice, const struct diagnostic *d, const
     text_addf(&place, "%s:%d", text_get(&includer.path), includer.line);
     found = blame_include(source, text_get(&includer.path), includer.line, &header);
   }
-  /* The path of a header of the cpu device's own has no folder. */
+  /* The path of a header of the cpu device's own is relative. */
   const bool ours = advice->cpu && text_get(&d->path)[0] != '/';
   if (!found || ours ||
       !refuse_for_gpus(advice, text_get(&includer.path), includer.line, text_get(&header), out)) {
@@ -369,7 +369,7 @@ static void add_entry(struct advice *advice, int number, const char *line, size_
 enum { LINE_MOST = 1000 };
 
 /* Returns whether the diagnostic is in one of the source's own files, and notes the place. A place
-   in the prologue is not noted, because the prologue's path is the variant's name, and no file. */
+   in the prologue is not noted, because its path, request->name, is no file. */
 static bool note_own(struct advice *advice, const struct diagnostic *d) {
   if (!blame_is_own(advice->request, text_get(&d->path))) return false;
   if (strcmp(text_get(&d->path), advice->request->name) != 0)

@@ -1,7 +1,5 @@
 /* Lists of compiled images in memory, so that this process does not compile an equal source again.
-   A toolkit has a list of the images for the cpu device, where several sizes share a reference and
-   several threads of a check share a variant. The library's handle has a list of images with their
-   PTX, which predictions need and the cache does not keep. Any thread may call these functions. */
+   Any thread may call these functions. */
 #ifndef RUNTIME_COMPILE_KEPT_H
 #define RUNTIME_COMPILE_KEPT_H
 

@@ -12,8 +12,8 @@ struct passed {
   const char *name, *size;
   size_t name_length, size_length;
 };
-/* Finds the first such name in [at, end), a part of the source: a name that the prologue computes
-   from a passed size, or a passed size within brackets. */
+/* Finds the first name in [at, end), a part of the source, that the prologue computes from a passed
+   size, or that is a passed size within brackets or in a directive. */
 bool passed_find(const char *source, const char *at, const char *end, struct passed *out);
 
 #endif

@@ -1,6 +1,6 @@
 /* Finding the parts that cugen does not link: NVRTC, the CUDA headers, libcuda, NVML, a C++
    compiler. toolkit_open searches once, in a documented order, and keeps the places that were
-   searched for messages. No other code reads the environment to find these parts. */
+   searched for messages. */
 #ifndef RUNTIME_COMPILE_TOOLKIT_H
 #define RUNTIME_COMPILE_TOOLKIT_H
 
@@ -35,9 +35,8 @@ struct toolkit {
   struct text compiler; /* C++ compiler for the cpu device: option, $CUGEN_CXX, c++, g++, clang++ */
   struct text driver;   /* the name that the loader is asked for: libcuda.so.1 */
   struct text nvml;     /* the name that the loader is asked for: libnvidia-ml.so.1 */
-  /* The libraries whose kernels can be variants (base/library.h), searched for like NVRTC, except
-     that the loader is not asked: loading takes a tenth of a second. The loader's folders are
-     searched. */
+  /* The libraries whose kernels can be variants (base/library.h), searched for like NVRTC, but in
+     the loader's folders instead of by loading them, which takes a tenth of a second. */
   struct toolkit_kernels {
     struct text path; /* "": not found */
     uint64_t build;   /* tells this build of the library from others; see base/library.h */
@@ -60,8 +59,8 @@ int toolkit_missing(const struct toolkit *toolkit, enum toolkit_part part, cugen
    found. */
 int toolkit_nvrtc_major(const struct toolkit *toolkit);
 /* NVRTC's version, 13000 for 13.0, found without loading a library of a hundred megabytes: the
-   name of the file libnvrtc-builtins.so.13.N beside NVRTC contains it. 0: the version is not in
-   a name, and NVRTC must be asked. */
+   name of the file libnvrtc-builtins.so.13.N beside NVRTC contains it. 0: no name contains the
+   version, or there is no NVRTC. */
 int toolkit_nvrtc_version(const struct toolkit *toolkit);
 
 /* ---- Libraries opened at run time, each at most once for a toolkit -------------------------- */

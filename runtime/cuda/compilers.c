@@ -133,7 +133,7 @@ static void compilers_give_back(struct compilers *c, struct child *child) {
     add_idle(c, child);
 }
 
-/* ANSWER_UNASKED: the child ended before it had received the whole message. */
+/* ANSWER_UNASKED: the child did not receive the whole message. */
 enum answer { ANSWER_DONE, ANSWER_ERROR, ANSWER_UNASKED, ANSWER_GONE, ANSWER_LATE, ANSWER_STOPPED };
 
 /* Waits for a child's answer. The only error is a lack of memory. */
@@ -349,7 +349,7 @@ static bool read_unread(const struct compilers *c, struct child *child) {
   return !status && (answer == ANSWER_DONE || answer == ANSWER_ERROR);
 }
 
-/* Asks an idle child, or a new one if there is none or the idle one has just ended. */
+/* Asks an idle child, or a new child if there is none or the idle child is unusable. */
 static int ask_any(struct compilers *c, const struct compile_request *request, struct child **child,
                    struct text *message, enum answer *answer, cugen_error *err) {
   const double limit = (request->timeout > 0 ? request->timeout : COMPILER_SECONDS) + last_words;
@@ -440,7 +440,7 @@ static int open_child(struct compilers_child *child, const char *folder, const c
   compilers_child_close(child); /* an earlier attempt may have failed halfway */
   int status = toolkit_open(&options, &child->toolkit, err);
   if (!status) status = precompiled_open(headers, PATIENCE, &child->precompiled, err);
-  /* NVRTC writes a temporary file there */
+  /* NVRTC writes a temporary file in $TMPDIR */
   if (*headers) setenv("TMPDIR", headers, 1);
   if (!status) status = enter_jail(child->toolkit, headers, err);
   child->open = !status;

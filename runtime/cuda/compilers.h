@@ -1,7 +1,7 @@
 /* Compiler processes: NVRTC runs in child processes, so that a source which crashes NVRTC or fills
    the memory causes a failed compile and nothing else. Each child compiles one source at a time,
-   for any thread. A child ends when its parent ends, when it has been idle for a while or has made
-   many compiles, and when its compilers are closed. */
+   for any thread. A child ends when its parent ends, and also, for example, when it has been idle
+   for a while. */
 #ifndef RUNTIME_CUDA_COMPILERS_H
 #define RUNTIME_CUDA_COMPILERS_H
 

@@ -5,8 +5,8 @@
    the call if its order is not C's.
 
    A variant is an algorithm, given by its place in the list that the library's heuristics make for
-   the product. Each load asks for the list anew. The list is the same for the same build of the
-   library on the same GPU. */
+   the product. Each load asks for the list anew. The list depends on the build of the library and
+   on the GPU. */
 #include "cublaslt.h"
 
 #include <stdlib.h>

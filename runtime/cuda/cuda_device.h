@@ -10,7 +10,7 @@
 #include "runtime/compile/toolkit.h"
 #include "runtime/device.h"
 
-/* See hold.c. */
+/* The state of holding the stream back (hold.c). */
 struct hold {
   CUmodule module;
   CUfunction function;

@@ -9,8 +9,8 @@
    Invariants:
    - A function makes the context current for its own duration only, or expects that its caller has
    done so: an embedding application keeps its own current context.
-   - Compiling needs no context and no GPU; it runs in other processes (compilers.c) if the request
-   has compilers.
+   - Compiling needs no context and no GPU; NVRTC runs in other processes (compilers.c) if the
+   request has compilers.
    - After a sticky error every call fails. No function tries to repair that: the process is
    expected to end. */
 #include <stdio.h>

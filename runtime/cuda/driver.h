@@ -107,8 +107,9 @@ struct driver {
   int version; /* CUDA version that the driver supports, 13000 for 13.0 */
 };
 
-/* Opens and initialises the driver at the first call. CUGEN_ERROR_MISSING: there is no driver;
-   CUGEN_ERROR_DEVICE: the driver refuses, or finds no GPU. No context is made. */
+/* Opens and initialises the driver at the first call. CUGEN_ERROR_MISSING: there is no driver, or
+   one that is too old; CUGEN_ERROR_DEVICE: the driver refuses, or finds no GPU. No context is
+   made. */
 int driver_open(const struct toolkit *toolkit, const struct driver **out, cugen_error *err);
 
 enum driver_call {

@@ -77,8 +77,7 @@ static int ask_function(struct cuda_device *cuda, struct entry *entry, cugen_err
   return status;
 }
 
-/* A kernel needs permission for a cluster of more blocks than every device with clusters
-   supports. */
+/* A kernel needs permission for a cluster of more than LAUNCH_CLUSTER_PORTABLE blocks. */
 static int allow_cluster(struct cuda_device *cuda, const struct entry *entry, cugen_error *err) {
   if (entry->cluster[0] * entry->cluster[1] * entry->cluster[2] <= LAUNCH_CLUSTER_PORTABLE)
     return CUGEN_OK;
@@ -292,8 +291,7 @@ static int explain_launch(const struct entry *entry, const struct kernel_launch 
 
 enum { LAUNCH_ATTRIBUTES = 2 };
 
-/* Launches with attributes. If the driver has no launch_ex, the caller launches without: then a
-   launch starts when the launch before is over, and the kernel's wait returns at once. */
+/* Launches with attributes; the driver must have launch_ex. */
 static CUresult launch_with(const struct driver *driver, const struct entry *entry,
                             const struct kernel_launch *launch, void **parameters, void *stream) {
   CUlaunchAttribute attributes[LAUNCH_ATTRIBUTES];

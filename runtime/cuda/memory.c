@@ -225,7 +225,7 @@ void cuda_free(struct device *device, struct memory *memory) {
   *memory = (struct memory){0};
 }
 
-enum { PITCH_ELEMENT = 16 }; /* the widest access of a kernel, to which rows are aligned */
+enum { PITCH_ELEMENT = 16 }; /* bytes of a kernel's widest access, for which rows are aligned */
 
 int cuda_alloc_pitched(struct device *device, size_t width, size_t rows, size_t *pitch,
                        struct memory *out, cugen_error *err) {

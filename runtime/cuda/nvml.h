@@ -17,8 +17,8 @@ int nvml_find(const struct nvml *nvml, const char *uuid, struct nvml_device **ou
    that cannot be read stay 0. A GPU whose clocks are low because it is idle is not held back. */
 void nvml_read(const struct nvml *nvml, struct nvml_device *device, struct device_clock *out);
 
-/* Sets *joules to the energy taken since the driver was loaded. CUGEN_ERROR_DEVICE: the GPU, or the
-   library, has no energy counter. */
+/* Sets *joules to the energy taken since the driver was loaded. CUGEN_ERROR_DEVICE: the energy
+   cannot be read. */
 int nvml_energy(const struct nvml *nvml, struct nvml_device *device, double *joules,
                 cugen_error *err);
 

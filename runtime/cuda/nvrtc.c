@@ -155,7 +155,7 @@ static int nearest_arch(const struct nvrtc *nvrtc, int number) {
   return best;
 }
 
-/* "compute_75": PTX, which the driver compiles for any later device. */
+/* "compute_75" asks for PTX, which the driver compiles. */
 static bool is_virtual(const char *arch) {
   return arch && strncmp(arch, "compute_", 8) == 0;
 }
@@ -251,7 +251,8 @@ struct job {
   double deadline; /* 0: no deadline */
 };
 
-/* Only a failure of the source is CUGEN_ERROR_COMPILE, because such failures are cached. */
+/* Lack of memory or of the builtins is not CUGEN_ERROR_COMPILE, because it is no fault of the
+   source. */
 static int job_error(const struct job *job, nvrtcResult result, const char *doing,
                      cugen_error *err) {
   const bool builtins = result == NVRTC_ERROR_BUILTIN_OPERATION_FAILURE;
@@ -452,7 +453,7 @@ static int nvrtc_take_image(struct job *job, struct compiled *out, cugen_error *
   return status;
 }
 
-/* Leaves *out NULL if this NVRTC gives no PTX: callers that need PTX report its absence. */
+/* Leaves *out NULL if this NVRTC gives no PTX. */
 static int take_ptx(struct job *job, char **out, cugen_error *err) {
   size_t length;
   if (!job->nvrtc->ptx_size || !job->nvrtc->ptx) return CUGEN_OK;
@@ -515,8 +516,8 @@ static int nvrtc_take_entry(struct job *job, size_t index, const char *log, stru
   return status;
 }
 
-/* Refuses a wgmma kernel whose instructions were serialised or whose accumulators are in memory,
-   because such a kernel is slow and measuring it wastes time. */
+/* Refuses code that ptxas reports as slower than the source, and wgmma kernels that use local
+   memory, because measuring slow kernels wastes time. */
 static int check_wgmma(const struct job *job, const char *log, const struct compiled *out,
                        cugen_error *err) {
   size_t length;

@@ -160,7 +160,8 @@ static bool precompiled_has_room(const char *path) {
   return room;
 }
 
-/* Makes the file, which is used from now on if the image equals that of the source as it is. */
+/* Makes the file, which is used from now on if the image equals that of the source as it is and the
+   disk has room. */
 static void precompiled_prove(struct precompiled *h, const struct nvrtc *nvrtc,
                               const struct compile_request *request, const struct text *includes,
                               const struct compiled *as_it_stands) {

@@ -14,8 +14,7 @@ bool described_device(const char *text, struct device_description *out);
 /* Fills everything from a description; the id is "model:H200". */
 void described_model(const struct gpu_model *model, struct device_description *out);
 
-/* Returns a hash of all figures of a device except the compute capability and the suffix "a", which
-   are always written beside the hash. */
+/* Returns a hash of all figures of a device except the compute capability and the suffix "a". */
 uint64_t described_figures(const struct device_description *device);
 
 /* Returns whether that fact of the device is known; always true for a device in this machine and

@@ -1,5 +1,4 @@
-/* Predicting a kernel's time on a GPU that is not in this machine; see model.h, and docs/model.md
-   for the accuracy.
+/* Predicting a kernel's time on a GPU that is not in this machine; see model.h.
 
    The model is a roofline with more than two roofs. ptx_walk.c counts what one block asks of each
    unit of the machine. The counts, the resources of the image and the GPU's published rates give
@@ -203,8 +202,8 @@ static double rounds(double blocks, double at_once) {
   return exact < few ? ceil(exact) : exact;
 }
 
-/* Returns the accesses of L1 for spilled registers, about as many as the average instruction
-   runs. */
+/* Returns the accesses of L1 for spilled registers. A spill is assumed to run as often as the
+   average instruction. */
 static double spill_passes(const struct situation *s, const struct ptx_counts *c) {
   double warps = ceil(s->launch->block[0] * s->launch->block[1] * s->launch->block[2] / 32.0);
   double registers = (double)s->resources->spill_bytes / 4;
