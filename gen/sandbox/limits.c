@@ -29,8 +29,8 @@ static double seconds(clockid_t clock) {
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* CPU time is limited, but reading it is a system call. The wall clock is cheap to read, and
-   advances at least as fast as a thread's CPU time, so that the wall clock is checked first. */
+/* Reading CPU time is a system call. The wall clock is cheap to read and advances at least as fast
+   as a thread's CPU time, so the wall clock is checked first. */
 bool limits_out_of_time(struct limits *limits) {
   double wall = seconds(CLOCK_MONOTONIC);
   if (wall < limits->wall_check) return false;
@@ -104,7 +104,7 @@ static void limits_spend(lua_State *L, size_t work) {
 
 void sandbox_charge(lua_State *L, size_t work) {
   struct limits *limits = limits_of(L);
-  /* The clock is read once per HOOK_STEP units, not at every call. */
+  /* Reads the clock once per HOOK_STEP units. */
   int64_t step = limits->left / HOOK_STEP;
   if (work < HOOK_STEP && (limits->left - (int64_t)work) / HOOK_STEP == step &&
       limits->left > (int64_t)work)

@@ -15,8 +15,7 @@ enum {
   LARGEST_BLOCK = 4 << 20
 };
 
-/* Limit of the CPU time of one call, which catches instructions that take long (a comparison of two
-   long strings). */
+/* Limit of the CPU time of one call, because single instructions may take long. */
 extern const double limits_seconds;
 
 enum limit_reason { REASON_NONE, REASON_INSTRUCTIONS, REASON_TIME };
@@ -37,7 +36,6 @@ struct limits {
 
 /* The allocator of the Lua state (a lua_Alloc). context: the struct limits. */
 void *limits_allocate(void *context, void *block, size_t old_size, size_t size);
-/* Begins to count the instructions of the state. */
 void limits_watch(struct limits *limits, lua_State *L);
 struct limits *limits_of(lua_State *L);
 
@@ -48,7 +46,7 @@ void limits_leave(struct limits *limits);
 bool limits_out_of_time(struct limits *limits);
 /* Ends the call with the reason, by an error that needs no memory. Does not return. */
 int limits_give_up(lua_State *L, enum limit_reason reason);
-/* Notes the running line; needs no memory. */
+/* Notes the running line. */
 void limits_locate(struct limits *limits);
 
 #endif

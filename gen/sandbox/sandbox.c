@@ -1,5 +1,4 @@
-/* Loads and calls Lua within limits, and builds the message of a call that fails. See sandbox.h;
-   the limits are in limits.c, the functions that a script sees in library.c. */
+/* Loads and calls Lua within limits, and builds the message of a call that fails; see sandbox.h. */
 #include "sandbox.h"
 
 #include <lauxlib.h>
@@ -16,7 +15,7 @@ enum { DEFAULT_MEMORY = 64 << 20, DEFAULT_INSTRUCTIONS = 50000000, LOAD_STEP = 4
 
 struct chunk_name {
   struct chunk_name *next;
-  char shown[LUA_IDSIZE]; /* the name as Lua shows it: a long path loses its beginning */
+  char shown[LUA_IDSIZE]; /* the name as Lua shows it, shortened */
   char full[];
 };
 
@@ -78,8 +77,7 @@ void sandbox_close(struct sandbox *sandbox) {
 
 /* ---- Names of chunks ------------------------------------------------------------------------ */
 
-/* Shortens a name as Lua (luaO_chunkid) does with "@name": a long name is shown as "..." and its
-   end. */
+/* Shortens a name as Lua's luaO_chunkid does, to "..." and the end. */
 static void shorten(const char *name, char shown[LUA_IDSIZE]) {
   size_t length = strlen(name);
   if (length < LUA_IDSIZE) {
@@ -320,8 +318,8 @@ int sandbox_load(struct sandbox *sandbox, const char *name, const char *code, si
   return result;
 }
 
-/* The message handler of sandbox_call: notes the line of an error, because it sees the stack as it
-   was when the error was raised. */
+/* The message handler of sandbox_call: notes the line of an error while the stack is still as it
+   was. */
 static int sandbox_note_place(lua_State *L) {
   struct limits *limits = limits_of(L);
   if (limits->reason != REASON_NONE) return 1;

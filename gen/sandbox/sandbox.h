@@ -1,6 +1,5 @@
-/* A Lua state in which a script can only describe kernels: it has a list of allowed functions, and
-   limits of memory, instructions and CPU time that the script cannot escape. Configs and templates
-   both run in a sandbox.
+/* A Lua state for scripts that only describe kernels, with few functions and with limits of memory,
+   instructions and CPU time.
    Offered: assert error ipairs pairs (in a fixed order) select tonumber tostring type, math.{abs
    ceil floor fmod max min tointeger type}, table.{concat insert remove sort unpack}. A string has
    at most 1 MiB, a table or stack at most 4 MiB. */
@@ -38,8 +37,8 @@ int sandbox_run(struct sandbox *sandbox, lua_CFunction open, void *context, cons
 
 /* ---- For C functions that run inside a sandbox_call ----------------------------------------- */
 
-/* Pushes a new environment: a table in which a script sees the globals of the sandbox, and which
-   takes the script's own assignments to globals. */
+/* Pushes a new environment: a table in which a script sees the sandbox's globals and sets its
+   own. */
 void sandbox_push_environment(lua_State *L);
 
 /* Counts work that a C function does in a loop, in units of about one instruction. Does not return

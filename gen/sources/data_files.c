@@ -12,7 +12,7 @@ struct data_file {
   struct hash hash;
 };
 
-/* A file that is being hashed piece by piece. */
+/* A file that is being hashed. */
 struct hashing {
   struct source_data data;
   size_t at;

@@ -10,8 +10,8 @@ struct data_files {
   struct data_file *list;
 };
 
-/* Returns the hash of a file that the config at `from` names, or an empty hash if the file does not
-   exist or cannot be read; the code that needs the content reports the error. */
+/* Returns the hash of a file that the config at `from` names, or an empty hash if the file cannot
+   be read. */
 struct hash data_file_hash(struct data_files *files, const struct sources *sources,
                            const char *name, const char *from);
 void data_files_close(struct data_files *files);

@@ -271,7 +271,7 @@ static void note_use(struct signature *out, struct source_token word, struct sou
       out->uses[i] = both(out->uses[i], use_of(behind, addressed));
 }
 
-/* How many of the last tokens of a body are kept, the newest first. */
+/* number of last tokens of a body that are kept, the newest first */
 enum { WINDOW = 9 };
 
 /* Returns 0 to 2 for the words x, y and z; -1: another token. */
@@ -294,7 +294,7 @@ static void note_word(struct source_token *place, struct source_token word) {
 }
 
 /* Notes what the newest tokens say of grid and block. *loop: the axis of a loop that begins at
-   threadIdx and whose step has not been read yet; -1: none. */
+   threadIdx, until its step is read; -1: none. */
 static void note_extents(const struct source_token *window, int *loop, struct signature *out) {
   const int thread = axis_at(window, 0, "threadIdx"), block = axis_at(window, 0, "blockIdx");
   if (thread >= out->block_dimensions) out->block_dimensions = thread + 1;
@@ -325,7 +325,6 @@ static void note_extents(const struct source_token *window, int *loop, struct si
   if (source_is_mark_of(window[0], "{)")) *loop = -1;
 }
 
-/* Reads the body of the kernel, which follows the parameter list. */
 static void read_body(struct source_reader text, struct signature *out) {
   struct source_token window[WINDOW] = {{0}};
   int depth = 0, loop = -1;

@@ -27,7 +27,6 @@ struct signature_parameter {
    tell. */
 int signature_read_list(struct source_reader text, struct signature_parameter *seen);
 
-/* How a kernel's text uses a pointer. */
 enum signature_use {
   SIGNATURE_UNUSED, /* the text names no element of the pointer; a called function may */
   SIGNATURE_READ,
@@ -63,9 +62,8 @@ struct signature {
   int block_dimensions, grid_dimensions;
 };
 
-/* Reads what stands behind __global__, up to the opening bracket of the parameter list, and returns
-   the kernel's name: the word in front of the brackets that a body or a semicolon follows, so that
-   attributes such as __launch_bounds__(256) are skipped. SOURCE_END: there is none. */
+/* Reads on from __global__ to the opening bracket of the parameter list and returns the kernel's
+   name, skipping attributes such as __launch_bounds__(256). SOURCE_END: there is none. */
 struct source_token signature_kernel_name(struct source_reader *text);
 
 /* Lists the different names of the text's kernels. Returns their number, of which the first

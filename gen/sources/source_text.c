@@ -235,7 +235,6 @@ static int melts(char c) {
   return in_word(c) ? MELTS_WORD : mark_melts[(unsigned char)c];
 }
 
-/* Returns the kinds of tokens that could merge with the end of the token. */
 static int end_melts(const struct source_token *token) {
   char last = token->at[token->length - 1];
   if (token->kind != SOURCE_NUMBER) return melts(last);

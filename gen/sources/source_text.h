@@ -1,6 +1,5 @@
-/* A lexer of CUDA C++: enough of the lexical rules to tell identifiers from comments and literals,
-   in order to normalise a source, to find the names that a source mentions, and to trace a place
-   back through #line. */
+/* A lexer of CUDA C++ that tells identifiers from comments and literals, normalises a source, and
+   traces a place back through #line. */
 #ifndef GEN_SOURCES_SOURCE_TEXT_H
 #define GEN_SOURCES_SOURCE_TEXT_H
 
@@ -42,17 +41,15 @@ bool source_is(struct source_token token, const char *word);
 static inline bool source_is_mark(struct source_token token, char mark) {
   return token.kind == SOURCE_MARK && *token.at == mark;
 }
-/* Returns whether the token is one of the marks. */
 static inline bool source_is_mark_of(struct source_token token, const char *marks) {
   return token.kind == SOURCE_MARK && strchr(marks, *token.at);
 }
-/* Returns whether the token is the word of that length. */
 static inline bool source_is_word(struct source_token token, const char *word, size_t length) {
   return token.kind == SOURCE_WORD && token.length == length && memcmp(token.at, word, length) == 0;
 }
 
-/* Skips the rest of the line, including splices and comments that continue on the next line, but
-   not the newline. */
+/* Skips the rest of the line, including comments and splices over several lines, but not the
+   newline. */
 void source_skip_line(struct source_reader *reader);
 
 /* Appends the text without comments, #line directives, and blanks and newlines that are not needed.

@@ -12,8 +12,7 @@
 #include "base/sizes.h"
 #include "base/system.h"
 
-/* A search in progress. The first place that has the file ends the search; the places searched
-   before are kept for the message. */
+/* A search in progress, which ends at the first place that has the file. */
 struct search {
   const struct source_file *files;
   struct text *path, *content;
@@ -34,7 +33,7 @@ struct search {
 
 /* ---- Places --------------------------------------------------------------------------------- */
 
-/* Notes a searched place, unless it is noted already, because several folders may be the same. */
+/* Notes a searched place once. */
 static void sources_note_place(struct search *search, const char *place, const char *kind) {
   struct text all = {0}, one = {0};
   text_addf(&all, ", %s, ", text_get(&search->looked));
@@ -50,7 +49,6 @@ static void found(struct search *search, const char *path) {
   text_add(search->path, path);
 }
 
-/* Takes a file in memory as the result. */
 static void sources_take(struct search *search, const void *memory, size_t length) {
   if (search->data)
     *search->data = (struct source_data){-1, memory, length};
@@ -234,7 +232,6 @@ static size_t known_configs(const struct source_file *files, const char **out, s
   return count;
 }
 
-/* Lists the existing configs in the message. */
 static void list_known(const struct search *search) {
   enum { MOST = 64 };
   const char *known[MOST];
@@ -360,14 +357,12 @@ int sources_device(const char *device_dir, const char *name, struct text *path,
 
 /* ---- Templates ------------------------------------------------------------------------------ */
 
-/* Refuses names that lead out of the folders, or to hidden files such as ".ssh" of a home
-   folder. */
 bool sources_inside(const char *name) {
   return name[0] != '/' && name[0] != '\0' && !strchr(name, '\n') && !path_has_hidden(name);
 }
 
-/* Returns whether the path is a file on disk in the search's folders. A file on disk may have the
-   name of a shipped file: "configs/matmul.lua" in the folder of cugen's sources. */
+/* Returns whether the path, which may also be that of a shipped file, is a file on disk in the
+   search's folders. */
 static bool is_in_tree(const struct search *search, const char *path) {
   int fd;
   const bool there = file_open(path, search->roots, &fd) == FILE_REGULAR;
@@ -392,8 +387,7 @@ static void try_beside(struct search *search, const char *name, const char *from
 }
 
 /* Returns the nearest of the shipped templates and of the files in memory, or, with `include`, of
-   the shipped files in folders of configs/. No file axpy.lua in memory is suggested for axpy.cu,
-   because a config and its template often have such names. */
+   the shipped files in folders of configs/. axpy.lua in memory is not suggested for axpy.cu. */
 static const char *nearest_known(const struct source_file *files, const char *name, bool include) {
   enum { MOST = 256 };
   const char *names[MOST], *folder = include ? "configs/" : "templates/";

@@ -1,5 +1,5 @@
-/* Sources of configs and templates: files that an application holds in memory, the user's folders,
-   and the files shipped in the binary. */
+/* Finds configs and templates in the application's memory, in folders, and among the files shipped
+   in the binary. */
 #ifndef GEN_SOURCES_SOURCES_H
 #define GEN_SOURCES_SOURCES_H
 
@@ -71,7 +71,7 @@ int sources_device(const char *device_dir, const char *name, struct text *path,
    mentions it, if `from` is in memory, too; then by its name alone), in template_dir, beside
    `from`, and among the shipped files. The name is relative, without ".." and hidden parts. A file
    on disk, also by its real name, must lie in the tree of the config: the folder of `config` (NULL:
-   none), template_dir, or below. So a stranger's config cannot read other files. */
+   none), template_dir, or below, so that a stranger's config cannot read other files. */
 int sources_template(const struct sources *sources, const char *name, const char *from,
                      const char *config, struct text *path, struct text *content, cugen_error *err);
 

@@ -1,5 +1,4 @@
-/* Files in memory, with which an application ships its configs and templates inside itself. See
-   sources.h. */
+/* Files that an application holds in memory; see sources.h. */
 #include <stdlib.h>
 #include <string.h>
 

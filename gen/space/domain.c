@@ -1,5 +1,4 @@
-/* Domains: the tunables of one implementation, and the rules for its combinations in the order in
-   which a walk tries them. */
+/* Domains; see domain.h. */
 #include "domain.h"
 
 #include <stdlib.h>

@@ -53,7 +53,7 @@ void domain_close(struct domain *domain);
 /* Makes a copy of the domain without heuristics. The caller frees out->rules; everything else
    belongs to `domain`. */
 int domain_without_heuristics(const struct domain *domain, struct domain *out, cugen_error *err);
-/* Returns the index of the tunable's value in the combination of that rank. */
+/* Returns the index of the tunable's value in the rank's combination. */
 size_t domain_value(const struct domain *domain, uint64_t rank, size_t tunable);
 
 /* ---- rules.c -------------------------------------------------------------------------------- */

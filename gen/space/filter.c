@@ -111,7 +111,7 @@ static bool filter_is_meant(const char *pattern, const char *name) {
 
 /* ---- Checks independent of the implementation ----------------------------------------------- */
 
-/* Reports an unknown tunable, with the tunables of the implementations that the pattern selects. */
+/* Reports an unknown tunable, and the tunables of the selected implementations. */
 static int unknown_tunable(const struct config *config, const char *pattern,
                            const struct setting *part, cugen_error *err) {
   size_t count = 0, most = 0;

@@ -18,9 +18,9 @@ struct search {
   const struct config_implementation *implementation;
   int64_t *fixed;       /* for each tunable the index of its value, or -1 if the text does not name
                            the tunable */
-  struct domain rest;   /* the implementation's domain without heuristics, made when the variant is
-                           not among those searched */
-  struct effort effort; /* of explaining why the variant is missing */
+  struct domain rest;   /* the implementation's domain without heuristics, made if no searched
+                           variant is found */
+  struct effort effort; /* of the walks in this search */
   struct text *rules;   /* the rules that remove the variant are appended here; NULL: not wanted */
   bool brief;           /* the rules that remove the variant are not looked for */
   bool whole;           /* the text must name all tunables */
@@ -40,7 +40,6 @@ static int space_find_unknown(const struct search *search, const char *what, con
   return CUGEN_ERROR_USAGE;
 }
 
-/* Finds the word among the names. */
 static int find_choose(const struct search *search, const char *what, const char *word,
                        size_t length, const char *const *names, size_t count, size_t *index) {
   for (*index = 0; *index < count; ++*index)
@@ -138,8 +137,7 @@ static int find_read_text(struct search *search) {
   return status;
 }
 
-/* Checks that the text names all tunables. The record of an older config may lack a tunable that
-   was added later. */
+/* Checks that the text names all tunables. A record of an older config may lack some. */
 static int find_check_whole(const struct search *search) {
   const struct config_implementation *implementation = search->implementation;
   for (size_t i = 0; i < implementation->tunable_count; i++)
@@ -176,8 +174,8 @@ static bool next_rank(const struct search *search, const struct domain *domain, 
   return true;
 }
 
-/* Finds the first row that the text matches. Leaps from one candidate to the next, so that a full
-   name costs a few binary searches in any space. */
+/* Finds the first row that the text matches. Leaps from one candidate to the next by binary
+   search. */
 static bool space_find_row(const struct search *search, size_t *row) {
   const struct rows *rows = &search->space->rows[search->index];
   const struct domain *domain = &search->space->domains[search->index];
@@ -222,7 +220,7 @@ static bool removes_all(struct search *search, const struct rule *rule, uint64_t
          removed[only.index] == open;
 }
 
-/* If some rules alone remove all combinations, keeps only these, because dropping any other rule
+/* If some rules alone remove all combinations, keeps only these rules, because dropping others
    would not help. */
 static void keep_decisive(struct search *search, uint64_t *removed) {
   const struct domain *domain = &search->rest;

@@ -87,7 +87,7 @@ static void add_steps(struct list *list) {
 size_t launch_limits(const struct config_launch *launch, int step, const struct value *slots,
                      struct launch_limit *out, struct text *what) {
   struct list list = {.launch = launch, .slots = slots, .step = step, .out = out, .what = what};
-  add_threads(&list); /* added first, because an error names the first limit that is exceeded */
+  add_threads(&list); /* added first, because rules of equal depth are tried in this order */
   add_dimensions(&list, launch->block, launch_block_limits);
   add_dimensions(&list, launch->grid, launch_grid_limits);
   limits_add_shared(&list);

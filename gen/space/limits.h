@@ -1,5 +1,5 @@
 /* Limits of a device's launches, as far as the config determines them before anything is compiled.
-   The space leaves out variants that break these limits; the expansion refuses such variants. */
+   The space leaves out variants that break these limits. */
 #ifndef GEN_SPACE_LIMITS_H
 #define GEN_SPACE_LIMITS_H
 

@@ -32,7 +32,7 @@ int domain_add_rule(struct domain *domain, struct space_rule listed, struct rule
   return listed.text ? CUGEN_OK : error_memory(err);
 }
 
-/* Updates the two deepest tunables that the rule mentions. */
+/* Updates the rule's two deepest tunables. */
 static void note_tunable(struct rule *rule, int tunable) {
   if (tunable == rule->depth || tunable <= rule->hoist) return;
   if (tunable > rule->depth) {
@@ -127,7 +127,7 @@ static int rules_add_limit(struct domain *domain, struct config_line line,
 }
 
 /* Returns the number of steps for the values in the slots, at most STEPS_LIMITED; 0 if the number
-   cannot be evaluated, because the expansion then reports the error. */
+   cannot be evaluated. */
 static int64_t steps_now(const struct config_launch *launch, const struct value *slots) {
   int64_t steps = 0;
   if (expr_eval_int(launch->steps, slots, &steps, NULL) || steps < 0) return 0;
@@ -151,7 +151,7 @@ static int64_t most_over(const struct domain *domain, const struct config_launch
 }
 
 /* Returns the largest number of steps that the launch can have, at most STEPS_LIMITED, which also
-   stands for a number that is costly to find. The expansion checks limits of later steps. */
+   stands for a number that is costly to find. */
 static int64_t most_steps(const struct domain *domain, const struct config_launch *launch) {
   size_t count = 0, first = 0, combinations = 1;
   if (!launch->steps) return 1;
@@ -162,7 +162,7 @@ static int64_t most_steps(const struct domain *domain, const struct config_launc
         domain->implementation->tunables[at[i] - domain->config->first_tunable].value_count;
   int64_t most = combinations > STEPS_TRIED ? STEPS_LIMITED
                                             : most_over(domain, launch, at + first, count - first);
-  /* at least 1, because the limit of the number of steps itself is added with those of a step */
+  /* at least 1, because step 0 also has the limit of the number of steps */
   return most ? most : 1;
 }
 

@@ -1,4 +1,4 @@
-/* Sizes near those of a base problem, and at the edges of a variant's tiles; see sizes.h. */
+/* Problems of other sizes; see sizes.h. */
 #include "sizes.h"
 #include "gen/config/evaluate.h"
 
@@ -26,7 +26,7 @@ static int64_t shaped(enum shape shape, int64_t size) {
 
 /* Shapes a size that comes from an implementation's own check { }. Such a size may have to be a
    multiple of a power of two and may be large, so the small size is rounded up to that multiple,
-   and the odd size is only slightly larger instead of twice as large. */
+   and the odd size is only slightly larger. */
 static int64_t shaped_own(enum shape shape, int64_t size) {
   int64_t multiple = 1;
   while (multiple < TILE && size % (2 * multiple) == 0) multiple *= 2;

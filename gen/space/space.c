@@ -1,5 +1,4 @@
-/* The space of a config, and its variants; see space.h. walk.c has the walk over combinations,
-   find.c the search by name. */
+/* The space of a config, and its variants; see space.h. */
 #include "space.h"
 
 #include <stdlib.h>
@@ -27,7 +26,6 @@ static int check_requirements(const struct config_implementation *implementation
   return CUGEN_OK;
 }
 
-/* Frees the memory that growing allocated in excess. */
 static void space_trim(struct rows *rows) {
   if (rows->count == 0) return;
   uint64_t *ranks = realloc(rows->ranks, rows->count * sizeof *ranks);
@@ -35,7 +33,6 @@ static void space_trim(struct rows *rows) {
   rows->capacity = rows->count;
 }
 
-/* Collects the rows, and counts what each rule removes. */
 static int space_walk(struct domain *domain, struct rows *rows, struct effort *effort,
                       cugen_error *err) {
   uint64_t *removed = calloc(domain->rule_count + 1, sizeof *removed);
@@ -118,7 +115,6 @@ static int space_open_all(struct space *space, const struct problem *problem,
   return status;
 }
 
-/* Returns whether heuristics removed any combination. */
 static bool heuristics_removed(const struct space *space) {
   for (size_t i = 0; i < space->count; i++)
     for (size_t r = 0; r < space->implementations[i].rule_count; r++) {
@@ -366,8 +362,7 @@ static uint64_t left_out(const struct space_implementation *one) {
   return one->unmet ? 0 : removed;
 }
 
-/* Adds one line about all implementations that the filters alone leave without a variant. One line
-   is enough, because the user gave the filters, and the first line of the message repeats them. */
+/* Adds one line about all implementations that the filters alone leave without a variant. */
 static void explain_left_out(const struct space *space, struct text *out) {
   uint64_t combinations = 0;
   for (size_t i = 0; i < space->count; i++) {

@@ -1,7 +1,6 @@
 /* The space of a config: all combinations of tunables that satisfy the restrictions, for one
-   problem on one device. A restriction is tried as soon as its names are bound, so that a space of
-   billions of combinations with thousands of valid ones is often walked in milliseconds. Variants
-   are numbered in the order of declaration, with the last tunable varying fastest. */
+   problem on one device. A restriction is tried as soon as its names are bound. Variants are
+   numbered in the order of declaration, with the last tunable varying fastest. */
 #ifndef GEN_SPACE_SPACE_H
 #define GEN_SPACE_SPACE_H
 
@@ -43,11 +42,9 @@ struct space_stop {
   void *context;
 };
 
-/* Opens a space. Config and problem outlive the space, because the search by name evaluates
-   restrictions again for its messages. An error in a restriction (an overflow, say) names its file,
-   its line and the values. A space whose walk takes too long, or that has too many variants, is
-   CUGEN_ERROR_CONFIG. An empty space is not an error; space_explain_empty tells why the space is
-   empty. */
+/* Opens a space. Config and problem outlive the space. An error in a restriction (an overflow, say)
+   names its file, its line and the values. A space whose walk takes too long, or that has too many
+   variants, is CUGEN_ERROR_CONFIG. An empty space is not an error; see space_explain_empty. */
 int space_open(const struct config *config, const struct problem *problem,
                const struct device_facts *facts, struct space **out, cugen_error *err);
 /* Like space_open, with only the variants that the filter (may be NULL) admits. Without a filter,
@@ -108,7 +105,7 @@ size_t space_place(const struct space *space, uint64_t index, size_t tunable);
 bool space_at(const struct space *space, size_t implementation, const size_t *places,
               uint64_t *index);
 
-/* Prints the text of a variant: "tiled tile=16 pad=1". */
+/* Prints "tiled tile=16 pad=1". */
 void variant_print(const struct variant *variant, struct text *out);
 
 /* Finds the first variant that the text names: an implementation, then any of its tunables;
@@ -132,7 +129,7 @@ int space_find_brief(const struct space *space, const char *text, uint64_t *inde
 bool space_look_up(const struct space *space, const char *text, uint64_t *index);
 
 /* Lists the variants that the config names by `try` and that are valid here. Variants of the last
-   implementation come first, because configs usually order implementations from slow to fast.
+   implementation come first, because configs usually put the fastest implementation last.
    out: room for as many as config_tries counts. Returns the number of variants. */
 size_t space_tries(const struct space *space, uint64_t *out);
 /* Finds the variant of the try at that place, in the order of space_tries. Returns false if the

@@ -21,12 +21,10 @@
      is charged.
    - Rows have rising ranks, since levels count as digits do: the last tunable is the fastest.
    - `fixed` leaves one bit to a level. Then only the combinations with that value are counted.
-   - A tunable can have any number of values and an implementation any number of tunables: masks
-     have as many words as they need, and depth is a counter.
+   - The numbers of values and of tunables are not limited.
 
    Cost: steps are counted, not timed (see walk.h), so that every machine refuses the same spaces. A
-   long walk estimates all of its steps with Knuth's random probes (see Estimates below) and stops
-   at once when it is hopeless. */
+   long walk estimates all of its steps (see Estimates below) and stops when it is hopeless. */
 #include "walk.h"
 
 #include <inttypes.h>
@@ -188,7 +186,7 @@ static int walk_too_long(const struct walk *walk) {
 
 static bool is_hopeless(const struct walk *walk);
 
-/* Called when the number of steps reaches effort->next. */
+/* Called when effort->next steps are reached. */
 __attribute__((noinline, cold)) static int walk_look_up(struct walk *walk) {
   struct effort *effort = walk->effort;
   bool doubt = walk->doubt && effort->steps >= walk->doubt;
@@ -209,8 +207,7 @@ static int try_rule(struct walk *walk, const struct rule *rule, bool *holds) {
   return rule_try(walk->domain, rule, walk->slots, holds) ? walk_explain(walk, rule) : CUGEN_OK;
 }
 
-/* Evaluates the rule for the values in `wanted`, a word of the level's mask. Only values that
-   earlier rules left alive are evaluated, so that a rule may rely on the rules before it. */
+/* Evaluates the rule for the values in `wanted`, a word of the level's mask. */
 static int fill_mask(struct walk *walk, const struct rule *rule, struct mask *mask,
                      struct level *level, size_t word, uint64_t wanted) {
   int status = walk_spend(walk, rule->cost * (uint64_t)__builtin_popcountll(wanted));
@@ -345,7 +342,7 @@ INNER static inline bool choose_next(struct walk *walk, size_t depth) {
   return true;
 }
 
-/* Not recursive, because a config may have any number of tunables. */
+/* Not recursive, because the number of tunables is not limited. */
 static int walk_levels(struct walk *walk) {
   size_t depth = 0, last = walk->depth - 1;
   int status = walk_enter(walk, &walk->levels[0]);
@@ -448,8 +445,8 @@ static int estimate(struct walk *walk, uint64_t *random, uint64_t *steps) {
 
 /* Returns whether most estimates are above the limit. For a walk that takes a quarter of the limit,
    at most one estimate in four is expected above the limit (Markov's inequality), so that such a
-   walk is practically never refused. If the estimates miss a hopeless walk, the limit itself ends
-   it. */
+   walk is practically never refused. If the estimates miss a hopeless walk, the limit ends the
+   walk. */
 static bool are_above(struct walk *walk) {
   uint64_t random = 1;
   int above = 0;

@@ -1,19 +1,16 @@
-/* The inside of a space, shared by space.c, walk.c and find.c, and the walk over the combinations
-   of a domain. */
+/* The inside of a space, and the walk over the combinations of a domain. */
 #ifndef GEN_SPACE_WALK_H
 #define GEN_SPACE_WALK_H
 
 #include "domain.h"
 
 /* Limits of a space: 400 MB of rows, and about fifteen seconds of walking. A step is an operation
-   of an expression, or something of similar cost. Steps are counted instead of time, so that every
-   machine refuses the same spaces. */
+   of an expression, or something of similar cost. */
 enum { SPACE_MAX_ROWS = 50000000 };
 #define SPACE_MAX_STEPS UINT64_C(4000000000)
 
 /* The steps of walks that count against one limit. After SPACE_DOUBT_STEPS a walk estimates all of
-   its steps, so that a hopeless walk is refused at once. Every SPACE_STOP_STEPS, which take
-   milliseconds, the walk asks whether to stop. */
+   its steps. Every SPACE_STOP_STEPS the walk asks whether to stop. */
 enum { SPACE_DOUBT_STEPS = 50000000, SPACE_STOP_STEPS = 1000000 };
 struct effort {
   struct space_stop stop;
