@@ -1,5 +1,4 @@
-/* Walks once over a rendered body to find the names that it mentions, the includes that move, and
-   the kernels that it defines; then puts the whole source together. See assemble.h. */
+/* Walks once over a rendered body, then puts the whole source together; see assemble.h. */
 #include "assemble.h"
 
 #include <stdlib.h>
@@ -42,7 +41,7 @@ struct walk {
   cugen_error *err;
 };
 
-/* Fails with the name, followed by `what`, at a place in the body. */
+/* Fails at `at`, a place in the body. The message is the name followed by `what`. */
 static int error_at(struct walk *walk, const char *at, const char *what, const char *name) {
   struct text said = {0};
   text_addf(&said, "%s%s", name, what);
@@ -320,7 +319,6 @@ static void add_kernel(struct kernel_names *kernels, struct source_token word, b
   kernels->count++;
 }
 
-/* Notes the kernel that is declared behind __global__. */
 static void assemble_find_kernel(struct walk *walk) {
   struct source_reader reader = walk->reader;
   const struct source_token name = signature_kernel_name(&reader);
@@ -454,9 +452,9 @@ static int all_entries(struct walk *walk, const struct assembly *in) {
 /* ---- Clashes -------------------------------------------------------------------------------- */
 
 /* Decides whether a name becomes a constant or a macro. A declaration can hide a constant but not a
-   macro. If the source needs the macro and also declares the name, the error is reported here; the
-   compiler would only complain about `int 128`. A name that is declared only in branches of the
-   preprocessor stays a macro. */
+   macro. A source that needs the macro and also declares the name is refused here; the compiler
+   would only complain about `int 128`. A name that is declared only in branches of the preprocessor
+   stays a macro. */
 static int assemble_settle(struct walk *walk, struct name *name) {
   if (name->variable && !name->used && names_tunable(walk->names, name))
     return error_at(walk, name->variable,
@@ -575,8 +573,8 @@ static bool already_included(const struct walk *walk, size_t count, const char *
   return false;
 }
 
-/* Adds the include with a #line for its original place, for the message of a compiler that does not
-   find the header. */
+/* Adds the include with a #line for its original place, to which a compiler's message then
+   refers. */
 static void add_moved(const struct walk *walk, const struct include *include, struct text *out) {
   struct text path = {0};
   int line;

@@ -1,6 +1,6 @@
-/* Makes a self-contained source from a rendered body: its `#include <...>` lines are moved to the
-   top, the definitions of the names that the body mentions (the prologue) follow, then the body.
-   Also finds the __global__ functions of the body. */
+/* Makes a whole source from a rendered body: its `#include <...>` lines, the definitions of the
+   names that the body mentions (the prologue), then the body. Also finds the __global__ functions
+   of the body. */
 #ifndef GEN_TEMPLATE_ASSEMBLE_H
 #define GEN_TEMPLATE_ASSEMBLE_H
 

@@ -3,8 +3,7 @@
 
    Algorithm: a table of steps (run_steps), each over one struct expansion:
    1. Values. The device's facts, the problem and the tunables fill one array of slots, which every
-      expression of the config reads. From the slots follow the arguments: dtypes, shapes, strides,
-      what their data depends on (expand_arguments.c).
+      expression of the config reads. From the slots follow the arguments (expand_arguments.c).
    2. Source. The template runs as a program that prints CUDA text (render.c), headers of the user's
       own are put in their place (headers.c), and the definitions of the names that the text
       mentions are put in front (assemble.c, names.c).
@@ -25,13 +24,12 @@
      expand_hash_data start it, and expand_hash_data returns at once for a reference, verify kernel
      or generator.
    - An expander keeps its text buffers between expansions, to save allocations, and the inner
-     expansion uses the same buffers. That is safe because the outer expansion writes to them only
-     after expand_hash_data, the last step that can start another expansion.
-   - All strings of a spec lie in one text, which may move while it grows. Until
-     expansion_finish_strings, each pointer to a name holds an offset in that text.
+     expansion uses the same buffers. The outer expansion writes to them only after
+     expand_hash_data, the last step that can start another expansion.
+   - The names and places of arguments and kernels lie in one text of the spec, which may move while
+     it grows. Until expansion_finish_strings, pointers to them hold offsets in that text.
 
-   docs/template.md describes the language of templates, docs/design.md why kernels are compared by
-   their hashes. */
+   docs/design.md says why kernels are compared by their hashes. */
 #include "expansion.h"
 
 #include <stdlib.h>
@@ -86,7 +84,7 @@ static bool has_proof(const struct config *config, int which) {
 }
 
 /* Returns the hashes of the reference, the verify kernel or an argument's generator. Empty hashes:
-   there is no such kernel, or its expansion fails, which is reported when the kernel is needed. */
+   there is no such kernel, or its expansion fails. */
 static struct proof expand_find_proof(const struct expansion *x, const struct problem *problem,
                                       int which) {
   struct expander *expander = x->expander;

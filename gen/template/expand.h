@@ -1,6 +1,5 @@
 /* Expansion of templates: a .cu file with `//@` Lua lines and ${} substitutions becomes the
-   specialised source of one variant. docs/template.md describes the language. Expansion is
-   deterministic: equal input gives equal bytes. */
+   specialised source of one variant. docs/template.md describes the language. */
 #ifndef GEN_TEMPLATE_EXPAND_H
 #define GEN_TEMPLATE_EXPAND_H
 
@@ -40,8 +39,8 @@ bool expand_refuses(int status);
    the same source. Valid until the next expansion. */
 const bool *expander_reads(const struct expander *expander, size_t *count);
 
-/* A finer form of expander_reads: the source depends only on the values of these slots and of these
-   expressions of the config, and on the width of index_t. Valid until the next expansion. */
+/* A finer form of expander_reads: the source depends only on the values of these slots and
+   expressions, and on the width of index_t. Valid until the next expansion. */
 struct expander_shape {
   const bool *reads;
   size_t count;
@@ -72,11 +71,11 @@ int expand_verify(struct expander *expander, const struct config *config,
                   const struct problem *problem, const struct device_facts *facts,
                   const struct variant *variant, struct kernel_spec *out, cugen_error *err);
 
-/* Makes the kernel_spec of the generator that computes the data of argument i (DATA_GENERATOR). It
-   is written like a reference. The parameters, ${params}, are in the config's order the inputs
-   declared before the argument, all scalars, and the argument itself as an output, in its wide
-   dtype, packed and row-major; then `long long sample_count`. Thread t < sample_count stores
-   element t. Constants are read by their address. */
+/* Makes the kernel_spec of the generator that computes the data of argument i (DATA_GENERATOR). The
+   parameters, ${params}, are in the config's order the inputs declared before the argument, all
+   scalars, and the argument itself as an output, in its wide dtype, packed and row-major; then
+   `long long sample_count`. Thread t < sample_count stores element t. Constants are read by their
+   address. */
 int expand_generator(struct expander *expander, const struct config *config,
                      const struct problem *problem, const struct device_facts *facts,
                      const struct variant *variant, size_t i, struct kernel_spec *out,

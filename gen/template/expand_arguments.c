@@ -60,7 +60,7 @@ static void hide(struct kernel_argument *argument) {
                                        .value = value_int(0)};
 }
 
-/* A reference gets the addresses of buffers as parameters, and no struct that holds an address. */
+/* A reference gets the addresses of buffers instead of a struct that holds an address. */
 static void hide_holders(struct expansion *x) {
   for (size_t i = 0; i < x->argument_count && x->reference; i++)
     if (x->arguments[i].access == ACCESS_FIELD) hide(&x->arguments[x->arguments[i].holder]);

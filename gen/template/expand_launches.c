@@ -1,5 +1,4 @@
-/* The launches of an expansion: their kernels, found by name, their sizes and steps, and the
-   parameters passed; see expansion.h. */
+/* The launches of an expansion; see expansion.h. */
 #include "expansion.h"
 
 #include <inttypes.h>
@@ -55,7 +54,6 @@ static int named_kernel(const struct expansion *x, const struct config_launch *l
   return error_append(x->err, "; '%s' is none of them", text);
 }
 
-/* Prefixes the error of an expression of the launch. */
 static int launch_prefix(const struct expansion *x, const struct config_launch *launch,
                          const char *what, int status) {
   if (status) config_prefix(x->err, launch->line, "%s", what);
@@ -157,8 +155,8 @@ static int evaluate_overlap(struct expansion *x, const struct config_launch *lau
       "overlap: the kernel does not wait for the launch before it (griddepcontrol.wait)");
 }
 
-/* Adds a string to the strings of the spec and returns its offset. Pointers are set when the
-   strings no longer move. */
+/* Adds a string to the strings of the spec and returns its offset, because the strings may still
+   move. */
 size_t expansion_store_string(struct kernel_spec *spec, const char *string) {
   size_t at = spec->strings.length;
   text_add_n(&spec->strings, string, strlen(string) + 1);
@@ -216,7 +214,6 @@ static void pass_all(const struct expansion *x, struct kernel_launch *out) {
           i, i < x->argument_count ? (struct value){.type = VALUE_NIL} : x->arguments[i].value};
 }
 
-/* Appends the parameters behind those of the earlier launches. */
 static int evaluate_pass(struct expansion *x, const struct config_launch *launch,
                          struct kernel_launch *out) {
   struct kernel_spec *spec = x->out;
@@ -259,8 +256,7 @@ static bool same_launch(const struct kernel_spec *spec, const struct kernel_laun
          same_parameters(spec, a, b);
 }
 
-/* number of recent launches among which an equal launch is searched; kernels that alternate between
-   buffers repeat soon */
+/* number of recent launches among which an equal launch is searched */
 enum { LOOKED_BACK = 64 };
 
 /* Adds the launch that was evaluated last to the sequence of the call. The launch itself is kept

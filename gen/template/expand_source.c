@@ -1,5 +1,4 @@
-/* The source of an expansion: its names, options and entries, and the rendered template put
-   together; see expansion.h. */
+/* The source of an expansion: its names, options, entries and text; see expansion.h. */
 #include "expansion.h"
 #include "gen/config/evaluate.h"
 

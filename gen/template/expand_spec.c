@@ -19,7 +19,6 @@ static int expand_spec_too_many(const struct expansion *x, size_t launches) {
   return config_fail(x->err, first->line, "all launches are left out: their steps are 0");
 }
 
-/* Counts the rounds of all loops, and allocates the sequence of launches. */
 int expansion_count_steps(struct expansion *x) {
   size_t launches = 0;
   if (x->reference || expansion_calls_library(x)) return CUGEN_OK;
@@ -132,8 +131,7 @@ static void add_check_source(const struct proof *proof, const struct proof *chec
     text_addf(normal, " check %s", check->source.hex);
 }
 
-/* Describes everything against which results are verified. If the reference, a tolerance or the
-   check problem changes, the result must be verified again. */
+/* Describes everything against which results are verified. */
 static void describe_proof(const struct expansion *x, struct text *normal) {
   if (x->reference) return;
   text_addf(normal, "%s", x->proof.source.hex);

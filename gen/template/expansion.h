@@ -1,6 +1,5 @@
-/* The state of one expansion, shared by the files of the expander: expand.c runs the steps in
-   order; expand_arguments.c, expand_source.c, expand_library.c, expand_launches.c and expand_spec.c
-   implement the steps. See expand.h. */
+/* The state of one expansion. expand.c runs the steps, which the other files expand_*.c implement.
+   See expand.h. */
 #ifndef GEN_TEMPLATE_EXPANSION_H
 #define GEN_TEMPLATE_EXPANSION_H
 
@@ -21,7 +20,7 @@ enum { PROOFS_KEPT = 32 };
 
 struct expander {
   /* The references, verify kernels and generators expanded last, with the inputs that they depend
-     on, because a tuner alternates between problems and shared tunables. */
+     on. */
   struct kept_proof {
     struct text key;
     struct proof proof;
@@ -49,11 +48,11 @@ struct expansion {
   const struct variant *variant; /* may be NULL in a reference without shared tunables */
   bool unnamed;                  /* errors do not name the variant */
   bool reference;                /* whether this is a reference, generator or verify kernel */
-  bool verifies;                 /* whether this is a verify kernel */
-  int generates;                 /* the argument whose data this generator makes; -1: not a
+  bool verifies;
+  int generates;                         /* the argument whose data this generator makes; -1: not a
                                             generator */
-  int64_t samples;               /* number of samples of a reference; 0: all elements */
-  struct proof proof, judge;     /* hashes of the variant's reference and verify kernel */
+  int64_t samples;                       /* number of samples of a reference; 0: all elements */
+  struct proof proof, judge;             /* hashes of the variant's reference and verify kernel */
   struct proof check_proof, check_judge; /* hashes of the reference and the verify kernel for the
                                             check problem */
   struct value *slots;
@@ -79,8 +78,7 @@ struct expansion {
   cugen_error *err;
 };
 
-/* A function here that returns int, such as every step, returns a status and describes a failure in
-   x->err. */
+/* Each function here that returns int returns a status and describes a failure in x->err. */
 
 /* ---- expand_arguments.c --------------------------------------------------------------------- */
 
@@ -103,7 +101,7 @@ int expansion_find_entry(struct expansion *x, const struct config_launch *launch
 /* Begins the source with comments that name the variant, the problem and the options. */
 int expansion_write_title(struct expansion *x);
 int expansion_write_source(struct expansion *x);
-/* Replaces the reads of the last expansion by empty ones, with room for that many values. */
+/* Empties the reads, and makes room for `values` values. */
 int expansion_fresh_reads(struct expansion *x, size_t values);
 int expansion_note_reads(struct expansion *x);
 

@@ -1,8 +1,7 @@
 /* Replaces includes by the text of their headers; see headers.h. A header that guards itself, by
    #pragma once or by an #ifndef around all of it, appears once if its first appearance stands in no
    condition; its guard is then removed, so that the headers that it includes are unconditional,
-   too. Otherwise the header keeps a guard and the compiler decides. The guard of the body is
-   removed likewise. */
+   too. Otherwise the header keeps a guard. The guard of the body is removed, too. */
 #include "headers.h"
 
 #include <stdlib.h>
@@ -224,7 +223,6 @@ struct inliner {
   cugen_error *err;
 };
 
-/* A text whose includes are being replaced. */
 struct layer {
   const struct layer *below;
   const struct header *header; /* NULL: the body of the template */

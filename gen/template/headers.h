@@ -1,7 +1,6 @@
 /* Replaces `#include "x.h"` in a .cu by the text of the header, so that the source is
-   self-contained: it is hashed, compiled on every device and printed as one text; errors name the
-   lines of the header through #line; and no compiler opens the user's files. Headers of the toolkit
-   and the system stay as #include lines. */
+   self-contained. #line directives name the lines of the header. Headers of the toolkit and the
+   system stay as #include lines. */
 #ifndef GEN_TEMPLATE_HEADERS_H
 #define GEN_TEMPLATE_HEADERS_H
 

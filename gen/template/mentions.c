@@ -1,5 +1,5 @@
 /* Finds the names that templates mention, without expanding the templates; see mentions.h. Branches
-   that no variant takes and comments count as well: no report is better than a wrong one. */
+   that no variant takes, and comments, count as well. */
 #include "mentions.h"
 
 #include <stdio.h>
@@ -23,7 +23,7 @@ struct search {
   char (*nearest)[WORD];  /* for each name: the nearest word in a condition */
   char *seen[MOST_FILES]; /* paths of the searched files */
   size_t seen_count;
-  bool all;    /* all names count as used, because an included file is not known */
+  bool all;    /* all names count as used, because a file was not searched */
   bool failed; /* out of memory */
 };
 
@@ -81,8 +81,7 @@ static void look_in_condition(struct search *s, const char *at) {
   }
 }
 
-/* Looks for conditions such as `#ifndef UNROLL`, by which a template lets names be set from
-   outside. */
+/* Looks for conditions such as `#ifndef UNROLL`. */
 static void look_for_conditions(struct search *s, const char *text) {
   for (const char *at = text; *at; at += strcspn(at, "\n"), at += *at == '\n') {
     const char *word = at + strspn(at, " \t");
@@ -166,8 +165,7 @@ static void search_file(struct search *s, const char *name, const char *from) {
   struct text path = {0}, content = {0};
   cugen_error ignored;
   if (sources_template(s->sources, name, from, s->config->path, &path, &content, &ignored))
-    s->all = true; /* a header in another folder, or a missing file, which the expansion will
-                      report */
+    s->all = true; /* a header in another folder, or a missing file */
   else
     search_new(s, &path, &content);
   text_free(&path);
@@ -194,7 +192,6 @@ static bool tells(const struct search *s, size_t i, cugen_unused_reason *why) {
   return *why != CUGEN_UNUSED_MISSPELT || s->nearest[i][0];
 }
 
-/* Adds the reports of the tunables from `first` on. */
 static void add_reports(const struct search *s, size_t first, cugen_unused_tunable *out,
                         size_t most, size_t *count) {
   for (size_t i = first; i < s->count; i++) {

@@ -3,14 +3,14 @@
 
    Algorithm: one hash table for each expansion, made by names_open and then fixed, with open
    addressing and linear probing (Knuth, The Art of Computer Programming 3, 6.4, algorithm L) and
-   the FNV-1a hash. At most a quarter of its buckets is in use, so that most words of a source,
-   which are no names, cost one probe. A list beside the table has the names in the order of
-   declaration, which is the order of the prologue, where only shared arrays come first.
+   the FNV-1a hash. At most a quarter of the buckets is in use, so that most words of a source cost
+   one probe. A list beside the table has the names in the order of declaration, which is the order
+   of the prologue, where only shared arrays come first.
 
    Known slots. A slot is known when its value is compiled in. A size that is passed by a scalar
    argument is not known: the text must be right for each value. expr_bind fills in the known values
-   and leaves an expression, which is printed in C. For example, where only N is passed,
-   "ceil_div(N, tile)" becomes C text with the parameter N in it, and one kernel serves every N.
+   and leaves an expression, which is printed in C: where only N is passed, "ceil_div(N, tile)"
+   becomes C text with the parameter N in it.
 
    Forms in CUDA text (names_define):
    - a dtype, and each NAME_t, is a `using`;
@@ -27,9 +27,8 @@
      made here.
    - Texts of composed names (A_stride0) lie in one text buffer. list[i].text is set when the buffer
      no longer moves.
-   - names_reads never leaves out a slot that the text depends on; it may give more. When two
-     problems agree in those slots, and their index_t has one width, their sources are the same,
-     which saves their expansion. */
+   - names_reads never leaves out a slot that the text depends on; it may give more. Two problems
+     that agree in those slots and in the width of index_t have the same source. */
 #include "names.h"
 
 #include <inttypes.h>
@@ -75,8 +74,7 @@ static void names_add(struct names *names, struct name name, const char *text) {
   names->list[names->count++] = name;
 }
 
-/* Adds a name that consists of an argument's name and a suffix. name.text is set when the texts no
-   longer move. */
+/* Adds a name that consists of an argument's name and a suffix. */
 static void add_composed(struct names *names, enum name_kind kind, int argument, const char *suffix,
                          int dimension) {
   struct name name = {.kind = kind, .index = argument, .dimension = dimension, .scalar = -1};
@@ -511,8 +509,8 @@ static int put_product(const struct names *names, const struct product *product,
 }
 
 /* A stride has the width of offsets, because an int times a plain number would be computed as an
-   int. The type is not written as index_t, because a text that does not mention index_t has no
-   definition of it. */
+   int. A text that does not mention index_t does not define that type, so the type is spelled
+   out. */
 static void define_stride(const struct names *names, const struct name *name, int64_t stride,
                           struct text *out) {
   if (names->in.wide_index && stride > 1)

@@ -1,8 +1,7 @@
-/* The names that a template may use. A name has a value in `//@` lines, and a line of the prologue
-   in CUDA text. The prologue declares in this order: the shared arrays; index_t, tensor_map, the
-   problem, tunables and derived names; for each buffer NAME_t, NAME_strideI, NAME_pitch,
-   NAME_layout and the elements, for each scalar NAME_t and the scalar; the implementation's
-   scalars. */
+/* The names that a template may use. The prologue declares in this order: the shared arrays;
+   index_t, tensor_map, the problem, tunables and derived names; for each buffer NAME_t,
+   NAME_strideI, NAME_pitch, NAME_layout and the elements, for each scalar NAME_t and the scalar;
+   the implementation's scalars. */
 #ifndef GEN_TEMPLATE_NAMES_H
 #define GEN_TEMPLATE_NAMES_H
 
@@ -83,7 +82,6 @@ void names_close(struct names *names);
 
 /* Finds a name, except NAME_ELEMENT: a buffer's name without an index is the kernel's parameter. */
 struct name *names_find(const struct names *names, const char *text, size_t length);
-/* Finds any name. */
 struct name *names_find_any(const struct names *names, const char *text, size_t length);
 /* Sets *out to the value that Lua sees: a number, string or boolean; a dtype's name for index_t and
    A_t; VALUE_NIL for tensor_map, elements and shared arrays, which only CUDA text has. */
@@ -114,7 +112,6 @@ struct names_values {
   size_t count;
 };
 
-/* Adds the expression, unless it is NULL. */
 void names_read_value(const struct expr *expr, struct names_values *values);
 
 /* Sets reads[slot] for each slot whose value influences the text of the expansion, and lists in

@@ -1,8 +1,8 @@
-/* Compares the parameter list that a kernel's source writes itself with the parameters that are
-   passed: their number and types, read in the text before anything is compiled. If an image exists,
-   the compiler's own number and sizes are compared as well (runtime/plan.c). Only that comparison
-   decides where the text does not: a list with a macro, an ellipsis or a directive in it, an empty
-   list, a type that is no dtype's, and a kernel whose name stands in several places. */
+/* Compares the parameter list in a kernel's source with the parameters that are passed: their
+   number and types, read in the text before anything is compiled. The sizes in the compiled image
+   (runtime/plan.c) decide where the text does not tell: for a list with a macro, an ellipsis or a
+   directive in it, an empty list, a type that is no dtype's, and a kernel whose name stands in
+   several places. */
 #include <stdio.h>
 #include <string.h>
 
@@ -165,7 +165,7 @@ static bool is_launched_again(const struct passing *p) {
 }
 
 /* Returns whether the parameters and the arguments have names in common, but in different orders.
-   That is not an error by itself, because parameters may have any names. */
+   Different orders need not be an error, because parameters may have any names. */
 static bool is_exchanged(const struct passing *p, const struct parameter_list *list) {
   int last = UNKNOWN;
   bool falls = false;

@@ -10,8 +10,8 @@
    second table, `known`, whose __index is the function render_find_known. The function searches in
    this order: `params`, the config's names (names.c), the config's formulas, the functions that
    templates share with expressions, the sandbox's globals, `device`. The answer is stored in
-   `known`, so that each name is searched for once. A name of the config and a device fact are
-   marked when they are read (name->asked, names->facts), because the source depends on them.
+   `known`. A name of the config and a device fact are marked when they are read (name->asked,
+   names->facts), because the source depends on them.
 
    Invariants:
    - A global variable that a template sets lives until the end of the rendering. A template cannot
@@ -21,11 +21,11 @@
    - An error of Lua leaves C functions by longjmp, so a C function owns no memory when it raises an
      error; the memory that it needs is kept in struct renderer. render_give_up ends a rendering
      with renderer->error, which is then reported in place of Lua's message.
-   - A file is parsed once, even if templates include it by different names. A template is found by
-     the name and the file that mentions the name, because names are relative.
+   - A file is parsed once, even if templates include it by different names. Names are relative to
+     the file that mentions them.
 
    Source: the Lua 5.4 reference manual, 2.2 (environments), 2.4 (metatables), 4.2 (C closures), 4.3
-   (the registry). The language is described in docs/template.md. */
+   (the registry). */
 #include "render.h"
 
 #include <lauxlib.h>
@@ -237,7 +237,7 @@ static void hide_call(cugen_error *err) {
   error_append(err, " before this text");
 }
 
-/* Pushes the template's chunk, which is compiled the first time. */
+/* Pushes the template's chunk, compiled if necessary. */
 static void push_chunk(lua_State *L, struct renderer *renderer, const struct template *template) {
   if (lua_rawgetp(L, LUA_REGISTRYINDEX, template) != LUA_TNIL) return;
   lua_pop(L, 1);
@@ -583,8 +583,7 @@ static int render_unknown_name(lua_State *L, struct renderer *renderer, const ch
   return render_unknown(L, name, &candidates);
 }
 
-/* __index of `known`, the table behind the environment. Called once for each name; then the table
-   has the answer. */
+/* __index of `known`, the table behind the environment. */
 static int render_find_known(lua_State *L) {
   struct renderer *renderer = renderer_of(L);
   size_t length;
@@ -633,8 +632,6 @@ static void set_function(lua_State *L, struct renderer *renderer, const char *fi
   lua_setfield(L, -2, field);
 }
 
-/* Makes a new environment: an empty table whose __index is `known`, which is filled as names are
-   read. */
 static void make_environment(lua_State *L, struct renderer *renderer) {
   lua_newtable(L);
   lua_createtable(L, 0, 2);

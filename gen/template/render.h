@@ -1,7 +1,6 @@
 /* Runs a template in the Lua sandbox. The result is text without the prologue, made of the parsed
    template and the names of one expansion. A #line or empty lines are written where the lines of
-   the text no longer match the template's. A renderer keeps the parsed and compiled templates, so
-   that rendering again only runs them. */
+   the text no longer match the template's. A renderer keeps the compiled templates. */
 #ifndef GEN_TEMPLATE_RENDER_H
 #define GEN_TEMPLATE_RENDER_H
 

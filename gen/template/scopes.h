@@ -1,7 +1,6 @@
 /* Tells which words of a source look like a config's name but mean something of the source's own: a
    member, or a template parameter, parameter or variable that the source declares. Scopes are found
-   by the tokens alone, which is right for the usual style of kernels: a declaration is a type with
-   the name behind it. */
+   by the tokens alone, where a declaration is a type with the name behind it. */
 #ifndef GEN_TEMPLATE_SCOPES_H
 #define GEN_TEMPLATE_SCOPES_H
 
@@ -52,7 +51,7 @@ enum scope_sight scopes_see(struct scopes *scopes, struct source_token token,
 /* Returns whether the next token is a member, as x in `threads.x` and `p->x`. */
 bool scopes_member(const struct scopes *scopes);
 
-/* Called at #if, at #else or #elif, and at #endif. */
+/* Call at #if, at #else or #elif, and at #endif. */
 void scopes_if(struct scopes *scopes);
 void scopes_else(struct scopes *scopes);
 void scopes_endif(struct scopes *scopes);

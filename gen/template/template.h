@@ -1,7 +1,6 @@
 /* A parsed template file. `//@` lines and ${} become a Lua chunk with exactly one line for each
    line of the file, so that Lua's errors name the lines of the file. Ordinary text becomes pieces,
-   which the chunk emits by number. This module does not use a Lua state. docs/template.md describes
-   the language. */
+   which the chunk emits by number. docs/template.md describes the language. */
 #ifndef GEN_TEMPLATE_TEMPLATE_H
 #define GEN_TEMPLATE_TEMPLATE_H
 
@@ -35,7 +34,7 @@ struct template {
   size_t fragment_count;
 };
 
-/* path: the name of the file for messages. */
+/* path: for messages. */
 int template_parse(const char *path, const char *content, size_t length, struct template **out,
                    cugen_error *err);
 void template_free(struct template *template);
