@@ -1,12 +1,12 @@
-/* Devices behind a table of functions (struct device_ops). A caller looks at capability bits
-   instead of a device's name. There are two backends, each with its own table: cuda (cuda/device.c)
-   and cpu (emulator/device.c, which compiles the same source with the system's C++ compiler).
+/* Devices behind a table of functions (struct device_ops). Callers should look at capability bits
+   instead of a device's name. The backends are cuda (cuda/device.c) and cpu (emulator/device.c,
+   which compiles the same source with a C++ compiler).
 
    Threads: describe and compile may be called from several threads at once and need no open device.
    An open device belongs to one thread, except for alloc, free, copy, copy_2d, symbol, texture_*,
    tensor_make, parameters, prepare, unprepare, launch_on and timer_*, which several threads may
-   call at once. A GPU that failed with a sticky error (illegal address, trap) stays failed, so the
-   process that uses the GPU is expected to end. */
+   call at once. After a sticky error of a GPU (illegal address, trap) the process is expected to
+   end. */
 #ifndef RUNTIME_DEVICE_H
 #define RUNTIME_DEVICE_H
 
@@ -108,7 +108,7 @@ struct compiled {
   /* Of a watched image: the compiler moved accesses, so that the same source compiled with
      at_source may report other findings. */
   bool moved;
-  char *ptx; /* the PTX of the image if the request asked for PTX; else NULL */
+  char *ptx; /* the PTX of the image if the request asked for PTX and NVRTC gave it; else NULL */
 };
 
 void compiled_free(struct compiled *compiled);
@@ -188,8 +188,7 @@ struct device_description {
   struct gpu_rates rates; /* of a device known from a description; otherwise all 0 */
 };
 
-/* Returns the target of a compiled image: `arch`, or for the cpu device the fingerprint, which
-   names the processor and the compiler. */
+/* Returns the target of a compiled image: `arch`, or for the cpu device the fingerprint. */
 const char *device_target(const struct device_description *device, const char *arch);
 
 struct device_options {
@@ -223,7 +222,7 @@ struct graph;  /* launches recorded for replay; defined by the backend */
 struct timer;  /* measures launches on an application's streams; defined by the backend */
 
 /* The most launches that one call of device_ops.time with `held` may queue. A CUDA stream queues
-   about a thousand, and a call of a library may launch several kernels. */
+   about a thousand kernels. */
 enum { DEVICE_HELD = 256 };
 
 #define DEVICE_NO_SYMBOL "there is no __constant__ or __device__ variable '%s'"
@@ -330,8 +329,8 @@ struct device_ops {
      which has no streams. */
   int (*launch_on)(struct device *device, struct entry *entry, const struct kernel_launch *launch,
                    void **parameters, void *stream, cugen_error *err);
-  /* Calls run(context, stream) in the device's context, with the stream of `launch`; NULL where
-     there are no streams. */
+  /* Calls run(context, stream) in the device's context, with the stream of `launch`; the stream is
+     NULL where there are no streams. */
   int (*call)(struct device *device, int (*run)(void *context, void *stream, cugen_error *err),
               void *context, cugen_error *err);
   /* Times the launches of one thread between start and stop on an application's stream, without

@@ -1,4 +1,4 @@
-/* Finds the backend that an id such as "cuda:1" belongs to. */
+/* Finds a backend by a device's id. */
 #ifndef RUNTIME_DEVICES_H
 #define RUNTIME_DEVICES_H
 

@@ -5,7 +5,6 @@
 
 #include "device.h"
 
-/* Returns whether the image is the call of a user's function. */
 bool function_is(const struct compiled *compiled);
 /* Finds the function in its library, which stays loaded, with the function's static variables. */
 int function_load(const struct compiled *compiled, cugen_baseline *out, cugen_error *err);

@@ -53,7 +53,6 @@ static bool missing_header(const char *line, size_t length, struct text *out) {
          advice_between(line, length, "fatal error: ", ": No such file", out);
 }
 
-/* Says why the header is missing, and what to do. */
 static void add_missing(const struct advice *advice, const char *header, struct text *out) {
   const struct toolkit *toolkit = advice->request->toolkit;
   switch (advice->cpu ? STANDARD_LACK_CPU : standard_find_lack(toolkit, header)) {
@@ -132,7 +131,7 @@ static void add_header(bool cpu, bool ours, const char *header, struct text *out
 
 /* ---- Names ---------------------------------------------------------------------------------- */
 
-/* Takes the undeclared name out of a diagnostic that reports one. */
+/* Takes the undeclared name out of a diagnostic. */
 static bool unknown_name(const char *line, size_t length, struct text *out) {
   return advice_between(line, length, "identifier \"", "\" is undefined", out) ||
          advice_between(line, length, "error: '", "' was not declared", out) ||
@@ -365,7 +364,7 @@ static void add_entry(struct advice *advice, int number, const char *line, size_
   text_free(&places);
 }
 
-/* The most bytes of a diagnostic, which may quote names and lines of any length. */
+/* most bytes of a diagnostic */
 enum { LINE_MOST = 1000 };
 
 /* Returns whether the diagnostic is in one of the source's own files, and notes the place. A place

@@ -15,7 +15,7 @@
 struct advice {
   const struct compile_request *request;
   bool cpu;   /* the diagnostics are those of the host's compiler */
-  bool given; /* advice was given, which is done only once */
+  bool given; /* advice was given, and is not given again */
   bool ends;  /* later diagnostics add nothing */
   /* the place of the first error in a file of the user's; no other member is set */
   cugen_error where;

@@ -214,7 +214,6 @@ bool blame_include(const char *source, const char *path, int line, struct text *
 
 enum { FILES_MOST = 4096 };
 
-/* A search through the toolkit's files. */
 struct hunt {
   const struct toolkit *toolkit;
   const char *file;       /* the path to find */

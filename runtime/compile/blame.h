@@ -1,5 +1,5 @@
 /* Places in a source with #line: which function contains a line, and which #include leads to a
-   header of the toolkit. The source is read as text, after a compiler has refused it. */
+   header of the toolkit. The source is read as text. */
 #ifndef RUNTIME_COMPILE_BLAME_H
 #define RUNTIME_COMPILE_BLAME_H
 

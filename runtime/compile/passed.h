@@ -1,5 +1,5 @@
-/* Finding a name that is not a constant, because it is a size that is passed to the kernel at
-   launch, or is computed from such a size. */
+/* Finds names that are not constants, because their values are passed at launch or computed from
+   passed values. */
 #ifndef RUNTIME_COMPILE_PASSED_H
 #define RUNTIME_COMPILE_PASSED_H
 

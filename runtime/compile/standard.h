@@ -1,6 +1,6 @@
-/* Headers of C's library for NVRTC, which has no headers of its own. NVRTC has most of the
-   functions built in, so that runtime/compile/standard/NAME.h mostly contains types, limits and
-   names in std. Each NAME.h is also available as cNAME. */
+/* Headers of C's library for NVRTC, which has none but has most functions built in. The files
+   runtime/compile/standard/NAME.h mostly contain types, limits and names in std, and are also
+   available as cNAME. */
 #ifndef RUNTIME_COMPILE_STANDARD_H
 #define RUNTIME_COMPILE_STANDARD_H
 

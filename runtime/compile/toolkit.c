@@ -18,9 +18,8 @@
 /* Newest first: a newer NVRTC knows more architectures. */
 static const char *const nvrtc_names[] = {"libnvrtc.so.13", "libnvrtc.so.12", NULL};
 
-/* Folders of libraries and headers within a toolkit's folder: an installed toolkit, NVIDIA's
-   cross-platform folders, the Python wheels of CUDA 13 and 12, and a folder that contains the
-   files directly. */
+/* Folders within a toolkit's folder: of an installed toolkit, NVIDIA's cross-platform folders, the
+   Python wheels of CUDA 13 and 12, and the folder itself. */
 static const char *const library_folders[] = {"lib64",
                                               "lib",
                                               "targets/x86_64-linux/lib",
@@ -236,7 +235,7 @@ static void find_compiler(struct toolkit *toolkit, const char *option) {
     if (look_for_compiler(toolkit, usual[i])) return;
 }
 
-/* Limit in bytes for toolkit->kept. An image for the cpu device has some 50 KB. */
+/* limit in bytes for toolkit->kept */
 static const size_t most_kept = (size_t)16 << 20;
 
 /* ---- Opening and closing -------------------------------------------------------------------- */
@@ -369,7 +368,7 @@ int toolkit_nvrtc_version(const struct toolkit *toolkit) {
 /* ---- Libraries ------------------------------------------------------------------------------ */
 
 /* Fills a slot with the table or the error. Later calls get the error again, except a lack of
-   memory, because there may be memory at the next call. */
+   memory. */
 static int fill_slot(const struct toolkit *toolkit, toolkit_loader *load,
                      struct library_slot *slot) {
   int status = load(toolkit, &slot->table, &slot->error);

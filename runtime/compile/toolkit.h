@@ -1,6 +1,5 @@
 /* Finding the parts that cugen does not link: NVRTC, the CUDA headers, libcuda, NVML, a C++
-   compiler. toolkit_open searches once, in a documented order, and keeps the places that were
-   searched for messages. */
+   compiler. toolkit_open searches once, and keeps the searched places for messages. */
 #ifndef RUNTIME_COMPILE_TOOLKIT_H
 #define RUNTIME_COMPILE_TOOLKIT_H
 
@@ -58,9 +57,8 @@ int toolkit_missing(const struct toolkit *toolkit, enum toolkit_part part, cugen
 /* The major version in the name of the NVRTC library, 13 for libnvrtc.so.13; 0: no NVRTC was
    found. */
 int toolkit_nvrtc_major(const struct toolkit *toolkit);
-/* NVRTC's version, 13000 for 13.0, found without loading a library of a hundred megabytes: the
-   name of the file libnvrtc-builtins.so.13.N beside NVRTC contains it. 0: no name contains the
-   version, or there is no NVRTC. */
+/* NVRTC's version, 13000 for 13.0, from the name of the file libnvrtc-builtins.so.13.N beside
+   NVRTC. 0: no name contains the version, or there is no NVRTC. */
 int toolkit_nvrtc_version(const struct toolkit *toolkit);
 
 /* ---- Libraries opened at run time, each at most once for a toolkit -------------------------- */

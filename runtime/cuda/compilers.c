@@ -18,9 +18,8 @@
 #include "precompiled.h"
 #include "runtime/compile/toolkit.h"
 
-/* Time limits in seconds. A process that was just started has to load the program; a process
-   that compiles checks its own deadline, and gets `last_words` more to report that its time is
-   up. */
+/* Time limits in seconds. A process that compiles checks its own deadline, and gets `last_words`
+   more to report that its time is up. */
 static const double start_limit = 60, last_words = 2, poll_interval = 0.02;
 
 struct child {
@@ -90,8 +89,8 @@ static bool is_usable(const struct child *child) {
   return child->parent == getpid() && (child->unread || poll(&item, 1, 0) == 0);
 }
 
-/* Takes the most recently used child, so that superfluous children stay idle until they end;
-   NULL: there is none. Children that have ended are reaped on the way. */
+/* Takes the most recently used child, so that superfluous children stay idle until they end; NULL:
+   there is none. Reaps children that have ended. */
 static struct child *take_idle(struct compilers *c) {
   struct child *found = NULL, *gone = NULL;
   pthread_mutex_lock(&c->mutex);
@@ -112,8 +111,7 @@ static struct child *take_idle(struct compilers *c) {
 }
 
 /* The number of sources with the same beginning after which headers are precompiled, see
-   precompiled.h. Precompiling takes as long as one or two compiles, and saves three quarters of
-   each later one. */
+   precompiled.h. */
 enum { PATIENCE = 3 };
 
 /* A child is replaced after so many compiles, because NVRTC does not free all its memory. */
@@ -203,7 +201,6 @@ static int compilers_await_identity(const struct compilers *c, const struct chil
   return status;
 }
 
-/* Starts a child. If the child fails at once, waiting for its answer reports that. */
 static int spawn(struct compilers *c, struct child **out, cugen_error *err) {
   const char *argv[] = {c->options.program, "worker", NULL};
   struct child *child = calloc(1, sizeof *child);
@@ -286,7 +283,6 @@ static int compilers_crashed(const struct compile_request *request, struct child
   return status;
 }
 
-/* Evaluates the answer; ends the child or gives it back. */
 static int end_compile(struct compilers *c, struct child *child,
                        const struct compile_request *request, enum answer answer,
                        const struct text *message, struct compiled *out, cugen_error *err) {
@@ -334,9 +330,8 @@ void compilers_prepare(struct compilers *c, int count) {
   while (count-- > 0 && cuda_compilers_prepare(c)) continue;
 }
 
-/* Reads the answers of a child that was started ahead. Returns false if the child is unusable:
-   starting a new one then reports the reason. If only NVRTC could not be loaded, the compile
-   reports that. */
+/* Reads the answers of a child that was started ahead. Returns false if the child is unusable; a
+   child that only failed to load NVRTC is usable, and its compile reports that. */
 static bool read_unread(const struct compilers *c, struct child *child) {
   struct text message = {0};
   enum answer answer = ANSWER_DONE;
@@ -386,8 +381,7 @@ int compilers_compile(struct compilers *c, const struct compile_request *request
 
 /* ---- The child's side ----------------------------------------------------------------------- */
 
-/* Limits the process, and discards what a dying compiler prints. Does nothing under a sanitizer,
-   whose own memory exceeds any limit. */
+/* Limits the process, and discards what a dying compiler prints. Does nothing under a sanitizer. */
 static void limit_process(void) {
   if (SANITIZED) return;
   resource_limit(RLIMIT_AS, COMPILER_MEMORY_MB);

@@ -1,6 +1,6 @@
 /* Compiler processes: NVRTC runs in child processes, so that a source which crashes NVRTC or fills
    the memory causes a failed compile and nothing else. Each child compiles one source at a time,
-   for any thread. A child ends when its parent ends, and also, for example, when it has been idle
+   for any thread. A child ends, for example, when its parent ends or when the child has been idle
    for a while. */
 #ifndef RUNTIME_CUDA_COMPILERS_H
 #define RUNTIME_CUDA_COMPILERS_H
@@ -25,8 +25,8 @@ int compilers_open(const struct compilers_options *options, struct compilers **o
 /* No compile may be running. */
 void compilers_close(struct compilers *compilers);
 
-/* Starts `count` processes, so that they have loaded NVRTC when the first compiles need them. A
-   failure is reported by a later compile. */
+/* Starts up to `count` processes, so that they have loaded NVRTC when the first compiles need them.
+   Does not report failures. */
 void compilers_prepare(struct compilers *compilers, int count);
 
 /* Like nvrtc_compile, from any thread. CUGEN_ERROR_COMPILE: also if the compiler crashes or passes

@@ -1,7 +1,7 @@
 /* The part of NVIDIA's cublasLt.h and cublas_api.h that cugen calls, because a machine that builds
-   cugen need not have cuBLAS. The values and prototypes are those of CUDA 12 and 13, whose binary
-   interface is stable within and across both; tests/unit/test_cublaslt.c compares them with the
-   header where there is one. The handles are opaque pointers there, too. */
+   cugen need not have cuBLAS. The values and prototypes are those of CUDA 12 and 13;
+   tests/unit/test_cublaslt.c compares them with the header where there is one. The handles are
+   opaque pointers there, too. */
 #ifndef RUNTIME_CUDA_CUBLASLT_H
 #define RUNTIME_CUDA_CUBLASLT_H
 

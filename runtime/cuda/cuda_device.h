@@ -1,7 +1,4 @@
-/* The inside of the cuda backend, shared by its files: device.c describes and opens devices and has
-   the table, memory.c allocates and guards memory, kernel.c loads images and launches kernels,
-   graph.c records graphs of launches, timer.c times launches, hold.c holds a stream back, texture.c
-   makes textures and tensor maps, cublaslt.c calls the kernels of NVIDIA's libraries. */
+/* The inside of the cuda backend, shared by its files. */
 #ifndef RUNTIME_CUDA_CUDA_DEVICE_H
 #define RUNTIME_CUDA_CUDA_DEVICE_H
 
@@ -68,7 +65,7 @@ void cuda_hold(struct cuda_device *cuda);
 void cuda_release(struct cuda_device *cuda);
 void cuda_hold_close(struct cuda_device *cuda);
 
-/* The functions in cuda_device_ops, by file: timer.c, memory.c, kernel.c, graph.c, texture.c. */
+/* The functions in cuda_device_ops, by file, except those of device.c. */
 /* clang-format off */
 #define CUDA_TIMER(X) X(timer_make) X(timer_free) X(timer_start) X(timer_stop) X(timer_read)
 #define CUDA_MEMORY(X)                                                                             \

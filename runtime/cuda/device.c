@@ -2,17 +2,15 @@
    application, on a stream of cugen's own.
 
    Nothing of CUDA is linked: driver.c and nvrtc.c each have a table of functions that are found at
-   run time, so that the same program starts on a machine without CUDA. kernel.c loads images and
-   launches, memory.c allocates and copies, texture.c makes textures and tensor maps; this file
-   describes a device, opens it, and measures time.
+   run time. kernel.c loads images and launches, memory.c allocates and copies, texture.c makes
+   textures and tensor maps; this file describes a device, opens it, and measures time.
 
    Invariants:
    - A function makes the context current for its own duration only, or expects that its caller has
    done so: an embedding application keeps its own current context.
    - Compiling needs no context and no GPU; NVRTC runs in other processes (compilers.c) if the
    request has compilers.
-   - After a sticky error every call fails. No function tries to repair that: the process is
-   expected to end. */
+   - After a sticky error every call in the context fails; the process is expected to end. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -172,7 +170,7 @@ static int retain_primary(struct cuda_device *cuda, cugen_error *err) {
   return status;
 }
 
-/* Checks that the current context, the application's own, belongs to this device. */
+/* Checks that the application's context, now current, belongs to this device. */
 static int check_context(struct cuda_device *cuda, cugen_error *err) {
   CUdevice handle = 0;
   int status = CHECK(cuda, err, context_device, (&handle));

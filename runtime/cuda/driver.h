@@ -1,5 +1,4 @@
-/* The CUDA driver, libcuda.so.1, opened at run time through a table of exact symbols. Only types
-   and constants come from cuda.h; nothing is linked. */
+/* The CUDA driver, libcuda.so.1, opened at run time. Only types and constants come from cuda.h. */
 #ifndef RUNTIME_CUDA_DRIVER_H
 #define RUNTIME_CUDA_DRIVER_H
 

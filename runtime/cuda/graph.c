@@ -1,6 +1,5 @@
 /* Graphs of launches: launches that are made while the device's stream is captured become a
-   graph, which a single call replays. Other threads may make driver calls meanwhile, because the
-   capture applies to this thread alone. */
+   graph, which a single call replays. The capture applies to this thread alone. */
 #include <stdlib.h>
 
 #include "cuda_device.h"

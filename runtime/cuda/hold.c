@@ -1,15 +1,13 @@
 /* Holding a stream back until all launches of a batch are queued, so that a pause of the launching
-   thread is not timed: a process that waits for a processor for some milliseconds would otherwise
-   make kernels of some microseconds look several times slower. A kernel of one thread waits for a
-   number in the host's memory. The kernel waits for LONGEST_MS at most, because a launch that waits
-   for the device, or a full queue, would otherwise never end. After that time the batch is timed as
-   if nothing had been held back. */
+   thread is not timed. A kernel of one thread waits for a number in the host's memory. The kernel
+   waits for LONGEST_MS at most, because a launch that waits for the device, or a full queue, would
+   otherwise never end. After that time the batch is timed as if nothing had been held back. */
 #include "base/system.h"
 #include "cuda_device.h"
 
 enum { LONGEST_MS = 20 };
 
-/* The kernel is PTX, because an application's device may be used without a compiler. */
+/* The kernel is PTX, so that no compiler is needed. */
 static const char hold_ptx[] =
     ".version 6.0\n"
     ".target sm_50\n"

@@ -1,4 +1,4 @@
-/* Images of the cuda backend, their kernels, and launches; see cuda_device.h. */
+/* Images of the cuda backend, their kernels, and launches. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,8 +47,7 @@ static void unload(struct cuda_device *cuda, struct loaded *loaded) {
   free(loaded);
 }
 
-/* Gets the kernel's function in this context. For a CUlibrary the call also loads the code, which
-   would otherwise be loaded by the first launch. */
+/* Gets the kernel's function in this context. For a CUlibrary the call also loads the code. */
 static int kernel_find_function(struct cuda_device *cuda, struct loaded *loaded, const char *name,
                                 CUfunction *out, cugen_error *err) {
   CUkernel kernel = NULL;

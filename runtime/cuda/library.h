@@ -1,6 +1,6 @@
 /* Libraries' kernels as variants, behind the cuda backend's compile, load and launch. The "image"
    is the text of a library_call (base/library.h), so compiling only checks the call. cublaslt.c
-   implements the functions for cuBLASLt, which is the only library so far. */
+   implements the functions for cuBLASLt. */
 #ifndef RUNTIME_CUDA_LIBRARY_H
 #define RUNTIME_CUDA_LIBRARY_H
 

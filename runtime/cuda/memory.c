@@ -1,5 +1,4 @@
-/* Memory of the cuda backend: allocating each kind, guarding, copying and filling; see
-   cuda_device.h. */
+/* Memory of the cuda backend: allocating, guarding, copying and filling. */
 #include <stdlib.h>
 
 #include "cuda_device.h"

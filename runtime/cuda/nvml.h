@@ -1,5 +1,5 @@
-/* NVML, libnvidia-ml.so.1, opened at run time: reads clocks, power and energy during a measurement.
-   cugen works without NVML. */
+/* NVML, libnvidia-ml.so.1, opened at run time: reads clocks, power and energy. cugen works without
+   NVML. */
 #ifndef RUNTIME_CUDA_NVML_H
 #define RUNTIME_CUDA_NVML_H
 

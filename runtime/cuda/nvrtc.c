@@ -83,9 +83,9 @@ static int check_version(const struct toolkit *toolkit, const struct nvrtc *nvrt
                    told / 1000, told % 1000 / 10);
 }
 
-/* Loads the builtins library. NVRTC opens it by name alone, which the loader resolves if a
-   library of that name is already in memory; the NVRTC of the Python wheels has no search path
-   to its own folder. If the library is missing, NVRTC reports that. */
+/* Loads the builtins library, which NVRTC opens by name alone: the loader resolves the name if the
+   library is already in memory. The NVRTC of the Python wheels has no search path to its own
+   folder. */
 static int load_builtins(const struct toolkit *toolkit, const struct nvrtc *nvrtc,
                          cugen_error *err) {
   struct text path = {0};
@@ -266,7 +266,7 @@ static int job_error(const struct job *job, nvrtcResult result, const char *doin
                             : "");
 }
 
-/* Called from NVRTC's threads. Once the deadline has passed, every later call returns true, too. */
+/* Called from NVRTC's threads. */
 static int past_deadline(void *context, void *reserved) {
   (void)reserved;
   const struct job *job = context;
@@ -277,7 +277,6 @@ static bool nvrtc_is_late(const struct job *job) {
   return job->deadline > 0 && clock_seconds() > job->deadline;
 }
 
-/* Creates the program without compiling it. */
 static int job_create(struct job *job, cugen_error *err) {
   const struct nvrtc *nvrtc = job->nvrtc;
   const struct compile_request *request = job->request;
@@ -378,9 +377,8 @@ static void add_requested(struct options *options, const char *requested) {
   }
 }
 
-/* From this version on NVRTC looks in the driver's cache, below the user's home, for images that
-   any program may have put there, and would load and start the driver in this process to do so.
-   cugen has a cache of its own, so NVRTC's is switched off. */
+/* From this version on NVRTC looks for images in the driver's cache, below the user's home, and
+   would start the driver in this process to do so. cugen has a cache of its own. */
 enum { CACHES = 12090 };
 
 /* figures: ask ptxas for the resources of each kernel. */
@@ -517,7 +515,7 @@ static int nvrtc_take_entry(struct job *job, size_t index, const char *log, stru
 }
 
 /* Refuses code that ptxas reports as slower than the source, and wgmma kernels that use local
-   memory, because measuring slow kernels wastes time. */
+   memory, because measuring them wastes time. */
 static int check_wgmma(const struct job *job, const char *log, const struct compiled *out,
                        cugen_error *err) {
   size_t length;

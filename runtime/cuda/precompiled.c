@@ -6,10 +6,9 @@
    after some sources with the same includes and macros, the next source is compiled both ways, and
    only if the images are equal bit for bit are the following sources compiled with the includes in
    front. If a compile with the includes in front fails, the source is compiled again as it is, so
-   that every verdict and every message is about the original source.
+   that messages are about the original source.
 
-   The file of the precompiled header is unlinked as soon as it is open, so that nothing is left
-   behind. */
+   The file of the precompiled header is unlinked as soon as it is open. */
 #include "precompiled.h"
 
 #include <fcntl.h>

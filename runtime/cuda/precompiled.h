@@ -1,5 +1,5 @@
 /* Precompiled headers: headers that take NVRTC seconds to parse (cooperative groups, libcu++,
-   CUB) are included by every variant, so each process parses them once and reuses the result. */
+   CUB) can be parsed once by each process, which reuses the result. */
 #ifndef RUNTIME_CUDA_PRECOMPILED_H
 #define RUNTIME_CUDA_PRECOMPILED_H
 

@@ -4,7 +4,7 @@
 
 #include "runtime/device.h"
 
-/* Gets the resources of a kernel (by its lowered name) from a cubin's ELF file. */
+/* Gets the resources of a kernel by its lowered name. */
 int cubin_resources(const void *image, size_t length, const char *entry,
                     struct kernel_resources *out, cugen_error *err);
 /* Facts from the kernel's machine code; all 0 if the code is missing or not understood. */
@@ -12,7 +12,6 @@ struct sass_facts cubin_code(const void *image, size_t length, const char *entry
 /* The number of blocks of the clusters that the kernel demands; 1: no clusters; 0: the image
    does not say. */
 int cubin_cluster(const void *image, size_t length, const char *entry);
-/* The resources that a launch of the index-th kernel needs. */
 void cubin_needs(const struct compiled *compiled, size_t index, struct kernel_needs *out);
 /* The number of parameters that the kernel takes; their sizes in bytes go into sizes[0 ..
    capacity). -1: the image does not say. */

@@ -9,8 +9,8 @@
    bandwidth bound a closed queue (Little 1961; Denning and Buzen 1978).
 
    Invariants: no measured time is an input; a constant that is in no data sheet stands below
-   with its source or as "fitted". Predictions rank variants of one problem on one GPU; a part of
-   0 is a unit that is not used. A kernel that cannot be followed is an error, never a guess. */
+   with its source or as "fitted". A part of 0 is a unit that is not used. A kernel that cannot be
+   followed is an error. */
 #include "model.h"
 
 #include <math.h>
@@ -48,8 +48,7 @@ static const double cluster_latency = 180, cluster_bytes = 16;
    so groups of these sizes represent them. */
 static const int group_sizes[] = {14, 16, 18};
 
-/* Constants that are in no data sheet. The terms follow from the hardware; their values were
-   fitted, roughly, to records of an H200. docs/model.md names the effects that they stand for.
+/* Constants that are in no data sheet. Their values were fitted, roughly, to records of an H200.
    sustained_clock: a fraction of the highest clock. memory_efficiency, l2_efficiency: fractions of
    the bandwidth. loaded_latency: the latency under load with TLB misses, as a multiple of that of
    pointer chasing. instruction_cycles: a multiple of the cycles of the busiest pipe, which no
@@ -386,7 +385,7 @@ static int model_walk(struct situation *s, const struct ptx_machine *machine,
   return status;
 }
 
-/* Checks, as an open device does, that the launch passes the parameters that its kernel takes. */
+/* Checks that the launch passes the parameters that its kernel takes. */
 static int model_check_parameters(const struct kernel_spec *spec, size_t launch,
                                   const struct compiled *compiled, size_t entry, cugen_error *err) {
   int sizes[PLAN_MAX_PARAMETERS] = {0};

@@ -1,6 +1,6 @@
 /* The model: predicts how long a kernel takes on a described GPU, from its PTX, its resources
-   and the GPU's published figures. Predictions rank variants; they are not measurements.
-   docs/model.md has the formulas, docs/performance.md the model's accuracy. */
+   and the GPU's published figures. docs/model.md has the formulas, docs/performance.md the model's
+   accuracy. */
 #ifndef RUNTIME_MODEL_MODEL_H
 #define RUNTIME_MODEL_MODEL_H
 
@@ -48,7 +48,7 @@ struct model_prediction {
   struct model_launch launches[MODEL_MOST_LAUNCHES];
 };
 
-/* Checks symbols in the cubin as an open device does; PTX has no facts about symbols. */
+/* Checks the symbols of arguments in the cubin. */
 int model_check_symbols(const struct kernel_spec *spec, const struct compiled *compiled,
                         cugen_error *err);
 

@@ -1,5 +1,4 @@
-/* Theoretical occupancy; see occupancy.h. The CUDA toolkit's own calculator computes the
-   figures. */
+/* Theoretical occupancy; see occupancy.h. */
 #include "occupancy.h"
 
 #include <cuda_occupancy.h>
