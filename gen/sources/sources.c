@@ -25,7 +25,7 @@ struct search {
   struct file_roots tree_roots;
   size_t most;  /* limit of the size in bytes */
   bool found;   /* the file was found */
-  bool shipped; /* the file that was found is a shipped one */
+  bool shipped; /* the file that was found is a shipped file */
   bool folder;  /* a folder stands where the file was looked for */
   int status;
   cugen_error *err;
@@ -133,8 +133,7 @@ static void skip_mark(const struct search *search) {
   content->length -= 3;
 }
 
-/* Restricts the search to the tree of the config (may be NULL) and that of template_dir (may be
-   NULL). */
+/* Restricts the search to the folders of the config and template_dir, which may be NULL. */
 static void search_in_tree(struct search *search, const char *config, const char *template_dir) {
   if (config) path_folder(config, &search->tree);
   if (search->tree.failed) search->status = error_memory(search->err);
@@ -222,7 +221,7 @@ static bool replaced(const struct source_file *all, const struct source_file *fi
   return all != file;
 }
 
-/* Lists the shipped configs (their number is *shipped), then those in memory. */
+/* Lists the shipped configs (their number is *shipped), then the configs in memory. */
 static size_t known_configs(const struct source_file *files, const char **out, size_t most,
                             size_t *shipped) {
   size_t count = sources_configs(out, most);

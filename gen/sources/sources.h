@@ -33,7 +33,7 @@ int sources_find(const struct source_file *files, const char *folder, const char
 /* Returns whether the path, as returned by the functions below, is that of a file in memory. */
 bool sources_holds(const struct source_file *files, const char *path);
 
-/* A shipped file: the build embeds the files of configs/ and templates/ ("configs/matmul.lua"). */
+/* A shipped file, such as "configs/matmul.lua", which the build embeds. */
 struct embedded_file {
   const char *path;
   const char *data;

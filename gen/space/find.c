@@ -27,7 +27,7 @@ struct search {
   cugen_error *err;
 };
 
-/* Reports a word that is none of `names`, with the nearest one and the list of all. */
+/* Reports a word that is none of `names`, and lists them. */
 static int space_find_unknown(const struct search *search, const char *what, const char *word,
                               const char *const *names, size_t count) {
   error_set(search->err, CUGEN_ERROR_USAGE, "%s \"%.100s\" in \"%.500s\"", what, word,
@@ -150,8 +150,8 @@ static int find_check_whole(const struct search *search) {
 
 /* ---- Looking it up -------------------------------------------------------------------------- */
 
-/* Returns the first tunable whose value in this rank is not the wanted one; the number of tunables
-   if all values are as wanted. */
+/* Returns the first tunable whose value in this rank is not the wanted value; the number of
+   tunables if none. */
 static size_t first_mismatch(const struct search *search, const struct domain *domain,
                              uint64_t rank) {
   size_t i = 0, count = search->implementation->tunable_count;

@@ -59,8 +59,8 @@ enum { SIZES_PLAIN = 3, SIZES_AROUND = 6 };
 
 /* Make the problems. None equals the base problem, and all differ. If no parameter is a size,
    sizes_plain makes none, and sizes_around only those with a value of the user's problem. The first
-   problem of sizes_plain has whole tiles. The caller must check that a variant is valid on them,
-   and free out->values, also after a failure. */
+   problem of sizes_plain has whole tiles. The caller must check that a variant is valid on the
+   problems, and free out->values, also after a failure. */
 int sizes_plain(const struct sizes *sizes, struct size_list *out, cugen_error *err);
 int sizes_around(const struct sizes *sizes, const struct variant *variant, struct size_list *out,
                  cugen_error *err);

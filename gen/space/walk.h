@@ -35,8 +35,8 @@ struct space {
   struct effort effort; /* the effort of opening the space */
 };
 
-/* Computes the index of a variant that only heuristics remove; returns false if it would be too
-   large. */
+/* Computes the index of a variant that only heuristics remove; returns false if the index would be
+   too large. */
 bool space_left_out_index(const struct space *space, size_t implementation, uint64_t rank,
                           uint64_t *index);
 

@@ -28,18 +28,18 @@ struct kernel_entry {
   struct config_line line;     /* line of the first launch that names the kernel */
   bool only;                   /* no entry names the kernel, because it is the only one */
   bool stored;                 /* the strings of the kernel are stored in the spec */
-  size_t name_at, place_at;    /* offsets of its strings in the spec, once they are stored */
+  size_t name_at, place_at;    /* offsets of the kernel's strings in the spec, if `stored` */
   bool launched, has_carveout; /* whether the launches so far launch the kernel, and set its
                                   carveout */
   int carveout;
 };
 
 struct assembly {
-  struct names *names; /* their marks of earlier uses are cleared */
+  struct names *names; /* assemble clears the marks of earlier uses */
   const struct text *body;
   const char *defines;  /* lines to put before everything, also before headers */
   bool parameters_used; /* whether the body contains the ${params} of these arguments */
-  const struct kernel_entry *entries; /* the names in them count as mentioned */
+  const struct kernel_entry *entries; /* names in entries count as mentioned */
   size_t entry_count;
 };
 

@@ -72,10 +72,10 @@ int expand_verify(struct expander *expander, const struct config *config,
                   const struct variant *variant, struct kernel_spec *out, cugen_error *err);
 
 /* Makes the kernel_spec of the generator that computes the data of argument i (DATA_GENERATOR). The
-   parameters, ${params}, are in the config's order the inputs declared before the argument, all
-   scalars, and the argument itself as an output, in its wide dtype, packed and row-major; then
-   `long long sample_count`. Thread t < sample_count stores element t. Constants are read by their
-   address. */
+   parameters, ${params}, are in the config's order the inputs, inouts and constants declared before
+   the argument, all scalars, and the argument itself as an output, in its wide dtype, packed and
+   row-major; then `long long sample_count`. Thread t < sample_count stores element t. Constants are
+   read by their address. */
 int expand_generator(struct expander *expander, const struct config *config,
                      const struct problem *problem, const struct device_facts *facts,
                      const struct variant *variant, size_t i, struct kernel_spec *out,

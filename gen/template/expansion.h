@@ -47,9 +47,9 @@ struct expansion {
   const struct device_facts *facts;
   const struct variant *variant; /* may be NULL in a reference without shared tunables */
   bool unnamed;                  /* errors do not name the variant */
-  bool reference;                /* whether this is a reference, generator or verify kernel */
+  bool reference;                /* a reference, generator or verify kernel is expanded */
   bool verifies;
-  int generates;                         /* the argument whose data this generator makes; -1: not a
+  int generates;                         /* the argument whose data the generator makes; -1: no
                                             generator */
   int64_t samples;                       /* number of samples of a reference; 0: all elements */
   struct proof proof, judge;             /* hashes of the variant's reference and verify kernel */

@@ -30,7 +30,7 @@ struct name {
   int scalar;            /* number of the scalar argument of this name, -1: none */
   bool used;             /* the text of the expansion mentions the name */
   bool asked;            /* a //@ line or ${} has read the name's value */
-  bool tested;           /* a directive mentions the name, so it must be a macro */
+  bool tested;           /* an #if mentions the name, which must therefore be a macro */
   bool doubted;          /* a directive asks whether the name is defined */
   bool scoped;           /* the source also declares the name: a constant can be hidden by the
                             declaration, a macro cannot */
@@ -104,8 +104,8 @@ void names_forget(struct name *name);
 int names_define(const struct names *names, const struct name *name, struct text *out,
                  const struct dtype **type, cugen_error *err);
 
-/* Expressions that influence the text by nothing but the value: derived names, and the conditions
-   of arguments and tensor maps. */
+/* Expressions of which only the value influences the text: derived names, and the conditions of
+   arguments and tensor maps. */
 struct names_values {
   const struct expr **list; /* expressions of the config; room for one per name, argument and tensor
                                map */
@@ -116,7 +116,7 @@ void names_read_value(const struct expr *expr, struct names_values *values);
 
 /* Sets reads[slot] for each slot whose value influences the text of the expansion, and lists in
    values the derived names that Lua has read and the conditions of arguments: with equal values of
-   these, and an index_t of equal width, the kernel is the same. */
+   the slots and expressions, and an index_t of equal width, the kernel is the same. */
 void names_reads(const struct names *names, bool *reads, struct names_values *values);
 
 #endif

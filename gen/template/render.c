@@ -267,8 +267,7 @@ static void render_run(lua_State *L, struct renderer *renderer, const struct tem
 }
 
 /* Returns whether the template has #pragma once and this rendering has met the template before.
-   Adds the template to the list of those met, in the environment's metatable, out of templates'
-   reach. */
+   Adds the template to the list of those met, in the environment's metatable. */
 static bool seen_before(lua_State *L, const struct template *template) {
   if (!template->once) return false;
   lua_rawgetp(L, LUA_REGISTRYINDEX, &environment_key);

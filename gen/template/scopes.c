@@ -54,8 +54,8 @@ static bool ends_declarator(struct source_token token) {
   return token.kind == SOURCE_MARK && strchr("=;,)[{(:", *token.at);
 }
 
-/* The state of a second reading of a statement, from its start up to a name in it, which tells
-   whether the statement declares the name. */
+/* The state of reading a statement again up to a name, to tell whether the statement declares the
+   name. */
 struct reading {
   struct source_token before; /* the token read last */
   bool typed;                 /* a type was read, followed by nothing but qualifiers */

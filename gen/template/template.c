@@ -8,7 +8,7 @@
 #include "gen/sources/source_text.h"
 
 /* The most expressions of a call that emits several lines, because a Lua function has 255
-   registers, 200 of them for locals. A single line may have four times as many. */
+   registers. A single line may have four times as many. */
 enum { MOST_EXPRESSIONS = 32 };
 
 struct parser {
