@@ -63,8 +63,8 @@ struct compile_request {
   double timeout; /* seconds; 0: COMPILER_SECONDS in a compiler process, otherwise no limit */
   bool keep_ptx;  /* also return the PTX, in compiled.ptx */
   enum compile_more more;
-  /* For a watched compile: memory accesses stay where the source has them, whereas a GPU's
-     compiler may move them. */
+  /* With `watched`: memory accesses stay where the source has them, whereas a GPU's compiler may
+     move them. */
   bool at_source;
   /* For the cpu device: the kernel reports its accesses (watch.h); it runs on a device that was
      opened with a report. */
@@ -105,8 +105,8 @@ struct compiled {
   struct kernel_resources resources[KERNEL_MAX_ENTRIES];
   struct sass_facts code[KERNEL_MAX_ENTRIES];
   char *log; /* the compiler's warnings; "": none */
-  /* Of a watched image: the compiler moved accesses, so that the same source compiled with
-     at_source may report other findings. */
+  /* Of an image compiled with `watched`: the compiler moved accesses, so that a compile with
+     at_source may lead to other findings. */
   bool moved;
   char *ptx; /* the PTX of the image if the request asked for PTX and NVRTC gave it; else NULL */
 };
@@ -141,8 +141,8 @@ struct texture {
   unsigned long long object; /* the value that the kernel is passed */
   const struct kernel_argument *argument;
   void *buffer;
-  /* For the backend: the CUDA array that the buffer is copied into; NULL: the texture reads the
-     buffer itself. */
+  /* For the backend: the array that the buffer is copied into; NULL: the texture reads the buffer
+     itself. */
   void *array;
 };
 
@@ -203,7 +203,7 @@ struct device_options {
   /* The process belongs to an application: its signal handlers stay in place, and a trap is an
      error of the launch instead of a crash. */
   bool embedded;
-  /* NULL, or where watched kernels on the cpu device write their findings and counters. */
+  /* NULL, or where kernels compiled with `watched` write their findings and counters. */
   struct watch_report *report;
   /* For the cpu device: called before the first kernel runs, when everything that the kernel
      needs is loaded; NULL: no call. */
@@ -247,7 +247,7 @@ struct device_ops {
   int (*alloc)(struct device *device, enum memory_kind kind, size_t bytes, bool guard,
                struct memory *out, cugen_error *err);
   void (*free)(struct device *device, struct memory *memory);
-  /* Pitched memory as the driver allocates it: rows of `width` bytes, *pitch bytes apart. */
+  /* Allocates rows of `width` bytes, *pitch bytes apart; the backend chooses the pitch. */
   int (*alloc_pitched)(struct device *device, size_t width, size_t rows, size_t *pitch,
                        struct memory *out, cugen_error *err);
   /* CUGEN_ERROR_WRONG when the kernel wrote over a guard; the message has the byte offset. The
@@ -272,8 +272,8 @@ struct device_ops {
               cugen_error *err);
   /* The size of the caches whose content survives from one launch to the next. */
   size_t (*cache_bytes)(const struct device *device);
-  /* Writes all of `memory`, so that a cache of at most half that size holds nothing else. Runs in
-     the order of launches, and asynchronously where launches are asynchronous. */
+  /* Writes to all cache lines of `memory`, so that a cache of at most half that size holds nothing
+     else. Runs in the order of launches, and asynchronously where launches are asynchronous. */
   int (*flush)(struct device *device, const struct memory *memory, cugen_error *err);
 
   int (*load)(struct device *device, const struct compiled *compiled, struct loaded **out,
@@ -370,14 +370,14 @@ struct device_ops {
   int (*energy)(struct device *device, double *joules, cugen_error *err);
   int (*energy_check)(const struct toolkit *toolkit, const struct device_description *device,
                       cugen_error *err);
-  /* Empties the report and names the buffers that the next watched launches work on. NULL: the
-     backend has no watched launches. */
+  /* Empties the report (device_options.report) and names the buffers that the next launches work
+     on. NULL: the backend has no reports. */
   int (*watch)(struct device *device, const struct watch_buffer *buffers, size_t count,
                cugen_error *err);
   /* Makes the next launches run their blocks from the last to the first. A launch that takes more
      than `seconds` of processor time ends with CUGEN_CAUSE_UNSUPPORTED, because its blocks may wait
-     for blocks with lower indices. seconds 0 restores the usual order. NULL: the backend cannot
-     reverse blocks. */
+     for blocks with lower indices. seconds 0 restores the usual order. An embedded device ignores
+     the call. NULL: the backend cannot reverse blocks. */
   void (*reverse_blocks)(struct device *device, double seconds);
   /* The resources of the index-th kernel of an image, as far as the image has them; no device
      has to be open. */

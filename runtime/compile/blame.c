@@ -14,7 +14,8 @@ static const char *blame_skip_blanks(const char *at) {
   return at;
 }
 
-/* Returns whether the place is that line. In front of the first #line any file agrees. */
+/* Returns whether the place is line `line` of the file. In front of the first #line any file
+   agrees. */
 static bool is_at(const struct source_line *place, const char *path, int line) {
   return place->file ? source_line_is(place, path, line) : place->line == line;
 }

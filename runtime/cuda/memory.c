@@ -216,7 +216,7 @@ int cuda_alloc(struct device *device, enum memory_kind kind, size_t bytes, bool 
 void cuda_free(struct device *device, struct memory *memory) {
   struct cuda_device *cuda = cuda_of(device);
   if (memory->base) {
-    /* most calls on a failed device fail, but freeing is tried anyway */
+    /* frees even if the context cannot be entered */
     const bool entered = enter(cuda, NULL) == CUGEN_OK;
     memory_kinds[memory->kind].free(cuda->driver, memory->base);
     if (entered) leave(cuda, CUGEN_OK);

@@ -16,8 +16,8 @@
 #include "runtime/compile/toolkit.h"
 #include "runtime/model/cubin.h"
 
-/* member, exact symbol, required, parameters. The parameters are written out instead of taken
-   from the header's prototypes, so that the header's version does not determine the symbol. */
+/* member, exact symbol, required, parameters. The parameters are written out, so that the header's
+   version does not determine the symbol. */
 #define NVRTC_FUNCTIONS(X)                                                                         \
   X(version, nvrtcVersion, true, (int *, int *))                                                   \
   X(arch_count, nvrtcGetNumSupportedArchs, true, (int *))                                          \

@@ -1,7 +1,6 @@
 /* Textures and tensor maps of the cuda backend. A texture is an object of the driver over the
    buffer itself, or over a CUDA array that is filled from the buffer before each launch. A tensor
-   map is the driver's encoding of an argument that the kernel reads through Hopper's tensor memory
-   accelerator. */
+   map is the driver's encoding of an argument for Hopper's tensor memory accelerator. */
 #include "cuda_device.h"
 
 _Static_assert((int)TEXEL_UINT8 == CU_AD_FORMAT_UNSIGNED_INT8 &&

@@ -1,6 +1,5 @@
 /* Reading facts about kernels from a cubin's ELF file, and spills from the log of ptxas. The
-   sections and attributes are those that `cuobjdump -elf` prints; the numbers of .nv.info are
-   NVIDIA's EIATTR_ constants. */
+   sections and attributes are those that `cuobjdump -elf` prints. */
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>

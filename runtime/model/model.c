@@ -44,8 +44,8 @@ static const double texture_units = 4, array_filling = 0.18;
 static const double cluster_latency = 180, cluster_bytes = 16;
 
 /* A cluster lies within one group of multiprocessors (GPC). An H100 has 8 groups of 18
-   multiprocessors of which 132 are enabled (whitepaper); which ones differs from chip to chip,
-   so groups of these sizes represent them. */
+   multiprocessors of which 132 are enabled (whitepaper); the sizes differ from chip to chip, and
+   these are typical. */
 static const int group_sizes[] = {14, 16, 18};
 
 /* Constants that are in no data sheet. Their values were fitted, roughly, to records of an H200.
