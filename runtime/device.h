@@ -46,8 +46,7 @@ enum {
   COMPILER_SECONDS = 600  /* timeout in a compiler process for a request that sets none */
 };
 
-/* How many more sources with the same beginning the requesting thread expects to compile, which
-   decides whether a precompiled header is worth its cost. */
+/* How many more sources with the same beginning the requesting thread expects to compile. */
 enum compile_more { COMPILE_UNKNOWN, COMPILE_FEW, COMPILE_MANY };
 
 struct compile_request {
@@ -250,8 +249,8 @@ struct device_ops {
   /* Allocates rows of `width` bytes, *pitch bytes apart; the backend chooses the pitch. */
   int (*alloc_pitched)(struct device *device, size_t width, size_t rows, size_t *pitch,
                        struct memory *out, cugen_error *err);
-  /* CUGEN_ERROR_WRONG when the kernel wrote over a guard; the message has the byte offset. The
-     call also restores the guard. */
+  /* CUGEN_ERROR_WRONG when the kernel wrote over a guard; the message has the byte offset. Also
+     restores the guard. */
   int (*memory_check)(struct device *device, const struct memory *memory, cugen_error *err);
   /* Gets the guard zones that kernels can read; false: the memory has none. The function is NULL if
      the backend's guards are not readable memory. */

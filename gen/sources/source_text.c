@@ -196,9 +196,8 @@ void source_skip_line(struct source_reader *reader) {
 
 /* ---- Normalising ---------------------------------------------------------------------------- */
 
-/* The output memory is one byte longer than the input, which suffices, because a blank or newline
-   is written only in place of a blank, newline or comment, except for the newline of a directive
-   that ends the text. */
+/* The output memory is one byte longer than the input: a blank or newline is written only in place
+   of a blank, newline or comment, except for the newline of a directive that ends the text. */
 struct normaliser {
   char *to;
   char last;       /* the last character written; '\n' at the start of a line */

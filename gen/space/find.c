@@ -191,8 +191,8 @@ static bool space_find_row(const struct search *search, size_t *row) {
 /* ---- Why a variant is missing --------------------------------------------------------------- */
 
 /* Sets `fixed` for trying a rule alone: to the values that the text names, and to the first value
-   of tunables that neither text nor rule mentions, because these do not change the rule's result.
-   Returns the number of combinations left; 0 if there are too many for an error message. */
+   of tunables that neither text nor rule mentions. Returns the number of combinations left; 0 if
+   there are too many for an error message. */
 static uint64_t find_pin(const struct search *search, const struct rule *rule, int64_t *fixed) {
   const struct config_implementation *implementation = search->implementation;
   uint64_t open = 1;

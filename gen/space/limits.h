@@ -36,9 +36,8 @@ size_t launch_limits(const struct config_launch *launch, int step, const struct 
 bool launch_count_limit(const struct config_implementation *implementation,
                         struct launch_limit *out, struct text *what);
 
-/* Returns whether the limit allows the values in the slots. A limit that cannot be evaluated holds,
-   because the expansion of the variant reports that error better. Overwrites the slots of the
-   launch's steps. */
+/* Returns whether the limit allows the values in the slots. A limit that cannot be evaluated holds.
+   Overwrites the slots of the launch's steps. */
 bool launch_limit_holds(const struct launch_limit *limit, struct value *slots);
 /* Sets *total to the product or sum that the limit bounds, at most INT64_MAX. Returns false if the
    limit cannot be evaluated or the launch has no such step. Overwrites the slots of the launch's

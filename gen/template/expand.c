@@ -119,7 +119,7 @@ static void expand_describe_data(struct expansion *x, const struct config_data *
 }
 
 /* Hashes the sources of the inputs' data that are not fills, and of results that are not computed
-   by a kernel, because a record holds only for the data with which it was verified. */
+   by a kernel. */
 static int expand_hash_data(struct expansion *x) {
   if (x->reference) return CUGEN_OK;
   struct text text = {0};

@@ -43,8 +43,7 @@ static void arguments_make_plain(struct kernel_argument *argument) {
   argument->elements = stride;
 }
 
-/* A reference reads every input by its address and every constant as a symbol, so that all variants
-   share one reference. */
+/* A reference reads every input by its address and every constant as a symbol. */
 static void make_direct(struct kernel_argument *argument) {
   argument->overwrite = false;
   argument->access = argument->kind == CUGEN_ARGUMENT_CONSTANT ? ACCESS_CONSTANT : ACCESS_GLOBAL;

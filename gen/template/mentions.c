@@ -96,8 +96,8 @@ static void look_for_conditions(struct search *s, const char *text) {
 static void search_file(struct search *s, const char *name, const char *from);
 static void search_new(struct search *s, const struct text *path, const struct text *content);
 
-/* Searches a header in angle brackets that is in a folder of include_dirs. Other such headers are
-   the system's, which mention no tunables. */
+/* Searches a header in angle brackets that is in a folder of include_dirs. Other headers are taken
+   for the system's. */
 static void search_header(struct search *s, const char *name, const char *from) {
   const struct header_search wanted = {.name = name,
                                        .from = from,
@@ -172,8 +172,8 @@ static void search_file(struct search *s, const char *name, const char *from) {
   text_free(&content);
 }
 
-/* Returns whether the tunable's values are booleans. A boolean is a macro only where it is true, so
-   #ifdef uses its value. */
+/* Returns whether the tunable's values are booleans. A boolean that a text asks about only by
+   #ifdef is a macro only if it is true, so #ifdef uses the value. */
 static bool are_booleans(const struct config_tunable *tunable) {
   for (size_t i = 0; i < tunable->value_count; i++)
     if (tunable->values[i].type != VALUE_BOOL) return false;

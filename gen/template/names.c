@@ -3,9 +3,9 @@
 
    Algorithm: one hash table for each expansion, made by names_open and then fixed, with open
    addressing and linear probing (Knuth, The Art of Computer Programming 3, 6.4, algorithm L) and
-   the FNV-1a hash. At most a quarter of the buckets is in use, so that most words of a source cost
-   one probe. A list beside the table has the names in the order of declaration, which is the order
-   of the prologue, where only shared arrays come first.
+   the FNV-1a hash. At most a quarter of the buckets is in use, so that most look-ups cost one
+   probe. A list beside the table has the names in the order of declaration, which is the order of
+   the prologue, where only shared arrays come first.
 
    Known slots. A slot is known when its value is compiled in. A size that is passed by a scalar
    argument is not known: the text must be right for each value. expr_bind fills in the known values

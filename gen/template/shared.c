@@ -226,9 +226,9 @@ static void add_parameters(const struct layout_array *array, bool types, struct 
 }
 
 /* Adds descriptor(), which returns wgmma's matrix descriptor of the tile that begins at an element,
-   if a tensor map can write the array: the lines are as wide as the swizzle. The hardware swizzles
-   the address, so the offset is that of an array without swizzle. Groups of 8 lines follow one
-   another; a tile with the next elements of a line follows the innermost tile. PTX ISA,
+   if a tensor map can write the array, whose lines are then as wide as the swizzle. The hardware
+   swizzles the address, so the offset is that of an array without swizzle. Groups of 8 lines follow
+   one another; a tile with the next elements of a line follows the innermost tile. PTX ISA,
    "Asynchronous warpgroup level matrix: matrix descriptor". */
 static void add_descriptor(const struct layout_array *array, const char *with, struct text *out) {
   const struct layout *layout = &array->layout;

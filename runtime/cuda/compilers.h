@@ -37,7 +37,7 @@ int compilers_compile(struct compilers *compilers, const struct compile_request 
 
 /* The state of a child process. */
 struct compilers_child {
-  bool open; /* the toolkit is open, and base/jail.h closes other files to the child */
+  bool open; /* the toolkit is open, and the process is in its jail (base/jail.h) */
   struct toolkit *toolkit;
   struct precompiled *precompiled;
   double idle; /* seconds to wait for the next request; 0: no request has come yet */

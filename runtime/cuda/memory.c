@@ -86,8 +86,8 @@ static const struct {
 
 /* ---- Memory: guards ------------------------------------------------------------------------- */
 
-/* Guard zones before and after a buffer. Their 16-bit pattern is a NaN of every float type, so
-   that a read past the buffer shows in the result; memory_check detects a write of any other
+/* Guard zones before and after a buffer. Their 16-bit pattern is a NaN of every float type, so that
+   a read past a float buffer can show in the result; memory_check detects a write of any other
    value. */
 enum { GUARD_BYTES = 64 * 1024, GUARD_PATTERN = 0x7fff };
 

@@ -70,8 +70,8 @@ static int ask_version(struct nvrtc *nvrtc, cugen_error *err) {
   return CUGEN_OK;
 }
 
-/* Checks that NVRTC's version is that of the files beside it, because images in the cache are
-   looked up by the files' version. */
+/* Checks that NVRTC's version is that of the files beside it, which toolkit_nvrtc_version
+   returns. */
 static int check_version(const struct toolkit *toolkit, const struct nvrtc *nvrtc,
                          cugen_error *err) {
   int told = toolkit_nvrtc_version(toolkit);

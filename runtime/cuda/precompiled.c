@@ -23,8 +23,7 @@
 
 enum { PRECOMPILED = 12080 /* the first NVRTC with precompiled headers */ };
 
-/* Each compile process keeps a file of its own. A process keeps none if fewer files than this would
-   fit on the disk. */
+/* A process keeps no file if fewer files than this would fit on the disk. */
 enum { FILES_TO_FIT = 32 };
 
 /* A source is compiled both ways only if its first compile takes less than this fraction of the
