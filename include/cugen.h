@@ -102,8 +102,8 @@ const char *cugen_version(void);
 typedef struct cugen cugen;
 
 /* Called at least ten times a second, in the caller's thread, while a function walks a space of
-   variants or waits for a database server. Return nonzero to stop: the function then fails with
-   CUGEN_ERROR_INTERRUPTED, and the next function walks the space anew. */
+   variants, imports records, or waits for a database server or a command. Return nonzero to stop:
+   the function then fails with CUGEN_ERROR_INTERRUPTED. */
 typedef int (*cugen_stop_callback)(void *context);
 
 /* How to open the library. Every pointer may be NULL, which means the stated default. The strings

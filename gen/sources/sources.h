@@ -111,7 +111,8 @@ int sources_folder(const struct sources *sources, const char *config, const char
 /* Checks that a name is not too long and has no control characters, because messages quote it on
    one line. what: the kind of the file, such as "template". */
 int sources_check_name(const char *what, const char *name, cugen_error *err);
-/* Returns whether the name is relative and has no newline, ".." or hidden part (".ssh"). */
+/* Returns whether the name is relative, not empty, and has no newline, ".." or hidden part
+   (".ssh"). */
 bool sources_inside(const char *name);
 
 /* Lists the file names of all shipped configs ("matmul.lua"), which are static. Fills at most count

@@ -193,9 +193,9 @@ static bool is_number_line(struct source_reader reader) {
   return number;
 }
 
-/* Handles a #define. If the prologue may define the name, too, then outside of conditions a number
-   is left out, so that the variant's value holds; an expression is refused, because it would
-   silently win over the variant's value. */
+/* Handles a #define. For a name of the config, outside of conditions, a number is left out, so that
+   the variant's value holds; anything else is refused, because it would silently win over that
+   value. */
 static int define_line(struct walk *walk, struct source_token mark) {
   struct source_reader ahead = walk->reader;
   struct source_token word = source_next_in_line(&ahead);
@@ -453,8 +453,8 @@ static int all_entries(struct walk *walk, const struct assembly *in) {
 
 /* Decides whether a name becomes a constant or a macro. A declaration can hide a constant but not a
    macro. A source that needs the macro and also declares the name is refused here; the compiler
-   would only complain about `int 128`. A name that is declared only in branches of the preprocessor
-   stays a macro. */
+   would only complain about `int 128`. A name that cannot be a constant, and is declared only in
+   branches of the preprocessor, stays a macro. */
 static int assemble_settle(struct walk *walk, struct name *name) {
   if (name->variable && !name->used && names_tunable(walk->names, name))
     return error_at(walk, name->variable,

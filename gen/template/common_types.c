@@ -13,7 +13,7 @@ static const struct {
     {"uchar", "unsigned char", false},
 };
 
-/* Recognises `using uint = ...`, `struct uint` and `typedef ... uint;`. */
+/* Recognises declarations such as `using uint = ...`, `struct uint` and `typedef ... uint;`. */
 static bool common_types_declares(const struct common_types *types, struct source_token before,
                                   struct source_reader behind) {
   static const char *const words[] = {"using", "struct", "class", "enum", "union"};

@@ -53,7 +53,7 @@ int compilers_open(const struct compilers_options *options, struct compilers **o
   return CUGEN_OK;
 }
 
-/* Ends the child and reaps it. Returns the signal that ended the child; 0: none. */
+/* Ends and frees a child. Returns the signal that ended the process; 0: none. */
 static int child_end(struct child *child, struct text *how) {
   int signal = 0;
   if (child->socket >= 0) close(child->socket);
