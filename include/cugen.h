@@ -129,7 +129,7 @@ typedef struct cugen_options {
                                $CUGEN_WORKER, else cugen-worker */
   const char *device_dir;   /* searched before the shipped descriptions of devices */
   cugen_stop_callback stop; /* stop callback; NULL: none. Functions with a progress callback call
-                               both */
+                               stop, too */
   void *stop_context;       /* passed to stop */
   const char *objective;    /* what variants are ranked by, such as "energy" (docs/tuning.md);
                                default: the config's, else time */
@@ -160,7 +160,7 @@ void cugen_close(cugen *lib);
    inside itself. The name is relative, without "..": "scale.lua", "kernels/scale.cu". Memory is
    searched before any folder; a config whose name begins with / or ./ is always on disk. The text
    is copied; NULL with length 0 is an empty file. Adding a name again replaces the file for kernels
-   opened later. CUGEN_ERROR_USAGE: the name is not valid. */
+   opened later. CUGEN_ERROR_USAGE: the name or length is not valid. */
 int cugen_add_file(cugen *lib, const char *name, const char *text, size_t length,
                    cugen_error *error);
 
@@ -287,8 +287,8 @@ enum {
 typedef struct cugen_plan_options {
   size_t size;
   unsigned flags;       /* CUGEN_PLAN_... flags */
-  void *context;        /* a CUcontext of the kernel's device; NULL: the thread's current one, else
-                           the primary one */
+  void *context;        /* a CUcontext of the kernel's device; NULL: the thread's current context,
+                           else the primary context */
   double distance;      /* 0: the config's policy; > 0: nearest, up to this distance; < 0: this
                            problem only */
   const void *choice;   /* from cugen_plan_save: use this variant, whatever is remembered; NULL:
@@ -402,10 +402,9 @@ int cugen_plan_save(cugen_plan *plan, const void **bytes, size_t *size, cugen_er
 
 /* The results of a plan with CUGEN_PLAN_EXPLORE. */
 typedef struct cugen_plan_exploration {
-  size_t variants;     /* number of variants to choose from; 1: only the plan's own, so nothing is
-                          explored */
+  size_t variants;     /* number of variants to choose from; 1: nothing is explored */
   uint64_t launches;   /* launches until the plan settled, or so far */
-  uint64_t explored;   /* among these, launches of other variants than the one that served then */
+  uint64_t explored;   /* how many of `launches` used another variant than that which served then */
   int settled;         /* the plan explores no further */
   const char *variant; /* the variant that serves now; lives as long as the plan */
 } cugen_plan_exploration;
@@ -499,7 +498,7 @@ typedef struct cugen_progress {
   double flops, bytes;  /* declared work of the problem, from the config; 0: not declared, or
                            unknown yet */
   const char *problem;  /* the problem that is being tuned */
-  size_t problem_index; /* its index, from 0, in the array of cugen_kernels_tune */
+  size_t problem_index; /* index of `problem`, from 0, in the array of cugen_kernels_tune */
   size_t problems;      /* number of problems being tuned; 1 for cugen_kernel_tune */
   cugen_stage stage;    /* stage of the problem's tuning; done and planned do not change after the
                            search */

@@ -353,7 +353,7 @@ class Progress(Described):
     flops: float  # declared work of the problem, from the config; 0: not declared, or unknown yet
     bytes: float  # declared work of the problem, from the config; 0: not declared, or unknown yet
     problem: str  # the problem that is being tuned
-    problem_index: int  # its index, from 0, in the array of cugen_kernels_tune
+    problem_index: int  # index of `problem`, from 0, in the array of cugen_kernels_tune
     problems: int  # number of problems being tuned; 1 for cugen_kernel_tune
     stage: Stage  # stage of the problem's tuning; done and planned do not change after the search
     lost: str | None  # devices that failed and are no longer used: "cuda:3: why", one per line; or None
