@@ -37,8 +37,8 @@ struct kernel_entry {
 struct assembly {
   struct names *names; /* assemble clears the marks of earlier uses */
   const struct text *body;
-  const char *defines;  /* lines to put before everything, also before headers */
-  bool parameters_used; /* whether the body contains the ${params} of these arguments */
+  const char *defines;                /* lines to put before everything, also before headers */
+  bool parameters_used;               /* whether the body contains ${params} */
   const struct kernel_entry *entries; /* names in entries count as mentioned */
   size_t entry_count;
 };

@@ -1,6 +1,6 @@
 /* Short names of types that nvcc knows, because it includes the host's <sys/types.h>, but NVRTC
-   does not: uint, ushort, ulong; and uchar, which is often used together with them. If a source
-   uses such a name without declaring it, cugen adds the declaration. */
+   does not: uint, ushort, ulong; and uchar, which is often used beside uint. If a source uses such
+   a name without declaring it, cugen adds the declaration. */
 #ifndef GEN_TEMPLATE_COMMON_TYPES_H
 #define GEN_TEMPLATE_COMMON_TYPES_H
 

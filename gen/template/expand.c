@@ -40,7 +40,8 @@
 
 /* ---- The other kernels of a variant: reference, verify kernel, generators ------------------- */
 
-/* Numbers of the other kernels. A number from 0 on means the generator of that argument. */
+/* Numbers of a variant's reference and verify kernel. A number from 0 on means the generator of
+   that argument. */
 enum { PROOF_REFERENCE = -1, PROOF_VERIFY = -2 };
 
 /* Builds the key of all inputs of a reference, verify kernel or generator: the config, the facts,

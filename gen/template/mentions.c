@@ -230,8 +230,8 @@ static void search_implementation(struct search *s,
       look_for_names(s, implementation->launches[i].entry.text);
 }
 
-/* Reports unused tunables: with `shared` those that all implementations, [first, last), share; else
-   those of the implementation `first`, which is the only one. */
+/* Reports unused tunables: with `shared` the tunables that all implementations, [first, last),
+   share; else the tunables of the implementation `first`. */
 static int mentions_add(const struct sources *sources, const struct config *config, bool shared,
                         size_t first, size_t last, cugen_unused_tunable *out, size_t most,
                         size_t *count, cugen_error *err) {

@@ -155,8 +155,8 @@ static int find_passed(const struct passing *p, const struct parameter_list *lis
   return UNKNOWN;
 }
 
-/* Returns whether several launches run the kernel and list what they pass. They may pass the same
-   arguments in different orders. */
+/* Returns whether several launches run the kernel and list what they pass. Several launches may
+   pass the same arguments in different orders. */
 static bool is_launched_again(const struct passing *p) {
   size_t count = 0;
   for (size_t i = 0; p->launch->listed && i < p->x->out->launch_count; i++)

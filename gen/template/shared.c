@@ -43,9 +43,9 @@ static void add_index(const struct layout_map *map, int i, struct text *out) {
 
 /* A swizzle XORs higher bits of the offset into the contiguous index. Returns the mode whose index
    alone has the higher bits, and sets *shift to the position of the lowest bit in that index; -1:
-   no mode has them all. Only the mode next to the contiguous mode can have them, if a contiguous
-   line has 2^k elements and the changed bits lie within the line. An XOR with the mode's index
-   shows the compiler that the result stays in the line. */
+   no mode has all of these bits. Only the mode next to the contiguous mode can have the bits, if a
+   contiguous line has 2^k elements and the changed bits lie within the line. An XOR with the mode's
+   index shows the compiler that the result stays in the line. */
 static int deciding_mode(const struct layout_map *map, int *shift) {
   const int last = map->count - 1;
   if (last < 1 || map->modes[last].divisor != 1 || !is_outermost(map, last)) return -1;
