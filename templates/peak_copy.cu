@@ -1,5 +1,4 @@
-// y = x. A thread has all its loads under way before the first store: bytes in flight hide the latency of memory.
-// Neighbours in a warp read neighbouring 16 bytes.
+// y = x. A thread issues all its loads before the first store, because bytes in flight hide the latency of memory.
 
 __global__ void __launch_bounds__(threads) peak_copy(${params}) {
   const size_t first = static_cast<size_t>(blockIdx.x) * threads * loads + threadIdx.x;

@@ -1,5 +1,5 @@
-// In each of `passes` passes a block sums one chunk of x, and in the end stores one number: x is read `passes` times and next
-// to nothing is written, so that the time is that of reading x in the memory where it lies.
+// In each of `passes` passes a block sums one chunk of x. It stores one number in the end, so that nearly all of the
+// time is that of reading x.
 
 //@ include "lib/pack.cuh"
 

@@ -1,7 +1,8 @@
 //@ include "lib/reduce.cuh"
 
-// Each thread walks down `vec` columns and takes one row of every `parts`-th group of `high` rows. Then the block's rows of
-// threads combine their results in shared memory, and the last block of a group of columns combines the results of all blocks.
+// Each thread walks down `vec` columns and takes one row of every `parts`-th group of `high` rows. Then the block's
+// rows of threads combine their results in shared memory. If `parts` > 1, the last block to finish a group of columns
+// combines the results of the group's blocks.
 
 // Adds a row to the sums of the thread's columns. whole: packs fit, and all of the columns exist.
 __device__ __forceinline__ void take(pack_sums<vec> &sums, const x_t *from, long long columns_left, bool whole) {
@@ -14,7 +15,7 @@ __device__ __forceinline__ void take(pack_sums<vec> &sums, const x_t *from, long
   }
 }
 
-// Combines the results of the block's rows of threads; threads (x, 0) have the results of their columns.
+// Combines the results of the block's rows of threads: every thread gets the results of its columns.
 __device__ __forceinline__ void merge_rows(pack_sums<vec> &sums) {
   __shared__ pack_sums<vec> tree[high][wide];
   tree[threadIdx.y][threadIdx.x] = sums;

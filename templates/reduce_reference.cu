@@ -1,6 +1,6 @@
-// Up to `plain` elements are combined from the first to the last, by one thread, so that an operator that is not
-// associative shows. More than that would take a thread minutes: then the block works on its results one after the
-// other, each thread on a stretch of the segment, piece by piece so that rounding errors stay small.
+// One thread combines a segment of up to `plain` elements from the first to the last, so that an operator that is not
+// associative shows. The whole block combines a longer segment: each thread takes a stretch, piece by piece so that
+// rounding errors stay small.
 __global__ void reduce_reference(${params}) {
   constexpr long long plain = 8192, piece = 1024;
   __shared__ y_t sums[256];

@@ -5,7 +5,7 @@
 __global__ void __launch_bounds__(threads) reduce(${params}) {
   const long long group = (static_cast<long long>(blockIdx.x) * threads + threadIdx.x) / lanes;
   const int lane = threadIdx.x % lanes;
-  // All lanes of a warp take part in its exchanges: threads without a row work on the last one again.
+  // All lanes of a warp take part in its exchanges, so threads without a row work on the last row again.
   const long long row = group < rows ? group : rows - 1;
   const x_t *from = x + row * cols;
   const int past = static_cast<int>(reinterpret_cast<size_t>(from) / sizeof(x_t) % vec);

@@ -1,9 +1,9 @@
 //@ include "lib/reduce.cuh"
 
-//@ -- Where the threads of a block combine what they have: in "global" memory, in "shared" memory, or by a "shuffle" of registers.
+//@ -- `exchange` says how the threads of a block combine their results: in "global" memory, in "shared" memory, or by a "shuffle" of registers.
 //@ if exchange ~= "shuffle" then
-// Half of the threads combine pairs of numbers, then a quarter, and so on. The barrier makes one round's numbers visible
-// to the next one. All threads have the result.
+// Half of the threads combine pairs of numbers, then a quarter, and so on. The barrier makes one round's numbers
+// visible to the next one. Returns the result to every thread.
 __device__ __forceinline__ result merge_tree(result *numbers, result value) {
   numbers[threadIdx.x] = value;
   __syncthreads();

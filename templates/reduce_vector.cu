@@ -1,6 +1,6 @@
 //@ include "lib/reduce.cuh"
 
-// Loads a pack of `vec` elements; "streaming" marks it to be evicted first, since nothing is read twice.
+// Loads a pack of `vec` elements. "streaming" loads mark the pack to be evicted first.
 __device__ __forceinline__ pack<x_t, vec> fetch(const x_t *from) {
 //@ local words = { [4] = "unsigned", [8] = "uint2", [16] = "uint4" }
 //@ if loads == "streaming" then
@@ -38,8 +38,8 @@ __device__ __forceinline__ result walk(const x_t *from, long long count, int par
   return sums.all();
 }
 
-// Combines what the blocks of a segment have left, always in the same order. The loads bypass the L1, because other blocks wrote
-// the values.
+// Combines the thread's share of the results that the blocks of a segment have left, in an order that no launch
+// changes. The loads bypass the L1, because other blocks wrote the values.
 __device__ __forceinline__ result collect(const x_t *from, const result *left, int of) {
   result sum = nothing(static_cast<result>(from[0]));
   for (int i = threadIdx.x; i < of; i += threads) sum = merge(sum, __ldcg(left + i));

@@ -1,5 +1,5 @@
-// The tree in global memory: half of a block's threads add pairs of numbers in place, then a quarter, ... until the first number
-// is the sum of all. The barrier makes one round's sums visible to the next one.
+// The tree in global memory: half of a block's threads add pairs of numbers in place, then a quarter, ... until the
+// first number is the block's sum. The barrier makes one round's sums visible to the next one.
 __global__ void sum(x_t *x, x_t *left, index_t n) {
   const index_t i = static_cast<index_t>(blockIdx.x) * threads + threadIdx.x;
   for (int reach = threads / 2; reach > 0; reach /= 2) {

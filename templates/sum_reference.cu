@@ -1,5 +1,5 @@
-// One thread adds up to `plain` elements; of more, each thread adds up a stretch. A thread goes piece by piece, so that rounding
-// errors stay small, and the first thread adds up the threads' sums.
+// One thread sums at most `plain` elements. If there are more, each thread of the block sums a stretch. A thread goes
+// piece by piece, so that rounding errors stay small, and the first thread adds up the threads' sums.
 __global__ void sum_reference(${params}) {
   constexpr long long plain = 8192, piece = 1024;
   __shared__ result_t sums[1024];

@@ -1,5 +1,6 @@
-// `cugen transfer` moves data by this kernel where one side stays in the host's memory. A thread moves 16 bytes at a time,
-// with four independent loads before the first store, because each load takes a round trip over the bus.
+// `cugen transfer` moves data by this kernel to and from mapped and managed memory. A thread moves 16 bytes at a time,
+// with four independent loads before the first store, because a load from the host's memory takes a round trip over the
+// bus.
 
 extern "C" __global__ void __launch_bounds__(256) transfer_copy(unsigned char *__restrict__ to,
                                                                 const unsigned char *__restrict__ from,

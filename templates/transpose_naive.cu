@@ -1,7 +1,5 @@
-// B = transposed A, one element a thread, straight from memory to memory. One of the two accesses goes against the
-// rows: neighbouring threads of a warp, whose threadIdx.x differs first, then touch addresses that are a whole row
-// apart, and each of them moves 32 bytes for its one element.
-// Where threadIdx.x runs along A's columns, loads are coalesced and stores are not; where threadIdx.y does, the reverse.
+// B = transposed A, one element a thread, straight from memory to memory. Where threadIdx.x runs along A's columns,
+// loads are coalesced, and neighbouring threads store a whole row apart; where threadIdx.y does, the reverse.
 //@ if reads ~= "restrict" then
 // Without __restrict__ a store to B may change A, so that loads of A are plain loads. __ldg promises that nobody writes A while the
 // kernel runs: the loads may then go by the read-only path.

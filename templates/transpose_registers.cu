@@ -1,9 +1,9 @@
 // B = transposed A without shared memory: a thread loads a block of vec x vec elements by rows, turns it over in its
 // registers and stores it by columns, `access` bytes at a time. The lanes of a warp stand lanes_down by lanes_across
-// blocks, so that each load of a warp touches lanes_down whole stretches of A and each store lanes_across stretches
-// of B.
+// blocks, so that each load of a warp touches lanes_down whole stretches of A and each store lanes_across stretches of
+// B.
 //
-// A block on the edge, or in a matrix that is not aligned for packs, moves one element at a time.
+// A thread whose block crosses an edge, or whose matrix is not aligned for packs, moves one element at a time.
 
 //@ include "lib/tile_order.cuh"
 //@ include "lib/transpose_block.cuh"

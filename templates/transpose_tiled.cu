@@ -1,8 +1,8 @@
 // B = transposed A through shared memory: a block brings a tile in by rows and takes it out by columns, so that loads
 // and stores are both coalesced. A thread moves tile / threads_y elements.
 //
-// When a warp goes down a column of the tile, its lanes meet the 32 different banks of shared memory, or all the same
-// bank: the layout of the tile decides.
+// The layout of the tile decides how many different banks of shared memory the lanes of a warp meet when the warp goes
+// down a column of the tile.
 
 //@ include "lib/tile_order.cuh"
 

@@ -1,12 +1,10 @@
-// B = transposed A with `access` bytes in each load and each store. A thread loads blocks of vec x vec elements,
-// turns them over in its registers, and stores packs of B's rows to shared memory, from where they leave in B's
-// order. So a tile of tile_rows x tile_cols elements of A is read in rows of tile_cols and written in rows of
-// tile_rows elements.
+// B = transposed A with packs of `access` bytes. A thread loads blocks of vec x vec elements, turns them over in its
+// registers, and stores packs of B's rows to shared memory, from where they leave in B's order.
 //
 // Shared memory holds the tile as B has it: line c is column c of A.
 //
-// Loads take packs where no pack stands across an edge and A is aligned for packs; stores do where B is aligned. Otherwise a
-// load or store moves one element, and neighbouring threads still move neighbouring elements.
+// If no pack stands across an edge, loads take packs where A is aligned for packs, and stores where B is. Any other
+// load or store moves one element.
 
 //@ include "lib/tile_order.cuh"
 //@ include "lib/transpose_block.cuh"
@@ -16,7 +14,7 @@ __global__ void __launch_bounds__(threads) transpose_vector(${params}) {
   const index_t rows_left = rows - place.row;
   const index_t cols_left = cols - place.col;
   const bool inside = rows_left >= tile_rows && cols_left >= tile_cols;
-  // Packs never stand across an edge when the sizes are multiples of theirs.
+  // Packs never stand across an edge when the sizes are multiples of `vec`.
   const bool whole = inside || (rows % vec == 0 && cols % vec == 0);
   const dtype *from = A + place.batch * A_stride0 + place.row * A_stride1 + place.col;
   dtype *to = B + place.batch * B_stride0 + place.col * B_stride1 + place.row;
