@@ -1,6 +1,6 @@
 /* Makes the data of inputs and right results; see data.h. Each kind of data (expression, list,
-   file) has a section. Elements are made in the order of their logical indices and stored by the
-   argument's layout and row pitch. Threads share the elements of an expression or a file. */
+   file) has a section. Elements are numbered in row-major order and stored by the argument's layout
+   and row pitch. Threads share the elements of an expression or a file. */
 #include "data.h"
 
 #include <pthread.h>
@@ -119,8 +119,7 @@ static int data_refuse_element(const struct making *m, int64_t flat, int status,
   return status;
 }
 
-/* Stores a value. A number that the type cannot hold is an error, because it would become another
-   number or infinity. */
+/* Stores a value. A value that the type cannot hold is an error. */
 static int store_value(const struct making *m, int64_t flat, int64_t offset,
                        const struct value *value, cugen_error *err) {
   /* A right result is stored in the wide type, but an integer must fit the output's own type. */
@@ -136,7 +135,8 @@ static int store_value(const struct making *m, int64_t flat, int64_t offset,
   return data_refuse_element(m, flat, CUGEN_ERROR_CONFIG, err);
 }
 
-/* Checks the time limit. On the caller's thread, also polls the user's callback. */
+/* Fails after the time limit, or after request->stop has returned true. Only the caller's thread
+   calls request->stop. */
 static int check_stop(struct making *m, cugen_error *err) {
   const struct data_request *request = m->request;
   if (request->stop && pthread_equal(m->caller, pthread_self()) && request->stop(request->context))
@@ -335,21 +335,21 @@ static struct kernel_argument file_layout(const struct kernel_argument *a, const
 struct reading {
   struct making *making;
   const struct source_data *file;
-  size_t offset; /* offset of the elements in the file */
+  size_t offset; /* offset of the elements in the file, in bytes */
   const struct kernel_argument *layout;
   const char *gathered; /* NULL: each run is read into its place */
   int64_t run;          /* length of a run in elements */
 };
 
-/* Returns the offset in the file of the element that the walk is at. */
+/* Returns by how many elements the walk's element lies behind the first element in the file. */
 static int64_t file_offset(const struct reading *r, const struct walk *w) {
   int64_t offset = 0;
   for (int i = 0; i < w->argument->rank; i++) offset += w->at[i] * r->layout->stride[i];
   return offset;
 }
 
-/* Returns the length of a run: from each multiple of the length on, so many elements are contiguous
-   in both the file and the buffer. */
+/* Returns the length of a run in elements: from each multiple of the length on, so many elements
+   are contiguous in both the file and the buffer. */
 static int64_t common_run(const struct kernel_argument *a, const struct kernel_argument *layout) {
   int64_t run = 1;
   for (int i = a->rank - 1;
@@ -385,9 +385,9 @@ static int gather_elements(void *context, int part, int64_t first, int64_t last,
   return CUGEN_OK;
 }
 
-/* Runs shorter than SHORT_RUN bytes are not read one by one, because the calls would take longer
-   than reading the whole range. A run longer than LONG_RUN elements is halved, while its length is
-   even, so that several threads share it. */
+/* Several runs shorter than SHORT_RUN bytes are not read one by one, because the calls would take
+   longer than reading the whole range. A run longer than LONG_RUN elements is halved, while its
+   length is even, so that several threads share it. */
 enum { SHORT_RUN = 4096, LONG_RUN = 1 << 18 };
 
 static int copy_elements(struct making *m, const struct source_data *file, size_t offset,
@@ -482,8 +482,8 @@ int data_make(const struct data_request *request, char *shared, cugen_error *err
 
 /* ---- Right results -------------------------------------------------------------------------- */
 
-/* Makes the right result of an output, and stores the elements that are compared at `to`, in the
-   wide type. */
+/* Makes the right result of an output, and stores the compared elements at `to`, in the wide
+   type. */
 static int make_answer(struct making *m, const char *shared, const struct samples *samples,
                        char *to) {
   const struct kernel_argument *output = &m->request->spec->arguments[m->i];

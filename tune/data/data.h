@@ -6,7 +6,7 @@
 
 #include "gen/template/expand.h"
 
-/* The parameters that decide the data of one problem. */
+/* A request for the data of one problem. */
 struct data_request {
   const struct config *config;
   const struct sources *sources;
@@ -26,9 +26,9 @@ struct data_request {
    line of the argument. */
 int data_make(const struct data_request *request, char *shared, cugen_error *err);
 
-/* Writes the right result of every output to shared + dataset_results_offset, and marks the results
-   as ready. Reads the data that data_make has made. An error message names the line of the
-   reference. */
+/* Writes the elements of right results that are compared to shared + dataset_results_offset, and
+   marks the results as ready. Reads the data that data_make has made. An error message names the
+   line of the reference. */
 int data_make_answers(const struct data_request *request, char *shared, cugen_error *err);
 
 #endif

@@ -44,7 +44,7 @@ struct data_kernels {
   struct memory tallies; /* one tally for each question */
   struct memory fresh;   /* initial values of the tallies */
   struct memory partial; /* partial sums of each block */
-  struct memory answers; /* the tallies in pinned host memory */
+  struct memory answers; /* copy of the tallies in pinned host memory */
   size_t asked;
 };
 

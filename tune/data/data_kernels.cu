@@ -1,17 +1,16 @@
 // Kernels that make, digest and compare a data set in device memory. The build puts data_layout.h
 // in front of this text, and NVRTC compiles both for the device. Noise, conversions and the error
 // of an element equal those of elements.c and verify.c on the host, bit for bit. data_kernels.h
-// describes each kernel.
+// describes the kernels.
 //
 // Threads walk over the elements with the stride of the grid, so that any number of blocks will do.
 // Counts, digests and extremes reach a data_tally with atomics, mostly after the warp has combined
 // them. Sums of squares for a norm are stored per block instead and added in order, so that equal
 // data give an equal sum.
 //
-// Tuning waits for the compile of these kernels, so they are compiled in parts, side by side;
-// DATA_PART is the number of the part. For the same reason loops over elements are not unrolled:
-// unrolling more than doubled code size and compile time, and a full GPU has enough loads in flight
-// without it. Only the loop of the digest is unrolled, because it does little but load.
+// Tuning waits for the compile of these kernels, so they are compiled in parts, side by side, and
+// loops over elements, except for that of the digest, are not unrolled. DATA_PART is the number of
+// the part.
 
 typedef long long i64;
 typedef unsigned long long u64;
@@ -179,8 +178,8 @@ extern "C" __global__ void cugen_data_fill(void *to, data_layout layout, data_la
 #elif DATA_PART == 1
 // ---- References ----
 
-// Converts all elements, or only the samples, of an argument that a reference changed in place.
-// The results are packed and in the wide type.
+// Converts all elements of an argument, or only the samples, to the wide type. The results are
+// packed.
 extern "C" __global__ void cugen_data_widen(const void *from, data_layout layout, data_type type, u64 *to, const i64 *samples,
                                             i64 count, i64 elements) {
   const i64 step = (i64)gridDim.x * blockDim.x;
@@ -200,8 +199,7 @@ extern "C" __global__ void cugen_data_widen(const void *from, data_layout layout
 }
 
 // Returns whether the type holds the number, like element_put. For a float type without infinities
-// the test does not round, so a number just above the largest one counts as too large; the host
-// then decides exactly.
+// the test does not round, so a number just above the largest one counts as too large.
 __device__ bool holds(const data_type &t, double value, double stored) {
   if (t.kind >= KIND_SIGNED) return stored == value;
   if (value != value) return true;
@@ -211,7 +209,8 @@ __device__ bool holds(const data_type &t, double value, double stored) {
 }
 
 // Converts what a generator wrote, packed and in the wide type, to the argument's type and layout.
-// Counts the elements that still hold the poison, or whose value the argument's type does not hold.
+// Counts the elements that still hold the poison or, unless the type has 8 bytes, whose value the
+// type does not hold.
 extern "C" __global__ void cugen_data_narrow(const u64 *from, data_type wide, void *to, data_layout layout, data_type type,
                                              u64 poison, i64 count, data_tally *tally) {
   const i64 step = (i64)gridDim.x * blockDim.x;

@@ -1,10 +1,9 @@
 /* Work on data in device memory by kernels of cugen's own (data_kernels.cu): they fill and digest
-   inputs, look for bytes that were overwritten, and compare outputs, so that no buffer has to cross
-   the bus. Noise, conversions and the error of an element equal those of elements.c and verify.c,
-   so that the verdict on an element does not depend on where it was found; data_proof.c checks the
-   equality on each device before the kernels are used. Questions are collected: call begin, ask
-   questions, and call await. The answers have the order of the questions. After data_kernels_open,
-   work is ordered like launches, and only data_kernels_await waits. */
+   inputs, look for bytes that were overwritten, and compare outputs. Noise, conversions and the
+   error of an element equal those of elements.c and verify.c, which data_proof.c checks on each
+   device. Questions are collected: call begin, ask questions, and call await. The answers have the
+   order of the questions. After data_kernels_open, work is ordered like launches, and only
+   data_kernels_await waits. */
 #ifndef TUNE_DATA_DATA_KERNELS_H
 #define TUNE_DATA_DATA_KERNELS_H
 
@@ -27,7 +26,8 @@ int data_kernels_open(struct device *device, const struct compiled *const *compi
                       struct data_kernels **out, cugen_error *err);
 void data_kernels_close(struct data_kernels *kernels);
 
-/* Returns true if the argument has a fill, so that data_kernels_fill can make its contents. */
+/* Returns true if the argument is an array with a fill, so that data_kernels_fill can make its
+   contents. */
 bool data_kernels_make(const struct kernel_argument *argument);
 int data_kernels_fill(struct data_kernels *kernels, const struct kernel_argument *argument,
                       uint64_t seed, size_t ordinal, void *to, cugen_error *err);

@@ -1,8 +1,8 @@
 /* A dataset is what a variant runs on: the device buffers of one problem, filled from a seed or
-   with the data of the config, and the reference's results. The parts that take long to make are
-   kept in memory that the coordinator (the tuning process) and the worker share, so that they
-   outlive the worker: a head that says which parts are ready, the data of each input that is not
-   filled from the seed, in the layout of its buffer, and the reference's results of each output. */
+   with the data of the config, and the reference's results. The coordinator (the tuning process)
+   and the worker share memory that outlives the worker: a head that says which parts are ready, the
+   data of each input that is not filled from the seed, in the layout of its buffer, and the
+   reference's results of each output. */
 #ifndef TUNE_DATA_DATASET_H
 #define TUNE_DATA_DATASET_H
 
@@ -28,7 +28,7 @@ struct dataset {
   char *shared; /* the shared memory; NULL: nothing is shared */
   size_t shared_bytes;
   bool has_reference;
-  /* Place of each output's right results in the shared memory; NULL: the config gives none. */
+  /* The outputs' right results in the shared memory; NULL: the config gives none. */
   char *results;
   size_t results_bytes;
   /* NULL: the config has no verify kernel, or it is not loaded yet. */
@@ -61,7 +61,7 @@ struct dataset_request {
   int64_t id;
   const struct kernel_spec *spec; /* arguments, flops, buffers_hash */
   uint64_t seed;
-  bool timed;    /* allocate enough buffer sets to rotate past the L2 cache */
+  bool timed;    /* allocate buffer sets to rotate through, not one (dataset_sets_wanted) */
   char *doing;   /* as in struct dataset */
   bool answered; /* the shared memory already has the right results */
   /* The dataset borrows the verify kernel until dataset_change or dataset_close. */
@@ -88,8 +88,7 @@ int dataset_shared_size(const struct kernel_spec *spec, bool reference, uint64_t
                         size_t *bytes, cugen_error *err);
 
 /* Copies the inputs' data from the shared memory of one dataset to that of another dataset with
-   equal buffers, so that the data are not made again. Data that no generator has made yet are
-   skipped. */
+   equal buffers. Data that no generator has made yet are skipped. */
 void dataset_copy_data(const struct kernel_spec *spec, const char *from, char *to);
 
 /* Opens a dataset. Copies the arguments; the rest of the request stays the caller's. Runs the
@@ -149,8 +148,8 @@ int dataset_verify(struct device *device, struct dataset *dataset, const struct 
    device. */
 int dataset_outputs(struct device *device, struct dataset *dataset, uint64_t *digest,
                     cugen_error *err);
-/* Called after every run on set 0, right or not: returns CUGEN_ERROR_WRONG if an input has changed,
-   and restores the changed inputs. Without data kernels, only parts of large inputs are compared
+/* Call this after every run on set 0. Returns CUGEN_ERROR_WRONG if an input has changed, and
+   restores the changed inputs. Without data kernels, only parts of large inputs are compared
    (inputs.h). */
 int dataset_restore(struct device *device, struct dataset *dataset, cugen_error *err);
 

@@ -21,7 +21,7 @@ static bool is_input(const struct kernel_argument *a) {
   return has_input(a) && a->kind != CUGEN_ARGUMENT_INOUT && !a->overwrite;
 }
 
-/* Returns true for an argument that is restored before a run that is compared. */
+/* Returns true for an argument that a kernel may change, so that it is restored before a run. */
 static bool is_restored(const struct kernel_argument *a) {
   return a->kind == CUGEN_ARGUMENT_INOUT || a->overwrite;
 }
@@ -65,7 +65,7 @@ static bool buffers_holds(const struct kernel_argument *a, const struct shared_h
   return a->data && (a->data != DATA_GENERATOR || head->generated[i]);
 }
 
-/* A copy that threads share, because touching new pages takes longer than copying. */
+/* A copy that threads share, because touching new pages takes long. */
 struct copied {
   const char *from;
   char *to;
@@ -207,8 +207,8 @@ static int touch_pages(void *memory, int part, int64_t first, int64_t last, cuge
   return CUGEN_OK;
 }
 
-/* Downloads into fresh pages, which threads touch first: a download would touch them one after the
-   other, which takes longer than the transfer. */
+/* Downloads into fresh pages, which threads touch first: touching them one after the other takes
+   longer than the transfer. */
 static int download_fresh(struct device *device, void *to, const void *from, size_t bytes,
                           cugen_error *err) {
   enum { COST = 64 }; /* touching a page costs about as much as COST elements of other work */
@@ -217,8 +217,8 @@ static int download_fresh(struct device *device, void *to, const void *from, siz
   return device->ops->download(device, to, from, bytes, err);
 }
 
-/* Runs a generator. memory: buffers of its inputs. With data kernels, set 0 is made on the device
-   and copied to the shared memory, unless an element may be wrong. */
+/* Runs a generator. memory: buffers of the generator's inputs. With data kernels, set 0 is made on
+   the device and copied to the shared memory, unless an element may be wrong. */
 static int make_generated(const struct loading *l, struct memory *memory, cugen_error *err) {
   struct device *device = l->device;
   const struct dataset *d = l->dataset;

@@ -1,6 +1,5 @@
 /* The lower half of a dataset: its buffers and its shared memory, without the reference's results
-   and the verify kernel. Only files of tune/data, and tests, include this header; other files
-   include dataset.h. */
+   and the verify kernel. Files outside tune/data include dataset.h instead. */
 #ifndef TUNE_DATA_DATASET_BUFFERS_H
 #define TUNE_DATA_DATASET_BUFFERS_H
 
@@ -9,8 +8,7 @@
 /* ---- Shared memory -------------------------------------------------------------------------- */
 
 /* The head of the shared memory. A member is 1 if the reference's results, or the argument's
-   generated data, are there, so that the next worker need not make them. The inputs' data and the
-   reference's results follow the head. */
+   generated data, are there. The inputs' data and the reference's results follow the head. */
 struct shared_head {
   int64_t reference;
   int64_t generated[KERNEL_MAX_ARGUMENTS];
@@ -55,8 +53,8 @@ int dataset_generate_all(struct device *device, struct dataset *dataset,
                          const struct dataset_request *request, cugen_error *err);
 /* Makes dataset.staging at least `bytes` large. */
 int dataset_stage(struct device *device, struct dataset *dataset, size_t bytes, cugen_error *err);
-/* Sets *out to the bytes of buffer i of set 0, valid until the next call. The bytes are read in
-   place if the buffer is in host memory, and copied to the staging buffer otherwise. */
+/* Sets *out to the bytes of buffer i of set 0, valid until the next call. On the cpu device the
+   bytes stay in place; on a GPU they are copied to the staging buffer. */
 int dataset_read(struct device *device, struct dataset *dataset, size_t i, size_t bytes,
                  const void **out, cugen_error *err);
 /* Returns true for scratch that is zero before the first launch and that the kernel must leave

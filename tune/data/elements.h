@@ -1,5 +1,4 @@
-/* The elements of an argument: where they are stored, and the data with which verification fills
-   inputs. */
+/* The elements of an argument: where they are stored, and the data of fills. */
 #ifndef TUNE_DATA_ELEMENTS_H
 #define TUNE_DATA_ELEMENTS_H
 

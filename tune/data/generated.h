@@ -13,9 +13,8 @@ int generated_make(struct device *device, const struct kernel_argument *argument
                    const struct dataset_kernel *generator, struct memory *memory, void *to,
                    cugen_error *err);
 
-/* Like generated_make, but with the data kernels and a `to` in device memory, so that no data
-   crosses the bus. *done is false if an element may be wrong; then call generated_make, which finds
-   out. */
+/* Like generated_make, but with the data kernels and a `to` in device memory. *done is false if an
+   element may be wrong; then call generated_make, which finds out. */
 int generated_make_there(struct device *device, struct data_kernels *kernels,
                          const struct kernel_argument *argument,
                          const struct dataset_kernel *generator, struct memory *memory, void *to,

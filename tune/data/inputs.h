@@ -1,7 +1,7 @@
 /* Detects whether a kernel changed its inputs, where there are no data kernels. The host digests
    each input when it is filled and again after a run, and compares the digests. Of an input of more
    than 256 MiB, only evenly spaced pieces of 256 MiB in total are digested, the first and the last
-   piece included. This bounds the time to some tens of milliseconds per input. */
+   piece included. */
 #ifndef TUNE_DATA_INPUTS_H
 #define TUNE_DATA_INPUTS_H
 

@@ -70,8 +70,8 @@ static int alloc_outputs(struct computation *c, cugen_error *err) {
     const struct kernel_argument *a = &d->spec.arguments[i];
     if (a->rank == 0) continue;
     /* Each output has as many entries as there are samples, so that a reference may write entry t
-       of every output, small ones too. The outputs are guarded, because the last block may have
-       threads beyond the samples. */
+       of every output. The outputs are guarded, because the last block may have threads beyond the
+       samples. */
     if (a->kind == CUGEN_ARGUMENT_OUTPUT)
       status =
           c->device->ops->alloc(c->device, MEMORY_DEVICE, (size_t)d->samples.count * wide_bytes(a),
@@ -318,8 +318,8 @@ int results_compute(struct device *device, struct dataset *d, const struct datas
 
 /* ---- Computing on the device, which only tells whether all is right; the host finds errors --- */
 
-/* Bytes a second that the bus to the host moves at least. Results that took longer to compute than
-   they take to copy are copied to the host. */
+/* Assumed least speed of the bus to the host, in bytes a second. Results that took longer to
+   compute than they take to copy are copied to the host. */
 static const double bus = 2e9;
 
 /* Sets *written to whether no entry of an output holds the poison any more. */

@@ -1,4 +1,5 @@
-/* The results that a reference computes for a dataset, and their places in the shared memory. */
+/* The results that a reference computes for a dataset, and their places in the memory that
+   coordinator and worker share. */
 #ifndef TUNE_DATA_RESULTS_H
 #define TUNE_DATA_RESULTS_H
 
@@ -20,10 +21,10 @@ int results_layout(const struct kernel_spec *spec, uint64_t seed, struct samples
 /* Returns the distance in bytes from an output's results to the next output's results. */
 size_t results_bytes(const struct kernel_argument *output, const struct samples *samples);
 
-/* Runs the reference on set 0 and leaves its results on the device, in dataset.wanted, which is
-   large enough. *slow: the computation took so long that the results should be copied to the host
-   for later use. *done is false if a result may be missing or depend on the order of threads, or if
-   device memory is short; then call results_compute. Needs the data kernels. */
+/* Runs the reference on set 0 and leaves its results on the device, in dataset.wanted, which the
+   caller has allocated. *slow: the computation took longer than copying the results to the host.
+   *done is false if a result may be missing or depend on the order of threads, or if device memory
+   is short; then call results_compute. Needs the data kernels. */
 int results_compute_there(struct device *device, struct dataset *dataset,
                           const struct dataset_request *request, bool *done, bool *slow,
                           cugen_error *err);

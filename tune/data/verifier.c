@@ -11,7 +11,7 @@
 
 struct verifier {
   const char *name; /* file name of the verify kernel */
-  /* The largest output; the verify kernel has one error for each of its elements. */
+  /* The largest output. The verify kernel writes one error for each element of this output. */
   const struct kernel_argument *output;
   struct plan *plan;
   struct call *call;
@@ -78,7 +78,7 @@ size_t verifier_bytes(const struct verifier *v) {
   return (size_t)v->count * sizeof(double);
 }
 
-/* The poison, all bits set, is a NaN that no arithmetic makes. */
+/* The poison has all bits set, unlike the usual NaNs. */
 static bool is_unwritten(const double *error) {
   uint64_t bits;
   memcpy(&bits, error, sizeof bits);

@@ -94,7 +94,7 @@ int samples_choose(const struct kernel_argument *const *outputs, size_t count, d
   qsort(out->flat, (size_t)out->count, sizeof *out->flat, by_index);
   const int64_t all = out->count;
   out->count = 0;
-  for (int64_t i = 0; i < all; i++) /* without duplicates */
+  for (int64_t i = 0; i < all; i++) /* removes duplicates */
     if (i == 0 || out->flat[i] != out->flat[out->count - 1]) out->flat[out->count++] = out->flat[i];
   return CUGEN_OK;
 }
@@ -138,7 +138,8 @@ static double whole_difference(const struct dtype *dtype, const void *got, int64
   return above ? (double)(a - b) : -(double)(b - a);
 }
 
-/* Compares an element of an output. flat: its flat index; i: its index in `want`. */
+/* Compares an element of an output. flat: the element's flat index; i: the element's index in
+   `want`. */
 static void count_element(struct verify_tally *tally, const struct kernel_argument *o, int64_t flat,
                           int64_t i, const void *got, const void *want) {
   const int64_t at = element_offset(o, flat);
@@ -155,9 +156,8 @@ static void count_element(struct verify_tally *tally, const struct kernel_argume
 
 /* ---- Contiguous rows ----
 
-   Nearly every comparison of a tuning run is of contiguous rows. These functions are written to be
-   vectorised; only rows with an element beyond the tolerance, and rows of integers, go through the
-   slower count_element. */
+   These functions are written to be vectorised. Rows with an element beyond the tolerance, and rows
+   of integers, go through the slower count_element. */
 
 /* Independent partial sums of squares, so that additions need not wait for each other. */
 enum { SUMS = 8 };
@@ -297,8 +297,8 @@ static int64_t compared_count(const struct samples *samples, const struct kernel
   return samples->flat ? count : element_count(o);
 }
 
-/* Returns true if the tolerance is 0 and the difference is small enough to be caused by rounding.
-   Forgetting to give a tolerance is a common first mistake. */
+/* Returns true if the tolerance is 0 and the difference is small enough to be caused by
+   rounding. */
 static bool is_rounding(const struct kernel_argument *o, double got, double want) {
   static const double steps = 1000;
   const double most = steps * dtype_epsilon(o->dtype) * fmax(1, fabs(want));

@@ -5,8 +5,7 @@
 
 #include "base/kernel.h"
 
-/* The elements of the outputs that are compared: all elements, or edges and a seeded random choice
-   if the whole reference would cost too much. */
+/* The elements of the outputs that are compared. */
 struct samples {
   int64_t *flat; /* logical flat indices; NULL: all elements of the largest output */
   int64_t count;
@@ -17,9 +16,9 @@ struct samples {
 #define VERIFY_FULL_FLOPS    1e12
 #define VERIFY_FULL_ELEMENTS ((int64_t)1 << 26)
 
-/* Chooses the samples of all outputs together: all elements or, beyond the limits above, up to 2^20
-   edge and 2^14 random elements of each output, and all of a small one, of up to 2^14. The caller
-   calls samples_free. */
+/* Chooses the samples of all outputs together: all elements or, beyond the limits above, for each
+   shape of an output up to 2^20 edge and 2^14 random elements, or all of up to 2^14 elements. The
+   caller calls samples_free. */
 int samples_choose(const struct kernel_argument *const *outputs, size_t count, double flops,
                    uint64_t seed, struct samples *out, cugen_error *err);
 /* Returns the flat index of the i-th sample. */
@@ -52,8 +51,8 @@ int verify_judge(const struct kernel_argument *output, const struct verify_tally
    one for each sample, or one for each element if all are compared. *error is raised to the largest
    |got - want| / (tolerance * max(1, |want|)); it is infinity for a NaN, or for any difference at
    tolerance 0. CUGEN_ERROR_WRONG, with the coordinates and values of the first wrong element, if
-   that quotient exceeds 1. If the argument has a norm, ||got - want|| / (norm * ||want||) must not
-   exceed 1 either. */
+   that quotient exceeds 1. If the argument has a norm, *error is raised to ||got - want|| / (norm *
+   ||want||), too, which must not exceed 1 either. */
 int verify_output(const struct kernel_argument *output, const void *got, const void *want,
                   const struct samples *samples, double *error, cugen_error *err);
 
