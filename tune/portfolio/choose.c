@@ -9,7 +9,7 @@
 
    Variants that launch one compiled kernel in several ways count once. So kernels are chosen first,
    each as good as its best variant. Then some variants of the chosen kernels are chosen in the same
-   way, because a look-up has no time for all their variants. */
+   way. */
 #include "choose.h"
 
 #include <stdlib.h>
@@ -230,7 +230,7 @@ static void choose_at_random(struct chooser *c, uint64_t *state) {
   choose_exchange(c);
 }
 
-/* Exchange can end far from the best choice, so that it is repeated from several beginnings. */
+/* Exchange can end far from the best choice, so it is repeated from several beginnings. */
 static int choose_often(struct chooser *c, cugen_error *err) {
   uint64_t state = 1;
   double sum;

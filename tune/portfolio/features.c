@@ -55,11 +55,9 @@ static bool has_multiples(const struct portfolio_matrix *m, size_t size) {
   return false;
 }
 
-/* Adds a feature for the divisors of each size that may decide which variants are valid. If no size
-   may, divisors may still decide how fast variants are, but problems whose sizes are all multiples,
-   or all not, do not tell which size matters. So one feature asks for all sizes that have
-   multiples: little is lost if an odd size does not matter, but a wrongly assumed multiple of 8
-   costs a factor. */
+/* Adds a feature for the divisors of each size that may decide which variants are valid. Without
+   such a size, adds one feature for all sizes that have multiples, because the problems may not
+   tell which size's divisors decide how fast variants are. */
 static void add_multiples(struct list *list, const struct portfolio_matrix *m, const size_t *sizes,
                           size_t count) {
   uint64_t each = 0;
@@ -93,7 +91,7 @@ struct portfolio_feature *portfolio_features(const struct portfolio_matrix *m, s
   return list.all;
 }
 
-/* ---- Their values --------------------------------------------------------------------------- */
+/* ---- Values of features --------------------------------------------------------------------- */
 
 static double tiles(int64_t size) {
   return ceil((double)size / PORTFOLIO_TILE);

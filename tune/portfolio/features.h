@@ -10,7 +10,7 @@ enum portfolio_feature_kind {
   FEATURE_SIZE,    /* M */
   FEATURE_PRODUCT, /* M * N */
   FEATURE_VOLUME,  /* the product of all sizes: M * N * K */
-  /* ceil_div(M, 128) * ceil_div(N, 128), which is proportional to the number of waves. */
+  /* ceil_div(M, 128) * ceil_div(N, 128), which grows with the number of waves. */
   FEATURE_TILES,
   FEATURE_RATIO, /* M / N */
   /* The exponent of the largest power of two that divides all of one or more sizes, up to

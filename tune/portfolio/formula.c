@@ -6,9 +6,8 @@
    times the sizes that are not cut, which are the steps of a block. No term takes negative time, so
    the sum is fitted by least squares of the relative error with coefficients that are not negative
    (NNLS; Lawson and Hanson, Solving Least Squares Problems, 1974). The sizes that are cut, and the
-   sizes of the tiles, are those of the best fit, because a kernel is known here only by its times.
-   A ridge regression attributes the logarithm of what is left over to sizes that are no multiples
-   of 2 or 8, where accesses are narrow.
+   sizes of the tiles, are those of the best fit. A ridge regression attributes the logarithm of
+   what is left over to sizes that are no multiples of 2 or 8, where accesses are narrow.
 
    A valid variant that was not measured on a problem was most likely left out because it was slow.
    It counts as 75 % slower than the best, with half the weight. */
@@ -117,8 +116,8 @@ double portfolio_formula_of(const struct portfolio_formula *f, const struct port
 
 /* ---- Linear systems ------------------------------------------------------------------------- */
 
-/* Solves a x = b by Cholesky's method for the unknowns that are taken; the others stay 0. a is
-   symmetric and positive definite. Returns false if a is singular. */
+/* Solves a x = b by Cholesky's method for the unknowns that are taken; the other unknowns become 0.
+   a is symmetric and positive definite. Returns false if a is singular. */
 static bool solve(size_t count, double a[][MOST_UNKNOWNS], const double *b, const bool *taken,
                   double *x) {
   double l[MOST_UNKNOWNS][MOST_UNKNOWNS], y[MOST_UNKNOWNS];

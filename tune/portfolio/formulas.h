@@ -21,8 +21,7 @@ int portfolio_formulas_fit(const struct portfolio_matrix *matrix, const bool *ro
                            cugen_error *err);
 void portfolio_formulas_free(struct portfolio_formulas *formulas);
 
-/* Deals `count` problems into parts at random, so that a regular order of the problems cannot
-   coincide with the parts. Equal arguments give equal parts. */
+/* Deals `count` problems into parts at random. Equal arguments give equal parts. */
 void portfolio_deal(size_t count, size_t parts, uint64_t seed, size_t *part);
 
 #endif

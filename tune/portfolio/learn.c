@@ -5,13 +5,12 @@
    left out in turn, variants and rule are learnt from the other problems, and the rule of each
    number of leaves is applied to the problems left out. All numbers of leaves that are nearly the
    best there (within `slack`) are admitted. Then variants and rule are learnt again from all
-   problems, and the fewest admitted leaves that serve these problems nearly best are taken. The
-   losses of the problems left out are what problems of other sizes can expect. With fewer than FEW
-   problems, those left out say little, and all numbers of leaves are admitted.
+   problems, and the fewest admitted leaves that serve these problems nearly best are taken. With
+   fewer than FEW problems, all numbers of leaves are admitted.
 
    A problem becomes an exception, named by its sizes, if a chosen variant would serve it faster
-   than the rule does by more than the factor `bearable`. An exception says nothing about other
-   problems, so that the cross-validation makes none. */
+   than the rule does by more than the factor `bearable`. The cross-validation makes no
+   exceptions. */
 #include "learn.h"
 
 #include <inttypes.h>
@@ -55,8 +54,8 @@ static int learn_by_cost(const void *a, const void *b) {
   return (x->variant > y->variant) - (x->variant < y->variant);
 }
 
-/* Returns the average cost over the problems where the variant's is known and two more problems of
-   cost PORTFOLIO_FAR_OFF, so that few problems say little. */
+/* Returns the average cost over the problems where the variant's cost is known and two more
+   problems of cost PORTFOLIO_FAR_OFF, so that few problems say little. */
 static double average_cost(const struct portfolio_matrix *m, const bool *rows, size_t variant) {
   double sum = 2 * PORTFOLIO_FAR_OFF, count = 2;
   for (size_t p = 0; p < m->problems; p++) {
@@ -69,8 +68,7 @@ static double average_cost(const struct portfolio_matrix *m, const bool *rows, s
 
 /* Chooses the variants and sorts them by their average cost. If the rule's choice is not valid for
    a problem and there are no formulas, the first valid variant in this order serves. So variants
-   that are good where they are valid come first, and variants that are valid everywhere but never
-   fast come last. */
+   that are good where they are valid come first. */
 static int learn_choose(const struct portfolio_matrix *m, const bool *rows, size_t most,
                         size_t *chosen, size_t *count, cugen_error *err) {
   struct placed placed[PORTFOLIO_MOST];

@@ -1,6 +1,5 @@
 /* Learns a portfolio: a limited number of variants, a rule that says which of them serves a
-   problem, and the losses of problems. The result depends only on the matrix and is
-   deterministic. */
+   problem, and the losses of problems. The result is deterministic. */
 #ifndef TUNE_PORTFOLIO_LEARN_H
 #define TUNE_PORTFOLIO_LEARN_H
 

@@ -19,7 +19,8 @@ struct portfolio_matrix {
   size_t sizes;             /* number of whole-number parameters of a problem */
   const char *const *names; /* names of the sizes */
   const int64_t *values;    /* [p * sizes + s] */
-  /* By size: its divisors may decide which variants are valid; NULL: all sizes may. */
+  /* By size: whether the size's divisors may decide which variants are valid; NULL: those of all
+     sizes may. */
   const bool *decides;
   /* By variant: the first variant that is the same compiled kernel, launched in another way; NULL:
      no variants share a kernel. */
@@ -39,8 +40,7 @@ static inline int64_t portfolio_value(const struct portfolio_matrix *m, size_t p
   return m->values[problem * m->sizes + size];
 }
 
-/* The cost of a problem that no variant serves: more than that of hundreds of served problems,
-   because serving a problem comes before speed. */
+/* The cost of a problem that no variant serves, more than that of hundreds of served problems. */
 #define PORTFOLIO_UNSERVED 1e3
 
 /* Returns the logarithm of the ratio, so that sums compare geometric means, plus five times its
@@ -51,13 +51,12 @@ static inline double portfolio_cost(double ratio) {
   return isfinite(ratio) ? log_ratio + 5 * log_ratio * log_ratio : PORTFOLIO_UNSERVED;
 }
 
-/* The cost of a variant that is 43 % slower. Where few problems decide, a higher cost says no more
-   than that the variant is far off. */
+/* The cost of a variant that is 43 % slower. */
 #define PORTFOLIO_FAR_OFF 1.0
 
 /* The cost of a variant while variants are chosen. Losses beyond 8 % cost more, because a portfolio
    is judged also by its worst problem. A variant that was not measured on the problem counts as 40
-   % slower, because it was not worth measuring. */
+   % slower. */
 static inline double portfolio_choice_cost(double ratio) {
   const double seen = isnan(ratio) ? 1.4 : ratio,
                beyond = isfinite(seen) ? fmax(log(seen) - log(1.08), 0) : 0;

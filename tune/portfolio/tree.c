@@ -3,12 +3,10 @@
    The method is CART (Breiman, Friedman, Olshen, Stone 1984) with another measure: a leaf costs
    what its problems cost with the one variant that serves them best (portfolio_cost), so that
    confusing two equally fast variants costs nothing. The split that gains most comes first,
-   whichever leaf it divides. So a tree with fewer leaves is the beginning of one with more leaves,
-   and learn.c can decide afterwards how many leaves are worthwhile.
+   whichever leaf it divides. So a tree with fewer leaves is the beginning of one with more leaves.
 
    A leaf names a variant, or the variant of the least formula (formula.c). The cost of the latter
-   is taken from formulas that were fitted without the problem; otherwise a formula would look
-   better than it is for other problems.
+   is taken from formulas that were fitted without the problem.
 
    A leaf of few problems says little about other problems that fall into it: a variant that is best
    for two of them may be ten times slower for a third. So the choice also counts the problems
@@ -25,9 +23,8 @@ enum { MOST_DEPTH = 24 };
 /* Number of problems that the surroundings of a leaf count for in its choice. */
 static const double weight_of_prior = 6;
 
-/* Cost limit of a problem: the cost of a variant that is 72 % slower. With a higher limit, leaves
-   would be made for the few problems that are far off. A variant that was not measured has this
-   cost: it may be a good choice, but nothing says so. */
+/* Cost limit of a problem: the cost of a variant that is 72 % slower. A variant that was not
+   measured has this cost. */
 static const double most_cost = 2;
 
 /* A leaf while the tree grows. Its problems are `count` entries of the grower's order, from `first`

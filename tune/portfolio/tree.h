@@ -1,5 +1,4 @@
-/* The rule of a portfolio: a decision tree over features of the sizes. The tree is grown to lose
-   little time, not to name the best variant as often as possible. */
+/* The rule of a portfolio: a decision tree over features of the sizes. */
 #ifndef TUNE_PORTFOLIO_TREE_H
 #define TUNE_PORTFOLIO_TREE_H
 
