@@ -1,8 +1,8 @@
 /* The axes of a config's space; see axes.h. Tunables of one name form one axis for all
    implementations, with all values that any implementation has, so that what is learnt of a tunable
    applies to all implementations. If there are several implementations, they form the first axis,
-   an axis of words. A space with more axes or values than positions can represent has no axes;
-   strategies then know variants only by number. */
+   an axis of words. A space with too many axes or values (fits) has no axes; strategies then know
+   variants only by number. */
 #include "axes.h"
 
 #include <stdlib.h>
@@ -188,7 +188,7 @@ void axes_close(struct axes *a) {
   free(a);
 }
 
-/* ---- What strategies ask -------------------------------------------------------------------- */
+/* ---- Functions of strategy_space ------------------------------------------------------------ */
 
 static size_t neighbours(const void *context, uint64_t index, uint64_t *out) {
   return space_neighbours(((const struct axes *)context)->space, index, out);

@@ -1,5 +1,5 @@
 /* A genetic algorithm in a steady state (Whitley: The GENITOR algorithm, ICGA 1989; as in Kernel
-   Tuner and other tuners). Once SAMPLES variants have a result, each further variant is a child of
+   Tuner and other tuners). Once SAMPLES variants have a result, further variants are children of
    two of the best POPULATION_MOST so far. A parent is chosen by tournament: the better of two
    drawn. A better result replaces the worst member as soon as it arrives, so that no generation
    waits for variants in flight. Children that are invalid or were given before are drawn anew; if

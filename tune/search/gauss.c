@@ -37,7 +37,7 @@ struct gauss {
   uint64_t state;
   double cost, price, share; /* means of costs and prices; share of the right rows */
   double spread;             /* mean square of `costs` */
-  /* Less their means; rights: 1 for a right row, 0 for a failure. */
+  /* Numbers of the rows less their means; a right is 1 for a right row and 0 for a failure. */
   double costs[GAUSS_MOST], prices[GAUSS_MOST], rights[GAUSS_MOST];
   /* The same numbers twice: [column][row] and [row][column]. */
   float x[GAUSS_MOST_COLUMNS][GAUSS_MOST], rows[GAUSS_MOST][GAUSS_MOST_COLUMNS];

@@ -8,16 +8,15 @@
      numbers, the odd part is another column, because powers of two behave differently from their
      neighbours on a GPU.
    - What a variant does not share with others near it, the roughness, counts as a chance of an
-     improvement. Without it, the neighbours of the best are left too early: on three recorded
-     spaces of up to 1250 variants, the mean score was 0.40 rather than 0.78.
+     improvement. Without it, the neighbours of the best are left too early.
    - Choices take turns among processes that weigh the columns differently. So a variant that only
      one process finds promising is tried as well, and choices differ while many results are awaited
      (Thompson sampling).
    - A variant whose result is awaited lowers the uncertainty near it, but tells no cost. So the
      next choice goes elsewhere (Desautels, Krause, Burdick: Parallelizing exploration-exploitation
      tradeoffs in Gaussian process bandit optimization, JMLR 15, 2014).
-   - With more results than LEARNT, half of the rows are the fastest, and the rest are taken evenly
-     from all others. */
+   - With more results than LEARNT, half of the rows are the fastest, and the other half are taken
+     evenly from the remaining results. */
 #include "model.h"
 
 #include <math.h>
@@ -264,8 +263,8 @@ size_t model_idle(const struct model *m) {
 
 /* ---- Learning ------------------------------------------------------------------------------- */
 
-/* Lists the rows to learn from, the fastest first. Returns their number, and sets *right to the
-   number of those with a right result. */
+/* Lists the rows to learn from, the fastest first. Returns their number, and sets *right to how
+   many of the listed rows have a right result. */
 static size_t choose_learnt(const struct model *m, uint32_t *rows, size_t *right) {
   enum { FASTEST = LEARNT / 2 };
   const size_t count = m->known < LEARNT ? m->known : LEARNT;

@@ -19,8 +19,7 @@ size_t model_rows(const struct model *model);
 /* Returns true if the model has learnt enough results for scores. */
 bool model_ready(const struct model *model);
 /* Returns how many results came since the last result that was clearly better than all before it,
-   less twice the number of results awaited now, because variants under way were chosen without
-   knowing that result; at least 0. */
+   less twice the number of results awaited now, at least 0. */
 size_t model_idle(const struct model *model);
 /* Returns how promising a variant is; higher is better. turn: number of the choice, by which
    predictions vary. elsewhere: the score is how little is known of the variant, for the time that

@@ -3,10 +3,10 @@
    the best POPULATION_MOST so far: 1 for a new best, and 1 / POPULATION_MOST less for each of them
    that is not worse; a failure pays nothing. The worth of a strategy is the square of the mean of
    what its results paid, with older results counting less. A strategy is chosen with a probability
-   proportional to its worth or, one time in LEAST, by lot. So each strategy is tried, and one that
-   begins to pay is noticed (probability matching with a floor, as in adaptive operator selection:
-   Thierens, An adaptive pursuit strategy for allocating operator probabilities, GECCO 2005). Before
-   SAMPLES results, the surrogate gives all variants, and results pay nothing. */
+   proportional to its worth or, one time in LEAST, by lot. (Probability matching with a floor, as
+   in adaptive operator selection: Thierens, An adaptive pursuit strategy for allocating operator
+   probabilities, GECCO 2005.) Before SAMPLES results, the surrogate gives all variants, and results
+   pay nothing. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -56,7 +56,7 @@ static struct strategy *portfolio_open(const struct strategy_space *space) {
   return &s->strategy;
 }
 
-/* ---- Who is worth what ---------------------------------------------------------------------- */
+/* ---- Worth of the strategies ---------------------------------------------------------------- */
 
 static void portfolio_report(struct strategy *strategy, uint64_t index, double cost,
                              double seconds) {

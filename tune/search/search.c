@@ -129,11 +129,9 @@ bool search_random(struct strategy *s, uint64_t *index) {
 /* ---- Priors ----
 
    A source of priors says that the variants that it names are the best ones. A source is
-   contradicted when, after HEARD results of its own variants, a variant that it does not name is
-   better than all of these; its remaining priors are then dropped. Variants that no source names
-   have to be tried early, so that priors take turns with other choices. A good source loses little
-   by the turns, because variants spread over the space teach a model more. A bad source costs two
-   or three variants. */
+   contradicted when, after HEARD results of its own variants, a variant that the source does not
+   name is better than all of these. Its remaining priors are then dropped. Variants that no source
+   names have to be tried early, so that priors take turns with other choices. */
 
 enum { HEARD = 2 };
 /* A cost below this factor times a source's best contradicts the source: measurements of equal

@@ -1,6 +1,5 @@
 /* The common part of all strategies: the variants to search, numbered from 0, the variants already
-   given, and one random order of all. The struct of each strategy begins with a struct strategy.
-   Only tune/search includes this header. */
+   given, and one random order of all. The struct of each strategy begins with a struct strategy. */
 #ifndef TUNE_SEARCH_SEARCH_H
 #define TUNE_SEARCH_SEARCH_H
 
@@ -24,7 +23,7 @@ struct strategy {
     size_t known;        /* results of the source's own variants */
     double best, others; /* least cost of the source's own variants, and of all other variants */
   } sources[STRATEGY_SOURCES];
-  uint64_t total, at; /* number of variants; at: next position in the random order */
+  uint64_t total, at; /* number of variants; at: next position in the order */
   unsigned half_bits; /* the random order is a permutation of 2^(2 * half_bits) >= total numbers */
   uint64_t *given;    /* a bit for each variant that was given */
 };
@@ -47,8 +46,8 @@ bool search_is_new(const struct strategy *s, uint64_t index);
    first variant, priors alternate with the strategy's own choices. Returns false when the strategy
    has to choose. */
 bool search_first(struct strategy *s, uint64_t *index);
-/* The `report` of a strategy that uses search_first calls search_report, which notes the cost to
-   judge the sources of priors. */
+/* Notes the cost, to judge the sources of priors. The `report` of a strategy that uses search_first
+   calls this. */
 void search_report(struct strategy *s, uint64_t index, double cost);
 /* Gives the next variant in the random order that was not given yet; false: none is left. */
 bool search_random(struct strategy *s, uint64_t *index);

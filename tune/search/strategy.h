@@ -1,5 +1,5 @@
 /* Search strategies, as rows of a table with a few functions over variant indices each. Equal seeds
-   and equal results give equal choices. No strategy depends on GPUs. */
+   and equal reports give equal choices. No strategy depends on GPUs. */
 #ifndef TUNE_SEARCH_STRATEGY_H
 #define TUNE_SEARCH_STRATEGY_H
 
@@ -76,8 +76,7 @@ struct strategy_ops {
   void (*taken)(struct strategy *strategy, uint64_t index);
 };
 
-/* Every strategy, the default first: strategy_NAME is defined in NAME.c. A new strategy is such a
-   file and an entry here. */
+/* Every strategy, the default first: strategy_NAME is defined in NAME.c. */
 #define STRATEGIES(X) X(surrogate) X(portfolio) X(local) X(evolutionary) X(random) X(exhaustive)
 
 #define X(name) extern const struct strategy_ops strategy_##name;
@@ -92,8 +91,7 @@ int strategy_find(const char *name, const struct strategy_ops **out, cugen_error
 
 /* Returns how many variants may be under way once `known` results are known, at most `most`. The
    first `busy` keep compilers and workers busy; further variants save waiting when times vary, but
-   each is chosen without the results of those before it. So there are few of them while little is
-   known. */
+   are chosen with fewer results. So there are few of them while little is known. */
 size_t strategy_ahead(size_t busy, uint64_t known, size_t most);
 
 #endif

@@ -8,12 +8,9 @@
 
    Until the model has learnt enough, each variant is the one, out of many random ones, that is
    farthest from the variants before it, so that they are spread over the space (best-candidate
-   sampling; Mitchell, Spectrally optimal sampling for distribution ray tracing, SIGGRAPH 1991).
-   With many results awaited, all of the first variants are chosen in this way, and a model learns
-   more from them than from as many random ones. The distance is Euclidean, so that extremes come
-   first. With the sum of differences as the distance and 34 results awaited, the mean score of
-   eight recorded spaces was lower by 0.05; on an artificial space whose best lies in the middle the
-   score was higher by 0.1. */
+   sampling; Mitchell, Spectrally optimal sampling for distribution ray tracing, SIGGRAPH 1991). The
+   distance is Euclidean, so that extremes come first. With the sum of differences as the distance
+   and 34 results awaited, the mean score of eight recorded spaces was lower by 0.05. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -27,9 +24,8 @@ enum {
   MUTATION = 16, /* one in so many positions mutates */
   RANDOM = 80,
   CLIMB = 4,
-  /* Candidates for a choice before there is a model. 12 and 50 covered the space less evenly and
-     scored less. With many variants, as when most fail, there are fewer candidates: a choice
-     computes about SPREAD_DISTANCES distances at most. */
+  /* Candidates for a choice before there is a model. With many variants, as when most fail, there
+     are fewer candidates: a choice computes about SPREAD_DISTANCES distances at most. */
   SPREAD = 1000,
   SPREAD_LEAST = 12,
   SPREAD_DISTANCES = 64000,
@@ -150,8 +146,7 @@ static bool spread_next(struct surrogate *s, uint64_t *index) {
 
 /* Returns true if the next variant should be the one that the model knows least about. A model that
    is wrong about the rest of the space stays around its best. So the longer nothing better was
-   found, the more variants are chosen elsewhere, up to half of them. The least known variant
-   differs from known ones in columns that matter; most random variants do not. On the plateau in
+   found, the more variants are chosen elsewhere, up to half of them. On the plateau in
    tests/unit/test_search.c, four of five runs find a better variant within 51 variants, and within
    175 if random variants are taken. */
 static bool look_elsewhere(struct surrogate *s) {
