@@ -8,8 +8,7 @@
 #define BIT(value) (1u << (unsigned)(value))
 
 /* The outcomes and causes that the run of a compiled variant can have, on the cpu device (false)
-   and on a GPU (true). Only a GPU's driver can end a kernel by a timeout; the coordinator itself
-   finds all other timeouts. */
+   and on a GPU (true). A timeout is among those of a GPU, whose driver can end a kernel. */
 static const struct {
   unsigned outcomes, causes;
 } possible[] = {
@@ -92,7 +91,7 @@ void claim_record(const struct worker_result *result, uint64_t seed, struct cach
   snprintf(out->throttle, sizeof out->throttle, "%s", m->clock.throttle);
 }
 
-/* Least plausible time of a launch in seconds; no device launches a kernel faster. */
+/* Least plausible time of a launch in seconds. */
 static const double least_time = 1e-8;
 
 static const char *times_wrong(const struct measurement *m, double process) {
@@ -106,7 +105,8 @@ static const char *times_wrong(const struct measurement *m, double process) {
   return NULL;
 }
 
-/* Checks the fields of a result that a record does not store. */
+/* Returns what cannot be true of the result, or NULL. claim_is_possible checks the rest as a
+   record. */
 static const char *fields_wrong(const struct worker_result *result,
                                 const struct claim_bounds *bounds) {
   const bool right = result->outcome == CUGEN_OUTCOME_OK;

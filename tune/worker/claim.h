@@ -41,7 +41,7 @@ bool claim_is_possible(const struct worker_result *result, const struct claim_bo
 /* Replaces a result that cannot be true by a failure of the variant with the reason `why`. */
 void claim_refuse(const char *why, struct worker_result *out);
 
-/* Copies the outcome, error, output bits, times, clocks and energy of a result into the record. */
+/* Copies the result, without its reason, into the record. */
 void claim_record(const struct worker_result *result, uint64_t seed, struct cache_record *out);
 
 /* The result of a step that ran one of the config's own kernels in a process of its own. */

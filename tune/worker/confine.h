@@ -18,11 +18,11 @@ struct confinement {
 void confinement_open(struct confinement *out);
 void confinement_close(struct confinement *confinement);
 
-/* Called in the forked process before it loads anything. spreads: launches may use further
-   processes. */
+/* Limits the files, memory and system calls of this process before it loads an object. spreads:
+   launches may use further processes. */
 void confine_loading(struct confinement *confinement, bool spreads);
-/* Called before the first kernel runs. From then on no file can be opened, and all descriptors but
-   the standard streams are closed; loaded objects stay loaded. */
+/* Closes all descriptors but the standard streams and, unless a sanitizer runs, forbids to open
+   files; loaded objects stay loaded. Does nothing if confinement->none. */
 void confine_running(const struct confinement *confinement);
 
 #endif

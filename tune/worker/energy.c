@@ -2,7 +2,7 @@
    moves in steps every 20 to 100 ms. A window of launches begins and ends at steps; the energy of a
    run is the rise of the counter divided by the number of runs. A step is seen at most one batch
    late, and this batch is the resolution. The counter is read while a batch runs, so that the
-   device is never idle. Before the window, launches run for a while, because the power follows the
+   device is never idle. Launches run for a while before the window, because the power follows the
    load with a delay.
 
    Where a kernel changes its arguments, its buffers are restored between launches. The energy of
@@ -13,11 +13,11 @@
 
 #include "base/system.h"
 
-/* Duration of a batch in seconds: short compared with the counter's steps, long compared with a
-   launch. */
+/* Least duration of a batch in seconds: short compared with the counter's steps, long compared with
+   a launch. */
 static const double batch_seconds = 0.01;
 static const double warm_seconds = 0.1;
-/* Seconds without a step after which the counter counts as unusable. */
+/* Seconds, in addition to the window's, after which a counter that has not moved is unusable. */
 static const double patience = 2;
 
 struct load {

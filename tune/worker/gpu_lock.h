@@ -1,4 +1,4 @@
-/* The lock of a GPU: only one process measures on it at a time. */
+/* The lock of a GPU: only one process of cugen measures on the GPU at a time. */
 #ifndef TUNE_WORKER_GPU_LOCK_H
 #define TUNE_WORKER_GPU_LOCK_H
 

@@ -39,8 +39,7 @@ static void close_all_but(int kept) {
   close_between(place + 1, ~0u);
 }
 
-/* Clears the environment. It may contain secrets of the user's shell, which a kernel could print;
-   printed text is stored in the cache. */
+/* Clears the environment, which may contain secrets that a kernel could print. */
 static void forget_environment(void) {
   for (char **at = environ; at && *at; at++) explicit_bzero(*at, strlen(*at));
   clearenv();

@@ -17,8 +17,8 @@ struct isolate_output {
   char text[2040];
 };
 
-/* Runs the step, which writes its result into `result`; the result is copied back. The step's open
-   files are its output streams, which are appended to *output, and the descriptor `kept` (-1:
+/* Runs the step, which writes its result into `result`; the result is copied back. The step has
+   only stdin, its output streams, whose text is appended to *output, and the descriptor `kept` (-1:
    none). If the step's process dies, this process dies in the same way, so that the coordinator
    sees the worker die of the step. */
 int isolate(void (*step)(void *context, void *result), void *context, void *result, size_t bytes,

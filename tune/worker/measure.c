@@ -1,9 +1,9 @@
 /* Times variants; see measure.h. A sample is the time between two events around a batch of
-   launches, divided by their number. A batch takes at least a millisecond, because launching costs
-   microseconds, and the events' clock counts in half microseconds. No launch begins until up to
-   DEVICE_HELD of them are queued (device_ops.time), so that the launching thread's waits for a
-   processor are not timed. The launches of a batch take turns on buffer sets that together exceed
-   the L2 cache, so that no launch finds its input there. The result is the median of the samples,
+   launches, divided by their number. A batch takes at least a millisecond, because the events'
+   clock counts in half microseconds. No launch begins until up to DEVICE_HELD of them are queued
+   (device_ops.time), so that the launching thread's waits for a processor are not timed. The
+   launches of a batch take turns on buffer sets that together exceed the L2 cache, if there is
+   room, so that a launch does not find its input there. The result is the median of the samples,
    with minimum and quantiles: other work on the GPU only makes samples longer, which would distort
    a mean.
 
@@ -29,8 +29,7 @@
 
 enum { MOST_SAMPLES = 64 };
 
-/* Least seconds of a batch. A shorter one would be dominated by launch overhead and the event
-   clock's half microsecond. */
+/* Least seconds of a batch. */
 static const double shortest_batch = 1e-3;
 /* A first look times this fraction of a batch. A kernel is dropped after MOST_LOOKS looks that
    agree. */
@@ -54,8 +53,7 @@ static const struct {
 enum { SPREAD_FROM = 3, SPREAD_FROM_LONG = 2 };
 static const double spreads = 4, least_margin = 0.02, long_launch = 5e-3;
 
-/* SETTLED_FROM samples of long launches that agree within the factor `settled` are enough. The race
-   of the leaders decides later which of several close variants is the fastest. */
+/* SETTLED_FROM samples of long launches that agree within the factor `settled` are enough. */
 enum { SETTLED_FROM = 3 };
 static const double settled = 1.005;
 
@@ -165,8 +163,7 @@ void measure_summarise(double *times, int count, struct measurement *out) {
 }
 
 /* Chooses the number of launches in a batch. The verified run has warmed up a long kernel, which is
-   run once more only if `doubted`. For a short kernel, a first run warms up, and a second one is
-   timed. */
+   run once more only if `doubted`. A short kernel runs twice, because the first run warms up. */
 static int size_batch(struct batch *batch, double seen, bool doubted, cugen_error *err) {
   const int runs = seen < shortest_batch ? 2 : doubted ? 1 : 0;
   double once = seen > 0 ? seen : INFINITY;

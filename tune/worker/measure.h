@@ -7,7 +7,7 @@
 #include "base/measure_way.h"
 #include "runtime/plan.h"
 
-/* The state that MEASURE_SUSTAINED had reached when its samples began to count. */
+/* The state in which MEASURE_SUSTAINED ended. */
 enum measure_reached {
   MEASURE_NOT_LOADED,  /* another way of timing, or the variant was dropped before */
   MEASURE_POWER_CAP,   /* the board was at its power limit, and the times were steady */
@@ -45,8 +45,7 @@ struct measure_options {
   double load; /* for MEASURE_SUSTAINED: most seconds of load; 0: measure_most_load */
 };
 
-/* Seconds of load that usually lead to a steady state, and seconds after which a steady state is no
-   longer awaited. */
+/* Least seconds of load, and seconds after which a steady state is no longer awaited. */
 extern const double measure_least_load, measure_most_load;
 
 /* Returns the part of a variant's timeout that may be spent on reaching a steady state. */

@@ -22,7 +22,7 @@ enum {
   SLICE_BYTES = SLICE_ROWS * ROW_BYTES
 };
 
-/* Least seconds of a batch; fewer transfers in a row would be dominated by launch overhead. */
+/* Least seconds of a batch. */
 static const double shortest_batch = 1e-3;
 static const size_t most_compared = (size_t)16 << 20;
 
@@ -152,7 +152,7 @@ static int transfer_fetch(struct transfer *t, cugen_error *err) {
 }
 
 /* The host reads a byte of each page, which brings the page to the host. If the data move to the
-   device, it writes the byte back, so that the host's copy is the only one. */
+   device, the host writes the byte back, so that the host's copy is the only one. */
 static int touch(struct transfer *t, cugen_error *err) {
   int status = transfer_wait_for_all(t, err);
   volatile unsigned char *bytes = t->host;

@@ -33,8 +33,8 @@
 #include "tune/data/results.h"
 #include "worker_thread.h"
 
-/* Timeouts in seconds. Making a dataset may take dataset_limit times the timeout of a variant,
-   because it fills buffers and computes the reference. */
+/* Timeouts in seconds. Making a dataset may take dataset_limit times the timeout of a job that is
+   not watched, because it fills buffers and computes the reference. */
 static const double open_timeout = 60, dataset_limit = 10, poll_interval = 0.1;
 /* Seconds that a thread is given to end after it was asked to stop. */
 static const double thread_patience = 2;
@@ -450,8 +450,7 @@ static int blame(struct worker *w, const struct dataset_request *d, enum answer 
 
 /* Reports that the worker could not make the data, and ends the worker, because its device may be
    in any state. A process is replaced; a thread is not usable any more if the device failed.
-   Damaged guards or inputs get the status of a worker that died, because it depends on the sizes
-   whether a write beyond a buffer damages a guard or kills the process. */
+   Damaged guards or inputs get the status of a worker that died. */
 static int refuse_data(struct worker *w, cugen_error *err) {
   int status = answered_error(w, err);
   if (w->thread && status == CUGEN_ERROR_DEVICE) w->lost = *err;
@@ -537,8 +536,7 @@ static bool is_gpu(const struct worker *w) {
 }
 
 /* Reads a result. Returns false if the message is no result. A result that cannot be true becomes a
-   failure of the variant; otherwise a time that was never measured could be the best of all. *dying
-   becomes true if the worker has to be replaced. */
+   failure of the variant. *dying becomes true if the worker has to be replaced. */
 static bool read_result(const struct worker *w, const struct worker_job *job,
                         struct worker_result *out, bool *dying) {
   const struct claim_bounds bounds = {

@@ -94,7 +94,7 @@ struct worker_result {
   /* Clusters of the heaviest launch that run at once; 0: no clusters, or the number is not
      known. */
   int active_clusters;
-  double seconds; /* seconds that the worker was busy with the job */
+  double seconds; /* seconds that the variant kept the worker busy */
 };
 
 /* Describes where a worker runs; all zero: in a process of its own. */

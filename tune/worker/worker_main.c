@@ -1,5 +1,5 @@
 /* The worker itself, usually a process: one device, one coordinator, one question at a time. The
-   worker ends when the coordinator hangs up, which it does, too, once the device is unusable. */
+   worker ends when the coordinator hangs up. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -107,9 +107,9 @@ static int worker_main_launch_once(void *call, cugen_error *err) {
   return call_launch(call, err);
 }
 
-/* Restores the inputs after a run, so that the next variant finds them as they were. A changed
-   input is reported in place of a wrong result, which the change may have caused, but not in place
-   of a worse failure. Returns false if an input has changed. */
+/* Restores the inputs after a run. A changed input is reported in place of a wrong result, which
+   the change may have caused, but not in place of a worse failure. Returns false if an input has
+   changed. */
 static bool keep_inputs(struct device *device, struct dataset *dataset,
                         struct worker_result *result) {
   cugen_error err = {0};
@@ -178,9 +178,8 @@ static bool verify_twice(const struct server *s, struct plan *plan, const struct
 }
 
 /* Verifies once more with the blocks in reverse order, if the device can do so and a run is short.
-   If blocks wait for earlier blocks, this run does not end and is stopped. That says nothing
-   against the kernel, but leaves its variables in any state; therefore this is the last launch in
-   the process. */
+   A run whose blocks wait for earlier blocks does not end, and is stopped. That is no failure, but
+   leaves the kernel's variables in any state; therefore this is the last launch in the process. */
 static void verify_reversed(const struct server *s, struct plan *plan,
                             const struct kernel_spec *spec, struct dataset *dataset,
                             struct worker_result *result, double seconds) {
@@ -206,8 +205,8 @@ static int worker_main_renew(void *context, size_t set, cugen_error *err) {
   return dataset_renew(r->device, r->dataset, set, err);
 }
 
-/* Marks the timed launches for a profiler, so that `ncu --profile-from-start off` does not count
-   those on the check problem. An application's own process controls its profiler itself. */
+/* Marks the timed launches for a profiler, so that `ncu --profile-from-start off` counts only
+   these. Does nothing in an application's own process. */
 static void mark_timed(const struct server *s, bool begin) {
   if (!s->place->embedded && s->device->ops->profile) s->device->ops->profile(s->device, begin);
 }
@@ -487,8 +486,7 @@ static int run_apart(void *context, int (*step)(void *step_context, cugen_error 
 
 /* ---- Questions ------------------------------------------------------------------------------ */
 
-/* Answers with this program's identity. The coordinator compares, because it knows the names of
-   both programs for the message. */
+/* Answers with this program's identity. The coordinator compares. */
 static int put_identity(struct text *payload) {
   struct text identity = {0};
   wire_identity(&identity);
@@ -510,7 +508,7 @@ static int open_toolkit(struct server *s, struct wire_reader *reader, cugen_erro
   return s->toolkit ? CUGEN_OK : toolkit_open(&options, &s->toolkit, err);
 }
 
-/* Lists all GPUs, or returns an error, in which case the coordinator looks for GPUs itself. */
+/* Lists all GPUs. An error if there is none. */
 static int worker_main_list_gpus(struct server *s, struct wire_reader *reader, struct text *payload,
                                  cugen_error *err) {
   struct device_description gpu;
@@ -525,8 +523,7 @@ static int worker_main_list_gpus(struct server *s, struct wire_reader *reader, s
   return status;
 }
 
-/* Opens NVML ahead of the first measurement, which needs it. Opening takes 20 ms, and the
-   coordinator or its compilers are busy meanwhile. */
+/* Opens NVML ahead of the first measurement, which needs it. Opening takes 20 ms. */
 static void start_nvml(const struct server *s) {
   const struct nvml *nvml;
   cugen_error ignored; /* without NVML clocks are not known */
@@ -689,7 +686,7 @@ static int open_dataset(struct server *s, struct wire_reader *reader, int fd, cu
 
 /* Called after a variant failed. Returns true if the device cannot be used any more: its context is
    broken, or the variant may have overwritten what its process shares with this one, such as the
-   buffers. The coordinator is told, and replaces this process. */
+   buffers. */
 static bool is_beyond_use(struct server *s) {
   cugen_error err;
   return is_isolated(s) || s->device->ops->sync(s->device, &err) != CUGEN_OK;
@@ -733,7 +730,7 @@ static int serve_question(struct server *s, enum message_type type, struct wire_
 }
 
 /* Carries out one message and answers it. Only an error of the communication with the coordinator
-   is returned, and ends the process. */
+   is returned, and ends the worker. */
 static int serve_one(struct server *s, enum message_type type, const struct text *message, int fd,
                      cugen_error *err) {
   struct wire_reader reader = wire_read(message);

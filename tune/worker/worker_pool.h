@@ -1,7 +1,6 @@
 /* The workers of one run, one for each device. Each worker has a thread that sends it a job and
-   waits for the result. So all devices are busy at once, and meanwhile the coordinator chooses the
-   next candidates. All functions are called by one thread, the coordinator. It gives a job to an
-   idle worker, and takes the result when the job has ended. */
+   waits for the result. One thread, the coordinator, calls all functions: it gives a job to an idle
+   worker, and takes the result when the job has ended. */
 #ifndef TUNE_WORKER_WORKER_POOL_H
 #define TUNE_WORKER_WORKER_POOL_H
 
@@ -10,8 +9,7 @@
 struct worker_pool;
 
 struct worker_pool_options {
-  /* Options of every worker, except for the device and `interrupted`; worker_pool_stop is used in
-     place of the latter. */
+  /* Options of every worker; its device and `interrupted` are not used. */
   struct worker_options worker;
   /* Where to find a worker that has listed the GPUs (worker_take_gpus), which becomes the first
      worker of the pool. NULL: no such worker. */
@@ -40,7 +38,7 @@ bool worker_pool_has_ended(struct worker_pool *pool, size_t i);
 /* Takes the result of a job that has ended, as worker_run would give it. */
 int worker_pool_take(struct worker_pool *pool, size_t i, struct worker_result *out,
                      const struct dataset_request **failed, cugen_error *err);
-/* Ends the current and all later jobs with CUGEN_ERROR_INTERRUPTED. */
+/* Ends every wait for a current or later job with CUGEN_ERROR_INTERRUPTED. */
 void worker_pool_stop(struct worker_pool *pool);
 
 #endif
