@@ -1,9 +1,9 @@
 /* Decides whether one error refuses every variant; see alike.h. No number of failures proves this,
    because a variant that nobody tried may compile. So the run ends early only if the evidence is
    broad: at least ENOUGH variants failed, none compiled, all have the same first diagnostic with a
-   source line, and together they had every implementation and every value of every tunable. A
-   diagnostic about values (static_assert, #error) never ends a run, and a run without a budget
-   tries all variants. */
+   source line, and together they had every value that samples of the space have on the axes
+   (axes.h). A diagnostic about values (static_assert, #error) never ends a run, and a run without a
+   budget tries all variants. */
 #include "alike.h"
 
 #include <ctype.h>
@@ -36,7 +36,8 @@ static bool is_about_values(const char *line, size_t length) {
   return false;
 }
 
-/* Returns true if the compile failed with the diagnostic of the earlier records, if any. */
+/* Returns true if the compile failed with the diagnostic of the first record, or is the first, and
+   the diagnostic is not about values. */
 static bool is_alike(struct alike *alike, const struct cache_record *record) {
   size_t length;
   const char *line =

@@ -1,5 +1,4 @@
-/* Evidence that one error refuses every variant, such as a misspelt name; the budget would pass
-   with the same error again and again. */
+/* Evidence that one error refuses every variant, such as a misspelt name. */
 #ifndef TUNE_TUNER_ALIKE_H
 #define TUNE_TUNER_ALIKE_H
 

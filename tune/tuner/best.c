@@ -7,10 +7,9 @@
 
 #include "base/array.h"
 
-/* One run of a naive product may take as long as a hundred runs of a fast one, and nothing that
-   runs on a GPU can be interrupted. So the variants of an implementation wait if its best so far
-   costs more than many_times as much as the best of all and takes more than worth_waiting
-   seconds. */
+/* A slow kernel that runs on a GPU cannot be interrupted. So the variants of an implementation wait
+   if its best so far costs more than many_times as much as the best of all and takes more than
+   worth_waiting seconds. */
 static const double many_times = 8, worth_waiting = 0.02;
 
 int best_open(struct best *best, const struct tuner_run *run, cugen_error *err) {

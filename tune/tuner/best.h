@@ -15,7 +15,7 @@ struct best {
     double cost, seconds;
   } * fastest;
   /* The cost that a variant has to beat by CUGEN_TIE to count as better, and how many variants had
-     been tried when it was last beaten. */
+     been tried when that cost was last beaten. */
   double beaten;
   size_t beaten_at;
   double *costs; /* of all variants that were right */
@@ -31,8 +31,9 @@ void best_note(struct best *best, const struct tuner_run *run, uint64_t index,
 /* Returns true if run->patience variants in a row were no better than the best before them, which
    ends the run. */
 bool best_is_settled(const struct best *best, const struct tuner_run *run);
-/* Estimates what as many variants again would gain, 0.02 for 2 %: what the second half of the known
-   variants gained over the first half, on average over all orders. NaN: too few are known. */
+/* Estimates by how much the least cost would still fall (0.02: by 2 %) if as many right variants
+   again were found: by how much the least cost of half of the right variants exceeds that of all,
+   on average over all orders. NaN: too few are known. */
 double best_gain(struct best *best);
 /* Returns true if the variant's implementation is so much slower than the best that its variants
    wait until no others are left. */

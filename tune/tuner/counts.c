@@ -7,7 +7,7 @@
 
 /* Number of variants that are not counted after a count was given up. */
 enum { PAUSE = 8 };
-/* Seconds that the run waits at the end for the count of the best, and for those of the others. */
+/* Seconds that the run waits at the end for the count of the best variant, and for other counts. */
 static const double last = 1, last_others = 0.25;
 
 void counts_begin(struct counts *n, struct candidate *c) {

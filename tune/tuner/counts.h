@@ -1,9 +1,8 @@
 /* Counts what variants request from memory while they are measured. Counting can take more than a
-   second of a processor, many times what a variant costs otherwise, so that no measurement waits
-   for a count. A count begins with the variant's measurement and goes on while the next variants
-   are measured. If too many counts run at once, the oldest is given up, and the next variants are
-   not counted at all. The best variant is always counted, and the run waits for its count for a
-   second at the end. A count that is not known is 0. */
+   second of a processor, so that a count begins with the variant's measurement and goes on while
+   the next variants are measured. If too many counts run at once, the oldest one that is not of the
+   best variant is given up, and the next variants are not counted. The run waits for the best
+   variant's count for a second at the end. A count that is not known is 0. */
 #ifndef TUNE_TUNER_COUNTS_H
 #define TUNE_TUNER_COUNTS_H
 

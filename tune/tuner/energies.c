@@ -1,5 +1,5 @@
-/* Measures the energies of the variants that can still be the best; see energies.h and energy.h.
-   Half a second of launches per variant is far too long for a search. So the search ranks as if all
+/* Measures the energies of the variants that can still be the best; see energies.h and energy.h. An
+   energy takes half a second of launches, too long for a search. So the search ranks as if all
    variants drew the same power. Then the energies of the fastest are measured, the fastest first. A
    variant is skipped if it is so slow that it could win only by drawing less power than is
    plausible. */

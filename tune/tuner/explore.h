@@ -1,7 +1,7 @@
 /* Chooses which variant each launch of an application takes, so that the application's own launches
    show which variant is the fastest. Alternatives get at most a given share of the launches. The
    current variant, which all other launches take, changes only if an alternative is shown to be
-   faster. This file is pure arithmetic: the caller launches and reads the clock. */
+   faster. The caller launches and reads the clock. */
 #ifndef TUNE_TUNER_EXPLORE_H
 #define TUNE_TUNER_EXPLORE_H
 

@@ -216,9 +216,10 @@ static bool leaders_is_settled(const struct entrant *sorted, size_t count) {
   return i > 0 && (i == count || sorted[i].cost > sorted[0].cost * too_near);
 }
 
-/* Returns how many variants fit into a race until `until`. A round with energy or under load takes
-   long, and so does a round of a slow kernel, about as long as its measurement in the search. Short
-   runs have a race, too: without energy and load it may last until run_latest_end. */
+/* Returns how many variants fit into a race until `until`. A round with energy or under load
+   takes long, and so does a round of a slow kernel, about as long as its measurement in the
+   search. Without energy and load a race may last until run_latest_end, so that short runs have
+   one, too. */
 static size_t most_entrants(const struct tuner_run *run, const struct entrant *fastest,
                             double until) {
   const bool energy = objective_needs_energy(run->target->config->objective),
@@ -270,8 +271,7 @@ static void add_entrant(const struct tuner_run *run, const struct cache_record *
     all[(*count)++] = (struct entrant){.record = record, .cost = run_cost(run, record)};
 }
 
-/* Lists all right variants, in no order. Those of earlier runs take part, because they may be the
-   fastest, or only lucky: a run that was stopped had no race. */
+/* Lists all right variants whose cost is known, also those of earlier runs, in no order. */
 static int list_entrants(const struct run_records *records, struct entrant **out, size_t *count,
                          cugen_error *err) {
   const struct tuner_run *run = records->run;

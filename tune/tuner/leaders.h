@@ -8,7 +8,7 @@
    0: none, as without a budget in seconds. */
 double leaders_reserved(const struct tuner_run *run);
 /* Races the best few variants against one another. Does nothing on the cpu device, for predictions,
-   or if the run has no records. */
+   after an interruption, or if the run has no records. */
 int leaders_settle(struct run_records *r, cugen_error *err);
 
 /* Returns how a round of a race measures. */
@@ -16,9 +16,10 @@ struct measure_options leaders_measure(const struct tuner_run *run);
 /* Opens and builds the candidate of the best variant; *out NULL: no variant is right. The caller
    closes *out even after an error. */
 int leaders_open_best(const struct run_records *r, struct candidate **out, cugen_error *err);
-/* Times two candidates in turn until it is known which is faster, for about a second at most.
-   out[i] becomes the record of candidate i's round of median time, or of the round that failed,
-   which the caller frees; its variant is NULL if there were too few rounds. */
+/* Times two candidates in turn until it is known which is faster, for about a second, but at
+   least RACE_LEAST_ROUNDS rounds. out[i] becomes the record of candidate i's round of median
+   time, or of the round that failed, which the caller frees; its variant is NULL if there were
+   too few rounds. */
 int leaders_time_both(struct tuner_run *run, struct candidate *const candidates[2],
                       struct cache_record out[2], cugen_error *err);
 

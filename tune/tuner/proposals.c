@@ -42,9 +42,9 @@ static int nothing_to_try(const struct tuner_run *run, cugen_error *err) {
 
 /* ---- Libraries' kernels ---------------------------------------------------------------------
 
-   Such kernels are few and need no compile, so all of them are tried first. The strategy does not
-   hear how fast they are, because that teaches nothing about the variants of a template, and would
-   make the strategy drop its priors, which are about templates. */
+   Such kernels are few and need no compile, so they are tried first, unless target->listed names
+   other variants. The strategy does not hear how fast they are, because that would make the
+   strategy drop its priors, which are about templates. */
 
 /* Returns the next implementation from *at on that is a library's and has variants, and moves *at
    behind it; NULL: there is none. */

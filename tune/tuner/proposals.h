@@ -1,6 +1,4 @@
-/* The variants that a run's strategy proposes, and what their results have shown so far. The
-   strategy, the best so far and the evidence that all variants fail alike are told every result
-   here, whether this run measured the variant or met its record. */
+/* The variants that a run's strategy proposes, and what their results have shown so far. */
 #ifndef TUNE_TUNER_PROPOSALS_H
 #define TUNE_TUNER_PROPOSALS_H
 

@@ -16,7 +16,7 @@ struct queue {
    even after an error. */
 int queue_open(struct queue *q, size_t busy, size_t most, size_t returned, cugen_error *err);
 void queue_close(struct queue *q, struct bench *bench);
-/* Compiles the candidate and queues it to be measured; takes over the candidate. */
+/* Begins to compile the candidate, and queues it to be measured. Takes over the candidate. */
 int queue_begin(struct queue *q, struct proposals *proposals, struct candidate *c,
                 cugen_error *err);
 /* Puts a candidate that queue_take returned in front of all others. */

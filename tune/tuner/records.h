@@ -1,7 +1,7 @@
 /* The records that a run works with: those from before the run and from other tuners, and its own.
    A record of this run is in the cache as soon as it is kept here, with two exceptions. A fault
-   that all variants may share is held back until one variant shows that not all have it. That the
-   cpu device cannot run a variant is not stored. */
+   that all variants may share is held back until one variant shows that not all have it.
+   CUGEN_CAUSE_UNSUPPORTED is not stored. */
 #ifndef TUNE_TUNER_RECORDS_H
 #define TUNE_TUNER_RECORDS_H
 
@@ -13,7 +13,7 @@ struct run_records {
   struct cache_record *known;
   size_t known_count, known_capacity;
   /* The records of this run, and once the search has ended those of other tuners that are near the
-     best. Leaders are chosen from them. */
+     best. */
   struct cache_record *own;
   struct hash *images; /* candidate_image of each record in `own` */
   size_t count;
@@ -32,8 +32,9 @@ void run_records_free(struct run_records *r);
    was there. */
 int run_records_learn(struct run_records *r, struct cache_record *record, bool *added,
                       cugen_error *err);
-/* Returns the known record of exactly this kernel, or NULL; also NULL if certain outputs are asked
-   for and the record does not say whether the kernel has them. */
+/* Returns a record that shows that the variant is wrong, or the known record of exactly this
+   kernel, or NULL; also NULL if certain outputs are asked for and the record does not say whether
+   the kernel has them. */
 const struct cache_record *run_records_find(const struct run_records *r,
                                             const struct kernel_spec *spec);
 /* Returns the known record of this kernel if its time can be kept and only its outputs have to be
@@ -69,9 +70,7 @@ int run_records_store_again(struct run_records *r, const struct cache_record *be
 int run_records_keep(struct run_records *r, struct cache_record *record, struct hash image,
                      cugen_error *err);
 bool run_records_has(const struct run_records *r, const char *variant);
-/* Returns the record of this run that was measured with an equal image, or NULL. Parameters that do
-   not change the compiled code (an unused padding, a bound that does not bind) give equal
-   images. */
+/* Returns the record of this run that was measured with an equal image, or NULL. */
 const struct cache_record *run_records_equal(const struct run_records *r, struct hash image);
 /* After this, run_records_equal does not return the record of this variant any more. */
 void run_records_forget(struct run_records *r, const char *variant);

@@ -17,8 +17,7 @@ enum { MICROSECONDS = 1000000 };
 /* Seconds until a claim ends, until claims are renewed, and between two requests for news. */
 static const double lease = 30, renewed_after = 7, asked_after = 0.25;
 /* With many tuners each tuner asks for news less often: after asked_after_each seconds times their
-   number, at most asked_after_most. Each tuner reads the records of all, so that the server's work
-   grows with the square of their number. */
+   number, at most asked_after_most. */
 static const double asked_after_each = 0.01, asked_after_most = 5;
 
 static bool is_shared(const struct sharing *s) {
@@ -120,7 +119,7 @@ int sharing_begin(struct sharing *s, struct candidate *c, cugen_error *err) {
   return s->batch_count < s->batch_size ? CUGEN_OK : claim_batch(s, err);
 }
 
-/* A failure is ignored here; it shows when a record is stored. */
+/* A failure is ignored. */
 void sharing_renew(struct sharing *s) {
   enum { MOST = 256 };
   struct cache_claim claims[MOST];

@@ -2,10 +2,10 @@
 
    Each tuner claims a variant before compiling it. Variants that another tuner has claimed wait in
    a list here. Between two variants, this tuner reads the records that other tuners have stored
-   since; they end the waiting, and the strategy learns from them. When the strategy has nothing
-   left, the waiting variants are claimed again and again, because the tuner that holds a claim may
-   be dead, in which case the claim ends after 30 seconds. While other tuners hold all variants that
-   this tuner asks for, it asks for more at a time.
+   since; the records end the waiting, and the strategy learns from them. When the strategy has
+   nothing left, the waiting variants are claimed again and again, because the tuner that holds a
+   claim may be dead, in which case the claim ends after 30 seconds. While other tuners hold all
+   variants that this tuner asks for, it asks for more at a time.
 
    Tuners search in different random orders, and hold fewer variants ahead the fewer are left for
    each, so that all end at about the same time. Of those that end together one settles the leaders.
@@ -57,7 +57,7 @@ void sharing_renew(struct sharing *s);
    also claims variants that other tuners have abandoned. */
 int sharing_update(struct sharing *s, cugen_error *err);
 /* Returns true if this run settles the leaders, because no other tuner that shares the space holds
-   the claim to do so. */
+   the claim to do so, or because asking fails. */
 bool sharing_leads(const struct sharing *s);
 /* Adds other tuners' records that are near the best to this run's records, from which leaders are
    chosen. */

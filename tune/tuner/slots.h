@@ -69,9 +69,9 @@ bool slots_blame_device(const struct slots *s, const cugen_error *err);
 /* Marks a device as lost, and queues the variants whose failures on it were believed. Another
    device must be left. */
 int slots_lose(struct slots *s, struct slot *slot, const cugen_error *why, cugen_error *err);
-/* Called after a failure of the candidate on the slot's device. Returns true if another device is
-   to try the candidate, which is put back into the queue. data: the worker could not make the data,
-   which says nothing about other workers. */
+/* Call this after a failure of the candidate on the slot's device. Returns true if another device
+   is to try the candidate, which is then back in the queue. data: the worker could not make the
+   data. */
 bool slots_doubt(struct slots *s, struct slot *slot, struct candidate *c, bool data,
                  const char *why);
 /* Applies a believed result to the trust in its device. The devices that were doubted because of

@@ -6,8 +6,7 @@
 
    One thread, the coordinator, runs this file. It keeps up to AHEAD variants per compile thread and
    two per worker expanded and in the pool, takes whichever image is ready first, and has a worker
-   verify and time it. More variants would be chosen before the strategy knows the costs of earlier
-   ones; while few costs are known, fewer are ahead (strategy_ahead).
+   verify and time it. While few costs are known, fewer are ahead (strategy_ahead).
 
    The parts of a run, which are files of this folder and use only parts named before them: run,
    records, best, alike, proposals (the strategy), queue, slots (of the workers), counts, workers,
@@ -15,13 +14,12 @@
 
    Invariants:
    - The search gives a variant to one worker once, unless that worker's device is in doubt. A
-     variant with a valid record is skipped, and its cost is reported to the strategy as if it had
-     been measured (proposals_meet). Equal images are measured once (run_records_equal).
+     variant with a valid record is skipped, unless `again`, and its cost is reported to the
+     strategy (proposals_meet). Equal images are measured once (run_records_equal).
    - Each record is in the cache before the next result is taken, so that a kill loses only what is
-     in progress. Only refusals that may be the config's fault wait until one variant shows that
-     they are not (run_records_store).
-   - The order in which variants are taken depends on which compile ends first. The verdict does not
-     depend on it, because the leaders are measured again, in turn, after the search (leaders.c).
+     in progress. The exceptions are in records.h.
+   - The order in which variants are taken depends on which compile ends first. Therefore the
+     leaders are measured again, in turn, after the search (leaders.c).
    - Budgets are checked between two variants.
    - If the cache keeps claims, several tuners share the space (sharing.c): a variant is claimed
      before it is compiled. */
@@ -105,7 +103,8 @@ static bool budget_spent(const struct tuner *t) {
   return run->budget > 0 && clock_seconds() - run->begin >= run->budget - leaders_reserved(run);
 }
 
-/* Takes the strategy's next variant. Variants with a known record are skipped. */
+/* Takes the strategy's next variant. Without `again`, a variant with a known record is not
+   measured. */
 static int take_next(struct tuner *t, cugen_error *err) {
   struct proposals *p = &t->proposals;
   uint64_t index;
@@ -232,9 +231,8 @@ static int tuner_open(struct tuner *t, cugen_error *err) {
                     (SLOT_CREDIT + 1) * count, err);
 }
 
-/* Predicts the candidates that were compiled by the end of the search, because most predictions
-   take almost no time, and a slow one ends with the budget. Measurements take longer; then only the
-   images are kept, for a later run. */
+/* Predicts the candidates that were compiled by the end of the search, because predictions take
+   little time. If variants are measured, only stores the compiled images. */
 static int use_compiled(struct tuner *t, cugen_error *err) {
   const double until = t->run.begin + t->run.budget - leaders_reserved(&t->run) / 2;
   int status = CUGEN_OK;
@@ -303,8 +301,8 @@ static void tuner_count(struct tuner *t) {
   result->tried++;
 }
 
-/* Predictions and times on the processor show what is worth measuring; they end once they bring
-   nothing new, unless the user gave a budget. */
+/* Returns the patience: the option or, for predictions and times on the processor without a budget,
+   RUN_PATIENCE, because they only show what is worth measuring; 0: no limit. */
 static size_t tuner_patience(const struct tuner_run *run) {
   const cugen_tune_options *options = run->options;
   const bool limited = options->budget_seconds != 0 || options->budget_count,

@@ -1,5 +1,5 @@
 /* The tuner: asks a strategy for variants, has them compiled ahead of need, lets workers verify and
-   time them, and stores each record as it comes. Compiling and measuring overlap. */
+   time them, and stores each record as it comes. */
 #ifndef TUNE_TUNER_TUNER_H
 #define TUNE_TUNER_TUNER_H
 

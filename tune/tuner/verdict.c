@@ -35,8 +35,7 @@ static const struct cache_record *first_current(const struct run_records *record
   return NULL;
 }
 
-/* Reports data that was not made in time. The kernel that makes it may never end, which a longer
-   budget would not change. */
+/* Reports data that was not made in time. */
 static int too_late(const struct tuner_run *run, const cugen_error *late, cugen_error *err) {
   const bool predicted = run->target->predicted;
   return error_set(err, CUGEN_ERROR_WRONG,

@@ -4,8 +4,7 @@
 
 #include "queue.h"
 
-/* Counts the variants with a known record, because a run that ended early has not met all of
-   them. */
+/* Counts the variants with a known record. */
 size_t verdict_count_remembered(const struct run_records *r);
 
 /* Returns the status of the whole run. late: names the data still being made at the end of the

@@ -14,7 +14,7 @@ static int workers_store(struct workers *w, const struct candidate *c,
                          const struct cache_record *record, cugen_error *err) {
   cugen_tune_result *result = w->run->result;
   if (c->cause == CUGEN_CAUSE_UNSUPPORTED) {
-    /* Only the cpu device cannot run the variant, which says nothing about others: no record is
+    /* The cpu device lacks a feature, which says nothing about other devices, so no record is
        stored. */
     struct text *why = w->run->target->unsupported;
     if (why && !result->unsupported) text_addf(why, "'%s': %s", record->variant, record->reason);
@@ -53,7 +53,7 @@ static int workers_finish(struct workers *w, struct turn *turn, cugen_error *err
   record->measure_seconds = turn->end - turn->begin;
   run_records_complete(w->records, &c->real, record);
   slots_release(&w->slots, c);
-  /* That a variant ran into a shortened timeout says nothing about it. */
+  /* That a variant ran into a shortened timeout says nothing about the variant. */
   int status =
       turn->shortened && record->outcome == CUGEN_OUTCOME_TIMEOUT
           ? error_set(err, CUGEN_ERROR_INTERRUPTED, "'%s' was still running", c->real.variant)
@@ -69,8 +69,8 @@ static int workers_finish(struct workers *w, struct turn *turn, cugen_error *err
 /* ---- Beginning a candidate ------------------------------------------------------------------ */
 
 /* Returns the timeout of a variant that begins now. Near and after the end of the budget it is
-   short once there is a right variant. A thread of this process cannot be ended, so that its
-   timeout is never shortened. */
+   short once there is a right variant. The timeout of a thread of this process is never shortened,
+   because the thread cannot be ended. */
 static double variant_timeout(const struct workers *w, bool *shortened) {
   const struct tuner_run *run = w->run;
   const double most = run_timeout(run), left = run_latest_end(run) - clock_seconds();
