@@ -14,10 +14,9 @@
 #include "runtime/compile/kept.h"
 #include "runtime/compile/toolkit.h"
 
-/* Limits of the datasets that are kept. There can be many datasets, because a reference that
-   depends on shared tunables has results for each of the tunables' values. Results and inputs of
-   all datasets may take 1/DATA_SHARE of the machine's memory, or DATA_BYTES if that is more.
-   DATA_ENTRIES is the most datasets, and evict never drops the DATA_IN_USE latest ones. */
+/* Limits beyond which evict drops datasets: a number, and bytes of memory shared with the workers,
+   1/DATA_SHARE of the machine's memory or DATA_BYTES if that is more. evict never drops the
+   DATA_IN_USE latest datasets. */
 enum { DATA_BYTES = 1 << 29, DATA_SHARE = 8, DATA_ENTRIES = 128, DATA_IN_USE = 2 };
 
 static size_t data_most(void) {
@@ -94,7 +93,7 @@ int bench_keep_image(const struct bench *bench, const struct bench_images *in,
 
 /* ---- Kernels that make data and judge results ----------------------------------------------- */
 
-/* Returns the cache that runs share for the images of these kernels. */
+/* Returns the cache for the images of kernels that make data or judge results. */
 static struct bench_images shared_images(const struct bench *bench) {
   return (struct bench_images){.cache = bench->target->images, .options = bench->target->ops->kind};
 }
@@ -112,7 +111,8 @@ static void bench_kernel_free(struct bench *bench, struct bench_kernel *kernel) 
 
 /* ---- The bench ------------------------------------------------------------------------------ */
 
-/* Requests the data kernels, by which a worker on a GPU fills and compares. */
+/* Requests the data kernels (data_kernels.h), unless variants run on the cpu device or are only
+   predicted. */
 static int request_kernels(struct bench *bench, cugen_error *err) {
   int status = CUGEN_OK;
   if (!(bench->target->ops->capabilities & DEVICE_EXECUTES_ON_GPU) || bench->target->predicted)
@@ -133,8 +133,8 @@ static void note_end(void *context) {
 static int open_workers(struct bench *bench, cugen_error *err) {
   const struct tune_target *target = bench->target;
   const char *only = target->device->id;
-  /* The worker that listed the GPUs has started CUDA. Only workers for GPUs can be made of it,
-     because workers for the cpu device fork, which a process must not do once CUDA is started. */
+  /* The worker that listed the GPUs has started CUDA, so it cannot serve the cpu device, whose
+     workers fork. */
   const bool takes_looked =
       target->ops->capabilities & DEVICE_EXECUTES_ON_GPU && !target->in_process;
   const struct worker_pool_options options = {
@@ -262,9 +262,8 @@ static bool copy_shared(const struct bench_data *other, const struct bench_data 
   return true;
 }
 
-/* Makes the data of the inputs that have an expression, a list or a file; the worker makes the data
-   of other inputs. If another dataset has an equal buffers_hash, copies its data instead, because
-   the data does not depend on the reference. Then makes the results that the config gives. */
+/* Fills the shared memory with the inputs' data (data_make), or copies it from a dataset with equal
+   inputs. Then adds the results that the config gives. */
 static int fill_shared(struct bench *bench, struct bench_data *data, cugen_error *err) {
   const struct tune_target *t = bench->target;
   const struct bench_data *other = find_alike(bench, data);
@@ -301,7 +300,7 @@ static int bench_make_shared(struct bench *bench, struct bench_data *data, cugen
   return fill_shared(bench, data, err);
 }
 
-/* Waits for a compile that the run cannot do without, and fills *out except out->argument. */
+/* Waits for the kernel's compile, and fills *out except out->argument. */
 static int finish_kernel(struct bench *bench, const struct bench_kernel *kernel,
                          struct dataset_kernel *out, cugen_error *err) {
   const struct bench_images in = shared_images(bench);
@@ -391,7 +390,7 @@ static int request_verify(struct bench *bench, struct bench_data *data, const st
   return status ? status : bench_request_build(bench, &data->verify, err);
 }
 
-/* Copies the plain part of the arguments; the config still owns their names and files. */
+/* Copies the arguments, whose names and files still belong to the config. */
 static int copy_arguments(const struct kernel_spec *from, const struct config *config,
                           struct kernel_spec *to, cugen_error *err) {
   *to = (struct kernel_spec){.variant = (char *)(uintptr_t) "",
@@ -416,9 +415,8 @@ static struct bench_data **find_data(struct bench *bench, const struct hash *key
   return at;
 }
 
-/* Drops the datasets that were requested least recently until the others keep the limits. A dataset
-   with jobs under way is kept, and so are the first DATA_IN_USE of the list, which a job that is
-   being prepared may have requested. */
+/* Drops the least recently requested datasets beyond the limits. Keeps datasets with jobs under
+   way, and the first DATA_IN_USE of the list, which a job in preparation may have requested. */
 static void evict(struct bench *bench) {
   size_t count = 0, bytes = 0;
   for (struct bench_data **at = &bench->data; *at;) {
@@ -434,8 +432,8 @@ static void evict(struct bench *bench) {
   }
 }
 
-/* Refuses arguments larger than the machine's memory. On a processor, pages are allocated when
-   touched, so that the system would kill a process halfway; a GPU's driver refuses by itself. */
+/* On the cpu device, refuses arguments larger than the machine's memory, because the system would
+   kill the process once it has touched too many pages. */
 static int check_room(const struct bench *bench, const struct kernel_spec *spec, cugen_error *err) {
   const struct device_facts *facts = &bench->target->device->facts;
   double bytes = 0;
@@ -448,7 +446,7 @@ static int check_room(const struct bench *bench, const struct kernel_spec *spec,
                    bench->target->config->path, 1e-9 * bytes, 1e-9 * (double)facts->memory_bytes);
 }
 
-/* Begins to compile the kernels that make the dataset. */
+/* Creates a dataset, and begins to compile its generators, reference and verify kernel. */
 static int request_data(struct bench *bench, const struct kernel_spec *spec,
                         const struct situation *in, bool timed, struct bench_data **out,
                         cugen_error *err) {

@@ -1,5 +1,5 @@
-/* A bench holds everything that the candidates of one run share: the expander, the compile pool,
-   the workers, and the datasets that variants run on and are compared with. */
+/* A bench holds what the candidates of one run share: the expander, the compile pool, the workers,
+   and the datasets that variants run on and are compared with. */
 #ifndef TUNE_BENCH_H
 #define TUNE_BENCH_H
 
@@ -26,7 +26,7 @@ struct bench {
   const struct tune_target *target;
   struct expander *expander;
   struct compile_pool *pool;
-  struct worker_pool *workers; /* NULL if the run only predicts, so that no variant is launched */
+  struct worker_pool *workers; /* NULL if the run only predicts */
   size_t worker;               /* index of the worker that bench_run uses */
   /* The config's check problem, with this run's values for parameters that the config's `check`
      does not name, such as dtype. */
@@ -35,8 +35,8 @@ struct bench {
   struct bench_data *data; /* list of datasets, most recently requested first */
   /* The data kernels (data_kernels.h); build NULL: the host fills and compares. */
   struct bench_kernel kernels[DATA_PARTS];
-  /* Limit in bytes for the results and inputs of all datasets; a dataset beyond the limit is
-     dropped and made again when it is needed. */
+  /* Limit in bytes of the shared memory of all datasets, beyond which evict drops unused
+     datasets. */
   size_t data_most;
   struct unpredicted unpredicted;
   cugen_error refused; /* error of the first compile that failed; CUGEN_OK: no compile failed */
@@ -58,8 +58,8 @@ struct bench_options {
   /* Deadline as in compile_pool_options. A dataset still being made at the deadline is given up
      with CUGEN_ERROR_INTERRUPTED. */
   double until;
-  /* Seconds for computing the values of one input in this process; a longer computation fails with
-     CUGEN_ERROR_DEVICE. 0: no limit. */
+  /* Seconds for computing the values of one argument in this process; a longer computation fails
+     with CUGEN_ERROR_DEVICE. 0: no limit. */
   double data_timeout;
   bool (*interrupted)(void *context);
   void *context;
@@ -69,7 +69,7 @@ struct bench_options {
    releases the job with compile_job_release. */
 int bench_request_image(struct bench *bench, const struct bench_images *in,
                         const struct kernel_spec *spec, struct compile_job **out, cugen_error *err);
-/* Stores the image of a finished job in `in`, unless the image came from there. */
+/* Stores the image of a finished job in `in`, unless the image is there already. */
 int bench_keep_image(const struct bench *bench, const struct bench_images *in,
                      const struct kernel_spec *spec, struct compile_job *job, cugen_error *err);
 
@@ -77,16 +77,16 @@ int bench_open(const struct tune_target *target, const struct bench_options *opt
                struct bench *out, cugen_error *err);
 void bench_close(struct bench *bench);
 
-/* Gives the dataset for a spec. Specs of equal data_hash share one dataset, which the first call
-   makes together with its reference and verify kernel. The spec was expanded from problem and
-   variant. *out lives until two other datasets have been requested or foreseen. If the fault of a
-   failure lies in the data, bench_fault returns the reason from then on. */
+/* Gives the dataset for a spec. Calls with equal data_hash and `timed` share one dataset. The spec
+   was expanded from problem and variant. *out lives at least until two other datasets have been
+   requested or foreseen. If the fault of a failure lies in the data, bench_fault returns the reason
+   from then on. */
 int bench_dataset(struct bench *bench, const struct kernel_spec *spec,
                   const struct problem *problem, bool timed, const struct variant *variant,
                   const struct dataset_request **out, cugen_error *err);
 
-/* Begins to compile the kernels that make the spec's dataset, unless their compiles have begun.
-   Call this as soon as a variant is going to be built, because the data takes longest. */
+/* Begins to compile the kernels that make the spec's dataset, unless their compiles have begun or
+   bench_fault has a reason. bench_dataset reports errors. */
 void bench_foresee(struct bench *bench, const struct kernel_spec *spec,
                    const struct problem *problem, bool timed, const struct variant *variant);
 
@@ -95,8 +95,7 @@ void bench_foresee(struct bench *bench, const struct kernel_spec *spec,
 int bench_run(struct bench *bench, const struct worker_job *job, struct worker_result *out,
               cugen_error *err);
 
-/* Starts a job on the given worker while other workers run theirs; see worker_pool.h. The job's
-   data stays alive until bench_take. */
+/* Starts a job on the given worker (worker_pool.h). The job's data stays alive until bench_take. */
 void bench_start(struct bench *bench, size_t worker, const struct worker_job *job);
 /* Takes the result of a job that has ended. *failed becomes the dataset that the worker could not
    make, or NULL; such a failure is not remembered before bench_give_up_data. */
@@ -105,13 +104,12 @@ int bench_take(struct bench *bench, size_t worker, const struct worker_job *job,
 /* Remembers that no worker can make this dataset, with err as the reason. Returns the status of
    err, or CUGEN_ERROR_MEMORY. */
 int bench_give_up_data(struct bench *bench, const struct dataset_request *failed, cugen_error *err);
-/* Returns true if some worker is making the job's data for the first time. Other workers then wait,
-   so that the reference is computed only once. */
+/* Returns true if a worker is making the job's data for the first time, so that a second worker
+   would compute the reference again. */
 bool bench_awaits_data(struct bench *bench, const struct worker_job *job);
 
-/* Returns the known reason why the spec's dataset cannot be made, or NULL if no reason is known.
-   The fault lies in what makes the data (a list, a file, a generator, the reference, the verify
-   kernel), so that all variants on this dataset share it. */
+/* Returns the known reason why the spec's dataset cannot be made, such as a faulty list, generator
+   or reference; NULL if no reason is known. */
 const cugen_error *bench_fault(const struct bench *bench, const struct kernel_spec *spec,
                                bool timed);
 

@@ -57,8 +57,8 @@ struct hash candidate_refusal(const char *variant, const char *why) {
   return hash;
 }
 
-/* Marks the candidate as refused. A variant that the config describes but no device can launch (an
-   empty grid, too large a block) is kept with its text, so that the refusal is recorded. */
+/* Marks the candidate as refused because of *why. The candidate keeps the variant's text, so that
+   the refusal can be recorded. */
 static int tune_candidate_refuse(struct candidate *c, const struct variant *variant,
                                  const cugen_error *why, cugen_error *err) {
   struct text text = {0};
@@ -151,7 +151,8 @@ int candidate_open(struct bench *bench, uint64_t index, struct candidate **out, 
   return status;
 }
 
-/* Makes the build of a candidate that is a call: the image is the call's text (base/library.h). */
+/* Makes the build of a candidate that calls a user's function. The image is the call's text
+   (base/library.h). */
 static int adopt_text(struct bench *bench, struct candidate *c, cugen_error *err) {
   const struct kernel_spec *spec = &c->real;
   struct compiled compiled = {.image = strdup(spec->source),
@@ -210,7 +211,7 @@ int candidate_keep_image(struct bench *bench, const struct candidate *c, cugen_e
              : CUGEN_OK;
 }
 
-/* Begins to compile the data's kernels, before the variant itself. */
+/* Begins to compile the kernels that make the candidate's data. */
 static int foresee_data(struct bench *bench, const struct candidate *c, cugen_error *err) {
   struct variant variant;
   struct value *values = variant_values(bench, c->index, &variant);
@@ -252,7 +253,7 @@ double candidate_compile_seconds(const struct candidate *c) {
          (c->check_build && !shared ? c->check_build->seconds : 0);
 }
 
-/* Adds the hashes of all that decides what the device runs and what the result is compared with. */
+/* Adds the hashes of what the device runs and of what the result is compared with. */
 static void add_identity(struct text *out, const struct kernel_spec *spec,
                          const struct compile_job *build) {
   if (!build) return;
@@ -330,7 +331,7 @@ static const cugen_error *compile_failure(const struct candidate *c) {
   return c->check_build && c->check_build->status ? &c->check_build->error : NULL;
 }
 
-/* Makes the job of a candidate that is compiled and has its data. */
+/* Makes the job of a compiled candidate, and the job's datasets. */
 static int make_job(struct bench *bench, const struct candidate *c, bool verify,
                     const struct measure_options *measure, double timeout, struct worker_job *job,
                     cugen_error *err) {
@@ -354,7 +355,7 @@ static int make_job(struct bench *bench, const struct candidate *c, bool verify,
 }
 
 /* Fills the record with a prediction in place of a measurement. The reason of the record says what
-   bounds the variant. */
+   bounds the variant, or why there is no prediction. */
 static int candidate_predict(struct bench *bench, struct candidate *c, struct cache_record *out,
                              cugen_error *err) {
   struct model_prediction prediction;
@@ -404,8 +405,7 @@ bool candidate_counted(struct bench *bench, struct candidate *c, double patience
   return true;
 }
 
-/* Takes over the reason of a result. If the run was on the check problem, the reason says so,
-   because elements and counts in the reason are then not those of the user's problem. */
+/* Takes over the reason of a result. If the run was on the check problem, the reason says so. */
 static int record_run_reason(const struct bench *bench, const struct candidate *c,
                              const struct worker_result *result, struct cache_record *out,
                              cugen_error *err) {

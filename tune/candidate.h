@@ -1,5 +1,5 @@
-/* A candidate is a variant on its way through the tuner: expanded for the check problem and for the
-   real problem, with its images being compiled and its datasets known. */
+/* A candidate is a variant on its way through the tuner: its kernel for the real problem and, if it
+   has one, its kernel for the check problem, with their compiles. */
 #ifndef TUNE_CANDIDATE_H
 #define TUNE_CANDIDATE_H
 
@@ -8,8 +8,8 @@
 
 struct candidate {
   uint64_t index;
-  /* A bit for each worker on which the candidate failed without the failure being believed; another
-     worker tries the candidate next. */
+  /* A bit for each worker on which the candidate failed without the failure being believed
+     (slots.h). */
   uint64_t tried_on;
   struct kernel_spec real, check;
   bool has_check; /* the variant also runs on the check problem, so that `check` is set */
@@ -20,8 +20,8 @@ struct candidate {
   struct counting *counting;
   /* The reason, if the candidate cannot be launched or tried; else CUGEN_OK. */
   cugen_error refused;
-  /* The cause of the last run's failure. CUGEN_CAUSE_UNSUPPORTED, a feature that the cpu device
-     lacks, says nothing about the variant, so that no record is stored. */
+  /* The cause of the last run's failure. No record is stored for CUGEN_CAUSE_UNSUPPORTED, a feature
+     that the cpu device lacks. */
   cugen_cause cause;
   /* The template does not expand, or the data cannot be made. Other variants may share this
      fault. */
@@ -38,33 +38,32 @@ int candidate_open(struct bench *bench, uint64_t index, struct candidate **out, 
    of its variant. The image needs no compile. Does nothing if the candidate is refused. */
 int candidate_replace(struct bench *bench, struct candidate *candidate,
                       const struct tune_baseline *baseline, cugen_error *err);
-/* Returns true if the candidate has no known fault. Otherwise sets candidate->refused, and
-   candidate->faulty if the data cannot be made. */
+/* Returns false if the candidate is refused. Refuses the candidate, and sets candidate->faulty, if
+   a reason is known why its data cannot be made. */
 bool candidate_has_data(struct bench *bench, struct candidate *candidate);
 void candidate_close(struct bench *bench, struct candidate *candidate);
 /* Starts the candidate's compiles, or takes its images from the cache. Does nothing if the
    candidate is refused. */
 int candidate_build(struct bench *bench, struct candidate *candidate, cugen_error *err);
-/* Stores the candidate's image in the cache unless the image came from there. Later runs use the
-   image, as do variants that differ only in their launch. */
+/* Stores the candidate's real image for later runs. Does nothing if the image needed no compile, or
+   if the compile failed. */
 int candidate_keep_image(struct bench *bench, const struct candidate *candidate, cugen_error *err);
 /* Returns true if no compile of the candidate is outstanding. */
 bool candidate_ready(struct bench *bench, const struct candidate *candidate);
 /* Lets the candidate's compiles begin as soon as a thread is free, even after the deadline of the
    compile pool. */
 void candidate_hasten(struct bench *bench, struct candidate *candidate);
-/* Waits until the candidate's compiles have finished, even after the deadline of the compile
-   pool. */
+/* Waits until the candidate's compiles have finished, even after the deadline of the compile pool,
+   or the pool is stopped. */
 void candidate_finish(struct bench *bench, struct candidate *candidate);
 /* Returns the sum of the seconds that the compiles of a ready candidate took. */
 double candidate_compile_seconds(const struct candidate *candidate);
 /* Hashes what the device would run and what decides whether the result is right: images, launches,
-   arguments, data and proof. Candidates of equal hash share a verdict and a measurement. The hash
-   is empty if the candidate has no image. */
+   arguments, data and proof. The hash is empty if an image is missing. */
 struct hash candidate_image(const struct candidate *candidate);
 
-/* Begins to count the bytes that a ready candidate requests from memory. Does nothing if the
-   candidate's image came from the cache, because cached images have no PTX. */
+/* Begins to count the bytes that a ready candidate requests from memory. Does nothing if the image
+   has no PTX, as images from the cache. */
 void candidate_count(struct bench *bench, struct candidate *candidate);
 /* Begins a second compile of the candidate if only that gives the PTX for counting. */
 int candidate_want_ptx(struct bench *bench, struct candidate *candidate, cugen_error *err);
@@ -80,10 +79,11 @@ enum candidate_way {
   /* Another worker is making the data; there is no record, and the start is repeated later. */
   CANDIDATE_WAITS
 };
-/* Returns true if a ready candidate has an image and data to run with. */
+/* Returns true if a ready candidate can be launched. False if the run only predicts, a compile
+   failed, or the launches or the data have a fault, which becomes candidate->refused. */
 bool candidate_can_run(struct bench *bench, struct candidate *candidate);
-/* Starts a ready candidate on the given worker, and begins its record, which the caller frees
-   unless *way is CANDIDATE_WAITS. *job stays in use until candidate_take. */
+/* Starts a ready candidate on the given worker if it can run, and begins its record, which the
+   caller frees unless *way is CANDIDATE_WAITS. *job stays in use until candidate_take. */
 int candidate_start(struct bench *bench, struct candidate *candidate, size_t worker, bool verify,
                     const struct measure_options *measure, double timeout, struct worker_job *job,
                     struct cache_record *out, enum candidate_way *way, cugen_error *err);
@@ -92,8 +92,8 @@ int candidate_start(struct bench *bench, struct candidate *candidate, size_t wor
 int candidate_take(struct bench *bench, struct candidate *candidate, size_t worker,
                    const struct worker_job *job, struct cache_record *out, double *busy,
                    const struct dataset_request **failed, cugen_error *err);
-/* Makes the record of a candidate whose data cannot be made, from the reason given to
-   bench_give_up_data. If the data can be made, returns the status of err, and makes no record. */
+/* Makes the record of a candidate that is refused or whose data cannot be made
+   (bench_give_up_data). Otherwise returns the status of err, and makes no record. */
 int candidate_refuse(struct bench *bench, struct candidate *candidate, struct cache_record *out,
                      cugen_error *err);
 

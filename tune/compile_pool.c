@@ -9,9 +9,8 @@
 #include "base/system.h"
 #include "runtime/plan.h"
 
-/* Limit in bytes of finished jobs that nobody holds. These jobs are kept because a later
-   variant may differ only in its launch, and because the fastest variants run again at the end. The
-   oldest jobs are freed beyond the limit. */
+/* Limit in bytes of finished jobs that nobody holds. These jobs are kept because a later variant
+   may differ only in its launch. The oldest jobs are freed beyond the limit. */
 static const size_t most_idle = (size_t)128 << 20;
 
 struct compile_pool {
@@ -57,8 +56,8 @@ static enum compile_more more_to_come(const struct compile_pool *b) {
                                                                                : COMPILE_FEW;
 }
 
-/* Returns the oldest waiting job, after the deadline the oldest one that is awaited; the list has
-   the newest first. Called with the mutex held. */
+/* Returns the oldest job that has not begun, or, if a compile would end after the deadline, the
+   oldest such job that is awaited. Called with the mutex held. */
 static struct compile_job *next_work(struct compile_pool *b) {
   struct compile_job *found = NULL;
   bool any = in_time(b);
@@ -101,7 +100,7 @@ static void compile_pool_compile(struct compile_pool *b, struct compile_job *job
   job->seconds = clock_seconds() - begin;
 }
 
-/* Returns the bytes of memory that a finished job takes. */
+/* Returns roughly the bytes of memory that a finished job takes. */
 static size_t job_bytes(const struct compile_job *job) {
   const struct compiled *c = &job->compiled;
   return sizeof *job + strlen(job->source) + c->image_length + (c->ptx ? strlen(c->ptx) : 0);

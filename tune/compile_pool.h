@@ -1,6 +1,6 @@
-/* A pool of compile threads. Specs of equal source and entries share one compile, also a finished
-   compile whose job was not freed. Only the coordinator's thread calls these functions, except
-   compile_pool_note, and picks up the finished jobs. */
+/* A pool of compile threads. Requests for equal source and entries share one compile, also a
+   finished compile whose job was not freed. One thread, the coordinator's, calls these functions.
+   Any thread may call compile_pool_note. */
 #ifndef TUNE_COMPILE_POOL_H
 #define TUNE_COMPILE_POOL_H
 
@@ -10,7 +10,7 @@ struct compile_pool;
 
 struct compile_job {
   bool finished;  /* guarded by the pool's mutex; read with compile_job_finished */
-  double seconds; /* duration of the finished compile; 0: the image was cached */
+  double seconds; /* duration of the finished compile; 0: the job needed no compile */
   int status;     /* CUGEN_OK, or the reason why there is no image */
   cugen_error error;
   struct compiled compiled;
@@ -22,7 +22,7 @@ struct compile_job {
   char *entries[KERNEL_MAX_ENTRIES];
   size_t entry_count;
   struct compile_job *next; /* next in the pool's list of all jobs, newest first */
-  bool taken;               /* a compile thread has begun the job */
+  bool taken;               /* a compile thread has begun the job, or it needs no compile */
   bool awaited;             /* compile_pool_finish or compile_pool_await was called for the job */
   bool kept;                /* bench_keep_image has succeeded, or the image needed no compile */
 };
@@ -57,11 +57,11 @@ int compile_pool_request(struct compile_pool *pool, const struct kernel_spec *sp
    PTX. */
 int compile_pool_request_anew(struct compile_pool *pool, const struct kernel_spec *spec,
                               struct compile_job **out, cugen_error *err);
-/* Compiles the spec at once in the calling thread, with the source's line numbers in the PTX. */
+/* Compiles the spec at once and waits for the image, with the source's line numbers in the PTX. */
 int compile_pool_with_lines(struct compile_pool *pool, const struct kernel_spec *spec,
                             struct compiled *out, cugen_error *err);
-/* Like compile_pool_request for an image that was found in the cache, so that the job is finished.
-   Takes over *compiled, even if it fails. */
+/* Like compile_pool_request for an image that needs no compile, so that the job is finished. Takes
+   over *compiled, even on failure. */
 int compile_pool_adopt(struct compile_pool *pool, const struct kernel_spec *spec,
                        struct compiled *compiled, struct compile_job **out, cugen_error *err);
 /* Gives back a requested job (NULL allowed), which must not be used any more. */
@@ -70,12 +70,12 @@ bool compile_job_finished(struct compile_pool *pool, const struct compile_job *j
 /* Waits until the job has finished or the pool is stopped, even after the pool's deadline. */
 void compile_pool_finish(struct compile_pool *pool, struct compile_job *job);
 
-/* Waits at most `seconds` for the job. Returns true if it has finished. */
+/* Like compile_pool_finish, but waits at most `seconds`. Returns true if the job has finished. */
 bool compile_pool_await(struct compile_pool *pool, struct compile_job *job, double seconds);
 
 /* Returns when the next event occurs (compile_pool_events), or after `seconds`. */
 void compile_pool_wait(struct compile_pool *pool, double seconds);
-/* Returns the number of events so far: finished jobs plus calls of compile_pool_note. Pass the
+/* Returns the number of events so far: finished compiles plus calls of compile_pool_note. Pass the
    number to compile_pool_wait_beyond, so that no event in between is missed. */
 size_t compile_pool_events(struct compile_pool *pool);
 /* Counts an event other than a finished compile, such as the end of a worker's job, and wakes the

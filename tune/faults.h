@@ -1,6 +1,5 @@
 /* Finds faults that variants may share, such as a template that does not expand or data that cannot
-   be made. If only the variants with one bad value of a tunable have the fault, the run goes on
-   without them; if all variants have it, the run ends. */
+   be made. */
 #ifndef TUNE_FAULTS_H
 #define TUNE_FAULTS_H
 

@@ -1,5 +1,5 @@
-/* Runs single variants, one after the other on one worker, verified and timed. Nothing is stored in
-   the cache. */
+/* Runs single variants, one after the other on one worker, verified and timed. No record is stored
+   in the cache. */
 #ifndef TUNE_TRIAL_H
 #define TUNE_TRIAL_H
 

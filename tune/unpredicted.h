@@ -1,6 +1,6 @@
-/* Finds the source line behind the model's refusal to predict a variant. Images are compiled
-   without line numbers, so that equal code has equal images. A refused variant is therefore
-   compiled once more with line numbers, but only the first of each implementation and reason. */
+/* Finds the source line behind the model's refusal to predict a variant. Images have no line
+   numbers, so that equal code has equal images. Therefore the first refused variant of each
+   implementation and reason is compiled once more with line numbers. */
 #ifndef TUNE_UNPREDICTED_H
 #define TUNE_UNPREDICTED_H
 
@@ -14,7 +14,7 @@ struct unpredicted {
 };
 
 /* Adds the source line to *why, which is the model's reason for refusing the spec. *why stays as it
-   is if the spec does not compile with line numbers. */
+   is if no line is found. */
 void unpredicted_place(struct unpredicted *unpredicted, const struct device_description *device,
                        struct compile_pool *pool, const struct kernel_spec *spec, cugen_error *why);
 void unpredicted_free(struct unpredicted *unpredicted);
