@@ -1,6 +1,6 @@
 /* A pool of compile threads. Requests for equal source and entries share one compile, also a
-   finished compile whose job was not freed. One thread, the coordinator's, calls these functions.
-   Any thread may call compile_pool_note. */
+   finished compile whose job was not freed. One thread, the coordinator of the run, calls these
+   functions. Any thread may call compile_pool_note. */
 #ifndef TUNE_COMPILE_POOL_H
 #define TUNE_COMPILE_POOL_H
 
@@ -83,8 +83,8 @@ size_t compile_pool_events(struct compile_pool *pool);
 void compile_pool_note(struct compile_pool *pool);
 /* Returns when more than `events` events have occurred, or after `seconds`. */
 void compile_pool_wait_beyond(struct compile_pool *pool, size_t events, double seconds);
-/* Returns true if no compile is under way and, because of the deadline or a stop, none will begin
-   unless it is awaited. */
+/* Returns true if no compile is under way, and the pool is stopped or the deadline is too near for
+   a compile that is not awaited. */
 bool compile_pool_over(struct compile_pool *pool);
 /* Returns the number of compiles carried out so far. */
 size_t compile_pool_count(struct compile_pool *pool);

@@ -10,8 +10,7 @@
 
 enum { TUNE_LEADERS = 8, TUNE_MOST_DEVICES = 64 };
 
-/* Variants that some source (records of another size or GPU, the model, the config) says are
-   good. */
+/* Variants that some source, such as records of another size, says are good. */
 struct tune_priors {
   const struct strategy_prior *all;
   size_t count;
@@ -63,7 +62,8 @@ struct tune_target {
   struct cache *images;
   struct cache_key key;
   int nvrtc_version;
-  /* The problem is the check problem, so that variants are verified only once. */
+  /* The problem stands for the check problem, so that variants run on no other problem before
+     it. */
   bool problem_is_check;
   enum measure_way measure; /* how variants are timed; unused for predictions */
   /* The device is not present: times come from the model, and no variant is launched. */

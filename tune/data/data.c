@@ -122,7 +122,7 @@ static int data_refuse_element(const struct making *m, int64_t flat, int status,
 /* Stores a value. A value that the type cannot hold is an error. */
 static int store_value(const struct making *m, int64_t flat, int64_t offset,
                        const struct value *value, cugen_error *err) {
-  /* A right result is stored in the wide type, but an integer must fit the output's own type. */
+  /* A right result is stored as dtype->wide, but an integer must fit the output's own type. */
   const struct dtype *own = m->request->spec->arguments[m->i].dtype;
   struct text text = {0};
   const bool number = value->type == VALUE_INT || value->type == VALUE_FLOAT,

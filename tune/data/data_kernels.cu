@@ -178,8 +178,8 @@ extern "C" __global__ void cugen_data_fill(void *to, data_layout layout, data_la
 #elif DATA_PART == 1
 // ---- References ----
 
-// Converts all elements of an argument, or only the samples, to the wide type. The results are
-// packed.
+// Converts all elements of an argument, or only the samples, to a type of 8 bytes (dtype->wide).
+// The results are packed.
 extern "C" __global__ void cugen_data_widen(const void *from, data_layout layout, data_type type, u64 *to, const i64 *samples,
                                             i64 count, i64 elements) {
   const i64 step = (i64)gridDim.x * blockDim.x;

@@ -1,7 +1,6 @@
 /* The structs that cugen's own kernels share with the host: layouts and types are passed by value,
    tallies lie in memory. data_kernels.h includes this file, and the build puts it in front of
-   data_kernels.cu; therefore it includes nothing. Integers are long long, which has 64 bits on host
-   and device. */
+   data_kernels.cu; therefore it includes nothing. Integers are long long, of 64 bits. */
 #ifndef TUNE_DATA_DATA_LAYOUT_H
 #define TUNE_DATA_DATA_LAYOUT_H
 

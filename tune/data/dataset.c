@@ -268,7 +268,6 @@ static int check_kept_zero(struct device *device, struct dataset *d, cugen_error
   return status;
 }
 
-/* Verifies the outputs on the host. */
 static int verify_here(struct device *device, struct dataset *d, const struct kernel_spec *spec,
                        double *error, cugen_error *err) {
   int status = dataset_guards(device, d, err);

@@ -21,7 +21,7 @@ static size_t wide_bytes(const struct kernel_argument *a) {
 }
 
 /* Returns the number of entries of an output's array. A sampled output has one entry per sample,
-   even for samples beyond its end. */
+   even for samples beyond the output's end. */
 static int64_t entry_count(const struct kernel_argument *a, const struct samples *samples) {
   return samples->flat ? samples->count : element_count(a);
 }
@@ -148,7 +148,6 @@ static int check_guards(struct computation *c, cugen_error *err) {
 /* Launches once, with outputs that are filled with the poison. */
 static int results_launch_once(struct computation *c, unsigned char poison, cugen_error *err) {
   const struct dataset *d = c->dataset;
-  /* dataset_prepare restores arguments that are changed in place. */
   int status = dataset_prepare(c->device, c->dataset, c->spec, false, err);
   for (size_t i = 0; i < d->spec.argument_count && !status; i++)
     if (d->spec.arguments[i].kind == CUGEN_ARGUMENT_OUTPUT)

@@ -22,9 +22,9 @@ int results_layout(const struct kernel_spec *spec, uint64_t seed, struct samples
 size_t results_bytes(const struct kernel_argument *output, const struct samples *samples);
 
 /* Runs the reference on set 0 and leaves its results on the device, in dataset.wanted, which the
-   caller has allocated. *slow: the computation took longer than copying the results to the host.
-   *done is false if a result may be missing or depend on the order of threads, or if device memory
-   is short; then call results_compute. Needs the data kernels. */
+   caller has allocated. *slow: copying the results to the host takes less time than the computation
+   took. *done is false if a result may be missing or depend on the order of threads, or if device
+   memory is short; then call results_compute. Needs the data kernels. */
 int results_compute_there(struct device *device, struct dataset *dataset,
                           const struct dataset_request *request, bool *done, bool *slow,
                           cugen_error *err);

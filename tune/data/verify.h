@@ -62,8 +62,8 @@ int verify_padding(const struct kernel_argument *output, const void *got, unsign
                    cugen_error *err);
 
 /* The padding between rows, in bytes: row r begins at r * pitch, and its padding are the `width`
-   bytes from `skip` on, without those at or beyond `limit`. If `rows` is 0, there is no padding, or
-   the padding is scattered, as in a tiled array: all places where no element lies. */
+   bytes from `skip` on, without those at or beyond `limit`. If `rows` is 0, there is no padding or,
+   in a tiled array, the padding is scattered. */
 struct verify_gaps {
   int64_t rows, pitch, skip, width, limit;
   bool scattered;

@@ -6,8 +6,7 @@
 
 /* ---- The features of a matrix --------------------------------------------------------------- */
 
-/* Returns true if the size differs between problems. A size that is always equal makes no
-   feature. */
+/* Returns true if the size differs between problems. */
 static bool differs(const struct portfolio_matrix *m, size_t size) {
   for (size_t p = 1; p < m->problems; p++)
     if (portfolio_value(m, p, size) != portfolio_value(m, 0, size)) return true;
@@ -47,8 +46,7 @@ static void add_divisor(struct list *list, uint64_t each) {
   list->all[list->count - 1].each = each;
 }
 
-/* Returns true if some values of the size are multiples of 8. Otherwise, as for an odd radius, the
-   size's divisors do not decide how fast variants are. */
+/* Returns true if some values of the size are multiples of 8. */
 static bool has_multiples(const struct portfolio_matrix *m, size_t size) {
   for (size_t p = 0; p < m->problems; p++)
     if (portfolio_value(m, p, size) % 8 == 0) return true;

@@ -445,8 +445,7 @@ void portfolio_formula_print(const struct portfolio_formula *f, const struct por
 
 /* ---- Fitting and evaluating ----------------------------------------------------------------- */
 
-/* Lists the first FORMULA_MOST_SIZES sizes that differ between problems. How the time depends on a
-   size that is always equal cannot be known. */
+/* Lists the first FORMULA_MOST_SIZES sizes that differ between problems. */
 static size_t list_sizes(const struct fitter *f, size_t *out) {
   size_t count = 0;
   for (size_t s = 0; s < f->m->sizes && s < 64 && count < FORMULA_MOST_SIZES; s++)

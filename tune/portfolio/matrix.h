@@ -44,8 +44,7 @@ static inline int64_t portfolio_value(const struct portfolio_matrix *m, size_t p
 #define PORTFOLIO_UNSERVED 1e3
 
 /* Returns the logarithm of the ratio, so that sums compare geometric means, plus five times its
-   square, so that the worst problems count for more: one problem 10 % slower costs 1.35 times as
-   much as ten problems 1 % slower. */
+   square: one problem 10 % slower costs 1.35 times as much as ten problems 1 % slower. */
 static inline double portfolio_cost(double ratio) {
   const double log_ratio = isfinite(ratio) ? log(ratio) : PORTFOLIO_UNSERVED;
   return isfinite(ratio) ? log_ratio + 5 * log_ratio * log_ratio : PORTFOLIO_UNSERVED;

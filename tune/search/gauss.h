@@ -1,4 +1,5 @@
-/* A Gaussian process over rows of numbers: see gauss.c. */
+/* A Gaussian process over rows of numbers, which predicts the cost of a row, its price (a second
+   number) and whether its result is right; see gauss.c. */
 #ifndef TUNE_SEARCH_GAUSS_H
 #define TUNE_SEARCH_GAUSS_H
 

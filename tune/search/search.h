@@ -9,8 +9,8 @@ struct strategy {
   struct strategy_space space;
   struct strategy_span *spans; /* spans of implementations that have variants */
   size_t span_count;
-  /* The variants given before the strategy's own choices: remembered ones, then the first variant
-     of each implementation. */
+  /* The variants given before the strategy's own choices: those of space.firsts, then the first
+     variant of each implementation. */
   uint64_t *firsts;
   /* The first known_count of `firsts` come before the priors; first_at: next position in
      `firsts`. */
@@ -41,7 +41,7 @@ bool search_give(struct strategy *s, uint64_t index);
 void search_taken(struct strategy *s, uint64_t index);
 /* Returns true if search_give would return true. */
 bool search_is_new(const struct strategy *s, uint64_t index);
-/* Gives the variants that come before a strategy's own choices, each once: the remembered ones,
+/* Gives the variants that come before a strategy's own choices, each once: those of space.firsts,
    then priors and each implementation's first variant in turn. Once all implementations had their
    first variant, priors alternate with the strategy's own choices. Returns false when the strategy
    has to choose. */

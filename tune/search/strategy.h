@@ -22,8 +22,7 @@ enum {
   STRATEGY_ABSENT = UINT16_MAX
 };
 
-/* A variant that some source says is good: records of another size or another GPU, the model, or
-   the config. */
+/* A variant that some source, such as records of another size, says is good. */
 struct strategy_prior {
   uint64_t index;
   unsigned source; /* number of the source, below STRATEGY_SOURCES */
@@ -35,7 +34,7 @@ struct strategy_space {
   const struct strategy_span *spans;
   size_t span_count;
   uint64_t seed;
-  /* Variants remembered for exactly this problem, which come before all others. */
+  /* Variants that come before all others, such as those remembered for exactly this problem. */
   const uint64_t *firsts;
   size_t first_count;
   /* Where to begin, unless results contradict the prior: see search.c. */

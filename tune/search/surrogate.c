@@ -146,9 +146,7 @@ static bool spread_next(struct surrogate *s, uint64_t *index) {
 
 /* Returns true if the next variant should be the one that the model knows least about. A model that
    is wrong about the rest of the space stays around its best. So the longer nothing better was
-   found, the more variants are chosen elsewhere, up to half of them. On the plateau in
-   tests/unit/test_search.c, four of five runs find a better variant within 51 variants, and within
-   175 if random variants are taken. */
+   found, the more variants are chosen elsewhere, up to half of them. */
 static bool look_elsewhere(struct surrogate *s) {
   const uint64_t idle = model_idle(s->model);
   return ++s->turn % ELSEWHERE == 0 || population_draw(&s->state, 2 * (idle + PATIENCE)) < idle;

@@ -1,9 +1,8 @@
-/* Decides whether one error refuses every variant; see alike.h. No number of failures proves this,
-   because a variant that nobody tried may compile. So the run ends early only if the evidence is
-   broad: at least ENOUGH variants failed, none compiled, all have the same first diagnostic with a
-   source line, and together they had every value that samples of the space have on the axes
-   (axes.h). A diagnostic about values (static_assert, #error) never ends a run, and a run without a
-   budget tries all variants. */
+/* Decides whether one error refuses every variant; see alike.h. The run ends early only if the
+   evidence is broad: at least ENOUGH variants failed, none compiled, all have the same first
+   diagnostic with a source line, and together they had every value that samples of the space have
+   on the axes (axes.h). A diagnostic about values (static_assert, #error) never ends a run, and a
+   run without a budget tries all variants. */
 #include "alike.h"
 
 #include <ctype.h>

@@ -100,7 +100,7 @@ int baseline_compare(struct run_records *records, cugen_error *err) {
   const bool compares = !status && both[0];
   if (compares) status = open_function(run, both[0]->index, &both[1], err);
   /* The function was verified with the arguments of the first variant. Those of the best variant
-     may have another layout, so the function is verified with them, too. */
+     may have another layout. */
   if (compares && !status) status = verify(run, both[1], err);
   if (compares && !status && !told(run)->outcome) {
     status = leaders_time_both(run, both, timed, err);

@@ -20,7 +20,7 @@ static const double least_seconds = 1, most_seconds = 4, most_energy_seconds = 1
 static const double near = 1.03, too_near = 1.01;
 
 /* Used instead of `near` after a search on several devices: devices of one model differ by some
-   percent, and the race is on one of them. */
+   percent. */
 static const double near_of_several = 1.1;
 
 /* For MEASURE_SUSTAINED: seconds of load before each measurement, few because the preceding variant
@@ -46,7 +46,7 @@ static int leaders_by_cost(const void *a, const void *b) {
 /* A variant in a race: its candidate, and the records of its rounds. */
 struct leader {
   struct entrant *entrant;
-  /* NULL: the remembered record is of another kernel, or the variant is not asked for. */
+  /* NULL: run_records_open gives none. */
   struct candidate *candidate;
   struct cache_record rounds[RACE_ROUNDS];
   double seconds; /* time that the rounds took */

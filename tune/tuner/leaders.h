@@ -13,8 +13,8 @@ int leaders_settle(struct run_records *r, cugen_error *err);
 
 /* Returns how a round of a race measures. */
 struct measure_options leaders_measure(const struct tuner_run *run);
-/* Opens and builds the candidate of the best variant; *out NULL: no variant is right. The caller
-   closes *out even after an error. */
+/* Opens and builds the candidate of the best variant; *out NULL: no right variant can be opened.
+   The caller closes *out even after an error. */
 int leaders_open_best(const struct run_records *r, struct candidate **out, cugen_error *err);
 /* Times two candidates in turn until it is known which is faster, for about a second, but at
    least RACE_LEAST_ROUNDS rounds. out[i] becomes the record of candidate i's round of median

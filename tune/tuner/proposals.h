@@ -15,7 +15,7 @@ struct proposals {
   bool exhausted; /* the strategy has no further variants */
   struct best best;
   struct alike alike;
-  /* The first known record, among those met, that shows that its variant is wrong; NULL: none. */
+  /* The first record given to proposals_meet that shows that its variant is wrong; NULL: none. */
   const struct cache_record *wrong;
 };
 

@@ -36,8 +36,8 @@ struct race {
 void race_note(struct race *race, size_t runner, double seconds);
 
 /* Ends a round: finds the leader and, from round RACE_LEAST_ROUNDS on, the state of each runner.
-   Returns true if all runners are judged, or after RACE_ROUNDS rounds. `tie` is the margin as a
-   factor, such as 1.005. */
+   Returns true once each runner but the leader is slower or tied, or after RACE_ROUNDS rounds;
+   false if all runners are slower. `tie` is the margin as a factor, such as 1.005. */
 bool race_judge(struct race *race, double tie);
 
 #endif

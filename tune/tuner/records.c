@@ -78,8 +78,7 @@ static const struct cache_record *find_wrong(const struct tune_target *target,
 }
 
 /* Returns a record that shows that the variant is wrong, or the known record of exactly this kernel
-   unless it deserves more time, or NULL. Config files with a kernel of the same name may each have
-   a record of this variant. */
+   unless it deserves more time, or NULL. */
 static const struct cache_record *find_current(const struct run_records *r,
                                                const struct kernel_spec *spec) {
   const struct tune_target *target = r->run->target;

@@ -1,7 +1,7 @@
 /* The records that a run works with: those from before the run and from other tuners, and its own.
    A record of this run is in the cache as soon as it is kept here, with two exceptions. A fault
-   that all variants may share is held back until one variant shows that not all have it.
-   CUGEN_CAUSE_UNSUPPORTED is not stored. */
+   that all variants may share is held back until one variant shows that not all have it. A failure
+   by CUGEN_CAUSE_UNSUPPORTED is not stored. */
 #ifndef TUNE_TUNER_RECORDS_H
 #define TUNE_TUNER_RECORDS_H
 
@@ -28,8 +28,8 @@ void run_records_free(struct run_records *r);
 
 /* ---- What is known -------------------------------------------------------------------------- */
 
-/* Adds a record of another tuner and takes over its texts. *added is set to true unless the record
-   was there. */
+/* Adds a record of another tuner unless it is known already. If it is added, takes over its texts
+   and sets *added to true. */
 int run_records_learn(struct run_records *r, struct cache_record *record, bool *added,
                       cugen_error *err);
 /* Returns a record that shows that the variant is wrong, or the known record of exactly this
@@ -41,8 +41,8 @@ const struct cache_record *run_records_find(const struct run_records *r,
    compared; otherwise NULL. */
 const struct cache_record *run_records_timed(const struct run_records *r,
                                              const struct kernel_spec *spec);
-/* Opens a candidate for the variant of a record. *out becomes NULL if the variant is not asked for,
-   or if a known record is of another source. */
+/* Opens a candidate for the variant of a record. *out becomes NULL if the options do not ask for
+   the variant, or if run_records_find returns another record than the known one. */
 int run_records_open(const struct run_records *r, const struct cache_record *record,
                      struct candidate **out, cugen_error *err);
 /* Like run_records_open, and begins to compile the candidate, so that several candidates compile

@@ -54,7 +54,7 @@ int sharing_begin(struct sharing *s, struct candidate *c, cugen_error *err);
 /* Renews the claims of all candidates under way, if a renewal is due. */
 void sharing_renew(struct sharing *s);
 /* Reads the records that other tuners have stored, if it is time; once the strategy is exhausted,
-   also claims variants that other tuners have abandoned. */
+   also claims the rest of the batch and the waiting variants. */
 int sharing_update(struct sharing *s, cugen_error *err);
 /* Returns true if this run settles the leaders, because no other tuner that shares the space holds
    the claim to do so, or because asking fails. */

@@ -18,9 +18,8 @@ size_t verdict_count_remembered(const struct run_records *records) {
   return count;
 }
 
-/* Returns the first known record of the current kernel, or NULL. Other records are of an older
-   source, or of another file's kernel of this name with equally named variants. right: only records
-   of right variants count. */
+/* Returns the first known record of the current kernel, or NULL. right: only records of right
+   variants count. */
 static const struct cache_record *first_current(const struct run_records *records, bool right) {
   struct candidate *c = NULL;
   cugen_error ignored;

@@ -21,8 +21,8 @@ int workers_advance(struct workers *w, bool *advanced, cugen_error *err);
 /* Takes the results that are there. more: a worker with a right result begins a ready candidate at
    once. */
 int workers_take_results(struct workers *w, bool more, bool *advanced, cugen_error *err);
-/* Call this after an error of a measurement that ran alone. Returns true if the error is the
-   device's own and another device is left to repeat the measurement. */
+/* Call this after an error of a measurement that ran alone. If the error is the device's own and
+   another device is left, marks the device as lost and returns true. */
 bool workers_lose_device(struct workers *w, const cugen_error *err);
 void workers_close(struct workers *w);
 

@@ -10,8 +10,7 @@
 #include "worker.h"
 
 /* The claim as stored in shared memory. It has no bool and no enum, because not every bit pattern
-   is a valid bool or enum. Clocks, energies and clusters are not known on the cpu device, and the
-   parent measures how long the process took. */
+   is a valid bool or enum. */
 struct claim {
   int32_t outcome, cause, samples;
   uint32_t dropped, has_outputs, varies; /* as booleans: 0 is false */

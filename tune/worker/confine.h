@@ -1,5 +1,5 @@
-/* The jail of a process that loads and runs kernels on the cpu device. Such kernels are native code
-   and could do anything that the process may do. */
+/* The jail of a process that loads and runs kernels on the cpu device. Such kernels are native
+   code. */
 #ifndef TUNE_WORKER_CONFINE_H
 #define TUNE_WORKER_CONFINE_H
 
@@ -21,7 +21,7 @@ void confinement_close(struct confinement *confinement);
 /* Limits the files, memory and system calls of this process before it loads an object. spreads:
    launches may use further processes. */
 void confine_loading(struct confinement *confinement, bool spreads);
-/* Closes all descriptors but the standard streams and, unless a sanitizer runs, forbids to open
+/* Closes all descriptors but the standard streams and, unless a sanitizer runs, forbids opening
    files; loaded objects stay loaded. Does nothing if confinement->none. */
 void confine_running(const struct confinement *confinement);
 

@@ -5,14 +5,13 @@
 
 #include "measure.h"
 
-/* Seconds of launches that give a useful energy: the counters of GPUs advance ten to fifty times a
-   second. */
+/* Seconds of launches that give a useful energy. */
 static const double energy_window = 0.5;
 
 /* Sets out->energy and out->energy_resolution for one run, which takes out->seconds. calls, count
-   and renewal are as for measure_calls. The measurement takes somewhat longer than `seconds`,
-   because the counter moves in steps. Both fields stay 0 if the device has no counter or the
-   counter does not move. A failing launch gives the error. */
+   and renewal are as for measure_calls. The measurement takes somewhat longer than `seconds`. Both
+   fields stay 0 if the device has no counter or the counter does not move. A failing launch gives
+   the error. */
 int energy_measure(struct device *device, struct call *const *calls, size_t count,
                    const struct measure_renewal *renewal, double seconds, struct measurement *out,
                    cugen_error *err);

@@ -18,7 +18,7 @@ struct isolate_output {
 };
 
 /* Runs the step, which writes its result into `result`; the result is copied back. The step has
-   only stdin, its output streams, whose text is appended to *output, and the descriptor `kept` (-1:
+   stdin, the output streams, whose text is appended to *output, and the descriptor `kept` (-1:
    none). If the step's process dies, this process dies in the same way, so that the coordinator
    sees the worker die of the step. */
 int isolate(void (*step)(void *context, void *result), void *context, void *result, size_t bytes,

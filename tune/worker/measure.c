@@ -189,8 +189,7 @@ struct sampling {
 };
 
 /* Times a part of a batch, which also warms up. The look is repeated before a kernel is dropped,
-   because a single look may be some milliseconds too long if the launching process had to wait for
-   a processor. */
+   because a look is too long if the launching process waits for a processor. */
 static int look_until_sure(struct batch *batch, struct sampling *s, cugen_error *err) {
   const long whole = batch->repeats;
   int status = CUGEN_OK;

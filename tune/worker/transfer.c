@@ -1,5 +1,5 @@
 /* The kinds of host memory as rows of one table; see transfer.h. Times are taken by the host's
-   clock, around the operations that an application would wait for. */
+   clock. */
 #include "transfer.h"
 
 #include <math.h>

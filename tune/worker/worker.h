@@ -46,8 +46,8 @@ struct worker_options {
 /* Opens a worker without starting its process; the first question starts it. Strings are
    borrowed. */
 int worker_open(const struct worker_options *options, struct worker **out, cugen_error *err);
-/* Starts the worker's process, which opens the device in the background. A failure is reported when
-   the worker is first needed. */
+/* Starts the worker's process, unless it is a thread; the process opens the device in the
+   background. A failure is reported when the worker is first needed. */
 void worker_begin(struct worker *worker);
 
 /* Starts the worker's process and asks it to list the GPUs of this machine. Call it before any
@@ -69,8 +69,9 @@ struct worker_job {
   const struct kernel_spec *check_spec, *real_spec;
   const struct compiled *check_compiled, *real_compiled;
   bool verify; /* false: the variant is known to be right and is only timed */
-  /* The real image is compiled for watching: it runs on `real` without being timed, and is compared
-     unless it only counts. worker_report has the findings, also if the process died. */
+  /* The real image is compiled to report its accesses and faults (watch_report): it runs on `real`
+     without being timed, and is compared unless it only counts. worker_report has the findings,
+     also if the process died. */
   bool watched;
   /* If watched: as in watch_report; with WATCH_TRAFFIC nothing is compared. */
   enum watch_mode mode;
@@ -109,9 +110,8 @@ struct worker_place {
 int worker_serve(int socket, const struct worker_place *place);
 
 /* Runs a job. A variant that fails is a result, not an error. An error means that the worker cannot
-   work at all (no device, interrupted) or, if *failed is set, that this dataset cannot be made
-   because its generator or reference fails. In the latter case the worker can go on with other
-   datasets. */
+   work at all (no device, interrupted) or, if *failed is set, that this dataset cannot be made. In
+   the latter case the worker can go on with other datasets. */
 int worker_run(struct worker *worker, const struct worker_job *job, struct worker_result *out,
                const struct dataset_request **failed, cugen_error *err);
 
@@ -129,8 +129,8 @@ void worker_printed(const struct worker *worker, bool all, struct text *out);
 /* Returns the report of the last watched job. It is valid until the next job or worker_close. */
 const struct watch_report *worker_report(const struct worker *worker);
 
-/* Returns CUGEN_ERROR_DEVICE if the last variant left the worker unusable: a worker thread that
-   does not end, or a broken context of this process. A worker process is replaced instead. */
+/* Returns CUGEN_ERROR_DEVICE if the last job left the worker unusable: a worker thread that does
+   not end, or a broken context of this process. A worker process is replaced instead. */
 int worker_usable(const struct worker *worker, cugen_error *err);
 
 #endif

@@ -109,7 +109,7 @@ static int worker_main_launch_once(void *call, cugen_error *err) {
 
 /* Restores the inputs after a run. A changed input is reported in place of a wrong result, which
    the change may have caused, but not in place of a worse failure. Returns false if an input has
-   changed. */
+   changed or cannot be restored. */
 static bool keep_inputs(struct device *device, struct dataset *dataset,
                         struct worker_result *result) {
   cugen_error err = {0};
@@ -172,7 +172,7 @@ static bool worker_main_fail_at(const char *where, const char *advice,
 static bool verify_twice(const struct server *s, struct plan *plan, const struct kernel_spec *spec,
                          struct dataset *dataset, struct worker_result *result, double *seconds) {
   if (!verify_on(s->device, plan, spec, false, dataset, result, seconds)) return false;
-  if (is_isolated(s)) isolate_mark(); /* text printed by the first launch is shown only once */
+  if (is_isolated(s)) isolate_mark(); /* worker_printed may show the first launch's text alone */
   return verify_on(s->device, plan, spec, true, dataset, result, seconds) ||
          worker_main_fail_at("in a second launch", "", result);
 }
@@ -684,9 +684,9 @@ static int open_dataset(struct server *s, struct wire_reader *reader, int fd, cu
   return status;
 }
 
-/* Called after a variant failed. Returns true if the device cannot be used any more: its context is
-   broken, or the variant may have overwritten what its process shares with this one, such as the
-   buffers. */
+/* Called after a variant failed. Returns true if this worker has to be replaced: the device's
+   context is broken, or the variant may have overwritten what its process shares with this one,
+   such as the buffers. */
 static bool is_beyond_use(struct server *s) {
   cugen_error err;
   return is_isolated(s) || s->device->ops->sync(s->device, &err) != CUGEN_OK;

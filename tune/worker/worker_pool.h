@@ -9,7 +9,7 @@
 struct worker_pool;
 
 struct worker_pool_options {
-  /* Options of every worker; its device and `interrupted` are not used. */
+  /* Options of every worker; `device`, `interrupted` and `context` are not used. */
   struct worker_options worker;
   /* Where to find a worker that has listed the GPUs (worker_take_gpus), which becomes the first
      worker of the pool. NULL: no such worker. */
@@ -27,7 +27,7 @@ void worker_pool_close(struct worker_pool *pool);
    on it. */
 struct worker *worker_pool_at(const struct worker_pool *pool, size_t i);
 bool worker_pool_makes_data(const struct worker_pool *pool);
-/* Returns true if any worker has made the data. */
+/* Returns true if the running process of any worker has the data. */
 bool worker_pool_has_data(const struct worker_pool *pool, const struct dataset_request *data);
 
 /* Starts a job on worker i. The job, and what it points at, must not change until the result is
