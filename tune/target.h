@@ -66,7 +66,7 @@ struct tune_target {
      it. */
   bool problem_is_check;
   enum measure_way measure; /* how variants are timed; unused for predictions */
-  /* The device is not present: times come from the model, and no variant is launched. */
+  /* Times come from the model, and no variant is launched. */
   bool predicted;
   /* For predictions: `kept` is the part of the budget in seconds that is reserved for what follows
      the predictions. find_failure looks for a record that shows that the variant is wrong, whatever

@@ -286,8 +286,8 @@ static void drop_unused(const struct portfolio_matrix *m, struct portfolio_tree 
 
 /* ---- Exceptions ----------------------------------------------------------------------------- */
 
-/* The problems that another chosen variant would serve faster by more than this factor are named in
-   the rule, those with the greatest gains first. */
+/* Of the problems that another chosen variant would serve faster by more than this factor, the rule
+   names the MOST_EXCEPTIONS with the greatest gains. */
 static const double bearable = 1.05;
 enum { MOST_EXCEPTIONS = 32 };
 

@@ -64,8 +64,8 @@ void search_close(struct strategy *s) {
   free(s);
 }
 
-/* The first variant of each implementation comes before the rest, so that a large implementation
-   cannot hide the small ones from a short budget. */
+/* The first variant of each implementation comes before a strategy's own choices, so that a large
+   implementation cannot hide the small ones from a short budget. */
 static void add_firsts(struct strategy *s) {
   for (size_t i = 0; i < STRATEGY_SOURCES; i++)
     s->sources[i].best = s->sources[i].others = (double)INFINITY;

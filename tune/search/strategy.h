@@ -18,7 +18,7 @@ struct strategy_axis {
 
 enum {
   STRATEGY_MAX_AXES = 64,
-  /* Stands for a position if the variant's implementation has no such tunable. */
+  /* Stands in place of a position if the variant's implementation has no tunable of the axis. */
   STRATEGY_ABSENT = UINT16_MAX
 };
 

@@ -8,7 +8,7 @@ struct queue {
   struct candidate **all;
   size_t count;
   size_t busy; /* number of candidates that keep the compile threads and the workers busy */
-  size_t most; /* limit of `count`; sharing_room may set a lower limit */
+  size_t most; /* limit of `count` for new candidates; sharing_room may set a lower limit */
   size_t begun;
 };
 

@@ -1,7 +1,8 @@
 /* Finds the fastest of several kernels. The kernels are timed in turn, in rounds, and compared
    round by round, so that effects that change with time (clocks, heat, other work) are equal for
-   all. After each round, a kernel is slower if the confidence interval of the ratio of its time to
-   the leader's lies entirely above the margin of a tie, and tied if it lies entirely below. */
+   all. After each round, from RACE_LEAST_ROUNDS on, a kernel is slower if the confidence interval
+   of the ratio of its time to the leader's lies entirely above the margin of a tie, and tied if it
+   lies entirely below. */
 #ifndef TUNE_TUNER_RACE_H
 #define TUNE_TUNER_RACE_H
 

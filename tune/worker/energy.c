@@ -1,9 +1,9 @@
 /* Measures energy; see energy.h. A GPU's counter (NVML, since Volta) counts the whole board and
    moves in steps every 20 to 100 ms. A window of launches begins and ends at steps; the energy of a
    run is the rise of the counter divided by the number of runs. A step is seen at most one batch
-   late, and this batch is the resolution. The counter is read while a batch runs, so that the
-   device is never idle. Launches run for a while before the window, because the power follows the
-   load with a delay.
+   late, and this batch is the resolution. The counter is read while a batch runs, not between
+   batches. Launches run for a while before the window, because the power follows the load with a
+   delay.
 
    Where a kernel changes its arguments, its buffers are restored between launches. The energy of
    the restoring alone is measured in a second window and subtracted. */

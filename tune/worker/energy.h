@@ -1,5 +1,5 @@
-/* Measures the energy of a run: launches follow each other without a pause between two steps of the
-   board's energy counter. */
+/* Measures the energy of a run: the energy of the launches between two steps of the board's energy
+   counter, divided by their number. */
 #ifndef TUNE_WORKER_ENERGY_H
 #define TUNE_WORKER_ENERGY_H
 

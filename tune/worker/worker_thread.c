@@ -1,5 +1,5 @@
-/* A worker thread; see worker_thread.h. The shared state is owned by both the thread and its
-   starter, because either may end first. */
+/* A worker thread; see worker_thread.h. The thread and its starter both own struct worker_thread,
+   because either may end first. */
 #include "worker_thread.h"
 
 #include <errno.h>
