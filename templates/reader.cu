@@ -1,5 +1,5 @@
-// In each of `passes` passes a block sums one chunk of x. It stores one number in the end, so that nearly all of the
-// time is that of reading x.
+// In each of `passes` passes a block sums one chunk of x. The block stores one number in the end, so that nearly all of
+// the time is that of reading x.
 
 //@ include "lib/pack.cuh"
 

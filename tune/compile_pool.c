@@ -9,8 +9,8 @@
 #include "base/system.h"
 #include "runtime/plan.h"
 
-/* Limit in bytes of finished jobs that nobody holds. These jobs are kept because a later variant
-   may differ only in its launch. The oldest jobs are freed beyond the limit. */
+/* Limit in bytes of finished jobs that nobody holds, beyond which the oldest ones are freed. The
+   jobs are kept because a later variant may differ only in its launch. */
 static const size_t most_idle = (size_t)128 << 20;
 
 struct compile_pool {

@@ -132,7 +132,7 @@ __device__ i64 place(const data_layout &l, i64 n, i64 *flat) {
   return offset + n * l.stride[0];
 }
 
-// The last steps of SplitMix64 (random_next); they make the noise and mix the digests.
+// The last steps of SplitMix64 (random_next), which make the noise and mix the digests.
 __device__ u64 mix(u64 z) {
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
   z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;

@@ -13,9 +13,9 @@ struct data_mode {
 };
 
 /* How elements are numbered and where they are stored. Element n has the coordinates of index n in
-   `shape`, the last coordinate varying fastest. It is stored sum(coordinate * stride) elements
-   after the first one, and its logical flat index is sum(coordinate * weight). With modes, which
-   tiled and swizzled arrays have, element n has the flat index n and is stored where struct
+   `shape`, the last coordinate varying fastest. Element n is stored sum(coordinate * stride)
+   elements after the first one, and its logical flat index is sum(coordinate * weight). With modes,
+   which tiled and swizzled arrays have, element n has the flat index n and is stored where struct
    layout_map says. */
 struct data_layout {
   int rank;

@@ -84,8 +84,8 @@ static int prove_bits(struct proof *p, cugen_error *err) {
   return status;
 }
 
-/* A filled buffer is equal to its own elements, and differs from a changed copy in one element. Its
-   padding is untouched. */
+/* A filled buffer is equal to its own elements, and differs from a changed copy in one element. The
+   buffer's padding is untouched. */
 static int prove_comparison(struct proof *p, cugen_error *err) {
   const struct kernel_argument *a = &p->argument;
   const struct dtype *wide = a->dtype->wide;

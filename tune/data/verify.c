@@ -156,8 +156,8 @@ static void count_element(struct verify_tally *tally, const struct kernel_argume
 
 /* ---- Contiguous rows ----
 
-   These functions are written to be vectorised. Rows with an element beyond the tolerance, and rows
-   of integers, go through the slower count_element. */
+   The functions below are written to be vectorised. Rows with an element beyond the tolerance, and
+   rows of integers, go through the slower count_element. */
 
 /* Independent partial sums of squares, so that additions need not wait for each other. */
 enum { SUMS = 8 };

@@ -32,8 +32,8 @@ struct verify_tally {
   double worst; /* the largest error, in units of the tolerance */
   /* Number of wrong elements, and index of the first one into the samples; -1: none. */
   int64_t wrong, first;
-  /* Sums of squares of the differences and of the wanted values. They are complete only if the
-     argument has a norm. */
+  /* Sums of squares of the differences and of the wanted values, complete only if the argument has
+     a norm. */
   double errors, wanted;
 };
 

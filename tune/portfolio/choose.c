@@ -1,6 +1,6 @@
 /* Chooses the variants of a portfolio; see choose.h.
 
-   This is the k-median problem: choose k columns (variants) so that the sum over the rows
+   The choice is the k-median problem: choose k columns (variants) so that the sum over the rows
    (problems) of each row's least cost is least (Kariv and Hakimi 1979, NP-hard). A variant that
    another one equals or beats on every problem is not needed and is removed first. If few
    combinations of the remaining variants are possible, all are tried. Otherwise the greedy choice

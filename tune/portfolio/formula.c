@@ -10,7 +10,7 @@
    what is left over to sizes that are no multiples of 2 or 8, where accesses are narrow.
 
    A valid variant that was not measured on a problem was most likely left out because it was slow.
-   It counts as 75 % slower than the best, with half the weight. */
+   The variant counts as 75 % slower than the best, with half the weight. */
 #include "formula.h"
 
 #include <stdlib.h>

@@ -5,8 +5,8 @@
    confusing two equally fast variants costs nothing. The split that gains most comes first,
    whichever leaf it divides. So a tree with fewer leaves is the beginning of one with more leaves.
 
-   A leaf names a variant, or the variant of the least formula (formula.c). The cost of the latter
-   is taken from formulas that were fitted without the problem.
+   A leaf names a variant, or the variant of the least formula (formula.c). The cost of the least
+   formula's variant is taken from formulas that were fitted without the problem.
 
    A leaf of few problems says little about other problems that fall into it: a variant that is best
    for two of them may be ten times slower for a third. So the choice also counts the problems
@@ -27,8 +27,8 @@ static const double weight_of_prior = 6;
    measured has this cost. */
 static const double most_cost = 2;
 
-/* A leaf while the tree grows. Its problems are `count` entries of the grower's order, from `first`
-   on. */
+/* A leaf while the tree grows. The leaf's problems are `count` entries of the grower's order, from
+   `first` on. */
 struct leaf {
   size_t node, first, count, depth;
   const double *prior; /* by choice: mean cost of the problems around this leaf */
@@ -170,8 +170,8 @@ static double *inner_of(const struct grower *g, size_t node) {
 }
 
 /* Divisors of a size decide which variants are valid, and splitting by them often gains nothing
-   until the parts are split again. So such a split is credited with half of what the splits of its
-   parts gain. */
+   until the parts are split again. So a split by divisors is credited with half of what the splits
+   of its parts gain. */
 static void look_ahead(struct grower *g, struct leaf *leaf, size_t feature, double threshold) {
   struct leaf split = *leaf;
   split.feature = feature, split.threshold = threshold;

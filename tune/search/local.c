@@ -1,7 +1,7 @@
 /* Local search. Once SAMPLES variants have a result, the neighbours of the best LEADERS so far are
    tried, the best leader's first, and each leader's in a random order. Every RANDOM_EVERY-th
    variant, and all variants when no neighbour is left, come from the random order. So every variant
-   is given once in the end. This is hill climbing from several places at a time. */
+   is given once in the end. The search is hill climbing from several places at a time. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -209,9 +209,9 @@ static bool model_find_row(const struct model *m, uint64_t index, size_t *row) {
 
 /* ---- Predicting ----------------------------------------------------------------------------- */
 
-/* The expected improvement is approximated by deviation * (z + sqrt(z^2 + 2 / pi)) / 2. This is
-   right for z = 0 and for large z, and above the value of a normal distribution otherwise, so that
-   it never vanishes. The common factor 1 / 2 is left out. */
+/* The expected improvement is approximated by deviation * (z + sqrt(z^2 + 2 / pi)) / 2. The
+   approximation is right for z = 0 and for large z, and above the value of a normal distribution
+   otherwise, and never vanishes. The common factor 1 / 2 is left out. */
 static double score(const struct model *m, const struct gauss_guess *guess, bool elsewhere) {
   const double right = fmin(1, fmax(least_right, guess->right)),
                variance = doubt * doubt * guess->variance + 1e-18;

@@ -130,8 +130,8 @@ bool search_random(struct strategy *s, uint64_t *index) {
 
    A source of priors says that the variants that it names are the best ones. A source is
    contradicted when, after HEARD results of its own variants, a variant that the source does not
-   name is better than all of these. Its remaining priors are then dropped. Variants that no source
-   names have to be tried early, so that priors take turns with other choices. */
+   name is better than all of these. The remaining priors of the source are then dropped. Variants
+   that no source names have to be tried early, so that priors take turns with other choices. */
 
 enum { HEARD = 2 };
 /* A cost below this factor times a source's best contradicts the source: measurements of equal

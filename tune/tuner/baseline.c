@@ -70,8 +70,8 @@ static int store(struct tuner_run *run, struct cache_record *record, cugen_error
   return status;
 }
 
-/* Tells the result of the best variant and the function, which were timed in turn. If one of them
-   failed early, the other has no record. */
+/* Tells the result of the best variant and the function, which were timed in turn. If the variant
+   or the function failed early, the other one has no record. */
 static int conclude(struct tuner_run *run, struct cache_record *best, struct cache_record *own,
                     cugen_error *err) {
   if (own->outcome) {
@@ -99,7 +99,7 @@ int baseline_compare(struct run_records *records, cugen_error *err) {
   int status = leaders_open_best(records, &both[0], err);
   const bool compares = !status && both[0];
   if (compares) status = open_function(run, both[0]->index, &both[1], err);
-  /* The function was verified with the arguments of the first variant. Those of the best variant
+  /* The function was verified with the arguments of the first variant. The best variant's arguments
      may have another layout. */
   if (compares && !status) status = verify(run, both[1], err);
   if (compares && !status && !told(run)->outcome) {

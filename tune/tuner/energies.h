@@ -5,7 +5,7 @@
 #include "records.h"
 
 /* If the objective needs energy: the share of the budget reserved for measuring energies, and the
-   share of the budget reserved for the race of the leaders, which is a part of the former. */
+   share of the budget reserved for the race of the leaders, which is a part of the first share. */
 static const double energies_share = 0.5, energies_race = 0.15;
 
 /* Does nothing if the objective needs no energies. */

@@ -1,4 +1,4 @@
-/* Explores while serving; see explore.h. This is the race of the leaders (race.c) with an
+/* Explores while serving; see explore.h. Exploring is the race of the leaders (race.c) with an
    application's launches as its rounds: in each round, every variant that may still be the fastest,
    including the current one, is timed once. So effects that change with time are equal for all, and
    a variant is out when the 99 % interval of the ratio of its time to the leader's lies above the

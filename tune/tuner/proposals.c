@@ -42,8 +42,8 @@ static int nothing_to_try(const struct tuner_run *run, cugen_error *err) {
 
 /* ---- Libraries' kernels ---------------------------------------------------------------------
 
-   Such kernels are few and need no compile, so they are tried first, unless target->listed names
-   other variants. The strategy does not hear how fast they are, because that would make the
+   Libraries' kernels are few and need no compile, so they are tried first, unless target->listed
+   names other variants. The strategy does not hear how fast they are, because that would make the
    strategy drop its priors, which are about templates. */
 
 /* Returns the next implementation from *at on that is a library's and has variants, and moves *at

@@ -137,8 +137,8 @@ static int top_up(struct tuner *t, cugen_error *err) {
   return status;
 }
 
-/* Starts and finishes what is ready, and waits otherwise. *over is set to true if nothing more can
-   be done in the remaining time. */
+/* Starts and finishes the candidates that are ready, and waits otherwise. *over is set to true if
+   nothing more can be done in the remaining time. */
 static int tuner_step(struct tuner *t, bool *over, cugen_error *err) {
   /* The count of events is read first, so that an event in the meantime ends the wait below. */
   const size_t events = compile_pool_events(t->run.bench.pool);
@@ -301,8 +301,8 @@ static void tuner_count(struct tuner *t) {
   result->tried++;
 }
 
-/* Returns the patience: the option or, for predictions and times on the processor without a budget,
-   RUN_PATIENCE, because they only show what is worth measuring; 0: no limit. */
+/* Returns the option's patience. Without the option and without a budget, predictions and times on
+   the processor, which only show what is worth measuring, have RUN_PATIENCE. 0: no limit. */
 static size_t tuner_patience(const struct tuner_run *run) {
   const cugen_tune_options *options = run->options;
   const bool limited = options->budget_seconds != 0 || options->budget_count,

@@ -105,7 +105,7 @@ static const char *times_wrong(const struct measurement *m, double process) {
   return NULL;
 }
 
-/* Returns what cannot be true of the result, or NULL. claim_is_possible checks the rest as a
+/* Returns what cannot be true of the result, or NULL. claim_is_possible also checks the result as a
    record. */
 static const char *fields_wrong(const struct worker_result *result,
                                 const struct claim_bounds *bounds) {

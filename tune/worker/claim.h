@@ -1,7 +1,7 @@
 /* A claim is the result that a process in the jail (tune/worker/confine.h) reports about the
    variant that it ran. A kernel of the cpu device can overwrite any memory of its process,
-   including the claim. Therefore the claim is small and has no pointers. It is copied after the
-   process has ended, and the copy is judged by the same rules as records on their way into the
+   including the claim. Therefore the claim is small and has no pointers. The claim is copied after
+   the process has ended, and the copy is judged by the same rules as records on their way into the
    cache. */
 #ifndef TUNE_WORKER_CLAIM_H
 #define TUNE_WORKER_CLAIM_H
@@ -9,8 +9,8 @@
 #include "runtime/store/record.h"
 #include "worker.h"
 
-/* The claim as stored in shared memory. It has no bool and no enum, because not every bit pattern
-   is a valid bool or enum. */
+/* The claim as stored in shared memory. struct claim has no bool and no enum, because not every bit
+   pattern is a valid bool or enum. */
 struct claim {
   int32_t outcome, cause, samples;
   uint32_t dropped, has_outputs, varies; /* as booleans: 0 is false */

@@ -1,5 +1,4 @@
-/* The jail of a process that loads and runs kernels on the cpu device. Such kernels are native
-   code. */
+/* The jail of a process that loads and runs kernels on the cpu device, which are native code. */
 #ifndef TUNE_WORKER_CONFINE_H
 #define TUNE_WORKER_CONFINE_H
 

@@ -81,8 +81,8 @@ void isolate_mark(void) {
   }
 }
 
-/* Removes the mark from the text. Only the first such byte is a mark. Returns the number of bytes
-   removed. */
+/* Removes the mark from the text. Only the first byte that equals `mark` is a mark. Returns the
+   number of bytes removed. */
 static ssize_t take_mark(char *buffer, size_t length, struct isolate_output *output) {
   char *found = output->marked ? NULL : memchr(buffer, mark, length);
   if (!found) return 0;

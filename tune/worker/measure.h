@@ -26,8 +26,8 @@ struct measurement {
   enum measure_reached reached;
 };
 
-/* A function that restores the original contents of buffer set `set`. It is called before each
-   launch on the set and is not timed. */
+/* A function that restores the original contents of buffer set `set`. The function is called before
+   each launch on the set and is not timed. */
 struct measure_renewal {
   int (*run)(void *context, size_t set, cugen_error *err);
   void *context;

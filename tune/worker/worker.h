@@ -1,7 +1,7 @@
 /* A worker is a process that owns one device, so that a variant that hangs, traps or overwrites
-   memory harms no other process. This is the interface for the coordinator (the tuning process),
-   which starts a worker, asks it, and replaces it after its death. On request, a thread of this
-   process serves in place of a worker process. */
+   memory harms no other process. The coordinator (the tuning process) starts a worker, asks it, and
+   replaces it after its death. On request, a thread of this process serves in place of a worker
+   process. */
 #ifndef TUNE_WORKER_WORKER_H
 #define TUNE_WORKER_WORKER_H
 
@@ -38,8 +38,9 @@ struct worker_options {
      and the worker is ended. */
   bool (*interrupted)(void *context);
   void *context;
-  /* Deadline on clock_seconds for making data, after which a wait ends as if interrupted. It is
-     read when the data is asked for, so that the caller can change it. NULL or 0: none. */
+  /* Deadline on clock_seconds for making data, after which a wait ends as if interrupted. The
+     deadline is read when the data is asked for, so that the caller can change it. NULL or 0:
+     none. */
   const double *until;
 };
 
@@ -57,8 +58,8 @@ void worker_ask_gpus(struct worker *worker);
    process stays, and opens its device sooner because CUDA has started. 0: the list is not known,
    and the caller has to look for GPUs itself. */
 int worker_take_gpus(struct worker *worker, struct device_description **out);
-/* Sets the options of a worker that so far only listed the GPUs. Its program and toolkit do not
-   change. */
+/* Sets the options of a worker that so far only listed the GPUs. The worker's program and toolkit
+   do not change. */
 void worker_go_on(struct worker *worker, const struct worker_options *options);
 void worker_close(struct worker *worker);
 
@@ -110,8 +111,8 @@ struct worker_place {
 int worker_serve(int socket, const struct worker_place *place);
 
 /* Runs a job. A variant that fails is a result, not an error. An error means that the worker cannot
-   work at all (no device, interrupted) or, if *failed is set, that this dataset cannot be made. In
-   the latter case the worker can go on with other datasets. */
+   work at all (no device, interrupted), unless *failed is set: then this dataset cannot be made,
+   and the worker can go on with other datasets. */
 int worker_run(struct worker *worker, const struct worker_job *job, struct worker_result *out,
                const struct dataset_request **failed, cugen_error *err);
 
@@ -126,7 +127,7 @@ bool worker_has_data(const struct worker *worker, const struct dataset_request *
    kernels printed nothing. */
 void worker_printed(const struct worker *worker, bool all, struct text *out);
 
-/* Returns the report of the last watched job. It is valid until the next job or worker_close. */
+/* Returns the report of the last watched job, valid until the next job or worker_close. */
 const struct watch_report *worker_report(const struct worker *worker);
 
 /* Returns CUGEN_ERROR_DEVICE if the last job left the worker unusable: a worker thread that does

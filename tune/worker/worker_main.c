@@ -177,9 +177,10 @@ static bool verify_twice(const struct server *s, struct plan *plan, const struct
          worker_main_fail_at("in a second launch", "", result);
 }
 
-/* Verifies once more with the blocks in reverse order, if the device can do so and a run is short.
-   A run whose blocks wait for earlier blocks does not end, and is stopped. That is no failure, but
-   leaves the kernel's variables in any state; therefore this is the last launch in the process. */
+/* Verifies once more with the blocks in reverse order, if the device can do so and a run is
+   short. A run whose blocks wait for earlier blocks does not end, and is stopped. The stop is
+   no failure, but leaves the kernel's variables in any state; therefore this is the last launch
+   in the process. */
 static void verify_reversed(const struct server *s, struct plan *plan,
                             const struct kernel_spec *spec, struct dataset *dataset,
                             struct worker_result *result, double seconds) {
@@ -347,7 +348,7 @@ static void time_variant(struct server *s, const struct job *job, bool checked, 
   if (right) time_on(s, plan, real, &measure, result);
 }
 
-/* Notes for the coordinator whether the next run is on the check problem. This must precede the
+/* Notes for the coordinator whether the next run is on the check problem. The note must precede the
    run, because the process may die in the run. */
 static void note_check(const struct server *s, bool runs) {
   if (s->shared) s->shared->on_check = runs;
