@@ -39,8 +39,8 @@ bool trial_poll(void *watch);
 
 /* Runs a variant of target->space on target->problem, which may be smaller than the space's
    problem. If the smaller problem does not allow the variant, the record says that the launch is
-   refused. A fault that variants may share (struct candidate) is an error. timeout: seconds of the
-   run, 0: 10. The caller frees the record. */
+   refused. A fault that variants may share (`faulty` of struct candidate) is an error. timeout:
+   seconds of the run, 0: 10. The caller frees the record. */
 int trial_run(struct trial *trial, uint64_t index, double timeout,
               const struct measure_options *measure, struct cache_record *out, cugen_error *err);
 

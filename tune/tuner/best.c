@@ -7,8 +7,8 @@
 
 #include "base/array.h"
 
-/* A slow kernel that runs on a GPU cannot be interrupted. So the variants of an implementation wait
-   if its best so far costs more than many_times as much as the best of all and takes more than
+/* A kernel that runs on a GPU cannot be interrupted. So the variants of an implementation wait if
+   its best so far costs more than many_times as much as the best of all and takes more than
    worth_waiting seconds. */
 static const double many_times = 8, worth_waiting = 0.02;
 
