@@ -28,8 +28,8 @@ struct selection {
   cugen_plan_choice how;
   uint64_t index;
   struct best_record best; /* the record of the variant, for CUGEN_PLAN_DEFAULT a prediction; only
-                              the expansion if a portfolio or pinned choice named the variant; empty
-                              if nothing is recorded */
+                              the expansion if a portfolio, a pinned choice or bytes named the
+                              variant; empty if nothing is recorded */
   struct text problem;     /* the problem of the record */
   struct text other;       /* text of the other GPU from which the record or the shipped portfolio
                               comes; "" if it comes from this device */
@@ -103,9 +103,8 @@ int api_kernel_for_problem(cugen_kernel *kernel, const char *problem, cugen_kern
 /* Returns whether the problem has the values of the settings with which the kernel was opened.
    sizes false: settings of sizes do not count. */
 bool api_agrees(const cugen_kernel *kernel, const struct problem *problem, bool sizes);
-/* Restores the kernel's problem, which a function may have changed, to the check problem if
-   on_check, else to that of the settings. Returns `status`; if `status` is CUGEN_OK, the status of
-   restoring. */
+/* Sets the kernel's problem to the check problem if on_check, else to that of the settings. Returns
+   `status`; if `status` is CUGEN_OK, the status of restoring. */
 int api_restore_problem(cugen_kernel *kernel, bool on_check, int status, cugen_error *err);
 /* Gives the variant's text, which lives in variant_text until the next call. The space must be
    open; the index may be that of a variant that heuristics remove. */
@@ -137,8 +136,8 @@ enum { API_MOST_CHOICES = 8 }; /* limit of the choices that are tried until one 
 bool api_pass_over(struct lookup *lookup, cugen_plan_choice how, const char *variant, int status);
 /* ---- other_gpu.c ----------------------------------------------------------------------------- */
 
-/* Selects the best variant for the look-up's problem on another GPU. *found: there is a variant
-   that is valid here and not among the failures. */
+/* Selects the best variant for the look-up's problem on another GPU. *found: such a variant is
+   valid here and not among the failures. */
 int api_select_other_gpu(struct lookup *lookup, struct failures *failures, struct selection *out,
                          bool *found, cugen_error *err);
 
@@ -183,8 +182,8 @@ void api_publish(cugen_kernel *kernel, const struct cache_record *from, cugen_re
 /* Decides whether tuning measures or predicts. Fails if the device cannot measure what objective or
    options need. */
 int api_tune_device(cugen_kernel *kernel, cugen_error *err);
-/* Opens the space to tune (on the cpu device that of the check problem). Fails if the problem has a
-   size that no variant can have. */
+/* Opens the space to tune (on the cpu device that of the check problem). Fails, for example, if the
+   problem has a size that no variant can have. */
 int api_prepare_tuning(cugen_kernel *kernel, cugen_error *err);
 /* What the tuning of one problem gets from a run over several problems. */
 struct api_part {

@@ -1,8 +1,8 @@
 /* Gathers the variants with which tuning begins; see priors.h. The sources of suggestions are asked
-   in the order of enum prior_source: measurements on this GPU, those on other GPUs, then
-   predictions. The sources share TUNE_LEADERS places, which the earlier fill first. Imports from
-   other autotuners have TUNE_LEADERS places of their own and come first, because the user asked for
-   them. The config's own suggestions are few and are added in any case. */
+   in the order of enum prior_source. Imports from other autotuners come first, because the user
+   asked for them, and have TUNE_LEADERS places of their own. The sources that follow share
+   TUNE_LEADERS places, which earlier sources fill first. The config's own suggestions are few and
+   are added even if these places are full. */
 #include <stdlib.h>
 
 #include "priors.h"

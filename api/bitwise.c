@@ -1,9 +1,9 @@
 /* Restricts tuning and plans to variants that give the same bits as a named variant.
 
-   Every correct record has a digest of the bits of its outputs (tune/data/dataset.h). Equal digests
-   mean equal outputs, whenever and on whichever device the variants ran, so variants need not be
-   compared in pairs. Tuning runs the named variant first and then accepts only variants with the
-   same digest; a plan looks for the digest in the records.
+   The record of a correct variant has a digest of its outputs' bits, if these could be read
+   (tune/data/dataset.h). Equal digests mean equal outputs, so variants need not be compared in
+   pairs. Tuning runs the named variant first and then accepts only variants with its digest; a plan
+   looks for the digest in the records.
 
    Invariants:
    - Apart from the named variant, only variants recorded as equal for this very problem are chosen.
@@ -26,7 +26,7 @@
 
 /* ---- Tuning --------------------------------------------------------------------------------- */
 
-/* Runs the variant as a tuning run does, because the run keeps the record. */
+/* Runs the variant as a tuning run does, because its record is stored like a tuning run's. */
 static int run_named(const cugen_kernel *k, const cugen_tune_options *options,
                      const struct tune_target *target, uint64_t index, struct cache_record *out,
                      cugen_error *err) {
@@ -69,8 +69,8 @@ static int check_named(const struct cache_record *record, cugen_error *err) {
 }
 
 /* Combines the new record with the remembered one. A better remembered time is kept. If the
-   remembered outputs have other bits, the record says so, and the variant is refused. *news: the
-   cache did not have this outcome with these outputs. */
+   remembered outputs have other bits, the record becomes one of varying outputs, and the variant is
+   refused. *news: the cache did not have this outcome with these outputs. */
 static int settle_named(cugen_kernel *k, const struct tune_target *target,
                         struct cache_record *record, bool *news, cugen_error *err) {
   const struct cache_record *known = api_known_record(k, record);

@@ -5,8 +5,8 @@
 #include "api.h"
 
 /* Runs the variant of options->bitwise, remembers its record, and sets target->outputs and the
-   kernel's equal_to and outputs. CUGEN_ERROR_USAGE: there is no such variant, it fails, its outputs
-   cannot be read, or its launches give different bits. */
+   kernel's equal_to and outputs. CUGEN_ERROR_USAGE: for example, the variant does not exist or
+   fails, or its launches give different bits. */
 int bitwise_begin(cugen_kernel *kernel, const cugen_tune_options *options,
                   struct tune_target *target, cugen_error *err);
 /* Selects the best variant recorded with the outputs of the named variant; the named variant itself

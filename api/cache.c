@@ -83,8 +83,8 @@ static int cache_find_config(cugen *lib, const char *name, const struct cache_sp
   return out->config.failed ? error_memory(err) : status;
 }
 
-/* Resolves a device. An id, such as "cuda:0", means one device. Any other text, and "cpu", is a
-   part of devices' texts. */
+/* Resolves a device. "cuda:0" or "model:H200" means one device. "cpu", and text of no such form, is
+   a part of devices' texts. */
 static int cache_find_device(cugen *lib, const char *name, struct meant *out, cugen_error *err) {
   struct found_device found;
   const cugen_device_name named = device_parse(name);
@@ -268,8 +268,8 @@ static int name_gone(const char *name, struct text *out, cugen_error *err) {
   return failed ? error_memory(err) : CUGEN_OK;
 }
 
-/* Resolves a config that can no longer be read to the origin of its records. *gone: there are such
-   records. */
+/* Resolves a config that can no longer be read to the origin of its records. *gone: the cache has
+   records of this origin. */
 static int take_gone(cugen *lib, struct cache *cache, const cugen_cache_filter *from,
                      struct meant *out, bool *gone, cugen_error *err) {
   cugen_cache_filter rest = *from;
@@ -283,8 +283,8 @@ static int take_gone(cugen *lib, struct cache *cache, const cugen_cache_filter *
   return status;
 }
 
-/* Resolves the filter of a removal. A config means the records measured from its file and, unless
-   the file can no longer be read, records of unknown files. */
+/* Resolves the filter of a removal. The path of a config means the records measured from this file
+   and, unless the file can no longer be read, records of unknown files. */
 static int take_removal(cugen *lib, struct cache *cache, const cugen_cache_filter *from,
                         struct meant *out, cugen_error *err) {
   cugen_error why = {0};

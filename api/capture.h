@@ -1,6 +1,6 @@
 /* Capture of the problems that an application asks for: a file gets a JSON line when a plan is
-   opened or refused, and a line with the number of launches when a plan that was launched is
-   closed. 'cugen tune --from' reads the file. */
+   opened, or refused because no tuned variant serves, and a line with the number of launches when a
+   plan that was launched is closed. 'cugen tune --from' reads the file. */
 #ifndef API_CAPTURE_H
 #define API_CAPTURE_H
 
@@ -14,7 +14,7 @@ struct capture;
 struct capture_line {
   const char *kernel, *problem, *device;
   const char *plan; /* a word for a cugen_plan_choice, such as "exact" or "other_gpu"; "none": the
-                       plan was refused, because no tuned variant serves the problem */
+                       plan was refused */
   const char *variant; /* text of the variant; "": none */
   double seconds;      /* time of the plan's record; 0: not measured */
   uint64_t opens, launches;

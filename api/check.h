@@ -17,7 +17,7 @@
 
    After an error *out has what was found before. The errors:
    - CUGEN_ERROR_WRONG: there are findings that are not notes. CUGEN_ERROR_INTERRUPTED: the callback
-     asked to stop. CUGEN_ERROR_USAGE: the options exclude each other.
+     asked to stop. CUGEN_ERROR_USAGE: for example, the options exclude each other.
    - CUGEN_ERROR_COMPILE: there is no finding, but a variant does not compile, so that an entry of
      out->skips is `refused`. Skips that are not refused are no errors.
    - CUGEN_ERROR_EMPTY: nothing was checked; out->skips and the message have the reasons.

@@ -1,5 +1,4 @@
-/* Guesses a config from a kernel's text; see draft.h. Each line with a guess ends in a comment that
-   says so. */
+/* Guesses a config from a kernel's text; see draft.h. Comments mark what is guessed. */
 #include "draft.h"
 
 #include <ctype.h>
@@ -30,8 +29,7 @@ struct tunable_guess {
 struct draft {
   const struct signature *in;
   api_draft *out;
-  const struct script *script; /* NULL: there is no script, and what the kernel's text does not tell
-                                  is guessed */
+  const struct script *script; /* NULL: none */
   const char *file;            /* the kernel's file without its folder; with a script, relative to
                                   the script's folder */
   bool several;                /* the file has several kernels */
@@ -65,7 +63,7 @@ static bool same_word(struct source_token a, struct source_token b) {
   return a.length && a.length == b.length && memcmp(a.at, b.at, a.length) == 0;
 }
 
-/* Returns whether the word contains the part, in capitals or not. */
+/* Returns whether the word contains the part, ignoring case. */
 static bool has_part(struct source_token word, const char *part) {
   const size_t length = strlen(part);
   for (size_t i = 0; i + length <= word.length; i++)
@@ -88,8 +86,8 @@ static const char *kind_of(const struct draft *d, size_t i) {
   return "output";
 }
 
-/* Names the parameter as the kernel does, else "argument1"; "my_" precedes a name that a config
-   cannot have. */
+/* Names the parameter as the kernel does, or "argument1" if the first parameter has no name; "my_"
+   precedes a name that a config cannot have. */
 static void draft_name(struct draft *d, size_t i) {
   char *out = d->out->parameters[i].name;
   const size_t size = sizeof d->out->parameters[i].name;
@@ -101,7 +99,7 @@ static void draft_name(struct draft *d, size_t i) {
     snprintf(out, size, "my_%.*s", (int)name.length, name.at);
 }
 
-/* Whole numbers of 4 and 8 bytes are taken for sizes. */
+/* A scalar integer of at least 4 bytes is taken for a size. */
 static bool is_size(const struct draft *d, size_t i) {
   const struct dtype *dtype = dtype_find(d->out->parameters[i].dtype);
   return !d->out->parameters[i].pointer && dtype && !dtype->floating && dtype->bytes >= 4;
@@ -127,7 +125,7 @@ static const char *size_name(const struct draft *d, size_t i) {
   return d->size_count ? d->out->parameters[d->sizes[i]].name : "n";
 }
 
-/* Returns the index in `sizes` of the size with that name, in capitals or not; -1: none. */
+/* Returns the index in `sizes` of the size with that name, ignoring case; -1: none. */
 static int find_size(const struct draft *d, const char *name) {
   for (size_t i = 0; i < d->size_count; i++)
     if (strcasecmp(size_name(d, i), name) == 0) return (int)i;
@@ -167,8 +165,8 @@ static bool is_product(const struct draft *d) {
          find_size(d, "k") >= 0;
 }
 
-/* Adds the shape of a buffer: two of m, n and k for a product's A, B or C (buffer 0 to 2), else the
-   first three sizes. */
+/* Adds the shape of a buffer: two of m, n and k for a product's A, B or C (buffer 0 to 2), else up
+   to three sizes. */
 static void add_shape(struct draft *d, size_t buffer) {
   static const char product[3][2] = {"mk", "kn", "mn"};
   text_add(&d->text, "shape = {");
@@ -266,8 +264,8 @@ static bool is_large(const struct draft *d, const struct tunable_guess *t) {
   return t->value >= 16;
 }
 
-/* The value of the text comes first. For a power of two, half of it, its double and four times it
-   follow, within limits. */
+/* The first value is the text's, or a usual one if the text has none. If the first value is a power
+   of two, its half, double and quadruple follow; a limit holds for the larger two. */
 static void add_values(struct draft *d, const struct tunable_guess *t) {
   const long first = t->value         ? t->value
                      : is_large(d, t) ? d->in->block_dimensions > 1 ? 16 : 128
@@ -299,7 +297,7 @@ static void add_tunables(struct draft *d) {
   text_add(&d->text, "    -- kernel, and here tunable \"X\" { 16, 32 },\n");
 }
 
-/* Returns the name of a buffer whose elements have that type, which NAME_t then names; NULL:
+/* Returns the NAME of a buffer with elements of that type, so that a config can write NAME_t; NULL:
    none. */
 static const char *argument_of_type(const struct draft *d, struct source_token type) {
   for (size_t i = 0; i < d->out->parameter_count; i++)
@@ -309,8 +307,8 @@ static const char *argument_of_type(const struct draft *d, struct source_token t
   return NULL;
 }
 
-/* Appends the kernel's name and a template's arguments; nothing for the only kernel of a file if it
-   is no template. Returns whether a type was guessed. */
+/* Appends the kernel's name and a template's arguments; nothing if the kernel is the only one of
+   its file and no template. Returns whether a type was guessed. */
 static bool write_entry(const struct draft *d, struct text *out) {
   const char *between = "<";
   bool guessed = false;
@@ -414,8 +412,8 @@ static const char *size_of_axis(const struct draft *d, int dimension) {
   return NULL;
 }
 
-/* Returns the size that a dimension of the grid runs along: by the sizes' names, else x along the
-   last size, y along the one before. */
+/* Returns the size along which a dimension of the grid runs. Unless the sizes' names tell, x runs
+   along the last size, y along the size before. */
 static const char *grid_size(const struct draft *d, int dimension) {
   const size_t count = d->size_count ? d->size_count : 1, back = (size_t)dimension + 1;
   const char *of_axis = draft_rank(d) > 1 ? size_of_axis(d, dimension) : NULL;
@@ -425,7 +423,7 @@ static const char *grid_size(const struct draft *d, int dimension) {
 }
 
 /* Returns whether a block takes one row or one element along the dimension: the kernel uses
-   blockIdx there alone or times a size. */
+   blockIdx of the dimension alone or times a size. */
 static bool is_plain(const struct draft *d, int dimension) {
   const struct source_token step = d->in->grid_steps[dimension];
   char name[64];

@@ -27,8 +27,8 @@ typedef struct api_draft {
 } api_draft;
 
 /* Reads the kernel of "FILE.cu" or "FILE.cu:KERNEL" and fills *out, which api_draft_free frees.
-   CUGEN_ERROR_USAGE: there is no such kernel, several and none is named, or the parameters are too
-   many or cannot be read. */
+   CUGEN_ERROR_USAGE: there is no such kernel, there are several and none is named, or the
+   parameters are too many or cannot be read. */
 int api_draft_open(const char *kernel, api_draft *out, cugen_error *error);
 /* Like api_draft_open, for the kernel of a tuning script in T1 (draft_script.h): tunables,
    restrictions, arguments and the launch are the script's. The kernel's file is in the script's

@@ -44,7 +44,8 @@ static const struct script_tunable *script_tunable(const struct script *s, const
   return NULL;
 }
 
-/* Returns the length of the operand at the text's end, "x", "8" or "(a + b)"; 0: there is none. */
+/* Returns the length of the operand at the text's end, such as "x" or "(a + b)", with the blanks
+   behind; 0: there is none. */
 static size_t last_operand(const char *text, size_t length) {
   size_t end = length, depth = 0;
   while (end && text[end - 1] == ' ') end--;
@@ -60,8 +61,8 @@ static size_t last_operand(const char *text, size_t length) {
   return at < end ? length - at : 0;
 }
 
-/* Returns the length of the exponent at the text's beginning, "x", "-(a + b)" or "b ** c", which
-   Python reads from the right. */
+/* Returns the length of the exponent at the text's beginning, such as "-(a + b)", or "b ** c",
+   since ** binds from the right. */
 static size_t exponent_length(const char *text) {
   size_t at = strspn(text, " "), depth = 0;
   at += text[at] == '-';
@@ -203,8 +204,8 @@ static int add_value(struct script *s, struct script_tunable *to, struct value v
   return CUGEN_OK;
 }
 
-/* Adds the value of the expression `python`, in which `variable` has the value `at`; NULL: no name
-   is known. */
+/* Adds the value of the expression `python`, in which `variable` has the value `at`. variable NULL:
+   no name is known. */
 static int add_element(struct script *s, struct script_tunable *to, const char *variable,
                        int64_t at, const char *python, cugen_error *err) {
   const struct value slot = value_int(at);
@@ -219,7 +220,8 @@ static int add_element(struct script *s, struct script_tunable *to, const char *
   return status;
 }
 
-/* Cuts the text at the commas that stand outside of brackets and quotes; `take` gets each part. */
+/* Cuts the text at the commas that stand outside of brackets and quotes; `take` gets each part that
+   is not empty. */
 static int each_part(char *text, int (*take)(void *context, const char *part, cugen_error *err),
                      void *context, cugen_error *err) {
   int status = CUGEN_OK;
@@ -453,7 +455,7 @@ void script_add_problem(const struct script *s, struct text *out, size_t *guesse
 }
 
 /* Adds a buffer's shape: all sizes if their product is the argument's Size, else Size itself, or 1
-   if Size has no form in a config. */
+   if Size is missing or has no form in a config. */
 static void add_shape(const struct script *s, json_t *argument, int elements, struct text *out,
                       const char **said) {
   json_t *size = json_object_get(argument, "Size");
@@ -682,7 +684,8 @@ void script_add_tunables(const struct script *s, struct text *out, size_t *guess
 
 /* ---- The launch ---- */
 
-/* Adds an extent of the block, of the grid in threads or of the grid in blocks. */
+/* Adds the extent `name` ("LocalSize" or "GlobalSize") along an axis, in quotes. A missing extent
+   is 1. */
 static void add_extent(const struct script *s, const char *name, char axis, struct text *out,
                        bool *right) {
   const char letter[2] = {axis, '\0'};
@@ -747,7 +750,7 @@ static void add_grid(const struct script *s, int dimension, struct text *out, bo
   text_free(&blocks);
 }
 
-/* Returns the number of dimensions (1 to 3) without trailing extents of 1. */
+/* Returns the number of dimensions (1 to 3) without trailing extents that are 1 or missing. */
 static int dimensions(const struct script *s, const char *name) {
   json_t *extents = json_object_get(s->kernel, name);
   int count = 3;
@@ -768,8 +771,7 @@ static void end_extents(struct text *out, size_t *guesses, bool right) {
     mark(out, guesses, "an extent of the script has no form here");
 }
 
-/* Of the compiler's options only fast mathematics has a form in a config. -std is dropped; any
-   other option becomes a comment. */
+/* Translates the option of fast mathematics, drops -std and makes a comment of any other option. */
 static void add_options(const struct script *s, struct text *out, size_t *guesses) {
   json_t *option;
   size_t i;

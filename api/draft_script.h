@@ -1,7 +1,7 @@
 /* A tuning script in T1, the JSON in which Kernel Tuner and KTT describe what they tune
    (kernel_tuner/schema/T1), as parts of a config. The script's expressions are Python's. A
-   condition that has no form in a config becomes a comment that says what is to do; any other
-   expression without a form becomes 1, marked as a guess. */
+   condition that has no form in a config becomes a comment that says what is to do; a size or an
+   extent without a form becomes 1. */
 #ifndef API_DRAFT_SCRIPT_H
 #define API_DRAFT_SCRIPT_H
 
@@ -30,13 +30,14 @@ struct script {
   size_t word_count;
 };
 
-/* Reads a script. Close *out also after a failure. */
+/* Reads a script. *out borrows `path`; close *out also after a failure. */
 int script_open(const char *path, struct script *out, cugen_error *err);
 void script_close(struct script *script);
-/* Fails if the script's arguments cannot be the kernel's parameters. */
+/* Fails if the numbers of the script's arguments and of the kernel's parameters do not fit. */
 int script_check(const struct script *script, const struct signature *in, cugen_error *err);
 
-/* These functions append parts of a config. *guesses counts the lines marked "guess" or "to do". */
+/* These functions append parts of a config. *guesses grows by the lines marked "guess" or "to
+   do". */
 void script_add_problem(const struct script *script, struct text *out, size_t *guesses);
 /* Sets the names and kinds of the draft's parameters, too. */
 void script_add_arguments(const struct script *script, api_draft *draft, struct text *out,

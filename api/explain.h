@@ -4,9 +4,9 @@
 
 #include "source.h"
 
-/* Looks up the ceilings of the kernel's device. The measured rates are those of the best records of
-   two shipped configs: peak_copy, and peak_fma with the dtype in which the kernel computes.
-   api_kernel_tune measures these configs like any other. */
+/* Looks up the ceilings of the kernel's device. The measured rates are the highest recorded for two
+   configs: peak_copy, and peak_fma with the dtype in which the kernel computes. Tuning these two
+   configs measures them. */
 int api_kernel_ceilings(cugen_kernel *kernel, cugen_ceilings *out, cugen_error *error);
 /* Returns the dense FLOP/s of the tensor cores of the kernel's device, at its highest clock, for
    products of that type: a dtype, "tf32" or "fp8"; 0: none, or unknown. */
@@ -33,8 +33,8 @@ typedef struct cugen_occupancy {
 } cugen_occupancy;
 
 /* Computes the occupancy on any known device, present or described. device: as in cugen_options;
-   NULL: lib's own. CUGEN_ERROR_USAGE: no such device, the cpu device, or resources that no kernel
-   can have. */
+   NULL: lib's own. CUGEN_ERROR_USAGE: for example, the cpu device, or resources that no kernel can
+   have. */
 int api_device_occupancy(cugen *lib, const char *device, const cugen_resources *resources,
                          cugen_occupancy *out, cugen_error *error);
 

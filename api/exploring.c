@@ -2,16 +2,16 @@
    variant is timed and when; this file gives the rule variants, clocks and launches:
 
    plan_open   loads further variants: those with records of this very problem that are right and
-               nearly as fast, and whose images are in the cache
+               at most twice as slow, and whose images are in the cache
    call_bind   binds them to the same arguments
    launch      takes the current variant; a limited share of the launches takes another variant,
                between two events
    plan_close  stores the result as a record timed in the way "served"
 
    Invariants:
-   - A variant is launched only if it was verified for this problem on this kind of device, and only
-     with arguments for which it was verified: the same buffers, aligned like the driver's, and the
-     problem's own whole numbers.
+   - A further variant is launched only if it has a right record for this problem on this kind of
+     device, and only with arguments as verified: the same buffers, aligned like the driver's, and
+     the problem's own whole numbers.
    - A launch never waits. If another thread is inside exploration_launch, the current variant is
      launched. Events are polled, not waited for.
    - A launch compiles, allocates and looks up nothing. While a stream is captured nothing is

@@ -12,9 +12,9 @@ struct exploration;
 int exploration_recall(struct lookup *lookup, const cugen_outputs *outputs,
                        struct selection *selection, bool *settled, cugen_error *err);
 
-/* What a plan explores. outputs: only variants with these outputs; NULL: any correct variant. *out
-   becomes NULL if there is nothing to explore. Everything passed is borrowed until
-   exploration_close, except the lookup, which is needed only during the call. */
+/* What a plan explores. outputs: only variants with these outputs; NULL: any correct variant.
+   exploration_open sets *out to NULL if there is nothing to explore. The device, the spec and the
+   look-up's library must live until exploration_close. */
 struct exploration_plan {
   struct device *device;
   const struct kernel_spec *spec;

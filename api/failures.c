@@ -1,10 +1,9 @@
-/* Variants that are known to be wrong or to fail. Such a variant is never chosen without a
-   measurement of its own, as long as its source is the one that failed, because applications launch
-   without verifying.
+/* Variants that are known to be wrong or to fail. A variant without a measurement of its own must
+   not be chosen if its present source failed, because applications launch without verifying.
 
    A failure is recorded like any other result, for the problem on which the variant failed: the
-   look-up's own problem or the check problem. A variant that is wrong on the check problem is wrong
-   for every other size, too, so a look-up searches several places. A record is valid while its
+   look-up's own problem or the check problem. A variant that is wrong on the check problem counts
+   as wrong for all sizes, so a look-up searches several places. A record is valid while its
    variant, for the record's own problem, still expands to the kernel that failed. Each record is
    judged when its variant is first asked for. */
 #include <stdlib.h>

@@ -271,7 +271,7 @@ static int check_parameter(const struct suggesting *s, size_t at, json_t *parame
   return CUGEN_ERROR_USAGE;
 }
 
-/* Sets *meant to whether the map's `where` admits the result. Only the parameters that `where`
+/* Sets *meant to false if the map's `where` excludes the result. Only the parameters that `where`
    reads must exist, because results of another kind may lack further parameters. */
 static int is_meant(const struct suggesting *s, json_t *parameters, bool *meant, cugen_error *err) {
   size_t count = 0;
@@ -305,7 +305,8 @@ static void unmatched(struct suggesting *s, const char *why) {
   if (!s->why.length) text_add(&s->why, why);
 }
 
-/* Appends " name=value". Returns false, with the reason noted, if the tunable has no such value. */
+/* Appends " name=value". Returns false, with the reason noted, if the tunable gets no value that it
+   may have. */
 static bool add_tunable(struct suggesting *s, size_t at, struct text *variant) {
   const struct config_tunable *tunable = &s->map.implementation->tunables[at];
   struct value value;

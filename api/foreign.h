@@ -1,7 +1,7 @@
-/* Results of other autotuners as suggestions: variants with which tuning begins (priors.h), and
-   which nothing else uses. foreign.c reads a file of results, by a map of names, and stores the
-   suggestions in the cache, under a key that no look-up of measurements or predictions has;
-   foreign_forms.c reads the forms of such files. */
+/* Results of other autotuners as suggestions: variants with which tuning begins (priors.h).
+   foreign.c reads a file of results, by a map of names, and stores the suggestions in the cache,
+   under a key that no look-up of measurements or predictions has; foreign_forms.c reads the forms
+   of such files. */
 #ifndef API_FOREIGN_H
 #define API_FOREIGN_H
 
@@ -14,15 +14,16 @@
 #define FOREIGN_DEVICE  "other autotuners"
 #define FOREIGN_OPTIONS "suggested"
 
-/* Imports the file of results by the map. All suggestions or none are stored. CUGEN_ERROR_USAGE: a
-   file has an unknown form, the map is wrong, or no result is a variant of the config. */
+/* Imports the file of results by the map. All suggestions or none are stored. CUGEN_ERROR_USAGE:
+   for example, a file has an unknown form, the map is wrong, or no result is a variant of the
+   config. */
 int api_foreign_import(cugen *lib, struct cache *cache, const char *path, const char *map,
                        api_suggested *out, cugen_error *err);
 
 /* ---- foreign_forms.c ------------------------------------------------------------------------ */
 
 /* Gets a result: its parameters by name, which are numbers, words or flags, and its time in
-   seconds; negative: the result failed; 0: no time is known. */
+   seconds; negative: the result failed, or lacks its time; 0: the file has no times. */
 typedef int foreign_visit(void *context, json_t *parameters, double seconds, cugen_error *err);
 
 /* Visits the results of the file's text. */

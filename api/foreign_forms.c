@@ -1,6 +1,6 @@
 /* The forms of other autotuners' files of results; see foreign.h. Each form is JSON, and each
    result in it becomes an object of parameters with a time. Facts of the whole file, such as the
-   device, become parameters of each result, so that a map can test them. */
+   device, become parameters of each result (not in T4), so that a map can test them. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

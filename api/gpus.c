@@ -1,6 +1,6 @@
 /* Lists the GPUs of this machine. Only a started driver can list GPUs, and starting it takes 0.2 s
-   and more. A program that will tune starts the driver only in the worker: the worker lists the
-   GPUs, and the first tuning goes on with it; compilers start in the meantime. If the worker lists
+   and more. After api_expect_tuning the driver starts in the worker: the worker lists the GPUs, and
+   the first tuning goes on with this worker; compilers start in the meantime. If the worker lists
    no GPU, this process asks the driver itself, to learn the reason. */
 #include <stdlib.h>
 

@@ -91,8 +91,7 @@ static json_t *baseline_json(const cugen_baseline_result *b) {
 #define SHOW_TIMED(of, value)    IF_OK(of, json_number(value))
 #define SHOW_RATIO(of, value)    IF_OK(of, json_known(value))
 #define SHOW_VERIFIED(of, value) ((of)->verified ? json_number(value) : json_null())
-/* Without registers no resources are known: the variant did not compile, or is of the cpu
-   device. */
+/* Without registers no resources are known, for example because the variant did not compile. */
 #define SHOW_RESOURCE(of, value) ((of)->registers > 0 ? json_integer(value) : json_null())
 #define SHOW_ENERGY(of, value)   ((of)->energy > 0 ? json_boolean(value) : json_null())
 #define SHOW_RUN(of, value)      ((of)->run_began ? json_number(value) : json_null())

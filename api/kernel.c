@@ -107,7 +107,7 @@ void api_forget_records(cugen_kernel *k) {
   k->ceilings = (cugen_ceilings){0};
 }
 
-/* Sets the problem and drops everything that depends on the old one. */
+/* Sets the problem and drops the records and the space of the old one. */
 static int set_problem(cugen_kernel *k, bool check, cugen_error *err) {
   struct problem problem = {0};
   const struct config *config = k->opened.config;

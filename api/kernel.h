@@ -114,7 +114,7 @@ typedef struct cugen_space_info {
    filter stays. If no variant is left, functions that need one fail with CUGEN_ERROR_EMPTY. */
 int api_kernel_filter(cugen_kernel *kernel, const cugen_filter *filter, cugen_error *error);
 
-/* The first call walks the space. The lists in *out live until the next call, and until the problem
+/* The first call walks the space. The lists in *out live until the next call, or until the problem
    or the filter changes. */
 int api_kernel_space(cugen_kernel *kernel, cugen_space_info *out, cugen_error *error);
 /* Lists unused tunables. Fills in at most `most`; *count is the number of all. The strings live as

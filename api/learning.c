@@ -367,7 +367,7 @@ static int learn_class(const struct lookup *base, const struct problem *const *p
 
 /* ---- Problems ------------------------------------------------------------------------------- */
 
-/* The problems grouped by class. */
+/* The problems to learn from. */
 struct classes {
   const struct lookup *base;
   struct portfolio_problems own; /* the problems that were read from the cache */
@@ -388,7 +388,7 @@ static int take_remembered(struct classes *c, const cugen_kernel *k, cugen_error
                    k->lookup.config->name, k->lookup.device.name);
 }
 
-/* Learns class after class, in the order of the kernels. */
+/* Learns class after class, in the order of the problems. */
 static int learn_classes(struct classes *c, const cugen_learn_options *options,
                          struct portfolio_holdings *out, cugen_error *err) {
   const struct problem **same = calloc(c->count + 1, sizeof(const struct problem *));

@@ -1,5 +1,4 @@
-/* The library's handle, and functions on it that all of api/ uses, such as the checks at the
-   beginning of every public function. */
+/* The library's handle, and functions on it that the files of api/ share. */
 #ifndef API_LIBRARY_H
 #define API_LIBRARY_H
 

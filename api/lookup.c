@@ -26,7 +26,7 @@ int api_origin(const struct sources *sources, const struct config *config, struc
   return out->failed ? error_memory(err) : CUGEN_OK;
 }
 
-/* Applies the library's options objective and prefer, which precede the config. */
+/* Applies the library's options objective and prefer, which take precedence over the config's. */
 static int take_objective(const cugen *lib, struct config *config, cugen_error *err) {
   int status = lib->objective ? config_set_objective(config, lib->objective, err) : CUGEN_OK;
   if (status)

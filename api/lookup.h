@@ -15,8 +15,8 @@ struct lookup;
 struct prediction_key {
   struct text device, options;
 };
-/* Checks that cugen supports the device's architecture, and, by its major version, that the NVRTC
-   that was found compiles for it. */
+/* Checks that cugen supports the device's architecture, and that the NVRTC that was found compiles
+   for the architecture, as far as NVRTC's major version tells. */
 int api_check_target(const cugen *lib, const struct device_description *device, cugen_error *err);
 /* Like api_check_target, and checks that enough of the device is known to predict times. */
 int api_check_predictable(const cugen *lib, const struct device_description *device,
@@ -47,7 +47,7 @@ struct found_device {
   bool predicted;   /* the given text is the one under which the device's predictions are kept */
   const char *name; /* in a list: the name of this device alone; belongs to the list */
 };
-/* Finds a device. name: an id, or the text or described name ("H200") of a GPU that need not be
+/* Finds a device. name: an id, or the text or described name ("H200") of a device that need not be
    present; NULL: the present GPU that the library's local_rank selects; without a GPU the cpu
    device, with the reason appended to `fallback` (may be NULL). */
 int api_find_device(cugen *lib, const char *name, struct found_device *out, struct text *fallback,
@@ -58,8 +58,8 @@ struct device_list {
   char *names; /* the text of the list, cut into names */
   size_t count;
 };
-/* Parses a list of devices (CUGEN_DEVICE_LIST). CUGEN_ERROR_USAGE: a name is missing or
-   unknown, or a GPU is listed twice. Free *out also after a failure. */
+/* Parses a list of devices (CUGEN_DEVICE_LIST). CUGEN_ERROR_USAGE: for example, a name is missing,
+   or a GPU is listed twice. Free *out also after a failure. */
 int api_list_devices(cugen *lib, const char *text, struct device_list *out, cugen_error *err);
 void api_device_list_free(struct device_list *list);
 /* Returns whether the devices share their records, so that they can be tuned together. */
@@ -129,11 +129,12 @@ struct lookup {
    filter, origin and settings. Close *out also after a failure. */
 int lookup_for_problem(const struct lookup *from, const struct problem *problem, struct lookup *out,
                        cugen_error *err);
-/* Sets the problem, which is borrowed, and drops everything that depends on the old problem. */
+/* Sets the problem, which is borrowed, and drops the old problem's space and dropped variants. */
 int lookup_set_problem(struct lookup *lookup, const struct problem *problem, cugen_error *err);
 /* Sets the architecture to compile for, and the options that follow from it and from `measure`. */
 int lookup_set_arch(struct lookup *lookup, const char *arch, cugen_error *err);
-/* Checks that times can be predicted for the look-up's device. */
+/* Checks that times can be predicted for the look-up's device. Missing rates of the device are
+   filled in from a description. */
 int lookup_check_predictable(struct lookup *lookup, cugen_error *err);
 /* Makes the look-up's records predictions from now on. */
 int lookup_use_predictions(struct lookup *lookup, cugen_error *err);
@@ -225,7 +226,8 @@ int api_read_problem(const struct config *config, const char *text, struct probl
 /* The result of judging a record for a look-up. */
 struct judgement {
   enum {
-    JUDGED_CURRENT, /* the variant still expands to the kernel that was measured */
+    JUDGED_CURRENT, /* the variant still expands to the recorded kernel, or is refused for the
+                       recorded reason */
     JUDGED_CHANGED, /* the variant expands to another kernel, whose hashes are in `now` */
     JUDGED_GONE,    /* the space has no variant of this name; `why` says what removes it */
     JUDGED_BROKEN   /* the variant no longer expands; `why` has the reason */
@@ -260,9 +262,8 @@ int api_drop_stale(struct lookup *lookup, struct cache_record *records, size_t *
 
 /* ---- failures.c: variants that are known to be wrong or to fail ----------------------------- */
 
-/* Variants that failed on the look-up's device, for its problem or for the check problem, and
-   variants whose prediction the cpu device refuted there. Such a variant is chosen only if measured
-   as right for the problem, or named. */
+/* Variants that failed on the look-up's device, for the look-up's problem or the check problem,
+   variants whose prediction the cpu device refuted there, and those of lookup_drop_variant. */
 struct failures;
 /* Loads the failures; *out NULL: none is remembered. Close *out also after a failure. The look-up
    is borrowed. */
@@ -277,8 +278,8 @@ int failures_find(struct failures *failures, const char *variant, const struct c
 int failures_find_at(struct failures *failures, const struct lookup *lookup, uint64_t index,
                      const struct cache_record **out, cugen_error *err);
 /* Marks the predictions under the look-up's key that are known to be wrong, and moves them behind
-   all others. If two files have predictions of one kernel, one is kept. Does nothing for
-   measurements, whose variants ran. Space and expander must be open. */
+   all others. If two config files have predictions of one variant, one is kept. Does nothing for
+   measurements. Space and expander must be open. */
 int failures_mark(struct lookup *lookup, struct cache_record *records, size_t *count,
                   cugen_error *err);
 
@@ -293,9 +294,8 @@ struct best_record {
   struct kernel_spec spec; /* for the look-up's problem */
 };
 /* Finds the best record under the key whose variant is in `space`: the one with the smallest cost;
-   among tied records, the one whose variant comes first in the config. predicted: the key is that
-   of predictions. failures: variants that do not count; NULL: none. Free *out also after a
-   failure. */
+   among tied records, the one with the least cache_record_order. predicted: the key is that of
+   predictions. failures: variants that do not count; NULL: none. Free *out also after a failure. */
 int api_best_under(struct lookup *lookup, const struct cache_key *key, bool predicted,
                    const struct space *space, struct failures *failures, struct best_record *out,
                    cugen_error *err);

@@ -148,7 +148,7 @@ static bool has_variables(const struct kernel_spec *spec) {
 }
 
 /* A loaded function keeps the dynamic shared memory and the carveout that were set last. Returns
-   whether both plans set the same, so that they can share their functions. */
+   whether both plans set the same values, so that the plans can share functions. */
 static bool same_functions(const struct kernel_spec *a, const struct kernel_spec *b) {
   if (a->launch_count != b->launch_count) return false;
   for (size_t i = 0; i < a->launch_count; i++)

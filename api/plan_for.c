@@ -1,6 +1,7 @@
 /* cugen_plan_for: the plan for arrays of any sizes. A kernel keeps the plans that it opened for
    arrays in a hash table, whose keys are the arrays' types, shapes and strides as words. For new
-   arrays problem_fit says which problem they are, and a plan is opened for that problem. */
+   arrays problem_fit finds the problem, and a plan is opened for this problem unless the kernel has
+   one. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,7 +25,7 @@ struct seen {
 struct seen_table {
   struct seen **buckets; /* capacity many, a power of two; NULL: none yet */
   size_t capacity, count;
-  cugen_plan **plans; /* in the order in which they were opened: later ones use earlier images */
+  cugen_plan **plans; /* in the order of opening: later plans may use images of earlier plans */
   size_t plan_count;
   size_t first;     /* index of the first plan that was opened since the kernel was tuned */
   unsigned tunings; /* cugen_kernel.tunings when the table was last emptied */

@@ -386,15 +386,15 @@ static int try_one(struct lookup *l, const struct portfolio_body_variant *varian
   return status;
 }
 
-/* Tries the variants in order. If the rule of a shipped portfolio names no variant, the problem is
-   beyond the portfolio's limit, and nothing serves. */
+/* Tries the variants in order. If the rule of a shipped portfolio names no variant, nothing serves:
+   the problem may be beyond the portfolio's limit. */
 static int api_portfolio_serve(struct lookup *l, const struct portfolio_body *body,
                                enum portfolio_kind kind, struct failures *failures,
                                struct portfolio_answer *out, bool *found, cugen_error *err) {
   struct portfolio_order order;
   cugen_error ignored;
   int status = portfolio_ask(body, l->config, l->problem, &order, &ignored);
-  /* no error: the portfolio is of a version of the config with other sizes */
+  /* no error: the config may have other sizes now */
   if (status) return status == CUGEN_ERROR_MEMORY ? error_memory(err) : CUGEN_OK;
   if (kind != PORTFOLIO_REMEMBERED && !order.named) return CUGEN_OK;
   const size_t most = kind == PORTFOLIO_REMEMBERED    ? order.count

@@ -28,8 +28,10 @@ void portfolios_free(struct portfolio_found *found, size_t count);
 enum portfolio_kind {
   PORTFOLIO_REMEMBERED, /* learnt here */
   /* The kinds below ship with cugen, for shipped configs. */
-  PORTFOLIO_MEASURED,    /* of the look-up's class, measured on a GPU of its compute capability */
-  PORTFOLIO_PREDICTED,   /* of the look-up's class, predicted for a GPU of its capability */
+  PORTFOLIO_MEASURED,    /* of the look-up's class, measured on a GPU of the look-up device's
+                            compute capability */
+  PORTFOLIO_PREDICTED,   /* of the look-up's class, predicted for a GPU of the look-up device's
+                            compute capability */
   PORTFOLIO_OTHER_CLASS, /* measured with other layouts or flags and the same type of elements; none
                             if PORTFOLIO_MEASURED has one */
   PORTFOLIO_KINDS
@@ -46,8 +48,8 @@ struct portfolio_order {
                    time */
   bool named;   /* false: the rule names no variant, as when a product of sizes overflows */
 };
-/* Evaluates the rule and the times for the problem. CUGEN_ERROR_CONFIG: the rule is not an
-   expression over the config's sizes. */
+/* Evaluates the rule and the times for the problem. CUGEN_ERROR_CONFIG: the rule or a time is not
+   an expression over the config's sizes. */
 int portfolio_ask(const struct portfolio_body *body, const struct config *config,
                   const struct problem *problem, struct portfolio_order *out, cugen_error *err);
 /* Parses the rule, or the time of a variant, as a program over the slots of config_slots and one
@@ -70,15 +72,16 @@ struct portfolio_answer {
   uint64_t index;
   struct kernel_spec spec; /* the caller frees it or takes it over */
   bool first;              /* the rule names this variant, and it is tried first */
-  bool same_model;         /* the portfolio ships, and was measured on a GPU of this model */
+  bool same_model;         /* the portfolio ships, and was measured on a GPU of the look-up's
+                              model */
 };
 int portfolio_serve(struct lookup *lookup, const struct prediction_key *predictions,
                     struct failures *failures, struct portfolio_answer *out, bool *found,
                     cugen_error *err);
 /* Serves by one given portfolio. A shipped portfolio also serves by variants whose source has
-   changed, but serves nothing if its rule names no variant, and never by variants without a time. A
-   portfolio of another class serves only by variants whose time is near that of the named
-   variant. */
+   changed, but serves nothing if the portfolio's rule names no variant, and never by unnamed
+   variants without a time. A portfolio of another class serves only by variants whose time is near
+   that of the named variant. */
 int portfolio_serve_by(struct lookup *lookup, const struct portfolio_body *body,
                        enum portfolio_kind kind, struct failures *failures,
                        struct portfolio_answer *out, bool *found, cugen_error *err);
@@ -90,7 +93,7 @@ int portfolio_serve_by(struct lookup *lookup, const struct portfolio_body *body,
    limit (shipped.c). portfolio_shipped_free frees it. */
 struct portfolio_shipped {
   struct portfolio_body body;
-  char *device;    /* text of the GPU on which the portfolio was measured */
+  char *device;    /* text of the portfolio's GPU */
   bool predicted;  /* the portfolio was learnt from predictions */
   bool same_model; /* the GPU is of the look-up's model */
 };
@@ -171,7 +174,7 @@ int portfolio_candidates(const struct portfolio_data *data, size_t most, size_t 
                          cugen_error *err);
 
 /* Lists those of the given variants that have no record for the problem, the most promising first:
-   those that are fast for near sizes. out has room for `count`; Returns the number of listed
+   those that are fast for near sizes. out has room for `count`. Returns the number of listed
    variants. */
 size_t portfolio_missing(const struct portfolio_data *data, size_t problem, const size_t *variants,
                          size_t count, size_t *out);

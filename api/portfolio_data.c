@@ -171,8 +171,8 @@ static int make_table(struct portfolio_data *data, struct loose_list *list, cuge
     if (!same) data->variants[data->variant_count++] = loose->variant, loose->variant = NULL;
     loose->entry.variant = data->variant_count - 1;
     struct portfolio_entry *last = data->entry_count ? &data->entries[data->entry_count - 1] : NULL;
-    /* Of two records of one variant and problem, from two files with equal sources, the faster one
-       is kept, or the failure. */
+    /* Of several records of one variant and problem, the one with the least cost is kept, or a
+       failure. */
     if (!same || !last || last->problem != loose->entry.problem)
       data->entries[data->entry_count++] = loose->entry;
     else if (!isnan(last->cost) && !(loose->entry.cost >= last->cost))
@@ -360,7 +360,7 @@ static bool is_valid(const struct lookup *l, const char *variant) {
 }
 
 /* Fills in a ratio for each variant; NAN: not measured or failed; INFINITY: not valid for the
-   problem, which needs no launch to find out. */
+   problem, as the space tells without a launch. */
 static int portfolio_data_fill_row(struct portfolio_data *data, size_t problem,
                                    const size_t *variants, size_t count, double *out,
                                    cugen_error *err) {

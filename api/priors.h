@@ -43,8 +43,8 @@ void priors_print(const struct priors *priors, struct text *out);
 bool priors_add(struct priors *priors, const char *variant);
 bool priors_add_index(struct priors *priors, uint64_t index);
 bool priors_full(const struct priors *priors);
-/* Adds the variant of a record; a visitor of cache_fastest whose context is a struct priors. The
-   source may have changed since, because tuning measures the variant anew. */
+/* Adds the variant of a record; a visitor of cache_fastest whose context is a struct priors. A
+   stale record serves, too, because tuning measures the variant anew. */
 int priors_take(void *priors, struct cache_record *record, bool *stop, cugen_error *err);
 
 /* selection.c: suggests the leaders of the remembered problems nearest to the look-up's own. Only
@@ -60,7 +60,8 @@ int api_predicted_leaders(struct lookup *lookup, struct cache *cache, struct pri
                           cugen_error *err);
 /* other_gpu.c: suggests the leaders of this problem on other GPUs, the most similar first. */
 int api_other_gpu_leaders(struct lookup *lookup, struct priors *out, cugen_error *err);
-/* shipped.c: suggests the variants of the shipped portfolio, the rule's choice first. */
+/* shipped.c: suggests the variants of the nearest shipped portfolio, in the order of
+   portfolio_ask. */
 int portfolio_shipped_leaders(struct lookup *lookup, struct priors *out, cugen_error *err);
 
 #endif

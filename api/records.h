@@ -6,8 +6,8 @@
 
 /* Loads the records of cugen_kernel_records, unless they are loaded. */
 int api_load_records(cugen_kernel *kernel, cugen_error *error);
-/* Loads and returns the kernel's records, which live until the kernel is tuned or run, or gets
-   another problem or filter. NULL, with *count 0: they cannot be loaded. */
+/* Loads and returns the kernel's records, which live until the kernel is tuned, run or changed.
+   NULL, with *count 0: they cannot be loaded. */
 const cugen_record *api_records(cugen_kernel *kernel, size_t *count);
 
 /* A record, and whether it is still valid for the kernel. */
@@ -20,9 +20,9 @@ typedef struct cugen_stored_record {
   int driver_version, nvrtc_version;
 } cugen_stored_record;
 
-/* Lists all records in the cache for this kernel, problem, device and options, whether current or
-   not: correct records by cost, then failed ones, then, with history, superseded ones, the latest
-   first. *out lives until the next call. */
+/* Lists the records in the cache for this kernel, problem, device and options, whether current or
+   not (those of other config files only if current): correct records by cost, then failed ones,
+   then, with history, superseded ones, the latest first. *out lives until the next call. */
 int api_kernel_stored(cugen_kernel *kernel, int history, const cugen_stored_record **out,
                       size_t *count, cugen_error *error);
 

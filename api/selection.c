@@ -87,8 +87,7 @@ static int selection_compare(const void *left, const void *right) {
   return a->order < b->order ? -1 : 1;
 }
 
-/* Takes the best variant of the tuned problem, if that variant is valid for the look-up's
-   problem. */
+/* Takes the best of the tuned problem's variants that are valid for the look-up's problem. */
 static int try_problem(const struct lookup *l, const struct tuned *tuned, struct failures *failures,
                        struct selection *out, bool *found, cugen_error *err) {
   struct lookup other;
@@ -244,7 +243,7 @@ static int select_other(struct lookup *l, double distance, bool by_portfolio,
                               : CUGEN_OK;
 }
 
-/* Takes the variant that a shipped portfolio of the kind names. The cache has no records of the
+/* Takes the variant that a shipped portfolio of the kind gives. The cache has no records of the
    portfolio, whose times were measured on a real GPU or predicted elsewhere. */
 static int select_shipped(struct lookup *l, enum portfolio_kind kind, struct failures *failures,
                           struct selection *out, cugen_error *err) {

@@ -1,14 +1,10 @@
 /* Portfolios that are shipped for the shipped configs: their times were measured on GPUs elsewhere,
    or predicted for such a GPU ("device predicted NVIDIA A100 ..."). Shipped portfolios serve a plan
-   if nothing is remembered here. tools/bench/ship-portfolio writes configs/portfolios/NAME.txt,
-   which begins with
+   if no measurement here does. tools/bench/ship-portfolio writes configs/portfolios/NAME.txt, which
+   begins with
 
-     device NVIDIA H200 sm_90 132 SMs
-     kernel matmul
-     objective time
-     within M * N * K <= 24795676672
-     class dtype=bf16 layout_a=row ...
-     class dtype=f16 layout_a=row ...
+   device NVIDIA H200 sm_90 132 SMs kernel matmul objective time within M * N * K <= 24795676672
+   class dtype=bf16 layout_a=row ... class dtype=f16 layout_a=row ...
 
    An empty line follows, and then the body of a portfolio (runtime/store/portfolio.h). Sizes for
    which `within` is false, such as those beyond the problems from which the portfolio was learnt,
@@ -186,7 +182,7 @@ static int list_serving(const struct lookup *l, enum portfolio_kind kind,
   struct text class = {0};
   *files = NULL, *count = 0;
   if (!l->config->shipped)
-    return CUGEN_OK; /* it is the user's own, perhaps of a shipped config's name */
+    return CUGEN_OK; /* the config is the user's own, perhaps with a shipped config's name */
   problem_print_class(l->config, l->problem, &class);
   const struct cache_key class_key = {.problem = text_get(&class),
                                       .may_lack = problem_class_may_lack(l->config, l->problem)};

@@ -8,8 +8,8 @@
 /* Compiles the variant (a text as for cugen_kernel_source) to PTX for the kernel's device, which
    need not be present. *ptx lives until the next call. variant NULL: of the choices that were not
    measured for this problem, those that do not compile are passed over, here and in the next
-   choices. CUGEN_ERROR_USAGE: the device is the cpu device, or the variant is a library's
-   kernel. */
+   choices. CUGEN_ERROR_USAGE: for example, the device is the cpu device, or the variant is a
+   library's kernel. */
 int api_kernel_ptx(cugen_kernel *kernel, const char *variant, const char **ptx, cugen_error *error);
 
 /* Checks for the cpu device, whose compiler accepts more than NVRTC does, that the front end of
@@ -62,8 +62,8 @@ typedef struct cugen_resources {
 
 /* Compiles a variant (a text as for cugen_kernel_source) for the kernel's device, which need not be
    present, and returns its resources: of several launches, those of the launch whose block has the
-   most registers. CUGEN_ERROR_USAGE: the device is the cpu device, or the variant is a library's
-   kernel. */
+   most registers. CUGEN_ERROR_USAGE: for example, the device is the cpu device, or the variant is a
+   library's kernel. */
 int api_kernel_resources(cugen_kernel *kernel, const char *variant, cugen_resources *out,
                          cugen_error *error);
 

@@ -14,7 +14,7 @@ struct transfer {
   cugen_device_info device;
   cugen_transfer_row *rows;
   size_t count, planned;
-  cugen_error why; /* why no kernel can run */
+  cugen_error why; /* why the copying kernel does not compile */
   const cugen_transfer_options *options;
 };
 

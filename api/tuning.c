@@ -142,8 +142,7 @@ static int tuning_conclude(cugen_kernel *k, cugen_tune_result *result, cugen_err
   return !status && k->unverified.failed ? error_memory(err) : status;
 }
 
-/* Checks, before anything is measured, that the device can measure the energy that the objective
-   needs. */
+/* Checks that the device can measure the energy that the objective needs. */
 static int check_energy(const struct lookup *l, cugen_error *err) {
   const struct objective *objective = l->config->objective;
   cugen_error why = {0};

@@ -20,12 +20,11 @@ enum { CUGEN_MOST_PROBLEMS = 1000 };
 
 /* Tunes several kernels of one library within one budget, such as one config for several problems.
    The kernels stay the caller's and must not be used elsewhere meanwhile. Nothing is tuned if one
-   of the kernels cannot be. Kernels without a correct record come first. Half of the budget is
-   shared out first, then the rest: equally, or by options->weights, which are 0 or more. With the
-   rest each kernel is tried with the best variants of all others. A correct image whose sizes are
-   launch parameters serves all kernels from the cache. budget_seconds 0, without a count, is the
-   default for each kernel. budget_count is at least the number of kernels. results: `count` results
-   in the order of kernels, or NULL.
+   of the kernels cannot be. Kernels without a correct record come first. The budget is shared out
+   in rounds, equally or by options->weights, which are 0 or more. From the second round on, the
+   search for a kernel begins with variants that are fast for other kernels. budget_seconds 0,
+   without a count, is the default for each kernel. budget_count is at least the number of kernels.
+   results: `count` results in the order of kernels, or NULL.
 
    Errors are those of api_kernel_tune, and name the problem. CUGEN_ERROR_EMPTY: no variant serves a
    problem. CUGEN_ERROR_WRONG: some kernels have no correct variant (in the budget); the others are

@@ -1,21 +1,20 @@
 /* Tunes several problems within one budget.
 
-   The problems are tuned in rounds. The first round spends half of the budget, and each later round
-   all that is left. Within a round each problem gets an equal share, or a share by its weight. What
-   a problem leaves of its share, because nothing is left to try, is added to the shares of later
-   problems.
+   The problems are tuned in rounds (end_of_round). Within a round each problem gets an equal share
+   of the time, or a share by the problem's weight. What a problem leaves of its share is added to
+   the shares of later problems.
 
-   From the second round on, the search for a problem begins with the variants that are fastest for
-   the other problems (api_near_leaders). The images of these variants are in the cache: a variant
-   whose sizes are launch parameters is compiled once, and measured wherever it serves.
+   From the second round on, the search for a problem begins with variants that are fast for other
+   problems (api_near_leaders). A variant whose sizes are launch parameters is compiled once,
+   because its image is in the cache.
 
    For a portfolio each round searches in half of the time that is left, and then fills the matrix
    from which api_kernels_learn chooses: it measures the leaders of all problems
    (portfolio_candidates) on every problem that has no record of them, the most promising first. The
    leaders of remembered problems of the same class are included, though these problems are not in
-   the set: so sets that are tuned side by side on one cache get the same columns. The first round
-   skips problems that have a correct record, because more columns on every problem are worth more
-   than one problem's leader.
+   the set: so sets that are tuned side by side on one cache get the same columns. Without
+   options->again the first round skips problems that have a correct record, because more columns on
+   every problem are worth more than one problem's leader.
 
    Problems without a correct record come first. So a new run goes on with the problems that an
    earlier run did not reach, because it was interrupted or had too little time. */
@@ -206,7 +205,7 @@ static void tuning_set_share(const struct set *set, size_t round, double own,
     /* the factor keeps a rounding error of the share from losing a variant */
     out->budget_count = (size_t)fmax((double)left * own * (1 + 1e-12), 1);
   }
-  if (round > 0) out->again = 0; /* this run has measured them again already */
+  if (round > 0) out->again = 0; /* the first round has measured remembered variants again */
 }
 
 static void add_result(cugen_tune_result *all, const cugen_tune_result *one, size_t round) {

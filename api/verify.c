@@ -1,8 +1,8 @@
 /* Verifies predictions: the fastest variant is run on the cpu device, with its source for the GPU,
    at the sizes at which `cugen check` runs it; if the variant is wrong at one of these sizes, the
    next is tried. A wrong variant is remembered as a failure on the check problem, so that no size
-   uses it (failures.c). For a correct variant the verdict is stored with its prediction, so that no
-   later run verifies it again. */
+   uses it (failures.c). For a correct variant the verdict is stored with the prediction, so that
+   later runs need not verify the variant again. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 
 /* ---- Records under the look-up's key -------------------------------------------------------- */
 
-/* Explains the first three records, the best first. variant: only records of this variant. */
+/* Explains the first records, at most three. variant: only records of this variant; NULL: any. */
 static int explain_own(struct why *why, const struct cache_record *records, size_t count,
                        const char *variant, cugen_error *err) {
   const struct cache_key key = lookup_key(why->lookup);
@@ -53,7 +53,7 @@ static struct near why_measure(struct why *why, const struct cache_space *space)
   return near;
 }
 
-/* Explains the best record of the set. */
+/* Explains the best record of the set of records that `space` names. */
 static int explain_near(struct why *why, const struct cache_space *space, cugen_error *err) {
   const struct cache_key key = {.device = space->device,
                                 .config = space->config,
@@ -148,8 +148,8 @@ static const char *variant_name_of(struct why *why, uint64_t index) {
   return why_keep(why, text_take(&name));
 }
 
-/* Returns the full text of the variant that is meant; NULL: there is no such variant, and out says
-   why. */
+/* Returns the full text of the variant that `text` names; NULL: there is no such variant, and out
+   says why. */
 static const char *name_variant(struct why *why, const char *text, cugen_why *out) {
   uint64_t index;
   cugen_error reason;

@@ -33,13 +33,13 @@ void why_clear(void *why);
 const char *why_keep(struct why *why, char *string);
 const char *why_keepf(struct why *why, const char *format, ...) PRINTF_LIKE(2, 3);
 
-/* Compares a record of the space with the request, field by field, and appends the comparison and
-   its verdict to why->matches, which must have room. */
+/* Compares a record of the set that `space` names with the request, field by field, and appends the
+   comparison and its verdict to why->matches, which must have room. */
 int why_explain(struct why *why, const struct cache_space *space, const struct cache_record *record,
                 cugen_error *err);
 
-/* Returns the options that the look-up would want in this space: in a space of predictions, those
-   of this version of the model and this device's figures. */
+/* Returns the options that the look-up would want in the set of records that `space` names: for
+   predictions, those of this version of the model and this device's figures. */
 const char *why_wanted_options(struct why *why, const struct cache_space *space);
 
 /* Counts the settings of problem a that b does not have equally. */
