@@ -21,11 +21,11 @@ typedef struct cugen_export_options {
 /* The contents of an export. The strings live until the kernel is closed or exports again. */
 typedef struct cugen_export_result {
   const char *name; /* prefix of the bundle's functions and files */
-  size_t devices;   /* devices that the bundle has code for; its PTX counts as one */
+  size_t devices;   /* devices of the bundle; its PTX counts as one */
   size_t problems;  /* tuned problems, summed over the devices */
   size_t variants;  /* variants, counted for each device and each class of sizes */
   size_t images;    /* cubins and PTX; equal images count once */
-  size_t compiled;  /* images that were compiled now; all others came from the cache */
+  size_t compiled;  /* compilations; all other images came from the cache */
   size_t stale;     /* records that were not used, because their kernel has changed */
   int64_t image_bytes, source_bytes;
   const char *notes; /* a line for each thing that was left out or replaced, with the reason; "" */

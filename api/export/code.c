@@ -288,7 +288,7 @@ static const struct config_tensor *tensor_of(const struct config *config,
 }
 
 /* Appends the tensor map behind the buffer that it describes. The box of a shared array is a
-   number, as the array is in the source. */
+   number, because the array's extents are numbers in the source. */
 static int put_tensor(struct coder *c, const struct config_implementation *implementation,
                       const struct config_tensor *tensor, const struct kernel_argument *argument,
                       struct text *out) {

@@ -192,8 +192,8 @@ static int collect_add_tuned(struct exporter *x, size_t device, const char *text
   problem_print(x->base->opened.config, &tuned.problem, &whole);
   tuned.text = text_take(&whole);
   status = tuned.text && ARRAY_ROOM(x->tuned, x->tuned_count) ? CUGEN_OK : error_memory(err);
-  /* A problem may come twice, again by a set whose records lack newer parameters; add_variants
-     finds these records the first time. */
+  /* A problem may come twice, once by records that lack newer parameters; add_variants finds all
+     its records the first time. */
   if (!status && collect_is_wanted(x, &tuned.problem) && !is_taken(x, device, &tuned.problem))
     status = add_variants(x, &tuned, err);
   if (!status && tuned.count) {
@@ -322,8 +322,8 @@ static int add_all_records(struct exporter *x, size_t device, cugen_error *err) 
   return status;
 }
 
-/* Adds the tuned problems and the portfolios of a device; none if a variant is named, or if the
-   device stands for others and has no records of its own. */
+/* Adds the tuned problems and the portfolios of a device, as far as the options ask for them; none
+   if a variant is named, or if the device stands for others. */
 static int collect_add_measured(struct exporter *x, size_t device, cugen_error *err) {
   if (x->options->variant || export_stands_for_others(&x->devices[device])) return CUGEN_OK;
   const size_t before = x->portfolio_count;

@@ -20,7 +20,7 @@ void export_device_free(struct export_device *device) {
 }
 
 /* Describes the architecture by the GPU that represents it, for facts in which GPUs of one
-   architecture differ. Returns false if no described GPU does. */
+   architecture differ. Returns false if no described GPU represents the architecture. */
 static bool devices_stand_in(const struct lookup *base, const char *arch, struct text *notes,
                              struct device_description *out) {
   struct device_description model;
@@ -139,8 +139,8 @@ static bool devices_is_ours(const struct exporter *x, const struct cache_space *
 }
 
 /* Returns whether a set of records is for the device's own architecture or that of --arch, and for
-   the device that `part` means: its architecture or, in capitals or not, a part of its text
-   ("h200"); NULL: any device. */
+   the device that `part` means: its architecture or, ignoring case, a part of its text ("h200");
+   NULL: any device. */
 static bool devices_is_meant(const struct exporter *x, const struct cache_space *space,
                              const char *part) {
   struct device_description description;

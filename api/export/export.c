@@ -256,8 +256,7 @@ static int export_resolve(const char *folder, struct text *out, cugen_error *err
   return status || !out->failed ? status : error_memory(err);
 }
 
-/* Checks that the folder exists or can be made before anything is compiled, because compiling takes
-   a while. */
+/* Checks the folder before anything is compiled, because compiling takes a while. */
 static int check_folder(const char *folder, struct text *real, cugen_error *err) {
   struct file none[FILES] = {0};
   struct place place = {0};

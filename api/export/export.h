@@ -12,7 +12,8 @@
 /* A device that the bundle gets code for. The look-up is for one problem after another. */
 struct export_device {
   struct lookup lookup;
-  char *text;     /* the device in messages: its fingerprint, "any sm_90a", "PTX compute_75" */
+  char *text;     /* the device in messages: its fingerprint, "any sm_90a" or "compute_75" for
+                     PTX */
   bool anonymous; /* stands for any GPU of the compute capability */
   bool ptx;
   struct hash *uncompiled; /* sources of unmeasured variants that do not compile for the device */
@@ -50,9 +51,9 @@ struct export_code {
 
 struct export_measured {
   size_t code;
-  const char *how;      /* "measured", or how its prediction was verified */
+  const char *how;      /* "measured", or whether the prediction was verified */
   double seconds, cost; /* cost: cache_record_cost */
-  uint64_t order;       /* cache_record_order: decides between equal costs */
+  uint64_t order;       /* cache_record_order: decides between tied costs */
 };
 
 /* Strings in the problem belong to `text` below or to the config. */
@@ -65,7 +66,8 @@ struct export_tuned {
 
 struct export_default {
   size_t device, code;
-  size_t try; /* number of the variant among the config's tries (space_try) */
+  size_t try; /* number of the variant among the config's tries (space_try); the number of tries if
+                 it is none */
 };
 
 /* The variants that are known to fail on a device; if the device stands for others (PTX, an
@@ -210,10 +212,10 @@ void export_classes_free(struct export_classes *classes);
 
 /* ---- portfolio.c ---------------------------------------------------------------------------- */
 
-/* Exports the portfolios that a plan would use on the device. */
+/* Exports the remembered portfolios of the device. */
 int export_portfolios(struct exporter *x, size_t device, cugen_error *err);
-/* Exports the shipped portfolio for the problem's class, if there is one. The problem must live as
-   long as the exporter. */
+/* Exports the shipped portfolio for the problem's class, if there is one and the device stands for
+   no others. The problem must live as long as the exporter. */
 int export_shipped(struct exporter *x, size_t device, const struct problem *problem,
                    cugen_error *err);
 size_t export_portfolio_count(const struct exporter *x, bool shipped);

@@ -1,5 +1,5 @@
 /* Portfolios in a bundle: their variants are stored like other codes, and the rule becomes a C
-   function. The bundle has the portfolios that a plan would use, in the same order. */
+   function. The portfolios stand in the order in which a plan tries them. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -183,8 +183,7 @@ static int add_portfolio(struct exporter *x, size_t device, const struct portfol
   int status = print_c(x->devices[device].lookup.config, body->rule, true, &portfolio.rule, &why);
   if (!status)
     status = portfolio_print_times(x->devices[device].lookup.config, body, &portfolio.times, &why);
-  if (status) { /* the portfolio is of a version of the config with other sizes; a plan skips it,
-                   too */
+  if (status) { /* for example, the config has other sizes now; the portfolio is left out */
     free_rule(&portfolio);
     return status == CUGEN_ERROR_MEMORY ? error_memory(err) : CUGEN_OK;
   }
@@ -207,7 +206,7 @@ static bool portfolio_is_done(const struct exporter *x, size_t device,
   return false;
 }
 
-/* Adds all portfolios that a plan would use for this class, in that order. Takes over the
+/* Adds all portfolios that a plan would use for this class, in the plan's order. Takes over the
    problem. */
 static int add_class(struct exporter *x, size_t device, struct problem *problem, cugen_error *err) {
   struct lookup *l = &x->devices[device].lookup;

@@ -574,8 +574,7 @@ int export_header(const struct exporter *x, struct text *out, cugen_error *err) 
   return status;
 }
 
-/* Joins several files into one C file, so that an application compiles a single file; each part
-   uses only the parts before it. */
+/* Joins several files into one C file, so that an application compiles a single file. */
 int export_source(const struct exporter *x, struct text *out, cugen_error *err) {
   static const char *const parts[] = {
       "templates/bundle/bundle.c",  "templates/bundle/numbers.c", "templates/bundle/sizes.c",
