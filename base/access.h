@@ -15,7 +15,8 @@ struct access {
 
 /* Reads "row" (lanes along the last index), "col" (along the one before it), "ldmatrix" (four
    matrices of 8 x 16 bytes), or an expression of `lane` for each index, "lane // 4, lane % 4 * 2".
-   name: that of the array, for messages. CUGEN_ERROR_USAGE if the array has no such access. */
+   name: that of the array, for messages. CUGEN_ERROR_USAGE if the text is none of these, or the
+   array has no such access. */
 int access_read(const char *text, const char *name, int rank, struct access *out, cugen_error *err);
 
 struct access_array {
@@ -36,7 +37,7 @@ struct access_count {
 };
 
 /* Counts the access as a load. bytes: of each lane; 0: an element, 16 for ldmatrix.
-   CUGEN_ERROR_USAGE if no access has so many. */
+   CUGEN_ERROR_USAGE if no access to such elements has so many. */
 int access_count(const struct access *access, const struct access_array *array, int64_t bytes,
                  struct access_count *out, cugen_error *err);
 

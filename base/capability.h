@@ -1,6 +1,6 @@
 /* Compute capabilities and architectures, and the figures that all GPUs of one compute capability
-   share: limits, and rates per multiprocessor. These figures stand nowhere else; the descriptions
-   in configs/devices/ state only where a GPU differs. */
+   share: limits, and rates per multiprocessor. The descriptions in configs/devices/ state where a
+   GPU differs. */
 #ifndef BASE_CAPABILITY_H
 #define BASE_CAPABILITY_H
 

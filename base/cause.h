@@ -18,8 +18,8 @@ struct fault {
 
 /* The outcome of a variant that failed with this cause. */
 cugen_outcome cause_outcome(cugen_cause cause);
-/* The prefix of a fault's text that names its kind, such as "trap: ", for where the text is shown
-   without the outcome; "" if the cause has no prefix. */
+/* The prefix of a fault's text that names the fault's kind, such as "trap: ", for where the text is
+   shown without the outcome; "" if the cause has no prefix. */
 const char *cause_prefix(cugen_cause cause);
 
 #endif

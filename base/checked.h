@@ -134,7 +134,7 @@ typedef struct cugen_check {
   cugen_check_ran *ran;            /* in the order in which the runs ended */
   size_t variants, problems, runs; /* numbers of variants, problems and runs that were checked */
   uint64_t variants_of;            /* number of variants for the check problem */
-  /* variants of `variants` that only other problems have (with another size, type or layout) */
+  /* how many of `variants` only other problems have (with another size, type or layout) */
   size_t variants_elsewhere;
   /* runs_done includes runs that ended as a skip; it is smaller than runs_planned if the check was
      interrupted */
@@ -146,7 +146,7 @@ typedef struct cugen_check {
      `unwatched`: other memory that was used, in words. Lines are known on x86-64 and aarch64, with
      addr2line. */
   size_t lines, lines_reached;
-  cugen_check_line *unreached; /* all `lines`, those that did not run first */
+  cugen_check_line *unreached; /* all `lines`: first those that did not run, then those that ran */
   char **unwatched;
   size_t unwatched_count;
   /* there are findings, all on other sizes, types or layouts than those of the config's check {

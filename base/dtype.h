@@ -1,5 +1,4 @@
-/* The element types that a config can name. This table is the only list of them: a new type of a
-   known kind is a row here. */
+/* The element types that a config can name. A new type of a known kind is a row of the table. */
 #ifndef BASE_DTYPE_H
 #define BASE_DTYPE_H
 

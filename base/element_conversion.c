@@ -6,7 +6,8 @@ static double conversion_number_of(const struct value *value) {
 }
 
 /* Tell whether a type holds `number`, which was stored as `bits`: an integer type must hold the
-   number exactly; in a float type a finite number must stay finite, and an infinity infinite. */
+   number exactly; in a float type a finite number must not round beyond the largest number, and an
+   infinity must exist. */
 #define ELEMENT_HOLDS_FLOAT(bits, number, ...) (isnan(number) || isfinite(number) == isfinite(bits))
 #define ELEMENT_HOLDS_SMALL(bits, number, ...)                                                     \
   small_float_holds((struct small_float){__VA_ARGS__}, number)

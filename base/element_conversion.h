@@ -56,7 +56,7 @@ void element_store(const struct dtype *dtype, void *to, int64_t index, double va
 
 /* Stores a user's number, a VALUE_INT or VALUE_FLOAT, in element `index`. Returns false if the type
    cannot hold the value: an integer type must hold the value exactly, and in a float type, which
-   rounds to nearest, a finite value must stay finite. */
+   rounds to nearest, a finite value must not exceed the largest number. */
 bool element_put(const struct dtype *dtype, void *to, int64_t index, const struct value *value);
 
 /* Converts element `at` of `from` to the wide type of the dtype, which holds every element

@@ -1,14 +1,13 @@
-/* Evaluation of expressions; see expr.h.
-   The code is postfix, for a stack machine (expr_program.h), in which an instruction may take its
-   right operand directly from a slot or a constant. `and`, `or` and `select` are forward jumps, so
-   every program ends after at most expr_cost operations. Evaluation is the hot path of the space
-   walk: integers are handled first. Nothing but a message is allocated, because the depth of the
-   stack is limited when the program is built. A config's data are computed by expr_eval_block,
-   which applies each instruction to many elements before the next instruction, because dispatching
-   an instruction takes longer than computing its result. Invariants: integers have 64 bits, and a
-   result that does not fit is an error, never another number. Only the slots listed by expr_slots
-   are read. Evaluating a bound program (expr_bind) gives the result or the error that the original
-   program gives. */
+/* Evaluation of expressions; see expr.h. The code is postfix, for a stack machine (expr_program.h),
+   in which an instruction may take its right operand directly from a slot or a constant. `and`,
+   `or` and `select` are forward jumps, so a program runs each instruction at most once. Evaluation
+   is the hot path of the space walk: integers are handled first. Nothing but a message is
+   allocated, because the depth of the stack is limited when the program is built. A config's data
+   are computed by expr_eval_block, which applies each instruction to many elements before the next
+   instruction, because dispatching an instruction takes longer than computing its result.
+   Invariants: integers have 64 bits, and a result that does not fit is an error, never another
+   number. Only the slots listed by expr_slots are read. Evaluating a bound program (expr_bind)
+   gives the result or the error that the original program gives. */
 #include "dtype.h"
 #include "expr_program.h"
 

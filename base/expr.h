@@ -40,8 +40,7 @@ struct expr_scope {
   void *context;
 };
 
-/* A parse error's message says what was expected and at which column; the caller puts file:line in
-   front. */
+/* Parses an expression. The caller puts file:line in front of an error's message. */
 int expr_parse(const char *source, const struct expr_scope *scope, struct expr **out,
                cugen_error *err);
 
@@ -92,7 +91,7 @@ void expr_free(struct expr *expr);
 const char *expr_text(const struct expr *expr);
 
 /* Evaluates the expression. slots[i] is the value of slot i; only the slots that the expression
-   mentions are read. Allocates only for the message of an error. */
+   mentions are read. */
 int expr_eval(const struct expr *expr, const struct value *slots, struct value *out,
               cugen_error *err);
 int expr_eval_int(const struct expr *expr, const struct value *slots, int64_t *out,
@@ -137,7 +136,7 @@ int expr_each_string(const struct expr *expr, const struct expr_scope *scope,
 int expr_number_words(const struct expr *expr, int64_t (*number)(void *context, const char *word),
                       void *context, struct expr **out, cugen_error *err);
 
-/* An upper bound of the cost of one evaluation, in simple operations. */
+/* An estimate of the highest cost of one evaluation, in simple operations. */
 size_t expr_cost(const struct expr *expr);
 
 /* Makes a program equal to expr: each slot with known[slot] set is replaced by its value, and

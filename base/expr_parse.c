@@ -504,7 +504,7 @@ static struct expr *parse_argument(struct parser *parser) {
   return argument;
 }
 
-/* Parses a call of a scope's function, which takes over the arguments. */
+/* Parses a call of a scope's function. The scope takes over the arguments. */
 static int32_t parse_scope_call(struct parser *parser, const char *name, size_t column) {
   struct expr *arguments[EXPR_CALL_ARGUMENTS] = {NULL};
   struct text text = {0}, why = {0};

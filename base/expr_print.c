@@ -271,7 +271,7 @@ static void expr_print_operate(struct printer *printer, enum expr_op op, struct 
   if (out->text.length > LONGEST) expr_print_refuse(printer, "it gets too long");
 }
 
-/* Appends "A ? B : C". */
+/* Sets *out to "A ? B : C". */
 static void add_choice(const struct fragment *condition, const struct fragment *a,
                        const struct fragment *b, struct text *out) {
   struct text choices = expr_print_fill("%A : %B", a, b);

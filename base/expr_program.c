@@ -176,7 +176,7 @@ static bool fold_call(const struct copy *copy, const struct node *node, struct v
   return !call->call->evaluate(call->call->context, values, out, NULL);
 }
 
-/* Returns the operand of `and`, `or` or `select` that its constant condition leaves; -1: none. A
+/* Returns the operand of `and`, `or` or `select` that a constant condition leaves; -1: none. A
    constant that is no condition stays, so that the program fails when it is evaluated. */
 static int32_t left_operand(const struct node *node, const struct value *condition) {
   if (!condition) return -1;
@@ -265,8 +265,8 @@ int32_t program_append(struct expr *program, const struct expr *other) {
 
 /* The role of a node, which decides what follows it in the code. PLACE_JUMPS: left operand of `and`
    or `or`, or condition of a select; a jump of the parent follows. PLACE_ELSE: first choice of a
-   select; its ELSE follows. PLACE_DIRECT: has no code, because the parent's instruction names the
-   slot or constant. */
+   select; the select's ELSE follows. PLACE_DIRECT: has no code, because the parent's instruction
+   names the slot or constant. */
 struct place {
   enum { PLACE_OPERAND, PLACE_JUMPS, PLACE_ELSE, PLACE_DIRECT } kind;
   size_t parent;
