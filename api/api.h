@@ -1,21 +1,19 @@
 /* What the files of api/ share. api/ implements the public header on top of gen, runtime and tune.
 
    The files of api/ by subject:
-   - library, find_worker, kept, command, results, json: the library's handle, and the results that
-     functions hand out;
-   - gpus, models, devices, device_list, facts: a device, present or described, and its facts;
+   - library, find_worker, kept, command, results, json: the library's handle, and results;
+   - gpus, models, devices, device_list, facts: a device, present or described;
    - lookup, problem_text, predictions, find_predictions, judgement, failures, best: a config for
-     one problem on one device, and which of its records are still valid (lookup.h);
-   - portfolio, portfolio_data, portfolio_kernels, portfolio_problems, portfolio_out, shipped,
-     learning: few variants for many problems (portfolio.h);
+     one problem on one device (lookup.h);
+   - portfolio and portfolio_*, shipped, learning: few variants for many problems (portfolio.h);
    - selection, other_gpu, choice, pinning: the variant of a plan; priors, beginning: the variants
      with which tuning begins;
    - kernel, filter, source, launches, layout, explain, records, why, why_match: questions to a
      kernel's handle;
    - tuning, tuning_set, verify, bitwise, check, plan, plan_for, exploring, capture: operations on a
      kernel;
-   - cache, set_best, foreign, foreign_forms, transfer: operations on the library, without a kernel;
-   - draft, draft_script, draft_type: a first config, from a kernel's text or a tuning script. */
+   - cache, set_best, foreign, foreign_forms, transfer: operations without a kernel;
+   - draft, draft_script, draft_type: a first config for a kernel. */
 #ifndef API_API_H
 #define API_API_H
 
@@ -72,7 +70,7 @@ struct cugen_kernel {
   cugen_outputs outputs;      /* last run: the outputs of that variant */
   struct text baseline;       /* last run: why the baseline could not be compared; or a function's
                                  name (api_kernel_baseline) */
-  struct text began;          /* last run: the leaders with which the run began */
+  struct text began;          /* last run: the variants with which the run began */
   struct text variant_text, source, ptx;
   char layouts[KERNEL_MAX_ARGUMENTS][LAYOUT_WORD]; /* the words that cugen_kernel_argument gave */
   struct text json;             /* text that a function of results.c handed out */
@@ -81,7 +79,7 @@ struct cugen_kernel {
   size_t record_count;
   bool records_loaded;
   cugen_record *published; /* the records for api_records; NULL: not asked for yet */
-  /* last results of api_kernel_choose, api_kernels_learn and other functions with these names */
+  /* results that functions of these names handed out last */
   struct kept choice, stored, why, check, launches, learnt, portfolios, space;
   struct kept seen; /* the plans of cugen_plan_for */
   unsigned tunings; /* how often this handle was tuned */
@@ -104,7 +102,7 @@ int api_kernel_for_problem(cugen_kernel *kernel, const char *problem, cugen_kern
    sizes false: settings of sizes do not count. */
 bool api_agrees(const cugen_kernel *kernel, const struct problem *problem, bool sizes);
 /* Sets the kernel's problem to the check problem if on_check, else to that of the settings. Returns
-   `status`; if `status` is CUGEN_OK, the status of restoring. */
+   `status` unless it is CUGEN_OK, else the status of setting the problem. */
 int api_restore_problem(cugen_kernel *kernel, bool on_check, int status, cugen_error *err);
 /* Gives the variant's text, which lives in variant_text until the next call. The space must be
    open; the index may be that of a variant that heuristics remove. */
@@ -197,8 +195,8 @@ int api_tune(cugen_kernel *kernel, const cugen_tune_options *options, const stru
 
 /* ---- verify.c ------------------------------------------------------------------------------- */
 
-/* Verifies the fastest prediction; while the result is wrong, the next. An obstacle is not an
-   error: the kernel's `unverified` describes it. CUGEN_ERROR_INTERRUPTED: the callback asked to
+/* Verifies the fastest prediction; while the result is wrong, the next. The kernel's `unverified`
+   describes an obstacle, which is not an error. CUGEN_ERROR_INTERRUPTED: the callback asked to
    stop. */
 int api_verify_predictions(cugen_kernel *kernel, const cugen_tune_options *options,
                            cugen_tune_result *result, cugen_error *err);

@@ -1,8 +1,7 @@
-/* Gathers the variants with which tuning begins; see priors.h. The sources of suggestions are asked
-   in the order of enum prior_source. Imports from other autotuners come first, because the user
-   asked for them, and have TUNE_LEADERS places of their own. The sources that follow share
-   TUNE_LEADERS places, which earlier sources fill first. The config's own suggestions are few and
-   are added even if these places are full. */
+/* Gathers the variants with which tuning begins; see priors.h. The sources are asked in the order
+   of enum prior_source. Imports from other autotuners have TUNE_LEADERS places of their own. The
+   sources that follow share TUNE_LEADERS places; the config's own suggestions are added even if
+   these are full. */
 #include <stdlib.h>
 
 #include "priors.h"

@@ -33,8 +33,8 @@ static void best_take_best(struct best_record *best, struct cache_record *record
   *spec = (struct kernel_spec){0};
 }
 
-/* Looks at one record. Records come by rising cost; only a record that can still win is expanded.
-   If two config files each have a prediction for one variant, the verified prediction counts. */
+/* Looks at one record. Records come by rising cost. A record that cannot win is not expanded. If
+   two config files each have a prediction for one variant, the verified prediction counts. */
 static int best_consider(void *context, struct cache_record *record, bool *stop, cugen_error *err) {
   struct search *search = context;
   struct best_record *best = search->best;

@@ -6,9 +6,8 @@
    looks for the digest in the records.
 
    Invariants:
-   - Apart from the named variant, only variants recorded as equal for this very problem are chosen.
-   - A variant whose own launches give different bits cannot be equal to any, and is refused as the
-     named variant. */
+   - Apart from the named variant, only variants recorded as equal for this problem are chosen.
+   - A named variant whose launches give different bits is refused. */
 #include "bitwise.h"
 
 #include <stdlib.h>

@@ -23,12 +23,11 @@ typedef struct cugen_cache_filter {
 int api_cache_list(cugen *lib, const cugen_cache_filter *filter, const cugen_cache_set **out,
                    size_t *count, cugen_error *error);
 
-/* Removes the selected records and portfolios, and each image that no remaining record can use, in
-   short transactions, so that other processes go on reading and storing. After a failure some may
-   already be removed; *out counts them. If filter->config is a config and not the name of a kernel,
-   only records from that file and, while the file can be read, from unknown files (such as imported
-   ones) are removed; records of a kernel of the same name in another file stay. really 0: only
-   counts. CUGEN_ERROR_IO: the cache cannot be written. */
+/* Removes the selected records and portfolios, and images that no remaining record can use, in
+   short transactions, so that other processes can go on. After a failure some may already be
+   removed; *out counts them. If filter->config is a config and not the name of a kernel, only
+   records from that file and, while the file can be read, from unknown files (such as imported
+   ones) are removed. really 0: only counts. CUGEN_ERROR_IO: the cache cannot be written. */
 int api_cache_remove(cugen *lib, const cugen_cache_filter *filter, int really,
                      cugen_cache_counts *out, cugen_error *error);
 
@@ -38,11 +37,10 @@ int api_cache_remove(cugen *lib, const cugen_cache_filter *filter, int really,
    CUGEN_ERROR_MISSING: there is no database. */
 int api_cache_verify(cugen *lib, cugen_cache_counts *out, const char **wrong, cugen_error *error);
 
-/* Writes wisdom (docs/cache.md), which api_cache_import reads: the records that the filter selects
-   (NULL: all), without history, and the portfolios, one line of text each. A regular file at path
-   is replaced only when the new one is complete, and is unchanged if progress stops the export
-   (CUGEN_ERROR_INTERRUPTED). path NULL: only progress gets the text. progress may be NULL. *records
-   is the number of written records. The memory used does not grow with the number of records. */
+/* Writes wisdom (docs/cache.md), which api_cache_import reads: the records and portfolios that the
+   filter selects (NULL: all), without history, one line of text each. A regular file at path is
+   replaced only when the new one is complete. path NULL: only progress gets the text. progress may
+   be NULL. *records is the number of written records. */
 int api_cache_export(cugen *lib, const cugen_cache_filter *filter, const char *path,
                      cugen_export_callback progress, void *context, size_t *records,
                      cugen_error *error);
@@ -64,8 +62,8 @@ typedef struct api_suggested {
 
 /* Imports another autotuner's results as variants with which a search begins; the file `map`
    translates their names (docs/cache.md). All suggestions of the file or none are stored.
-   CUGEN_ERROR_USAGE: a file has an unknown form, the map is wrong, or no result is a variant of the
-   config. */
+   CUGEN_ERROR_USAGE: for example, a file has an unknown form, the map is wrong, or no result is a
+   variant of the config. */
 int api_cache_suggest(cugen *lib, const char *path, const char *map, api_suggested *out,
                       cugen_error *error);
 

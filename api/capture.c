@@ -1,8 +1,7 @@
 /* Writes captured problems; see capture.h. Each line is one write to a file opened for appending,
-   so that threads and processes can share the file without a lock: on a local file system appending
-   writes do not mix. A line that was cut by a full disk or a crash is detected by the reader. An
-   application must neither wait nor fail because of a capture, so only regular files are accepted:
-   writes to a pipe can block or raise SIGPIPE. */
+   so that threads and processes can share the file without a lock: on a local file system such
+   writes do not mix. Only regular files are accepted, because writes to a pipe can block or raise
+   SIGPIPE. */
 #include "capture.h"
 
 #include <errno.h>

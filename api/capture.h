@@ -1,6 +1,6 @@
 /* Capture of the problems that an application asks for: a file gets a JSON line when a plan is
    opened, or refused because no tuned variant serves, and a line with the number of launches when a
-   plan that was launched is closed. 'cugen tune --from' reads the file. */
+   plan that was launched is closed. */
 #ifndef API_CAPTURE_H
 #define API_CAPTURE_H
 

@@ -1,4 +1,4 @@
-/* Checking variants: api_kernel_check. */
+/* Checks variants. */
 #include "emulator/check/check.h"
 
 #include <stdlib.h>

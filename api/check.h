@@ -15,15 +15,15 @@
      kinds;
    - with variant, all or sample: those variants, on the check problem and the sizes around it.
 
-   After an error *out has what was found before. The errors:
+   After an error *out has what was found before. Errors:
    - CUGEN_ERROR_WRONG: there are findings that are not notes. CUGEN_ERROR_INTERRUPTED: the callback
      asked to stop. CUGEN_ERROR_USAGE: for example, the options exclude each other.
-   - CUGEN_ERROR_COMPILE: there is no finding, but a variant does not compile, so that an entry of
-     out->skips is `refused`. Skips that are not refused are no errors.
-   - CUGEN_ERROR_EMPTY: nothing was checked; out->skips and the message have the reasons.
-     CUGEN_ERROR_MISSING: there is no C++ compiler.
-   - Any other status says why variants could not be tried, such as a template that does not expand,
-     data that cannot be made, or an expression of the config that fails on its check problem. */
+   - CUGEN_ERROR_COMPILE: there is no finding, but a variant does not compile; its entry of
+     out->skips is `refused`.
+   - CUGEN_ERROR_EMPTY: nothing was checked; out->skips has the reasons. CUGEN_ERROR_MISSING: there
+     is no C++ compiler.
+   - Any other status says why variants could not be tried, such as a template that does not
+     expand. */
 int api_kernel_check(cugen_kernel *kernel, const cugen_check_options *options, cugen_check *out,
                      cugen_error *error);
 

@@ -1,6 +1,5 @@
-/* The choice of a plan as bytes: the variant of a kernel, with the problem and the target. The
-   bytes are lines of text, beginning with a version and ending with a checksum, so that a person
-   can read the choice and damage is detected. Several choices may follow each other. */
+/* The choice of a plan as bytes, which are lines of text, beginning with a version and ending with
+   a checksum. Several choices may follow each other. */
 #ifndef API_CHOICE_H
 #define API_CHOICE_H
 

@@ -1,6 +1,5 @@
 /* Runs commands of cugen's command line for an application (cugen_command). The worker program runs
-   the command in a process of its own (cli/serve.c) and answers with one JSON object: "status", the
-   fields of cugen_error, and the command's result as "json". */
+   the command in a process of its own (cli/serve.c) and answers with one JSON object. */
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>

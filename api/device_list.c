@@ -22,8 +22,7 @@ bool api_devices_are_alike(const struct found_device *a, const struct found_devi
 
 /* ---- "all" ---------------------------------------------------------------------------------- */
 
-/* Lists all GPUs of this machine. A GPU that cannot be described is an error, because the user
-   asked for all GPUs. */
+/* Lists all GPUs of this machine. A GPU that cannot be described is an error. */
 static int list_all(cugen *lib, struct device_list *out, cugen_error *err) {
   cugen_error why = {0};
   const int count = api_count_devices(lib, &cuda_device_ops, &why);
@@ -91,7 +90,7 @@ int api_list_devices(cugen *lib, const char *text, struct device_list *out, cuge
 
 /* ---- Groups --------------------------------------------------------------------------------- */
 
-/* Returns whether device i is alike no earlier device of the list, so that it begins a group. */
+/* Returns whether no earlier device of the list is alike device i. */
 static bool begins_group(const struct device_list *list, size_t i) {
   size_t before = 0;
   while (before < i && !api_devices_are_alike(&list->all[before], &list->all[i])) before++;

@@ -50,7 +50,6 @@ static void add_to_do(struct draft *d, const char *what) {
   d->out->guess_count++;
 }
 
-/* Returns whether the parameter of a template is a type. */
 static bool is_type(const struct signature_template *parameter) {
   return strcmp(parameter->type, "typename") == 0 || strcmp(parameter->type, "class") == 0;
 }
@@ -86,8 +85,8 @@ static const char *kind_of(const struct draft *d, size_t i) {
   return "output";
 }
 
-/* Names the parameter as the kernel does, or "argument1" if the first parameter has no name; "my_"
-   precedes a name that a config cannot have. */
+/* Names the parameter as the kernel does. A first parameter without a name becomes "argument1";
+   "my_" precedes a name that a config cannot have. */
 static void draft_name(struct draft *d, size_t i) {
   char *out = d->out->parameters[i].name;
   const size_t size = sizeof d->out->parameters[i].name;

@@ -61,8 +61,7 @@ static size_t last_operand(const char *text, size_t length) {
   return at < end ? length - at : 0;
 }
 
-/* Returns the length of the exponent at the text's beginning, such as "-(a + b)", or "b ** c",
-   since ** binds from the right. */
+/* Returns the length of the exponent at the text's beginning, such as "-(a + b)" or "b ** c". */
 static size_t exponent_length(const char *text) {
   size_t at = strspn(text, " "), depth = 0;
   at += text[at] == '-';

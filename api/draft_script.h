@@ -1,7 +1,7 @@
 /* A tuning script in T1, the JSON in which Kernel Tuner and KTT describe what they tune
    (kernel_tuner/schema/T1), as parts of a config. The script's expressions are Python's. A
-   condition that has no form in a config becomes a comment that says what is to do; a size or an
-   extent without a form becomes 1. */
+   condition that has no form in a config becomes a comment; a size or an extent without a form
+   becomes 1. */
 #ifndef API_DRAFT_SCRIPT_H
 #define API_DRAFT_SCRIPT_H
 

@@ -5,8 +5,8 @@
 #include "source.h"
 
 /* Looks up the ceilings of the kernel's device. The measured rates are the highest recorded for two
-   configs: peak_copy, and peak_fma with the dtype in which the kernel computes. Tuning these two
-   configs measures them. */
+   configs, which the user tunes: peak_copy, and peak_fma with the dtype in which the kernel
+   computes. */
 int api_kernel_ceilings(cugen_kernel *kernel, cugen_ceilings *out, cugen_error *error);
 /* Returns the dense FLOP/s of the tensor cores of the kernel's device, at its highest clock, for
    products of that type: a dtype, "tf32" or "fp8"; 0: none, or unknown. */
@@ -15,7 +15,7 @@ double api_kernel_tensor_flops(const cugen_kernel *kernel, const char *type);
 /* The number of a kernel's blocks that a multiprocessor holds, by NVIDIA's occupancy calculator
    (cuda_occupancy.h). */
 typedef struct cugen_occupancy {
-  char device[128];     /* name of the device */
+  char device[128];
   char arch[16];        /* "sm_90a" */
   int blocks;           /* resident blocks per multiprocessor */
   int max_threads;      /* threads that a multiprocessor can hold */

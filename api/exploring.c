@@ -1,8 +1,8 @@
 /* Exploration of variants while a plan serves. The rule in tune/tuner/explore.h decides which
-   variant is timed and when; this file gives the rule variants, clocks and launches:
+   variant is timed and when.
 
-   plan_open   loads further variants: those with records of this very problem that are right and
-               at most twice as slow, and whose images are in the cache
+   plan_open   loads further variants: those with records of this problem that are right and at
+               most twice as slow, and whose images are in the cache
    call_bind   binds them to the same arguments
    launch      takes the current variant; a limited share of the launches takes another variant,
                between two events
@@ -145,9 +145,8 @@ static int exploring_gather(void *context, struct cache_record *record, bool *st
   return CUGEN_OK;
 }
 
-/* Returns whether an alternative can use the argument as the call's own variant does: it is no
-   scratch buffer, of which each variant has its own, and no constant, symbol or texture, which is
-   set up at bind. */
+/* Returns whether an alternative can use the argument as the call's own variant does: no scratch
+   buffer, constant, symbol or texture. */
 static bool exploring_is_plain(const struct kernel_argument *a) {
   const bool scratch =
       a->kind == CUGEN_ARGUMENT_SCRATCH && !a->unused && kernel_argument_bytes(a) > 0;
@@ -186,8 +185,8 @@ static void alternative_free(struct alternative *a) {
   a->plan = NULL;
 }
 
-/* Adds an alternative. A stale record, a missing image and an image that does not load are not
-   errors: there is one alternative less. */
+/* Adds an alternative. A stale record, or an image that is missing or does not load, is no
+   error. */
 static int try_alternative(struct lookup *l, struct exploration *e, struct cache_record *record,
                            cugen_error *err) {
   struct alternative *a = &e->all[e->rule.race.count];
@@ -254,8 +253,8 @@ static int exploring_open_all(struct lookup *l, const struct exploration_plan *p
   return CUGEN_OK;
 }
 
-/* Returns whether the plan can explore: the device has timers, results must be verified, and the
-   objective must not need energies, because only times are measured. */
+/* Returns whether the plan can explore: results must be verified, the objective must not need
+   energies, and the device must have timers. */
 static bool explores(const struct lookup *l, const struct exploration_plan *plan) {
   return config_proves(l->config) && !objective_needs_energy(l->config->objective) &&
          plan->device->ops->timer_make;
@@ -305,9 +304,8 @@ static void take_times(const struct race_runner *runner, struct cache_record *re
   record->clock_mhz = record->power_watts = 0, record->throttle[0] = '\0';
 }
 
-/* Stores the current variant if the rule has settled by enough rounds, and was not stopped. Of tied
-   variants only the current one is stored, because a record cannot express a tie. A cache that
-   cannot be written is not an error: the next process explores again. */
+/* Stores the current variant if the rule has settled by enough rounds, and was not stopped. A cache
+   that cannot be written is not an error. */
 static void exploring_store(struct exploration *e) {
   const size_t current = atomic_load(&e->current);
   struct cache *cache;
@@ -336,8 +334,7 @@ void exploration_close(struct exploration *e) {
 
 /* ---- Calls ---------------------------------------------------------------------------------- */
 
-/* Returns false for a whole number other than the one with which the variant was verified: the
-   variant may not be valid for another bound of a loop. */
+/* Returns false for a whole number other than the one with which the variant was verified. */
 static bool is_as_verified(const struct kernel_argument *a, const void *given) {
   unsigned char packed[KERNEL_STRUCT_BYTES];
   if (!given || a->absent || a->struct_bytes || a->dtype->floating) return true;
@@ -395,8 +392,8 @@ static bool exploring_take_result(struct exploration *e) {
   return true;
 }
 
-/* Handles an alternative that fails to launch. An alternative of a single launch has not run, so
-   the current variant is launched instead. */
+/* Handles an alternative that fails to launch. If the alternative has a single launch, the current
+   variant is launched instead. */
 static int fail_over(struct exploration *e, size_t runner, struct call *current, void *stream,
                      int status, cugen_error *err) {
   explore_drop(&e->rule, runner);

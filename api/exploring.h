@@ -36,8 +36,8 @@ void exploration_unbind(struct call **calls);
 /* Launches like call_launch_on. */
 int exploration_launch(struct exploration *exploration, struct call *const *calls, void *stream,
                        cugen_error *err);
-/* Ends exploration and launches only the plan's own variant from now on. An application that looks
-   at the plan's variables needs this, because each alternative has variables of its own. */
+/* Ends exploration and launches only the plan's own variant from now on. Needed before an
+   application looks at the plan's variables, because each alternative has variables of its own. */
 void exploration_stop(struct exploration *exploration);
 void exploration_describe(struct exploration *exploration, cugen_plan_exploration *out);
 

@@ -1,5 +1,4 @@
-/* Checks facts that only a present device can tell. A config that uses such a fact cannot be used
-   with a device's description alone. */
+/* Checks whether a config uses facts that only a present device can tell. */
 #include <stdlib.h>
 
 #include "gen/config/evaluate.h"

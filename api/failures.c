@@ -1,11 +1,10 @@
 /* Variants that are known to be wrong or to fail. A variant without a measurement of its own must
    not be chosen if its present source failed, because applications launch without verifying.
 
-   A failure is recorded like any other result, for the problem on which the variant failed: the
-   look-up's own problem or the check problem. A variant that is wrong on the check problem counts
-   as wrong for all sizes, so a look-up searches several places. A record is valid while its
-   variant, for the record's own problem, still expands to the kernel that failed. Each record is
-   judged when its variant is first asked for. */
+   A failure is recorded for the problem on which the variant failed. A variant that is wrong on the
+   check problem counts as wrong for all sizes, so a look-up searches several places. A record is
+   valid while its variant, for the record's own problem, still expands to the kernel that failed. A
+   record is judged when its variant is first looked for. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -174,8 +173,7 @@ static bool only_sizes_differ(const struct problem *a, const struct problem *b, 
 }
 
 /* Tuning on the cpu device uses the check problem's sizes where none were set. Loads the failures
-   of this check problem, because a variant that is wrong there is wrong with the sizes that were
-   set, too. */
+   of this check problem. */
 static int failures_load_check(struct failures *f, cugen_error *err) {
   const struct lookup *l = f->lookup;
   struct problem unset = {0}, check = {0};
@@ -279,8 +277,8 @@ static int api_failures_mark(struct failures *f, struct cache_record *record, cu
   free(record->reason);
   record->reason = reason;
   record->outcome = failed->outcome;
-  status = api_judge(f->lookup, record, &judgement, err); /* judged again, because the hashes of a
-                                                             failure are others */
+  status = api_judge(f->lookup, record, &judgement, err); /* judged again, because a failure has
+                                                             other hashes */
   if (status) return status;
   record->hash = judgement.now.hash; /* the variant is wrong as it is now, whatever it was verified
                                         against */

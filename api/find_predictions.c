@@ -24,8 +24,8 @@ static const char *find_figures(const struct cache_key *key, const struct cache_
   return found ? found->options : NULL;
 }
 
-/* If the GPU is known only by its text and no description of it ships, its figures are unknown. The
-   predictions made last are taken, from whatever description. */
+/* Takes the latest predictions, from whatever description, because the figures of a GPU without a
+   description are unknown. */
 static int take_latest(const struct lookup *l, struct prediction_key *out, cugen_error *err) {
   const struct cache_key key = lookup_predicted_key(l, out);
   struct cache_space *spaces;

@@ -1,7 +1,6 @@
 /* Finds the worker program. The program is searched beside libcugen, as installed or built, even if
-   both were moved, so that an application need not name it. The running program itself is never
-   taken for the worker: a program that is not prepared for this would run a second time as
-   itself. */
+   both were moved. The running program itself is not taken for the worker, because an application
+   would run a second time as itself. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,9 +9,8 @@
 
 static const char program[] = "cugen-worker";
 
-/* A program that links the static library is usually not beside the worker. But such a program was
-   compiled with the installation's cugen.h, which leaves its path in the program; see the end of
-   cugen.h. */
+/* A program that links the static library need not be beside the worker. But the cugen.h with which
+   the program was compiled leaves its path in the program; see the end of cugen.h. */
 #if defined(__GNUC__)
 extern const char cugen_header_file[] __attribute__((weak, visibility("hidden")));
 #endif

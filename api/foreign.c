@@ -272,7 +272,7 @@ static int check_parameter(const struct suggesting *s, size_t at, json_t *parame
 }
 
 /* Sets *meant to false if the map's `where` excludes the result. Only the parameters that `where`
-   reads must exist, because results of another kind may lack further parameters. */
+   reads must exist. */
 static int is_meant(const struct suggesting *s, json_t *parameters, bool *meant, cugen_error *err) {
   size_t count = 0;
   const int *slots = s->map.where ? expr_slots(s->map.where, &count) : NULL;

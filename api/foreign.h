@@ -1,7 +1,6 @@
 /* Results of other autotuners as suggestions: variants with which tuning begins (priors.h).
-   foreign.c reads a file of results, by a map of names, and stores the suggestions in the cache,
-   under a key that no look-up of measurements or predictions has; foreign_forms.c reads the forms
-   of such files. */
+   foreign.c reads a file of results, by a map of names, and stores the suggestions in the cache
+   under a key of their own; foreign_forms.c reads the forms of such files. */
 #ifndef API_FOREIGN_H
 #define API_FOREIGN_H
 

@@ -1,7 +1,7 @@
-/* Lists the GPUs of this machine. Only a started driver can list GPUs, and starting it takes 0.2 s
-   and more. After api_expect_tuning the driver starts in the worker: the worker lists the GPUs, and
-   the first tuning goes on with this worker; compilers start in the meantime. If the worker lists
-   no GPU, this process asks the driver itself, to learn the reason. */
+/* Lists the GPUs of this machine. Only a started driver can list GPUs, and starting takes a while.
+   After api_expect_tuning a worker starts the driver and lists the GPUs, and the first tuning goes
+   on with this worker. If the worker lists no GPU, this process asks the driver itself, to learn
+   the reason. */
 #include <stdlib.h>
 
 #include "base/system.h"
@@ -11,7 +11,7 @@
 #include "runtime/devices.h"
 #include "tune/worker/worker.h"
 
-/* Limit of the compilers that start in advance: the first result needs about ten compiles. */
+/* limit of the compilers that start in advance */
 enum { MOST_PREPARED = 16 };
 
 void api_expect_tuning(cugen *lib, int threads) {

@@ -23,7 +23,7 @@ json_t *json_known_integer(int64_t value) {
   return value ? json_integer(value) : json_null();
 }
 
-/* Compiler output may be cut within a character: a text that is not UTF-8 keeps only its ASCII
+/* A text that is not UTF-8, such as compiler output cut within a character, keeps only its ASCII
    characters. */
 json_t *json_text(const char *string) {
   json_t *whole = json_string(string);
@@ -137,7 +137,6 @@ json_t *json_merged(const cugen_cache_merged *merged) {
                   MEMBER(count, merged, known), MEMBER(count, merged, portfolios));
 }
 
-/* The version is the first field, so that a reader sees it before the others. */
 json_t *json_document(json_t *object) {
   json_t *whole = json_object();
   if (json_object_set_new(whole, "version", json_integer(JSON_VERSION)) ||

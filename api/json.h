@@ -26,7 +26,7 @@ json_t *json_add_fields(json_t *object, const struct json_field *fields);
 #define JSON_ADD(object, ...)                                                                      \
   json_add_fields(object, (const struct json_field[]){__VA_ARGS__, {NULL, NULL}})
 #define JSON_NEW(...) JSON_ADD(json_object(), __VA_ARGS__)
-/* A struct's member as a field of the same name: MEMBER(count, merged, added) is json_count of
+/* A struct's member as a field of that name: MEMBER(count, merged, added) is json_count of
    merged->added. */
 #define MEMBER(kind, of, member)                                                                   \
   { #member, json_##kind((of)->member) }

@@ -1,5 +1,5 @@
-/* Judges whether records are still valid for a kernel. A record counts only while its variant
-   expands to the kernel that was measured: a changed template makes the record stale. */
+/* Judges whether records are still valid for a kernel: whether a record's variant expands to the
+   kernel that was measured. */
 #include <string.h>
 
 #include "lookup.h"
@@ -20,10 +20,8 @@ static void judgement_compare(const struct cache_record *record, const struct ke
 }
 
 /* Returns whether the record has the verdict of a verified prediction. The verdict is about the
-   sizes on which the prediction was verified, and these sizes follow from the config's rules: a
-   variant that was wrong on a size that no rule excluded may be right once a rule excludes that
-   size. So the hashes of a verdict cover the rules. A prediction without a verdict does not depend
-   on rules. */
+   sizes on which the prediction was verified, and the config's rules decide these sizes. So the
+   hashes of a verdict cover the rules. */
 static bool has_verdict(const struct cache_record *record) {
   return record->verdict != CACHE_NOT_RUN || cache_record_is_refuted(record);
 }

@@ -1,6 +1,5 @@
 /* The last result that a public function handed out. The result stays until the next call of the
-   function, or until its handle is closed. A handle has a struct kept for each such function and
-   does not know the type of the data. */
+   function, or until its handle is closed. */
 #ifndef API_KEPT_H
 #define API_KEPT_H
 

@@ -366,7 +366,7 @@ static void clear_space(void *data) {
   free(listed->restrictions);
 }
 
-/* Limits, filters and heuristics that remove nothing are not listed, to keep the list short. */
+/* Limits, filters and heuristics that remove nothing are not listed. */
 static bool list_restrictions(const struct space_implementation *of, struct listed_space *to,
                               size_t *count) {
   bool good = true;

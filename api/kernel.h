@@ -1,12 +1,11 @@
-/* What a kernel's config says, the choice of the variant that a plan would take, and the space of
-   variants. */
+/* What a kernel's config says, the variant that a plan would take, and the space. */
 #ifndef API_KERNEL_H
 #define API_KERNEL_H
 
 #include "base/objective.h"
 #include "base/results.h"
 
-/* The first sentence of the comment that the config begins with; "": there is none. */
+/* The beginning of the config's first comment, up to a full stop or colon; "": there is none. */
 const char *api_kernel_summary(const cugen_kernel *kernel);
 /* The problem for a reader: defaults are left out unless they are numbers or element types. */
 const char *api_kernel_problem_short(const cugen_kernel *kernel);
@@ -27,7 +26,7 @@ enum objective_kind api_kernel_objective(const cugen_kernel *kernel);
 /* The objective as the options or the config give it, a word or an expression, such as "energy" or
    "flops / energy". */
 const char *api_kernel_objective_text(const cugen_kernel *kernel);
-/* Returns whether the objective depends on energy, so that records without an energy come last. */
+/* Returns whether the objective depends on energy. */
 int api_kernel_needs_energy(const cugen_kernel *kernel);
 
 /* How the kernel's variants are timed: "burst" and so on, from cugen_options.measure or the config;
@@ -35,26 +34,24 @@ int api_kernel_needs_energy(const cugen_kernel *kernel);
 const char *api_kernel_measure(const cugen_kernel *kernel);
 
 /* Replaces the problem's defaults by the values of the config's small check problem; settings given
-   at open stay. On the cpu device, which is slow, api_kernel_tune, api_kernels_tune and
-   api_kernel_run use that problem themselves, and api_kernel_check always does; when they return,
-   the kernel's problem is the one from before. So call this function first to read the records of
-   such a tune, or to open a plan for it. A second call changes nothing. After success everything
-   handed out about the old problem is invalid. */
+   at open stay. On the cpu device api_kernel_tune, api_kernels_tune and api_kernel_run use the
+   check problem themselves, and then set the problem from before. So call this function first to
+   read the records of such a tune, or to open a plan for the check problem. A second call changes
+   nothing. After success everything handed out about the old problem is invalid. */
 int api_kernel_use_check(cugen_kernel *kernel, cugen_error *error);
 /* Returns whether the config, or one of its implementations, has a check { }. */
 int api_kernel_has_check(const cugen_kernel *kernel);
 
-/* Makes the kernel's records predictions of the model (docs/model.md) for its device from now on.
-   Predictions are kept apart from measurements: a look-up of one kind never finds the other. For a
-   described device api_kernel_tune calls this function itself. CUGEN_ERROR_USAGE: the device is the
-   cpu device, or a GPU of which too little is known or for which NVRTC cannot compile. */
+/* Makes the kernel's records predictions of the model (docs/model.md) for its device from now on. A
+   look-up finds either predictions or measurements. For a described device api_kernel_tune calls
+   this function itself. CUGEN_ERROR_USAGE: for example, too little is known of the device. */
 int api_kernel_use_predictions(cugen_kernel *kernel, cugen_error *error);
 /* Returns whether api_kernel_use_predictions would succeed. */
 int api_kernel_predictable(cugen_kernel *kernel);
 /* Returns whether the kernel's records are predictions. */
 int api_kernel_predicted(const cugen_kernel *kernel);
-/* The key of the kernel's records, as in cugen_cache_set.device and .options; predictions have
-   another key. The strings live as long as the kernel. */
+/* The key of the kernel's records, as in cugen_cache_set.device and .options. The strings live as
+   long as the kernel. */
 void api_kernel_key(const cugen_kernel *kernel, const char **device, const char **options);
 
 /* The variant that a plan would take, and the reason. */
@@ -108,10 +105,10 @@ typedef struct cugen_space_info {
   size_t restrictions;
 } cugen_space_info;
 
-/* Restricts the kernel's space to what the filter admits: in counts, variants, records, checks,
-   tuning and the best. Another filter, or NULL, shows the rest again; nothing remembered is
-   changed. The filter is copied. CUGEN_ERROR_USAGE: an unknown name or a bad pattern; the old
-   filter stays. If no variant is left, functions that need one fail with CUGEN_ERROR_EMPTY. */
+/* Restricts the kernel's space to what the filter admits, until the next call; NULL: no filter.
+   Nothing remembered is changed. The filter is copied. CUGEN_ERROR_USAGE: an unknown name or a bad
+   pattern; the old filter stays. If no variant is left, functions that need one fail with
+   CUGEN_ERROR_EMPTY. */
 int api_kernel_filter(cugen_kernel *kernel, const cugen_filter *filter, cugen_error *error);
 
 /* The first call walks the space. The lists in *out live until the next call, or until the problem

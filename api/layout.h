@@ -1,5 +1,5 @@
-/* Where the arrays of a variant lie: arguments and shared arrays, the offsets of their elements,
-   and what a warp's access touches of the arrays, computed from the declarations alone. */
+/* The arrays of a variant, arguments and shared arrays: the offsets of their elements, and what a
+   warp's access touches, computed from the declarations alone. */
 #ifndef API_LAYOUT_H
 #define API_LAYOUT_H
 

@@ -12,8 +12,8 @@
 enum {
   USUAL_MOST = 8,     /* kernels of a portfolio, where the options do not say */
   MOST_COLUMNS = 768, /* variants among which learning chooses */
-  MOST_PASSES = 16 /* limit of attempts, because a stale record of a chosen variant makes learning
-                      begin again */
+  MOST_PASSES = 16    /* limit of attempts; a stale record of a chosen variant makes learning begin
+                      again */
 };
 
 /* An unknown value is 0 in public structs and NAN inside. */
@@ -315,8 +315,7 @@ static void learning_refuse_untuned(const struct portfolio_data *data, cugen_err
             data->base->config->name, data->base->device.name, stale ? " are stale" : "");
 }
 
-/* Drops the class that is the last of out, and notes why; learning goes on with the other
-   classes. */
+/* Drops the class that is the last of out, and notes why. */
 static int skip_class(struct portfolio_holdings *out, cugen_error *err) {
   const struct portfolio_data *data = &out->all[out->count - 1].data;
   const struct config *config = data->base->config;

@@ -16,12 +16,12 @@ typedef struct cugen_portfolio_problem {
                                  without this problem. 0: unknown */
 } cugen_portfolio_problem;
 
-/* A portfolio: few variants that serve all sizes of a kernel's problem, and a rule that says which
-   variant serves which size (docs/tuning.md). A portfolio is for one class, whose problems agree in
-   all values that are not whole numbers. The rule is an expression over sizes, such as "select(M *
-   N <= 4096, 0, least)", whose value is an index into variants; least is the variant with the
-   smallest time. If the variant with that index is not valid, the valid variant with the smallest
-   time serves; without times, the first valid one. */
+/* A portfolio: few variants, and a rule that says which variant serves which size (docs/tuning.md).
+   A portfolio is for one class, whose problems agree in all values that are not whole numbers. The
+   rule is an expression over sizes, such as "select(M * N <= 4096, 0, least)", whose value is an
+   index into variants; least is the variant with the smallest time. If the variant with that index
+   is not valid, the valid variant with the smallest time serves; without times, the first valid
+   one. */
 typedef struct cugen_portfolio {
   const char *config, *problem_class, *device, *options, *objective;
   const char *rule;
@@ -56,12 +56,11 @@ typedef struct cugen_learn_options {
 } cugen_learn_options;
 
 /* Learns a portfolio for each class of the kernels' problems from their records, and stores it in
-   place of an earlier one for the class. Nothing is measured, and the device need not be present;
-   cugen_tune_options.portfolio makes the measurements that learning needs. The kernels are of one
-   config and library. *out has an element for each class, except classes without a current correct
-   record (api_kernel_unlearnt), and lives until the next call on the first kernel. Records that the
-   first kernel's filter (api_kernel_filter) excludes are left out. CUGEN_ERROR_USAGE: no problem,
-   no correct variant, `most` too large, or kernels of different configs or libraries. */
+   place of an earlier one for the class. Nothing is measured, and the device need not be present.
+   The kernels are of one config and library. *out has an element for each class, except classes
+   without a current correct record (api_kernel_unlearnt), and lives until the next call on the
+   first kernel. Records that the first kernel's filter (api_kernel_filter) excludes are left out.
+   CUGEN_ERROR_USAGE: for example, no correct variant is remembered, or `most` is too large. */
 int api_kernels_learn(cugen_kernel *const *kernels, size_t count,
                       const cugen_learn_options *options, const cugen_portfolio **out,
                       size_t *portfolios, cugen_error *error);

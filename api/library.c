@@ -86,8 +86,7 @@ int api_measure_way(const char *word, enum measure_way *out, cugen_error *err) {
                    word, names[0], names[1], names[2], names[3]);
 }
 
-/* Refuses folders that do not exist, because a misspelt folder would silently be replaced by the
-   shipped files. */
+/* Refuses folders that do not exist, because cugen would silently use the shipped files. */
 static int library_check_folders(const cugen *lib, cugen_error *err) {
   const char *const rows[][2] = {
       {lib->config_dir, "config"}, {lib->template_dir, "template"}, {lib->device_dir, "device"}};
@@ -98,8 +97,7 @@ static int library_check_folders(const cugen *lib, cugen_error *err) {
   return CUGEN_OK;
 }
 
-/* Checks the texts of objective and prefer. Opening a config checks whether the config has the work
-   that the objective needs. */
+/* Checks the texts of objective and prefer. */
 static int library_check_objective(cugen *lib, cugen_error *err) {
   const char *option = "objective";
   struct objective *objective = NULL;

@@ -61,10 +61,10 @@ struct cugen {
   struct cache *nothing;         /* empty cache for readers while there is no file; opened on first
                                     use */
   struct kept_images *with_ptx;  /* compiled images of predicted variants, with their PTX */
-  struct cache *images;          /* images of references and other kernels that many runs share; in
+  struct cache *images;          /* images of kernels that many runs share, such as references; in
                                     memory, opened on first use */
-  pthread_mutex_t lock;          /* protects the listed GPUs, the caches and the models, because
-                                    kernels of one library may be used by several threads */
+  pthread_mutex_t lock;          /* protects the listed GPUs, the caches and the models; kernels of
+                                    one library may be used by several threads */
   struct gpu_model *models;      /* the described GPUs; loaded on first use, protected by the
                                     lock */
   size_t model_count;

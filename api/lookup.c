@@ -14,8 +14,8 @@
 
 /* ---- The config ----------------------------------------------------------------------------- */
 
-/* The origin of a config file is its real path, so that records stay together under all names of
-   the file. That of a config in memory or shipped is "memory:" or "shipped:" and the name. */
+/* The origin of a config file is its real path. That of a config in memory or shipped is "memory:"
+   or "shipped:" and the name. */
 int api_origin(const struct sources *sources, const struct config *config, struct text *out,
                cugen_error *err) {
   const bool memory = sources_holds(sources->files, config->path);
@@ -198,8 +198,8 @@ static bool fits_without(const struct lookup *l, size_t i) {
   return !status;
 }
 
-/* Blames the user's setting, and not the config, for an invalid argument if the default in place of
-   the setting makes the argument valid. */
+/* Blames a setting for an invalid argument if the default in place of the setting makes the
+   argument valid. */
 static int blame_setting(const struct lookup *l, const cugen_error *why, cugen_error *err) {
   struct text setting = {0};
   for (size_t i = 0; i < l->problem->count && !setting.length; i++) {
@@ -348,8 +348,8 @@ int lookup_compile(const struct lookup *l, const struct kernel_spec *spec, bool 
   return l->ops->compile(&request, out, err);
 }
 
-/* Compiles to PTX for an architecture that every supported NVRTC knows, because ptxas, which takes
-   most of the time, is then not run. */
+/* Compiles to PTX, so that ptxas is not run, for an architecture that every supported NVRTC
+   knows. */
 int lookup_accepts(const struct lookup *l, const struct kernel_spec *spec, cugen_error *err) {
   const char *entries[KERNEL_MAX_ENTRIES];
   struct compiled compiled = {0};

@@ -1,6 +1,5 @@
 /* A look-up: a config for one problem on one device, and what these determine: the records, the
-   space of variants, and the variants' sources. A look-up is a value: code that needs another
-   problem or device makes another look-up. */
+   space of variants, and the variants' sources. */
 #ifndef API_LOOKUP_H
 #define API_LOOKUP_H
 
@@ -28,8 +27,7 @@ void api_prediction_key_free(struct prediction_key *key);
 
 /* ---- find_predictions.c --------------------------------------------------------------------- */
 
-/* Finds the key of the predictions for the look-up's device, which may be described, present, or
-   known only by its text. Free *out also after a failure. */
+/* Finds the key of the predictions for the look-up's device. Free *out also after a failure. */
 int api_find_predictions(const struct lookup *lookup, struct prediction_key *out, cugen_error *err);
 
 /* ---- other_gpu.c ---------------------------------------------------------------------------- */
@@ -62,7 +60,7 @@ struct device_list {
    or a GPU is listed twice. Free *out also after a failure. */
 int api_list_devices(cugen *lib, const char *text, struct device_list *out, cugen_error *err);
 void api_device_list_free(struct device_list *list);
-/* Returns whether the devices share their records, so that they can be tuned together. */
+/* Returns whether the devices share their records. */
 bool api_devices_are_alike(const struct found_device *a, const struct found_device *b);
 
 /* If the described device is present, replaces the description by what the driver says, which has
@@ -145,9 +143,8 @@ void lookup_drop_libraries(struct lookup *lookup);
    failures, until lookup_forget_dropped is called or the problem is set. */
 int lookup_drop_variant(struct lookup *lookup, const char *variant, cugen_error *err);
 void lookup_forget_dropped(struct lookup *lookup);
-/* Returns the variant to use when `index` is the best for another problem or GPU: `index` itself
-   or, because each problem and GPU has its own list of a library's algorithms, the library's first
-   algorithm. */
+/* Returns the variant to use when `index` is the best for another problem or GPU: `index` itself,
+   or the first algorithm of a library, whose list of algorithms depends on problem and GPU. */
 uint64_t lookup_lent(const struct lookup *lookup, uint64_t index);
 void lookup_close(struct lookup *lookup);
 

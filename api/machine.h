@@ -1,5 +1,4 @@
-/* What a library found: shipped configs, the driver and compilers, the cache, and the devices,
-   present or described. */
+/* What a library found: shipped configs, the driver and compilers, the cache, and devices. */
 #ifndef API_MACHINE_H
 #define API_MACHINE_H
 
@@ -38,11 +37,11 @@ bool api_has_compiler(const cugen *lib);
    default, a file. */
 cugen_cache_kind api_cache_parse(const char *text);
 
-/* Splits listed devices ("all") into groups that can be tuned together: the present GPUs of one
-   model, the cpu device, or a single described GPU. The groups have the order of their first
-   devices. *out becomes the list of the group with that index, for options.device of a separate
-   library ("cuda:0,cuda:2"), or NULL behind the last group. *out lives until the next call.
-   CUGEN_ERROR_USAGE: for example, a name is missing, or a GPU is listed twice. */
+/* Splits listed devices ("all") into groups that can be tuned together, such as the GPUs of one
+   model. The groups have the order of their first devices. *out becomes the list of the group with
+   that index, for options.device of a separate library ("cuda:0,cuda:2"), or NULL behind the last
+   group. *out lives until the next call. CUGEN_ERROR_USAGE: for example, a name is missing, or a
+   GPU is listed twice. */
 int api_device_group(cugen *lib, const char *list, size_t index, const char **out,
                      cugen_error *error);
 
@@ -54,9 +53,9 @@ size_t api_models(cugen *lib, const char **out, size_t count);
 size_t api_described_devices(cugen *lib, cugen_device_info *out, size_t count);
 
 /* Announces that this program will tune or run variants. A worker process then looks for the GPUs,
-   and the first tuning or run continues with this worker; meanwhile compilers start. So this
-   process need not start CUDA to describe a GPU. Call this function before anything asks for a
-   device. threads: as in cugen_tune_options. */
+   and the first tuning or run continues with this worker, so that this process need not start CUDA
+   to describe a GPU. Call this function before any that finds devices. threads: as in
+   cugen_tune_options. */
 void api_expect_tuning(cugen *lib, int threads);
 
 #endif

@@ -1,7 +1,6 @@
 /* Chooses a variant for a GPU without records from those of other GPUs: the best of the same
    problem on a GPU of the same model (or a part of one, with fewer multiprocessors), else on a GPU
-   of the same compute capability, the most similar first. tools/bench/other_gpu.py measures the
-   quality of this choice: 94 % of the optimum, on recorded spaces. */
+   of the same compute capability, the most similar first. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,8 +64,7 @@ static int other_gpu_visit(void *context, const char *device, const char *option
   return CUGEN_OK;
 }
 
-/* Orders by model, then by distance, then by text, so that the order is the same in every cache
-   with the same records. */
+/* Orders by model, then by distance, then by text. */
 static int other_gpu_compare(const void *left, const void *right) {
   const struct other *a = left, *b = right;
   if (a->same_model != b->same_model) return a->same_model ? -1 : 1;

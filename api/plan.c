@@ -117,8 +117,7 @@ static int plan_expand(struct lookup *l, cugen_plan *p, cugen_error *err) {
   return status ? status : lookup_expand(l, p->selection.index, &p->spec, err);
 }
 
-/* Finds the compiled image or compiles it. If the image cannot be cached, it is compiled again next
-   time, which is not an error. */
+/* Finds the compiled image or compiles it. An image that cannot be cached is no error. */
 static int find_image(const struct lookup *l, const char *key, cugen_plan *p, cugen_error *err) {
   struct cache *cache;
   bool found = false;
@@ -131,8 +130,8 @@ static int find_image(const struct lookup *l, const char *key, cugen_plan *p, cu
   return status;
 }
 
-/* Other plans that may lend their loaded image; a plan that is opened among others keeps its own
-   image, to lend it. */
+/* Plans that may lend their loaded image to the plan that is opened; that plan keeps its own image,
+   to lend it. */
 struct others {
   cugen_plan *const *plans;
   size_t count;
@@ -225,7 +224,7 @@ static int plan_describe(cugen_kernel *k, cugen_plan *p, cugen_error *err) {
   return CUGEN_OK;
 }
 
-/* Refuses a variant that is known to fail, because a plan launches without verifying. */
+/* Refuses a variant that is known to fail: a plan launches without verifying. */
 static int refuse_failed(const cugen_kernel *k, const struct selection *selection,
                          cugen_error *err) {
   const struct lookup *l = &k->lookup;
@@ -269,8 +268,7 @@ static void capture_opened(const cugen_kernel *k, cugen_plan *p) {
                                                  .opens = 1});
 }
 
-/* Captures a plan that was refused because no tuned variant serves its problem: these problems need
-   tuning most. */
+/* Captures a plan that was refused because no tuned variant serves its problem. */
 static void capture_refused(const cugen_kernel *k) {
   capture_add(k->lookup.lib->capture,
               &(struct capture_line){.kernel = k->lookup.config->name,
@@ -294,8 +292,7 @@ static void capture_closed(cugen_plan *p) {
 
 /* ---- Opening -------------------------------------------------------------------------------- */
 
-/* With CUGEN_PLAN_EXPLORE, takes the result of earlier exploration, which precedes the records of
-   tuning. */
+/* With CUGEN_PLAN_EXPLORE, takes the result of earlier exploration if there is one. */
 static int recall(cugen_kernel *k, const cugen_plan_options *options, struct selection *selection,
                   bool *settled, cugen_error *err) {
   const cugen_outputs outputs = selection->best.record.outputs;
@@ -593,7 +590,7 @@ void cugen_call_close(cugen_call *call) {
 
 int cugen_call_launch(const cugen_call *call, void *stream, cugen_error *error) {
   if (!call) return API_NEEDS(error, "call", call);
-  /* No atomic read-modify-write is needed, because only one thread uses a call at a time. */
+  /* Only one thread uses a call at a time. */
   const uint_fast64_t before = atomic_load_explicit(&call->launches, memory_order_relaxed);
   atomic_store_explicit(&((cugen_call *)(uintptr_t)call)->launches, before + 1,
                         memory_order_relaxed);

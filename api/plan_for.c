@@ -1,7 +1,6 @@
-/* cugen_plan_for: the plan for arrays of any sizes. A kernel keeps the plans that it opened for
-   arrays in a hash table, whose keys are the arrays' types, shapes and strides as words. For new
-   arrays problem_fit finds the problem, and a plan is opened for this problem unless the kernel has
-   one. */
+/* cugen_plan_for: the plan for arrays of any sizes. A kernel keeps plans in a hash table, whose
+   keys are the arrays' types, shapes and strides as words. For new arrays problem_fit finds the
+   problem, and a plan is opened for this problem unless the kernel has one. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,8 +1,7 @@
 /* Finds a kernel's portfolios and the variant that a portfolio gives for a problem; see
-   portfolio.h. The rule gives the index of a variant. Whether this variant is valid for the problem
-   is known only from the problem's space. If this variant is not valid, the valid variant with the
-   smallest time serves; without times, the first valid one. A variant whose source has changed
-   since it was measured serves only if its portfolio ships. */
+   portfolio.h. The rule gives the index of a variant. If this variant is not valid for the problem,
+   the valid variant with the smallest time serves; without times, the first valid one. A variant
+   whose source has changed since it was measured serves only if its portfolio ships. */
 #include "portfolio.h"
 
 #include <math.h>
@@ -32,8 +31,7 @@ static void free_found(struct portfolio_found *found) {
   portfolio_body_free(&found->body);
 }
 
-/* Takes over the contents of *kept. A portfolio that cannot be parsed is skipped: 'cugen cache
-   verify' reports it. */
+/* Takes over the contents of *kept. A portfolio that cannot be parsed is skipped. */
 static int portfolio_take(struct cache_portfolio *kept, struct portfolio_found **out, size_t *count,
                           cugen_error *err) {
   cugen_error why;
@@ -83,7 +81,7 @@ static int is_measured(const struct lookup *l, const struct portfolio_body_varia
 }
 
 /* Returns whether the portfolio is of this kernel: one of its first variants has the same source,
-   at the problem where the variant was measured. Each comparison costs a space and an expansion. */
+   at the problem where the variant was measured. */
 static int is_same_kernel(const struct lookup *l, const struct portfolio_body *body, bool *same,
                           cugen_error *err) {
   enum { MOST_ASKED = 3 };
@@ -94,8 +92,8 @@ static int is_same_kernel(const struct lookup *l, const struct portfolio_body *b
   return status;
 }
 
-/* Finds portfolios of a config that was moved or copied: like the records, they are stored under
-   the origin of the other file. */
+/* Finds portfolios of a config that was moved or copied, which are stored under the origin of the
+   other file. */
 static int find_elsewhere(const struct lookup *l, const struct cache_key *key, struct cache *cache,
                           const struct cache_key *class_key, struct portfolio_found **out,
                           size_t *count, cugen_error *err) {
@@ -143,8 +141,7 @@ static int least_slot(const struct config *config) {
   return config->first_problem + (int)config->problem_count;
 }
 
-/* Resolves sizes and "least". Other parameters are equal within a class, so rules do not use
-   them. */
+/* Resolves sizes and "least". */
 static struct expr_symbol find_size(void *context, const char *name) {
   const struct config *config = context;
   for (size_t i = 0; i < config->problem_count; i++)
@@ -238,12 +235,11 @@ static int portfolio_ask_condition(struct asked *a, const char *text, size_t len
   return CUGEN_OK;
 }
 
-/* Microseconds that tools/bench/ship-portfolio writes for sizes from which a variant was not
-   learnt. */
+/* microseconds that tools/bench/ship-portfolio writes for sizes without a learnt time */
 static const double portfolio_never = 1e30;
 
 /* A portfolio of another class does not serve by variants whose time is this many times that of the
-   named variant: the config's suggestion is then the better choice. */
+   named variant. */
 static const double portfolio_far = 3.0;
 
 static int time_of_text(const struct asked *a, const char *text, double *out, cugen_error *err) {
@@ -257,8 +253,7 @@ static int time_of_text(const struct asked *a, const char *text, double *out, cu
 }
 
 /* *out becomes INFINITY if the variant has no time, or none for these sizes. If sizes were learnt
-   separately, a time is a select() of formulas. Only the formula of these sizes is parsed, because
-   a look-up must be fast. */
+   separately, a time is a select() of formulas. Only the formula of these sizes is parsed. */
 static int time_of(struct asked *a, size_t variant, double *out, cugen_error *err) {
   const char *text = a->body->variants[variant].time, *parts[3], *end;
   char *part = NULL;

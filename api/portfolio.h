@@ -1,6 +1,5 @@
 /* Portfolios: finding a kernel's portfolio and applying it to a problem (portfolio.c); the records
-   of many problems as a matrix (portfolio_data.c). The learning itself is in tune/portfolio;
-   learning.c connects it with records and handles. */
+   of many problems as a matrix (portfolio_data.c). The learning itself is in tune/portfolio. */
 #ifndef API_PORTFOLIO_H
 #define API_PORTFOLIO_H
 
@@ -148,15 +147,13 @@ struct portfolio_data {
   size_t entry_count;
 };
 
-/* Collects the records. The problems are sorted by their texts, so that their order does not depend
-   on the caller. Records of variants that the look-up's filter excludes are left out. Free *out
-   also after a failure. */
+/* Collects the records. The problems are sorted by their texts. Records of variants that the
+   look-up's filter excludes are left out. Free *out also after a failure. */
 int portfolio_data_open(const struct lookup *base, const struct problem *const *problems,
                         size_t count, struct portfolio_data *out, cugen_error *err);
 void portfolio_data_free(struct portfolio_data *data);
 /* Opens a look-up with its space for a row's problem, with records of the base's kind. filter: of
-   the space; NULL: none, because plans that a portfolio serves have none. Close *out also after a
-   failure. */
+   the space; NULL: none. Close *out also after a failure. */
 int portfolio_open_row(const struct portfolio_data *data, size_t row, const cugen_filter *filter,
                        struct lookup *out, cugen_error *err);
 /* Returns NULL if there is no record. */
@@ -167,15 +164,13 @@ double portfolio_entry_ratio(const struct portfolio_data *data,
                              const struct portfolio_entry *entry);
 
 enum { PORTFOLIO_MOST_CANDIDATES = 96 };
-/* Chooses variants that are worth measuring for every problem: few variants of which one is near
-   the best of each problem. out has room for `most`; variants that cover the most problems come
-   first. */
+/* Chooses few variants of which one is near the best of each problem. out has room for `most`;
+   variants that cover the most problems come first. */
 int portfolio_candidates(const struct portfolio_data *data, size_t most, size_t *out, size_t *count,
                          cugen_error *err);
 
-/* Lists those of the given variants that have no record for the problem, the most promising first:
-   those that are fast for near sizes. out has room for `count`. Returns the number of listed
-   variants. */
+/* Lists those of the given variants that have no record for the problem, those that are fast for
+   near sizes first. out has room for `count`. Returns the number of listed variants. */
 size_t portfolio_missing(const struct portfolio_data *data, size_t problem, const size_t *variants,
                          size_t count, size_t *out);
 

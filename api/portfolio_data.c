@@ -1,6 +1,5 @@
-/* The records of many problems of one kernel as a matrix; see portfolio.h. The matrix is sparse:
-   the search of each problem tried its own variants, and only candidates were measured for every
-   problem. */
+/* The records of many problems of one kernel as a matrix; see portfolio.h. The matrix is sparse,
+   because the search of each problem tried its own variants. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,8 +76,7 @@ static int portfolio_data_take_best(struct lookup *l, struct portfolio_row *row,
 static bool portfolio_data_is_wanted(const struct lookup *l, const char *variant) {
   uint64_t index;
   cugen_error ignored;
-  /* A portfolio also serves on machines without the library, and for sizes for which the library
-     lists other algorithms. */
+  /* A portfolio also serves on machines without the library. */
   if (config_calls_library(l->config, variant)) return false;
   return !l->filter || space_find_brief(l->space, variant, &index, &ignored) == CUGEN_OK;
 }
@@ -89,7 +87,7 @@ static int by_name(const void *a, const void *b) {
 }
 
 /* Adds the records. Of several records of one variant takes the current ones; if none is current,
-   all. Two config files whose kernels have the same name have records under the same variants. */
+   all. Several config files with a kernel of this name may have records of one variant. */
 static int add_current(struct lookup *l, size_t problem, struct cache_record *records, size_t count,
                        struct loose_list *list, cugen_error *err) {
   bool any = false;
@@ -280,7 +278,7 @@ static bool cover_all(struct cover *c) {
 }
 
 /* Takes the smallest ratio within which `most` variants cover all problems that can be covered,
-   else the largest. Of almost equally fast variants one represents the others. */
+   else the largest. */
 int portfolio_candidates(const struct portfolio_data *data, size_t most, size_t *out, size_t *count,
                          cugen_error *err) {
   static const double ratios[] = {1.01, 1.02, 1.03, 1.05, 1.1, 1.2, 1.5};
@@ -400,7 +398,7 @@ static int fill_valid(const struct portfolio_data *data, size_t problem, size_t 
 }
 
 /* Sets *decides if a variant is valid at this multiple of 8, but neither at the number before nor
-   at the one behind; a mere limit would exclude only one of the two. */
+   at the number behind. */
 static int decides_at(const struct portfolio_data *data, size_t problem, size_t size,
                       const size_t *variants, size_t count, bool *decides, cugen_error *err) {
   const int64_t value = data->rows[problem].problem->values[size].integer;
@@ -419,9 +417,9 @@ static int decides_at(const struct portfolio_data *data, size_t problem, size_t 
 }
 
 /* Finds out whether the divisors of a size decide which variants are valid. Only then may a rule
-   test the divisors: the sizes of measured problems are often all multiples of 8, and a rule that
-   tests the wrong size would fit only these problems. At most 6 of the problems are tried, those in
-   which the size is a multiple of 8 above 8; if there are none, *out is true. */
+   test the divisors, because the sizes of measured problems are often all multiples of 8. At most 6
+   of the problems are tried, those in which the size is a multiple of 8 above 8; if there are none,
+   *out is true. */
 static int fill_decides(const struct portfolio_data *data, size_t size, const size_t *variants,
                         size_t count, bool *out, cugen_error *err) {
   enum { ENOUGH = 6 };

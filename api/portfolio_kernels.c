@@ -1,6 +1,5 @@
-/* Finds variants of a portfolio that are one compiled kernel with different launches: their
-   parameters or grids differ but their source does not. Two variants are one kernel if they had the
-   same source for some problem and different sources for none. */
+/* Finds variants of a portfolio that are one compiled kernel with different launches. Two variants
+   are one kernel if they had the same source for some problem and different sources for none. */
 #include <stdlib.h>
 #include <string.h>
 

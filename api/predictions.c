@@ -36,8 +36,7 @@ int api_check_predictable(const cugen *lib, const struct device_description *d, 
                    d->name);
 }
 
-/* Returns a hash of the figures of the device's description, not of the driver's facts, so that the
-   predictions are the same whether or not the GPU is present. */
+/* Returns a hash of the figures of the device's description, whether or not the GPU is present. */
 static uint64_t figures_of(cugen *lib, const struct device_description *device) {
   struct device_description known;
   const bool is_model = device_parse(device->id).kind == CUGEN_DEVICE_MODEL;
@@ -45,8 +44,8 @@ static uint64_t figures_of(cugen *lib, const struct device_description *device) 
                                                                                         : device);
 }
 
-/* Both the device and the options of the key mark it as a prediction, so that neither equals that
-   of a measurement. The figures separate predictions from different descriptions of one name. */
+/* The device and the options of the key both mark a prediction. The figures separate predictions
+   from different descriptions of one name. */
 int api_key_predictions(cugen *lib, const struct device_description *device, const char *arch,
                         struct prediction_key *out, cugen_error *err) {
   struct record_options options = {.kind = OPTIONS_PREDICTED,

@@ -189,9 +189,8 @@ static int records_by_variant(const void *a, const void *b) {
                 (*(const struct cache_record *const *)b)->variant);
 }
 
-/* Decides the state of a superseded record from the current record of its variant, because
-   expanding a variant takes far longer and there may be thousands. Returns false if the record must
-   be judged. */
+/* Decides the state of a superseded record from the current record of its variant, which is faster
+   than expanding the variant. Returns false if the record must be judged. */
 static bool records_is_told(const cugen_kernel *k, const struct stored *list,
                             const struct cache_record *record, struct judgement *out) {
   const struct cache_record **found =
@@ -274,9 +273,9 @@ int api_kernel_stored(cugen_kernel *k, int history, const cugen_stored_record **
 
 /* ---- The user's own function ---------------------------------------------------------------- */
 
-/* A comparison has two records of one run: that of the user's function, whose text begins with the
-   path of its library, and that of the variant that was the best. Finds the last record of a
-   function, or of a variant; run 0: of any run. */
+/* A comparison has two records of one run: of the user's function, whose text begins with the path
+   of its library, and of the best variant. Finds the last record of a function, or of a variant;
+   run 0: of any run. */
 static const struct cache_record *last_compared(const struct cache_record *records, size_t count,
                                                 bool function, int64_t run) {
   const struct cache_record *last = NULL;

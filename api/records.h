@@ -26,8 +26,8 @@ typedef struct cugen_stored_record {
 int api_kernel_stored(cugen_kernel *kernel, int history, const cugen_stored_record **out,
                       size_t *count, cugen_error *error);
 
-/* Returns the index of the best of these records: the one that a plan would take if there were no
-   others. Only correct records count; returns count if there is none, or if records is NULL. */
+/* Returns the index of the best of these records. Only correct records count; returns count if
+   there is none, or if records is NULL. */
 size_t api_best_of(const cugen_record *const *records, size_t count);
 
 /* Finds the last comparison of the kernel's best variant with a function of the user's own;

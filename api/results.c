@@ -53,8 +53,7 @@ static bool has_result(int status) {
   return status == CUGEN_OK || status == CUGEN_ERROR_WRONG || status == CUGEN_ERROR_INTERRUPTED;
 }
 
-/* Prints the result of a tune. On the cpu device the records are those of the check problem, which
-   was tuned. */
+/* Prints the result of a tune. On the cpu device the records are those of the check problem. */
 static int tuned_json(cugen_kernel *k, const cugen_tune_result *result, json_t **out,
                       cugen_error *err) {
   const bool on_check = k->on_check;

@@ -29,8 +29,8 @@ static double value_ratio(struct value a, struct value b) {
   return x > 0 && y > 0 ? fmax(x, y) / fmin(x, y) : INFINITY;
 }
 
-/* The distance of two problems. Ratios are compared, not their logarithms: an exported bundle does
-   the same without a mathematical library, and must find the same order. */
+/* The distance of two problems. Ratios are compared, not their logarithms, because an exported
+   bundle compares without a mathematical library. */
 struct distance {
   double ratio, product; /* ratio: the largest ratio of a size; product: the product of all
                             ratios */
@@ -77,8 +77,7 @@ static int selection_visit(void *context, const char *text, cugen_error *err) {
   return near ? error_memory(err) : CUGEN_OK;
 }
 
-/* Orders by the largest ratio, then by the product of the ratios, then by text, so that the order
-   is the same in every cache with the same records. */
+/* Orders by the largest ratio, then by the product of the ratios, then by text. */
 static int selection_compare(const void *left, const void *right) {
   const struct tuned *a = left, *b = right;
   if (a->distance.ratio != b->distance.ratio) return a->distance.ratio < b->distance.ratio ? -1 : 1;
@@ -243,8 +242,7 @@ static int select_other(struct lookup *l, double distance, bool by_portfolio,
                               : CUGEN_OK;
 }
 
-/* Takes the variant that a shipped portfolio of the kind gives. The cache has no records of the
-   portfolio, whose times were measured on a real GPU or predicted elsewhere. */
+/* Takes the variant that a shipped portfolio of the kind gives. */
 static int select_shipped(struct lookup *l, enum portfolio_kind kind, struct failures *failures,
                           struct selection *out, cugen_error *err) {
   struct portfolio_answer answer;
@@ -259,8 +257,7 @@ static int select_shipped(struct lookup *l, enum portfolio_kind kind, struct fai
   return CUGEN_OK;
 }
 
-/* Takes the variant that remembered predictions for this device and problem rank first; nothing is
-   predicted now. */
+/* Takes the variant that remembered predictions for this device and problem rank first. */
 static int select_predicted(struct lookup *l, struct failures *failures, struct selection *out,
                             cugen_error *err) {
   struct prediction_key predictions;
@@ -291,8 +288,8 @@ static int select_predicted_portfolio(struct lookup *l, struct failures *failure
   return CUGEN_OK;
 }
 
-/* Takes the first try of the config that is valid and not known to fail. The cpu device has none,
-   because tries are good on GPUs. */
+/* Takes the first try of the config that is valid and not known to fail. The cpu device has no
+   tries, which are for GPUs. */
 static int select_named(struct lookup *l, struct failures *failures, struct selection *out,
                         cugen_error *err) {
   const size_t tries = l->device.facts.is_gpu ? config_tries(l->config) : 0;
@@ -336,7 +333,7 @@ static int select_exact(struct lookup *l, struct selection *out, bool *found, cu
   return status;
 }
 
-/* Chooses a variant that was not measured for this very problem on this very device. */
+/* Chooses a variant that was not measured for this problem on this device. */
 static int select_instead(struct lookup *l, double distance, bool by_portfolio,
                           struct failures *failures, struct selection *out, cugen_error *err) {
   const bool asked = asks_portfolio(l, distance, by_portfolio);

@@ -1,8 +1,7 @@
-/* Finds the best variant of each set in a listing of the cache: the one that a plan would take, not
-   the one with the fastest single measurement. Finding that variant needs the set's config, which
-   is opened once for all sets from the file that the records name. If the file or the problem no
-   longer exists, the cache's answer, the fastest record, is kept. Whether the kernel has changed
-   since the record is not checked, because that would take milliseconds per record. */
+/* Finds the best variant of each set in a listing of the cache: the one that a plan would take
+   among tied variants. This needs the set's config, which is opened once for all sets from the file
+   that the records name. If the file or the problem no longer exists, the fastest record is kept.
+   Whether the kernel has changed since the record is not checked. */
 #include "set_best.h"
 
 #include <stdlib.h>
@@ -85,8 +84,8 @@ struct leader {
   double least; /* cost of the record */
 };
 
-/* Finds the order of the record's variant; UINT64_MAX: the variant no longer exists. Only ties are
-   worth this call, because it needs the space. */
+/* Finds the order of the record's variant; UINT64_MAX: the variant no longer exists. The call opens
+   the space. */
 static int find_order(struct lookup *l, struct cache_record *record, cugen_error *err) {
   cugen_error why;
   int status = lookup_space(l, &why);

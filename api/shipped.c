@@ -3,12 +3,15 @@
    if no measurement here does. tools/bench/ship-portfolio writes configs/portfolios/NAME.txt, which
    begins with
 
-   device NVIDIA H200 sm_90 132 SMs kernel matmul objective time within M * N * K <= 24795676672
-   class dtype=bf16 layout_a=row ... class dtype=f16 layout_a=row ...
+     device NVIDIA H200 sm_90 132 SMs
+     kernel matmul
+     objective time
+     within M * N * K <= 24795676672
+     class dtype=bf16 layout_a=row ...
+     class dtype=f16 layout_a=row ...
 
-   An empty line follows, and then the body of a portfolio (runtime/store/portfolio.h). Sizes for
-   which `within` is false, such as those beyond the problems from which the portfolio was learnt,
-   are left to the variants that the config suggests. */
+   An empty line follows, and then the body of a portfolio (runtime/store/portfolio.h). The
+   portfolio does not serve sizes for which `within` is false. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,7 +57,7 @@ static char *copy_line(const char *text, const char *word, cugen_error *err) {
 }
 
 /* Returns the number of settings in which the two classes differ; INFINITY if the type of the
-   elements, "dtype", is among them, because for another type other variants are fast. */
+   elements, "dtype", is among them. */
 static double class_difference(const char *class, const char *wanted) {
   struct setting setting;
   double differ = 0;
@@ -129,7 +132,7 @@ struct shipped_file {
   double class, device;
 };
 
-/* The distance of the GPU is expensive, so it is computed only for files of the kernel and of a
+/* The distance of the GPU, which is expensive, is computed only for files of the kernel and of a
    class that the kind admits. */
 static int measure_distance(const struct lookup *l, const struct cache_key *class_key,
                             enum portfolio_kind kind, struct shipped_file *file, cugen_error *err) {
@@ -175,8 +178,7 @@ static int list_shipped(const struct lookup *l, const struct cache_key *class_ke
 }
 
 /* Lists the portfolios of the kind that may serve the look-up. Another class serves only if the
-   look-up's own has no portfolio: beyond such a portfolio's limit the config's suggestions are
-   better. */
+   look-up's own class has no portfolio. */
 static int list_serving(const struct lookup *l, enum portfolio_kind kind,
                         struct shipped_file **files, size_t *count, cugen_error *err) {
   struct text class = {0};

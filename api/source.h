@@ -1,21 +1,19 @@
 /* One variant of a kernel: what its verification needs, its compiled form, its launches and its
-   resources. */
+   resources. `variant` is a text as for cugen_kernel_source. */
 #ifndef API_SOURCE_H
 #define API_SOURCE_H
 
 #include "base/results.h"
 
-/* Compiles the variant (a text as for cugen_kernel_source) to PTX for the kernel's device, which
-   need not be present. *ptx lives until the next call. variant NULL: of the choices that were not
-   measured for this problem, those that do not compile are passed over, here and in the next
-   choices. CUGEN_ERROR_USAGE: for example, the device is the cpu device, or the variant is a
-   library's kernel. */
+/* Compiles the variant to PTX for the kernel's device, which need not be present. *ptx lives until
+   the next call. variant NULL: of the choices that were not measured for this problem, those that
+   do not compile are passed over, here and in the next choices. CUGEN_ERROR_USAGE: for example, the
+   device is the cpu device, or the variant is a library's kernel. */
 int api_kernel_ptx(cugen_kernel *kernel, const char *variant, const char **ptx, cugen_error *error);
 
-/* Checks for the cpu device, whose compiler accepts more than NVRTC does, that the front end of
-   NVRTC accepts the variant's source (a text as for cugen_kernel_source). CUGEN_ERROR_COMPILE, with
-   NVRTC's message, if it does not. If there is no NVRTC, and on a GPU, nothing is compiled and
-   CUGEN_OK returned. */
+/* Checks for the cpu device that the front end of NVRTC accepts the variant's source.
+   CUGEN_ERROR_COMPILE: NVRTC rejects the source. Without NVRTC, and on a GPU, nothing is compiled
+   and CUGEN_OK returned. */
 int api_kernel_accepts(cugen_kernel *kernel, const char *variant, cugen_error *error);
 
 /* One launch of a variant, or several equal ones in a row. */
@@ -37,15 +35,15 @@ typedef struct cugen_launch_info {
                                      more than 64 launches */
 } cugen_launch_info;
 
-/* Lists the launches that one call of a variant (a text as for cugen_kernel_source) makes, in
-   order, for the kernel's problem. *name (may be NULL) becomes the full text of the variant. The
-   list lives until the next call, the name until a function gives another variant's text. */
+/* Lists the launches that one call of a variant makes, in order, for the kernel's problem. *name
+   (may be NULL) becomes the full text of the variant. The list lives until the next call, the name
+   until a function gives another variant's text. */
 int api_kernel_launches(cugen_kernel *kernel, const char *variant, const cugen_launch_info **out,
                         size_t *count, const char **name, cugen_error *error);
 
-/* Checks that everything exists that the variant (a text as for cugen_kernel_source) and its
-   verification need: source, reference or verify kernel, and the files of the inputs' data. Nothing
-   is compiled. The error names what is missing. */
+/* Checks that everything exists that the variant and its verification need: source, reference or
+   verify kernel, and the files of the inputs' data. Nothing is compiled. The error names what is
+   missing. */
 int api_kernel_complete(cugen_kernel *kernel, const char *variant, cugen_error *error);
 
 /* The resources of a multiprocessor that a kernel uses. */
@@ -60,10 +58,9 @@ typedef struct cugen_resources {
   int carveout;     /* preferred share of shared memory, in percent, if has_carveout is set */
 } cugen_resources;
 
-/* Compiles a variant (a text as for cugen_kernel_source) for the kernel's device, which need not be
-   present, and returns its resources: of several launches, those of the launch whose block has the
-   most registers. CUGEN_ERROR_USAGE: for example, the device is the cpu device, or the variant is a
-   library's kernel. */
+/* Compiles a variant for the kernel's device, which need not be present, and returns its resources:
+   of several launches, those of the launch whose block has the most registers. CUGEN_ERROR_USAGE:
+   for example, the device is the cpu device, or the variant is a library's kernel. */
 int api_kernel_resources(cugen_kernel *kernel, const char *variant, cugen_resources *out,
                          cugen_error *error);
 

@@ -6,7 +6,7 @@
 
 /* The progress of measuring; valid during the callback. */
 typedef struct cugen_transfer_progress {
-  size_t done, planned;           /* rows; a kind that is unavailable counts as one */
+  size_t done, planned;           /* rows; an unavailable kind adds only one to done */
   const cugen_transfer_row *last; /* the row that was measured last */
 } cugen_transfer_progress;
 
@@ -33,7 +33,7 @@ typedef struct cugen_transfer_options {
                            four */
   size_t size_count;
   double seconds;                   /* approximate time for a row; 0: 0.1 */
-  cugen_transfer_callback progress; /* is called after each row; may be NULL */
+  cugen_transfer_callback progress; /* may be NULL */
   void *context;                    /* passed to progress */
 } cugen_transfer_options;
 
@@ -49,9 +49,9 @@ typedef struct cugen_transfer {
 /* Measures on the GPU of options.device, by default the first one, in its primary context and the
    calling thread, and verifies that the data arrives. Needs as much memory on host and device as
    the largest size. Buffers are reused, so the data of small sizes comes from the processor's
-   caches. CUGEN_ERROR_MISSING, CUGEN_ERROR_DEVICE: no GPU. CUGEN_ERROR_USAGE: an unknown kind, a
-   bad size, or the cpu device. CUGEN_ERROR_WRONG: other data arrived. CUGEN_ERROR_INTERRUPTED: the
-   callback asked to stop; out has the measurements before that. */
+   caches. CUGEN_ERROR_USAGE: for example, an unknown kind, or the cpu device. CUGEN_ERROR_WRONG:
+   other data arrived. CUGEN_ERROR_INTERRUPTED: the callback asked to stop; out has the measurements
+   before that. */
 int api_transfer_measure(cugen *lib, const cugen_transfer_options *options, cugen_transfer *out,
                          cugen_error *error);
 

@@ -239,8 +239,7 @@ static int tuning_find_failure(void *context, const char *variant, const struct 
   return failures_find(context, variant, out, err);
 }
 
-/* Reserves a quarter of a given budget for verifying predictions, and loads the failures, because a
-   variant that was wrong before is not tried again. */
+/* Reserves a quarter of a given budget for verifying predictions, and loads the failures. */
 static int expect_verification(struct lookup *l, const cugen_tune_options *options,
                                struct tune_target *target, struct failures **failures,
                                cugen_error *err) {
@@ -392,8 +391,8 @@ static int tuning_run_variant(cugen_kernel *k, const char *variant, double timeo
   if (!status) status = tuning_run_once(k, &target, index, timeout, out, err);
   if (status) return status;
   out->order = index;
-  /* A cached image has no PTX, in which the requested memory is counted, so an earlier record tells
-     it. */
+  /* The requested memory is counted in the PTX, which a cached image lacks, so an earlier record
+     tells it. */
   const struct cache_record *known = out->requested > 0 ? NULL : api_known_record(k, out);
   if (known) out->requested = known->requested;
   return CUGEN_OK;
@@ -414,8 +413,7 @@ int api_kernel_run(cugen_kernel *k, const char *variant, double timeout, cugen_r
     free(record);
     return status;
   }
-  /* The strings in *out must outlive this function, so the kernel keeps the record in place of its
-     loaded records. */
+  /* The kernel keeps the record, because the strings in *out must outlive this function. */
   api_forget_records(k);
   k->records = record;
   k->record_count = 1;

@@ -21,14 +21,13 @@ enum { CUGEN_MOST_PROBLEMS = 1000 };
 /* Tunes several kernels of one library within one budget, such as one config for several problems.
    The kernels stay the caller's and must not be used elsewhere meanwhile. Nothing is tuned if one
    of the kernels cannot be. Kernels without a correct record come first. The budget is shared out
-   in rounds, equally or by options->weights, which are 0 or more. From the second round on, the
-   search for a kernel begins with variants that are fast for other kernels. budget_seconds 0,
-   without a count, is the default for each kernel. budget_count is at least the number of kernels.
-   results: `count` results in the order of kernels, or NULL.
+   in rounds, equally or by options->weights, which are 0 or more. budget_seconds 0, without a
+   count, is the default for each kernel. budget_count is at least the number of kernels. results:
+   `count` results in the order of kernels, or NULL.
 
-   Errors are those of api_kernel_tune, and name the problem. CUGEN_ERROR_EMPTY: no variant serves a
-   problem. CUGEN_ERROR_WRONG: some kernels have no correct variant (in the budget); the others are
-   tuned. Any other error ends the run; the measurements before it are kept. */
+   CUGEN_ERROR_EMPTY: no variant serves a problem. CUGEN_ERROR_WRONG: some kernels have no correct
+   variant (in the budget); the others are tuned. Any other error ends the run; the measurements
+   before it are kept. */
 int api_kernels_tune(cugen_kernel *const *kernels, size_t count, const cugen_tune_options *options,
                      cugen_tune_result *results, cugen_error *error);
 
@@ -45,8 +44,8 @@ int api_kernel_run(cugen_kernel *kernel, const char *variant, double timeout, cu
 
 /* The text that kernels on the cpu device printed in the last api_kernel_run (the first launch; all
    launches if the variant failed) or api_kernel_check (the first variant that printed, after its
-   name). At most 2,040 bytes, made safe for a terminal; "" if nothing was printed. The text lives
-   until the next run or check. */
+   name). Long text is cut, and control characters are escaped; "" if nothing was printed. The text
+   lives until the next run or check. */
 const char *api_kernel_printed(const cugen_kernel *kernel);
 
 #endif

@@ -11,13 +11,11 @@
    For a portfolio each round searches in half of the time that is left, and then fills the matrix
    from which api_kernels_learn chooses: it measures the leaders of all problems
    (portfolio_candidates) on every problem that has no record of them, the most promising first. The
-   leaders of remembered problems of the same class are included, though these problems are not in
-   the set: so sets that are tuned side by side on one cache get the same columns. Without
-   options->again the first round skips problems that have a correct record, because more columns on
-   every problem are worth more than one problem's leader.
+   leaders of remembered problems of the class are included, though these problems are not in the
+   set. Without options->again the first round skips problems that have a correct record.
 
-   Problems without a correct record come first. So a new run goes on with the problems that an
-   earlier run did not reach, because it was interrupted or had too little time. */
+   Problems without a correct record come first, so that a new run goes on with the problems that an
+   earlier run did not reach. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,8 +39,7 @@ struct set {
   double begin, budget;  /* seconds; budget 0: no limit */
   double least;          /* seconds; a smaller share would be spent on starting the worker */
   double round_begin;    /* seconds that were spent when the round began */
-  bool halves;           /* the first round spends half of the budget; not for predictions, which
-                            learn nothing from one another */
+  bool halves;           /* the first round spends half of the budget; false for predictions */
   bool filling;          /* fill a portfolio's matrix behind each round's search */
   uint64_t valid;        /* variants of all problems together */
   cugen_error too_large; /* error of the first problem for which memory ran out */
@@ -106,8 +103,7 @@ static bool has_right(cugen_kernel *k, size_t *remembered) {
   return right;
 }
 
-/* Prepares a kernel. The kernel's space is closed again until the kernel is tuned, because all
-   spaces together may take much memory. */
+/* Prepares a kernel. The kernel's space is closed until the kernel is tuned, to save memory. */
 static int tuning_set_prepare(struct set *set, size_t i, cugen_error *err) {
   cugen_kernel *k = set->kernels[i];
   cugen_error why;
@@ -261,8 +257,8 @@ static int tune_round(struct set *set, size_t round, cugen_error *err) {
   return status;
 }
 
-/* Returns whether another round is worthwhile. The rest of a budget must be worth another start of
-   the worker. From the third round on, the round before must have tried something. */
+/* Returns whether another round is worthwhile: the rest of a budget is not too small, and from the
+   third round on the round before tried something. */
 static bool has_next(const struct set *set, size_t round, size_t before) {
   bool open = false;
   for (size_t i = 0; i < set->count; i++) open |= tuning_set_is_open(set, round, i);
@@ -376,7 +372,7 @@ static int fill_matrix(struct set *set, cugen_error *err) {
 /* ---- The whole run -------------------------------------------------------------------------- */
 
 /* Fails if a problem has no correct variant. Another process may have tuned a problem that this run
-   did not reach, in the same cache. */
+   did not reach. */
 static int tuning_set_conclude(const struct set *set, cugen_error *err) {
   size_t without = 0, first = 0, remembered;
   for (size_t i = set->count; i-- > 0;)

@@ -1,8 +1,7 @@
 /* Verifies predictions: the fastest variant is run on the cpu device, with its source for the GPU,
    at the sizes at which `cugen check` runs it; if the variant is wrong at one of these sizes, the
-   next is tried. A wrong variant is remembered as a failure on the check problem, so that no size
-   uses it (failures.c). For a correct variant the verdict is stored with the prediction, so that
-   later runs need not verify the variant again. */
+   next is tried. A wrong variant is remembered as a failure on the check problem (failures.c). For
+   a correct variant the verdict is stored with the prediction. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,8 +58,7 @@ static bool is_over(void *context) {
   return p->stopped || verify_time_left(p) <= 0;
 }
 
-/* Opens the target. Sources and launches are those of the GPU, because the config's expressions see
-   the facts of the GPU. */
+/* Opens the target. The config's expressions see the facts of the GPU. */
 static int open_target(struct proof *p, cugen_error *err) {
   const struct lookup *l = &p->kernel->lookup;
   struct cache *cache, *images;
@@ -194,8 +192,8 @@ static int verify_renew(struct proof *p, struct cache_record *record, cugen_erro
   return cache_store(p->target.cache, &key, record, err);
 }
 
-/* Remembers a failed variant for the problem with which its check begins, because the failure is
-   independent of the requested size. got: how it failed, on that problem or at another size. */
+/* Remembers a failed variant for the problem with which the variant's check begins. got: how the
+   variant failed, on that problem or at another size. */
 static int remember_refuted(struct proof *p, const struct check_list *list,
                             struct cache_record *got, cugen_error *err) {
   const struct lookup *l = &p->kernel->lookup;
@@ -219,8 +217,8 @@ static int remember_refuted(struct proof *p, const struct check_list *list,
   return status;
 }
 
-/* Takes over a run's result. *over: the variant's verification ends, because the variant is wrong,
-   or cannot run on the check problem, the first of the list. */
+/* Takes over a run's result. *over: the variant is wrong, or cannot run on the check problem, the
+   first of the list. */
 static int take_run(struct proof *p, const struct check_list *list, size_t number,
                     struct cache_record *got, struct cache_record *record, bool *over,
                     cugen_error *err) {
@@ -328,7 +326,7 @@ static size_t first_line(const char *message) {
   return length && message[length - 1] == '.' ? length - 1 : length;
 }
 
-/* Notes why the verification ended early, which is not a failure of the tuning. */
+/* Notes why the verification ended early. */
 static int verify_give_up(struct proof *p, int status, cugen_error *err) {
   struct text *why = &p->kernel->unverified;
   if (status == CUGEN_ERROR_MEMORY) return status;

@@ -1,5 +1,5 @@
-/* Explains what a look-up in the cache finds: the record that it uses, or the nearest records and
-   the reason that each is not used. */
+/* Explains what a look-up in the cache finds: the record that the look-up uses, or the nearest
+   records and why each is not used. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -17,7 +17,7 @@ typedef struct cugen_why_row {
                                  "arguments", ... */
   const char *wanted, *found; /* the value of the kernel now, and the value in the record */
   cugen_why_state state;
-  int decides; /* 0: shown only, because no look-up depends on it */
+  int decides; /* 0: shown only */
 } cugen_why_row;
 
 /* A record that the look-up found or nearly found. */

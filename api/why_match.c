@@ -82,8 +82,7 @@ static const char *why_match_value_of(struct why *why, const struct setting *set
 }
 
 /* Adds a row for each setting of `from`, with the setting of the same name in `other`; new_only:
-   only for settings that `other` lacks. lacks: the parameters that the record lacks, because they
-   have their defaults. */
+   only for settings that `other` lacks. lacks: the parameters that the record lacks. */
 static void why_match_add_settings(struct why *why, struct why_rows *match, const char *from,
                                    const char *other, uint64_t lacks, bool new_only) {
   static const char none[] = "not declared";
@@ -135,8 +134,7 @@ static const char *list_fields(struct why *why, const struct why_rows *match,
   return why_keepf(why, "%s", text.length ? why_keep(why, text_take(&text)) : "");
 }
 
-/* Adds rows for the parts of the hash. A predicted time does not depend on the proof, and so not on
-   the hash of everything. */
+/* Adds rows for the parts of the hash. */
 static void compare_parts(struct why *why, struct why_rows *match,
                           const struct judgement *judgement, const struct cache_record *record) {
   const struct cache_record *now = &judgement->now;
