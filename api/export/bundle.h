@@ -33,11 +33,10 @@ typedef struct cugen_export_result {
 } cugen_export_result;
 
 /* Writes a bundle into the folder: NAME.h, NAME.c, README.md, CMakeLists.txt and an example. The
-   bundle needs only the driver at run time. Unless the options say otherwise, it contains the
-   variants that cugen_plan_open would take now. Equal input gives equal bytes. The folder is
-   created (its parent must exist), or has an earlier bundle of this kernel, which is replaced as a
-   whole; other files in it are CUGEN_ERROR_USAGE without force. Nothing is measured; images that
-   the cache lacks are compiled, which needs no GPU. */
+   bundle needs only the driver at run time. By default it contains the variants that
+   cugen_plan_open would take now. Equal input gives equal bytes. The folder is created (its parent
+   must exist), or has an earlier bundle of this kernel, which is replaced as a whole; other files
+   in it are CUGEN_ERROR_USAGE without force. Nothing is measured, and no GPU is needed. */
 int api_kernel_export(cugen_kernel *kernel, const cugen_export_options *options, const char *folder,
                       cugen_export_result *result, cugen_error *error);
 

@@ -1,11 +1,10 @@
 /* Classes of sizes. A template may read a name that is derived from sizes, such as the number of
    elements that one copy takes, which depends on the divisors of a row. With another value of this
-   name the variant is another code; sizes with the same values form a class. A plan compiles a
-   class's code when needed, but a bundle must contain it. So sizes are probed: odd multiples of
-   each power of two up to 64, because restrictions and widths mostly depend on the divisors of a
-   size. If several sizes matter (at most three), all combinations are probed; a probe only
-   evaluates expressions. A class keeps problems of several scales, because the variant may be valid
-   for only one of these problems. */
+   name the variant is another code; sizes with the same values form a class. A bundle must contain
+   the code of each class. So sizes are probed: odd multiples of each power of two up to 64, because
+   restrictions and widths mostly depend on the divisors of a size. If several sizes matter (at most
+   three), all combinations are probed. A class keeps problems of several scales, because the
+   variant may be valid for only one of these problems. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -309,8 +309,8 @@ static int put_tensor(struct coder *c, const struct config_implementation *imple
   return status;
 }
 
-/* Appends the layout, other than row and col, of the buffer appended before. The layout is that at
-   the exported problem. */
+/* Appends the layout, other than row and col, of the buffer appended before, at the exported
+   problem. */
 static int put_word(struct coder *c, const struct config_argument *declared,
                     const struct kernel_argument *argument, struct text *out) {
   struct layout layout, tile;
@@ -540,7 +540,6 @@ struct looping {
   int64_t rounds; /* rounds for the current problem */
 };
 
-/* Prints the launches of one round. */
 static int put_round(struct coder *c, const struct looping *l, int64_t step, struct text *out) {
   int status = CUGEN_OK;
   c->slots[c->step_slot] = value_int(step);

@@ -1,5 +1,4 @@
-/* Codes and images of an export: variants printed as C and compiled, each stored once; see
-   export.h. */
+/* Codes and images of an export; see export.h. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,8 +46,7 @@ static int codes_add_image(struct exporter *x, struct compiled *compiled, bool p
   return CUGEN_OK;
 }
 
-/* Checks the symbols, which otherwise fail in the bundle's first call, and, unless the image is
-   PTX, the launches, because a variant that the device cannot launch is not exported. */
+/* Checks the symbols and, unless the image is PTX, the launches. */
 static int codes_check(const struct kernel_spec *spec, const struct lookup *l, bool ptx,
                        const struct compiled *compiled, cugen_error *err) {
   int status = model_check_symbols(spec, compiled, err);

@@ -2,11 +2,10 @@
    be chosen for them, and the default variants.
 
    For each tuned problem of each device the records are read, the best first. A variant joins the
-   bundle unless a better variant serves wherever that variant serves (collect_is_beaten). The
-   remaining variants are the best for near problems whose sizes, or alignment of memory, the best
-   variant does not accept. Variants with equal C are one code, and equal images are stored once
-   (codes.c). Problems that nobody tuned get defaults (defaults.c). Nothing is measured here; images
-   that do not exist yet are compiled. */
+   bundle unless a better variant serves wherever that variant serves (collect_is_beaten). Slower
+   variants may serve sizes, or an alignment of memory, that the best variant does not accept.
+   Variants with equal C are one code (codes.c). Problems that nobody tuned get defaults
+   (defaults.c). */
 #include <stdlib.h>
 #include <string.h>
 

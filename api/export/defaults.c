@@ -1,7 +1,7 @@
-/* The default variants of an export, which serve the problems that nobody tuned. A class is the
-   values of a problem that are not sizes (dtype, layout); each class gets the defaults that plans
-   would take for some sizes of it: the first try of the config that is valid, and the first valid
-   variant. As in plans, a variant that is known to fail or does not compile is left out. */
+/* The default variants of an export. A class is the values of a problem that are not sizes (dtype,
+   layout); each class gets the defaults that plans would take for some sizes of it: the first try
+   of the config that is valid, and the first valid variant. A variant that is known to fail or does
+   not compile is left out. */
 #include <stdlib.h>
 
 #include "export.h"
@@ -74,7 +74,7 @@ static int add_try_classes(struct exporter *x, size_t device, const struct probl
 }
 
 /* Adds the tries that are valid and not known to fail: all of them if the user wants this problem,
-   because for other sizes another try may be the default; else the first. */
+   else the first. */
 static int add_tries(struct exporter *x, size_t device, bool asked, bool *found, cugen_error *err) {
   const struct lookup *l = &x->devices[device].lookup;
   int status = CUGEN_OK;
@@ -110,7 +110,7 @@ static int add_first(struct exporter *x, size_t device, bool asked, cugen_error 
 
 /* Adds the default variant of a problem, as a plan takes it, and the first valid variant, which may
    serve where the default does not. asked: the user wants this problem, so all tries are added,
-   also for other classes of sizes. A problem without valid variants has no default. */
+   also for other classes of sizes. */
 static int defaults_add(struct exporter *x, size_t device, const struct problem *problem,
                         bool asked, cugen_error *err) {
   struct lookup *l = &x->devices[device].lookup;
@@ -128,8 +128,7 @@ static int defaults_add(struct exporter *x, size_t device, const struct problem 
 }
 
 /* Sizes for which defaults are added: those of the base problem, those of the check problem, 1, and
-   the base problem's as odd multiples of 1, 2, 4, ... 64, because restrictions on sizes mostly
-   depend on divisors. */
+   the base problem's as odd multiples of 1, 2, 4, ... 64. */
 enum { PROBE_BASE, PROBE_CHECK, PROBE_ONE, PROBE_ODD, PROBES = PROBE_ODD + 7 };
 
 static struct value defaults_probe(const cugen_kernel *base, size_t at, int which) {

@@ -75,8 +75,7 @@ int export_open_device(const struct lookup *base, const char *text, const char *
 }
 
 /* Checks that NVRTC can build for the device. Otherwise replaces this device's notes, those behind
-   `noted`, by the reason that the device is left out; the reason is the error if no device
-   remains. */
+   `noted`, by the reason that the device is left out. */
 static int check_built(struct exporter *x, const struct export_device *device, size_t noted,
                        bool *built, cugen_error *err) {
   cugen_error why;
@@ -296,8 +295,8 @@ static int devices_add_own(struct exporter *x, const struct remembered *all, cug
 /* ---- PTX ------------------------------------------------------------------------------------ */
 
 /* Adds PTX for the lowest architecture on which the kernel's problem has a valid variant; with
-   options->variant, on which that variant is valid, for the options' first problem if there is one.
-   PTX serves every later architecture. */
+   options->variant, on which that variant is valid, for the options' first problem if there is
+   one. */
 static int add_ptx(struct exporter *x, cugen_error *err) {
   static const char *const archs[] = {"75", "80", "86", "89", "90", "100", "120"};
   if (!ARRAY_ROOM(x->devices, x->device_count)) return error_memory(err);

@@ -176,8 +176,7 @@ static int swap(const char *fresh, const char *folder, bool earlier, cugen_error
 }
 
 /* Writes the files to a new folder and swaps it in. This thread blocks SIGINT, SIGTERM and SIGHUP
-   meanwhile, so that no new folder is left behind; the next export removes the folder of a killed
-   process. */
+   meanwhile, so that no new folder is left behind. */
 static int export_publish(const char *folder, const struct file files[FILES], bool earlier,
                           cugen_error *err) {
   struct text fresh = {0};
@@ -230,8 +229,8 @@ static int export_check_options(const cugen_export_options *options, const char 
   return CUGEN_OK;
 }
 
-/* Finds the name of the folder without links and dots, because folders are renamed: the real name
-   if the folder exists, else its last part behind the real name of its parent. */
+/* Finds the name of the folder without links and dots: the real name if the folder exists, else its
+   last part behind the real name of its parent. */
 static int export_resolve(const char *folder, struct text *out, cugen_error *err) {
   struct text parent = {0};
   struct stat info;

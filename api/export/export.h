@@ -1,8 +1,8 @@
-/* The inside of an export, shared by its files: export.c runs it and writes the folder; collect.c
-   decides what is exported, defaults.c does so for problems that nobody tuned, without the variants
-   of failing.c; codes.c compiles variants and stores each once; classes.c finds sizes with other
-   codes; portfolio.c exports portfolios, named.c a variant by name; code.c prints one variant as C;
-   source.c prints the source, readme.c the other files of the bundle. */
+/* The inside of an export, shared by its files: export.c writes the folder; collect.c decides what
+   is exported, defaults.c what serves problems that nobody tuned; codes.c compiles variants;
+   classes.c finds sizes with other codes; portfolio.c exports portfolios, named.c a variant by
+   name; code.c prints one variant as C; source.c prints the source, readme.c further files of the
+   bundle. */
 #ifndef API_EXPORT_EXPORT_H
 #define API_EXPORT_EXPORT_H
 
@@ -78,7 +78,6 @@ struct export_failing {
   size_t count;
 };
 
-/* A portfolio, whose rule gives indices of its members. */
 struct export_portfolio {
   size_t device;
   const struct problem *class; /* a problem of the portfolio's class */
@@ -201,8 +200,7 @@ struct export_classes {
 };
 
 /* Finds the classes for a variant of the look-up's problem, which is `from`. The variant must be
-   the last one that the look-up's expander expanded, because the expander tells on which values the
-   code depends. */
+   the last one that the look-up's expander expanded. */
 int export_classes_find(const struct lookup *lookup, uint64_t variant, const struct problem *from,
                         struct export_classes *out, cugen_error *err);
 /* Tell whether the class of this problem still needs code, and note that it has code now. */

@@ -1,6 +1,6 @@
-/* Exports one variant that the user names (--variant) and nothing else: as the
-   default of each device, with the code of each class of sizes. The variant need not be measured.
-   The bundle refuses sizes for which the variant is not valid. */
+/* Exports one variant that the user names (--variant) and nothing else: as the default of each
+   device, with the code of each class of sizes. The bundle refuses sizes for which the variant is
+   not valid. */
 #include "base/error.h"
 #include "export.h"
 

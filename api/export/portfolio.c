@@ -107,8 +107,7 @@ static int portfolio_try_at(struct exporter *x, size_t device,
   return status;
 }
 
-/* Adds a code for each class of sizes that needs another code; a plan would compile it when
-   needed. */
+/* Adds a code for each class of sizes that needs another code. */
 static int portfolio_add_classes(struct exporter *x, const struct export_portfolio *p,
                                  const struct portfolio_body_variant *v,
                                  struct export_classes *classes, cugen_error *err) {
@@ -206,8 +205,7 @@ static bool portfolio_is_done(const struct exporter *x, size_t device,
   return false;
 }
 
-/* Adds all portfolios that a plan would use for this class, in the plan's order. Takes over the
-   problem. */
+/* Adds the remembered portfolios of this class. Takes over the problem. */
 static int add_class(struct exporter *x, size_t device, struct problem *problem, cugen_error *err) {
   struct lookup *l = &x->devices[device].lookup;
   struct portfolio_found *found = NULL;

@@ -64,7 +64,6 @@ static void add_title(const struct exporter *x, struct text *out) {
 
 /* ---- Parts of the header -------------------------------------------------------------------- */
 
-/* Appends a number as a double in C. */
 static void add_real(double value, struct text *out) {
   value_print(value_float(value), out);
 }
@@ -100,8 +99,7 @@ static void source_add_problem(const struct problem *problem, struct text *out) 
 
 /* ---- Images --------------------------------------------------------------------------------- */
 
-/* Prints the image as numbers of eight bytes, because numbers are aligned, and zeros, of which
-   images mostly consist, are short. */
+/* Prints the image as numbers of eight bytes, because numbers are aligned, and zeros are short. */
 static void source_add_image(const struct export_image *image, size_t index, struct text *out) {
   enum { A_LINE = 5 };
   size_t words = (image->bytes + 7) / 8;
@@ -574,7 +572,7 @@ int export_header(const struct exporter *x, struct text *out, cugen_error *err) 
   return status;
 }
 
-/* Joins several files into one C file, so that an application compiles a single file. */
+/* Joins several files into one C file. */
 int export_source(const struct exporter *x, struct text *out, cugen_error *err) {
   static const char *const parts[] = {
       "templates/bundle/bundle.c",  "templates/bundle/numbers.c", "templates/bundle/sizes.c",
