@@ -1,4 +1,4 @@
-/* Arrays that grow by one element at a time, twice as large whenever they are full. */
+/* Arrays that grow by one element, and double when full. */
 #ifndef BASE_ARRAY_H
 #define BASE_ARRAY_H
 
@@ -6,13 +6,12 @@
 #include <stddef.h>
 
 /* Returns the array, moved if needed, with room for one more than `count` elements of `size` bytes.
-   Returns NULL if memory is out; the old array is then unchanged. The capacity is not stored,
-   because it is at least the smallest power of two that is not below count; count must start at
-   0. */
+   Returns NULL if memory is out; the old array is then unchanged. The capacity is at least
+   the smallest power of two that is not below count, so count must start at 0. */
 void *array_grow(void *array, size_t count, size_t size);
 
-/* Makes room for one more element at the end of an array, which is moved if needed: array_grow at
-   the place where the array is stored. Returns false if memory is out. */
+/* Like array_grow, for the variable in which the array is stored. Returns false if memory is
+   out. */
 #define ARRAY_ROOM(array, count) array_room(&(array), count, sizeof *(array))
 bool array_room(void *place, size_t count, size_t size);
 /* Appends a value; false if memory is out. */
@@ -27,8 +26,7 @@ void array_free_texts(char **texts, size_t count);
 /* Sorts numbers, the least first. */
 void array_sort_doubles(double *numbers, size_t count);
 
-/* Like array_grow, for an array whose capacity the caller stores: an array that is refilled from
-   its start, or was allocated with another capacity. */
+/* Like array_grow, for an array whose capacity the caller stores. */
 void *array_reserve(void *array, size_t *capacity, size_t count, size_t size);
 
 #endif

@@ -14,8 +14,7 @@ struct arch {
   char suffix;    /* 'a' or 'f', or 0 without a suffix */
 };
 
-/* Returns false if the text is not written like an architecture. Whether such a GPU exists is not
-   checked. */
+/* Returns false if the text is not written like an architecture. */
 bool arch_parse(const char *text, struct arch *out);
 
 /* Fills max_threads_per_sm, max_blocks_per_sm, registers_per_sm, shared_per_sm and

@@ -1,5 +1,4 @@
-/* What a check of variants reports. emulator/check fills in the structs; api/ and cli/ show
-   them. */
+/* What a check of variants reports. */
 #ifndef BASE_CHECKED_H
 #define BASE_CHECKED_H
 
@@ -45,8 +44,8 @@ typedef struct cugen_check_waiver {
 } cugen_check_waiver;
 
 /* The memory traffic of a variant with one array of shared or constant memory, or one buffer of
-   global memory, in one launch. The traffic is measured at sizes that are whole tiles if the
-   variant ran at such sizes, else on the check problem. */
+   global memory, in one launch. The traffic is measured at sizes that are whole tiles, if the
+   variant ran at such sizes. */
 typedef struct cugen_check_traffic {
   char *variant, *problem;
   int launch;
@@ -114,18 +113,19 @@ typedef struct cugen_check_options {
                                     templates */
   size_t sample;                 /* check this many variants, drawn at random */
   uint64_t seed;                 /* seed of the sample and of the input data; 0: 1 */
-  int threads;                   /* number of simultaneous runs; 0: the number of processors */
+  int threads;                   /* number of simultaneous runs, at most 64; 0: the number of
+                                    processors */
   double timeout;                /* seconds for one run, and for making the data and reference of
                                     one problem; 0: 60 */
   cugen_check_callback progress; /* NULL: none */
-  void *context;                 /* passed to progress */
-  int strict;                    /* count notes as findings */
-  int no_traffic;                /* look for findings only, which takes fewer compiles and runs */
+  void *context;
+  int strict;     /* count notes as findings */
+  int no_traffic; /* look for findings only, which takes fewer compiles and runs */
 } cugen_check_options;
 
 /* The results of a check. Everything lives until the kernel is checked again or closed. */
 typedef struct cugen_check {
-  cugen_check_finding *findings; /* likely causes first, then by file and line; notes come last */
+  cugen_check_finding *findings; /* likely causes first, then by file and line */
   size_t finding_count, note_count;
   cugen_check_traffic *traffic;
   size_t traffic_count;

@@ -12,8 +12,7 @@
 #define DEVICE_NAME_CUDA  "cuda"
 #define DEVICE_NAME_MODEL "model:"
 #define DEVICE_NAME_ALL   "all" /* all GPUs of this machine */
-/* Prefix of the text under which a GPU's predictions are kept, so that a look-up of measurements
-   never finds a prediction. */
+/* prefix of the text under which a GPU's predictions are kept */
 #define DEVICE_NAME_PREDICTED "predicted "
 
 /* The parts of a GPU's text, "NVIDIA H200 sm_90 132 SMs". */

@@ -101,8 +101,7 @@ const char *dtype_meant(const char *spelling);
 /* Returns NULL if no type has this name. */
 const struct dtype *dtype_find(const char *name);
 
-/* Returns whether scalars and fields of structs may have the type. Floats of 8 bits may not,
-   because CUDA only stores and converts them. */
+/* Returns whether scalars and fields of structs may have the type. Floats of 8 bits may not. */
 bool dtype_passed(const struct dtype *dtype);
 /* Returns whether an integer type can hold the value; u64 holds every value that is not
    negative. */

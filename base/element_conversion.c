@@ -14,8 +14,7 @@ static double conversion_number_of(const struct value *value) {
 #define ELEMENT_HOLDS_INT(bits, number, ...)  ((double)(bits) == (number))
 #define ELEMENT_HOLDS_UINT(bits, number, ...) ((double)(bits) == (number))
 
-/* load_ drops the sign of a small float's NaN, because NaNs are printed, and their sign means
-   nothing. */
+/* load_ drops the sign of a small float's NaN, which means nothing. */
 #define ELEMENT_FUNCTIONS(name, kind, stored, cuda, header, exponent, fraction, infinities, ...)   \
   static double load_##name(const void *from, int64_t index) {                                     \
     const double value = name##_to_double(((const stored *)from)[index]);                          \

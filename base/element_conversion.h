@@ -1,7 +1,6 @@
-/* Conversion of elements of any dtype to doubles and back. The functions NAME_to_double and
-   double_to_NAME are generated from the table of types and are inline, so that a loop over one type
-   is vectorised. Where the type is known only at run time, a loop looks up the function of the type
-   once. */
+/* Conversion of elements of any dtype to doubles and back. NAME_to_double and double_to_NAME are
+   inline, so that a loop over one type is vectorised. Where the type is known only at run time, a
+   loop looks up the type's function once. */
 #ifndef BASE_ELEMENT_CONVERSION_H
 #define BASE_ELEMENT_CONVERSION_H
 
@@ -54,9 +53,9 @@ element_getter *element_get_of(const struct dtype *dtype); /* Returns NULL for a
 double element_load(const struct dtype *dtype, const void *from, int64_t index);
 void element_store(const struct dtype *dtype, void *to, int64_t index, double value);
 
-/* Stores a user's number, a VALUE_INT or VALUE_FLOAT, in element `index`. Returns false if the type
-   cannot hold the value: an integer type must hold the value exactly, and in a float type, which
-   rounds to nearest, a finite value must not exceed the largest number. */
+/* Stores a user's number, a VALUE_INT or VALUE_FLOAT, in element `index`. Returns false if an
+   integer type cannot hold the value exactly, or if a finite value, rounded, exceeds the largest
+   number of a float type. */
 bool element_put(const struct dtype *dtype, void *to, int64_t index, const struct value *value);
 
 /* Converts element `at` of `from` to the wide type of the dtype, which holds every element

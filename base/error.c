@@ -34,8 +34,8 @@ static bool error_is_plain(const char *message) {
   return true;
 }
 
-/* Escapes control characters, or puts '?' for them if memory is out, because a message quotes names
-   and compiler output, and is shown on a terminal. */
+/* Escapes control characters, such as those of quoted compiler output, or puts '?' for them if
+   memory is out. */
 static void clean(cugen_error *err) {
   if (error_is_plain(err->message)) return;
   struct text text = {0};

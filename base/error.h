@@ -1,5 +1,4 @@
-/* Errors: a function that fails fills in a cugen_error, its callers add context to the message, and
-   only the outermost caller shows the message. */
+/* Errors: a function that fails fills in a cugen_error, and callers add context to the message. */
 #ifndef BASE_ERROR_H
 #define BASE_ERROR_H
 
@@ -23,9 +22,8 @@ int error_set_cause(cugen_error *err, int status, cugen_cause cause, const char 
 int error_set_at(cugen_error *err, int status, const char *file, int line, const char *format, ...)
     PRINTF_LIKE(5, 6);
 
-/* Sets the file and line of an error unless they are set already, because the place that was found
-   first is closest to the cause. The message is not changed. Does nothing if the file name is empty
-   or too long, or the line is not positive. */
+/* Sets the file and line of an error unless they are set already. Does nothing if the file name is
+   empty or too long, or the line is not positive. */
 void error_place(cugen_error *err, const char *file, int line);
 
 /* Copies *from to *err (NULL allowed) and returns the status of *from. */
@@ -46,7 +44,7 @@ const char *error_without_place(const cugen_error *err);
 /* Appends to the message. Returns like error_prefix. */
 int error_append(cugen_error *err, const char *format, ...) PRINTF_LIKE(2, 3);
 
-/* Inline, so that a static analyser sees that the result is never CUGEN_OK. */
+/* inline, so that a static analyser sees that the result is not CUGEN_OK */
 static inline int error_memory(cugen_error *err) {
   error_set(err, CUGEN_ERROR_MEMORY, "out of memory");
   return CUGEN_ERROR_MEMORY;

@@ -1,13 +1,15 @@
-/* Evaluation of expressions; see expr.h. The code is postfix, for a stack machine (expr_program.h),
-   in which an instruction may take its right operand directly from a slot or a constant. `and`,
-   `or` and `select` are forward jumps, so a program runs each instruction at most once. Evaluation
-   is the hot path of the space walk: integers are handled first. Nothing but a message is
-   allocated, because the depth of the stack is limited when the program is built. A config's data
-   are computed by expr_eval_block, which applies each instruction to many elements before the next
+/* Evaluation of expressions; see expr.h.
+
+   The code is postfix, for a stack machine (expr_program.h), in which an instruction may take its
+   right operand directly from a slot or a constant. `and`, `or` and `select` are forward jumps, so
+   a program runs each instruction at most once. Evaluation is the hot path of the space walk:
+   integers are handled first. The depth of the stack is limited when the program is built, so that
+   no stack is allocated. expr_eval_block applies each instruction to many elements before the next
    instruction, because dispatching an instruction takes longer than computing its result.
-   Invariants: integers have 64 bits, and a result that does not fit is an error, never another
-   number. Only the slots listed by expr_slots are read. Evaluating a bound program (expr_bind)
-   gives the result or the error that the original program gives. */
+
+   Invariants: integers have 64 bits, and a result that does not fit is an error. Only the slots
+   listed by expr_slots are read. Evaluating a bound program (expr_bind) gives the result or the
+   error that the original program gives. */
 #include "dtype.h"
 #include "expr_program.h"
 
@@ -378,8 +380,7 @@ EXPR_INLINE const struct value *expr_operands(const struct block *b, const struc
 }
 
 /* Results are written straight into the stack, field by field: copying a value of 16 bytes right
-   after writing its parts waits for the store (half the time of the walk over a space,
-   measured). */
+   after writing its parts waits for the store. */
 EXPR_INLINE bool expr_binary(struct block *b, const struct instruction *at, enum expr_op op,
                              struct value *top, const struct value *right, size_t n) {
   for (size_t i = 0; i < n; i++) {

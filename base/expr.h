@@ -45,7 +45,7 @@ int expr_parse(const char *source, const struct expr_scope *scope, struct expr *
                cugen_error *err);
 
 /* A call of one of the scope's own functions, such as conflicts('As', 'col'), whose value is a
-   whole number. The call belongs to the scope and outlives all expressions that mention the
+   whole number. The call belongs to the scope and must outlive expressions that mention the
    call. */
 struct expr_call {
   const char *text; /* the call as messages show it */
@@ -163,9 +163,9 @@ enum expr_kind { EXPR_WHOLE, EXPR_REAL, EXPR_BOOLEAN };
 /* Prints a C expression that is right for every operand. Whole numbers (long long) are computed by
    the functions add(e, a, b), subtract, multiply, divide, divide_exactly, modulo, ceil_div,
    round_up, power, ceil_log, log2_exact(e, a), absolute(e, a), lesser(a, b), greater(a, b),
-   is_pow2(a), whole_below(e, x) and whole_above(e, x). Those with e set the int *e where the
-   expression would be an error. Numbers with a fraction are doubles, and root(a) is the square
-   root. An exported bundle contains these functions. *kind becomes the type of the result. */
+   is_pow2(a), whole_below(e, x) and whole_above(e, x). The functions with e set the int *e where
+   the expression would be an error. Numbers with a fraction are doubles, and root(a) is the square
+   root. *kind becomes the type of the result. */
 int expr_print_checked(const struct expr *expr, const char *(*slot_name)(void *context, int slot),
                        void *context, struct text *out, enum expr_kind *kind, cugen_error *err);
 

@@ -111,7 +111,7 @@ enum { PRIORITY_COMPARISON = 3, PRIORITY_UNARY = 7 };
 
 /* Operators. Binary operators have a priority. A symbol that Lua does not have, or that is not
    allowed in expressions, has the text to write instead. A symbol stands before its own prefixes;
-   otherwise the most frequent symbols come first. */
+   otherwise frequent symbols come first. */
 static const struct symbol {
   const char *text;
   enum expr_op op;
@@ -453,7 +453,7 @@ static int32_t parse_arguments(struct parser *parser, const struct function *fun
 
 /* Parses the arguments of select, from behind the "(": conditions, each with a value, and the value
    for all other cases. Each condition becomes a select between its value and the select of the next
-   condition, or at last the value for all other cases. */
+   condition, or the last value. */
 static int32_t parse_select(struct parser *parser, size_t column) {
   enum { MOST = 2 * EXPR_MAX_NESTING + 1 };
   int32_t given[MOST];

@@ -155,8 +155,7 @@ static const char *expr_print_name_of(const struct printer *printer, int slot) {
   return "?";
 }
 
-/* Casts a literal to the formula's type, because a literal such as 0.5 would be a double and make
-   the arithmetic on floats double. */
+/* Casts a literal to the formula's type, because 0.5 would make the arithmetic on floats double. */
 static void in_type(struct fragment *fragment) {
   struct text text = expr_print_fill("__t(%a)", fragment, NULL);
   text_free(&fragment->text);
@@ -397,7 +396,7 @@ static void print_node(struct printer *printer, size_t i) {
 }
 
 /* Makes the fragments of a node and of all nodes below it. Returns the node's fragment, or an empty
-   fragment if memory is out, so that a message lacks only this text. */
+   fragment if memory is out. */
 static const struct fragment *print_until(struct printer *printer, size_t last) {
   static const struct fragment nothing = {.text = {.failed = true}};
   size_t first = last;

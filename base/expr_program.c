@@ -187,7 +187,7 @@ static int32_t left_operand(const struct node *node, const struct value *conditi
 }
 
 /* Decides what becomes of node i, whose operands are decided. An operation that fails is not
-   folded. Results of operations are never strings, so no string needs an owner here. */
+   folded. Results of operations are no strings, so no string needs an owner here. */
 static void decide(const struct copy *copy, size_t i) {
   const struct node *node = &copy->from->nodes[i];
   struct fate *fate = &copy->fates[i];
