@@ -1,5 +1,5 @@
 /* The variants with which tuning begins: those that some source suggests as good. A search tries
-   these variants first (tune/search/search.c). */
+   these variants early (tune/search/search.c). */
 #ifndef API_PRIORS_H
 #define API_PRIORS_H
 
