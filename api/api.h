@@ -60,11 +60,11 @@ struct cugen_kernel {
   struct text printed;        /* text printed by the kernels of the last run or check */
   struct text not_run;        /* the first variant that the cpu device could not run, and the
                                  reason */
-  struct text unverified;     /* why the last run verified nothing, or less than it should have */
+  struct text unverified;     /* why the last run verified nothing, or too little */
   struct text unchecked;      /* what the last verification cannot show */
   struct device_list devices; /* the devices that tune the kernel together, the look-up's device
                                  first; empty: only that device */
-  const char **device_ids;    /* ids of these devices */
+  const char **device_ids;    /* ids of `devices` */
   struct text lost;           /* the devices that failed in the last run, with the reasons */
   struct text equal_to;       /* last run: the variant whose outputs others had to equal */
   cugen_outputs outputs;      /* last run: the outputs of that variant */
@@ -79,7 +79,7 @@ struct cugen_kernel {
   size_t record_count;
   bool records_loaded;
   cugen_record *published; /* the records for api_records; NULL: not asked for yet */
-  /* results that functions of these names handed out last */
+  /* last results of api_kernel_choose, api_kernel_stored and the like */
   struct kept choice, stored, why, check, launches, learnt, portfolios, space;
   struct kept seen; /* the plans of cugen_plan_for */
   unsigned tunings; /* how often this handle was tuned */
@@ -134,8 +134,8 @@ enum { API_MOST_CHOICES = 8 }; /* limit of the choices that are tried until one 
 bool api_pass_over(struct lookup *lookup, cugen_plan_choice how, const char *variant, int status);
 /* ---- other_gpu.c ----------------------------------------------------------------------------- */
 
-/* Selects the best variant for the look-up's problem on another GPU. *found: such a variant is
-   valid here and not among the failures. */
+/* Selects the best variant for the look-up's problem on another GPU. *found: one of those variants
+   is valid here and not among the failures. */
 int api_select_other_gpu(struct lookup *lookup, struct failures *failures, struct selection *out,
                          bool *found, cugen_error *err);
 
@@ -166,7 +166,7 @@ int api_expand_text(cugen_kernel *kernel, const char *variant, struct kernel_spe
 /* ---- explain.c ------------------------------------------------------------------------------ */
 
 /* Returns the fraction of the rate that the kernel's ceilings allow at this work; 0: unknown.
-   *measured: the ceiling was measured; otherwise it is the device's peak. */
+   *measured: the ceiling was measured; otherwise the ceiling is the device's peak. */
 double api_roofline(cugen_kernel *kernel, double flops, double bytes, double seconds,
                     int *measured);
 
@@ -185,8 +185,8 @@ int api_tune_device(cugen_kernel *kernel, cugen_error *err);
 int api_prepare_tuning(cugen_kernel *kernel, cugen_error *err);
 /* What the tuning of one problem gets from a run over several problems. */
 struct api_part {
-  const char *const *variants; /* only these are tried, in this order, if they are valid here; NULL:
-                                  all variants */
+  const char *const *variants; /* tries only these variants, in this order, if they are valid here;
+                                  NULL: all variants */
   size_t count;
 };
 /* Like api_kernel_tune, with options that were checked. part NULL: the run has no other problem. */

@@ -25,7 +25,7 @@
 
 /* ---- Tuning --------------------------------------------------------------------------------- */
 
-/* Runs the variant as a tuning run does, because its record is stored like a tuning run's. */
+/* Runs the variant as a tuning run does, because the record is stored. */
 static int run_named(const cugen_kernel *k, const cugen_tune_options *options,
                      const struct tune_target *target, uint64_t index, struct cache_record *out,
                      cugen_error *err) {
@@ -69,7 +69,7 @@ static int check_named(const struct cache_record *record, cugen_error *err) {
 
 /* Combines the new record with the remembered one. A better remembered time is kept. If the
    remembered outputs have other bits, the record becomes one of varying outputs, and the variant is
-   refused. *news: the cache did not have this outcome with these outputs. */
+   refused. *news: the cache lacked the outcome or the outputs. */
 static int settle_named(cugen_kernel *k, const struct tune_target *target,
                         struct cache_record *record, bool *news, cugen_error *err) {
   const struct cache_record *known = api_known_record(k, record);

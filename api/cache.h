@@ -31,9 +31,9 @@ int api_cache_list(cugen *lib, const cugen_cache_filter *filter, const cugen_cac
 int api_cache_remove(cugen *lib, const cugen_cache_filter *filter, int really,
                      cugen_cache_counts *out, cugen_error *error);
 
-/* Checks the file, the tables, every record and every image, and counts them. CUGEN_ERROR_CACHE:
-   there are defects; *wrong (`wrong` may be NULL) has a line for each and lives until the next
-   call. Without defects *wrong has a line for each foreign image (cugen_cache_counts), or is NULL.
+/* Checks the file and the tables; checks and counts records and images. CUGEN_ERROR_CACHE: there
+   are defects; *wrong (`wrong` may be NULL) has a line for each and lives until the next call.
+   Without defects *wrong has a line for each foreign image (cugen_cache_counts), or is NULL.
    CUGEN_ERROR_MISSING: there is no database. */
 int api_cache_verify(cugen *lib, cugen_cache_counts *out, const char **wrong, cugen_error *error);
 

@@ -11,15 +11,15 @@
      the check problem and sizes around it. Some of the variants run with each further listed value
      of the problem (types, layouts);
    - with branches: enough variants that each line of the templates is in one variant and missing in
-     another, if a large sample has such variants. They run on sizes, types and layouts of all
-     kinds;
+     another, if a large sample has such variants. The variants run on sizes, types and layouts of
+     all kinds;
    - with variant, all or sample: those variants, on the check problem and the sizes around it.
 
    After an error *out has what was found before. Errors:
    - CUGEN_ERROR_WRONG: there are findings that are not notes. CUGEN_ERROR_INTERRUPTED: the callback
      asked to stop. CUGEN_ERROR_USAGE: for example, the options exclude each other.
-   - CUGEN_ERROR_COMPILE: there is no finding, but a variant does not compile; its entry of
-     out->skips is `refused`.
+   - CUGEN_ERROR_COMPILE: there is no finding, but a variant does not compile, and is `refused` in
+     out->skips.
    - CUGEN_ERROR_EMPTY: nothing was checked; out->skips has the reasons. CUGEN_ERROR_MISSING: there
      is no C++ compiler.
    - Any other status says why variants could not be tried, such as a template that does not

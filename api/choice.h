@@ -25,9 +25,9 @@ struct choice {
 enum { CHOICE_MOST_BYTES = 1 << 16 };
 
 void choice_print(const struct choice *choice, struct text *out);
-/* Parses the first choice in `length` bytes; *used becomes its length. CUGEN_ERROR_CACHE: the bytes
-   are not a choice, damaged, of another format version, or more than CHOICE_MOST_BYTES. choice_free
-   frees the strings. */
+/* Parses the first choice in `length` bytes; *used becomes the choice's length. CUGEN_ERROR_CACHE:
+   the bytes are not a choice, damaged, of another format version, or more than CHOICE_MOST_BYTES.
+   choice_free frees the strings. */
 int choice_parse(const char *bytes, size_t length, struct choice *out, size_t *used,
                  cugen_error *err);
 void choice_free(struct choice *choice);

@@ -47,8 +47,8 @@ static int describe_predicted(cugen *lib, const char *text, struct found_device 
   return *known ? api_check_predictable(lib, &out->description, err) : CUGEN_OK;
 }
 
-/* Finds a device by a described GPU's name, or the text of a GPU or processor; *known: `text` is
-   one of these. Without "model:", a present GPU with this fingerprint is taken. */
+/* Finds a device by a described GPU's name, or the text of a GPU or processor; *known: `text` names
+   such a device. Without "model:", a present GPU with this fingerprint is taken. */
 static int find_described(cugen *lib, const char *text, struct found_device *out, bool *known,
                           cugen_error *err) {
   const cugen_device_name named = device_parse(text);

@@ -23,7 +23,7 @@ static const char *word_of(json_t *object, const char *name) {
   return word ? word : "";
 }
 
-/* Returns why a config cannot use that name of the script; NULL: it can. */
+/* Returns why a config cannot use that name of the script; NULL: a config can. */
 static const char *script_refuses(const char *name) {
   for (size_t i = 0; i < sizeof size_names / sizeof *size_names; i++)
     if (strcmp(name, size_names[i]) == 0) return "it is the name of a size";
@@ -78,7 +78,7 @@ static size_t exponent_length(const char *text) {
 }
 
 /* Sets *out to the largest (`most`) or smallest value of a tunable. Returns false if the tunable
-   has no value, or one that is no whole number. */
+   has no value, or a value that is no whole number. */
 static bool bound_of(const struct script_tunable *tunable, bool most, int64_t *out) {
   for (size_t i = 0; i < tunable->count; i++) {
     const struct value value = tunable->values[i];

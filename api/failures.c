@@ -55,13 +55,13 @@ static bool has_failed(const struct cache_record *record) {
   return record->outcome != CUGEN_OUTCOME_OK && record->outcome != CUGEN_OUTCOME_UNPREDICTED;
 }
 
-/* A launch that the check problem's sizes forbid may be possible with other sizes, so it is not
-   counted. */
+/* A launch that the check problem's sizes forbid may be possible with other sizes, so a failed
+   launch is not counted. */
 static bool has_failed_check(const struct cache_record *record) {
   return has_failed(record) && record->outcome != CUGEN_OUTCOME_LAUNCH;
 }
 
-/* Takes the records that are failures; frees the others. */
+/* Takes the records that are failures; frees the records that are not. */
 static int failures_take(struct failures *f, struct place *place, struct cache_record *records,
                          size_t count, is_failure *is, cugen_error *err) {
   struct failure *all = count ? realloc(f->all, (f->count + count) * sizeof *all) : f->all;
@@ -161,7 +161,8 @@ static int load_refuted(struct failures *f, cugen_error *err) {
   return status;
 }
 
-/* Returns whether the problems differ at most in sizes; *same: they do not differ at all. */
+/* Returns whether the problems differ at most in sizes; *same: the problems do not differ at
+   all. */
 static bool only_sizes_differ(const struct problem *a, const struct problem *b, bool *same) {
   *same = true;
   for (size_t i = 0; i < a->count; i++) {
@@ -263,7 +264,7 @@ int failures_find_at(struct failures *f, const struct lookup *l, uint64_t index,
 
 /* ---- Marking predictions -------------------------------------------------------------------- */
 
-/* If the record's variant, as it is now, is known to fail, makes the record say how. */
+/* If the record's variant, as it is now, is known to fail, makes the record a failure. */
 static int api_failures_mark(struct failures *f, struct cache_record *record, cugen_error *err) {
   const struct cache_record *failed;
   struct judgement judgement;

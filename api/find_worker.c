@@ -1,6 +1,6 @@
-/* Finds the worker program. The program is searched beside libcugen, as installed or built, even if
-   both were moved. The running program itself is not taken for the worker, because an application
-   would run a second time as itself. */
+/* Finds the worker program. The program is searched beside libcugen, as installed or built. The
+   running program itself is not taken for the worker, because an application would run a second
+   time as itself. */
 #include <stdlib.h>
 #include <string.h>
 

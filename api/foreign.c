@@ -326,7 +326,7 @@ static bool add_tunable(struct suggesting *s, size_t at, struct text *variant) {
   return false;
 }
 
-/* Prints the problem as the keys of records have it; *known false: the config has no such
+/* Prints the problem as the keys of records have it; *known false: the config does not have the
    problem. */
 static int print_problem(struct suggesting *s, struct text *out, bool *known, cugen_error *err) {
   const struct config *config = s->map.opened.config;

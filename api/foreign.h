@@ -21,8 +21,8 @@ int api_foreign_import(cugen *lib, struct cache *cache, const char *path, const 
 
 /* ---- foreign_forms.c ------------------------------------------------------------------------ */
 
-/* Gets a result: its parameters by name, which are numbers, words or flags, and its time in
-   seconds; negative: the result failed, or lacks its time; 0: the file has no times. */
+/* Gets a result: the parameters by name, which are numbers, words or flags, and the time in
+   seconds; negative: the result failed, or lacks a time; 0: the file has no times. */
 typedef int foreign_visit(void *context, json_t *parameters, double seconds, cugen_error *err);
 
 /* Visits the results of the file's text. */

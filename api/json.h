@@ -6,7 +6,7 @@
 
 #include "cache.h"
 
-enum { JSON_VERSION = 1 }; /* docs/json.md describes when it is raised */
+enum { JSON_VERSION = 1 }; /* docs/json.md describes when the version is raised */
 
 json_t *json_count(uint64_t value);
 json_t *json_number(double value);                /* null if the value is not finite */
@@ -36,7 +36,7 @@ json_t *json_list(const void *items, size_t count, size_t size, json_t *(*make)(
 #define JSON_LIST(items, count, make) json_list(items, count, sizeof *(items), make)
 json_t *json_strings(const char *const *strings, size_t count);
 
-/* Makes the object of a record; its reason names options as C does ("cugen_options.toolkit"). */
+/* Makes the object of a record, whose reason names options as C does ("cugen_options.toolkit"). */
 json_t *json_record_plain(const cugen_record *record);
 /* Makes the field "run" of tune --json. */
 json_t *json_tune_result(const cugen_tune_result *result);

@@ -79,7 +79,7 @@ int api_kernel_choose(cugen_kernel *kernel, double distance, cugen_choice *out, 
 /* One implementation's part of the space. */
 typedef struct cugen_implementation_info {
   const char *name;
-  const char *unavailable; /* the requirement that this device does not meet; NULL: it meets all */
+  const char *unavailable; /* the requirement that this device does not meet; NULL: none */
   uint64_t cartesian, valid;
 } cugen_implementation_info;
 

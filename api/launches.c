@@ -57,7 +57,7 @@ static bool alike(const cugen_launch_info *a, const cugen_launch_info *b) {
          a->cooperative == b->cooperative && strcmp(a->passes, b->passes) == 0;
 }
 
-/* Adds a launch to the list, or raises the count of the last one if it is equal. */
+/* Adds a launch to the list, or raises the count of an equal last launch. */
 static int launches_add(struct launches *launches, const struct kernel_launch *launch, size_t times,
                         cugen_error *err) {
   char *passes = print_passed(&launches->spec, launch);

@@ -7,9 +7,9 @@
 /* A problem from which a portfolio was learnt, and the variant that serves it. */
 typedef struct cugen_portfolio_problem {
   const char *problem;
-  size_t variant;   /* index into variants; variant_count: no variant serves it */
-  double seconds;   /* time with that variant; 0: unknown, because it was not measured for this
-                       problem */
+  size_t variant;   /* index into variants; variant_count: no variant serves the problem */
+  double seconds;   /* time with that variant; 0: unknown, because the variant was not measured for
+                       this problem */
   const char *best; /* the best variant of this problem; "": none */
   double best_seconds;
   double loss, held_out_loss; /* the loss as a factor; held out: if the portfolio were learnt
@@ -29,7 +29,7 @@ typedef struct cugen_portfolio {
   size_t variant_count;
   size_t problems;                        /* number of problems from which the portfolio was
                                              learnt */
-  double mean, worst;                     /* mean and largest loss of these problems, as factors; 0:
+  double mean, worst;                     /* mean and largest loss of the problems, as factors; 0:
                                              unknown */
   double held_out_mean, held_out_worst;   /* the losses to expect for other sizes, by
                                              cross-validation */
@@ -38,7 +38,7 @@ typedef struct cugen_portfolio {
   size_t unserved;                        /* api_kernels_learn: problems for which no correct
                                              variant is remembered; else 0 */
   /* The variant that the rule names does not serve if its time is this many times another
-     variant's; 0: it always serves. */
+     variant's; 0: the variant always serves. */
   double doubted;
   /* Number of compiled kernels among the variants: variants of one kernel differ in launch
      parameters or in the grid. 0: unknown. */

@@ -53,7 +53,8 @@ static int read_local_rank(void) {
 static int default_cache(char **to) {
   struct text path = {0};
   const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-  if (xdg && *xdg == '/') /* the XDG specification requires an absolute path and ignores others */
+  if (xdg && *xdg == '/') /* the XDG specification requires an absolute path, and that other paths
+                             are ignored */
     text_addf(&path, "%s/cugen/cugen.db", xdg);
   else if (home && *home)
     text_addf(&path, "%s/.cache/cugen/cugen.db", home);

@@ -49,7 +49,7 @@ struct cugen {
   struct toolkit_options toolkit_options;
   struct toolkit *toolkit;
   int prepared;                    /* compilers to start while a worker lists the GPUs
-                                      (api_expect_tuning); 0: this process lists them */
+                                      (api_expect_tuning); 0: this process lists the GPUs */
   struct device_description *gpus; /* the GPUs that the worker listed; protected by the lock */
   int gpu_count;                   /* 0: not listed yet, or without success */
   bool gpus_asked;
@@ -80,7 +80,7 @@ struct cugen {
 };
 
 /* Finds the worker program for a library that was given none. *out is NULL if there is none; places
-   describes where it was searched. */
+   describes where the program was searched. */
 int api_find_worker(char **out, struct text *places, cugen_error *err);
 
 /* ---- library.c ------------------------------------------------------------------------------ */
@@ -114,8 +114,8 @@ struct space_stop api_stop(cugen *lib);
 
 /* ---- gpus.c --------------------------------------------------------------------------------- */
 
-/* Like device_ops.count and device_ops.describe. If a worker has listed the GPUs, its list is used,
-   so that this process need not start CUDA. */
+/* Like device_ops.count and device_ops.describe. If a worker has listed the GPUs, the worker's list
+   is used, so that this process need not start CUDA. */
 int api_count_devices(cugen *lib, const struct device_ops *ops, cugen_error *err);
 int api_describe_device(cugen *lib, const struct device_ops *ops, int ordinal,
                         struct device_description *out, cugen_error *err);
@@ -127,7 +127,7 @@ int api_describe_device(cugen *lib, const struct device_ops *ops, int ordinal,
 bool api_described(cugen *lib, const char *text, struct device_description *out);
 /* Finds the description by the name behind "model:". */
 int api_model(const cugen *lib, const char *name, struct device_description *out, cugen_error *err);
-/* Finds the described GPU that represents an architecture: the latest GPU that has it. */
+/* Finds the described GPU that represents an architecture: the latest of the architecture. */
 bool api_model_of(cugen *lib, const char *arch, struct device_description *out);
 
 #endif

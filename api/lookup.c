@@ -14,8 +14,8 @@
 
 /* ---- The config ----------------------------------------------------------------------------- */
 
-/* The origin of a config file is its real path. That of a config in memory or shipped is "memory:"
-   or "shipped:" and the name. */
+/* The origin of a config file is its real path. The origin of a config in memory or a shipped
+   config is "memory:" or "shipped:" and the name. */
 int api_origin(const struct sources *sources, const struct config *config, struct text *out,
                cugen_error *err) {
   const bool memory = sources_holds(sources->files, config->path);
@@ -131,7 +131,7 @@ int lookup_set_arch(struct lookup *l, const char *arch, cugen_error *err) {
 int lookup_check_predictable(struct lookup *l, cugen_error *err) {
   struct device_description known;
   if (l->predicted) return CUGEN_OK;
-  /* A driver reports neither rates nor latencies, so they are taken from a description. */
+  /* A driver reports neither rates nor latencies, so a description gives both. */
   if (l->device.rates.l2_bytes_per_clock <= 0 &&
       api_described(l->lib, l->device.fingerprint, &known))
     l->device.rates = known.rates;

@@ -1,4 +1,4 @@
-/* A look-up: a config for one problem on one device, and what these determine: the records, the
+/* A look-up: a config for one problem on one device, and what follows from them: the records, the
    space of variants, and the variants' sources. */
 #ifndef API_LOOKUP_H
 #define API_LOOKUP_H
@@ -226,7 +226,7 @@ struct judgement {
     JUDGED_CURRENT, /* the variant still expands to the recorded kernel, or is refused for the
                        recorded reason */
     JUDGED_CHANGED, /* the variant expands to another kernel, whose hashes are in `now` */
-    JUDGED_GONE,    /* the space has no variant of this name; `why` says what removes it */
+    JUDGED_GONE,    /* the space has no variant of this name; `why` says what removes the variant */
     JUDGED_BROKEN   /* the variant no longer expands; `why` has the reason */
   } how;
   uint64_t order;           /* cache_record_order; UINT64_MAX: the variant is gone */
@@ -252,7 +252,7 @@ int api_hash_verdict(const struct config *config, struct kernel_spec *spec, cuge
    empty. Free *spec also after a failure. */
 int api_check_current(struct lookup *lookup, bool predicted, struct cache_record *record,
                       bool *current, struct kernel_spec *spec, cugen_error *err);
-/* Frees the records that are not current; only_others: only those from other config files. Space
+/* Frees the records that are not current; only_others: only records from other config files. Space
    and expander must be open. */
 int api_drop_stale(struct lookup *lookup, struct cache_record *records, size_t *count,
                    bool only_others, cugen_error *err);
@@ -282,8 +282,8 @@ int failures_mark(struct lookup *lookup, struct cache_record *records, size_t *c
 
 /* ---- best.c --------------------------------------------------------------------------------- */
 
-/* The best record, the index of its variant and the variant's expansion; found false: the other
-   members are empty. */
+/* The best record, the index of its variant and the variant's expansion; found false: all else is
+   empty. */
 struct best_record {
   bool found;
   uint64_t index;

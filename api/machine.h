@@ -33,8 +33,8 @@ const char *api_where(cugen *lib, enum api_place place);
 /* Returns whether there is a C++ compiler for the cpu device. */
 bool api_has_compiler(const cugen *lib);
 
-/* Parses the text of options.cache. Whether such a cache exists is not checked. NULL is the
-   default, a file. */
+/* Parses the text of options.cache. Whether the cache exists is not checked. NULL is the default, a
+   file. */
 cugen_cache_kind api_cache_parse(const char *text);
 
 /* Splits listed devices ("all") into groups that can be tuned together, such as the GPUs of one

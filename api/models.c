@@ -10,7 +10,7 @@
 
 enum { MOST_MODELS = 64 };
 
-/* Loads the descriptions on first use; they stay until the library is closed. */
+/* Loads the descriptions on first use, until the library is closed. */
 static size_t load_models(cugen *lib, const struct gpu_model **out) {
   pthread_mutex_lock(&lib->lock);
   if (!lib->models) {

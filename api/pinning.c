@@ -1,5 +1,5 @@
-/* Pinned choices: a plan takes the variant that the bytes name, if it expands here to the kernel
-   that was saved. */
+/* Pinned choices: a plan takes the variant that the bytes name, if the variant expands here to the
+   kernel that was saved. */
 #include <stdlib.h>
 #include <string.h>
 

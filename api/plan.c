@@ -22,7 +22,7 @@ struct cugen_plan {
   struct plan *plan;
   void *context;            /* context into which the image is loaded; NULL: the primary one */
   struct text image;        /* key of the image */
-  const cugen_plan *lender; /* the plan whose device and loaded image this one uses; NULL: none */
+  const cugen_plan *lender; /* the plan whose device and loaded image this plan uses; NULL: none */
   struct text kernel, problem;
   struct text choice; /* result of cugen_plan_save */
   cugen_plan_info info;
@@ -102,8 +102,8 @@ static int plan_refuse_untuned(cugen_kernel *k, const cugen_plan_options *option
   return CUGEN_ERROR_USAGE;
 }
 
-/* Expands the plan's variant. Unless the best record is of another problem or GPU, choosing it has
-   made the expansion already. */
+/* Expands the plan's variant. If a record of this problem and GPU was chosen, the choice has made
+   the expansion. */
 static int plan_expand(struct lookup *l, cugen_plan *p, cugen_error *err) {
   struct best_record *best = &p->selection.best;
   const bool elsewhere =
@@ -370,7 +370,7 @@ static bool plan_goes_on(cugen_kernel *k, const cugen_plan_options *options, con
          api_pass_over(&k->lookup, how, p->spec.variant, status);
 }
 
-/* *others_left: the plan's variant cannot serve, and others may. */
+/* *others_left: the plan's variant cannot serve, and another variant may. */
 static int plan_try(cugen_kernel *k, const cugen_plan_options *options, const struct others *others,
                     cugen_plan **out, bool *others_left, cugen_error *err) {
   *others_left = false;

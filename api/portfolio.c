@@ -17,7 +17,7 @@ const char *portfolio_objective(const struct config *config) {
 /* ---- Finding portfolios --------------------------------------------------------------------- */
 
 /* own: accept portfolios that were learnt from this config file or from an unknown one; otherwise
-   those of other files. */
+   portfolios of other files. */
 static bool portfolio_is_meant(const struct lookup *l, const struct cache_portfolio *p,
                                const struct cache_key *class_key, bool own) {
   uint64_t lacks;
@@ -178,7 +178,8 @@ struct asked {
   const struct portfolio_body *body;
   const struct config *config;
   struct value *slots;
-  struct condition conditions[MOST_CONDITIONS]; /* evaluated ones, because times repeat them */
+  struct condition conditions[MOST_CONDITIONS]; /* conditions that were evaluated, because times
+                                                   repeat conditions */
   size_t condition_count;
 };
 
@@ -209,8 +210,8 @@ static const char *split_select(const char *text, const char *parts[3]) {
   return NULL;
 }
 
-/* Sets *holds to whether the condition holds for the problem; one that cannot be evaluated does
-   not. A condition that was evaluated before is not parsed again. */
+/* Sets *holds to whether the condition holds for the problem; a condition that cannot be evaluated
+   does not hold. A condition that was evaluated before is not parsed again. */
 static int portfolio_ask_condition(struct asked *a, const char *text, size_t length, bool *holds,
                                    cugen_error *err) {
   struct expr *parsed;
@@ -252,7 +253,7 @@ static int time_of_text(const struct asked *a, const char *text, double *out, cu
   return CUGEN_OK;
 }
 
-/* *out becomes INFINITY if the variant has no time, or none for these sizes. If sizes were learnt
+/* *out becomes INFINITY if the variant has no time for the problem's sizes. If sizes were learnt
    separately, a time is a select() of formulas. Only the formula of these sizes is parsed. */
 static int time_of(struct asked *a, size_t variant, double *out, cugen_error *err) {
   const char *text = a->body->variants[variant].time, *parts[3], *end;

@@ -43,8 +43,8 @@ struct portfolio_order {
   size_t at[PORTFOLIO_BODY_MOST_VARIANTS];
   size_t count; /* all variants of the body */
   size_t timed; /* the first `timed` variants have a time, or are the one that the rule names */
-  size_t near;  /* the first `near` variants are the named one, and those whose time is near its
-                   time */
+  size_t near;  /* the first `near` variants are the named one, and variants whose times are near
+                   the named one's */
   bool named;   /* false: the rule names no variant, as when a product of sizes overflows */
 };
 /* Evaluates the rule and the times for the problem. CUGEN_ERROR_CONFIG: the rule or a time is not
@@ -58,9 +58,9 @@ int portfolio_parse_rule(const char *rule, const struct config *config, struct e
 
 enum portfolio_state { PORTFOLIO_CURRENT, PORTFOLIO_STALE, PORTFOLIO_INVALID, PORTFOLIO_FAILING };
 /* Finds and expands a portfolio's variant. INVALID: the look-up's problem has no such variant.
-   STALE: the variant's source is not the measured one. CURRENT: it is the measured one. FAILING,
-   for a variant that is known to fail, is set by callers only. *index and *spec are set unless
-   INVALID. Free *spec also after a failure. Space and expander must be open. */
+   STALE: the variant's source is not the measured one. CURRENT: the source is the measured one.
+   FAILING, for a variant that is known to fail, is set by callers only. *index and *spec are set
+   unless INVALID. Free *spec also after a failure. Space and expander must be open. */
 int portfolio_try(struct lookup *lookup, const struct portfolio_body_variant *variant,
                   enum portfolio_state *state, uint64_t *index, struct kernel_spec *spec,
                   cugen_error *err);
@@ -69,7 +69,7 @@ int portfolio_try(struct lookup *lookup, const struct portfolio_body_variant *va
    no variant serves. Variants among the failures never serve. */
 struct portfolio_answer {
   uint64_t index;
-  struct kernel_spec spec; /* the caller frees it or takes it over */
+  struct kernel_spec spec; /* the caller frees or takes over the expansion */
   bool first;              /* the rule names this variant, and it is tried first */
   bool same_model;         /* the portfolio ships, and was measured on a GPU of the look-up's
                               model */
@@ -169,8 +169,8 @@ enum { PORTFOLIO_MOST_CANDIDATES = 96 };
 int portfolio_candidates(const struct portfolio_data *data, size_t most, size_t *out, size_t *count,
                          cugen_error *err);
 
-/* Lists those of the given variants that have no record for the problem, those that are fast for
-   near sizes first. out has room for `count`. Returns the number of listed variants. */
+/* Lists the given variants without a record for the problem, variants that are fast for near sizes
+   first. out has room for `count`. Returns the number of listed variants. */
 size_t portfolio_missing(const struct portfolio_data *data, size_t problem, const size_t *variants,
                          size_t count, size_t *out);
 

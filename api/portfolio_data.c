@@ -71,8 +71,8 @@ static int portfolio_data_take_best(struct lookup *l, struct portfolio_row *row,
   return status;
 }
 
-/* Returns whether the variant is no library's kernel, and the filter, if there is one, admits
-   it. */
+/* Returns whether the variant is no library's kernel and is admitted by the filter, if there is
+   one. */
 static bool portfolio_data_is_wanted(const struct lookup *l, const char *variant) {
   uint64_t index;
   cugen_error ignored;
@@ -244,8 +244,8 @@ static void count_gains(struct cover *c) {
   }
 }
 
-/* Returns the variant that covers the most further problems; among equal ones, the one whose costs
-   are nearest to the best. */
+/* Returns the variant that covers the most further problems; among equal variants, the one whose
+   costs are nearest to the best. */
 static size_t most_gain(const struct cover *c) {
   size_t best = 0;
   for (size_t v = 1; v < c->data->variant_count; v++)

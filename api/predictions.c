@@ -1,4 +1,4 @@
-/* Predictions: the devices for which they are possible, and the keys under which they are kept. */
+/* Predictions: the devices with enough known facts, and the keys in the cache. */
 #include <stdio.h>
 
 #include "base/device_name.h"

@@ -1,4 +1,4 @@
-/* The variants with which tuning begins: those that some source suggests as good. A search tries
+/* The variants with which tuning begins, because some source suggests them as good. A search tries
    these variants early (tune/search/search.c). */
 #ifndef API_PRIORS_H
 #define API_PRIORS_H

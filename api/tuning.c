@@ -174,8 +174,8 @@ static int check_measure(const struct lookup *l, cugen_error *err) {
 
 int api_tune_device(cugen_kernel *k, cugen_error *err) {
   const struct lookup *l = &k->lookup;
-  if (l->lib->arch && !l->device.facts.is_gpu) /* otherwise its records would be of a device that
-                                                  does not exist */
+  if (l->lib->arch && !l->device.facts.is_gpu) /* otherwise records would be of a device that does
+                                                  not exist */
     return error_set(err, CUGEN_ERROR_USAGE,
                      "the cpu device has no architecture: tune there without arch '%s'",
                      l->lib->arch);

@@ -148,7 +148,7 @@ static const char *variant_name_of(struct why *why, uint64_t index) {
   return why_keep(why, text_take(&name));
 }
 
-/* Returns the full text of the variant that `text` names; NULL: there is no such variant, and out
+/* Returns the full text of the variant that `text` names; NULL: no variant has that name, and out
    says why. */
 static const char *name_variant(struct why *why, const char *text, cugen_why *out) {
   uint64_t index;
