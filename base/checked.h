@@ -136,7 +136,7 @@ typedef struct cugen_check {
   uint64_t variants_of;            /* number of variants for the check problem */
   /* how many of `variants` only other problems have (with another size, type or layout) */
   size_t variants_elsewhere;
-  /* runs_done includes runs that ended as a skip; it is smaller than runs_planned if the check was
+  /* runs_done includes runs that ended as a skip, and is smaller than runs_planned if the check was
      interrupted */
   size_t runs_done, runs_planned;
   char **problem_texts; /* the check problem first, then the problems derived from it */

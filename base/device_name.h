@@ -1,6 +1,6 @@
 /* Names of devices: the id that options take ("cpu", "cuda:0", "model:H200"), and the text under
    which records of a device are kept ("cpu AMD EPYC, ...", "NVIDIA H200 sm_90 132 SMs", "predicted
-   NVIDIA H200 ..."). device_parse (results.h) reads both. */
+   NVIDIA H200 ..."). device_parse (results.h) reads ids and texts. */
 #ifndef BASE_DEVICE_NAME_H
 #define BASE_DEVICE_NAME_H
 

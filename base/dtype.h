@@ -45,7 +45,7 @@ enum dtype_id { DTYPES(DTYPE_ID) DTYPE_COUNT };
 #undef DTYPE_ID
 
 /* DTYPE_FLOAT: a float type of C. DTYPE_SMALL: a float type of at most 16 bits that C does not
-   have. The others are integers. */
+   have. Integers are DTYPE_INT and DTYPE_UINT. */
 enum dtype_kind { DTYPE_FLOAT, DTYPE_SMALL, DTYPE_INT, DTYPE_UINT };
 
 /* The values equal those of CUarray_format and CUtensorMapDataType (CUDA Driver API), which

@@ -41,7 +41,7 @@ static int64_t floor_modulo(int64_t a, int64_t b) {
   return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
 }
 
-/* Checks a divisor: it must not be zero, and the quotient must fit (INT64_MIN / -1 does not). */
+/* Checks that the divisor is not zero and the quotient fits (INT64_MIN / -1 does not). */
 static enum trouble divisible(int64_t a, int64_t b) {
   if (b == 0) return TROUBLE_ZERO;
   return a == INT64_MIN && b == -1 ? TROUBLE_OVERFLOW : TROUBLE_NONE;

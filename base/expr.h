@@ -17,8 +17,8 @@
 
 struct expr;
 
-/* The meaning of a name. The expression of a derived name (SYMBOL_EXPR) is inlined; it must use the
-   slots of this scope. */
+/* The meaning of a name. The expression of a derived name (SYMBOL_EXPR) is inlined, and must use
+   the slots of this scope. */
 struct expr_symbol {
   /* SYMBOL_BUFFER: the name has elements, as in name[i] */
   enum { SYMBOL_UNKNOWN, SYMBOL_SLOT, SYMBOL_CONSTANT, SYMBOL_EXPR, SYMBOL_BUFFER } kind;

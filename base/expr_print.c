@@ -279,8 +279,8 @@ static void add_choice(const struct fragment *condition, const struct fragment *
   text_free(&choices);
 }
 
-/* Prints a select. In C both choices must be numbers or both conditions, in checked C also of one
-   kind. */
+/* Prints a select. In C the choices must be two numbers or two conditions; in checked C two numbers
+   must be of one kind. */
 static void print_select(struct printer *printer, const struct fragment *condition,
                          const struct fragment *a, const struct fragment *b, struct fragment *out) {
   const bool numbers = is_numeric(a) && is_numeric(b);
@@ -361,7 +361,7 @@ static void print_element(struct printer *printer, const struct node *node, stru
   if (printer->c) expr_print_refuse(printer, "elements have no place in it");
 }
 
-/* Makes the fragment of a node from its operands' fragments, and frees these. */
+/* Makes the fragment of a node from the operands' fragments, and frees the operands' fragments. */
 static void print_node(struct printer *printer, size_t i) {
   const struct node *node = &printer->expr->nodes[i];
   struct fragment *out = &printer->made[i], *a = &printer->made[node->at[0]],

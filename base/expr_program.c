@@ -270,7 +270,7 @@ int32_t program_append(struct expr *program, const struct expr *other) {
 struct place {
   enum { PLACE_OPERAND, PLACE_JUMPS, PLACE_ELSE, PLACE_DIRECT } kind;
   size_t parent;
-  size_t jump; /* of a parent: its last jump */
+  size_t jump; /* of a parent: the parent's last jump */
 };
 
 struct compiler {

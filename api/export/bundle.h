@@ -21,7 +21,7 @@ typedef struct cugen_export_options {
 /* The contents of an export. The strings live until the kernel is closed or exports again. */
 typedef struct cugen_export_result {
   const char *name; /* prefix of the bundle's functions and files */
-  size_t devices;   /* devices of the bundle; its PTX counts as one */
+  size_t devices;   /* devices of the bundle; PTX counts as one */
   size_t problems;  /* tuned problems, summed over the devices */
   size_t variants;  /* variants, counted for each device and each class of sizes */
   size_t images;    /* cubins and PTX; equal images count once */
@@ -33,10 +33,10 @@ typedef struct cugen_export_result {
 } cugen_export_result;
 
 /* Writes a bundle into the folder: NAME.h, NAME.c, README.md, CMakeLists.txt and an example. The
-   bundle needs only the driver at run time. By default it contains the variants that
+   bundle needs only the driver at run time. By default the bundle contains the variants that
    cugen_plan_open would take now. Equal input gives equal bytes. The folder is created (its parent
    must exist), or has an earlier bundle of this kernel, which is replaced as a whole; other files
-   in it are CUGEN_ERROR_USAGE without force. Nothing is measured, and no GPU is needed. */
+   in the folder are CUGEN_ERROR_USAGE without force. Nothing is measured, and no GPU is needed. */
 int api_kernel_export(cugen_kernel *kernel, const cugen_export_options *options, const char *folder,
                       cugen_export_result *result, cugen_error *error);
 

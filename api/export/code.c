@@ -1,6 +1,6 @@
 /* Prints one variant as C: the problems for which it is right, and its grid, parameters and buffers
-   as expressions over the sizes. An expression without a form in C is pinned: the sizes that it
-   depends on become conditions, and its value a number. */
+   as expressions over the sizes. An expression without a form in C is pinned: the sizes in the
+   expression become conditions, and the value becomes a number. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -287,7 +287,7 @@ static const struct config_tensor *tensor_of(const struct config *config,
   return NULL;
 }
 
-/* Appends the tensor map behind the buffer that it describes. The box of a shared array is a
+/* Appends the tensor map behind the buffer that the map describes. The box of a shared array is a
    number, because the array's extents are numbers in the source. */
 static int put_tensor(struct coder *c, const struct config_implementation *implementation,
                       const struct config_tensor *tensor, const struct kernel_argument *argument,

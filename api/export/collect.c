@@ -192,7 +192,7 @@ static int collect_add_tuned(struct exporter *x, size_t device, const char *text
   tuned.text = text_take(&whole);
   status = tuned.text && ARRAY_ROOM(x->tuned, x->tuned_count) ? CUGEN_OK : error_memory(err);
   /* A problem may come twice, once by records that lack newer parameters; add_variants finds all
-     its records the first time. */
+     records of the problem the first time. */
   if (!status && collect_is_wanted(x, &tuned.problem) && !is_taken(x, device, &tuned.problem))
     status = add_variants(x, &tuned, err);
   if (!status && tuned.count) {

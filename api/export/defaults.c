@@ -1,7 +1,7 @@
 /* The default variants of an export. A class is the values of a problem that are not sizes (dtype,
-   layout); each class gets the defaults that plans would take for some sizes of it: the first try
-   of the config that is valid, and the first valid variant. A variant that is known to fail or does
-   not compile is left out. */
+   layout); each class gets the defaults that plans would take for some sizes: the first try of the
+   config that is valid, and the first valid variant. A variant that is known to fail or does not
+   compile is left out. */
 #include <stdlib.h>
 
 #include "export.h"
@@ -153,7 +153,7 @@ static int add_class_defaults(struct exporter *x, size_t device, const struct pr
                               ? defaults_probe(x->base, i, which)
                               : from->values[i];
     status = defaults_add(x, device, &problem, which == PROBE_BASE, err);
-    /* the probed sizes may be invalid together; the user did not ask for them */
+    /* the probed sizes, for which the user did not ask, may be invalid together */
     if (status == CUGEN_ERROR_CONFIG) status = CUGEN_OK;
   }
   free(problem.values);

@@ -91,8 +91,8 @@ static int check_built(struct exporter *x, const struct export_device *device, s
 }
 
 /* Adds a device, unless the export has it or NVRTC cannot build for it. arch: the architecture to
-   compile for; NULL: the device's own. known: the device's description; NULL: it follows from the
-   text. */
+   compile for; NULL: the device's own. known: the device's description; NULL: the text is
+   described. */
 static int devices_add_device(struct exporter *x, const char *text, const char *arch,
                               const struct device_description *known, cugen_error *err) {
   for (size_t i = 0; i < x->device_count; i++) {

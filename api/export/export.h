@@ -42,7 +42,7 @@ struct export_code {
   bool pinned;            /* some sizes are part of the code and therefore fixed */
   size_t image;
   int64_t rounds; /* number of rounds of a loop that is printed round by round, so that the code
-                     serves only this number; 0: there is no such loop */
+                     serves only this number; 0: no loop is */
   size_t kernel_count;
   char *kernels[KERNEL_MAX_ENTRIES];
   size_t implementation;
@@ -66,8 +66,8 @@ struct export_tuned {
 
 struct export_default {
   size_t device, code;
-  size_t try; /* number of the variant among the config's tries (space_try); the number of tries if
-                 it is none */
+  size_t try; /* number of the variant among the config's tries (space_try); a variant that is no
+                 try has the number of tries */
 };
 
 /* The variants that are known to fail on a device; if the device stands for others (PTX, an
@@ -194,7 +194,7 @@ struct export_classes {
                                for the first one. Strings in the problems belong to `from` of
                                export_classes_find */
   size_t *of;               /* for each problem, its class */
-  bool *served;             /* for each class: it has code, so its further problems are not
+  bool *served;             /* for each class: the class has code, so that further problems are not
                                needed */
   size_t count;
 };
@@ -232,17 +232,17 @@ bool export_named_fits(struct exporter *x, struct lookup *lookup);
 int export_devices(struct exporter *x, cugen_error *err);
 void export_device_free(struct export_device *device);
 /* Opens the config on a described device (runtime/model/described.h), or on the device itself if it
-   is present. arch: the architecture; NULL: the device's. known: the description; NULL: it follows
-   from the text. notes: gets a note if a GPU represents an architecture of which too little is
-   known; NULL: no GPU may. */
+   is present. arch: the architecture; NULL: the device's. known: the description; NULL: the text is
+   described. notes: gets a note if a GPU represents an architecture of which too little is known;
+   NULL: no GPU may. */
 int export_open_device(const struct lookup *base, const char *text, const char *arch,
                        const struct device_description *known, struct text *notes,
                        struct export_device *out, cugen_error *err);
 
 /* ---- code.c --------------------------------------------------------------------------------- */
 
-/* Prints the variant for the device at its look-up's problem; spec is its expansion, which must be
-   the last one made. The image and the names of kernels are not set. */
+/* Prints the variant for the look-up's device and problem; spec is the variant's expansion, which
+   must be the last one made. The image and the names of kernels are not set. */
 int export_code(const struct lookup *lookup, uint64_t index, const struct kernel_spec *spec,
                 struct export_code *out, cugen_error *err);
 void export_code_free(struct export_code *code);
