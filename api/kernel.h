@@ -85,8 +85,8 @@ typedef struct cugen_implementation_info {
 
 /* A restriction of the space. A restriction is evaluated as soon as the names in it have values.
    removed counts the combinations that the restriction was the first to remove: cartesian = valid +
-   the sum of all removed. Limits, filters and heuristics are listed only if they removed
-   something. */
+   the sum of all removed, unless the implementation is unavailable. Limits, filters and heuristics
+   are listed only if they removed something. */
 typedef struct cugen_restriction_info {
   const char *implementation;
   const char *text;
