@@ -1,5 +1,5 @@
-/* Parsing PTX; see ptx.h. Statements end with ';', labels with ':'. Unknown names are resolved at
-   the end of a scope, because labels are used before they are defined. */
+/* Parsing PTX; see ptx.h. Statements end with ';', labels with ':'. A label that is used before its
+   definition is resolved at the end of the scope that defines it. */
 #include "ptx.h"
 
 #include <ctype.h>
@@ -18,7 +18,7 @@ struct range { /* .reg .b32 %r<513>: the names %r0 to %r512 */
 struct symbol {
   struct ptx_name name;
   bool is_register;
-  int64_t value; /* a slot, an address, or the instruction or table of a label */
+  int64_t value; /* a slot, an address, or the index of a label's instruction or table */
 };
 
 struct fixup {
@@ -30,12 +30,12 @@ struct reader {
   struct ptx_kernel *out;
   const char *at;
   int line;
-  bool failed; /* no memory */
+  bool failed; /* out of memory */
   struct range *ranges;
   struct symbol *symbols;
   struct fixup *fixups;
   size_t range_count, symbol_count, fixup_count;
-  int64_t shared, local, other; /* bytes of memory allocated so far */
+  int64_t shared, local, other; /* bytes given to variables of each space so far */
   int passed;                   /* number of .param variables of calls */
   int file, source_line;        /* place by the last .loc */
   cugen_error *err;
@@ -237,7 +237,8 @@ static size_t ptx_add_operand(struct reader *r, struct ptx_operand operand) {
   return r->failed ? 0 : k->operand_count - 1;
 }
 
-/* Reads a register, a special register, or a name that is resolved later. */
+/* Reads a register, a special register, the sink `_`, WARP_SZ or a symbol. A name that is not
+   defined yet is resolved later. */
 static struct ptx_operand named(struct reader *r, struct ptx_name name) {
   struct symbol *symbol;
   int slot = find_in_range(r, name);
@@ -293,8 +294,8 @@ static void ptx_read_address(struct reader *r) {
   }
 }
 
-/* Reads operands up to the end of the statement. *first becomes the number of registers in the
-   first operand, several in {a, b} or p|q. */
+/* Reads operands up to the end of the statement. *first becomes the number of entries that the
+   first operand takes, several for {a, b} or p|q. */
 static int read_operands(struct reader *r, int *first) {
   size_t begin = r->out->operand_count;
   int depth = 0;
@@ -382,7 +383,7 @@ static void read_location(struct reader *r) {
 }
 
 /* Reads .branchtargets $L_1, $L_2; which follows the table's label. The label's value becomes the
-   index of an operand that holds the number of targets; the targets are the operands behind. */
+   index of an operand that holds the number of targets; the next operands are the targets. */
 static int read_targets(struct reader *r) {
   const size_t first = ptx_add_operand(r, (struct ptx_operand){PTX_NUMBER, -1, 0});
   int ignored, status;
@@ -408,7 +409,7 @@ static int ptx_read_statement(struct reader *r, struct ptx_name word) {
   } else if (ptx_is_word(word, ".branchtargets")) {
     return read_targets(r);
   } else if (*word.text == '.') {
-    skip_behind(r, ";\n"); /* .pragma, .callprototype */
+    skip_behind(r, ";\n"); /* for example .pragma */
   } else {
     ptx_skip_space(r);
     if (*r->at != ':') return ptx_read_instruction(r, word);
@@ -467,9 +468,8 @@ static void ptx_read_parameters(struct reader *r) {
   }
 }
 
-/* Returns whether ptxas will replace a branch by predicates, so that the guarded instructions move
-   among those around: a short branch over straight code, or over other such branches with targets
-   in between. */
+/* Returns whether ptxas is taken to replace the branch by predicates: a short forward branch over
+   straight code, or over further such branches with targets in between. */
 static bool is_predicated(const struct ptx_kernel *k, size_t branch, int64_t target) {
   enum { SHORT = 16 };
   if (k->instructions[branch].guard < 0 || target <= (int64_t)branch ||
@@ -502,8 +502,8 @@ static void mark_leader(struct ptx_kernel *k, int64_t at) {
   if (at >= 0 && at < (int64_t)k->count) k->instructions[at].leader = true;
 }
 
-/* Marks the beginnings of basic blocks: targets of branches, and instructions after a branch. A
-   branch that becomes predicates begins none. */
+/* Marks the beginnings of basic blocks: the first instruction, targets of branches, and
+   instructions after a branch. A branch that becomes predicates begins none. */
 static void mark_leaders(struct ptx_kernel *k) {
   mark_leader(k, 0);
   for (size_t i = 0; i < k->count; i++) {
@@ -535,7 +535,7 @@ static int ptx_resolve(struct reader *r) {
   return CUGEN_OK;
 }
 
-/* Reads .maxntid 256, 1, 1 .reqnctapercluster 2, 1, 1 and similar directives, up to the body. */
+/* Reads directives such as .reqnctapercluster 2, 1, 1 up to the body. */
 static void read_directives(struct reader *r) {
   r->out->cluster = 1;
   for (bool counts = false; *r->at;) {

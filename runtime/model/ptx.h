@@ -1,6 +1,6 @@
-/* Parsing PTX: the program that NVRTC made of one kernel is parsed just far enough to follow its
-   integer arithmetic, its control flow and its addresses; see ptx_walk.h. All names here are
-   those of the PTX ISA 9.0. */
+/* Parsing PTX: one kernel of a program that NVRTC made is parsed just far enough to follow the
+   kernel's integer arithmetic, control flow and addresses; see ptx_walk.h. Opcodes and registers
+   have the names of the PTX ISA 9.0. */
 #ifndef RUNTIME_MODEL_PTX_H
 #define RUNTIME_MODEL_PTX_H
 
@@ -50,15 +50,15 @@ enum ptx_op {
   PTX_ATOMIC,
   PTX_TEXTURE,
   PTX_ASYNC,      /* cp.async: global to shared by each thread */
-  PTX_BULK_LOAD,  /* cp.async.bulk, global to shared */
+  PTX_BULK_LOAD,  /* cp.async.bulk to shared memory */
   PTX_BULK_STORE, /* cp.async.bulk, shared to global */
   PTX_EXPECT,     /* mbarrier: the number of bytes that copies will bring */
-  /* cp.async.bulk.tensor, global to shared; the tensor map has the size, and PTX_EXPECT tells it */
+  /* cp.async.bulk.tensor, global to shared; a PTX_EXPECT tells the size */
   PTX_TENSOR_LOAD,
   PTX_TENSOR_STORE, /* cp.async.bulk.tensor, shared to global; no instruction tells the size */
   PTX_COMMIT,
   PTX_WAIT,
-  PTX_WAIT_BARRIER, /* mbarrier: waits for bulk copies to arrive */
+  PTX_WAIT_BARRIER, /* mbarrier: a wait, taken to be for bulk copies */
   PTX_MATRIX_LOAD,
   PTX_MATRIX_STORE,
   PTX_MMA,
@@ -82,16 +82,15 @@ enum ptx_pipe {
   PTX_PIPE_FP64,
   PTX_PIPE_FP16,
   PTX_PIPE_BF16,
-  PTX_PIPE_SPECIAL, /* square roots, reciprocals, conversions */
+  PTX_PIPE_SPECIAL, /* for example square roots and conversions of floats */
   PTX_PIPE_TENSOR,
   PTX_PIPE_TEXTURE,
   PTX_PIPE_CONSTANT, /* constants with a variable index, read one word after the other */
-  PTX_PIPE_MEMORY,   /* loads and stores: 128 bytes a cycle */
+  PTX_PIPE_MEMORY,   /* for example loads and stores: 128 bytes a cycle */
   PTX_PIPE_COUNT
 };
 
-/* PTX_DISTANT: shared memory of another block of the cluster, or a barrier of all blocks of a
-   cluster. */
+/* PTX_DISTANT: shared memory of a block of the cluster, or a barrier of all blocks of a cluster. */
 enum ptx_space {
   PTX_GENERIC,
   PTX_GLOBAL,
@@ -106,10 +105,9 @@ enum ptx_operand_kind { PTX_REGISTER, PTX_NUMBER, PTX_ADDRESS, PTX_SPECIAL, PTX_
 
 struct ptx_operand {
   enum ptx_operand_kind kind;
-  /* register number; for an address that of its base, -1: no base; for a special register its
-     enum */
+  /* number of a register, or of an address's base register; enum of a special register; else -1 */
   int slot;
-  int64_t value; /* a number, or the offset of an address */
+  int64_t value; /* a number, the value of a name, or the offset of an address */
 };
 
 /* The role of a load in a group that may be one access: the first load in program order leads. */
@@ -125,23 +123,23 @@ struct ptx_instruction {
   int guard; /* slot of the guard's predicate; -1: no guard */
   bool guard_not;
   bool is_signed, from_signed, is_float; /* of the instruction's type; from_: of the source's */
-  bool high;                             /* the upper half of a product; cvta.to */
+  bool high;                             /* takes the upper half of a product; or a cvta.to */
   bool wide, left;                       /* a product of twice the size; a shf to the left */
-  bool past_l1;                          /* ld.global.cg and other loads that bypass L1 */
+  bool past_l1;                          /* the access bypasses L1, as ld.global.cg does */
   bool swaps;                            /* the atomic operation is a compare-and-swap */
   bool leader;                           /* the instruction begins a basic block */
   int size, from_size;                   /* bytes of one element */
   int operand_size;                      /* bytes of an element of mma's operand A */
-  int vector;                            /* elements in a lane's access */
+  int vector;                            /* elements in a lane's access; matrices of ldmatrix */
   int weight;                            /* machine instructions that the PTX instruction becomes */
   int64_t immediate;                     /* mma: operations; shfl: 1 bfly, 2 down, 3 up; a call: its
                                             index in `called` */
   size_t first;                          /* index of the first operand */
   int results, count; /* numbers of results and of all operands; results come first */
-  /* role of the load in a group of 16 bytes, and in one of 8: see ptx_join.h */
+  /* role of the load in a group of loads of 16 bytes together, and of 8 bytes: see ptx_join.h */
   enum ptx_part quad, pair;
   int line;              /* line of the PTX */
-  int file, source_line; /* place in the source, by .loc; 0: the PTX has no lines */
+  int file, source_line; /* place in the source, by .loc; 0: not known */
 };
 
 /* A word of the PTX, such as a name or a number: a slice of its text, without a terminating 0. */
@@ -201,13 +199,13 @@ enum { PTX_PARAM_SHIFT = 16 };
 /* Addresses of the caller's buffers, far apart: buffer i begins at (i + 1) << PTX_BUFFER_SHIFT. */
 enum { PTX_BUFFER_SHIFT = 40 };
 
-/* Parses the kernel with the lowered name `entry`. CUGEN_ERROR_COMPILE names the line of PTX
-   that is not understood. text must live until ptx_close. */
+/* Parses the kernel with the lowered name `entry`. CUGEN_ERROR_COMPILE: there is no such kernel, or
+   it is not understood. text must live until ptx_close. */
 int ptx_open(const char *text, const char *entry, struct ptx_kernel *out, cugen_error *err);
 void ptx_close(struct ptx_kernel *kernel);
 
 /* The labels that a branch may jump to, as operands whose values are indices of instructions;
-   count 0: not a branch. */
+   count 0: none. */
 struct ptx_targets {
   const struct ptx_operand *first;
   size_t count;
@@ -215,8 +213,7 @@ struct ptx_targets {
 struct ptx_targets ptx_targets_of(const struct ptx_kernel *kernel,
                                   const struct ptx_instruction *in);
 
-/* Adds the instruction's place in the source to an error, ", k.cu:12", if the PTX has lines of
-   the source. */
+/* Adds the instruction's place in the source to an error, ", k.cu:12", if the place is known. */
 void ptx_append_place(const struct ptx_kernel *kernel, const struct ptx_instruction *in,
                       cugen_error *err);
 

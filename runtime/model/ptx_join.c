@@ -11,7 +11,8 @@ static bool is_shared_load(const struct ptx_instruction *in) {
   return in->op == PTX_LOAD && in->space == PTX_SHARED;
 }
 
-/* Returns whether the load is without a guard and brings one or two words from shared memory. */
+/* Returns whether the instruction is an unguarded load of less than 16 bytes, but at least a word,
+   from shared memory. */
 static bool may_join(const struct ptx_kernel *k, size_t at) {
   const struct ptx_instruction *in = &k->instructions[at];
   return is_shared_load(in) && in->guard < 0 && in->count > in->results &&
@@ -24,8 +25,8 @@ static const struct ptx_operand *address_of(const struct ptx_kernel *k, size_t a
   return &k->operands[in->first + (size_t)in->results];
 }
 
-/* Returns whether shared memory may have changed after the instruction, or control may come from
-   elsewhere. */
+/* Returns whether no group reaches beyond the instruction, because shared memory may change there
+   or a basic block ends. */
 static bool ends_group(const struct ptx_instruction *in) {
   bool stores = in->op == PTX_STORE && in->space != PTX_GLOBAL && in->space != PTX_LOCAL;
   return stores || in->leader || in->op == PTX_BARRIER || in->op == PTX_ATOMIC ||
@@ -44,7 +45,7 @@ static enum ptx_part *ptx_join_part_of(struct ptx_kernel *k, size_t at, int widt
   return width == QUAD ? &k->instructions[at].quad : &k->instructions[at].pair;
 }
 
-/* Collects the group of loads of `width` bytes together to which the load at `first` belongs.
+/* Collects the loads that fill `width` bytes together with the load at `first`, which leads them.
    Returns the number of loads; 0: some are missing. */
 static int ptx_join_find_group(const struct ptx_kernel *k, size_t first, int width, size_t *out) {
   const struct ptx_operand *own = address_of(k, first);

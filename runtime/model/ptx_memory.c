@@ -38,8 +38,8 @@ void ptx_memory_close(struct ptx_memory *memory) {
   memory->pieces = NULL;
 }
 
-/* No buffer has page 0. When two pages share a slot, the older page is dropped and would be counted
-   again. */
+/* 0 marks an empty slot, since no buffer has page 0. When two pages share a slot, the older page is
+   dropped, and counted again if touched again. */
 static void touch_page(struct ptx_memory *m, uint64_t page) {
   uint64_t *place = &m->pages[(page ^ page >> 14) % PAGES];
   m->page_count += *place != page;
@@ -102,7 +102,8 @@ static bool ptx_memory_look_up(struct ptx_memory *m, uint64_t sector) {
   return hit;
 }
 
-/* Adds a value that is not in the list yet; searches from the end, where a match is most likely. */
+/* Adds the value unless the list has it or is full; returns the new count. Searches from the end,
+   where a match is most likely. */
 static int add_distinct(uint64_t *all, int count, uint64_t value) {
   for (int i = count; i > 0; i--)
     if (all[i - 1] == value) return count;
@@ -229,8 +230,8 @@ static void count_conflicts(const struct ptx_lanes *lanes, struct ptx_access *ou
   out->ideal = at_least_one(out->ideal);
 }
 
-/* Returns whether the access is the pattern moved by whole rows of banks; afterwards the access is
-   the pattern. */
+/* Returns whether the access is the pattern moved by whole rows of banks. Afterwards the pattern is
+   that of the access. */
 static bool recognise(struct ptx_pattern *pattern, const struct ptx_lanes *lanes) {
   uint64_t first = lanes->mask ? lanes->address[__builtin_ctz(lanes->mask)] : 0;
   bool same =

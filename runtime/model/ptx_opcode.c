@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Opcodes up to the first '.', or longer where only the next words tell them apart; longer names
-   come first. */
+/* Opcodes up to the first '.', or longer where only the next words tell them apart. A name comes
+   before its own first words: "cp.async.bulk" before "cp.async". */
 static const struct {
   const char *name;
   enum ptx_op op;
@@ -148,7 +148,7 @@ static bool ptx_opcode_same(const char *word, size_t length, const char *name) {
   return strlen(name) == length && strncmp(word, name, length) == 0;
 }
 
-/* The first type is that of the result, the second that of the source. */
+/* The first type is that of the result, the last that of the source. */
 static bool take_type(const char *word, size_t length, struct ptx_instruction *out, int *seen) {
   for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
     if (!ptx_opcode_same(word, length, types[i].name)) continue;
@@ -239,7 +239,7 @@ static void ptx_opcode_settle(struct ptx_instruction *out, bool exact) {
   if (out->is_float && arithmetic) out->op = PTX_FLOAT;
   if (out->op == PTX_MMA || out->op == PTX_WGMMA) out->pipe = PTX_PIPE_TENSOR;
   if (out->op == PTX_TENSOR_LOAD && out->space == PTX_SHARED)
-    out->op = PTX_TENSOR_STORE; /* in these opcodes the last operand is in shared memory */
+    out->op = PTX_TENSOR_STORE; /* the last space in the opcode is that of the source */
 }
 
 void ptx_opcode_read(const char *text, size_t length, struct ptx_instruction *out) {

@@ -1,4 +1,4 @@
-/* Finds which blocks of a grid have work. Programs launch more blocks than they need, and
+/* Finds which blocks of a grid have work. Some programs launch more blocks than they need, and the
    superfluous blocks return at once. A superfluous block must neither be walked nor be counted as
    working. */
 #ifndef RUNTIME_MODEL_PTX_SURVEY_H
@@ -7,7 +7,7 @@
 #include "ptx_walk.h"
 
 struct ptx_survey {
-  /* fraction of the grid's blocks that execute at least a quarter of the busiest block's
+  /* estimated fraction of the grid's blocks that execute at least a quarter of the busiest block's
      instructions */
   double working;
   uint32_t at[3]; /* a working block, in the middle of the working blocks if these are contiguous */
@@ -15,7 +15,7 @@ struct ptx_survey {
 };
 
 /* Follows the first instructions of the block in the middle and the blocks at the ends, and of more
-   blocks if the former differ. Leaves launch->at unchanged. */
+   blocks if the former differ. */
 int ptx_survey(const struct ptx_kernel *kernel, const struct ptx_machine *machine,
                const struct ptx_launch *launch, struct ptx_survey *out, cugen_error *err);
 

@@ -116,7 +116,7 @@ enum ptx_origin ptx_origin_of(const struct ptx_values *v, const struct ptx_kerne
   return most;
 }
 
-/* Keeps an address that comes from unknown values within its memory region. */
+/* Wraps an address that comes from unknown values into its buffer or shared memory, if known. */
 static uint64_t wrap(const struct ptx_values *v, const struct ptx_kernel *kernel,
                      enum ptx_space space, uint64_t address, int bytes) {
   const uint64_t tags = PTX_SHARED_TAG | PTX_LOCAL_TAG, buffer = (address >> PTX_BUFFER_SHIFT) - 1;
@@ -166,7 +166,7 @@ __extension__ typedef __int128 wide;
 __extension__ typedef unsigned __int128 unsigned_wide;
 
 static uint64_t ptx_value_multiply(const struct ptx_instruction *in, uint64_t a, uint64_t b) {
-  /* operands are sign-extended, so that a wide product is right, too */
+  /* operands are extended to 64 bits, so that a wide product is right, too */
   if (!in->high) return a * b;
   if (in->size == 8)
     return in->is_signed ? (uint64_t)((wide)(int64_t)a * (int64_t)b >> 64)
@@ -305,8 +305,7 @@ static enum ptx_origin result_origin(const struct ptx_values *v, const struct pt
   return floats && origin == PTX_KNOWN ? PTX_FROM_FLOAT : origin;
 }
 
-/* A guarded write leaves the register's other lanes unchanged, so the guard's origin counts,
-   too. */
+/* A guarded write may leave lanes of the register unchanged, so the guard's origin counts, too. */
 static void note_origins(struct ptx_values *v, const struct ptx_kernel *kernel,
                          const struct ptx_instruction *in, uint32_t mask) {
   const struct ptx_operand *operands = &kernel->operands[in->first];
@@ -334,7 +333,8 @@ static void write_operand(struct ptx_values *v, const struct ptx_operand *operan
   if (place >= 0) v->lanes[place][lane] = value;
 }
 
-/* Executes mov.b64 {low, high}, whole; and the reverse. False: another instruction. */
+/* Executes mov.b64 {low, high}, whole and mov.b64 whole, {low, high}. Returns false for any other
+   instruction. */
 static bool move_parts(struct ptx_values *v, const struct ptx_instruction *in,
                        const struct ptx_operand *operands, int lane) {
   int parts = in->results > 1 ? in->results : in->count - in->results;

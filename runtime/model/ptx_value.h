@@ -6,8 +6,8 @@
 
 enum { PTX_LANES = 32 };
 
-/* The origin of an unknown value in a register. The result of an instruction has the greatest
-   origin of its operands. */
+/* The origin of an unknown value in a register. The result of integer arithmetic has the greatest
+   origin of its operands and guard. */
 enum ptx_origin {
   PTX_KNOWN,
   PTX_FROM_FLOAT, /* floats are not followed */
@@ -26,9 +26,9 @@ struct ptx_values {
   /* the place of a slot in lanes; -1: the slot's values are not kept */
   int *place;
   uint8_t *origin; /* by slot: enum ptx_origin */
-  /* By slot: the value depends on the block's position in the grid, or on an unknown value. */
+  /* By slot: the value depends on the block's position in the grid, or on a load from memory. */
   bool *by_block;
-  uint8_t stored; /* origin of the value that was stored to shared memory first */
+  uint8_t stored; /* origin of the first unknown value that was stored to shared memory; 0: none */
   uint32_t thread[PTX_LANES][3], block[3];
   int warp;
   const struct ptx_launch *launch;
@@ -39,7 +39,7 @@ struct ptx_lanes {
   uint32_t mask;
   int bytes;     /* bytes of each lane's access */
   bool known;    /* false: the addresses come from unknown values and are stand-ins */
-  bool by_block; /* other blocks access other addresses */
+  bool by_block; /* of the addresses, as in struct ptx_values */
   uint64_t address[PTX_LANES];
 };
 

@@ -1,20 +1,19 @@
 /* Walking PTX; see ptx_walk.h. The walk is an interpreter of one block that counts instead of
-   computing: integers, addresses, predicates and branches are exact, lane by lane; floats have no
+   computing: integers, addresses, predicates and branches are followed lane by lane; floats have no
    value, and a load from memory gives a stand-in that follows from the address.
 
    Control flow: lanes of a warp part at a branch, and the lanes furthest behind run first, so that
-   all lanes meet again at the first common place. Warps take turns at backward branches and
-   barriers, so that data which one warp has brought into L1 serve the others.
+   all lanes meet again at the first common place. Warps take turns, for example at backward
+   branches and barriers, so that data which one warp has brought into L1 serve the others.
 
    Time: each register has a cycle in which it is ready, in two scenarios (L1 misses come from L2,
    or from memory). An instruction starts when its operands are ready, in any order within a basic
    block, as ptxas schedules: a list schedule without conflicts. The throughput of the units is
-   accounted for separately, at the barrier that ends a phase: a phase takes the longer of its
-   slowest warp's path and its busiest unit's work (end_phase).
+   accounted for separately, at the barrier that ends a phase: a phase takes the longer of the
+   warp's path and the busiest unit's work (end_phase).
 
-   In long programs only the first warp and some others are walked, and represent the rest by their
-   number (ptx_walk_add_counts). Asynchronous copies are queues of the cycles in which they end; a
-   wait takes the oldest. */
+   In long programs only some warps are walked, which stand for all (ptx_walk_add_counts).
+   Asynchronous copies are queues of the cycles in which the copies end; a wait takes the oldest. */
 #include "ptx_walk.h"
 
 #include <math.h>
@@ -74,9 +73,9 @@ struct walk {
   struct ptx_memory memory;
   struct ptx_pattern *patterns; /* by instruction */
   struct ptx_counts counts;
-  int warps;                     /* in the block */
-  int alike;                     /* number of the block's warps that each walked warp represents */
-  bool wgmma;                    /* groups of four warps have different tasks */
+  int warps;  /* in the block */
+  int alike;  /* number of warps that share the units and do what one warp does */
+  bool wgmma; /* the kernel has wgmma: each group of four warps has a task */
   bool joins_quads, joins_pairs; /* ptxas joined loads of 16 or of 8 bytes */
   unsigned char *turns;          /* by instruction: enum turn */
   /* The instruction that cannot be followed, and why: a call, or a loop on an unknown value. */
@@ -127,8 +126,8 @@ static void ptx_walk_spend(struct warp *w, enum ptx_pipe pipe, double cycles) {
   w->phase_pipe[pipe] += cycles;
 }
 
-/* The duration of a phase is bound by its slowest path, or by the work that all warps give to
-   one unit. */
+/* A phase takes the longer of the warp's path and the work that `alike` such warps give to one
+   unit. */
 static void end_phase(const struct walk *walk, struct warp *w) {
   double busy = 0;
   close_basic_block(w);
@@ -411,10 +410,10 @@ static void request_box(const struct walk *walk, struct warp *w, double bytes) {
   w->counts.unknown += !(bytes > 0);
 }
 
-/* Loads by a tensor map: the first of several loads counts the bytes of all. Where warps are
-   specialised, one warp of four makes the requests and continues while there is room. Other blocks
-   want the same data at about the same time, so L2 gets about half the requests: by multicast to
-   a cluster, or because requests are joined on the way (Nsight Compute's unit "lrc"). */
+/* Loads by a tensor map: the first of several loads counts the bytes of all. With wgmma, one warp
+   of four makes the requests and does not wait. Other blocks want the same data at about the same
+   time, so L2 gets about half the requests: by multicast to a cluster, or because requests are
+   joined on the way (Nsight Compute's unit "lrc"). */
 static void load_tensor(const struct walk *walk, struct warp *w,
                         const double begin[PTX_SCENARIOS]) {
   const double latency[] = {walk->machine->latency_l2, walk->machine->latency_memory}, shared = 0.5;
@@ -502,7 +501,7 @@ static bool ptx_walk_widen(const struct walk *walk, const struct ptx_instruction
 }
 
 /* Computes the addresses of the lanes of a load, store or atomic operation. Returns true if the
-   access is joined with an earlier one. */
+   access is joined with an earlier access. */
 static bool read_lanes(const struct walk *walk, const struct warp *w,
                        const struct ptx_instruction *in, uint32_t mask, struct ptx_lanes *out) {
   bool accesses = in->op == PTX_LOAD || in->op == PTX_STORE || in->op == PTX_ATOMIC;
@@ -515,8 +514,7 @@ static bool read_lanes(const struct walk *walk, const struct warp *w,
   return false;
 }
 
-/* Counts what the instruction costs. lanes: the addresses of an access; follows: the access is
-   joined with an earlier one. */
+/* Counts what the instruction costs. lanes, follows: the results of read_lanes. */
 static void perform(struct walk *walk, struct warp *w, const struct ptx_instruction *in,
                     uint32_t mask, bool follows, struct ptx_lanes *lanes,
                     const double begin[PTX_SCENARIOS], double latency[PTX_SCENARIOS]) {
@@ -624,8 +622,8 @@ enum turn {
   TURN_UNSEEN,
   TURN_LOOP,   /* decides how often a loop is repeated */
   TURN_ALWAYS, /* taken, because the code after it fails */
-  TURN_NEVER,  /* not taken, because its target fails or skips counted code */
-  TURN_BOTH    /* chooses between two sides, and some lanes go to each */
+  TURN_NEVER,  /* not taken, because its target fails, or to count the code that it would skip */
+  TURN_BOTH    /* chooses between two sides: every second lane branches, if others stay */
 };
 
 /* Returns whether straight code from this instruction ends in a failure, so that a correct kernel
@@ -657,7 +655,8 @@ static bool in_loop(const struct ptx_kernel *k, size_t from, size_t first, size_
   return false;
 }
 
-/* Returns whether a branch decides to stay in a loop or to leave the loop. */
+/* Returns whether a branch decides to stay in a loop or to leave the loop; also true when memory
+   runs out. */
 static bool leaves_loop(const struct ptx_kernel *k, size_t at, size_t target) {
   unsigned char *seen = malloc(k->count + 1);
   size_t *left = malloc((k->count + 1) * sizeof *left);
@@ -694,8 +693,8 @@ static void ptx_walk_refuse(struct walk *walk, struct warp *w, const struct ptx_
   w->live = 0;
 }
 
-/* Returns the lanes that an unknown guard moves at a branch or exit. Neighbouring lanes part, so
-   that the accesses of both sides stay as spread as before. */
+/* Returns the lanes that an unknown guard moves at a branch, exit or trap. With TURN_BOTH,
+   neighbouring lanes part, so that the accesses of each side stay as spread as before. */
 static uint32_t guess_lanes(struct walk *walk, struct warp *w, size_t at, uint32_t mask) {
   const uint32_t every_second = 0x55555555u;
   const struct ptx_instruction *in = &walk->kernel->instructions[at];
@@ -875,8 +874,7 @@ static int run_warps(struct walk *walk, struct warp *warps, int count, cugen_err
   return CUGEN_OK;
 }
 
-/* Adds the counts of a walked warp, times the number of warps that the warp represents. Without
-   wgmma the first warp represents itself alone, because it often does what the others do not. */
+/* Adds the counts of a walked warp, times `factor`, the number of warps that it represents. */
 static void ptx_walk_add_counts(const struct ptx_counts *from, double factor,
                                 struct ptx_counts *c) {
 #define ADD(name) c->name += factor * from->name
@@ -900,7 +898,7 @@ static void join_groups(struct walk *walk) {
   }
 }
 
-/* Adds the footprint of all warps, when some represent the rest. */
+/* Sets the footprint and pages of the whole block from those of the walked warps. */
 static void add_footprint(struct walk *walk, double factor) {
   struct ptx_footprint *to = &walk->counts.footprint;
   *to = ptx_footprint_of(&walk->memory);
@@ -918,6 +916,7 @@ static int walk_some(struct walk *walk, int count, cugen_error *err) {
   if (!status) status = run_warps(walk, warps, count, err);
   for (int i = 0; i < count && warps; i++) {
     if (!status) end_phase(walk, &warps[i]);
+    /* without wgmma the first warp, which often differs, represents only itself */
     double others = walk->wgmma ? (double)walk->warps / count
                     : i         ? (double)(walk->warps - 1) / (count - 1)
                                 : 1;

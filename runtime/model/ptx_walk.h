@@ -1,11 +1,11 @@
 /* Walking a kernel's PTX: counting what the warps of one block execute, without data. Integers,
-   addresses and control flow are followed exactly for the real launch. A load from memory gives a
-   stand-in, a number that follows from the address, and floats are not followed. The walk also
-   tracks which registers hold unknown values: at a branch on an unknown value both sides are
-   counted, unknown addresses are spread over their buffer, and a loop with an unknown trip count is
-   refused. So sectors, bank conflicts and trip counts are those of the machine. A second result is
-   how long a warp takes alone: an instruction of a basic block starts when its operands are ready,
-   as a scheduling compiler arranges it. */
+   addresses and control flow that follow from the launch alone are exact. A load from memory gives
+   a stand-in, a number that follows from the address, and floats are not followed. The walk also
+   tracks which registers hold unknown values: at a branch on an unknown value the code of both
+   sides is counted unless it fails, unknown addresses are spread over their buffer, and a loop with
+   an unknown trip count is refused. So sectors, bank conflicts and trip counts that do not depend
+   on data are those of the machine. A second result is how long a warp takes alone: an instruction
+   of a basic block starts when its operands are ready, as if a compiler had scheduled it. */
 #ifndef RUNTIME_MODEL_PTX_WALK_H
 #define RUNTIME_MODEL_PTX_WALK_H
 
@@ -25,18 +25,18 @@ struct ptx_machine {
   /* Operations a cycle of the tensor cores, by the type of the operands; 0: not supported or not
      known. */
   double tensor_flops, tensor_f64_flops, tensor_tf32_flops, tensor_fp8_flops, tensor_i8_flops;
-  /* the fraction of the rate that mma.sync reaches; wgmma and f64 reach all of it */
+  /* the fraction of the rate that mma.sync reaches with types other than f64 */
   double tensor_sync_share;
   double tensor_small_share; /* the fraction that f64 products of 8 x 8 x 4 reach */
 };
 
-/* A parameter that is a struct; 0 bytes: the parameter is a number. */
+/* A parameter that is a struct; 0 bytes: the parameter is no struct. */
 struct ptx_struct {
   unsigned char data[KERNEL_STRUCT_BYTES];
   int bytes;
 };
 
-/* A buffer that the caller passes; PTX_BUFFER_SHIFT defines its addresses. */
+/* A buffer that the caller passes. */
 struct ptx_buffer {
   const char *name;
   int64_t bytes;
@@ -46,8 +46,7 @@ struct ptx_launch {
   uint32_t grid[3], block[3];
   uint32_t at[3];       /* the position of the walked block */
   int64_t shared_bytes; /* dynamic shared memory of a block */
-  /* values of the parameters; the caller chooses the addresses of buffers, which must not
-     overlap */
+  /* values of the parameters; PTX_BUFFER_SHIFT defines the addresses of buffers */
   const int64_t *parameters;
   int parameter_count;
   const struct ptx_buffer *buffers;
@@ -58,7 +57,7 @@ struct ptx_launch {
   const double *boxes;
   int64_t l1_bytes; /* L1 that one block has */
   int registers;    /* registers of a thread, which limit the loads in flight */
-  /* loads in flight in the machine code, another limit, see sass.h; 0: not known */
+  /* most global loads in flight in the machine code, a further limit, see sass.h; 0: not known */
   int in_flight;
   /* loads of 16 and of 8 bytes from shared memory in the machine code */
   int shared_quads, shared_pairs;
@@ -70,7 +69,7 @@ struct ptx_launch {
 /* The two latencies of an L1 miss: the data come from L2, or from memory. */
 enum { PTX_FROM_L2, PTX_FROM_MEMORY, PTX_SCENARIOS };
 
-/* The device memory that a block uses, each byte counted once; bytes. */
+/* The bytes of device memory that a block uses, each counted about once. */
 struct ptx_footprint {
   double fetched; /* pieces of 64 bytes of which something is loaded */
   double written; /* sectors of which something is stored */
@@ -80,11 +79,11 @@ struct ptx_footprint {
 
 /* Counts of a whole block. Wavefronts are passes of 128 bytes through the memory pipe. */
 struct ptx_counts {
-  double instructions; /* executed by warps */
+  double instructions; /* machine instructions that warps execute */
   /* cycles of the multiprocessor in each pipe; PTX_PIPE_NONE: issue cycles */
   double pipe[PTX_PIPE_COUNT];
   double shared_wavefronts, shared_ideal;
-  /* accesses of cache lines in global memory, and the stores among these */
+  /* passes of accesses to global memory; passes of stores and atomics to global or local memory */
   double global_wavefronts, store_wavefronts;
   /* requests; sectors of 32 bytes that are requested; sectors if all bytes of each were used */
   double global_requests, global_sectors, ideal_sectors;
@@ -101,19 +100,19 @@ struct ptx_counts {
   double exchange; /* cycles of reading shared memory, if all of it belonged to other blocks */
   struct ptx_footprint footprint;
   double barriers;
-  double code;                 /* instructions in the program's text */
+  double code;                 /* PTX instructions of the kernel */
   double alone[PTX_SCENARIOS]; /* cycles of a block that is alone on the multiprocessor */
   double path[PTX_SCENARIOS];  /* cycles of the block's slowest warp alone */
 };
 
-/* Sets *steps to the number of instructions that the first and the last warp of a block execute, at
-   most `most` each, which tells idle blocks from working blocks. launch->at names the block. */
+/* Sets *steps to the number of instructions that the first and the last warp of the block
+   launch->at execute together, at most `most` each. */
 int ptx_steps(const struct ptx_kernel *kernel, const struct ptx_machine *machine,
               const struct ptx_launch *launch, long most, long *steps, cugen_error *err);
 
-/* CUGEN_ERROR_COMPILE: the kernel cannot be followed (calls, trip counts that depend on data),
-   does not end, or has matrix products whose rate is not known. CUGEN_ERROR_INTERRUPTED: stopped by
-   launch->stop or launch->until. */
+/* CUGEN_ERROR_COMPILE: the kernel cannot be followed (for example because a trip count depends on
+   data), does not end, or has matrix products whose rate is not known. CUGEN_ERROR_INTERRUPTED:
+   stopped by launch->stop or launch->until. */
 int ptx_walk(const struct ptx_kernel *kernel, const struct ptx_machine *machine,
              const struct ptx_launch *launch, struct ptx_counts *out, cugen_error *err);
 

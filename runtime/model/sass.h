@@ -6,7 +6,7 @@
 
 #include "runtime/device.h"
 
-/* The facts of one kernel's code, for compute capability 7.0 or newer; called by cubin_code. */
+/* Returns the facts of one kernel's code, for compute capability 7.0 or newer. */
 struct sass_facts sass_read(const void *code, size_t length);
 
 #endif
