@@ -1,4 +1,5 @@
-/* The functions of cache.h: each calls the function of its engine under the lock; see engine.h. */
+/* The functions of cache.h that call the cache's engine, most of them under the lock; see
+   engine.h. */
 #include <stdlib.h>
 #include <string.h>
 

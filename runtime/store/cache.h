@@ -1,7 +1,7 @@
-/* The cache: records and images that many processes use at once. Every store is committed when
-   the call returns. Any thread may call; calls on one cache wait for each other. A cache must
-   not be used across fork. Behind this interface stands an engine (engine.h): an SQLite database
-   or a PostgreSQL server. docs/cache.md describes the tables. */
+/* The cache: records and images that many processes use at once. A store is committed when the call
+   returns. Any thread may call; calls on one cache wait for each other. A cache must not be used
+   across fork. Behind this interface stands an engine (engine.h): an SQLite database or a
+   PostgreSQL server. docs/cache.md describes the tables. */
 #ifndef RUNTIME_STORE_CACHE_H
 #define RUNTIME_STORE_CACHE_H
 
@@ -18,11 +18,11 @@ struct cache_key {
   const char *device;  /* device_description.fingerprint */
   const char *config;  /* kernel name */
   const char *problem; /* "M=4096 ... dtype=f32" */
-  /* architecture, and how the kernel is timed: record_options of base/key.h */
+  /* record_options of base/key.h as a text */
   const char *options;
   /* The config file, since two files may give their kernels the same name; NULL or "": not
-     known. Records of different files are kept apart, but a record of another file is as good as a
-     record of this file if its hash is that of the present kernel. */
+     known. Records of different files are kept apart, but a record of another file counts, too, if
+     the record's hash is that of the present kernel. */
   const char *origin;
   const struct objective *objective; /* the order of the records; not part of the key. NULL: time */
   /* Bit i: the problem's setting i may have been added to the config after records were made.
@@ -40,7 +40,8 @@ const char *cache_key_text(const struct cache_key *key, int i);
    the key is valid. See the gate in record.h. */
 const char *cache_key_wrong(const struct cache_key *key, const char **name);
 
-/* path "" or "none": a cache in memory; postgresql://...: tables on a server; otherwise a file.
+/* path NULL, "" or "none": a cache in memory; postgresql://... or postgres://...: tables on a
+   server; otherwise a file.
    If a folder cannot be written or a disk is full, the cache is read-only or in memory and
    *warning (may be NULL) says so; that is no error. A corrupt, foreign or newer database is
    CUGEN_ERROR_CACHE and is left untouched. */
@@ -65,9 +66,9 @@ bool cache_is_missing(const char *path);
 
 /* Returns whether records of that problem count as the key's; *lacks: as in cache_record. */
 bool cache_lacks(const struct cache_key *key, const char *problem, uint64_t *lacks);
-/* Loads all current records of the key: ok records by cost, then all others. The caller frees each
-   record and the array. If a kernel was measured with all of the key's settings and with fewer,
-   only the record with more settings is loaded. */
+/* Loads the current valid records of the key: ok records by cost, then all others. The caller frees
+   each record and the array. If a kernel was measured with all of the key's settings and with
+   fewer, only the record with the longest problem is loaded. */
 int cache_load(struct cache *cache, const struct cache_key *key, struct cache_record **out,
                size_t *count, cugen_error *err);
 /* Calls visit with the current ok records of the key by rising cost, until visit sets *stop or
@@ -76,9 +77,9 @@ int cache_load(struct cache *cache, const struct cache_key *key, struct cache_re
 typedef int cache_visitor(void *context, struct cache_record *record, bool *stop, cugen_error *err);
 int cache_fastest(struct cache *cache, const struct cache_key *key, cache_visitor *visit,
                   void *context, cugen_error *err);
-/* Calls visit with each problem that has records under the key's device, config and options, in the
-   order of the problems' texts. A status that visit returns ends the walk and is returned. visit
-   may not use the cache. */
+/* Calls visit with each problem that has current records under the key's device, config and
+   options, in the order of the problems' texts. A status that visit returns ends the walk and is
+   returned. visit may not use the cache. */
 int cache_problems(struct cache *cache, const struct cache_key *key,
                    int (*visit)(void *context, const char *problem, cugen_error *err),
                    void *context, cugen_error *err);
@@ -91,17 +92,17 @@ int cache_devices(struct cache *cache, const struct cache_key *key,
 /* Stores the record, with its times and reason as cache_record_settle makes them. An invalid
    record is an error, and nothing is stored. An older record of the variant becomes history if
    it has the key's origin, no known origin, or the same kernel hash. A read-only cache keeps the
-   new record in memory for this process. A stored record survives a crash of this process. To
-   survive a power cut, the commit must be on disk: a store waits for the disk if the last wait
-   was a fifth of a second ago or more, and cache_sync always does. */
+   new record in memory for this process. A record stored in a file or on a server survives a crash
+   of this process; to survive a power cut it must be on disk, for which a cache file waits if it
+   last did so a fifth of a second ago or more, and in cache_sync. */
 int cache_store(struct cache *cache, const struct cache_key *key, const struct cache_record *record,
                 cugen_error *err);
-/* Waits until everything that was stored is on disk. CUGEN_ERROR_IO: the stored data are lost,
-   because the cache file was removed, moved or replaced. */
+/* Waits until what was stored in a cache file is on disk. CUGEN_ERROR_IO: the stored data are lost,
+   because the file was removed, moved or replaced. */
 int cache_sync(struct cache *cache, cugen_error *err);
 
-/* The highest rate recorded for a config on a device, with any options, for problems that contain
-   `word` (such as "dtype=f32"; "": all). out->flops and out->bytes are 0 when there is no
+/* The rates of the current right record with the highest sum of both, for a config on a device,
+   with any options, and problems that contain `word` (such as "dtype=f32"; "": all). 0: there is no
    record. */
 struct cache_rate {
   double flops, bytes; /* a second */
@@ -158,11 +159,11 @@ int cache_news(struct cache *cache, const struct cache_key *key, struct cache_ne
 
 /* ---- Looking through and tidying up --------------------------------------------------------- */
 
-/* Lists all sets by config, device, options and problem; the caller frees with
+/* Lists the sets that have records by config, device, options and problem; the caller frees with
    cache_spaces_free. */
 int cache_spaces(struct cache *cache, struct cache_space **out, size_t *count, cugen_error *err);
 void cache_spaces_free(struct cache_space *spaces, size_t count);
-/* Loads the superseded records of the key's problem and config file (or of no known file), the
+/* Loads the superseded records of the key that are of its config file or of no known file, the
    latest first. The caller frees each record and the array. */
 int cache_history(struct cache *cache, const struct cache_key *key, struct cache_record **out,
                   size_t *count, cugen_error *err);
@@ -175,8 +176,8 @@ struct cache_filter {
   bool failed;                 /* only failed records */
   bool timed;                  /* only records that were timed in the way below */
   enum measure_way measure;
-  /* For cache_remove: only records measured from this config file, and with `unknown` also
-     records of no known file. NULL: any. */
+  /* When removing: only records and portfolios of this config file, and with `unknown` also
+     records and portfolios of no known file. NULL: any. */
   const char *origin;
   bool unknown;
 };
@@ -185,9 +186,8 @@ bool cache_filter_takes(const struct cache_filter *filter, const struct cache_ke
 
 /* Sets *has to whether there are records, current or superseded, of this origin. */
 int cache_has_origin(struct cache *cache, const char *origin, bool *has, cugen_error *err);
-/* Removes the selected records, and every image that no remaining current record can use, in short
-   transactions. Records that are stored meanwhile stay. After a failure some records may be
-   removed: *out counts them. really false: only counts, and waits for no other process. */
+/* Removes the selected records, and the images that no remaining current record can use. After a
+   failure some records may be removed: *out counts them. really false: only counts. */
 int cache_remove(struct cache *cache, const struct cache_filter *filter, bool really,
                  cugen_cache_counts *out, cugen_error *err);
 
@@ -206,10 +206,10 @@ struct cache_visit {
   int (*record)(void *context, struct cache_entry *entry, cugen_error *err);
   void *context;
 };
-/* Calls visit with each current record that the filter's config, device and problem select, in
-   the order of config, device, options, problem and variant, and within a variant in
-   cache_load's order. All records are of one moment, and only one record is in memory at a time. A
-   status that visit returns ends the walk and is returned. visit may not use the cache. */
+/* Calls visit with each valid current record whose key cache_filter_takes, in the order of config,
+   device, options, problem and variant, and within a variant by time, failed records last. All
+   records are of one moment. A status that visit returns ends the walk and is returned. visit may
+   not use the cache. */
 int cache_each(struct cache *cache, const struct cache_filter *filter,
                const struct cache_visit *visit, cugen_error *err);
 
@@ -230,7 +230,7 @@ struct cache_watch {
    Between records of two kernels, the one that was measured later comes first. */
 struct cache_stage;
 enum { CACHE_STAGE_FEW = 200 };
-/* planned: upper limit of the number of records that will be added. Waits for another import
+/* planned: upper limit of the number of records that will be added. May wait for another import
    into this cache. */
 int cache_stage_open(struct cache *cache, size_t planned, const struct cache_watch *watch,
                      struct cache_stage **out, cugen_error *err);
@@ -268,14 +268,15 @@ int cache_verify(struct cache *cache, cugen_cache_counts *out, struct text *wron
 /* A larger image is not cached, so that its kernel is compiled again in each run. */
 #define CACHE_MAX_IMAGE ((size_t)64 << 20)
 
-/* Says why no image can be cached, and what to do, if the user's key cannot be used; "": it can. */
+/* Says why the user's key is not used, so that no image is cached, and what to do; "": nothing is
+   wrong with the key, or it is missing. */
 const char *cache_image_warning(const struct cache *cache);
-/* Image functions. The key is one text of source hash, architecture, compiler version and
-   options; how records of those options are timed is not part of it. *found tells whether there
-   is an image; the caller frees it with compiled_free. An image is not found unless its seal
-   shows that this user compiled it. */
+/* cache_image_key appends the key of an image: source hash, architecture, compile options, compiler
+   version and entries. */
 int cache_image_key(const struct kernel_spec *spec, const char *arch, const char *options,
                     int nvrtc_version, struct text *out, cugen_error *err);
+/* *found: there is an image with a seal of this user's, which the caller frees with
+   compiled_free. */
 int cache_image_load(struct cache *cache, const char *key, struct compiled *out, bool *found,
                      cugen_error *err);
 /* Caches an image in place of an older one of the same key. Does nothing if the image is too

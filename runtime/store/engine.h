@@ -25,7 +25,7 @@ struct cache {
   struct text path;
   pthread_mutex_t lock;
   struct seal seal;       /* key for sealing images; see image.c */
-  struct text unsealed;   /* why the user's key cannot be used; "": it can */
+  struct text unsealed;   /* cache_image_warning */
   struct text unwritable; /* why the cache is a copy in memory, and what to do; "": no copy */
   bool in_file;           /* stored data outlive this process */
   /* bytes of images that may be added before the size limit is checked again */
@@ -75,7 +75,7 @@ enum { CACHE_QUERY_VALUES = 6 };
 /* Appends the statement for PostgreSQL (server) or SQLite; "%s" is left for the columns of a
    record. */
 void cache_query_sql(enum cache_query which, bool server, struct text *out);
-/* Returns the words for a failure of the query: "cannot ...". */
+/* Returns the verb for a message about a failed query: "cannot VERB". */
 const char *cache_query_doing(enum cache_query which);
 
 /* A row of an answer. Its texts live until the next row. */
@@ -118,7 +118,7 @@ bool cache_row_record(const struct cache_row *row, struct cache_record *out);
 struct cache_key cache_row_key(const struct cache_row *row, int first);
 
 /* load.c: a cache_row_visitor whose context is struct cache_records. The row has a record, and then
-   whether it is of another config file. */
+   whether the record is of another config file. */
 cache_row_visitor cache_take_record;
 
 /* An image as it is stored, before its seal is checked. */
@@ -137,16 +137,16 @@ struct cache_check {
 
 /* ---- The table ------------------------------------------------------------------------------ */
 
-/* All functions are called under the cache's lock, except close, sync and those of a stage. A
+/* Functions that take a cache are called under its lock, except close, sync and those of a stage. A
    function is documented in cache.h under the same name, or here. */
 struct cache_engine {
-  /* Whether the path is for this engine; asked in the order of the rows in cache.c. */
+  /* Whether the path is for this engine. */
   bool (*takes)(const char *path);
   cugen_cache_kind kind;
   /* Like cache_name and cache_is_missing. */
   void (*name)(const char *path, struct text *out);
   bool (*is_missing)(const char *path);
-  /* Like cache_open, except for the members `engine` and `seal`. */
+  /* Like cache_open_watched, but does not set the members `engine`, `seal` and `unsealed`. */
   int (*open)(const char *path, struct process_stop stop, struct cache **out, struct text *warning,
               cugen_error *err);
   void (*close)(struct cache *cache);
@@ -184,8 +184,8 @@ struct cache_engine {
   /* Stores an image in place of an image of the same name. */
   int (*image_store)(struct cache *cache, const char *name, const struct compiled *compiled,
                      const unsigned char *mac, cugen_error *err);
-  /* Removes the oldest images until at most so many bytes are left, but none of the fastest
-     records' images. */
+  /* If all images exceed `most` bytes, removes those that are neither of a fastest record nor among
+     the newest others that fit `most`. */
   int (*image_trim)(struct cache *cache, size_t most, cugen_error *err);
 
   /* All three functions are NULL if the engine keeps no claims. */
@@ -252,8 +252,8 @@ int cache_image_state(struct cache *cache, const char *name, enum cache_image_st
 /* gate.c: like cache_key_wrong, for the key and then the record, whose `wrong` has been set. */
 const char *cache_entry_wrong(const struct cache_key *key, const struct cache_record *record,
                               const char **name);
-/* Checks an entry before any engine stores it, so that no engine stores an entry that another
-   engine, an export or a check would call damaged. The record has been settled. */
+/* CUGEN_ERROR_CACHE: the entry, whose record has been settled, is invalid and must not be
+   stored. */
 int cache_check_entry(const struct cache *cache, const struct cache_key *key,
                       const struct cache_record *record, cugen_error *err);
 /* portfolios.c: called under the lock. */

@@ -4,8 +4,8 @@
 #include "base/error.h"
 #include "engine.h"
 
-/* Values in a row may come from anybody, so they are cleaned: no text moves a terminal's cursor
-   or looks like a line of the check. */
+/* Values in a row may come from anybody, so control characters, which could move a terminal's
+   cursor or imitate a line of the check, become '?'. */
 void cache_check_add(struct text *lines, const char *format, ...) {
   const size_t from = lines->length;
   va_list args;

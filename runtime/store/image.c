@@ -2,8 +2,8 @@
    into it, so an image is used only if all its facts are sealed with this user's own key; see
    cache.h and seal.h.
 
-   The name that an image is stored under ends with the id of the sealing key. So users who share
-   a database have one row each and cannot replace each other's images. */
+   The name that an image is stored under ends with the id of the sealing key, so that users who
+   share a database do not replace each other's images. */
 #include <string.h>
 
 #include "base/error.h"

@@ -2,9 +2,9 @@
 
    When a config gets a new problem parameter with a default, it still describes the same kernel
    wherever the parameter has that default. Older records have a shorter problem text without the
-   parameter, and a look-up finds these records too: one query lists the problems that lack only
-   such parameters (cache_key.may_lack). Whether an older record is of the present kernel is decided
-   by the record's hashes, like for any other record: see cache_record_is_same. */
+   parameter, and a look-up also finds the problems that lack only such parameters
+   (cache_key.may_lack). Whether an older record is of the present kernel is decided by the record's
+   hashes: see cache_record_is_same. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,7 +82,7 @@ static bool write_range(const struct cache_key *key, struct text *from, struct t
 enum { MOST_SHORTER = 64 }; /* most problems that a look-up joins */
 struct shorter {
   const struct cache_key *key;  /* the key that is looked up */
-  char *problems[MOST_SHORTER]; /* the problems with the most settings come first */
+  char *problems[MOST_SHORTER]; /* the longest problems come first */
   uint64_t lacks[MOST_SHORTER];
   size_t count;
 };
@@ -130,8 +130,8 @@ static int load_by_kernel(const void *a, const void *b) {
   return order ? order : strcmp(x->arguments_hash.hex, y->arguments_hash.hex);
 }
 
-/* Drops each record from `begin` on if a record in front of `begin` is of the same kernel: that
-   record was measured with more of the key's settings. Returns false if out of memory. */
+/* Drops each record from `begin` on if a record in front of `begin`, whose problem is longer, is of
+   the same kernel. Returns false if out of memory. */
 static bool drop_renewed(struct cache_records *all, size_t begin) {
   size_t kept = begin;
   const struct cache_record **sorted = malloc((begin + 1) * sizeof *sorted);
@@ -164,7 +164,7 @@ static int load_by_cost(const void *a, const void *b) {
   return (x->place > y->place) - (x->place < y->place);
 }
 
-/* Sorts right records by cost in front of failed ones. An unknown time comes first, as in the SQL
+/* Sorts right records by cost in front of all others. An unknown time comes first, as in the SQL
    statements; any other unknown cost comes last. Returns false if out of memory. */
 static bool sort_by(struct cache_records *all, const struct objective *objective) {
   const bool time = objective_kind_of(objective) == OBJECTIVE_TIME;

@@ -100,7 +100,7 @@ static int take_loss(struct reader *reader, const char *word, double *mean, doub
   return good ? CUGEN_OK : portfolio_refuse(reader, "its losses are not numbers of 1 or more");
 }
 
-/* Portfolios that ship with cugen have no "alone" line. */
+/* Reads the optional lines "alone" and "kernels". */
 static int take_alone(struct reader *reader, struct portfolio_body *out) {
   if (strncmp(reader->at, "alone ", 6) != 0) return CUGEN_OK;
   int status = take_loss(reader, "alone", &out->alone_mean, &out->alone_worst);

@@ -136,7 +136,7 @@ const char *cache_take_real(struct cache_record *record, int i, double number) {
 
 /* ---- The whole record ----------------------------------------------------------------------- */
 
-/* Returns what is wrong with a column's value, wherever the value came from. */
+/* Returns what is wrong with a column's value; NULL: nothing. */
 static const char *column_wrong(const struct cache_record *record, int i) {
   const struct cache_column *column = &cache_columns[i];
   const void *value = (const char *)record + column->offset;
@@ -197,8 +197,8 @@ static int by_time_and_energy(const void *a, const void *b) {
   return (x->energy > y->energy) - (x->energy < y->energy);
 }
 
-/* Sorts the valid records of known energy by time. A record is marked if it takes less energy than
-   all before it, or the same time and energy as the last marked one. */
+/* Sorts the right records of known energy by time. A record is marked if it takes less energy than
+   all before it, or the same time and energy as the last marked record. */
 int cache_records_mark(struct cache_record *records, size_t count, cugen_error *err) {
   struct cache_record **sorted = calloc(count + 1, sizeof *sorted);
   const struct cache_record *last = NULL;

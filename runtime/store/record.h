@@ -95,35 +95,35 @@ struct cache_record {
   /* set by a load: a bit for each of the key's settings that the record's problem did not have
      yet */
   uint64_t lacks;
-  uint64_t order; /* cache_record_order of the record */
+  uint64_t order; /* cache_record_order; UINT64_MAX if the variant is not in the space */
   /* set by cache_record_settle: why the record is invalid; NULL: it is valid */
   const char *wrong;
   int wrong_column; /* the invalid column if `wrong` is not NULL */
 };
 
 void cache_record_free(struct cache_record *record);
-/* Sets non_dominated of the right records with a known energy, unless another one takes less time
-   and no more energy, or less energy and no more time. */
+/* Sets non_dominated of each record: true for a right record of known energy unless another such
+   record takes less time and no more energy, or less energy and no more time. */
 int cache_records_mark(struct cache_record *records, size_t count, cugen_error *err);
 struct objective_values cache_record_values(const struct cache_record *record);
-/* The cost by which records are ranked, the least first. Infinite if the record lacks a value
-   that the objective needs, such as work or energy. */
+/* The cost by which records are ranked, the least first; infinite or very large if the record lacks
+   a value that the objective needs, such as work or energy. */
 double cache_record_cost(const struct cache_record *record, const struct objective *objective);
 /* Whether a record of this cost and order is a better choice than one of the order `leader`.
-   `least` is the least cost of all: of the records within the factor CUGEN_TIE of it, the one with
-   the least order wins. Every choice of a "best" record uses this rule. */
+   `least` is the least cost of all: of the records within the factor CUGEN_TIE of `least`, the
+   record with the least order wins. */
 bool cache_leads(double least, uint64_t leader, double cost, uint64_t order);
-/* Returns the record's order for cache_leads. place: the variant's position in the config's space,
-   where simple variants come first. */
+/* Returns the record's order for cache_leads: by what the objective prefers between equal costs, if
+   anything, then by `place`, the variant's position in the config's space. */
 uint64_t cache_record_order(const struct cache_record *record, uint64_t place,
                             const struct objective *objective);
 /* Completes the outputs of a right new record from the known outputs of an earlier one: unknown
-   outputs become the earlier ones; known ones are marked as varying if the earlier ones vary, or
+   outputs become the earlier ones; known outputs are marked as varying if the earlier ones vary, or
    differ for the same seed. */
 void cache_record_keep_outputs(const struct cache_record *before, struct cache_record *record);
 /* Returns whether the record is right and its outputs equal these, for data of the same seed. */
 bool cache_record_gave(const struct cache_record *record, const cugen_outputs *outputs);
-/* Whether the bits of the record's outputs for data of that seed are known. */
+/* Whether the record has its outputs for data of that seed, or that these vary. */
 bool cache_record_knows_outputs(const struct cache_record *record, uint64_t seed);
 void cache_record_take_hashes(struct cache_record *record, const struct kernel_spec *spec);
 /* Whether the variant was seen to fail: a wrong result, out of bounds, a trap. */
@@ -191,10 +191,9 @@ struct cache_value cache_value_of(const struct cache_record *record, int column,
 
 /* ---- The gate ------------------------------------------------------------------------------- */
 
-/* The conditions that every record must meet. The same functions check a row of a database, a line
-   of wisdom, a worker's measurement (tune/worker/claim.h) and a record that is about to be stored,
-   so that cugen accepts everything it wrote. Each function returns what is wrong, such as "is out
-   of range", or NULL. */
+/* The conditions that every record must meet. The same functions check what is read and what is
+   about to be stored, so that cugen accepts everything it wrote. A function that returns a text
+   returns what is wrong, such as "is out of range", or NULL. */
 
 /* Control characters allowed in a reason, because a compiler's messages have line ends. */
 #define CACHE_REASON_CONTROLS "\n\t"
@@ -216,7 +215,7 @@ const char *cache_take_real(struct cache_record *record, int column, double numb
    is valid. */
 const char *cache_record_wrong(const struct cache_record *record, int *column);
 /* Completes a record whose columns were set: computes compile_late, replaces characters that a
-   reason may not have, sets impossible times to 0, and sets `wrong`. */
+   reason may not have, sets impossible times to 0, and checks the record unless `wrong` is set. */
 void cache_record_settle(struct cache_record *record);
 
 #endif

@@ -82,7 +82,7 @@ static bool find_folder(struct text *out) {
 
 /* ---- Reading the key ------------------------------------------------------------------------ */
 
-/* The folder may be readable for others, because the key's own mode protects it. */
+/* The folder may be readable for others, because the key's own mode protects the key. */
 static const char *folder_wrong(int folder) {
   struct stat info;
   if (fstat(folder, &info)) return strerror(errno);

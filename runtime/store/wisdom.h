@@ -1,7 +1,7 @@
 /* Wisdom: records as text, for carrying them from one cache to another. docs/cache.md describes
-   every field. The first line is a header, each further line a complete record, and the
-   portfolios follow; every line ends with a checksum of the text before it. A file is imported
-   whole or not at all. */
+   the fields. The first line is a header, each further line a complete record, and the portfolios
+   follow; every line ends with a checksum of the text before it. Nothing of an invalid file is
+   imported. */
 #ifndef RUNTIME_STORE_WISDOM_H
 #define RUNTIME_STORE_WISDOM_H
 

@@ -10,8 +10,8 @@
 
 bool postgres_takes(const char *path);
 /* Writes "postgresql://USER@HOST:PORT/DB?OPTIONS", without a password, and without OPTIONS if one
-   may be secret. Returns false if the end of the password is not certain; *shown then has only the
-   scheme. */
+   may be secret. Returns false if the address is to be refused (address.c); *shown then has only
+   the scheme. */
 bool pg_address_show(const char *path, struct text *shown);
 
 #endif

@@ -39,7 +39,7 @@ static const char claim_sql[] =
 /* The claims of one statement. */
 struct asked {
   struct cache_claim *claims;
-  /* numbers of all claims and of granted ones, and the index of the last granted one */
+  /* numbers of all claims and of granted claims, and the index of the last granted claim */
   size_t count, granted, last;
 };
 
@@ -90,7 +90,7 @@ static int claims_claim(struct pg_cache *cache, int64_t space, const struct cach
   return status;
 }
 
-/* Another process may have removed the set since its id was read: then tries again. */
+/* Tries again if another process has removed the set since its id was read. */
 int postgres_claim(struct cache *base, const struct cache_key *key, const struct cache_lease *lease,
                    struct cache_claim *claims, size_t count, cugen_error *err) {
   enum { TRIES = 3 };
@@ -124,7 +124,7 @@ int postgres_unclaim(struct cache *base, const char *owner, cugen_error *err) {
   "space_id = (SELECT id FROM cugen.space WHERE device = $1 AND config = $2 AND problem = $3 AND " \
   "options = $4)"
 
-/* Also sets news->tuners, to the number of owners who have a claim that has not expired. */
+/* news->tuners becomes the number of owners who have a claim under the key that has not expired. */
 int postgres_news(struct cache *base, const struct cache_key *key, struct cache_news *news,
                   cugen_error *err) {
   struct pg_cache *cache = pg_cache_of(base);

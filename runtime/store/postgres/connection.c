@@ -2,9 +2,8 @@
 
    A lost connection is renewed at once, then again after a tenth of a second, and after twice as
    long each time, up to five seconds. Outside a transaction, the statement is repeated on the new
-   connection; all such statements have the same effect if they run twice. Retries go on for as long
-   as SQLite's engine waits for other processes: 20 seconds, or ten minutes with PG_STORE, because a
-   measurement must not be lost. */
+   connection; all such statements have the same effect if they run twice. Retries go on for the
+   time that patience_of gives: longer with PG_STORE, because a measurement must not be lost. */
 #include "connection.h"
 
 #include <errno.h>
@@ -282,8 +281,8 @@ static bool reconnect(struct pg_cache *cache, double until) {
     const double begun = clock_seconds();
     const bool connected =
         cache->pq.reset_start(cache->conn) && finish_connecting(cache, cache->pq.reset_poll);
-    /* An attempt on a server that does not answer takes ten seconds. So the attempts of callers
-       that do not wait are spaced to use at most a tenth of the time. */
+    /* An attempt on a server that does not answer takes long. So the attempts of callers that do
+       not wait are spaced to use at most a tenth of the time. */
     cache->again_at = clock_seconds() + fmax(1, 10 * (clock_seconds() - begun));
     cache->lost = !connected;
     const double left = until - clock_seconds();

@@ -95,7 +95,7 @@ void pg_clear(struct pg_cache *cache, struct pg_result *result);
 int pg_visit(struct pg_cache *cache, enum pg_way way, const char *sql,
              const struct pg_parameters *parameters, const char *doing, cache_row_visitor *visit,
              void *context, int *rows, cugen_error *err);
-/* Runs a statement that answers with `count` numbers, which are 0 if there is no row. */
+/* Runs a statement that answers with `count` numbers, which are 0 if it fails or gives no row. */
 int pg_numbers(struct pg_cache *cache, enum pg_way way, const char *sql,
                const struct pg_parameters *parameters, const char *doing, int64_t *numbers,
                int count, cugen_error *err);

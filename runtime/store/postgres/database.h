@@ -9,8 +9,8 @@
    stage.c         an import
    postgres.c      opening and closing; the table of functions
 
-   Each statement is a transaction of its own unless its comment says otherwise, so a commit is
-   as durable as the server makes it: by default it is on disk. Texts from outside are passed only
+   Outside of pg_begin and pg_commit each statement is a transaction of its own. A commit is as
+   durable as the server makes it: by default it is on disk. Texts from outside are passed only
    as parameters or lines for COPY; the text of a statement consists of constants, numbers and the
    names in cache_columns. */
 #ifndef RUNTIME_STORE_POSTGRES_DATABASE_H
@@ -33,7 +33,7 @@ int pg_space(struct pg_cache *cache, const struct cache_key *key, bool make, int
 void pg_forget_space(struct pg_cache *cache);
 
 /* records.c: loads the current records of the key with an id above news->since, and with the 32
-   ids up to it. Advances news->since. */
+   ids up to it. news->since becomes the id of the last loaded record. */
 int pg_load_since(struct pg_cache *cache, const struct cache_key *key, struct cache_news *news,
                   cugen_error *err);
 

@@ -131,14 +131,15 @@ int postgres_image_store(struct cache *base, const char *name, const struct comp
   "(SELECT DISTINCT ON (space_id, origin) source_hash FROM cugen.record WHERE outcome = 0 AND "    \
   "superseded = 0 ORDER BY space_id, origin, " cost ")"
 
-/* The sources of each set's fastest records: by time, time per flop, time per byte, and energy. */
+/* The sources of the fastest records of each set and config file: by time, time per flop, time per
+   byte, and energy. */
 #define FASTEST                                                                                    \
   FASTEST_BY("seconds NULLS LAST")                                                                 \
   " UNION " FASTEST_BY(COST("flops")) " UNION " FASTEST_BY(COST("bytes")) " UNION " FASTEST_BY(    \
       "CASE WHEN energy > 0 THEN energy END NULLS LAST")
 
-/* If all images together exceed the limit $1, removes those that are not of a fastest record, but
-   for the newest ones that fit the limit. */
+/* If all images together exceed the limit $1, removes those that are not of a fastest record,
+   except the newest of them that fit the limit. */
 static const char trim_sql[] =
     "DELETE FROM cugen.image WHERE (SELECT coalesce(sum(length(data)), 0) FROM cugen.image) > "
     "$1::bigint AND id IN (SELECT id FROM (SELECT id, sum(length(data)) OVER (ORDER BY id DESC) AS "

@@ -28,8 +28,8 @@ static int manage_list_meant(struct pg_cache *cache, struct meant *meant, cugen_
 
 static const char doing[] = "remove records";
 
-/* Each statement removes rows and returns two numbers: the removed rows, and the superseded ones
-   among records (0 for sets, the bytes for images). */
+/* Each statement removes rows and returns two numbers: the removed rows, and of records how many
+   were superseded, of sets 0, of images the bytes. */
 static const char remove_records_sql[] =
     "WITH gone AS (DELETE FROM cugen.record WHERE space_id = ANY ($1::bigint[]) AND ($2::bigint = "
     "0 OR measured_at < $2) AND ($3::integer = 0 OR " CACHE_FAILED_SQL
@@ -75,8 +75,8 @@ static int remove_within(struct pg_cache *cache, const struct cache_filter *filt
   return status;
 }
 
-/* Removes everything in one transaction. Without `really`, the transaction is rolled back after
-   counting. If a tuner stores into a set that is being removed, the transaction is repeated. */
+/* Removes in one transaction. Without `really`, the transaction is rolled back after counting. If a
+   tuner stores into a set that is being removed, the transaction is repeated. */
 int postgres_remove(struct cache *base, const struct cache_filter *filter, bool really,
                     cugen_cache_counts *out, cugen_error *err) {
   enum { TRIES = 20 };

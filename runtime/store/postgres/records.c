@@ -78,7 +78,7 @@ static int records_store(struct pg_cache *cache, int64_t space, const struct cac
   return pg_run(cache, PG_STORE, store_sql, &parameters, "remember a measurement", NULL, err);
 }
 
-/* Another process may have removed the set since its id was read: then tries again. */
+/* Tries again if another process has removed the set since its id was read. */
 int postgres_store(struct cache *base, const struct cache_key *key,
                    const struct cache_record *record, cugen_error *err) {
   enum { TRIES = 3 };

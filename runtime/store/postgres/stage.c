@@ -4,10 +4,9 @@
    transaction, in the order of set, variant and hash, 500 records at a time: the cache's records
    of the same variants are read, the rules of precedence.c decide here, and two statements apply
    the decisions. So an import that is killed or loses its connection leaves nothing behind.
-   Other users of the server see the records when the transaction ends, and wait only if they make
-   one of the imported sets or store a record of one of the imported variants at that moment. The
-   index record_current refuses the second of two writers of a variant; if that is the import, it
-   repeats the merge. */
+   Other users of the server see the records when the transaction ends, and may wait if they change
+   imported sets or variants at that moment. The index record_current refuses the second of two
+   writers of a variant; if the import is refused, it repeats the merge. */
 #include <search.h>
 #include <stdlib.h>
 #include <string.h>
@@ -136,8 +135,8 @@ int postgres_stage_add(struct cache_stage *base, const struct cache_entry *entry
 struct staged {
   struct cache_record record;
   int64_t space, line;
-  /* The import has records of two kernels for the variant, because two config files use one kernel
-     name; the records are kept apart by their kernel hash as origin. */
+  /* The import has records of several kernels for the variant: two config files may use one kernel
+     name. The records are kept apart by their kernel hash as origin. */
   bool several;
   bool known; /* the cache has this measurement already */
   /* The cache's current record of the same kernel, and its current record of another kernel and no
@@ -230,8 +229,8 @@ struct changes {
 };
 enum { CHANGE_ARRAYS = 8 };
 
-/* Compares the new record with the current record of its kernel, or else with one of no known
-   config file, as the new record's own file is not known. The variant's other records stay. */
+/* Compares the new record with the current record of its kernel, or else with the current record of
+   no known config file, as the new record's own file is not known. */
 static void decide(const struct staged *entry, struct changes *changes, cugen_cache_merged *out) {
   const struct cache_record *current = entry->current.variant   ? &entry->current
                                        : entry->unknown.variant ? &entry->unknown

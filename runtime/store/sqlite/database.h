@@ -1,5 +1,4 @@
-/* The cache as an SQLite database, shared by the files of this folder. Outside it only tests
-   include sqlite3.h. From the lowest layer up:
+/* The cache as an SQLite database, shared by the files of this folder. From the lowest layer up:
    file.c          where the file lies, whether it is a cache, what its failures mean
    tables.c        the tables, older formats of them, the statements
    schema.c        whether the tables of a file are cugen's
@@ -26,7 +25,7 @@ enum {
    record's columns, the variant first. The key's origin is bound as ?60 where it is used. */
 #define CACHE_ORIGIN_PLACE "?60"
 enum { CACHE_ORIGIN = 60 };
-/* cugen stores no larger image, so a larger one is not even read. */
+/* cugen stores no larger image, so a larger image is not even read. */
 #define CACHE_IMAGE_FITS "length(data) <= 67108864"
 _Static_assert(CACHE_MAX_IMAGE == 67108864, "as above");
 enum cache_statement {
@@ -91,8 +90,7 @@ int cache_quick_check(sqlite3 *db, const char *sql, const char *path, const char
 /* Copies the records and portfolios of the read-only database attached as disk, of any format. */
 bool cache_copy_disk(sqlite3 *db);
 /* Checks every page of the records and portfolios. An image is large, so it is checked only when
-   it is loaded. A handle that only reads a writable file skips this check: SQLite checks the pages
-   that it reads, and a large cache has many more. */
+   it is loaded. */
 int cache_check_tables(sqlite3 *db, const char *schema, const char *path, cugen_error *err);
 /* Prepares the statements. with_disk: images are also looked for in the database attached as
    disk, if that has the current format. */
@@ -166,7 +164,8 @@ void cache_merge_end(struct cache_merge *merge);
 /* ---- stage.c -------------------------------------------------------------------------------- */
 
 /* Finishes an import that was killed: merges its records if all had been read, otherwise drops the
-   import. A running import is left alone. dropped: drops the import in either case. */
+   import. dropped: drops the import in either case. An import that is running, or whose file may
+   not be read (is_trusted), is left alone. */
 void cache_stage_resume(struct sqlite_cache *cache, bool dropped);
 
 /* ---- schema.c ------------------------------------------------------------------------------- */

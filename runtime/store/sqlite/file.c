@@ -1,5 +1,5 @@
 /* The file of a cache: where it lies, whether it is a cache, and what its failures mean; see
-   database.h. The file is read only through SQLite, because closing another descriptor of the
+   database.h. Only SQLite's functions open the file, because closing another descriptor of the
    file would drop the locks that other handles in this process hold (POSIX locks belong to the
    process). */
 #define _GNU_SOURCE /* AT_EACCESS */

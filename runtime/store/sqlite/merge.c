@@ -8,8 +8,7 @@
 
 /* ---- The cache's records of the variant ----------------------------------------------------- */
 
-/* Each statement reads only the records that it needs: there may be a million records of one
-   variant, of as many kernels. */
+/* Each statement reads only the records that it needs: a variant may have a million records. */
 static const char *const merge_sql[CACHE_MERGE_STATEMENTS] = {
     [MERGE_SAME] = "SELECT %s, superseded FROM record WHERE space_id = ?1 AND variant = ?2 AND "
                    "hash = ?3 ORDER BY id",
@@ -25,7 +24,7 @@ static const char *const merge_sql[CACHE_MERGE_STATEMENTS] = {
 };
 
 /* Reads the cache's records of the entry's kernel. *known: the entry is among them. *current: the
-   current one. */
+   current record among those that were read. */
 static bool find_same(struct cache_merge *merge, const struct cache_entry *entry,
                       struct cache_record *current, bool *known) {
   sqlite3_stmt *statement = merge->statements[MERGE_SAME];
@@ -78,8 +77,8 @@ static bool merge_add(struct cache_merge *merge, const struct cache_entry *entry
          cache_bind_record(statement, &entry->record) && cache_run(statement);
 }
 
-/* Compares the new record with the current record of its kernel, or else with one of no known
-   config file, as the new record's own file is not known. The variant's other records stay. */
+/* Compares the new record with the current record of its kernel, or else with the current record of
+   no known config file, as the new record's own file is not known. */
 static bool merge_entry(struct cache_merge *merge, const struct cache_entry *entry) {
   struct cache_record current = {0};
   bool known = false,

@@ -10,7 +10,7 @@
    are copied. Stored records are kept until the process ends. Images stay in the file and, if the
    file has the current format, are read through a view of both databases. A full disk may require
    this way, too.
-   3. No file, or one that cannot be made: memory alone.
+   3. No file is wanted, or a missing file cannot be made: memory alone.
    In each case the records are in the schema "main".
 
    Invariants:
@@ -28,10 +28,10 @@
    between.
    - One lock for each handle: any thread may use a handle, one at a time.
 
-   Durability: a committed record outlives this process. A commit waits for the disk unless a commit
-   did so in the last 0.2 seconds (transaction.c). A power cut can lose the commits that did not
-   wait, until a later commit waits or cache_sync is called. On a network file system there is no
-   write-ahead log, and each commit waits.
+   Durability: a record committed to a file outlives this process. A commit waits for the disk,
+   except some of those within 0.2 seconds after a commit that waited (cache_hurry). A power cut can
+   lose the commits that did not wait, until a later commit waits or cache_sync is called. On a
+   network file system there is no write-ahead log, and each commit waits.
 
    Source: https://www.sqlite.org/wal.html, https://www.sqlite.org/pragma.html#pragma_synchronous
    and https://www.sqlite.org/security.html. docs/cache.md describes the tables and what is
@@ -44,8 +44,9 @@
 #include "base/system.h"
 #include "database.h"
 
-/* SQLite's busy handler. Tries every millisecond or two, because an import pauses for three after
-   each of its transactions, and SQLite's own waiting would sleep through that pause. */
+/* SQLite's busy handler. Tries every millisecond or two, because an import pauses for three
+   milliseconds after each of its transactions, and SQLite's own waiting would sleep through that
+   pause. */
 static int wait_for_others(void *context, int tries) {
   struct sqlite_cache *cache = context;
   const double now = clock_seconds();
@@ -147,7 +148,7 @@ static int open_read_only(struct sqlite_cache *cache, cugen_error *err) {
   int status = sqlite_open_database(cache, ":memory:", err);
   if (status != CUGEN_OK) return status;
   /* SQLite cannot open a log in a folder that cannot be written. If there is no log or an empty
-     one, the file is read alone (immutable=1). */
+     log, the file is read alone (immutable=1). */
   if (!open_attach(cache->db, path, "?mode=ro") &&
       (cache_has_log(path) || !open_attach(cache->db, path, "?mode=ro&immutable=1")))
     return cache_error(cache, "read", err);

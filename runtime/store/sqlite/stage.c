@@ -1,7 +1,7 @@
 /* An import in progress; see cache_stage_open in cache.h.
 
    Records are read into a database of their own: the file CACHE-import, or memory if they are few
-   or the cache is in memory. The file's user_version is set when all records have been read and are
+   or the cache cannot be written. The file's user_version is set when all records were read and are
    on disk: from then on a kill does not stop the import. Then the records are merged into the cache
    in the order of the key, in transactions of some thirty milliseconds with a pause after each, so
    that a tuner's store can come in between. After a kill, the next process that opens the cache
@@ -39,8 +39,8 @@ static const char *const stage_sql[STAGE_STATEMENTS] = {
     [ENTRY_NEW] = "INSERT OR IGNORE INTO record (space_id, line, %s) VALUES (?1, ?2, %v)",
     [ENTRY_LINE] = "SELECT line FROM record WHERE space_id = ?1 AND variant = ?2 AND hash = ?3",
 };
-/* The last column tells whether the import has another kernel's record for the variant: then two
-   config files use one kernel name, and merge_row keeps their records apart. */
+/* The last column tells whether the import has another kernel's record for the variant, because
+   merge_row keeps such records apart. */
 static const char entries_sql[] =
     "SELECT %o, space_id, EXISTS (SELECT 1 FROM record o WHERE o.space_id = r.space_id AND "
     "o.variant = r.variant AND o.hash <> r.hash) FROM record r WHERE (space_id, variant, hash) > "
@@ -120,8 +120,8 @@ static int take_file(struct sqlite_stage *stage, cugen_error *err) {
     int got = try_lock(path, O_RDWR | O_CREAT, mode, &stage->fd);
     if (got < 0) return error_file(err, "write", path, errno);
     if (got && fstat(stage->fd, &info) == 0 && info.st_size == 0) return CUGEN_OK;
-    /* the locked file still has an import: one that cannot be finished, or one whose process ended
-       after the last call of cache_stage_resume */
+    /* the locked file still has an import, which cannot be finished, or whose process ended after
+       the last call of cache_stage_resume */
     if (got) {
       close(stage->fd);
       stage->fd = -1;
@@ -137,7 +137,7 @@ static int take_file(struct sqlite_stage *stage, cugen_error *err) {
   }
 }
 
-/* Removes the file, unless its import is still to be finished. */
+/* Removes the file, unless its import is still to be finished or the cache cannot be written. */
 static void remove_file(struct sqlite_stage *stage) {
   if (stage->fd >= 0 && !stage->read_only && !stage->kept) unlink(text_get(&stage->path));
 }

@@ -21,7 +21,8 @@ static const char *const column_sql[] = {
   "SELECT source_hash FROM (SELECT source_hash, min(" cost                                         \
   ") FROM main.record WHERE outcome = 0 AND superseded = 0 GROUP BY space_id, origin)"
 
-/* The sources of each set's fastest records: by time, time per flop, time per byte, and energy. */
+/* The sources of the fastest records of each set and config file: by time, time per flop, time per
+   byte, and energy. */
 #define FASTEST                                                                                    \
   FASTEST_BY("seconds")                                                                            \
   " UNION " FASTEST_BY(COST_BY("flops")) " UNION " FASTEST_BY(                                     \
@@ -44,7 +45,7 @@ static const char *const statement_sql[CACHE_STATEMENTS] = {
         "SELECT name, registers, max_threads, static_shared, local_bytes, spill_bytes, "
         "constant_bytes FROM image_entries WHERE key = ?1 ORDER BY position",
     /* If all images together exceed the limit ?1, removes those that are not of a fastest record,
-       but for the newest ones that fit the limit. */
+       except the newest of them that fit the limit. */
     [IMAGE_TRIM] =
         "DELETE FROM main.image WHERE (SELECT total(length(data)) FROM main.image) > ?1 AND +id IN "
         "(SELECT id FROM (SELECT id, sum(length(data)) OVER (ORDER BY id DESC) AS bytes FROM "
@@ -118,8 +119,8 @@ bool cache_sql(sqlite3 *db, const char *sql) {
   return sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK;
 }
 
-/* Nothing in the file's schema may run, its pages are not trusted, and no value may be larger than
-   cugen stores. */
+/* Nothing in the file's schema may run, its pages are not trusted, and the sizes of values and
+   statements are limited. */
 bool cache_harden(sqlite3 *db) {
   static const int switches[][2] = {{SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0},
                                     {SQLITE_DBCONFIG_ENABLE_TRIGGER, 0},

@@ -1,4 +1,4 @@
-/* Visits every current record in the order of its texts, one at a time; see cache_each in cache.h.
+/* Visits the selected current records in the order of their texts; see cache_each in cache.h.
 
    Memory holds no list of all records. Only the groups (the few triples of config, device and
    options) and the ids of one set are sorted: within a group the index of space gives the

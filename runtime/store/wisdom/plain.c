@@ -1,6 +1,6 @@
 /* Reading a line of wisdom in exactly the form that cugen writes: fields in order, no escapes,
-   ASCII alone. Nearly all lines have this form, and parsing them with jansson would take three
-   quarters of an import's time. Any other line, right or wrong, is left to jansson: see read.c. */
+   ASCII alone. Most lines have this form, and parsing them with jansson would take most of an
+   import's time. Any other line, right or wrong, is left to jansson: see read.c. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "format.h"
 #include "runtime/store/engine.h"
 
-/* A line that is being read, and changed meanwhile: strings get their final zeros. */
+/* A copy of a line that is being read, in which strings get their final zeros. */
 struct plain {
   char *at; /* the part that is not read yet */
 };

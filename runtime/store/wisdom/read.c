@@ -1,4 +1,4 @@
-/* Reading wisdom with jansson; see wisdom.h. Only one line of a file is in memory at a time. */
+/* Reading wisdom line by line with jansson; see wisdom.h. */
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
