@@ -12,8 +12,8 @@
 
    Invariants: a call outlives neither its plan nor the memory that it is bound to. The addresses
    of arguments' values and of values that a single launch passes (`own`) never change. A kernel
-   whose image takes other parameters than the config declares is refused at bind, because the
-   driver would read past the end of the parameters. */
+   whose image is known to take other parameters than the config declares is refused at bind,
+   because the driver would read past the end of the parameters. */
 #include "plan.h"
 
 #include <math.h>
@@ -86,9 +86,8 @@ size_t plan_entries(const struct kernel_spec *spec, const char *entries[KERNEL_M
   return count;
 }
 
-/* Marks cooperative kernels, so that their images differ from others: whether a kernel waits for
-   its grid is found out when the kernel is compiled, and an image from the cache was checked
-   only for its own kind of launch. */
+/* Marks cooperative kernels, so that an image has another key for a cooperative launch: whether a
+   kernel waits for its grid is found out only when the kernel is compiled. */
 void plan_add_entries(const struct kernel_spec *spec, struct text *out) {
   const char *entries[KERNEL_MAX_ENTRIES];
   size_t count = plan_entries(spec, entries);
@@ -396,8 +395,8 @@ static int bind_scalar(const struct kernel_argument *argument, const void *given
   return CUGEN_OK;
 }
 
-/* Checks that elements are aligned to their own size, since a device traps otherwise. Wider
-   accesses need an alignment that only the template knows. */
+/* Checks that memory was given where needed, and that elements are aligned to their own size, since
+   a GPU traps otherwise. Wider accesses need an alignment that only the template knows. */
 static int check_address(const struct kernel_argument *argument, const void *address,
                          cugen_error *err) {
   const bool constant = argument->kind == CUGEN_ARGUMENT_CONSTANT;
@@ -572,8 +571,6 @@ int plan_check_parameters(const struct kernel_spec *spec, size_t launch, size_t 
   return status;
 }
 
-/* Refuses a kernel that takes other parameters than the launch passes, because the driver would
-   read past the end of the passed parameters. */
 static int runtime_plan_check_parameters(const struct plan *plan, size_t launch, size_t extra,
                                          cugen_error *err) {
   int sizes[PLAN_MAX_PARAMETERS] = {0};

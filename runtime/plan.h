@@ -1,6 +1,6 @@
 /* A plan is a kernel_spec compiled and loaded on a device; a call is a plan bound to memory.
-   Launching a call makes one device launch for each launch of the plan, without looking up or
-   allocating anything, and on a GPU without locking anything. */
+   Launching a call makes the plan's sequence of device launches. cugen then looks nothing up and
+   allocates nothing, and on a GPU locks nothing. */
 #ifndef RUNTIME_PLAN_H
 #define RUNTIME_PLAN_H
 
@@ -33,12 +33,13 @@ size_t plan_entry_index(const struct kernel_spec *spec, const char *entry);
 
 enum { PLAN_MAX_PARAMETERS = 2 * KERNEL_MAX_ARGUMENTS + 2 };
 
-/* The number of blocks of a cooperative launch that a multiprocessor holds at a time; -1: not
-   known. */
+/* Returns the number of blocks of a cooperative launch that a multiprocessor holds at a time; -1:
+   not known. */
 typedef int plan_resident(const struct device_facts *facts,
                           const struct kernel_resources *resources,
                           const struct kernel_launch *launch);
-/* Calls launch_check on all launches. resident NULL: the number of resident blocks is not known. */
+/* Calls launch_check on each launch, if the device has `needs` and `compiled` is no C function.
+   resident NULL: the number of resident blocks is not known. */
 int plan_check_launches(const struct device_ops *ops, const struct device_facts *facts,
                         const struct kernel_spec *spec, const struct compiled *compiled,
                         plan_resident *resident, cugen_error *err);
@@ -76,7 +77,7 @@ int plan_symbol(const struct plan *plan, const char *name, bool written, void **
 int call_bind(struct plan *plan, const struct memory *memory, void *const *extra,
               size_t extra_count, struct call **out, cugen_error *err);
 /* Binds other memory in place, as call_bind without `extra` would, if nothing but addresses and
-   tensor maps changes; *moved says whether it did. After a failure the call is unchanged. */
+   tensor maps changes; otherwise *moved becomes false. After a failure the call is unchanged. */
 int call_move(struct call *call, const struct memory *memory, bool *moved, cugen_error *err);
 /* Binds *call to other memory; after a failure *call is unchanged. Device memory that the backend
    prepared for the call is kept. */
@@ -87,7 +88,7 @@ int call_launch(struct call *call, cugen_error *err);
 /* Copies the memory of outputs in __device__ symbols into the symbols, before a launch that is
    verified. */
 int call_poison(const struct call *call, cugen_error *err);
-/* Launches on an application's stream. The device must have launch_on. */
+/* Launches a plan of kernels on an application's stream. The device must have launch_on. */
 int call_launch_on(const struct call *call, void *stream, cugen_error *err);
 
 #endif

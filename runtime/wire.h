@@ -13,8 +13,8 @@ enum message_type {
   MESSAGE_OPEN,    /* coordinator: toolkit places, device id; carries memory for a fault */
   MESSAGE_DATASET, /* coordinator: arguments, reference, samples; carries memory for the results */
   MESSAGE_VARIANT, /* coordinator: one variant to verify and time */
-  MESSAGE_DONE,    /* worker: the last message was carried out; the payload is the answer */
-  MESSAGE_ERROR,   /* worker: the last message failed; status and text */
+  MESSAGE_DONE,    /* worker: the message was carried out; the payload is the answer */
+  MESSAGE_ERROR,   /* worker: carrying out the message failed; status and text */
   /* coordinator: the first message, its wire_identity; the worker answers with its own */
   MESSAGE_HELLO,
   /* coordinator: a source for NVRTC, see compilers.h; the answer is the compiled image */
