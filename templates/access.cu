@@ -1,5 +1,5 @@
-// y[i + store_offset] = x[i + load_offset], where neighbours in x are load_stride and neighbours in y store_stride
-// elements apart. The kernel shows what a warp's access costs when the addresses are not one aligned stretch. Memory
+// y[i + store_offset] = x[i + load_offset], or another element of x, where neighbours in x are load_stride and neighbours in y
+// store_stride elements apart. The kernel shows what a warp's access costs when the addresses are not one aligned stretch. Memory
 // moves in sectors of 32 bytes, so a warp's 32 elements of four bytes are 4 sectors at best, 5 with an offset that is
 // no multiple of 8, and 32 from a stride of 8 on.
 // The lowest active_lanes lanes of each warp work. The first store_offset elements of y become zero.

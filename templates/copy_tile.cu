@@ -1,5 +1,5 @@
 // y = x by tiles, one block a tile: neighbouring threads move neighbouring elements of a row, and each thread moves the
-// elements of its column in every threads_y-th row. A transpose reads in this way, too.
+// elements of its column in every threads_y-th row.
 
 //@ include "lib/tile_order.cuh"
 

@@ -9,7 +9,7 @@
 //
 //@ if double_buffer then
 // Two buffers: while the products of one tile are computed, the next tile is on its way from global memory to
-// registers; it is then stored to the other buffer, so that a phase needs one barrier and waits for no load.
+// registers; it is then stored to the other buffer, so that a phase needs only one barrier.
 //@ else
 // One buffer: a phase brings the tiles in, waits, computes, and waits again. Other blocks on the same
 // multiprocessor fill the waits.

@@ -1,4 +1,4 @@
-// C = A * B on tensor cores by mma.sync, for any GPU of compute capability 8.0 and later. A block of threads computes a
+// C = A * B on tensor cores by mma.sync (compute capability 8.0 and later). A block of threads computes a
 // BM x BN tile of C, a warp a WM x WN part of it. Tiles of A and B travel from global to shared memory by asynchronous
 // copies, stages - 1 of them ahead of the one that is being multiplied.
 //

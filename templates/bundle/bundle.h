@@ -8,10 +8,10 @@
 extern "C" {
 #endif
 
-/* A function that can fail returns BUNDLE_OK or a negative status, describes the failure in
-   *error when error is not NULL, and leaves *out = NULL: then there is nothing to close. CUDA
-   handles (CUcontext, CUstream, CUdeviceptr) appear as void pointers. None of these functions
-   prints, exits, locks or keeps global state. */
+/* A function that can fail returns BUNDLE_OK or a negative status. On failure it describes the
+   failure in *error unless error is NULL, and a handle *out is NULL. CUDA handles (CUcontext,
+   CUstream, CUdeviceptr) appear as void pointers. None of these functions prints, exits, locks or
+   keeps global state. */
 enum {
   BUNDLE_OK = 0,
   BUNDLE_ERROR_USAGE = -2,   /* a wrong argument, or a problem that this bundle has no code for */
@@ -50,8 +50,8 @@ typedef struct bundle_problem {
      device 0 and outputs back. Types, shapes, strides and the alignment (16 bytes) are checked; an
      error is raised as ValueError, RuntimeError or MemoryError.
    - The first call for a kind of arguments loads code, and reserves scratch for its stream; both
-     stay until the process ends. Later calls only launch, so call once before a graph is captured.
-     With constants, each call copies them and waits for the kernel. */
+     stay until the process ends. Later calls load nothing, so call once before a graph is captured.
+     With constants or tensors in host memory, each call copies them and waits for the kernel. */
 
 /* ---- Which variant -------------------------------------------------------------------------- */
 
@@ -134,7 +134,7 @@ typedef struct bundle_argument_info {
   long long shape[BUNDLE_MAX_RANK], stride[BUNDLE_MAX_RANK]; /* elements; a tiled or swizzled
                                                                 buffer has strides 0 */
   long long bytes;                                           /* whole buffer, pitch included */
-  /* scalar: part of the code, not passed */
+  /* not passed: a scalar that is part of the code, or an argument that the problem does not have */
   int compiled_in;
   /* input: the kernel may write to the buffer */
   int overwrite;

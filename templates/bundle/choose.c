@@ -34,8 +34,8 @@ struct chosen {
   double ratio;
 };
 
-/* Takes the variant of least cost that serves the problem; of those within half a percent, the
-   first in the space. */
+/* Takes the variant of least cost that serves the problem, or of the variants within half a percent
+   of that cost, the variant of least `order`. */
 static int choose_measured(const struct tuned *t, const bundle_problem *p, struct sizes *s,
                            struct chosen *out) {
   const struct measured *best = NULL;
@@ -150,7 +150,7 @@ static int choose_member(const struct device *device, size_t member, const bundl
   return 0;
 }
 
-/* Returns the untried member of least time, or the first untried one if times are not known. */
+/* Returns the untried member of least time, or the first untried member if times are not known. */
 static size_t next_member(const double *times, const unsigned char *tried, size_t count) {
   size_t best = count;
   for (size_t k = 0; k < count; k++)
@@ -196,8 +196,8 @@ static int choose_default(const struct device *device, const bundle_problem *p, 
   return 0;
 }
 
-/* Returns the device that was asked for, or else a device whose code runs on that one, with *same
-   0; NULL: there is none. */
+/* Returns the table's device that is `asked`, or else, with *same 0, a device whose code runs on
+   `asked`; NULL: there is none. */
 static const struct device *find_device(const bundle_device *asked, int *same) {
   const struct device *alike = NULL, *ptx = NULL;
   *same = 1;

@@ -85,8 +85,8 @@ MAYBE_UNUSED static long long greater(long long a, long long b) {
   return a > b ? a : b;
 }
 
-/* The square root by Newton's method, whose values fall until they reach the root. The root of a
-   negative number, or of one above 1e300, is -infinity. */
+/* The square root by Newton's method, whose values fall until they reach the root; -infinity if a
+   is negative, above 1e300 or no number. */
 MAYBE_UNUSED static double root(double a) {
   double x = a > 1 ? a : 1, next;
   if (!(a > 0) || a > 1e300) return a == 0 ? 0 : -1.0 / 0.0;

@@ -18,8 +18,8 @@ static long long most_shared(const struct sizes *s, size_t kernel) {
   return most;
 }
 
-/* Allows the function's clusters if they have more blocks than every device supports. A driver
-   without clusters does not know the attributes, and the function then has no cluster. */
+/* Allows the function's clusters if they have more than PORTABLE_CLUSTER blocks. A driver without
+   clusters does not know the attributes, and the function then has no cluster. */
 static int allow_cluster(const struct driver *driver, void *function, bundle_error *error) {
   int blocks = 1, side = 0;
   for (int i = 0; i < 3; i++)

@@ -155,8 +155,8 @@ static void check_elements(struct sizes *s, const struct argument_sizes *a) {
 }
 
 /* Lays out the latest buffer (described last) by an order of its dimensions, the outermost first.
-   Strides from the contiguous dimension outwards: 1, the pitch, and then each is the stride before
-   times that dimension's extent. */
+   The contiguous dimension has stride 1, the next dimension the pitch, and each further dimension
+   the previous stride times the previous dimension's extent. */
 MAYBE_UNUSED static void in_order(struct sizes *s, long long pitch, const int *order) {
   struct argument_sizes *a = &s->arguments[s->argument_count - 1];
   int at = order[a->rank - 1];
@@ -259,8 +259,9 @@ MAYBE_UNUSED static void in_field(struct sizes *s, size_t holder, int offset) {
   s->arguments[s->argument_count - 1].offset = offset;
 }
 
-/* The kernel reaches the latest buffer through a tensor map with this box. The
-   rules are cuTensorMapEncodeTiled's (CUDA Driver API, "Tensor Map Object Management"). */
+/* The kernel reaches the latest buffer through a tensor map with this box. The rules are
+   cuTensorMapEncodeTiled's (CUDA Driver API, "Tensor Map Object Management"), except those of
+   `parts`. */
 MAYBE_UNUSED static void tensor(struct sizes *s, long long swizzle, long long parts,
                                 const long long *box) {
   struct argument_sizes *a = &s->arguments[s->argument_count - 1];

@@ -55,7 +55,7 @@ struct measured {
   size_t code;
   /* cost: the value of the config's objective, by which variants are ranked; least is best */
   double seconds, cost;
-  unsigned long long order; /* place in the space, which settles ties */
+  unsigned long long order; /* decides between almost equal costs: the least is taken */
 };
 
 /* Codes to take where nothing measured serves, in this order. */

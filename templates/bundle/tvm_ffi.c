@@ -119,7 +119,8 @@ static int read_arguments(const struct ffi_value *values, int count, struct give
               "@name takes at most %d arguments (@given) and was given %d", at, count);
 }
 
-/* Finds out where the tensors are: on one CUDA device, or all in host memory. */
+/* Finds out where the tensors are: on one CUDA device, or in host memory. Constants may be in host
+   memory in both cases. */
 static int locate(struct given *g, bundle_error *error) {
   const char *cuda = NULL, *host = NULL;
   g->ordinal = 0;
@@ -601,7 +602,7 @@ struct kept_library {
   bundle_library *library;
 };
 
-/* Kept libraries and plans live as long as the process, as the code of a loaded library does. */
+/* Kept libraries and plans live as long as the process. */
 static pthread_mutex_t kept_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct kept_library *kept_libraries;
 static struct kept_plan *kept_plans;

@@ -2,8 +2,8 @@
 // A view of an image that has an element at any row and column: outside of the image, `boundary` says which element.
 // Needs the problem's dtype and boundary, an argument `image` and the tunable image_in.
 
-// Returns the index that is read in place of index i; negative: none, and the value is zero. An index further out than once
-// the image's size is reflected or repeated again.
+// Returns the index that is read in place of index i; negative: none, and the value is zero. With "mirror" or "wrap", an index
+// further out than the image's size is reflected or repeated several times.
 __device__ __forceinline__ index_t inside(index_t i, index_t count) {
 //@ if boundary == "clamp" then
   return min(max(i, static_cast<index_t>(0)), count - 1);

@@ -3,7 +3,7 @@
 //@   local at = name == "b" and packs_a and "workspace + batch * packed_a" or "workspace"
 //@   return batch == 1 and at or at .. " + static_cast<index_t>(blockIdx.z) * packed_" .. name
 //@ end
-// Copies a block's 64 x 32 elements (along i and k) of an operand to a layout with a line for each k; each line ends in zeros.
+// Copies a block's 64 x 32 elements (along i and k) of an operand to a layout with a line for each k, filled up with zeros.
 //
 // from    the operand's first element; next_i and next_k are the strides along i and along k
 // to      the first of the `depth` new lines, which are `line` elements long, `count` of them the operand's

@@ -1,11 +1,11 @@
-// The tensor memory accelerator needs lines (rows, or columns of a matrix stored by columns) that begin a multiple of 16 bytes apart. So
-// pad_operands copies A to padded_a and B to padded_b, and unpad_result copies padded_c to C. A block moves one box, by the tensor map
-// on the padded side and element by element on the other, where a line may begin anywhere; neighbouring threads move neighbouring
-// elements.
+// The tensor memory accelerator needs lines (rows, or columns of a matrix stored by columns) that begin a multiple of 16 bytes apart. For
+// matrices without such lines, pad_operands copies A to padded_a and B to padded_b, and unpad_result copies padded_c to C. A block moves
+// one box, by the tensor map on the padded side and element by element on the other, where a line may begin anywhere; neighbouring threads
+// move neighbouring elements.
 //@ local and_z = batch > 1 and ", static_cast<int>(at.z)" or ""
 //@ if pads_a or pads_b or pads_c then
 
-// The boxes of a matrix: `across` along its lines, `down` across the lines, for each product. The last ones may be cut off.
+// The boxes of a matrix: `across` along its lines, `down` across the lines, for each product. The last boxes may be cut off.
 template <int box_length, int box_lines> struct boxes {
   struct place {
     index_t x, y, z; // along the lines, across them, and in which product

@@ -1,8 +1,7 @@
 #pragma once
 // Where a block's tile lies, from the block's number alone: a grid of one dimension has no limit that a matrix would
-// meet. Blocks start roughly in order of their number, so that the order of the tiles decides which rows of which
-// matrix are accessed at the same time. In a transpose, A is read from its beginning to its end along a row of tiles;
-// B is written from its beginning to its end down a column of tiles (DownFirst).
+// meet. Blocks start roughly in order of their number, so that the order of the tiles, along rows or (DownFirst) down columns,
+// decides which rows are accessed at the same time.
 struct tile_place {
   index_t row, col, batch;
 };

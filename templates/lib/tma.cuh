@@ -43,7 +43,7 @@ __device__ __forceinline__ unsigned address_in(int rank, unsigned address) {
 }
 
 // Arrives at the barrier of the cluster's block `rank`. With .release.cluster the compiler would put a fence of the whole GPU
-// in front. There is nothing to release: the stage was only read, by products that have ended.
+// in front. There is nothing to release: the stage was only read, and the reads have ended.
 __device__ __forceinline__ void barrier_arrive(unsigned barrier, int rank) {
   if (cluster_size == 1) {
     asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
