@@ -8,7 +8,6 @@
                  pointers to values.
      call_launch fills CUDA arrays and __device__ symbols where there are any, calls the device once
                  for each launch of the spec's sequence, and copies from symbols what was written.
-                 Nothing is looked up or allocated, and on a GPU nothing is locked.
 
    Invariants: a call outlives neither its plan nor the memory that it is bound to. The addresses
    of arguments' values and of values that a single launch passes (`own`) never change. A kernel
@@ -543,8 +542,8 @@ static int plan_check_sizes(const struct passing *p, const int *sizes, cugen_err
   return CUGEN_OK;
 }
 
-/* Checks that the values which only this launch passes fit their types. The value of an argument is
-   checked at bind, because the caller may pass another value. */
+/* Checks that the values which only this launch passes fit their types; bind_scalar checks the
+   values of arguments. */
 static int check_values(const struct passing *p, cugen_error *err) {
   for (size_t i = 0; i < p->count; i++) {
     union scalar packed;

@@ -20,7 +20,7 @@ int plan_open_sharing(const struct plan *of, const struct kernel_spec *spec,
                       const struct compiled *compiled, struct plan **out, cugen_error *err);
 void plan_close(struct plan *plan);
 
-/* Lists the distinct entries of a spec, which the compiler needs. Returns their number. */
+/* Lists the distinct entries of a spec. Returns their number. */
 size_t plan_entries(const struct kernel_spec *spec, const char *entries[KERNEL_MAX_ENTRIES]);
 
 /* Appends the distinct entries as text, " f g<4>", for keys that tell apart the images of one
@@ -56,7 +56,7 @@ int plan_check_parameters(const struct kernel_spec *spec, size_t launch, size_t 
 int plan_check_symbol(const struct kernel_spec *spec, size_t index, int64_t room, cugen_error *err);
 
 /* Returns the index of the launch whose block uses the most registers, which is taken for the main
-   launch: launches that prepare data or add up use few registers. */
+   launch. */
 size_t plan_heaviest(const struct kernel_spec *spec, const struct compiled *compiled);
 
 /* Returns the number of the launch's clusters that run at once, as the device answers; 0: the

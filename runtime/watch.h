@@ -1,7 +1,6 @@
 /* The report of a watched kernel on the cpu device: findings, and how well the kernel's accesses
    fit the banks of shared memory and the sectors of global memory. The report is plain data of
-   fixed size, since it lies in memory that the worker shares with its parent so that it outlives
-   a crash. */
+   fixed size, in memory that the worker shares with its parent, and so outlives a crash. */
 #ifndef RUNTIME_WATCH_H
 #define RUNTIME_WATCH_H
 
@@ -20,7 +19,8 @@ enum {
   WATCH_MOST_FINDINGS = 128,
   WATCH_MOST_COUNTERS = 32,
   WATCH_MOST_BUFFERS = 32,
-  WATCH_COUNTED_BLOCKS = 64, /* blocks whose traffic is counted, of a launch that has more */
+  WATCH_COUNTED_BLOCKS =
+      64, /* of a larger launch, the traffic of about so many blocks is counted */
   /* bytes of an image's code for which `reached` says whether their accesses have run */
   WATCH_REACHED = 1 << 19
 };
@@ -54,7 +54,7 @@ struct watch_finding {
   bool fence_behind;
   /* of a hang: the thread waits for a value that a block which runs later would write */
   bool spins;
-  /* of a race between two writes: each write stored the value that was already there */
+  /* of a race between two writes: the later write always stored the value that was there */
   bool same_value;
   enum watch_apart apart; /* of a divergence: how the waiting places differ */
   char text[WATCH_TEXT];  /* further explanation in words; "" */
@@ -108,7 +108,7 @@ struct watch_report {
   /* The parent sets limit, count_blocks, mode and processes before a run. */
   /* seconds after which the launch reports where it stands and ends; 0: no limit */
   double limit;
-  /* > 0: only so many blocks, evenly spread, are run for their counters, and results are not
+  /* > 0: only about so many blocks, evenly spread, are run for their counters, and results are not
      valid */
   uint32_t count_blocks;
   enum watch_mode mode;

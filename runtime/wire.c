@@ -234,9 +234,8 @@ static void own_name(struct kernel_spec *spec, const char **name) {
   *name = text_get(&spec->strings) + at;
 }
 
-/* Copies all names into the spec's own strings, so that the message may be freed. Room for all
-   names is reserved before the first, so that no copied name moves: as many bytes as the message
-   has for the whole spec. */
+/* Copies all names into the spec's own strings, so that the message may be freed. room: bytes of
+   the whole spec in the message, reserved at once so that no copied name moves. */
 static int own_names(struct kernel_spec *spec, size_t room, cugen_error *err) {
   char *at = malloc(room);
   if (!at) return error_memory(err);

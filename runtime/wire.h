@@ -83,9 +83,8 @@ int wire_send(int socket, enum message_type type, const struct text *payload, in
 int wire_receive(int socket, double timeout, enum message_type *type, struct text *payload, int *fd,
                  cugen_error *err);
 
-/* Waits at most `seconds` for data from the other end. If none come, closes this socket for
-   reading, so that the other end can send no more: wire_receive still gives the messages that were
-   sent by then, and after them CUGEN_ERROR_IO. */
+/* Waits at most `seconds` for data. If none come, closes this socket for reading: wire_receive
+   still gives the messages that were sent by then, and after them CUGEN_ERROR_IO. */
 void wire_end_when_idle(int socket, double seconds);
 
 struct wire_reader wire_read(const struct text *payload);

@@ -105,7 +105,7 @@ enum ptx_operand_kind { PTX_REGISTER, PTX_NUMBER, PTX_ADDRESS, PTX_SPECIAL, PTX_
 
 struct ptx_operand {
   enum ptx_operand_kind kind;
-  /* number of a register, or of an address's base register; enum of a special register; else -1 */
+  /* number of a register or of an address's base register, or enum ptx_special; else -1 */
   int slot;
   int64_t value; /* a number, the value of a name, or the offset of an address */
 };

@@ -7,7 +7,7 @@
 #include "ptx.h"
 
 /* Marks in each basic block the loads that together fill 16 or 8 bytes at offsets from one base.
-   The walk checks, by addresses and machine code, whether such a group is one access. */
+   The walk decides whether such a group is one access. */
 void ptx_join(struct ptx_kernel *kernel);
 
 /* Returns the number of loads in the PTX, before joining, that bring a lane `bytes` bytes of shared

@@ -20,8 +20,7 @@ struct ptx_piece {
 };
 
 /* A model of L1: a sector stays until about as many other sectors have come as L1 holds. Also notes
-   the pieces and pages of device memory that were touched; a page is about the size of a row of
-   DRAM, which has to be opened. */
+   the pieces and pages (rows of DRAM) that were touched. */
 struct ptx_memory {
   struct ptx_line *lines;
   int64_t capacity, arrived; /* sectors */
@@ -48,10 +47,9 @@ struct ptx_pattern {
   struct ptx_access access;     /* wavefronts 0: no access yet */
 };
 
-/* ptx_atomic_passes returns the passes of an atomic operation on global memory: the level 2 cache
-   makes as many passes over a sector as lanes use the sector's most used word. ptx_most_alike
-   returns the number of lanes that use the most used word of all, which counts for shared
-   memory. */
+/* ptx_atomic_passes returns the passes that the level 2 cache makes for an atomic operation: over
+   each sector as many as lanes use the sector's most used address. ptx_most_alike returns the
+   number of lanes that use the most used address of all. */
 int ptx_atomic_passes(const struct ptx_lanes *lanes);
 int ptx_most_alike(const struct ptx_lanes *lanes);
 /* Returns the number of distinct words of 4 bytes, at least 1. */

@@ -4,8 +4,8 @@
 
 #include "ptx.h"
 
-/* Fills op, pipe, space, types and so on; results is 1 if the first operand is the result, else
-   0. An unknown opcode counts as arithmetic whose value is not followed. */
+/* Sets the members that follow from the opcode; results is 1 if the first operand is the result,
+   else 0. An unknown opcode counts as arithmetic whose value is not followed. */
 void ptx_opcode_read(const char *text, size_t length, struct ptx_instruction *out);
 
 #endif

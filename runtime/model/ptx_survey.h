@@ -1,6 +1,5 @@
 /* Finds which blocks of a grid have work. Some programs launch more blocks than they need, and the
-   superfluous blocks return at once. A superfluous block must neither be walked nor be counted as
-   working. */
+   superfluous blocks return at once. */
 #ifndef RUNTIME_MODEL_PTX_SURVEY_H
 #define RUNTIME_MODEL_PTX_SURVEY_H
 

@@ -28,7 +28,9 @@ struct ptx_values {
   uint8_t *origin; /* by slot: enum ptx_origin */
   /* By slot: the value depends on the block's position in the grid, or on a load from memory. */
   bool *by_block;
-  uint8_t stored; /* origin of the first unknown value that was stored to shared memory; 0: none */
+  /* origin of the first unknown value that was stored to shared memory or by a generic address;
+     0: none */
+  uint8_t stored;
   uint32_t thread[PTX_LANES][3], block[3];
   int warp;
   const struct ptx_launch *launch;

@@ -1,6 +1,5 @@
 /* Walking PTX; see ptx_walk.h. The walk is an interpreter of one block that counts instead of
-   computing: integers, addresses, predicates and branches are followed lane by lane; floats have no
-   value, and a load from memory gives a stand-in that follows from the address.
+   computing; integers, addresses, predicates and branches are followed lane by lane.
 
    Control flow: lanes of a warp part at a branch, and the lanes furthest behind run first, so that
    all lanes meet again at the first common place. Warps take turns, for example at backward
@@ -73,9 +72,9 @@ struct walk {
   struct ptx_memory memory;
   struct ptx_pattern *patterns; /* by instruction */
   struct ptx_counts counts;
-  int warps;  /* in the block */
-  int alike;  /* number of warps that share the units and do what one warp does */
-  bool wgmma; /* the kernel has wgmma: each group of four warps has a task */
+  int warps;                     /* in the block */
+  int alike;                     /* number of warps taken to do the same as a walked warp */
+  bool wgmma;                    /* the kernel has wgmma: each group of four warps has a task */
   bool joins_quads, joins_pairs; /* ptxas joined loads of 16 or of 8 bytes */
   unsigned char *turns;          /* by instruction: enum turn */
   /* The instruction that cannot be followed, and why: a call, or a loop on an unknown value. */

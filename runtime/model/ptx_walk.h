@@ -3,8 +3,7 @@
    a stand-in, a number that follows from the address, and floats are not followed. The walk also
    tracks which registers hold unknown values: at a branch on an unknown value the code of both
    sides is counted unless it fails, unknown addresses are spread over their buffer, and a loop with
-   an unknown trip count is refused. So sectors, bank conflicts and trip counts that do not depend
-   on data are those of the machine. A second result is how long a warp takes alone: an instruction
+   an unknown trip count is refused. A second result is how long a warp takes alone: an instruction
    of a basic block starts when its operands are ready, as if a compiler had scheduled it. */
 #ifndef RUNTIME_MODEL_PTX_WALK_H
 #define RUNTIME_MODEL_PTX_WALK_H

@@ -1,6 +1,5 @@
-/* Machine code, read just far enough to see how ptxas translated the PTX: how many instructions and
-   global loads there are, how many of the loads a warp keeps under way, and which loads of shared
-   memory are wide. */
+/* Machine code, read just far enough to count instructions, global loads, global loads under way at
+   once, and wide loads of shared memory. */
 #ifndef RUNTIME_MODEL_SASS_H
 #define RUNTIME_MODEL_SASS_H
 

@@ -47,7 +47,7 @@ const char *cache_key_wrong(const struct cache_key *key, const char **name);
    CUGEN_ERROR_CACHE and is left untouched. */
 int cache_open(const char *path, struct cache **out, struct text *warning, cugen_error *err);
 /* Like cache_open, but while any call waits for a server, `stop` is asked. Once stop returns true,
-   a server that is silent for a second is given up: the waiting call and all later calls return
+   a server that does not answer soon is given up: the waiting call and later ones return
    CUGEN_ERROR_INTERRUPTED with CUGEN_CAUSE_BUSY. */
 int cache_open_watched(const char *path, struct process_stop stop, struct cache **out,
                        struct text *warning, cugen_error *err);
@@ -61,7 +61,7 @@ const char *cache_path(const struct cache *cache);
 cugen_cache_kind cache_parse(const char *text);
 /* Appends a path as messages show it: a connection string without its password. */
 void cache_name(const char *path, struct text *out);
-/* Returns whether the cache does not exist yet and cache_open would make it. */
+/* Returns whether the path is that of a cache file that does not exist yet. */
 bool cache_is_missing(const char *path);
 
 /* Returns whether records of that problem count as the key's; *lacks: as in cache_record. */
@@ -89,12 +89,11 @@ int cache_devices(struct cache *cache, const struct cache_key *key,
                   int (*visit)(void *context, const char *device, const char *options,
                                cugen_error *err),
                   void *context, cugen_error *err);
-/* Stores the record, with its times and reason as cache_record_settle makes them. An invalid
-   record is an error, and nothing is stored. An older record of the variant becomes history if
-   it has the key's origin, no known origin, or the same kernel hash. A read-only cache keeps the
-   new record in memory for this process. A record stored in a file or on a server survives a crash
-   of this process; to survive a power cut it must be on disk, for which a cache file waits if it
-   last did so a fifth of a second ago or more, and in cache_sync. */
+/* Stores the record, with its times and reason as cache_record_settle makes them; an invalid record
+   is an error. An older record of the variant becomes history if it has the key's origin, no known
+   origin, or the same kernel hash. A read-only cache keeps the new record in memory for this
+   process. A record in a cache file survives a crash of this process, but a power cut only once it
+   is on disk: a store waits for the disk if the last wait was a fifth of a second ago or more. */
 int cache_store(struct cache *cache, const struct cache_key *key, const struct cache_record *record,
                 cugen_error *err);
 /* Waits until what was stored in a cache file is on disk. CUGEN_ERROR_IO: the stored data are lost,
@@ -119,8 +118,7 @@ void cache_records_free(struct cache_records *records);
 
 /* ---- Claims: tuners that share a space each measure variants that no other tuner measures --- */
 
-/* Returns whether this cache keeps claims. A cache file does not, because processes that share a
-   file also share a machine. */
+/* Returns whether this cache keeps claims. A cache file keeps none. */
 bool cache_keeps_claims(const struct cache *cache);
 enum cache_claim_state {
   CACHE_CLAIM_TAKEN, /* claimed by another owner */
@@ -221,9 +219,9 @@ struct cache_watch {
 };
 
 /* An import. Records are staged in a file beside the cache and, when all are read, merged in short
-   transactions. Until then a failure, a stop or a kill leaves nothing behind; after that, the next
-   process that opens the cache merges the remaining records. A small import, and an import into a
-   server, is merged in one transaction, without a file.
+   transactions. Until then a failure, a stop or a kill leaves the cache unchanged; after that, the
+   next process that opens the cache merges the remaining records. A small import, and an import
+   into a server or into memory, is merged in one transaction, without a file.
    Precedence between two records of one kernel: a refuted record (wrong result, out of bounds,
    trap) comes first, then right records (those with varying outputs first, then the fastest), then
    all others, the latest first.
@@ -265,7 +263,7 @@ int cache_verify(struct cache *cache, cugen_cache_counts *out, struct text *wron
 
 /* ---- Images --------------------------------------------------------------------------------- */
 
-/* A larger image is not cached, so that its kernel is compiled again in each run. */
+/* A larger image is not cached. */
 #define CACHE_MAX_IMAGE ((size_t)64 << 20)
 
 /* Says why the user's key is not used, so that no image is cached, and what to do; "": nothing is

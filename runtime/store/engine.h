@@ -1,8 +1,6 @@
 /* The engines behind cache.h: an engine is a table of functions over its own kind of cache,
    whose struct begins with struct cache. Code that does not depend on where records are kept is
-   shared by all engines: which records belong to a key (load.c), what a filter selects
-   (filter.c), which of two records takes precedence (precedence.c), whose image it is (image.c).
-   An engine is a folder and a row in cache.c. */
+   shared by the engines. An engine is a folder and a row in cache.c. */
 #ifndef RUNTIME_STORE_ENGINE_H
 #define RUNTIME_STORE_ENGINE_H
 
@@ -26,7 +24,7 @@ struct cache {
   pthread_mutex_t lock;
   struct seal seal;       /* key for sealing images; see image.c */
   struct text unsealed;   /* cache_image_warning */
-  struct text unwritable; /* why the cache is a copy in memory, and what to do; "": no copy */
+  struct text unwritable; /* cache_why_unwritable */
   bool in_file;           /* stored data outlive this process */
   /* bytes of images that may be added before the size limit is checked again */
   size_t may_add;

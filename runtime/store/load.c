@@ -3,8 +3,7 @@
    When a config gets a new problem parameter with a default, it still describes the same kernel
    wherever the parameter has that default. Older records have a shorter problem text without the
    parameter, and a look-up also finds the problems that lack only such parameters
-   (cache_key.may_lack). Whether an older record is of the present kernel is decided by the record's
-   hashes: see cache_record_is_same. */
+   (cache_key.may_lack). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Portfolios as the cache keeps them: a few variants of a kernel that serve many sizes, and the
-   rule that selects a variant for a size. tune/portfolio computes portfolios from measurements. */
+   rule that selects a variant for a size. */
 #ifndef RUNTIME_STORE_PORTFOLIO_H
 #define RUNTIME_STORE_PORTFOLIO_H
 

@@ -6,7 +6,7 @@
 #include "runtime/device.h"
 
 /* Whether the variant of a prediction was run on the cpu device with a right result. A variant
-   with a wrong result has another outcome, and a measured variant has always run. */
+   with a wrong result has another outcome. */
 enum cache_verdict { CACHE_NOT_RUN, CACHE_RIGHT, CACHE_NOT_VERIFIABLE, CACHE_VERDICTS };
 
 /* Format of the tables of every engine, and of wisdom. Any change of the fields below needs a new
@@ -95,7 +95,7 @@ struct cache_record {
   /* set by a load: a bit for each of the key's settings that the record's problem did not have
      yet */
   uint64_t lacks;
-  uint64_t order; /* cache_record_order; UINT64_MAX if the variant is not in the space */
+  uint64_t order; /* for cache_leads; UINT64_MAX: not in the space. A load leaves 0 */
   /* set by cache_record_settle: why the record is invalid; NULL: it is valid */
   const char *wrong;
   int wrong_column; /* the invalid column if `wrong` is not NULL */
@@ -195,7 +195,7 @@ struct cache_value cache_value_of(const struct cache_record *record, int column,
    about to be stored, so that cugen accepts everything it wrote. A function that returns a text
    returns what is wrong, such as "is out of range", or NULL. */
 
-/* Control characters allowed in a reason, because a compiler's messages have line ends. */
+/* Control characters allowed in a reason. */
 #define CACHE_REASON_CONTROLS "\n\t"
 /* Checks for valid UTF-8 without control characters other than those allowed. */
 const char *cache_text_wrong(const char *text, const char *allowed);

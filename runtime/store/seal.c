@@ -1,5 +1,4 @@
-/* The key and the MAC (libsodium's keyed BLAKE2b, RFC 7693); see seal.h, and docs/cache.md for
-   the key's place. */
+/* The key and the MAC (libsodium's keyed BLAKE2b, RFC 7693); see seal.h. */
 #include "seal.h"
 
 #include <errno.h>

@@ -8,8 +8,7 @@
 #include "cache.h"
 
 enum {
-  /* Since version 5, each format of the cache has a version of its own; read.c lists the formats of
-     earlier versions. */
+  /* Since version 5, each format of the cache has a version of its own. */
   WISDOM_VERSION = CACHE_FORMAT_VERSION - 3,
   WISDOM_MAX_LINE = 1 << 20,
   WISDOM_MAX_RECORDS = 50000000,

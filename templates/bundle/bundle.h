@@ -15,8 +15,8 @@ extern "C" {
 enum {
   BUNDLE_OK = 0,
   BUNDLE_ERROR_USAGE = -2,   /* a wrong argument, or a problem that this bundle has no code for */
-  BUNDLE_ERROR_DEVICE = -7,  /* a call of the driver failed */
-  BUNDLE_ERROR_MISSING = -8, /* there is no driver, or no code for this device */
+  BUNDLE_ERROR_DEVICE = -7,  /* a call of the driver failed, or the device is too small */
+  BUNDLE_ERROR_MISSING = -8, /* no driver, a driver that is too old, or no code for this device */
   BUNDLE_ERROR_MEMORY = -12  /* out of memory on the host */
 };
 

@@ -3,8 +3,7 @@
 /* A shared library of this file has the function `@symbol` of Apache TVM-FFI's ABI, so that torch,
    JAX and NumPy call the kernel with their arrays. The structures of the ABI are declared here, as
    tvm/ffi/c_api.h and dlpack/dlpack.h have them, because the bundle is built without headers.
-   TVM-FFI's two functions are looked up in the process when they are needed, because a program
-   without TVM-FFI does not have them. */
+   TVM-FFI's two functions are looked up in the process when they are needed. */
 struct dl_tensor {
   void *data;
   int32_t device, ordinal; /* DLDeviceType */

@@ -21,7 +21,7 @@ __device__ __forceinline__ int cluster_rank() {
 
 // Barriers of all threads of the cluster's blocks. What the threads wrote before cluster_sync is visible after it. cluster_start is for
 // mbarriers that were just initialised, which barrier_fence_init has made visible already: so cluster_start needs no fence of the whole
-// GPU, and a short product begins sooner.
+// GPU.
 //@ for _, barrier in ipairs { { "cluster_sync", "release" }, { "cluster_start", "relaxed" } } do
 //@ local name, order = table.unpack(barrier)
 __device__ __forceinline__ void ${name}() {

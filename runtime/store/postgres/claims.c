@@ -5,8 +5,7 @@
    variants that have a record. The insert waits for a concurrent insert of the same row, so that
    two owners never hold the same variant at once. A claim is not given back when its variant's
    record is stored: until it expires, it keeps out owners that have not seen the record yet. Claims
-   do not wait for the disk, because a claim that is lost in a crash of the server only means that a
-   variant is measured twice. */
+   do not wait for the disk, because a lost claim only means that a variant is measured twice. */
 #include "base/error.h"
 #include "database.h"
 

@@ -8,12 +8,10 @@
 
 /* ---- Listing what is removed ---------------------------------------------------------------- */
 
-/* One transaction that removes a million records would lock out tuners for a minute. Therefore
-   the rows to be removed are listed first, which only reads; then they are removed in
-   transactions of some thirty milliseconds with a pause after each, like the merging of an
-   import. The list also has the values (owner, mark) that a row must still have when it is removed,
-   since another process may have removed the listed row and used its id again. A killed removal
-   leaves the rows that it had not reached. */
+/* One transaction that removes a million records would lock out tuners for long. Therefore the rows
+   to be removed are listed first, which only reads; then they are removed in short transactions
+   with pauses. The list also has the values (owner, mark) that a row must still have when it is
+   removed, since another process may have removed the listed row and used its id again. */
 #define UNLIST_SQL "DROP TABLE IF EXISTS temp.goes"
 static const char list_sql[] =
     UNLIST_SQL "; CREATE TEMP TABLE goes (id INTEGER PRIMARY KEY, owner, mark, weight)";

@@ -17,16 +17,14 @@
    - A refused file is not changed, not even by a checkpoint of its log.
    - Nothing in a file runs: triggers and extensions are switched off (cache_harden), and a schema
    that has triggers or views is refused (schema.c). An image is used only with a seal of this
-   user's own (image.c), because whoever can write the database can put code into it.
+   user's own (image.c).
    - The tables of records are checked page by page before this handle's first transaction that
    writes (cache_before_writing), or before they are copied. A handle that only reads a writable
    file skips this check.
    - A file is of its old format or of the current one, never a mixture.
-   - A write takes BEGIN IMMEDIATE, so that it meets no conflict later. BEGIN waits for others
-   by wait_for_others: 20 seconds, or ten minutes for a measurement, which must not be lost. A large
-   change is split into short transactions with pauses, so that another process can store in
-   between.
-   - One lock for each handle: any thread may use a handle, one at a time.
+   - A write takes BEGIN IMMEDIATE, so that it meets no conflict later. BEGIN waits for other
+   processes (wait_for_others). A large change is split into short transactions with pauses
+   (CACHE_STEP_SECONDS).
 
    Durability: a record committed to a file outlives this process. A commit waits for the disk,
    except some of those within 0.2 seconds after a commit that waited (cache_hurry). A power cut can
@@ -79,8 +77,7 @@ static int check_schema(struct sqlite_cache *cache, const char *schema, cugen_er
 }
 
 /* EXTRA: a commit is on disk when it returns, including the removal of a rollback journal from
-   its folder (https://www.sqlite.org/pragma.html#pragma_synchronous); see cache_store for
-   commits that do not wait. */
+   its folder. */
 static bool set_journal(sqlite3 *db, bool network) {
   /* An existing write-ahead log can be used without shared memory only under an exclusive lock
      (wal.html section 8). */

@@ -3,10 +3,9 @@
    Records are read into a database of their own: the file CACHE-import, or memory if they are few
    or the cache cannot be written. The file's user_version is set when all records were read and are
    on disk: from then on a kill does not stop the import. Then the records are merged into the cache
-   in the order of the key, in transactions of some thirty milliseconds with a pause after each, so
-   that a tuner's store can come in between. After a kill, the next process that opens the cache
-   goes on from the row in the table `place`. Merging a record twice changes nothing, so `place` may
-   lie before the last merged record. flock on the file tells whether the import's process lives. */
+   in short transactions with pauses. After a kill, the next process that opens the cache goes on
+   from the row in the table `place`. Merging a record twice changes nothing, so `place` may lie
+   before the last merged record. flock on the file tells whether the import's process lives. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>

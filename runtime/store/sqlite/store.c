@@ -1,4 +1,4 @@
-/* Storing records and portfolios; see engine.h, and docs/cache.md for what is durable when. */
+/* Storing records and portfolios; see engine.h. */
 #include "database.h"
 
 static bool bind_store(struct sqlite_cache *cache, const struct cache_key *key,

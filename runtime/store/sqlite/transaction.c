@@ -1,6 +1,5 @@
-/* Transactions: the checks before the first one, how long a transaction waits for other
-   processes, and when it waits for the disk. See database.h, and docs/cache.md for what is
-   durable when. */
+/* Transactions: the checks before the first transaction, how long a transaction waits for other
+   processes, and when it waits for the disk; see database.h. */
 #include <time.h>
 
 #include "base/system.h"

@@ -36,7 +36,6 @@ static int walk_each_row(struct walk *walk, enum walk_statement which, cache_row
   return cache_visit(walk->cache, walk->statements[which], visit, walk, "read", err);
 }
 
-/* Visits the rows of a statement that selects by id. */
 static int each_row_of(struct walk *walk, enum walk_statement which, int64_t id,
                        cache_row_visitor *visit, cugen_error *err) {
   if (sqlite3_bind_int64(walk->statements[which], 1, id) != SQLITE_OK)

@@ -1,6 +1,6 @@
 /* Reading a line of wisdom in exactly the form that cugen writes: fields in order, no escapes,
-   ASCII alone. Most lines have this form, and parsing them with jansson would take most of an
-   import's time. Any other line, right or wrong, is left to jansson: see read.c. */
+   ASCII alone. Most lines have this form, and are read faster so than by jansson. Any other line,
+   right or wrong, is left to jansson: see read.c. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
