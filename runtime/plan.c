@@ -259,7 +259,7 @@ static int prefix_kernel(const struct kernel_launch *launch, cugen_error *err) {
   return status;
 }
 
-/* Every argument in a symbol has to be declared in the source, even an unread one, because a
+/* Every argument in a symbol has to be declared in the source, even an unread argument, because a
    misspelt symbol would keep its zeros without a message. */
 int plan_check_symbol(const struct kernel_spec *spec, size_t index, int64_t room,
                       cugen_error *err) {
@@ -484,7 +484,6 @@ static void list_passed(const struct kernel_spec *spec, const struct kernel_para
     text_addf(out, "%s%s", out->length ? ", " : "", spec->arguments[passed[i].argument].name);
 }
 
-/* The parameters that a launch passes. */
 struct passing {
   const struct kernel_spec *spec;
   const struct kernel_launch *launch;
@@ -755,8 +754,8 @@ int call_poison(const struct call *call, cugen_error *err) {
   return status;
 }
 
-/* Makes all launches, on the device's own stream if stream is NULL, and copies outputs from symbols
-   after them. */
+/* Makes all launches, on the device's own stream if stream is NULL, and then copies outputs from
+   symbols. */
 static int launch_all(const struct call *call, void *const *stream, cugen_error *err) {
   const struct device_ops *ops = call->device->ops;
   int status = plan_fill(call, stream, err);

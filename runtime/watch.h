@@ -118,7 +118,6 @@ struct watch_report {
   bool dependent;
 };
 
-/* A buffer that is an argument of the kernel. */
 struct watch_buffer {
   const char *name;
   const void *start;

@@ -15,7 +15,7 @@ enum message_type {
   MESSAGE_VARIANT, /* coordinator: one variant to verify and time */
   MESSAGE_DONE,    /* worker: the message was carried out; the payload is the answer */
   MESSAGE_ERROR,   /* worker: carrying out the message failed; status and text */
-  /* coordinator: the first message, its wire_identity; the worker answers with its own */
+  /* coordinator: the first message, its wire_identity; the answer is the worker's identity */
   MESSAGE_HELLO,
   /* coordinator: a source for NVRTC, see compilers.h; the answer is the compiled image */
   MESSAGE_COMPILE,

@@ -3,7 +3,6 @@
 // Every thread reads a whole row of A and a whole column of B from global memory: 2 * K loads for 2 * K operations,
 // an arithmetic intensity of 0.25 FLOP/B in f32. Two things help: the threads of a warp share a row or a column, and
 // their loads and stores may coalesce. columns_along says which thread index runs along C's columns.
-// Neighbours in a warp differ in threadIdx.x first.
 
 //@ include "lib/batch.cuh"
 

@@ -1,4 +1,4 @@
-// C = A * B where C has few rows or few columns. A line is a row of A or a column of B. X is the operand of many lines, Y that of few:
+// C = A * B where C has few rows or few columns. A line is a row of A or a column of B. X is the operand of many lines, Y that of few lines:
 // nearly all bytes are X's, and each element of X is multiplied by few elements of Y, so that the speed of memory decides. X goes from
 // memory to registers, unroll loads ahead of their products.
 //
@@ -197,7 +197,7 @@ __global__ void __launch_bounds__(threads) matmul_skinny(${params}) {
     }
   };
 //@ if ahead then
-  // The next chunk is on its way while the one before is multiplied.
+  // The next chunk is on its way while the chunk before is multiplied.
   chunk_of held;
   if (first + warp_k < end) load_chunk(held, first + warp_k);
 #pragma unroll 2

@@ -1,7 +1,7 @@
 /* Looking for blocks without work; see ptx_survey.h. If the first block works and the last does
    not, the working blocks are usually those below a limit in each dimension, because `if (index >=
-   n) return` ends the others: bisection finds the limits. A sample of the whole grid checks the
-   limits, and gives the share of working blocks if the limits are wrong. */
+   n) return` ends the other blocks: bisection finds the limits. A sample of the whole grid checks
+   the limits, and gives the share of working blocks if the limits are wrong. */
 #include "ptx_survey.h"
 
 #include <string.h>

@@ -14,7 +14,7 @@ struct ptx_survey {
 };
 
 /* Follows the first instructions of the block in the middle and the blocks at the ends, and of more
-   blocks if the former differ. */
+   blocks if one of these seems idle. */
 int ptx_survey(const struct ptx_kernel *kernel, const struct ptx_machine *machine,
                const struct ptx_launch *launch, struct ptx_survey *out, cugen_error *err);
 

@@ -296,7 +296,7 @@ static void count_atomic(const struct walk *walk, struct warp *w, const struct p
 }
 
 /* The words of a lane are interleaved with those of its warp, so that each word of the warp is a
-   line. Stores leave L1 like those to global memory. */
+   line. Stores leave L1 like stores to global memory. */
 static void access_local(struct warp *w, const struct ptx_instruction *in, bool load) {
   const double sectors = 4, words = in->vector * (in->size > 4 ? in->size / 4.0 : 1);
   ptx_walk_spend(w, PTX_PIPE_MEMORY, words);
@@ -348,7 +348,7 @@ static void access_texture(struct walk *walk, struct warp *w, uint32_t mask,
   both(latency, 3 * walk->machine->latency_l1);
 }
 
-/* A copy may read fewer bytes than it writes; the rest is filled with zeros. */
+/* A copy may read fewer bytes than it writes, and then fills up with zeros. */
 static double copied_bytes(const struct walk *walk, const struct warp *w,
                            const struct ptx_instruction *in, uint32_t mask, int bytes) {
   double sum = 0;

@@ -18,7 +18,7 @@ struct ptx_machine {
   /* cycles of the multiprocessor for one warp's instruction; PTX_PIPE_NONE: to issue the
      instruction */
   double pipe[PTX_PIPE_COUNT];
-  double latency[PTX_PIPE_COUNT]; /* cycles until a result is ready; PTX_PIPE_NONE: of a branch */
+  double latency[PTX_PIPE_COUNT]; /* cycles until a result is ready */
   double latency_shared, latency_l1, latency_l2, latency_memory, latency_barrier, latency_cluster;
   double cluster_bytes; /* bytes a cycle from other blocks' shared memory */
   /* Operations a cycle of the tensor cores, by the type of the operands; 0: not supported or not
@@ -96,7 +96,7 @@ struct ptx_counts {
   /* passes of atomic operations over the most used line of memory, if the other blocks use that
      line too */
   double crowded;
-  double exchange; /* cycles of reading shared memory, if all of it belonged to other blocks */
+  double exchange; /* cycles of reading PTX_DISTANT memory, if all of it lay in other blocks */
   struct ptx_footprint footprint;
   double barriers;
   double code;                 /* PTX instructions of the kernel */

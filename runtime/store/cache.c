@@ -20,7 +20,7 @@ static bool is_memory(const char *path) {
   return !path || !*path || strcmp(path, "none") == 0;
 }
 
-/* The last engine takes every path that the others do not. */
+/* The last engine takes every path that no other engine takes. */
 static const struct cache_engine *engine_of(const char *path) {
   static const struct cache_engine *const engines[] = {&cache_postgres, &cache_sqlite};
   enum { LAST = sizeof engines / sizeof *engines - 1 };

@@ -47,7 +47,7 @@ const char *cache_key_wrong(const struct cache_key *key, const char **name);
    CUGEN_ERROR_CACHE and is left untouched. */
 int cache_open(const char *path, struct cache **out, struct text *warning, cugen_error *err);
 /* Like cache_open, but while any call waits for a server, `stop` is asked. Once stop returns true,
-   a server that does not answer soon is given up: the waiting call and later ones return
+   a server that does not answer soon is given up: the waiting call and later calls return
    CUGEN_ERROR_INTERRUPTED with CUGEN_CAUSE_BUSY. */
 int cache_open_watched(const char *path, struct process_stop stop, struct cache **out,
                        struct text *warning, cugen_error *err);
@@ -211,7 +211,6 @@ struct cache_visit {
 int cache_each(struct cache *cache, const struct cache_filter *filter,
                const struct cache_visit *visit, cugen_error *err);
 
-/* The observer of an import. */
 struct cache_watch {
   /* returns nonzero to end the import; NULL: the import is not observed */
   cugen_import_callback stop;

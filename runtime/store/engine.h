@@ -170,8 +170,8 @@ struct cache_engine {
   int (*stage_merge)(struct cache_stage *stage, cugen_cache_merged *out, cugen_error *err);
   void (*stage_close)(struct cache_stage *stage);
 
-  /* Stores the portfolios like cache_portfolios_store, or removes those with the same keys, in
-     one transaction. */
+  /* Stores the portfolios like cache_portfolios_store, or removes the stored portfolios of the same
+     keys, in one transaction. */
   int (*portfolios_change)(struct cache *cache, const struct cache_portfolio *portfolios,
                            size_t count, bool removed, cugen_error *err);
 

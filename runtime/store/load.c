@@ -80,7 +80,7 @@ static bool write_range(const struct cache_key *key, struct text *from, struct t
 
 enum { MOST_SHORTER = 64 }; /* most problems that a look-up joins */
 struct shorter {
-  const struct cache_key *key;  /* the key that is looked up */
+  const struct cache_key *key;
   char *problems[MOST_SHORTER]; /* the longest problems come first */
   uint64_t lacks[MOST_SHORTER];
   size_t count;

@@ -20,7 +20,7 @@ struct portfolio_body {
   /* Mean and largest ratio of the selected variant's time to the best variant's: tuned_* on the
      learnt problems, held_* on problems that were left out of the learning; 0: not known. */
   double tuned_mean, tuned_worst, held_mean, held_worst;
-  /* Like tuned_*, for the rule without its exceptions, the single problems that it names. */
+  /* Like tuned_*, for the rule without the single problems that the rule names as exceptions. */
   double alone_mean, alone_worst;
   /* The variant that the rule selects is not used where its `time` exceeds another variant's by
      this factor; 0: it is always used. */
@@ -44,8 +44,8 @@ struct portfolio_body {
    at M=64 N=64
    ... */
 void portfolio_body_print(const struct portfolio_body *body, struct text *out);
-/* Reads a text as portfolio_body_print writes it, and refuses any other with CUGEN_ERROR_CACHE; the
-   message does not say where the text stands. The caller frees *out with portfolio_body_free. */
+/* Reads a text as portfolio_body_print writes it. CUGEN_ERROR_CACHE: any other text; the message
+   does not say where the text stands. The caller frees *out with portfolio_body_free. */
 int portfolio_body_parse(const char *text, struct portfolio_body *out, cugen_error *err);
 void portfolio_body_free(struct portfolio_body *body);
 

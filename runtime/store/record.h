@@ -117,11 +117,11 @@ bool cache_leads(double least, uint64_t leader, double cost, uint64_t order);
    anything, then by `place`, the variant's position in the config's space. */
 uint64_t cache_record_order(const struct cache_record *record, uint64_t place,
                             const struct objective *objective);
-/* Completes the outputs of a right new record from the known outputs of an earlier one: unknown
-   outputs become the earlier ones; known outputs are marked as varying if the earlier ones vary, or
-   differ for the same seed. */
+/* Completes the outputs of a right new record from the known outputs of an earlier record: unknown
+   outputs become the earlier outputs; known outputs are marked as varying if the earlier outputs
+   vary, or differ for the same seed. */
 void cache_record_keep_outputs(const struct cache_record *before, struct cache_record *record);
-/* Returns whether the record is right and its outputs equal these, for data of the same seed. */
+/* Returns whether the record is right and its outputs equal `outputs`, also in their seed. */
 bool cache_record_gave(const struct cache_record *record, const cugen_outputs *outputs);
 /* Whether the record has its outputs for data of that seed, or that these vary. */
 bool cache_record_knows_outputs(const struct cache_record *record, uint64_t seed);

@@ -297,7 +297,6 @@ static int copy_symbols(const bundle_call *call, int before, void *stream, bundl
   return leave(l, status);
 }
 
-/* Makes the launches from number `first` to number `last`. */
 static int launch_range(const bundle_call *call, size_t first, size_t last, void *stream,
                         bundle_error *error) {
   const bundle_plan *plan = call->plan;

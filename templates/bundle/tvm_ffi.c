@@ -40,7 +40,6 @@ enum {
 enum { ON_HOST = 1, ON_CUDA = 2, ON_PINNED_HOST = 3, ON_MANAGED = 13 };
 enum { MOST_SETTINGS = 512, TENSOR_ALIGNMENT = 16 };
 
-/* The arguments of one call. */
 struct given {
   const struct dl_tensor *tensors[BUNDLE_ARGUMENTS + 1]; /* NULL: None, or no tensor */
   const struct ffi_value *numbers[BUNDLE_ARGUMENTS + 1]; /* NULL: None, or no number */

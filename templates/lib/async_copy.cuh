@@ -35,7 +35,7 @@ __device__ __forceinline__ void copy_commit() {
   asm volatile("cp.async.commit_group;");
 }
 
-// Waits until all of the thread's groups but the Latest newest ones have arrived.
+// Waits until all of the thread's groups except the newest `Latest` groups have arrived.
 template <int Latest> __device__ __forceinline__ void copy_wait() {
   asm volatile("cp.async.wait_group %0;" ::"n"(Latest) : "memory");
 }

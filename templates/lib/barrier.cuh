@@ -36,7 +36,7 @@ __device__ __forceinline__ void bulk_commit() {
   asm volatile("cp.async.bulk.commit_group;" ::: "memory");
 }
 
-// Waits until all of the thread's groups of stores but the Newest last ones have read their shared memory, which may then be
+// Waits until all of the thread's groups of stores except the newest `Newest` groups have read their shared memory, which may then be
 // overwritten.
 template <int Newest> __device__ __forceinline__ void bulk_wait_read() {
   asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(Newest) : "memory");

@@ -1,7 +1,7 @@
 #pragma once
 // Which cluster computes which tiles, if the tiles are no whole number of waves. A wave is the `wave` clusters that run at once.
 // The tiles that would not fill a wave, the first `tiles` of all, are shared: several clusters divide the `steps` along k of
-// each. The other tiles come after the shared ones, each computed by one cluster.
+// each. The other tiles come after the shared tiles, each computed by one cluster.
 //@ if aligned then
 //
 // Each shared tile has the same number of clusters, which take its steps in turn. So all tiles are at the same k at about the

@@ -35,7 +35,6 @@ static const char claim_sql[] =
     "SELECT place, recorded::integer FROM wanted WHERE recorded "
     "UNION ALL SELECT place, 0 FROM wanted JOIN got ON variant = name";
 
-/* The claims of one statement. */
 struct asked {
   struct cache_claim *claims;
   /* numbers of all claims and of granted claims, and the index of the last granted claim */
@@ -80,7 +79,7 @@ static int claims_claim(struct pg_cache *cache, int64_t space, const struct cach
   if (!status)
     status =
         pg_visit(cache, PG_STORE, claim_sql, &parameters, doing, note_state, &asked, NULL, err);
-  /* If lease->most variants were granted, those after the last granted one were not tried. */
+  /* If lease->most variants were granted, later variants were not tried. */
   for (size_t i = asked.last + 1;
        !status && lease->most && asked.granted == lease->most && i < count; i++)
     if (claims[i].state == CACHE_CLAIM_TAKEN) claims[i].state = CACHE_CLAIM_LEFT;

@@ -21,7 +21,7 @@
 CACHE_ENGINE_FUNCTIONS(CACHE_ENGINE_DECLARE, postgres)
 CACHE_CLAIM_FUNCTIONS(CACHE_ENGINE_DECLARE, postgres)
 
-/* tables.c: makes the tables if there is no schema cugen, and migrates older ones.
+/* tables.c: makes the tables if there is no schema cugen, and migrates older tables.
    CUGEN_ERROR_CACHE: the tables are not cugen's, a newer cugen made them, or the server is too
    old. */
 int pg_open_tables(struct pg_cache *cache, cugen_error *err);
@@ -32,8 +32,8 @@ int pg_space(struct pg_cache *cache, const struct cache_key *key, bool make, int
              cugen_error *err);
 void pg_forget_space(struct pg_cache *cache);
 
-/* records.c: loads the current records of the key with an id above news->since, and with the 32
-   ids up to it. news->since becomes the id of the last loaded record. */
+/* records.c: loads the current records of the key with an id above news->since - 32. news->since
+   becomes the id of the last loaded record. */
 int pg_load_since(struct pg_cache *cache, const struct cache_key *key, struct cache_news *news,
                   cugen_error *err);
 

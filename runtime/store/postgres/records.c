@@ -56,8 +56,8 @@ int pg_load_since(struct pg_cache *cache, const struct cache_key *key, struct ca
 
 /* Storing is one statement, so that it may be repeated when its success is not known: a record
    that exists already is not stored twice. count(*) makes the server turn the older record into
-   history before it adds the new one, since only one may be current. $1 is the set, $2 the origin,
-   $3 is 0; $4 only fills the place in front of $5, where "%v" begins. */
+   history before it adds the new record, since only one record may be current. $1 is the set, $2
+   the origin, $3 is 0; $4 only fills the place in front of $5, where "%v" begins. */
 static const char store_sql[] =
     "WITH same AS (SELECT 1 FROM cugen.record WHERE space_id = $1::bigint AND superseded = 0 AND "
     "origin = $2::text AND variant = $5 AND ROW(%s) IS NOT DISTINCT FROM ROW(%v)), older AS "

@@ -1,6 +1,6 @@
 /* An import; see cache_stage_open in cache.h.
 
-   Records are read into a temporary table. When all are there, they are merged in the same
+   Records are read into a temporary table. When all records are there, they are merged in the same
    transaction, in the order of set, variant and hash, 500 records at a time: the cache's records
    of the same variants are read, the rules of precedence.c decide here, and two statements apply
    the decisions. So an import that is killed or loses its connection leaves nothing behind.

@@ -163,7 +163,6 @@ static int drop_listed(struct sqlite_cache *cache, const char *drop, size_t *rem
   return status;
 }
 
-/* Makes a new list of these rows, and removes them. */
 static int drop_rows(struct sqlite_cache *cache, const char *rows, const char *drop,
                      size_t *removed, int64_t *weight, cugen_error *err) {
   struct text sql = {0};

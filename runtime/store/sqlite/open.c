@@ -27,7 +27,7 @@
    (CACHE_STEP_SECONDS).
 
    Durability: a record committed to a file outlives this process. A commit waits for the disk,
-   except some of those within 0.2 seconds after a commit that waited (cache_hurry). A power cut can
+   except some commits in the 0.2 seconds after one that waited (cache_hurry). A power cut can
    lose the commits that did not wait, until a later commit waits or cache_sync is called. On a
    network file system there is no write-ahead log, and each commit waits.
 

@@ -99,8 +99,8 @@ const char cache_tables_sql[] =
     "NULL,\n"
     "  PRIMARY KEY (key, position)) STRICT, WITHOUT ROWID;\n" PORTFOLIO_SQL;
 
-/* The image tables that look-ups read: the database itself, and with a read-only database
-   attached as disk, both. */
+/* The image tables that look-ups read: those of main, and of a read-only database that is attached
+   as disk. */
 #define IMAGES(schema) "SELECT key, hash, log, data, seal FROM " schema ".image"
 #define ENTRIES(schema)                                                                            \
   "SELECT key, position, name, registers, max_threads, static_shared, local_bytes, spill_bytes, "  \
@@ -256,7 +256,7 @@ static bool migrate(sqlite3 *db, int format) {
   "disk.portfolio"
 /* for formats from 11 on */
 static const char copy_sql[] = COPY_SQL("origin") COPY_PORTFOLIOS_SQL;
-/* for formats 5 to 10, and for earlier ones */
+/* for formats 5 to 10, and for earlier formats */
 static const char copy_10_sql[] = COPY_SQL("origin"), copy_4_sql[] = COPY_SQL("''");
 
 bool cache_is_current(sqlite3 *db) {

@@ -20,7 +20,7 @@ static bool plain_take(struct plain *plain, const char *text, size_t length) {
   return true;
 }
 
-/* Takes '{"name":' at the first field, ',"name":' at later ones. */
+/* Takes '{"name":' at the first field, ',"name":' at later fields. */
 static bool plain_take_name(struct plain *plain, bool first, const char *name) {
   return plain_take(plain, first ? "{\"" : ",\"", 2) && plain_take(plain, name, strlen(name)) &&
          plain_take(plain, "\":", 2);
