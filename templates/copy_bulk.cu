@@ -1,5 +1,5 @@
 // y = x through shared memory by bulk copies: one thread of each block keeps a ring of `stages` pieces in flight, and
-// the copy engine does the rest. No data passes through registers, and a block needs hardly any instructions.
+// the copy engine does the rest. These data pass through no registers, and a block needs hardly any instructions.
 //
 // A piece is at most `piece` bytes of one line. What bulk copies cannot move is moved element by element: the last
 // bytes of a line (less than 16), and everything where a base or a pitch is no multiple of 16 bytes.

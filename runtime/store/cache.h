@@ -204,7 +204,7 @@ struct cache_visit {
   int (*record)(void *context, struct cache_entry *entry, cugen_error *err);
   void *context;
 };
-/* Calls visit with each valid current record whose key cache_filter_takes, in the order of config,
+/* Calls visit with each valid current record whose key the filter selects, in the order of config,
    device, options, problem and variant, and within a variant by time, failed records last. All
    records are of one moment. A status that visit returns ends the walk and is returned. visit may
    not use the cache. */

@@ -182,8 +182,8 @@ struct cache_engine {
   /* Stores an image in place of an image of the same name. */
   int (*image_store)(struct cache *cache, const char *name, const struct compiled *compiled,
                      const unsigned char *mac, cugen_error *err);
-  /* If all images exceed `most` bytes, removes those that are neither of a fastest record nor among
-     the newest others that fit `most`. */
+  /* If all images together exceed `most` bytes, keeps those of the fastest records and the newest
+     other images that fit `most`, and removes the rest. */
   int (*image_trim)(struct cache *cache, size_t most, cugen_error *err);
 
   /* All three functions are NULL if the engine keeps no claims. */

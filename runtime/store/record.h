@@ -121,7 +121,7 @@ uint64_t cache_record_order(const struct cache_record *record, uint64_t place,
    outputs become the earlier outputs; known outputs are marked as varying if the earlier outputs
    vary, or differ for the same seed. */
 void cache_record_keep_outputs(const struct cache_record *before, struct cache_record *record);
-/* Returns whether the record is right and its outputs equal `outputs`, also in their seed. */
+/* Returns whether the record is right and its outputs equal `outputs` (outputs_equal). */
 bool cache_record_gave(const struct cache_record *record, const cugen_outputs *outputs);
 /* Whether the record has its outputs for data of that seed, or that these vary. */
 bool cache_record_knows_outputs(const struct cache_record *record, uint64_t seed);
