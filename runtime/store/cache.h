@@ -18,7 +18,7 @@ struct cache_key {
   const char *device;  /* device_description.fingerprint */
   const char *config;  /* kernel name */
   const char *problem; /* "M=4096 ... dtype=f32" */
-  /* record_options of base/key.h as a text */
+  /* a struct record_options of base/key.h, as text */
   const char *options;
   /* The config file, since two files may give their kernels the same name; NULL or "": not
      known. Records of different files are kept apart, but a record of another file counts, too, if

@@ -62,7 +62,7 @@ enum cache_query {
   CACHE_QUERY_ORIGIN, /* origin */
   CACHE_QUERY_PORTFOLIOS,
   CACHE_QUERY_PORTFOLIOS_OF, /* device, config, options */
-  /* The queries of a check, which take no values. */
+  /* These queries take no values. */
   CACHE_QUERY_IMAGES,  /* gives name and bytes */
   CACHE_QUERY_KEYS,    /* gives device, config, problem, options, id */
   CACHE_QUERY_DOUBLES, /* gives the words for a defect, like CACHE_QUERY_ENTRIES */

@@ -6,7 +6,7 @@ struct place {
 
 // Returns the tile of number `index` in the order of computation; x and y count tiles of whole clusters. The order goes down `group` lines
 // of tiles before it moves on, so that tiles that are computed together share parts of both operands, which then come from the L2. way: 0
-// down, 1 right, 2 squares of group x group tiles, each along a Hilbert curve from the square's first column to its last.
+// down, 1 right, 2 squares of group x group tiles where these fit, each along a Hilbert curve from the square's first column to its last.
 __device__ __forceinline__ place tile_at(int index, int tiles_x, int tiles_y, int group, int way) {
 //@ if batch > 1 then
   const int product = index / (tiles_x * tiles_y); // one after the other
