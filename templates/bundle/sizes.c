@@ -13,7 +13,7 @@ struct launch_sizes {
   long long carveout;
   int overlap;     /* this launch may begin before the previous one in the stream has ended */
   int cooperative; /* a cooperative launch: all of its blocks run at once */
-  /* this launch passes sizes.passed[first .. first + count - 1] instead of every argument */
+  /* this launch passes sizes.passed[first .. first + count - 1], not bundle_call.parameters */
   int listed;
   size_t first, count;
   /* The loop that ends here: the last `back` launches, up to this one, are made `times` times in

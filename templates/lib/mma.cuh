@@ -1,5 +1,5 @@
 #pragma once
-// Products of small matrices on tensor cores (mma.sync, compute capability 8.0 and later, or 8.9 for 8-bit floats). PTX ISA,
+// Products of small matrices on tensor cores (mma.sync, compute capability 8.0 and later; some types need more). PTX ISA,
 // "Matrix Multiply-Accumulate Operation using mma Instruction".
 //
 // A warp adds the product of a 16 x k and a k x 8 matrix to a 16 x 8 matrix of sums. Lane l has, with g = l / 4 and t = l % 4,
