@@ -2,8 +2,8 @@
 #include "fault_text.h"
 #include "scheduler.h"
 
-/* Reports to the observer each thread that waits at another place than the first, or came there
-   through other calls, and how many threads will never come. */
+/* Reports the block's barrier to the observer, also each thread that waits at another place than
+   the first live thread or came there through other calls, and how many threads have ended. */
 static void observe_arrivals(const struct fibers *all, unsigned rank) {
   const struct observer *observer = all->launch->observer;
   const struct block *block = &all->blocks[rank];
@@ -96,8 +96,7 @@ static _Noreturn void refuse_mask(const struct fibers *all, unsigned thread) {
 
 /* Performs the warp operation at which the thread waits, if all live lanes of its mask wait at the
    same operation. Returns true if it was performed. A mask may name lanes that have ended (CUDA C++
-   Programming Guide, warp shuffle functions: all non-exited threads that it names); a shuffle that
-   reads such a lane reports a finding itself. */
+   Programming Guide, warp shuffle functions: all non-exited threads that it names). */
 bool collective_try_warp(struct fibers *all, unsigned thread) {
   const struct parked *operation = &all->parked[thread];
   struct warp *warp = &all->warps[thread / FIBERS_LANES];

@@ -55,10 +55,10 @@ static const char *const gcc_flags[] = {"-fno-tree-loop-vectorize", "-fpeel-loop
                                         "-fno-isolate-erroneous-paths-dereference"};
 enum { GCC_COUNT = sizeof gcc_flags / sizeof *gcc_flags };
 
-/* Options for watched kernels: calls before accesses, which stay whole (no scalar replacement,
-   which would split a float4 into four accesses); barriers are not merged; arrays and gaps stay as
-   the source has them; line tables; and without the sanitizers' libraries, which usually define
-   these calls. */
+/* Options of g++ for watched kernels: calls before accesses, which stay whole (no scalar
+   replacement, which would split a float4 into four accesses); barriers are not merged; arrays and
+   gaps stay as the source has them; line tables; and without the sanitizers' libraries, which
+   usually define these calls. */
 static const char *const watched_flags[] = {
     "-fsanitize=thread", "--param=tsan-distinguish-volatile=1", "-fsanitize=bounds",
     "-fno-tree-sra", "-fno-tree-tail-merge", "-fno-crossjumping", "-fno-toplevel-reorder", "-g1",
@@ -101,8 +101,8 @@ enum {
 
 /* The calls before accesses require an alignment of at most 8 bytes, and do not know a vector's
    parts. So sources with CUDA's vector types get the compiler's own checks of alignment. Other
-   sources do not, because the checks keep the compiler from moving accesses into branches; nor does
-   clang++, where the checks lose the lines of barriers. */
+   sources get them only with at_source, because the checks keep the compiler from moving accesses
+   into branches; nor does clang++, where the checks lose the lines of barriers. */
 static const char *const wide_types[] = {"char2", "char4",  "short2", "short4",  "int2",
                                          "int4",  "float2", "float4", "double2", "double4",
                                          "long2", "long4",  NULL};
@@ -130,7 +130,7 @@ enum { SINK_PASSES = sizeof sink_passes / sizeof *sink_passes };
 
 struct job {
   struct text folder, headers, source, object, symbols, standard, log;
-  /* headers of the toolkit, for headers that the cpu device does not provide */
+  /* folder of the toolkit's headers if the source uses cuRAND, else empty */
   struct text toolkit;
   struct text dumps[SINK_PASSES]; /* options for the dump files */
   int hold;                       /* lock on the folder; -1: none */
@@ -211,8 +211,7 @@ static int take_standard(const struct compile_request *request, struct job *job,
   return job->standard.failed ? error_memory(err) : CUGEN_OK;
 }
 
-/* Returns true if the source casts pointers; only then may an address be misaligned for its
-   type. */
+/* Returns true if the source casts pointers, so that an address may be misaligned for its type. */
 static bool has_casts(const char *source) {
   return strstr(source, "*)") || strstr(source, "reinterpret_cast");
 }
@@ -233,7 +232,7 @@ static bool has_moved(const struct job *job) {
   return moved;
 }
 
-/* Adds the compiler's options, except the input and output. Returns their number. */
+/* Adds options of the compiler. Returns their number. */
 static size_t add_flags(const struct compile_request *request, const struct job *job, bool clang,
                         const char **argv) {
   size_t n = 0;
@@ -338,8 +337,8 @@ static int run_unjailed(const struct compile_request *request, struct job *job, 
 
 /* ---- Failures of the surroundings ----------------------------------------------------------- */
 
-/* The control source: without a kernel, but its object is as large as the largest ones of kernels,
-   so that a nearly full disk is noticed. */
+/* The control source has no kernel, but an object of 4 MiB, so that a nearly full disk is
+   noticed. */
 static const char control[] = "char cugen_control[4 << 20] = {1};\n";
 
 /* How many processes Linux has killed for lack of memory since it started; -1: not known. */
@@ -362,8 +361,8 @@ static int fail_without_memory(const struct compile_request *request, cugen_erro
                    request->name);
 }
 
-/* Compiles the control source with the same compiler, options and folder. *works: an object was
-   made, or the time ran out. */
+/* Compiles the control source in the job's folder. *works: an object was made, or the time ran
+   out. */
 static int run_control(const struct compile_request *request, struct job *job, bool clang, int jail,
                        bool *works, cugen_error *err) {
   const struct compile_request bare = {.toolkit = request->toolkit,

@@ -1,7 +1,7 @@
 /* The copy engine: asynchronous copies between global and shared memory. Loads arrive when no
-   thread can run, stores when a thread waits for them: as late as a GPU may make them, so that a
-   missing or weak wait has an effect. PTX ISA, "Data Movement and Conversion Instructions:
-   Tensor copy", "cp.async.bulk". */
+   thread can run, stores when a thread waits for them or the block ends. That is as late as on any
+   GPU, so that a missing or weak wait has an effect. PTX ISA, "Data Movement and Conversion
+   Instructions: Tensor copy", "cp.async.bulk". */
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +18,7 @@ struct copy {
   unsigned bytes; /* in shared memory */
   unsigned shared, rank;
   unsigned barrier, blocks;       /* of a load: the blocks of the cluster in which it arrives */
-  unsigned slot, group;           /* of a store: the thread and its group */
+  unsigned slot, group;           /* the thread; of a store: its group */
   uint32_t epochs[FIBERS_BLOCKS]; /* of a load: when it began in each block, for the observer */
   const void *site;
 };
@@ -66,7 +66,7 @@ static void use_global(const struct copy *copy) {
 }
 
 /* Reports an access to the observer. rank: of the block whose shared memory is accessed. Returns
-   the epoch; 0: no bytes. */
+   the access's epoch, or 0. */
 static uint32_t touch(const struct copy *copy, const void *at, size_t bytes, unsigned kind,
                       unsigned rank) {
   const struct observed_access access = {.at = at,
@@ -144,7 +144,7 @@ static void load_line(const struct copy *copy, unsigned line, unsigned rank) {
   }
 }
 
-/* A piece that is partly within the tensor is written whole, as on an H200. */
+/* A piece in which the tensor's line ends is written to the piece's end, as on an H200. */
 static void store_line(const struct copy *copy, unsigned line) {
   const unsigned line_bytes = (unsigned)copy->map.box[0] * copy->map.element;
   char *to = copies_line_of(copy, line);
@@ -186,7 +186,7 @@ static void begin_load(struct copy *load) {
   *copies_add(&async->copies->loads) = *load;
 }
 
-/* Describes the copy of a box that begins at the indices `at`, or traps as an H200 does. */
+/* Describes the copy of a box that begins at the indices `at`, or traps. */
 static void copies_set_box(struct copy *copy, const void *map, const int *at) {
   memcpy(&copy->map, map, sizeof copy->map);
   if (copy->map.rank < 1 || copy->map.rank > CPU_TENSOR_RANK)

@@ -2,8 +2,8 @@
    between abi.h and the user's source in a translation unit. docs/cpu-device.md says what is
    supported.
 
-   The user's source may define macros of any name. It follows these files, and only their macros
-   are still expanded there: so these use only keywords and names that begin with cugen_ or two
+   The user's source follows these files and may define macros of any name. Macros of these files
+   are expanded there, so they use only keywords and names that begin with cugen_ or two
    underscores. Every kernel compile parses these files, so they include little and avoid repetition
    by macros and templates. Most of the text is tables of functions, one a line, which clang-format
    would make three times as long.

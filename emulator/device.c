@@ -23,8 +23,7 @@
 #include "runtime/devices.h"
 #include "shared_zone.h"
 
-/* DYNAMIC_SHARED: the limit of a block is that of the largest GPU (compute capability 9.0),
-   though configs may have less. */
+/* DYNAMIC_SHARED: a block's limit on compute capability 9.0; cpu_facts gives configs less. */
 enum {
   BUFFER_ALIGNMENT = 4096,
   PITCH_ALIGNMENT = 512,
@@ -625,7 +624,7 @@ static int cpu_launch(struct device *device, struct entry *entry,
       .overlap = launch->overlap,
       .reversed = d->reversed > 0};
   begin_running(d);
-  if (fibers.observer) /* it reports accesses out of bounds itself, without shared_zone_check */
+  if (fibers.observer) /* the observer reports accesses out of bounds, without shared_zone_check */
     return run_within(d, &fibers, ITIMER_REAL, watch_limit(d->watch), err);
   status = d->reversed > 0 ? run_within(d, &fibers, ITIMER_VIRTUAL, d->reversed, err)
                            : fibers_run(d->fibers, &fibers, err);
@@ -648,7 +647,7 @@ static int cpu_watch(struct device *device, const struct watch_buffer *buffers, 
   return watch_buffers(((struct cpu_device *)device)->watch, buffers, count, err);
 }
 
-/* Only in a worker, whose signal handlers can end a launch. */
+/* Has no effect on an embedded device, which has no signal handlers to end a launch. */
 static void cpu_reverse_blocks(struct device *device, double seconds) {
   struct cpu_device *d = (struct cpu_device *)device;
   d->reversed = d->embedded ? 0 : seconds;

@@ -37,7 +37,7 @@ static void diagnostics_add_line(struct text *out, const char *line, size_t leng
 }
 
 /* Returns true if the line gives the context of the next diagnostic, such as "In file included from
-   a.h:3,"; *from becomes the place in it, if any. */
+   a.h:3,"; *from becomes the place that the line names, if any. */
 static bool is_context(const char *line, size_t length, struct text *from) {
   static const char *const words[] = {": In function ", ": In member function ",
                                       ": At global scope:"};
@@ -172,14 +172,14 @@ static void drop_warnings(const char *log, struct text *out) {
   text_free(&context);
 }
 
-/* Messages about assembly: gcc and clang name `asm`, the assembler quotes an instruction. */
+/* Recognises messages about assembly by `asm` or by the assembler's and cugen's own words. */
 static cugen_cause diagnostics_cause_of(const char *diagnostics) {
   const bool assembly = strstr(diagnostics, "asm") || strstr(diagnostics, "no such instruction") ||
                         strstr(diagnostics, "has no form on the cpu device");
   return assembly ? CUGEN_CAUSE_ASSEMBLY : CUGEN_CAUSE_NONE;
 }
 
-/* Appends the log's first MOST_LINES diagnostics, each with advice. */
+/* Appends the log's first MOST_LINES diagnostics, with advice. */
 static void diagnostics_add_lines(const char *log, const char *folder, struct advice *advice,
                                   struct text *text) {
   enum { MOST_LINES = 6 };

@@ -4,8 +4,8 @@
 
 #include "runtime/device.h"
 
-/* Reports the first diagnostics of the log with advice, without the folder's name, context lines
-   and quotes of other files. code: the compiler's exit status. */
+/* Reports the compiler's crash, or else the first diagnostics of the log with advice, without the
+   folder's name, context lines and quotes of other files. code: the compiler's exit status. */
 int cpu_refuse(const struct compile_request *request, const char *log, const char *folder, int code,
                cugen_error *err);
 

@@ -23,7 +23,7 @@ bool elf_segment(const struct elf_file *elf, size_t i, Elf64_Phdr *out);
 /* Called for each symbol; returns false to stop. */
 typedef bool elf_visitor(void *context, const char *name, const Elf64_Sym *symbol);
 /* Visits the symbols of a type in the symbol table for debuggers, which also has static symbols.
-   Returns false if it was stopped. */
+   Returns false if `visit` did. */
 bool elf_symbols(const struct elf_file *elf, int type, elf_visitor *visit, void *context);
 
 #endif

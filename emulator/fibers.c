@@ -11,17 +11,19 @@
    the next block begins. The blocks of a cluster run together; their static shared memory is
    exchanged when control goes from one block to another.
 
-   Invariants, for a running block or cluster: - A thread that has not ended is in one of these
-   states: not begun (its slot is not below `unstarted`), current, ready (its warp's `ready`), or
-   parked: at a warp operation (its warp's `waiting`), where lanes converge (its warp's
-   `converging`), after yielding (its warp's `yielded`), in a wait queue (its `describe`), or else
-   at its block's barrier. - A thread that waits keeps its fiber, and one that has ended leaves it
-   to the next, so there are never more fibers than slots. - Control moves only where a thread waits
-   or ends, and code between is atomic. Whether a GPU would have to wait there is checked by the
-   detector, not by this order. - If no thread is ready, none is left to begin and no copy is in
-   flight, but threads are alive, there is a deadlock, and each thread can say what it waits for
-   (positions.c). - threadIdx and the other built-in variables belong to the loaded object (abi.h,
-   cpu_builtins), and have the current thread's values. */
+   Invariants, for a running block or cluster:
+   - A thread that has not ended is in one of these states: not begun (its slot is not below
+   `unstarted`), current, ready (its warp's `ready`), or parked: at a warp operation (its warp's
+   `waiting`), where lanes converge (its warp's `converging`), after yielding (its warp's
+   `yielded`), in a wait queue (its `describe`), or else at its block's barrier.
+   - A thread that waits keeps its fiber, and a thread that has ended leaves its fiber to the next,
+   so there are never more fibers than slots.
+   - Control moves only where a thread waits, yields or ends, and code between is atomic. The
+   detector checks whether a GPU would have to wait there.
+   - If no thread can continue or begin and no copy is in flight, but threads are alive, there is a
+   deadlock, and each thread can say what it waits for (positions.c).
+   - threadIdx and the other built-in variables belong to the loaded object (abi.h, cpu_builtins),
+   and have the current thread's values. */
 #include "fibers.h"
 
 #include <stdlib.h>

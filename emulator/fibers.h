@@ -70,8 +70,8 @@ void fibers_where(char *out, size_t size);
 /* Sets the function that a trap or deadlock calls; it must end the process. Process-wide, like
    signal handlers; NULL: none. */
 void fibers_on_fault(void (*fault)(cugen_cause cause, const char *text));
-/* Ends a watched kernel whose time is up at its next access, because an access has a line in the
-   source but a program counter may be anywhere. There the positions of all threads are written
+/* Makes a watched kernel, whose time is up, end at its next access, because an access has a line in
+   the source but a program counter may be anywhere. There the positions of all threads are written
    to the report, and the launch ends. Returns false if this was called before, or if no watched
    kernel runs. Async-signal-safe. */
 bool fibers_time_is_up(void);
@@ -87,7 +87,7 @@ void fibers_let_others_run(void);
 void fibers_stray(const void *site, const void *address, bool write);
 void fibers_misaligned(const void *site);
 void fibers_ended(const void *site, const char *what);
-/* For an observer: ends the launch with "what in block ... thread ...". */
+/* Ends the launch, as a trap does, with "what in block ... thread ...". */
 _Noreturn void fibers_give_up(cugen_cause cause, const char *what);
 /* For an observer: ends the launch because its time is up; the positions of all threads are
    written to the report first. */

@@ -38,8 +38,9 @@ static size_t page_size(void) {
   return (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/* A large inaccessible zone on both sides also catches an index that is off by a row, not just
-   by one. A soft zone is smaller, because it is written and read for every variant. */
+/* A large inaccessible zone on both sides also catches an index that is off by a row, not just by
+   one. With `soft` (guard.h) the zone is accessible and filled with canaries, and smaller because
+   all of it is written and read. */
 static size_t zone(bool soft) {
   return (size_t)1 << (soft ? 16 : 20);
 }
@@ -59,7 +60,7 @@ static struct canaries canaries_of(const struct memory *memory, bool soft) {
                            base + memory->base_bytes - unreachable};
 }
 
-/* Not soft: the mapping is shared, because a launch may be spread over several processes. */
+/* Unless `soft`, the mapping is shared, because a launch may be spread over several processes. */
 int guard_alloc(size_t bytes, bool soft, struct memory *out, cugen_error *err) {
   size_t page = page_size(), inside = (bytes + page) / page * page, whole = inside + 2 * zone(soft);
   char *base = bytes > SIZE_MAX / 2
@@ -132,7 +133,7 @@ static void guard_add_where(struct line *line) {
   fault_text_add(&line->text, where);
 }
 
-/* For trap, assert and deadlock, whose text has the place already. */
+/* The handler for fibers_on_fault; `text` names the place already. */
 static void on_fault(cugen_cause cause, const char *text) {
   struct line line;
   begin_line(&line, cause);

@@ -390,7 +390,7 @@ static uint64_t directed(const struct iptx_instruction *i, double value, enum ip
       iptx_has(i, IPTX_W_RZ) ? (value < 0 ? down : false) : iptx_has(i, IPTX_W_RP) && down;
   if (!less && !more) return bits;
   const bool positive = near > 0 || (near == 0 && value > 0);
-  return positive == more ? bits + 1 : bits - 1; /* numbers have the order of their bits */
+  return positive == more ? bits + 1 : bits - 1; /* the bits grow with the magnitude */
 }
 
 static uint64_t convert(const struct iptx_instruction *i, uint64_t bits, enum iptx_type to,

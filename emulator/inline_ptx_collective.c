@@ -58,7 +58,8 @@ static void collective_exchange(void **slots, unsigned mask) {
   }
 }
 
-/* The lane that `lane` reads, and whether it is in range: PTX ISA, shfl.sync. */
+/* Sets *source to the lane that `lane` reads. Returns true if that lane is in range (PTX ISA,
+   shfl.sync). */
 static bool shuffle_source(const struct iptx_instruction *i, unsigned lane, unsigned by, unsigned c,
                            unsigned *source) {
   const unsigned segment = c >> 8 & 31, clamp = c & 31, least = lane & segment,

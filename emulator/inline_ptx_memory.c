@@ -50,7 +50,7 @@ static uint64_t load_typed(const char *at, enum iptx_type type) {
 
 /* ---- Loads and stores ----------------------------------------------------------------------- */
 
-/* Strong accesses bypass caches, like volatile ones; a release or acquire is also a fence. */
+/* Returns CPU_VOLATILE for an access that bypasses caches, such as a release or acquire, else 0. */
 static unsigned memory_access_kind(const struct iptx_instruction *i) {
   static const enum iptx_word strong[] = {IPTX_W_VOLATILE, IPTX_W_RELAXED, IPTX_W_ACQUIRE,
                                           IPTX_W_RELEASE,  IPTX_W_CG,      IPTX_W_CV};

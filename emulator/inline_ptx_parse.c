@@ -138,8 +138,8 @@ static bool read_special(struct reader *r, const char *name, struct iptx_term *t
   return false;
 }
 
-/* Reads a term: %0 is an operand, %%laneid or %laneid a special register, other names are declared
-   registers, and _ is nothing. */
+/* Reads a term: a number; %0, an operand; %%laneid or %laneid, a special register; the name of a
+   declared register; or _, nothing. */
 static void read_term(struct reader *r, struct iptx_term *term) {
   *term = (struct iptx_term){.kind = IPTX_NOTHING};
   parse_skip(r);
@@ -168,7 +168,8 @@ static void read_term(struct reader *r, struct iptx_term *term) {
   }
 }
 
-/* Counts an operand of a wgmma's long list. Returns false if it is not the next in number. */
+/* Counts an operand in a wgmma's list of more than IPTX_TERMS. Returns false if no operand with the
+   next number follows, or the list may not be longer. */
 static bool add_to_list(struct reader *r, struct iptx_argument *argument) {
   struct iptx_term term;
   if (!r->wgmma || argument->count == IPTX_LIST) return false;
@@ -223,7 +224,7 @@ static void parse_read_argument(struct reader *r, struct iptx_argument *argument
     add_term(r, argument);
 }
 
-/* Reads `p | q` as two results, the second after the first. */
+/* Reads the arguments. `p | q` is one argument of two terms. */
 static void parse_read_arguments(struct reader *r, struct iptx_instruction *i) {
   parse_skip(r);
   if (*r->at == ';') return;
@@ -260,7 +261,7 @@ static bool add_shape(struct iptx_instruction *i, const char *at, size_t length)
 
 static bool parse_add_word(struct iptx_instruction *i, const char *at, size_t length) {
   char dimension[3] = {'D', at[0], 0};
-  if (length == 2 && at[1] == 'd') at = dimension; /* 2d */
+  if (length == 2 && at[1] == 'd') at = dimension; /* 2d is the word D2 */
   for (size_t word = 0; word < IPTX_W_COUNT; word++) {
     if (!parse_is_word(at, length, words[word])) continue;
     i->words[word / 64] |= UINT64_C(1) << word % 64;

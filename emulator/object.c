@@ -61,11 +61,11 @@ static const void *content_at(const struct elf_file *elf, uint64_t address, uint
 
 /* ---- Checking what the loader reads ----
 
-   Sections that an asm of the source defines may be merged into the linker's: entries of
-   .dynamic, relocations, symbols. Therefore each entry must be one that the linker makes for
-   such an object, and only once; the tables that entries point to must be in memory that nothing
-   writes to; and a relocation must be of a kind that runs no code, and changes neither the
-   entries nor anything outside of the object. */
+   Sections that an asm of the source defines may be merged into the linker's: entries of .dynamic,
+   relocations, symbols. Therefore each entry must be of a kind that the linker makes for such an
+   object, most kinds only once; the tables that entries point to must be in memory that nothing
+   writes to; and a relocation must be of a kind that runs no code, and changes neither the entries
+   nor anything outside of the object. */
 
 static const uint64_t single_tags[] = {
     DT_STRTAB,     DT_STRSZ,       DT_SYMTAB,       DT_SYMENT,       DT_HASH,       DT_GNU_HASH,

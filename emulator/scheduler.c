@@ -54,8 +54,8 @@ void fibers_stop_if_asked(const struct fibers *all) {
     fibers_fault(CUGEN_CAUSE_NONE, "stopped");
 }
 
-/* Lets lanes of the lowest waiting warp continue: those that wait at the same place as its
-   lowest lane. */
+/* Lets lanes of the lowest warp with converging lanes continue: the lowest of these lanes, and
+   those at the same place in the kernel. */
 static void converge(struct fibers *all) {
   unsigned warp = 0, lanes = 0;
   while (!all->warps[warp].converging) ++warp;

@@ -55,7 +55,7 @@ struct block {
   unsigned live;
   /* threads at the present barrier; those of them with a true predicate */
   unsigned arrived, agreed;
-  unsigned released, released_agreed; /* the same two numbers of the barrier that was passed last */
+  unsigned released, released_agreed; /* both of the barrier that was passed last */
 };
 
 struct fibers {
@@ -151,7 +151,7 @@ struct fiber *fibers_take_idle(struct fibers *all);
    copies in flight arrive until a thread can run, or yielded threads continue. */
 void fibers_await(struct fibers *all);
 void fibers_stop_if_asked(const struct fibers *all);
-/* Control goes to another block of the cluster. */
+/* Makes another block of the cluster the running one, and loads its static shared memory. */
 void fibers_enter_block(struct fibers *all, unsigned rank);
 
 static inline void fibers_set_current(struct fibers *all, unsigned slot) {

@@ -12,7 +12,8 @@
 enum {
   SHARED_ROOM = 64 << 20, /* distance from one block's memory to the next one's */
   SHARED_ZONE_NEAR = 16,  /* alignment of the start that CUDA guarantees */
-  /* alignment for a source that mentions alignment: the most that an instruction needs */
+  /* alignment in clusters and for sources that mention alignment: the most that instructions
+     need */
   SHARED_ZONE_FAR = 1024
 };
 

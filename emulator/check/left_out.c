@@ -11,7 +11,7 @@
 struct telling {
   const struct tune_target *target;
   const struct check_list *list;
-  /* The space of the config's own problem; NULL: no such problem was given, or it is impossible. */
+  /* the space of options->whole; NULL: none was given, or its space could not be opened */
   struct space *whole;
   struct text whole_text;
   check_left_keep *keep;
@@ -34,7 +34,7 @@ static const struct space_implementation *left_out_part_of(const struct space *s
   return &space_implementations(space, &count)[i];
 }
 
-/* Appends how the user can check a variant that the check problem lacks. */
+/* Appends advice on how to check the variant. */
 static void add_way_out(const struct telling *t, size_t implementation, const char *variant,
                         struct text *out) {
   text_add(out, "; to check it give the implementation a check { ... } of its own");
@@ -90,8 +90,8 @@ static int find_reasons(const struct telling *t, size_t i, struct reason **reaso
   return status;
 }
 
-/* Reports variants of the i-th implementation that the config's own problem has and its check
-   problem lacks, by reason. */
+/* Reports variants of the i-th implementation that are valid on options->whole, but not on the
+   first problem of the implementation's family. Each reason is one report. */
 static int tell_variants(const struct telling *t, size_t i) {
   struct reason *reasons = NULL;
   size_t count = 0;
@@ -116,7 +116,7 @@ static int tell_variants(const struct telling *t, size_t i) {
 
 /* ---- Values --------------------------------------------------------------------------------- */
 
-/* Collects the values in the runs of the i-th implementation. */
+/* Collects the tunables' values in the runs of the i-th implementation. */
 static int find_covered(const struct telling *t, size_t i, struct check_covered *out) {
   for (size_t r = 0; r < t->list->run_count; r++) {
     const struct check_run *run = &t->list->runs[r];
@@ -149,8 +149,8 @@ static int tell_value(const struct telling *t, size_t i, const struct variant *v
   return status;
 }
 
-/* Reports variants of the i-th implementation, of at most DRAWS drawn on the config's own problem,
-   with a value that no run has. */
+/* Looks at up to DRAWS variants of the i-th implementation on options->whole. Reports a variant
+   with a value that no run and no variant before it has. */
 static int tell_values(const struct telling *t, size_t i) {
   enum { DRAWS = 4000 };
   const struct space_implementation *whole = left_out_part_of(t->whole, i);
@@ -173,7 +173,7 @@ static int tell_values(const struct telling *t, size_t i) {
 /* ---- Implementations ------------------------------------------------------------------------ */
 
 /* Returns true if --where excludes variants of the implementation, --implementation does not name
-   it, or its library is not here. */
+   it, or its library cannot be used. */
 static bool is_unwanted(const struct telling *t, const struct space_implementation *one) {
   if (one->unlisted) return true;
   const cugen_filter *filter = t->target->filter;
@@ -265,8 +265,8 @@ static bool left_out_is_refused(const struct telling *t, size_t i, size_t p, str
   return why->length > 0;
 }
 
-/* Reports all sizes that are refused for `reason`, the p-th problem's; nothing if an earlier
-   problem has this reason. */
+/* Reports the sizes that the i-th implementation refuses for `reason`, naming up to FEW. Reports
+   nothing if a problem before the p-th is refused for `reason`. */
 static int tell_refused(const struct telling *t, size_t i, size_t p, const char *reason) {
   enum { FEW = 4 };
   struct text why = {0}, other = {0};
@@ -288,8 +288,7 @@ static int tell_refused(const struct telling *t, size_t i, size_t p, const char 
   return status;
 }
 
-/* Returns true if the implementation has variants on a size of its family; an implementation for
-   another type or layout has none. */
+/* Returns true if the implementation has variants on a size of its family. */
 static bool takes_a_size(const struct telling *t, size_t i) {
   for (size_t p = 0; p < t->list->problem_count; p++) {
     const struct check_problem *problem = &t->list->problems[p];
@@ -300,7 +299,7 @@ static bool takes_a_size(const struct telling *t, size_t i) {
   return false;
 }
 
-/* Reports the sizes that the i-th implementation refuses. */
+/* Reports the sizes that the i-th implementation refuses, unless it refuses all or is unwanted. */
 static int tell_sizes(const struct telling *t, size_t i) {
   struct text why = {0};
   int status = CUGEN_OK;
@@ -359,7 +358,7 @@ static int open_whole(struct telling *t, const struct problem *whole) {
   if (t->whole_text.failed) return error_memory(t->err);
   int status = space_open_within(t->target->config, whole, &t->target->device->facts,
                                  t->target->filter, t->target->stop, &t->whole, &why);
-  /* on an impossible problem nothing is valid: t->whole stays NULL */
+  /* t->whole stays NULL if the problem is impossible, for example */
   return status == CUGEN_ERROR_INTERRUPTED ? error_copy(t->err, &why) : CUGEN_OK;
 }
 

@@ -21,12 +21,12 @@ struct check_problem {
   int no_data_status;
 };
 
-/* Implementations that are checked on the same sizes: those of the kernel's check { }, or one
-   with a check { } of its own. */
+/* The problems on which some implementations are checked: those without a check { } of their own,
+   or those whose check { } gives this first problem. */
 struct check_family {
   /* the implementation that has the check { }; NULL: the kernel has it */
   const struct config_implementation *owner;
-  /* the family's problems, which differ in sizes alone */
+  /* index of the check problem, which its other sizes follow, and the number of these problems */
   size_t first, count;
   /* copy of the first problem, whose values it borrows */
   struct problem base;
@@ -38,7 +38,7 @@ struct check_run {
   uint64_t index; /* in the problem's space */
   uint64_t text;  /* hash of the variant's text */
   bool elsewhere; /* the variant is not valid on its family's first problem */
-  size_t variant; /* equal for equal texts; below variant_count */
+  size_t variant; /* number of the variant's text, below variant_count */
 };
 
 /* The values of tunables that variants of one implementation had: bit v of values[t] for value v of
@@ -46,7 +46,7 @@ struct check_run {
 struct check_covered {
   uint64_t values[32];
 };
-/* Notes the variant's values. Returns true if no variant before had one of the values. */
+/* Notes the variant's values. Returns true if one of the values is new. */
 bool check_covers_more(const struct variant *variant, struct check_covered *covered);
 
 struct check_list {
@@ -71,8 +71,8 @@ int check_list_print(const struct check_list *list, const struct check_run *run,
 /* Returns true if the problem is its family's first, or differs from the first in sizes alone. */
 bool check_list_sized(const struct check_list *list, const struct check_problem *problem);
 bool check_list_has_run(const struct check_list *list, size_t implementation);
-/* Appends `before` and the settings ("-s n=192") of a problem of the family on which the variant is
-   valid, but not the check problem; appends nothing if there is none. */
+/* Appends `before` and settings, as in "-s n=192", that change the family's check problem into one
+   on which the variant is valid; appends nothing if the family has none. */
 void check_list_suggest(const struct tune_target *target, const struct check_list *list,
                         size_t family, const char *variant, const char *before, struct text *out);
 
@@ -89,7 +89,8 @@ struct problem *check_list_problem(struct check_list *list, size_t family,
                                    const struct problem *base, cugen_error *err);
 int check_list_open(const struct tune_target *target, struct check_problem *problem,
                     cugen_error *err);
-void check_list_drop(struct check_list *list); /* removes the last problem, which has no run yet */
+/* removes the last problem, which must have no run */
+void check_list_drop(struct check_list *list);
 /* Whether the problem has these values. */
 bool check_list_equal(const struct problem *problem, const struct value *values);
 /* Whether the user has set the parameter. */

@@ -50,7 +50,7 @@ static void add_access(struct text *out, const struct check_detail *f) {
   messages_add_where(out, &f->raw);
 }
 
-/* Appends what the other thread did, with its block if the two threads are of different blocks. */
+/* Appends what the other thread did and, for a race between blocks, the thread's block. */
 static void add_other(struct text *out, const struct check_detail *f) {
   const struct watch_place *other = &f->raw.other;
   const bool blocks =
@@ -211,7 +211,7 @@ char *check_not_emulated(const char *source, cugen_cause cause, const char *refu
   const char *found = NULL;
   for (size_t i = 0; assembly && i < sizeof instructions / sizeof *instructions && !found; i++)
     if (strstr(assembly, instructions[i])) found = instructions[i];
-  /* error: the compiler's first error, or clang's "Error"; told: the text after the first line */
+  /* error: the compiler's first "error:" or "Error:"; told: the text after the first line */
   const char *error = strstr(refusal, "rror:"), *told = strchr(refusal, '\n');
   told = told ? told + 1 : refusal;
   const char *named = strstr(refusal, " has no form on the cpu device");

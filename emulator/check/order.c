@@ -1,10 +1,10 @@
-/* Sorting and joining findings, so that those of one mistake stand together: the cause, and then
-   its effects; see order.h.
+/* Sorting findings, so that likely causes stand before effects, and joining those of one mistake;
+   see order.h.
 
    Threads that meet at wrong barriers, or do not wait, run in another order from there on: races,
    reads of memory that is not written yet and wrong results follow. A wrong address has these
    effects, too, and a race may let a read come too early. Faults and wrong results are effects.
-   Findings of one kind about missing order in one array are one finding. */
+   Findings of one kind about missing order in one array of a file may be joined (same_cause). */
 #include "order.h"
 
 #include <stdlib.h>

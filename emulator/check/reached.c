@@ -13,7 +13,8 @@ void reached_image_free(struct reached_image *image) {
   *image = (struct reached_image){.sites = NULL};
 }
 
-/* Finds the lines of the image's accesses. If that fails, as without addr2line, none is counted. */
+/* Finds the lines of the image's accesses. If lines_find fails, as without addr2line, the image is
+   taken to have no accesses. */
 static int reached_find_places(struct reached_image *image, const struct compiled *compiled,
                                cugen_error *err) {
   struct line_site *sites = calloc(image->count + 1, sizeof *sites);

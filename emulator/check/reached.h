@@ -7,8 +7,8 @@
 #include "runtime/device.h"
 #include "runtime/watch.h"
 
-/* The accesses of the last image, with their lines, kept because runs of one variant have one
-   image. */
+/* The accesses of the image that was read last, with their lines. Runs of one variant often share
+   an image. */
 struct reached_image {
   struct hash hash;
   uint64_t *sites;
@@ -16,14 +16,15 @@ struct reached_image {
   size_t count;
 };
 
-/* Reads the image's accesses, unless they were the last to be read. */
+/* Reads the accesses of the compiled image into *image, unless *image holds them already. */
 int reached_look(struct reached_image *image, const struct compiled *compiled, cugen_error *err);
 void reached_image_free(struct reached_image *image);
 
-/* Adds the lines of these accesses, and whether each line ran. */
+/* Adds to the check the lines of the image's accesses, and whether the report has them run. */
 int reached_add(cugen_check *check, const struct reached_image *image,
                 const struct watch_report *report, cugen_error *err);
-/* Sorts the lines by file and line, those that did not run first, and counts those that ran. */
+/* Sorts the lines: first those that did not run, then those that ran, each by file and line. Counts
+   the lines that ran. */
 void reached_sort(cugen_check *check);
 
 #endif

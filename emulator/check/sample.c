@@ -21,9 +21,9 @@ enum {
 
 /* ---- Every value of every tunable ----------------------------------------------------------- */
 
-/* For one implementation: adds the first variant on all sizes and all problems around its tiles,
-   then drawn variants with new values on the first size, one other size and one problem around
-   their tiles. */
+/* Adds runs of the implementation's first variant on all sizes and on the problems around its
+   tiles. Further variants that have new values run on the first size, one other size and one
+   problem around their tiles. */
 static int add_covering(struct check_list *list, const struct tune_target *target, size_t family,
                         const struct space_implementation *implementation, uint64_t *state,
                         struct check_covered *covered, cugen_error *err) {
@@ -108,7 +108,7 @@ int check_sample_values(struct check_list *list, const struct tune_target *targe
 
 /* ---- Every branch of every template --------------------------------------------------------- */
 
-struct drawn { /* a variant that takes other branches than all variants drawn before */
+struct drawn { /* a variant with a branch that no variant drawn before takes */
   size_t problem;
   uint64_t index;
   size_t implementation;
@@ -158,9 +158,9 @@ static int draw_some(struct branch_sample *s, size_t problem, uint64_t draws, cu
   return status;
 }
 
-/* Returns a random value for the i-th parameter of another problem: one of the listed values; for a
-   count up to 3, such as a batch, the count, one more or one, and for 0 mostly 0; for a size, that
-   of a problem of the family; else the same value. */
+/* Returns a value for the i-th parameter of another problem. A parameter that lists values gets a
+   random listed value; 0 mostly stays 0; 1, 2 and 3 stay or become 2, 3 and 1; a larger integer
+   becomes that of a random size of the family. Other values stay. */
 static struct value other_value(const struct branch_sample *s, const struct check_family *family,
                                 size_t i) {
   const struct config_problem *p = &s->target->config->problems[i];
@@ -187,7 +187,8 @@ static int draw_elsewhere(struct branch_sample *s, size_t number,
   if (status == CUGEN_OK) status = draw_some(s, at, DRAWS_ELSEWHERE, err);
   if (s->drawn_count == before) check_list_drop(s->list);
   const bool fatal = status == CUGEN_ERROR_MEMORY || status == CUGEN_ERROR_INTERRUPTED;
-  return fatal ? status : CUGEN_OK; /* sizes that do not fit together are skipped */
+  /* other failures, such as of sizes that do not fit together, skip the problem */
+  return fatal ? status : CUGEN_OK;
 }
 
 static int draw_all(struct branch_sample *s, const struct check_options *options,
@@ -200,7 +201,7 @@ static int draw_all(struct branch_sample *s, const struct check_options *options
   return status;
 }
 
-/* Chooses the first drawn variant of each implementation, so that each of them runs. */
+/* Chooses the first drawn variant of each implementation that has one. */
 static void choose_first(const struct branch_sample *s, bool *chosen) {
   for (size_t i = 0; i < s->drawn_count; i++) {
     size_t before = 0;
@@ -209,8 +210,8 @@ static void choose_first(const struct branch_sample *s, bool *chosen) {
   }
 }
 
-/* Adds runs of the chosen variants. A variant on a family's first problem also runs on one of the
-   other sizes, which take turns. */
+/* Adds runs of the chosen variants. A variant of a family's first problem also runs on one other
+   size, if valid there; the other sizes take turns. */
 static int run_chosen(struct branch_sample *s, const bool *chosen, cugen_error *err) {
   size_t taken = 0;
   int status = CUGEN_OK;
@@ -227,8 +228,7 @@ static int run_chosen(struct branch_sample *s, const bool *chosen, cugen_error *
   return status;
 }
 
-/* Adds the first variant of each implementation without a run: all its branches were drawn before,
-   from the same template. */
+/* Adds runs of the first variant of each implementation without a run. */
 static int run_unchosen(struct check_list *list, cugen_error *err) {
   size_t count = 1;
   int status = CUGEN_OK;

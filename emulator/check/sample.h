@@ -4,8 +4,8 @@
 
 #include "list.h"
 
-/* Adds variants of every implementation, on several problems, until each value of a tunable occurs
-   that 400 draws find. */
+/* Adds variants of every implementation, on several problems, so that each value of a tunable that
+   up to 400 draws find has a run. */
 int check_sample_values(struct check_list *list, const struct tune_target *target, uint64_t *state,
                         cugen_error *err);
 

@@ -28,8 +28,8 @@ static int add_others(const struct tune_target *target, const struct check_optio
   return CUGEN_OK;
 }
 
-/* Adds the family of the owner's check { } (NULL: of the kernel's), or finds an earlier one whose
-   first problem is equal. *out becomes its number. */
+/* Adds the family of the owner's check { } (NULL: of the kernel's), or finds an earlier family
+   whose first problem is equal. *out becomes the family's number. */
 static int add_family(const struct tune_target *target, const struct check_options *options,
                       struct check_list *list, const struct config_implementation *owner,
                       size_t *out, cugen_error *err) {

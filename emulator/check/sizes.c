@@ -83,7 +83,7 @@ int check_sizes_add(const struct tune_target *target, const struct check_options
 enum { MOST_AROUND = 48 };
 
 /* Finds or appends the family's problem with these values. *out becomes SIZE_MAX if the problem is
-   impossible, or one more than MOST_AROUND. */
+   impossible, or the family has MOST_AROUND problems around tiles already. */
 static int sizes_find_problem(const struct tune_target *target, struct check_list *list,
                               size_t number, const struct value *values, size_t *out,
                               cugen_error *err) {

@@ -11,8 +11,8 @@ int check_sizes_add(const struct tune_target *target, const struct check_options
                     struct check_list *list, size_t number, cugen_error *err);
 
 /* Adds runs of the variant, which has number `index` on its family's first problem, on the problems
-   around its tiles on which the variant is valid: on all (only: 0), or on one that depends on
-   `only`. */
+   around its tiles on which the variant is valid: on all (only: 0), or on at most one, which
+   depends on `only`. */
 int check_sizes_around(const struct tune_target *target, struct check_list *list, size_t number,
                        uint64_t index, size_t only, cugen_error *err);
 

@@ -25,8 +25,8 @@ static bool waivers_has_part(const char *line, size_t length, const char *part) 
   return false;
 }
 
-/* Returns true if the line contains `part` in one of its expansions, of which a loop has
-   several. */
+/* Returns true if an expansion of the line contains `part`. A template's line within a `//@ for`
+   has several expansions. */
 static bool is_in_line(const char *source, const struct source_place *here, const char *part) {
   struct source_line place;
   for (const char *at = source_line_first(source, &place); *at; at = source_line_next(at, &place))

@@ -2,11 +2,11 @@
    have no finding, so each place in the program remembers the array or buffer that it accessed
    last, as an inline cache remembers a method. While the place stays with that memory, an access
    costs a check of its words (quick_words.h), and a call of traffic_access if traffic is counted.
-   All other accesses go through access_report: the first access of a place, bytes, atomic
-   operations, clusters, launches that overlap.
+   Other accesses go through access_report, for example the first access of a place, atomic
+   operations, and accesses in clusters or in launches that overlap.
 
-   Invariant: on both ways, an access has exactly the same effect on the shadow memory, the
-   counters and the findings. */
+   Invariant: on both ways, an access has exactly the same effect on the shadow memory, the counters
+   and the findings. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,8 +55,8 @@ void access_forget(struct watch *w) {
 
 /* ---- The general way ------------------------------------------------------------------------ */
 
-/* A thread that makes PATIENCE atomic or volatile accesses and no plain write polls a flag: the
-   other threads of its block run before it continues. */
+/* A thread that makes PATIENCE atomic or volatile accesses and no plain write seems to poll a flag:
+   the other threads of its block run before it continues. */
 static void see_progress(struct watch *w, unsigned kind, uintptr_t at) {
   enum { PATIENCE = 4096 };
   const unsigned thread = watch_thread(w);
@@ -133,8 +133,8 @@ static void keep_part(struct watch *w, const struct region_part *part, unsigned 
                                              .unwritten = region->unwritten};
 }
 
-/* Remembers the memory that the place has accessed, unless blocks or launches run together, or the
-   access was not allowed. */
+/* Remembers the memory that the place has accessed if it is watched or constant, unless blocks or
+   launches run together, or the access was not allowed. */
 static void keep_place(struct watch *w, uintptr_t at, unsigned bytes, unsigned kind,
                        uintptr_t from) {
   struct region_part part;
@@ -148,7 +148,7 @@ static void keep_place(struct watch *w, uintptr_t at, unsigned bytes, unsigned k
   keep_part(w, &part, bytes, from);
 }
 
-/* Takes the general way, and remembers the place. */
+/* Handles an access that does not fit what its place remembers. */
 static __attribute__((noinline)) void visit_new(struct watch *w, const void *at, unsigned bytes,
                                                 unsigned kind, uintptr_t from) {
   const uintptr_t address = (uintptr_t)at;

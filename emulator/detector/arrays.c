@@ -109,8 +109,8 @@ static bool take_symbol(void *context, const char *name, const Elf64_Sym *from) 
   return ARRAY_ADD(r->all, r->count, s);
 }
 
-/* Finds shared arrays outside of functions: they lie between two gaps, of which the second is
-   marked. */
+/* Finds shared arrays outside of functions: they lie between a KIND_OUTER_GAP and a
+   KIND_END_GAP. */
 static void find_outer_arrays(struct symbol *all, size_t count) {
   for (size_t i = 0; i < count; i++) {
     if (all[i].kind != KIND_OUTER_GAP) continue;

@@ -20,7 +20,7 @@ struct image_variable {
 };
 
 struct image_memory {
-  struct shared_array *arrays; /* arrays and gaps */
+  struct shared_array *arrays; /* arrays, gaps and free bytes */
   struct image_variable *variables;
   size_t array_count, variable_count;
 };

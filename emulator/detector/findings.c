@@ -33,8 +33,8 @@ static const struct shared_array *array_at(const struct watch *w, const struct r
 
 /* Adds a finding. Returns NULL if the finding is known, and then counts it and sets w->known; also
    if there is no room, or only traffic is counted. A place that accesses several arrays, as in a
-   function that is not inlined, has a finding for each. array: NULL if the place accesses only
-   one. */
+   function that is not inlined, has a finding for each. array: NULL if findings of all arrays count
+   as one. */
 static struct watch_finding *add_new(struct watch *w, cugen_finding_kind kind, uint64_t site,
                                      uint64_t other_site, unsigned thread, const char *array) {
   struct watch_report *report = w->report;
@@ -90,8 +90,8 @@ void finding_compare(struct watch *w) {
   watch_look(w);
 }
 
-/* Begins to watch whether the second write of a race changes the value; a write that does not fit
-   into overwriting.before is assumed to. known: the finding has been counted before. */
+/* Begins to watch whether the second write of a race changes the value; a write that cannot be
+   compared, such as an atomic one, is assumed to. known: the finding has been counted before. */
 static void begin_overwriting(const struct access *a, const struct last_access *other,
                               struct watch_finding *f, bool known) {
   struct overwriting *o = &a->watch->overwriting;

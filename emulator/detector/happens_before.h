@@ -58,7 +58,7 @@ void hb_barrier(struct happens_before *hb, unsigned rank);
 void hb_cluster(struct happens_before *hb);
 void hb_lanes(struct happens_before *hb, unsigned warp, unsigned lanes, bool all);
 
-/* As in observer.h, with the vector clock of a sync. */
+/* The observer's hooks release, acquire and pass (observer.h), on the vector clock of a sync. */
 void hb_release(struct happens_before *hb, unsigned thread, unsigned sync);
 void hb_acquire(struct happens_before *hb, unsigned thread, unsigned sync);
 void hb_pass(struct happens_before *hb, unsigned to_sync, unsigned from_sync);
@@ -89,8 +89,7 @@ static inline bool hb_by_barriers(const struct happens_before *hb, const struct 
 }
 
 /* Whether a barrier or a vector clock orders `then`, an action of the running block, before the
-   thread's present action. A write of the copy engine is ordered only by the barrier that counts
-   it. */
+   thread's present action. Only vector clocks order a write of the copy engine. */
 static inline bool happens_before(const struct happens_before *hb, const struct event *then,
                                   unsigned thread) {
   if (!then->engine && hb_by_barriers(hb, then, thread)) return true;

@@ -2,8 +2,8 @@
    speculation; see speculation.h. */
 #include "state.h"
 
-/* Returns whether the remaining blocks take long enough to start processes for them, which takes
-   some milliseconds. */
+/* Returns true if blocks may run in processes, and the remaining blocks take long enough to start
+   these, which takes some milliseconds. */
 static bool worth_processes(const struct watch *w, uint64_t next) {
   static const double pays = 0.06; /* seconds */
   if (w->entangled || w->fenced || w->report->processes < 2) return false;

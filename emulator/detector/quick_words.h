@@ -20,8 +20,8 @@ static inline uint64_t quick_rest(const struct cell *cell) {
   return rest;
 }
 
-/* Whether a cell is common: no operation in flight, no bytes accessed separately, no atomic
-   operations; with `written`, all bytes written. */
+/* Whether a cell is common: its last write was not asynchronous, no bytes were accessed separately,
+   and CELL_RARE is not set; with `written`, all bytes have been written. */
 static inline bool quick_is_common(const struct cell *cell, bool written) {
   static const struct cell mask = {.write.kind = QUICK_UNSETTLED,
                                    .split = UINT8_MAX,
@@ -40,8 +40,8 @@ static inline bool quick_is_settled(const struct happens_before *hb, const struc
   return shared || then->epoch < hb->launch_epoch;
 }
 
-/* Of one thread's reads in an epoch the last is kept; of several threads' reads the last, and
-   the last one of another warp. */
+/* Keeps the last read, and an earlier read of another thread, preferably of another warp. A
+   thread's reads in one epoch count as one. */
 static inline void quick_keep_read(struct read_cell *reads, const struct last_access *now,
                                    uint32_t barrier_epoch) {
   struct last_access *last = &reads->last, *other = &reads->other;

@@ -16,8 +16,8 @@ static bool is_modified(const struct access *a) {
   return a->kind & CPU_ATOMIC && !(a->kind & CPU_VOLATILE);
 }
 
-/* Counts an access. A buffer's addresses count from its first byte, which is aligned on a GPU;
-   in this process the buffer's end is. */
+/* Counts an access, unless it is atomic or the copy engine makes it. A buffer's addresses count
+   from its first byte, which is aligned on a GPU; in this process the buffer's end is. */
 static void regions_count(const struct access *a, const char *array) {
   if (!a->watch->counting) return;
   const uintptr_t at = a->region->shared ? a->at : a->at - a->region->start;
@@ -81,7 +81,7 @@ static bool leave_variable(const struct access *a) {
   return access.region;
 }
 
-/* Adds a finding of an access in no region; NULL as of finding_new. */
+/* Adds a finding of an access in no region. Returns NULL where finding_new does. */
 static struct watch_finding *leave_regions(const struct access *a) {
   struct watch_finding *f =
       finding_new(a->watch, CUGEN_FINDING_OUT_OF_BOUNDS, a->site, 0, a->thread);

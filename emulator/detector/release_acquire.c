@@ -51,7 +51,7 @@ struct release_acquire {
   struct acquire *acquires;
   uint32_t release_count, acquire_count;
   size_t release_room, acquire_room;
-  /* number of the launch's first release; words of earlier launches have lower numbers */
+  /* releases of this launch have numbers above `base` */
   uint32_t base;
   uint32_t chain; /* number of the next chain */
   uint32_t acquired_first;
@@ -204,8 +204,8 @@ static bool is_behind(const struct release_acquire *ra, const struct release *r,
   return r->vague && then->epoch < fence->epoch;
 }
 
-/* A search for what orders `then`. Releases from `first` to `end`, the later ones of its block, may
-   publish it. */
+/* A search for what orders `then`. Releases from `first` to before `end`, which the block of `then`
+   made later, may publish `then`. */
 struct search {
   const struct release_acquire *ra;
   struct event then;

@@ -27,8 +27,8 @@ uint32_t ra_last_fence(const struct release_acquire *ra, unsigned thread);
    caller sets. */
 uint32_t *ra_written(struct release_acquire *ra);
 
-/* *word: the last release at the word that is used as a flag; 0: none. A plain write to the word
-   sets it to 0. */
+/* *word: the last release at the word that is used as a flag; 0: none. The caller sets it to 0 at a
+   plain write to the word. */
 enum ra_use { RA_READ = 1, RA_WRITE = 2 };
 void ra_use(struct release_acquire *ra, unsigned thread, uint32_t *word, int use);
 /* Whether something was released at the word in this launch. */

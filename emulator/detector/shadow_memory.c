@@ -58,7 +58,8 @@ static bool ordered(const struct access *a, const struct last_access *then, bool
   return ra_orders(w->ra, &event, a->thread, a->kind & WATCH_STRONG);
 }
 
-/* Returns true if a thread has polled the word so often that other threads had to run. */
+/* Returns true if the word is among the last that threads polled so often that others had to
+   run. */
 static bool is_waited_for(const struct watch *w, uintptr_t at) {
   for (unsigned i = 0; i < WATCH_WAITED; i++)
     if (w->waited[i] && w->waited[i] / WATCH_WORD == at / WATCH_WORD) return true;
@@ -219,8 +220,8 @@ static bool makes_use(const struct access *a) {
   return !(a->kind & CPU_WRITE) || (a->kind & CPU_ATOMIC && !(a->kind & CPU_REPLACES));
 }
 
-/* When more than a word is read, which may be the copy of a struct, unwritten bytes of a word
-   are taken for padding. */
+/* When more than a word is read, which may be the copy of a struct, unwritten bytes of a word with
+   written bytes are taken for padding. */
 static void shadow_memory_check_written(const struct access *a, const struct cell *cell,
                                         unsigned bytes) {
   const bool here = !a->region->shared || last_written(a->region, cell) >= a->watch->hb.block_epoch;

@@ -90,7 +90,7 @@ static size_t all_bytes(const struct speculation_memory *memory, size_t count) {
   return sum;
 }
 
-/* Returns NULL if there is no memory, or if there are more than MOST_BYTES to copy. */
+/* Returns NULL if memory is out, or the buffers are too many or have more than MOST_BYTES. */
 static struct speculation *open_speculation(const struct speculation_memory *memory, size_t count,
                                             int processes) {
   if (count > WATCH_MOST_BUFFERS || all_bytes(memory, count) > MOST_BYTES) return NULL;

@@ -33,9 +33,9 @@ struct speculation_range {
   uint64_t fork;             /* the key of seccomp_fork */
 };
 
-/* Runs the blocks of the range in `processes` new processes; returns in each of them, and in the
-   caller when they have ended. *speculation is for the functions below, until speculation_close;
-   NULL with SPECULATION_NONE. */
+/* Runs the blocks of the range in up to `processes` new processes. Returns in each new process, and
+   in the caller when all of them have ended. *speculation is for the functions below, until
+   speculation_close; NULL with SPECULATION_NONE. */
 enum speculation_outcome speculation_run(const struct speculation_memory *memory, size_t count,
                                          int processes, const struct speculation_range *range,
                                          struct speculation **speculation);
@@ -56,7 +56,7 @@ _Noreturn void speculation_drop(struct speculation *speculation);
 /* Ends the process, whose blocks are done. */
 _Noreturn void speculation_end(struct speculation *speculation);
 
-/* ---- In the parent, with SPECULATION_DONE --------------------------------------------------- */
+/* ---- In the parent, when the processes have ended -------------------------------------------- */
 
 /* The report of the i-th process; NULL: there are no more. */
 const struct watch_report *speculation_result(const struct speculation *speculation, size_t i);

@@ -47,7 +47,7 @@ struct cell {
 enum cell_more { CELL_READS = 1, CELL_RARE = 2 };
 
 struct read_cell {
-  struct last_access last, other; /* the last reader; the last one of another warp, if any */
+  struct last_access last, other; /* see quick_keep_read */
 };
 
 struct rare_cell {
@@ -69,7 +69,7 @@ enum {
 
 struct region {
   char name[WATCH_NAME];
-  uintptr_t start, end, low, high; /* addresses; from low to high there is no other memory */
+  uintptr_t start, end, low, high; /* addresses; those from low to high are in or near the region */
   struct cell *cells;              /* one for each word, like the arrays below */
   struct read_cell *reads;
   struct rare_cell *rare;
@@ -193,7 +193,8 @@ struct watch {
   uint64_t block, blocks;
   /* blocks depend on others, or parallel processes were tried in vain: one process runs all */
   bool entangled;
-  struct speculation *speculation; /* not NULL in one of several processes */
+  /* not NULL while this process is one of several that run the launch */
+  struct speculation *speculation;
   clock_t began;                   /* processor time */
   volatile sig_atomic_t time_is_up;
 };
@@ -264,7 +265,7 @@ void finding_add(const struct access *access, cugen_finding_kind kind,
 /* Adds a finding of two accesses that a flag with one more fence would order. */
 void finding_add_fence(const struct access *access, const struct last_access *other,
                        const struct missing_fence *fence);
-/* Notes whether a racing write has changed the value; called when the thread continues. */
+/* Notes whether the write of `overwriting` has changed the value. */
 void finding_compare(struct watch *watch);
 
 /* ---- shadow_memory.c ------------------------------------------------------------------------ */
@@ -272,8 +273,8 @@ void finding_compare(struct watch *watch);
 /* Makes the shadow memory; untouched pages take no memory and are zero. */
 int shadow_make(struct region *region, cugen_error *err);
 void shadow_drop(struct region *region);
-/* shadow_visit checks all words of an access whose region is known; shadow_visit_word and
-   shadow_check_write check one word. */
+/* shadow_visit checks and records an access, whose region must be set, in all its words,
+   shadow_visit_word in one word. shadow_check_write only checks it against writes to one word. */
 void shadow_visit(const struct access *access);
 void shadow_visit_word(const struct access *access, struct cell *cell, unsigned bytes);
 void shadow_check_write(const struct access *access, const struct cell *cell, unsigned bytes);

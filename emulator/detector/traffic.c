@@ -86,8 +86,8 @@ static struct watch_counter *find_counter(struct launch_counters *out, const cha
   return c;
 }
 
-/* A place has a site for each array, because a copy reads one array and writes another at the same
-   place. */
+/* A place has a site for each array, width and kind, because a copy reads one array and writes
+   another at the same place. */
 struct traffic_site *traffic_site(struct traffic *t, uint32_t site, const char *array,
                                   cugen_memory memory, unsigned bytes, unsigned kind) {
   unsigned slot = (site * 2654435761u) >> 22;
@@ -163,7 +163,7 @@ static void align_lane(struct trail *trail, unsigned lane, unsigned guide) {
   }
 }
 
-/* Returns the nearest lane that has as many passes as any lane. */
+/* Returns the nearest lane that has the most passes. */
 static unsigned guide_of(const struct trail *trail, unsigned lane) {
   unsigned guide = lane;
   for (unsigned away = 1; away < WARP && guide == lane; away++) {
@@ -179,8 +179,8 @@ static void align(struct trail *trail) {
       align_lane(trail, lane, guide_of(trail, lane));
 }
 
-/* Returns true if so many passes have the same lanes, and each lane continues where its pass before
-   ended, from an aligned address on. */
+/* Returns true if `passes` instances have the same lanes, and each lane continues where it ended in
+   the instance before, from an aligned address on. */
 static bool side_by_side(const struct instance *first, unsigned passes, unsigned bytes) {
   for (unsigned left = first->lanes; left; left &= left - 1) {
     const unsigned lane = (unsigned)__builtin_ctz(left);

@@ -13,8 +13,8 @@ struct vector_clocks {
   size_t bytes, row_words;
 };
 
-/* Makes rows of zeros, with a number for each of so many threads. Returns false, and makes no row,
-   if memory is out. */
+/* Makes rows of zeros, with a number for each of `threads` threads and one for the copy engine.
+   Returns false, and makes no row, if memory is out. */
 bool vector_clocks_make(struct vector_clocks *clocks, size_t threads, size_t rows);
 void vector_clocks_drop(struct vector_clocks *clocks);
 /* Sets all to zero. */

@@ -179,7 +179,7 @@ static int watch_begin(struct watch *w, const struct observed_launch *launch, cu
   w->fenced = w->entangled = false;
   w->began = clock();
   w->time_is_up = false;
-  w->last_site = 0; /* that site was of another image */
+  w->last_site = 0; /* the last site may be of another image */
   w->overwriting.finding = NULL;
   access_forget(w);
   watching = w;
