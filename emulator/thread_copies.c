@@ -1,6 +1,6 @@
 /* Records a thread's own copies from global to shared memory (cp.async), in the groups that the
-   thread waits for. The thread itself makes each copy when it waits for the copy's group, as late
-   as a GPU may. PTX ISA, "Non-bulk copy". */
+   thread waits for. The thread itself makes each copy when waiting for the copy's group, as late as
+   a GPU may. PTX ISA, "Non-bulk copy". */
 #include <stdlib.h>
 #include <string.h>
 

@@ -266,8 +266,7 @@ static void translate_see_word(struct scope *s, const char *word, const char *en
   if (named) s->name = word, s->name_length = length;
 }
 
-/* Appends the symbols that a watched kernel needs about the declaration that has ended:
-   shim/language.h. */
+/* Appends macros of shim/language.h that register the declaration that has ended. */
 static void end_declaration(struct scope *s, struct text *out) {
   if (s->shared) text_add(out, " CUGEN_SHARED_END");
   const int length = (int)s->name_length;

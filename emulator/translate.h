@@ -1,5 +1,4 @@
-/* Rewriting parts of CUDA C++ that have no form in C++, so that the shim's macros can handle the
-   rest. */
+/* Rewriting parts of CUDA C++ that the shim's macros cannot express in C++. */
 #ifndef EMULATOR_TRANSLATE_H
 #define EMULATOR_TRANSLATE_H
 

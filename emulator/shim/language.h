@@ -54,8 +54,8 @@ const struct cpu_hooks *cugen_own_hooks;
   static const unsigned long long CUGEN_GLUE(cugen_constant_, name) __attribute__((__used__)) = \
       bytes;
 /* Shared memory is static: one block runs at a time, and finds the values that the block before has
-   left, as on a GPU. In a watched kernel a gap lies before each array, so that an access past an
-   array's end is not in the next array. */
+   left, as on a GPU. In a watched kernel a gap lies before each declaration, so that an access past
+   an array's end is not in the array that is declared next. */
 #ifdef CUGEN_WATCH
 #define CUGEN_GAP(name) \
   static char CUGEN_GLUE(name, __COUNTER__)[256 << 10] __attribute__((__used__));
@@ -64,7 +64,8 @@ const struct cpu_hooks *cugen_own_hooks;
 #else
 #define __shared__ CUGEN_GAP(cugen_gap_) static
 #endif
-/* Outside of functions the declared arrays are those between two gaps. */
+/* Stands behind a __shared__ declaration outside of functions. The watch takes the variables
+   between `cugen_gap_` and this second gap for shared arrays. */
 #define CUGEN_SHARED_END CUGEN_GAP(cugen_gap_end_)
 #else
 #define __shared__ static

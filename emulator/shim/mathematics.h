@@ -30,11 +30,10 @@ CUGEN_EXTREMES(double, double, float)
 
 /* ---- Mathematics ---------------------------------------------------------------------------- */
 
-/* The C library's functions with float overloads, and CUDA's own names. As for NVRTC, an integer or
-   two different types as arguments are ambiguous.
-   Only functions that CUDA has are declared. The library's <math.h> declares a thousand more,
-   which took a quarter of an empty kernel's compile, and since glibc 2.41 some that conflict
-   with CUDA's names below (sinpi). */
+/* The C library's functions with float overloads, and CUDA's own names. As for NVRTC, most calls
+   with an integer or with two different types are ambiguous. Only functions that CUDA has are
+   declared. The library's <math.h> declares a thousand more, which took a quarter of an empty
+   kernel's compile, and since glibc 2.41 some that conflict with CUDA's names below (sinpi). */
 #define CUGEN_LIBRARY(type, suffix)                            \
   type fma##suffix(type x, type y, type z) noexcept;           \
   type ldexp##suffix(type x, int exponent) noexcept;           \
@@ -194,8 +193,8 @@ static inline double rnorm3d(double x, double y, double z) { return 1.0 / norm3d
 CUGEN_NORMS(float, f, sqrtf)
 CUGEN_NORMS(double, , sqrt)
 #undef CUGEN_NORMS
-/* Series of the modified Bessel functions: sums of (x / 2)^(2 k + order) / (k! (k + order)!),
-   whose terms are all positive. */
+/* Series of the modified Bessel functions: sums of (x / 2)^(2 k + order) / (k! (k + order)!), whose
+   terms have one sign. */
 static inline double cugen_bessel_i(int order, double x) {
   double term = order ? x / 2 : 1, sum = term;
   for (int k = 1; k < 2000 && fabs(term) > 1e-17 * fabs(sum); ++k)
@@ -246,7 +245,7 @@ static inline double erfcinv(double y) {
   for (int i = 0; i < 4; ++i) x += (erfc(x) - y) / (1.1283791670955126 * exp(-x * x));
   return x;
 }
-/* From |y| = 0.5 on by erfcinv, because erf(x) near 1 has no digits left for the steps. */
+/* Uses erfcinv from |y| = 0.5 on, because erf(x) near 1 has no digits left for Newton's steps. */
 static inline double erfinv(double y) {
   if (!(fabs(y) < 0.5)) return y < 0 ? -erfcinv(1 + y) : erfcinv(1 - y);
   double x = y * 0.886226925452758;
@@ -273,7 +272,7 @@ static inline float __saturatef(float x) { return x >= 1.0f ? 1.0f : x > 0.0f ? 
 #define __powf    powf
 static inline float __fdividef(float x, float y) { return x / y; }
 
-/* Rounded separately: the compiler may not fuse the product and the sum. */
+/* Keeps the compiler from fusing a product and a sum. */
 #if defined(__x86_64__)
 #define CUGEN_ROUNDED(type, expression) \
   type result = expression;             \

@@ -8,7 +8,7 @@
 #else
 #define CUGEN_APART
 #endif
-/* number: the barrier's number in the source, from 1; 0 if the kernel is not watched. */
+/* number: the barrier's number in the source, from 1; 0: none. */
 CUGEN_INLINE int cugen_barrier(int kind, int p, int number = 0) {
   CUGEN_APART return cugen_own_hooks->barrier(kind | number * CPU_BARRIER_KINDS, p);
 }

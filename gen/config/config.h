@@ -1,5 +1,4 @@
-/* A config: a Lua file, read once into plain tables. Declarations keep their order and their lines
-   everywhere. docs/config.md describes the language.
+/* A config: a Lua file, read once into plain tables. docs/config.md describes the language.
    Expressions see slots in this order: the device facts, the problem, the tunables shared by all
    implementations, the implementation's own tunables. Derived names are inlined where they are
    used. */

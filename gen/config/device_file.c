@@ -29,8 +29,8 @@ enum figure_kind {
   FIGURE_NAME
 };
 
-/* A figure with the range of its values on all GPUs, with some room for future GPUs, so that a
-   wrong digit or unit is found at its line. */
+/* A figure with the range of accepted values, so that a wrong digit or unit is found at its
+   line. */
 struct figure {
   const char *name;
   enum figure_kind kind;
@@ -163,7 +163,7 @@ static int unknown_figure(lua_State *L, const char *name) {
   return luaL_error(L, "unknown figure '%s'; docs/model.md has a list", name);
 }
 
-/* Makes the function of a figure each time that the figure is mentioned: most files do so once. */
+/* Pushes a new function for the figure of that name. */
 static int find_figure(lua_State *L) {
   const char *name = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : "?";
   int index = 0;

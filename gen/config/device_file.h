@@ -14,7 +14,7 @@ int device_file_parse(const char *path, const char *content, size_t length, stru
 
 /* Opens a description by name: "a100" or "A100" is the file a100.lua in device_dir (may be NULL),
    else the shipped description; "./mygpu.lua", or any name with a '/' or ending in .lua, is a file.
-   CUGEN_ERROR_USAGE: there is no description of this name; the message lists all names.
+   CUGEN_ERROR_USAGE: there is no description of this name; the message lists names.
    CUGEN_ERROR_MISSING: there is no such file. */
 int device_file_open(const char *device_dir, const char *name, struct gpu_model *out,
                      cugen_error *err);

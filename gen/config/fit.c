@@ -12,7 +12,7 @@
 
 #include "evaluate.h"
 
-/* The most combinations that are tried, far above what the shipped configs have. */
+/* The most combinations that are tried. */
 enum { MOST_COMBINATIONS = 1 << 16 };
 
 /* The properties of an array that are compared, in this order. */

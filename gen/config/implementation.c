@@ -65,7 +65,7 @@ void read_restrictions(struct build *build, const struct list *list,
              sizeof *restrictions, count);
 }
 
-/* Requirements are checked before any tunable has a value, so they must not mention one. */
+/* Requirements are checked before any tunable has a value, so they must not mention tunables. */
 static void read_requirement(struct build *build, const struct item *item, void *context) {
   struct config_requirement *out = context;
   size_t count;

@@ -74,7 +74,7 @@ static struct included_file *include_find_wanted(struct includes *includes,
   return file;
 }
 
-/* Pushes the chunk of the file; its environment is on top of the stack. */
+/* Pushes the chunk of the file, whose environment is on top of the stack. */
 static int include_load(lua_State *L, struct includes *includes, const struct included_file *file,
                         const struct text *content) {
   int status = sandbox_load(includes->sandbox, file->path, text_get(content), content->length,

@@ -165,7 +165,7 @@ int config_prefer(struct config *config, enum preference preference, cugen_error
   return status;
 }
 
-/* Reads the objective; called after flops and bytes. */
+/* Reads the objective, for which flops and bytes must have been read. */
 static void read_objective(struct build *build, const struct item *item, void *config) {
   const char *text = read_string(build, item->declaration->keyword->name);
   cugen_error why;
@@ -257,8 +257,8 @@ static void kernel_attach(struct build *build, int levels) {
   lua_pop(L, 1);
 }
 
-/* Refuses a declaration that lacks its value or stands outside of the kernel, because a brace was
-   closed too early. all: stack index of the list of all declarations. */
+/* Refuses a declaration that lacks its value or stands outside of the kernel, for example after a
+   brace that was closed too early. all: stack index of the list of all declarations. */
 static void check_attached(struct build *build, int all) {
   lua_State *L = build->L;
   for (lua_Integer i = 1; i <= (lua_Integer)lua_rawlen(L, all); i++) {

@@ -27,8 +27,7 @@ static const char expression_functions[] = "ceil_div ceil_log eps is_pow2 round_
 static const char cugen_names[] =
     "device i_ index_t j_ k_ l_ params sample_count samples tensor_map";
 
-/* Names of CUDA that kernels can use: textures, surfaces, atomic operations, complex numbers, and
-   the types and functions of the runtime. is_cuda_form adds the constants (math_constants.h), and
+/* Names of CUDA that sources may mention. is_cuda_form adds the constants (math_constants.h), and
    the atomic operations for the block and the system. */
 static const char cuda_names[] =
     "CUDARTAPI CUDA_VERSION CUarray CUcontext CUdevice CUdeviceptr CUevent CUfunction CUgraph "

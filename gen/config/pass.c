@@ -1,5 +1,5 @@
-/* `pass` and `steps`: the parameters that a launch passes, and how often it is repeated. Read with
-   the config, evaluated for each variant and step. See build.h and evaluate.h. */
+/* `pass` and `steps`: the parameters that a launch passes, and how often the launch is repeated.
+   Read with the config, evaluated for each variant and step. See build.h and evaluate.h. */
 #include <inttypes.h>
 #include <lua.h>
 #include <string.h>
@@ -66,8 +66,8 @@ static bool is_word_tunable(const struct config_tunable *tunable) {
   return i < tunable->value_count;
 }
 
-/* Returns whether the name is a size, or a tunable whose values are numbers: such a value cannot be
-   the name of an argument. */
+/* Returns whether the name is a size, or a tunable without a word among its values: such a value
+   cannot be the name of an argument. */
 static bool pass_is_number(const struct build *build, const char *name) {
   const struct config_implementation *implementation = build->implementation;
   for (size_t i = 0; i < implementation->tunable_count; i++)

@@ -311,7 +311,7 @@ static int shared_bytes(const struct config_implementation *implementation, size
   bool all_dynamic = false, others = false;
   int status = shared_evaluate_group(implementation, -1, slots, arrays, &all, &all_dynamic, err);
   for (size_t i = 0; i < implementation->launch_count && !status; i++) {
-    const size_t k = (launch + i) % implementation->launch_count; /* itself first */
+    const size_t k = (launch + i) % implementation->launch_count; /* the launch itself first */
     bool dynamic = all_dynamic;
     *out = all;
     status = shared_evaluate_group(implementation, (int)k, slots, arrays, out, &dynamic, err);

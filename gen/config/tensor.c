@@ -176,7 +176,7 @@ static int check_array(const struct tensor_evaluation *e, const struct layout_ar
   return CUGEN_OK;
 }
 
-/* The box is the array's innermost tile, or a block's part of it. */
+/* The box is the array's innermost tile, or a block's part of that tile. */
 static int evaluate_into(const struct tensor_evaluation *e, const struct value *slots) {
   struct layout_array arrays[CONFIG_MAX_SHARED];
   const struct layout_array *array = &arrays[e->tensor->into - e->implementation->shared];

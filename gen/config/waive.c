@@ -5,7 +5,7 @@
 
 #include "build.h"
 
-/* Findings that a correct kernel can have. A race or an access out of bounds never is correct. */
+/* Findings that a correct kernel can have. */
 static const cugen_finding_kind waivable[] = {CUGEN_FINDING_UNINITIALISED, CUGEN_FINDING_EXITED,
                                               CUGEN_FINDING_SAME_VALUE};
 enum { WAIVABLE = sizeof waivable / sizeof *waivable };

@@ -1,6 +1,6 @@
-/* <cub/cub.cuh>: CUB's block and warp functions. They use shared memory and the block's
-   barriers, like CUB, so that storage which is reused too early is a race here, too. A result
-   that only some threads get leaves the other threads' variables unchanged. */
+/* <cub/cub.cuh>: CUB's block and warp functions. Reductions, scans and sorts of a block use shared
+   memory and the block's barriers, like CUB, so that storage which is reused too early is a race
+   here, too. */
 /* clang-format off */
 #ifndef CUGEN_CUB
 #define CUGEN_CUB
