@@ -94,9 +94,9 @@ static _Noreturn void refuse_mask(const struct fibers *all, unsigned thread) {
   fibers_give_up(CUGEN_CAUSE_MASK, what);
 }
 
-/* Performs the warp operation at which the thread waits, if all live lanes of its mask wait at the
-   same operation. Returns true if it was performed. A mask may name lanes that have ended (CUDA C++
-   Programming Guide, warp shuffle functions: all non-exited threads that it names). */
+/* Performs the warp operation at which the thread waits and returns true, if all live lanes of the
+   operation's mask wait there. A mask may name lanes that have ended (CUDA C++ Programming Guide,
+   warp shuffle functions: all non-exited threads that it names). */
 bool collective_try_warp(struct fibers *all, unsigned thread) {
   const struct parked *operation = &all->parked[thread];
   struct warp *warp = &all->warps[thread / FIBERS_LANES];

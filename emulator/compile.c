@@ -37,17 +37,16 @@ static const char *const flags[] = {"-std=c++17", "-O2", "-march=native", "-fPIC
                                     /* keeps a loop that waits for another thread, because
                                        atomics are plain accesses here */
                                     "-fno-finite-loops", "-fno-exceptions", "-fno-rtti",
-                                    /* Ubuntu's compilers define it; the C library's headers would
-                                       then define memcpy, which shim/watch.h defines */
+                                    /* Ubuntu's compilers define this macro; the C library's headers
+                                       would then define memcpy, which shim/watch.h defines */
                                     "-U_FORTIFY_SOURCE"};
 enum { FLAG_COUNT = sizeof flags / sizeof *flags };
 
 /* Options of g++ for kernels that are not watched. The loop vectoriser of g++ 12.2 reads a whole
-   vector where a loop uses only its first part at an unknown stride, and so reads past the end
-   of a buffer that the source never leaves, as in two published matrix products. Peeled loops
-   are left to the vectoriser of straight code, which reads no such gap, so register-blocked
-   kernels stay as fast. Without libstdc++, which few kernels call, a small object is linked in
-   half the time. */
+   vector where a loop uses only its first part at an unknown stride, and so reads past the end of a
+   buffer that the source never leaves. Peeled loops are left to the vectoriser of straight code,
+   which reads no such gap, so register-blocked kernels stay as fast. Without libstdc++, which few
+   kernels call, a small object is linked in half the time. */
 static const char *const gcc_flags[] = {"-fno-tree-loop-vectorize", "-fpeel-loops",
                                         "-nodefaultlibs",
                                         "-fno-threadsafe-statics", /* one thread runs a launch */
@@ -101,8 +100,9 @@ enum {
 
 /* The calls before accesses require an alignment of at most 8 bytes, and do not know a vector's
    parts. So sources with CUDA's vector types get the compiler's own checks of alignment. Other
-   sources get them only with at_source, because the checks keep the compiler from moving accesses
-   into branches; nor does clang++, where the checks lose the lines of barriers. */
+   sources get these checks only with at_source, because the checks keep the compiler from moving
+   accesses into branches. clang++ gets none, because there the checks lose the lines of
+   barriers. */
 static const char *const wide_types[] = {"char2", "char4",  "short2", "short4",  "int2",
                                          "int4",  "float2", "float4", "double2", "double4",
                                          "long2", "long4",  NULL};
@@ -341,7 +341,7 @@ static int run_unjailed(const struct compile_request *request, struct job *job, 
    noticed. */
 static const char control[] = "char cugen_control[4 << 20] = {1};\n";
 
-/* How many processes Linux has killed for lack of memory since it started; -1: not known. */
+/* Returns how many processes Linux has killed for lack of memory since boot; -1: not known. */
 static long long memory_kills(void) {
   static const char name[] = "\noom_kill ";
   struct text counters = {0};

@@ -55,7 +55,7 @@ void context_make(struct context *context, char *bottom, size_t bytes, void (*pr
   context->stack_pointer = frame;
 #endif
 #if ADDRESS_SANITIZED
-  /* poisoned by frames that were abandoned in an earlier mapping */
+  /* frames that were abandoned in an earlier mapping may have poisoned the stack */
   __asan_unpoison_memory_region(bottom, bytes);
   context->bottom = bottom;
   context->bytes = bytes;

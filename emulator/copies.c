@@ -17,7 +17,8 @@ struct copy {
   char *global;   /* of a bulk copy */
   unsigned bytes; /* in shared memory */
   unsigned shared, rank;
-  unsigned barrier, blocks;       /* of a load: the blocks of the cluster in which it arrives */
+  /* of a load; blocks: a bit for each block in which the load arrives */
+  unsigned barrier, blocks;
   unsigned slot, group;           /* the thread; of a store: its group */
   uint32_t epochs[FIBERS_BLOCKS]; /* of a load: when it began in each block, for the observer */
   const void *site;
@@ -30,7 +31,7 @@ struct list { /* the copies from `first` on are under way */
 
 struct copies {
   struct list loads, stores;
-  unsigned groups[FIBERS_SLOTS]; /* by thread: number of groups that it has committed */
+  unsigned groups[FIBERS_SLOTS]; /* number of groups that each thread has committed */
 };
 
 int copies_open(struct copies **out, cugen_error *err) {

@@ -206,7 +206,7 @@ static int cpu_alloc(struct device *device, enum memory_kind kind, size_t bytes,
   return CUGEN_OK;
 }
 
-/* Guarded memory has base_bytes. */
+/* base_bytes is 0 unless the memory is guarded. */
 static void cpu_free(struct device *device, struct memory *memory) {
   if (!memory->base) return;
   if (memory->base_bytes) {
@@ -528,7 +528,7 @@ static int cpu_symbol(struct device *device, struct loaded *loaded, const char *
   (void)device;
   Dl_info info;
   const ElfW(Sym) *symbol = NULL;
-  /* also finds symbols of libraries that the image needs */
+  /* dlsym also finds symbols of libraries that the image needs */
   *address = dlsym(loaded->library, name);
   bool found = *address && dladdr1(*address, &info, (void **)(uintptr_t)&symbol, RTLD_DL_SYMENT) &&
                symbol && (uintptr_t)info.dli_fbase == loaded->image.base &&

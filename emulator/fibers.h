@@ -79,8 +79,8 @@ bool fibers_time_is_up(void);
    site: a return address, like all sites below. Returns a fault text; "": no watched kernel
    runs. Async-signal-safe. */
 const char *fibers_hang(const void *site);
-/* Lets the other threads of the block run, because the current thread has polled a flag many
-   times that they may write. */
+/* Lets other threads run before the current thread continues, which has polled a flag many
+   times. */
 void fibers_let_others_run(void);
 /* Report to the observer, if the kernel is watched: an access to memory that nobody owns; an
    address that the processor refused for its alignment; a trap. Async-signal-safe. */

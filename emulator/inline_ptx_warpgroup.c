@@ -51,7 +51,8 @@ static int flags_of(const struct iptx_run *run, const struct iptx_instruction *i
   for (unsigned sign = NEGATE_X; sign <= NEGATE_Y && sign < i->count; sign++)
     if ((int32_t)iptx_get(run, i, sign, IPTX_S32) != 1)
       iptx_trap(run, "a wgmma with a negated operand");
-  const bool registers = i->arguments[DESCRIPTOR_X].count > 1; /* without a transposition of X */
+  /* an X in registers has no transposition */
+  const bool registers = i->arguments[DESCRIPTOR_X].count > 1;
   const unsigned across_y = registers ? ACROSS_X : ACROSS_Y;
   if (!registers && i->count > ACROSS_X && iptx_get(run, i, ACROSS_X, IPTX_U32))
     flags |= WARPGROUP_X_ACROSS;

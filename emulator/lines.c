@@ -129,7 +129,7 @@ struct asked {
   int jail, hold; /* lock on the folder */
 };
 
-/* binutils may be built to download what an object names from a server, which is prevented. */
+/* With an empty DEBUGINFOD_URLS addr2line downloads no debug information. */
 static int run_program(const struct asked *a, const char *const *argv, struct text *answer,
                        int *code, cugen_error *err) {
   static const char *const also[] = {"DEBUGINFOD_URLS=", "LC_ALL=C", NULL};

@@ -55,7 +55,8 @@ struct block {
   unsigned live;
   /* threads at the present barrier; those of them with a true predicate */
   unsigned arrived, agreed;
-  unsigned released, released_agreed; /* both of the barrier that was passed last */
+  /* `arrived` and `agreed` of the barrier that was passed last */
+  unsigned released, released_agreed;
 };
 
 struct fibers {
@@ -92,7 +93,7 @@ struct fibers {
   struct fault fault; /* why the launch was given up */
 };
 
-/* The launch that runs on this thread, because hooks and signal handlers get no context
+/* The launch that runs on this thread, or NULL; hooks and signal handlers get no context
    argument. */
 extern _Thread_local struct fibers *fibers_running __attribute__((visibility("hidden")));
 
@@ -147,8 +148,8 @@ void fibers_park(struct fibers *all);
 struct fiber *fibers_resume_ready(struct fibers *all);
 /* Takes a fiber for a thread. There are as many fibers as threads in the largest cluster so far. */
 struct fiber *fibers_take_idle(struct fibers *all);
-/* Called when no thread can run: lets converged lanes continue, which are known only then, or
-   copies in flight arrive until a thread can run, or yielded threads continue. */
+/* Makes threads ready when none is: lanes that have converged, else threads that a copy in flight
+   wakes on arrival, else threads that have yielded. */
 void fibers_await(struct fibers *all);
 void fibers_stop_if_asked(const struct fibers *all);
 /* Makes another block of the cluster the running one, and loads its static shared memory. */
@@ -187,7 +188,7 @@ int collective_barrier(int kind, int predicate);
 unsigned collective_warp(unsigned mask, void (*combine)(void **slots, unsigned mask), void *mine);
 unsigned collective_active_mask(void);
 unsigned collective_converged(void);
-/* Called when all live threads of the block have reached its barrier: lets them continue. */
+/* Lets the live threads of the block continue, all of which have reached the block's barrier. */
 void collective_release(struct fibers *all, unsigned rank);
 /* Performs the operation at which a thread waits if all live lanes of its mask have come. Returns
    false if they have not. */

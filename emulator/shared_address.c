@@ -1,4 +1,5 @@
-/* Shared memory by PTX addresses (abi.h), in the own block and in other blocks of the cluster. */
+/* Shared memory by PTX addresses (abi.h), in the thread's block and in other blocks of the
+   cluster. */
 #include "async.h"
 
 /* The address of static shared memory is STATIC_BIT and the distance from static_base(). */

@@ -28,11 +28,10 @@ struct shared_zone {
   char *start;
 };
 
-/* Lays the memory out; keeps the present layout if only the number of blocks is less, or nothing
-   has changed. */
+/* Lays the memory out; keeps a present layout of the same sizes that has enough blocks. */
 int shared_zone_prepare(struct shared_zone *zone, unsigned blocks, size_t bytes, size_t alignment,
                         cugen_error *err);
-/* Reports with CUGEN_CAUSE_BOUNDS that the kernel wrote around the memory. */
+/* Returns CUGEN_ERROR_WRONG, with CUGEN_CAUSE_BOUNDS, if the kernel wrote around the memory. */
 int shared_zone_check(const struct shared_zone *zone, cugen_error *err);
 void shared_zone_free(struct shared_zone *zone);
 /* For an address outside of the blocks' memory: gets its distance to the start or the end of the

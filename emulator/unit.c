@@ -71,7 +71,8 @@ static void write_unit(const struct compile_request *request, struct text *out) 
   if (strstr(request->source, "this_grid") || strstr(request->source, "grid_group"))
     text_add(out, "CUGEN_COOPERATIVE\n");
   if (strstr(request->source, "align")) text_add(out, "CUGEN_ALIGNED\n");
-  /* The names in a launch bound still have their values here, unless the source undefines one. */
+  /* The names in a launch bound still have their values here, unless the source undefines a
+     name. */
   const bool bounds = !strstr(request->source, "#undef");
   for (size_t i = 0; i < request->entry_count; i++) {
     text_addf(out, "CUGEN_ENTRY(%zu, %s)", i, request->entries[i]);
@@ -152,9 +153,9 @@ static int unit_write_file(const char *folder, const char *name, const char *con
   return status;
 }
 
-/* Whether the source may include the header: it mentions the header's folder or the name before
-   ".h", or mentions curand, which needs cuda/ and nv/. cugen's own headers are always wanted,
-   because the other headers include them. */
+/* Returns true if the source mentions the header's folder or the name before ".h", or curand, which
+   needs cuda/ and nv/. cugen's own headers are always wanted, because other headers include
+   them. */
 static bool wants_header(const char *source, const char *name) {
   struct text family = {0};
   size_t length = strcspn(name, "/.");

@@ -32,7 +32,7 @@ struct product {
 struct held {
   char *registers; /* NULL: none */
   int n;
-  unsigned product; /* the last product that adds to them */
+  unsigned product; /* number of the last product that adds to the accumulators */
 };
 
 struct member {

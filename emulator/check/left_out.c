@@ -91,7 +91,7 @@ static int find_reasons(const struct telling *t, size_t i, struct reason **reaso
 }
 
 /* Reports variants of the i-th implementation that are valid on options->whole, but not on the
-   first problem of the implementation's family. Each reason is one report. */
+   first problem of its family, once for each reason. */
 static int tell_variants(const struct telling *t, size_t i) {
   struct reason *reasons = NULL;
   size_t count = 0;
@@ -221,8 +221,8 @@ static int tell_implementation(const struct telling *t, size_t i) {
 
 /* ---- Sizes ---------------------------------------------------------------------------------- */
 
-/* Appends why the implementation has no variant on the problem: the requirement that is not met, or
-   the first rule that removes combinations. */
+/* Appends why the implementation has no variant: the requirement that is not met, or the first rule
+   that removes combinations. */
 static void add_refusal(const struct space_implementation *one, struct text *out) {
   if (one->unmet) {
     text_addf(out, "%s:%d: requires \"%s\"", one->unmet->line.path, one->unmet->line.number,
@@ -252,8 +252,8 @@ static void left_out_add_size(const struct telling *t, size_t number, struct tex
   }
 }
 
-/* Returns true if a requirement or rule leaves the i-th implementation no variant on the p-th
-   problem, which is one of its sizes; `why` becomes that requirement or rule. A size on which
+/* Returns true if the p-th problem is a size of the i-th implementation's family, on which a
+   requirement or rule leaves no variant; `why` becomes that requirement or rule. A size on which
    --where excludes variants does not count, because these might be valid there. */
 static bool left_out_is_refused(const struct telling *t, size_t i, size_t p, struct text *why) {
   const struct check_problem *problem = &t->list->problems[p];
@@ -265,8 +265,8 @@ static bool left_out_is_refused(const struct telling *t, size_t i, size_t p, str
   return why->length > 0;
 }
 
-/* Reports the sizes that the i-th implementation refuses for `reason`, naming up to FEW. Reports
-   nothing if a problem before the p-th is refused for `reason`. */
+/* Reports the sizes that the i-th implementation refuses for `reason`, naming up to FEW; nothing if
+   a problem before the p-th has this reason. */
 static int tell_refused(const struct telling *t, size_t i, size_t p, const char *reason) {
   enum { FEW = 4 };
   struct text why = {0}, other = {0};
@@ -299,7 +299,7 @@ static bool takes_a_size(const struct telling *t, size_t i) {
   return false;
 }
 
-/* Reports the sizes that the i-th implementation refuses, unless it refuses all or is unwanted. */
+/* Reports the sizes that the i-th implementation refuses, unless it refuses all. */
 static int tell_sizes(const struct telling *t, size_t i) {
   struct text why = {0};
   int status = CUGEN_OK;
@@ -312,8 +312,6 @@ static int tell_sizes(const struct telling *t, size_t i) {
 
 const char check_left_wide_name[] = "index arithmetic in 32 bits";
 
-/* The sizes of a check are small, so errors beyond 2^31 elements, such as an int as an index, do
-   not show. */
 int check_left_wide(const struct config *config, const struct problem *problem,
                     const struct device_facts *facts, struct text *out, cugen_error *err) {
   struct kernel_argument arguments[KERNEL_MAX_ARGUMENTS];

@@ -12,11 +12,9 @@ struct check_problem {
   size_t family;
   bool whole; /* the sizes are whole tiles */
   bool seen;  /* a run on the problem has been checked */
-  /* The problem has sizes around the tiles of a variant, and differs from its family's first
-     problem in sizes alone. */
+  /* the problem has sizes around the tiles of a variant */
   bool around;
-  /* Why the problem's data and reference could not be made, which is not tried again; NULL: no
-     failure. */
+  /* why the problem's data and reference could not be made; NULL: no failure */
   char *no_data;
   int no_data_status;
 };
@@ -28,7 +26,7 @@ struct check_family {
   const struct config_implementation *owner;
   /* index of the check problem, which its other sizes follow, and the number of these problems */
   size_t first, count;
-  /* copy of the first problem, whose values it borrows */
+  /* copy of the first problem, with borrowed values */
   struct problem base;
   struct sizes sizes;
 };
@@ -76,8 +74,8 @@ bool check_list_has_run(const struct check_list *list, size_t implementation);
 void check_list_suggest(const struct tune_target *target, const struct check_list *list,
                         size_t family, const char *variant, const char *before, struct text *out);
 
-/* For a variant that is not valid on the check problem: appends to the error a problem of the first
-   family on which the variant is valid, if any. */
+/* Appends to the error a problem of the first family on which the variant is valid, if there is one
+   besides the check problem. */
 void check_list_explain(const struct tune_target *target, const struct check_list *list,
                         const char *variant, cugen_error *err);
 

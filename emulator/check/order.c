@@ -83,8 +83,8 @@ void findings_sort(cugen_check_finding *findings, size_t count) {
   if (count) qsort(findings, count, sizeof *findings, by_cause);
 }
 
-/* Returns true if findings of the kind are about missing order. Several of them may have one cause,
-   a missing barrier, whereas each line with a wrong address is a mistake of its own. */
+/* Returns true if findings of the kind are about missing order. Several findings about missing
+   order may have one cause, a missing barrier. */
 static bool is_of_order(cugen_finding_kind kind) {
   return kind == CUGEN_FINDING_UNINITIALISED || kind == CUGEN_FINDING_SAME_VALUE ||
          order_rank_of(kind) == RANK_UNORDERED;

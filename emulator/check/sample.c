@@ -124,7 +124,7 @@ struct branch_sample {
   size_t drawn_count;
 };
 
-/* A variant that does not expand has no source and no branches. */
+/* Ignores a variant that cannot be expanded. */
 static int sample_draw(struct branch_sample *s, const struct drawn *drawn, cugen_error *err) {
   const struct check_problem *p = &s->list->problems[drawn->problem];
   struct variant variant;

@@ -116,7 +116,7 @@ static int add_named(const struct tune_target *target, struct check_list *list, 
 }
 
 /* Adds the variant with this number among the variants of all families: on all problems of its
-   family, and on one problem with sizes around its tiles, which differs with `only`. */
+   family, and on one problem with sizes around its tiles, which depends on `only`. */
 static int add_numbered(const struct tune_target *target, struct check_list *list, uint64_t number,
                         size_t only, cugen_error *err) {
   size_t i = 0, count;

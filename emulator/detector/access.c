@@ -18,8 +18,8 @@ enum {
   CALL = 4 /* CALL: the least number of code bytes from one call to the next */
 };
 
-/* The check of the shadow memory that an access needs: none, of its whole words by quick_words.h,
-   the same after a claim of the memory (speculation.h), or by shadow_visit. */
+/* How an access checks the shadow memory: not at all, its whole words by quick_words.h, without or
+   after a claim of the memory (speculation.h), or by shadow_visit. */
 enum look { LOOK_NONE, LOOK_WORDS, LOOK_CLAIMED, LOOK_FULL };
 
 /* A place in the program, by the return address of its call, and what it accessed last: an array

@@ -1,6 +1,6 @@
-/* Accumulators of asynchronous products (wgmma): from a product to its wait their thread may not
-   touch them, and a wgmma.fence must lie between other uses and the next product; see state.h. PTX
-   ISA, "wgmma.fence". */
+/* Accumulators of asynchronous products (wgmma). A thread must not touch the accumulators between a
+   product and its wait, and a wgmma.fence must lie between other uses and the next product; see
+   state.h. PTX ISA, "wgmma.fence". */
 #include <stdlib.h>
 #include <string.h>
 

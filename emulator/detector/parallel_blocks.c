@@ -44,7 +44,7 @@ static void take_report(struct watch *w, const struct watch_report *report, uint
   traffic_add(current_counters(w), &report->launches[slot]);
   w->report->elsewhere += report->elsewhere;
   w->report->dependent |= report->dependent;
-  /* only findings from before, because a new one ends the processes */
+  /* the findings are from before the fork, because a new finding ends the processes */
   for (uint32_t i = 0; i < w->report->finding_count; i++) {
     w->report->findings[i].count += report->findings[i].count;
     w->report->findings[i].same_value &= report->findings[i].same_value;

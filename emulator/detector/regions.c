@@ -73,7 +73,7 @@ static struct region *find_variable(struct watch *w, uintptr_t at) {
   return low && at < w->variables[low - 1].high ? &w->variables[low - 1] : NULL;
 }
 
-/* Reports an access behind a variable. Returns false if the address is not behind one. */
+/* Reports an access behind a variable. Returns false if there is no such variable. */
 static bool leave_variable(const struct access *a) {
   struct access access = *a;
   access.region = find_variable(a->watch, a->at);
@@ -300,7 +300,7 @@ int regions_buffers(struct watch *w, const struct watch_buffer *buffers, size_t 
                     cugen_error *err) {
   for (size_t i = 0; i < w->region_count; i++) shadow_drop(&w->regions[i]);
   w->region_count = w->recent = 0;
-  /* The next image may be another one, loaded at the address of this one. */
+  /* The next image may be loaded at the address of the present image. */
   w->image = (struct observed_image){NULL, 0, 0};
   for (size_t i = 0; i < count && i < WATCH_MOST_BUFFERS; i++) {
     struct region *r = &w->regions[w->region_count++];

@@ -25,7 +25,7 @@ struct release {
   /* swept: every thread of the block has fenced the writes that it made before this epoch */
   uint32_t epoch, swept;
   uint32_t chain;                        /* equal for releases that atomic operations connect */
-  uint32_t acquired_first, acquired_end; /* range of the acquires of its block before the release */
+  uint32_t acquired_first, acquired_end; /* range of the block's acquires before the release */
   uint32_t thread;
   bool vague; /* barriers alone do not describe the order of threads */
 };
@@ -228,7 +228,7 @@ static uint32_t first_release(const struct release_acquire *ra, uint32_t epoch) 
 }
 
 /* Returns true if the acquire has read a release of the search that publishes `then`, or a later
-   one of its chain. */
+   release of the same chain. */
 static bool is_found(struct search *search, const struct acquire *acquire) {
   const struct release_acquire *ra = search->ra;
   const uint32_t chain = ra->releases[acquire->release].chain;

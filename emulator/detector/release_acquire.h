@@ -16,7 +16,7 @@ void ra_close(struct release_acquire *ra);
 
 void ra_launch(struct release_acquire *ra);
 void ra_block(struct release_acquire *ra);
-/* Called after hb_barrier. */
+/* Must be called after hb_barrier. */
 void ra_barrier(struct release_acquire *ra, unsigned rank);
 
 /* A __threadfence(), or with device false a __threadfence_block(). */

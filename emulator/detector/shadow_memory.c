@@ -83,7 +83,7 @@ static bool may_meet(const struct access *a, const struct cell *cell,
          is_waited_for(a->watch, a->at) || (!a->region->shared && !writes);
 }
 
-/* Whether an earlier access may be unordered, after a check of the common orders. */
+/* Returns false if one of the common orders puts `then` before the access. */
 static inline bool shadow_memory_is_open(const struct access *a, const struct last_access *then,
                                          unsigned bytes) {
   const struct happens_before *hb = &a->watch->hb;

@@ -38,7 +38,7 @@ struct common {
 
 struct area {
   struct speculation_memory memory;
-  void *before;         /* a copy of the memory as it was */
+  void *before;         /* a copy of the memory before the launch was split */
   atomic_uchar *claims; /* a claim for each byte */
 };
 

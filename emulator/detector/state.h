@@ -175,7 +175,7 @@ struct watch {
   struct overwriting overwriting;
   /* the known finding that finding_new has counted instead of a new one */
   struct watch_finding *known;
-  uint32_t last_site; /* place of the last access, and what it accessed */
+  uint32_t last_site; /* site, address and kind of the last access */
   uintptr_t last_at;
   unsigned last_kind;
   bool products_fenced[HB_THREADS]; /* the thread has executed a wgmma.fence */
@@ -195,7 +195,7 @@ struct watch {
   bool entangled;
   /* not NULL while this process is one of several that run the launch */
   struct speculation *speculation;
-  clock_t began;                   /* processor time */
+  clock_t began; /* processor time */
   volatile sig_atomic_t time_is_up;
 };
 
@@ -207,8 +207,8 @@ struct access {
   /* rank: of the block whose static shared memory is accessed */
   unsigned bytes, kind, thread, rank;
   uint32_t site;
-  /* made by the kernel's own instruction, which follows: the written value is there at the next
-     report */
+  /* the kernel's own instruction makes the access after the hook, so that the written value is in
+     memory at the next report */
   bool own;
 };
 
@@ -226,7 +226,7 @@ static inline void watch_look(struct watch *w) {
 
 /* ---- access.c ------------------------------------------------------------------------------- */
 
-/* The watch of the running launch, because most hooks have no context argument. */
+/* The watch of the running launch, or NULL; most hooks have no context argument. */
 extern _Thread_local struct watch *watching __attribute__((visibility("hidden")));
 
 int access_open(struct watch *watch, cugen_error *err);
@@ -274,7 +274,8 @@ void finding_compare(struct watch *watch);
 int shadow_make(struct region *region, cugen_error *err);
 void shadow_drop(struct region *region);
 /* shadow_visit checks and records an access, whose region must be set, in all its words,
-   shadow_visit_word in one word. shadow_check_write only checks it against writes to one word. */
+   shadow_visit_word in one word. shadow_check_write only checks an access against writes to one
+   word. */
 void shadow_visit(const struct access *access);
 void shadow_visit_word(const struct access *access, struct cell *cell, unsigned bytes);
 void shadow_check_write(const struct access *access, const struct cell *cell, unsigned bytes);
@@ -322,7 +323,7 @@ bool regions_is_constant(struct watch *watch, uintptr_t at);
 /* Returns the cell of an address in static shared memory of the running block, or in dynamic shared
    memory of its cluster; NULL: another address. */
 struct cell *regions_cell(struct watch *watch, uintptr_t at);
-/* For a launch that overlaps the one in front; as in observer.h. */
+/* The observer's hooks launch_waited and launch_used (observer.h). */
 void regions_launch_waited(struct watch *watch, unsigned thread);
 void regions_launch_used(struct watch *watch, unsigned thread, const void *site);
 
@@ -341,7 +342,7 @@ void alignment_fault(struct watch *watch, const void *site);
 /* Checks whether an access to a thread's own stack touches accumulators. */
 void accumulators_touch(struct watch *watch, uintptr_t at, const void *site);
 void accumulators_block(struct watch *watch);
-/* As in observer.h. */
+/* The observer's hooks of these names (observer.h). */
 void accumulators_hold(struct watch *watch, unsigned thread, const void *start, size_t bytes,
                        const void *site);
 void accumulators_release(struct watch *watch, unsigned thread, const void *start);

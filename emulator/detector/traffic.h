@@ -29,7 +29,7 @@ void traffic_access(struct traffic *traffic, struct traffic_site *site, unsigned
 void traffic_met(struct traffic *traffic, unsigned warp);
 /* All warps of a block of so many threads have met. */
 void traffic_all_met(struct traffic *traffic, unsigned threads);
-/* From here on counters go to `to`, a copy of the present ones, and begin at zero. */
+/* From here on counts go to `to`, a copy of the present counters, and begin at zero. */
 void traffic_move(struct traffic *traffic, struct launch_counters *to);
 /* Adds the counters of another process. */
 void traffic_add(struct launch_counters *to, const struct launch_counters *more);

@@ -14,7 +14,7 @@ struct cugen_binary16 {
                    size = bits & 0x7fffffffu;
     if (size > 0x7f800000u) return (unsigned short)(sign | 0x7e00u | (size >> 13 & 0x3ffu));
     if (size >= 0x477ff000u) return (unsigned short)(sign | 0x7c00u); /* rounds to 2^16 or more */
-    /* below 2^-14 the last place is 2^-24: adding 2^-1 rounds to it */
+    /* below 2^-14 the last place is 2^-24: adding 2^-1 rounds to that place */
     if (size < 0x38800000u) {
       return (unsigned short)(sign |
                               (cugen_bits<unsigned>(cugen_bits<float>(size) + 0.5f) - 0x3f000000u));

@@ -55,7 +55,7 @@ static inline float cugen_fused_toward(float x, float y, float z, int direction)
   return cugen_toward<float>(rounded, lacks > 0 ? 1.0f : lacks < 0 ? -1.0f : 0.0f, direction);
 }
 static inline double cugen_fused_toward(double x, double y, double z, int direction) {
-  /* at least 11 more bits; what they cannot hold counts as exact */
+  /* at least 11 more bits; a rest below these bits counts as 0 */
   const long double exact = (long double)x * y + z;
   const double rounded = fma(x, y, z);
   const long double lacks = exact - rounded;

@@ -261,7 +261,7 @@ void read_derived(struct build *build, const struct list *list, struct config_de
 void read_restrictions(struct build *build, const struct list *list,
                        struct config_restriction *restrictions, size_t *count);
 item_reader read_implementation;
-/* waive.c; called after the tunables are read. */
+/* waive.c */
 void read_waivers(struct build *build, const struct list *list);
 /* problem_values.c. Read the declarations check, problems and try. read_check sets *out to NULL if
    the list has no check. */

@@ -225,8 +225,8 @@ struct config_compile {                      /* The options and include_dirs of 
                                                 implementation. */
   const struct config_options *shared, *own; /* options of the kernel and of the implementation;
                                                 NULL: none */
-  const char *const *folders;                /* folders of headers, relative to the config; those of
-                                                the implementation come first */
+  const char *const *folders;                /* folders of headers, as the config names them; those
+                                                of the implementation come first */
   size_t folder_count;
   size_t own_folders; /* how many of the folders belong to the declaration's own include_dirs */
   struct config_line folders_line;
@@ -394,9 +394,10 @@ struct config {
   struct config_compile compile; /* how the reference is compiled */
   const struct config_implementation *implementations;
   size_t implementation_count;
-  const char *summary;   /* first sentence of the comment that the file begins with */
-  const char *reference; /* file of the reference; NULL: none (an error in the config unless
-                                  reference is "none" or there is a verify, or there are answers) */
+  const char *summary; /* first sentence of the comment that the file begins with */
+  const char
+      *reference; /* file of the reference; NULL: reference is "none" or has answers, or there
+                            is only a verify */
   const struct config_data *answers; /* reference { y = "2 * x[i0]" }: an element for each argument,
                                         the right result of an output or inout; NULL: none */
   const char *reference_entry;       /* kernel in the file, from "file.cu:kernel"; NULL: the only

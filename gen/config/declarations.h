@@ -109,7 +109,7 @@ struct declaration {
   struct config_line line;
   bool complete; /* the declaration has a value, or needs none */
   bool valued;   /* the declaration has a value */
-  bool nested;   /* the declaration stands in a list; noted for includes and in included files */
+  bool nested;   /* the declaration stands in a list; set only for includes and in included files */
   bool attached; /* the declaration stands in a list that belongs to the kernel */
 };
 
@@ -123,8 +123,8 @@ struct declaration *declarations_at(lua_State *L, int index);
 void declarations_push(lua_State *L);
 size_t declarations_count(lua_State *L);
 /* Clears the stack and pushes a declaration that stands for an include. The value of the include is
-   the list of the declarations made after the first `before`, except those within another of
-   these. */
+   the list of the declarations made after the first `before`, except declarations within another of
+   these declarations. */
 void declarations_group(lua_State *L, size_t before);
 /* Push the name (nil if there is none) or the value of the declaration at the index. Allocate
    nothing. */

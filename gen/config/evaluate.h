@@ -105,7 +105,7 @@ int config_shared_array(const struct config_shared *array, const struct value *s
 void config_shared_array_reads(const struct config_shared *array, bool layout, bool *reads);
 /* Sets reads[slot] for each slot that decides what the arrays of a launch (-1: of all launches) are
    and where they lie. If there are arrays of all launches, every array counts, because each can
-   make those dynamic. */
+   make the arrays of all launches dynamic. */
 void config_shared_reads(const struct config_implementation *implementation, int launch,
                          bool *reads);
 

@@ -28,7 +28,7 @@ struct fit {
   bool *tried;  /* for each problem parameter: its listed values are tried */
   bool *reads;  /* for each slot; room for config_argument_reads */
   /* Of the combination that matched best: how many comparisons held before one failed, and the
-     message about the one that failed. */
+     message about the failed comparison. */
   size_t furthest;
   cugen_error why;
 };

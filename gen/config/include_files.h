@@ -33,8 +33,8 @@ struct includes {
   cugen_error error;
 };
 
-/* A C function for Lua, whose argument is the struct includes as light userdata. From then on the
-   declarations of the state know their files. */
+/* A C function for Lua, whose argument is the struct includes as light userdata. The functions
+   below need it. */
 int includes_open(lua_State *L);
 struct includes *includes_of(lua_State *L);
 /* Returns NULL if the list has no file of that path. */

@@ -4,7 +4,8 @@
 /* clang-format off */
 #ifndef CUGEN_CUB
 #define CUGEN_CUB
-#include <limits> /* CUB's own headers include these, and sources rely on that */
+/* CUB's own headers include <limits> and <type_traits>, and sources rely on that */
+#include <limits>
 #include <type_traits>
 namespace cub {
 enum BlockReduceAlgorithm { BLOCK_REDUCE_RAKING_COMMUTATIVE_ONLY, BLOCK_REDUCE_RAKING, BLOCK_REDUCE_WARP_REDUCTIONS };
@@ -156,8 +157,8 @@ public:
   CUGEN_METHOD void ExclusiveSum(Value in, Value &out, Value &all) { ExclusiveScan(in, out, Value(), Sum(), all); }
   CUGEN_METHOD void InclusiveSum(Value in, Value &out) { InclusiveScan(in, out, Sum()); }
   CUGEN_METHOD void InclusiveSum(Value in, Value &out, Value &all) { InclusiveScan(in, out, Sum(), all); }
-  /* For several values in each thread: first the thread's own are combined, then those before
-     the thread. */
+  /* For several values in each thread: first the thread's own values are combined, then those of
+     the threads before. */
   template <int count, class Operation> CUGEN_METHOD void InclusiveScan(Value (&in)[count], Value (&out)[count], Operation operation, Value &all) {
     Value sums[count];
     sums[0] = in[0];
@@ -347,8 +348,8 @@ public:
 #undef CUGEN_EXCHANGE
 #undef CUGEN_EXCHANGE_WAYS
 
-/* Each thread counts the keys that belong in front of its own; equal keys keep their order. Keys
-   are compared by <, not by their bits. */
+/* Each thread counts the keys that belong in front of its own keys; equal keys keep their order.
+   Keys are compared by <, not by their bits. */
 template <class Key, int x, int count, class Value = NullType, int = 4, bool = false, BlockScanAlgorithm = BLOCK_SCAN_WARP_SCANS, int = 0,
           int y = 1, int z = 1, int = 0>
 class BlockRadixSort {
