@@ -44,8 +44,8 @@ void collective_release(struct fibers *all, unsigned rank) {
     fibers_mark_ready(all, warp, all->warps[warp].live);
 }
 
-/* Returns the result of the last barrier. May be called after a wait, because the next barrier is
-   passed only when every live thread has reached it. */
+/* Returns the result of the last barrier. May be called until the thread reaches the next
+   barrier. */
 static int barrier_result(const struct block *block, int kind) {
   switch (kind) {
   case CPU_BARRIER_COUNT: return (int)block->released_agreed;
@@ -96,7 +96,7 @@ static _Noreturn void refuse_mask(const struct fibers *all, unsigned thread) {
 
 /* Performs the warp operation at which the thread waits and returns true, if all live lanes of the
    operation's mask wait there. A mask may name lanes that have ended (CUDA C++ Programming Guide,
-   warp shuffle functions: all non-exited threads that it names). */
+   warp shuffle functions). */
 bool collective_try_warp(struct fibers *all, unsigned thread) {
   const struct parked *operation = &all->parked[thread];
   struct warp *warp = &all->warps[thread / FIBERS_LANES];

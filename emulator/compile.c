@@ -1,5 +1,5 @@
 /* Compiling for the cpu device: running the compiler, its options, and its output; see
-   compile.h. unit.c writes the compiler's input, diagnostics.c reads its messages. */
+   compile.h. */
 #include "compile.h"
 
 #include <ctype.h>
@@ -23,9 +23,8 @@
 #include "unjailed.h"
 
 /* -O2: at -O1 a register-blocked matmul compiles in 0.26 s instead of 0.33 s but runs four times
-   longer. Hidden symbols keep a template's __shared__ arrays private to the object. Warnings are
-   not turned off by -w, because -w would accept an array of variable length (unit.c); diagnostics.c
-   drops them. */
+   longer. Warnings are not turned off by -w, because -w would accept an array of variable length
+   (unit.c); diagnostics.c drops them. */
 static const char *const flags[] = {"-std=c++17", "-O2", "-march=native", "-fPIC", "-shared",
                                     /* so that only the source adds code that runs at loading: see
                                        object.c */
@@ -44,9 +43,8 @@ enum { FLAG_COUNT = sizeof flags / sizeof *flags };
 
 /* Options of g++ for kernels that are not watched. The loop vectoriser of g++ 12.2 reads a whole
    vector where a loop uses only its first part at an unknown stride, and so reads past the end of a
-   buffer that the source never leaves. Peeled loops are left to the vectoriser of straight code,
-   which reads no such gap, so register-blocked kernels stay as fast. Without libstdc++, which few
-   kernels call, a small object is linked in half the time. */
+   buffer that the source never leaves. The vectoriser of straight code, which stays on, reads no
+   such gap. Few kernels call libstdc++, and linking takes twice as long with it. */
 static const char *const gcc_flags[] = {"-fno-tree-loop-vectorize", "-fpeel-loops",
                                         "-nodefaultlibs",
                                         "-fno-threadsafe-statics", /* one thread runs a launch */
@@ -54,10 +52,10 @@ static const char *const gcc_flags[] = {"-fno-tree-loop-vectorize", "-fpeel-loop
                                         "-fno-isolate-erroneous-paths-dereference"};
 enum { GCC_COUNT = sizeof gcc_flags / sizeof *gcc_flags };
 
-/* Options of g++ for watched kernels: calls before accesses, which stay whole (no scalar
-   replacement, which would split a float4 into four accesses); barriers are not merged; arrays and
-   gaps stay as the source has them; line tables; and without the sanitizers' libraries, which
-   usually define these calls. */
+/* Options of g++ for watched kernels: calls before accesses; no scalar replacement, which would
+   split a float4 into four accesses; barriers are not merged; arrays and gaps stay as the source
+   has them; line tables; and without the sanitizers' libraries, which usually define these
+   calls. */
 static const char *const watched_flags[] = {
     "-fsanitize=thread", "--param=tsan-distinguish-volatile=1", "-fsanitize=bounds",
     "-fno-tree-sra", "-fno-tree-tail-merge", "-fno-crossjumping", "-fno-toplevel-reorder", "-g1",
@@ -113,13 +111,12 @@ static const char wide_flag[] = "-fsanitize=alignment";
 static const char *const at_source_flags[] = {"-fno-tree-sink", wide_flag};
 enum { AT_SOURCE_COUNT = sizeof at_source_flags / sizeof *at_source_flags };
 
-/* Page faults of a growing heap are most of a compile's system time: use large pages, and more
-   of them at a time (glibc 2.35). */
+/* A growing heap costs page faults: use large pages, and more of them at a time (glibc 2.35). */
 #define COMPILER_HEAP "GLIBC_TUNABLES=glibc.malloc.hugetlb=1:glibc.malloc.top_pad=33554432"
 
-/* For the linker. Static variables in a template's function would be visible with the template,
-   and unique in the process (STB_GNU_UNIQUE): shared with kernels that are loaded later, which
-   would then use the wrong variable and never be unloaded. */
+/* For the linker. Static variables in a template's function would be visible with the template, and
+   unique in the process (STB_GNU_UNIQUE), so that kernels loaded later would use the wrong
+   variable. */
 static const char symbols[] = "{ local: _ZZ*; };\n";
 
 /* ---- A compile ------------------------------------------------------------------------------ */
@@ -180,8 +177,7 @@ static int compile_write_files(const struct compile_request *request, struct job
 
 /* ---- The compiler --------------------------------------------------------------------------- */
 
-/* Gets the first line of the compiler's --version, which toolkit_library keeps, so that a compiler
-   is asked once. */
+/* Gets the first line of the compiler's --version, which toolkit_library keeps. */
 static int ask_compiler(const struct toolkit *toolkit, void **table, cugen_error *err) {
   const char *const argv[] = {text_get(&toolkit->compiler), "--version", NULL};
   struct text version = {0}, line = {0};
@@ -202,9 +198,8 @@ static bool is_clang(const struct toolkit *toolkit) {
          strstr(line, "clang");
 }
 
-/* Takes only the language version from the options: other options concern a GPU's speed, and
-   -ffast-math would let the compiler assume that there are no NaNs, with which outputs are
-   poisoned. */
+/* Takes only the language version from the options: -ffast-math, for example, would let the
+   compiler assume that there are no NaNs, with which outputs are poisoned. */
 static int take_standard(const struct compile_request *request, struct job *job, cugen_error *err) {
   const char *standard = request->options ? strstr(request->options, "--std=") : NULL;
   if (standard) text_add_n(&job->standard, standard + 1, strcspn(standard, " ") - 1);
@@ -385,8 +380,7 @@ static int run_control(const struct compile_request *request, struct job *job, b
 }
 
 /* After a failed compile, compiles the control source. If that fails, too, or memory ran out,
-   returns an error, because the failure is not the kernel's: the compiler or linker is broken, the
-   disk is full, or the folder cannot be used. */
+   returns an error, because the failure is not the kernel's. */
 static int check_surroundings(const struct compile_request *request, struct job *job, bool clang,
                               int jail, int code, long long kills, cugen_error *err) {
   struct text log = job->log;

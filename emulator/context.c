@@ -18,7 +18,7 @@ void cugen_switch_stack(void **from, void *to) __attribute__((visibility("hidden
 
 #if defined(__x86_64__)
 /* Fibers mostly switch at the same place, so that the processor's return stack predicts
-   correctly: every call is answered by a return, although on another stack. */
+   correctly. */
 FUNCTION("  pushq %rbp\n  pushq %rbx\n  pushq %r12\n  pushq %r13\n  pushq %r14\n  pushq %r15\n"
          "  movq %rsp, (%rdi)\n  movq %rsi, %rsp\n"
          "  popq %r15\n  popq %r14\n  popq %r13\n  popq %r12\n  popq %rbx\n  popq %rbp\n"

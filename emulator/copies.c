@@ -1,7 +1,6 @@
 /* The copy engine: asynchronous copies between global and shared memory. Loads arrive when no
-   thread can run, stores when a thread waits for them or the block ends. That is as late as on any
-   GPU, so that a missing or weak wait has an effect. PTX ISA, "Data Movement and Conversion
-   Instructions: Tensor copy", "cp.async.bulk". */
+   thread can run, stores when a thread waits for them or the block ends. The late arrival gives a
+   missing or weak wait an effect. PTX ISA, "Tensor copy", "cp.async.bulk". */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,12 +1,10 @@
 /* Turns CUDA C++ into C++17 for the host's compiler. unit.c puts the parts below, in this order,
-   between abi.h and the user's source in a translation unit. docs/cpu-device.md says what is
-   supported.
+   between abi.h and the user's source in a translation unit.
 
    The user's source follows these files and may define macros of any name. Macros of these files
    are expanded there, so they use only keywords and names that begin with cugen_ or two
-   underscores. Every kernel compile parses these files, so they include little and avoid repetition
-   by macros and templates. Most of the text is tables of functions, one a line, which clang-format
-   would make three times as long.
+   underscores. Every kernel compile parses these files, so they include little. Tables of
+   functions, one a line, are exempt from clang-format.
 
    The build reads the order from this file (tools/cmake/Embed.cmake) and embeds the texts in the
    binary. */

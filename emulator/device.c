@@ -101,8 +101,7 @@ static void device_copy_text(char *to, size_t size, const struct text *from) {
 }
 
 /* Limits of compute capability 8.0, with the shared memory of 8.6, which has less (CUDA C++
-   Programming Guide, "Technical Specifications per Compute Capability"), so that a config's valid
-   variants are valid on most GPUs. */
+   Programming Guide, "Technical Specifications per Compute Capability"). */
 static struct device_facts cpu_facts(void) {
   long l2 = sysconf(_SC_LEVEL2_CACHE_SIZE);
   return (struct device_facts){.compute_capability = 80,
@@ -271,7 +270,7 @@ static int cpu_fill(struct device *device, void *to, unsigned char byte, size_t 
 }
 
 /* Returns the size of the caches of level 2 and 3, if known and at most MOST_CACHES, else
-   MOST_CACHES: many threads share a server's last level. */
+   MOST_CACHES. */
 static size_t cpu_cache_bytes(const struct device *device) {
   (void)device;
   const long levels[] = {sysconf(_SC_LEVEL2_CACHE_SIZE), sysconf(_SC_LEVEL3_CACHE_SIZE)};
@@ -383,8 +382,8 @@ static void *device_find_symbol(struct loaded *loaded, const char *name, cugen_e
   return at;
 }
 
-/* dlopen needs a path, so the image is put into an unnamed file. The file stays open as long as
-   the library, because dlopen takes equal paths for the same library. */
+/* dlopen needs a path, so the image is in an unnamed file. The file stays open as long as the
+   library, because dlopen takes equal paths for the same library. */
 static int open_image(struct loaded *loaded, cugen_error *err) {
   const struct compiled *compiled = loaded->compiled;
   size_t done = 0;

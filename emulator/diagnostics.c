@@ -57,8 +57,7 @@ static bool is_context(const char *line, size_t length, struct text *from) {
 }
 
 /* Finds "c++: internal compiler error: File size limit exceeded signal terminated program as",
-   written when a limit has ended a part of g++ and followed by a request for a report. NULL: not
-   found. */
+   which says that a limit has ended a part of g++. NULL: not found. */
 static const char *find_crash(const char *log, size_t *length) {
   const char *mark = strstr(log, " signal terminated program ");
   const char *begin = mark;
@@ -140,8 +139,7 @@ static void plain_types(struct text *line) {
   *line = out;
 }
 
-/* Removes the option from "k.cu:2:9: error: variable length array 'v' is used [-Werror=vla]",
-   because the user did not give it. */
+/* Removes the option from "k.cu:2:9: error: variable length array 'v' is used [-Werror=vla]". */
 static void take_option(struct text *line) {
   const char *option = strstr(text_get(line), " [-Werror");
   if (!option) return;

@@ -1,5 +1,4 @@
-/* Formatting fault texts without the C library, because only async-signal-safe functions may be
-   called in a signal handler. */
+/* Formatting fault texts without the C library, for signal handlers. */
 #ifndef EMULATOR_FAULT_TEXT_H
 #define EMULATOR_FAULT_TEXT_H
 

@@ -1,9 +1,8 @@
 /* The emulator of CUDA threads; see fibers.h. A fiber is a stack that runs CUDA threads one after
-   the other: a thread that never waits leaves its fiber to the next thread, so that a kernel
-   without barriers needs one stack and no switch. A thread that waits keeps its fiber, and control
-   goes straight to the next thread that can run (scheduler.c). MCUDA (Stratton, Stone and Hwu, LCPC
-   2008) instead turns the code between barriers into loops over threads; fibers leave the kernel
-   unchanged, so that barriers and warp operations may be in any function, branch and loop.
+   the other: a thread that never waits leaves its fiber to the next thread. A thread that waits
+   keeps its fiber, and control goes straight to the next thread that can run (scheduler.c). MCUDA
+   (Stratton, Stone and Hwu, LCPC 2008) instead turns the code between barriers into loops over
+   threads; fibers leave the kernel unchanged.
 
    The order of threads is deterministic, so that every run of a kernel is the same. The next to run
    is the lowest thread that can continue, else the lowest that has not begun, else the lanes that
@@ -18,8 +17,7 @@
    `yielded`), in a wait queue (its `describe`), or else at its block's barrier.
    - A thread that waits keeps its fiber, and a thread that has ended leaves its fiber to the next,
    so there are never more fibers than slots.
-   - Control moves only where a thread waits, yields or ends, and code between is atomic. The
-   detector checks whether a GPU would have to wait there.
+   - Control moves only where a thread waits, yields or ends, and code between is atomic.
    - If no thread can continue or begin and no copy is in flight, but threads are alive, there is a
    deadlock, and each thread can say what it waits for (positions.c).
    - threadIdx and the other built-in variables belong to the loaded object (abi.h, cpu_builtins),

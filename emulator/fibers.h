@@ -1,6 +1,5 @@
-/* Runs a grid of CUDA threads as fibers on one thread of the operating system: blocks (or
-   clusters of blocks) run one after the other, and their threads are switched where they wait
-   for each other. */
+/* Runs a grid of CUDA threads as fibers on one thread of the operating system: blocks (or clusters)
+   run one after the other, and their threads are switched where they wait. */
 #ifndef EMULATOR_FIBERS_H
 #define EMULATOR_FIBERS_H
 
@@ -70,10 +69,9 @@ void fibers_where(char *out, size_t size);
 /* Sets the function that a trap or deadlock calls; it must end the process. Process-wide, like
    signal handlers; NULL: none. */
 void fibers_on_fault(void (*fault)(cugen_cause cause, const char *text));
-/* Makes a watched kernel, whose time is up, end at its next access, because an access has a line in
-   the source but a program counter may be anywhere. There the positions of all threads are written
-   to the report, and the launch ends. Returns false if this was called before, or if no watched
-   kernel runs. Async-signal-safe. */
+/* Makes a watched kernel, whose time is up, end at its next access. There the positions of all
+   threads are written to the report, and the launch ends. Returns false if this was called before,
+   or if no watched kernel runs. Async-signal-safe. */
 bool fibers_time_is_up(void);
 /* Writes the positions of all threads to the report at once, for a kernel that makes no access.
    site: a return address, like all sites below. Returns a fault text; "": no watched kernel

@@ -39,8 +39,7 @@ static size_t page_size(void) {
 }
 
 /* A large inaccessible zone on both sides also catches an index that is off by a row, not just by
-   one. With `soft` (guard.h) the zone is accessible and filled with canaries, and smaller because
-   all of it is written and read. */
+   one. With `soft` (guard.h) the zone is smaller, accessible and filled with canaries. */
 static size_t zone(bool soft) {
   return (size_t)1 << (soft ? 16 : 20);
 }

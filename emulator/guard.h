@@ -9,9 +9,9 @@
 /* Allocates memory whose end is next to an inaccessible page and whose start is aligned to 16
    bytes. The other bytes of its pages are canaries.
 
-   soft: for an application's process, which has no fault handler. No page is inaccessible; zones on
-   both sides are canaries, which detect writes nearby but no reads. All three functions must get
-   the same `soft`. */
+   soft: for an application's process, which has no fault handler. Zones of canaries replace the
+   inaccessible pages, and detect only writes nearby. All three functions must get the same
+   `soft`. */
 int guard_alloc(size_t bytes, bool soft, struct memory *out, cugen_error *err);
 void guard_free(struct memory *memory, bool soft);
 int guard_check(const struct memory *memory, bool soft, cugen_error *err);

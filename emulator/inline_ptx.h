@@ -1,7 +1,5 @@
 /* Inline PTX: the text of a kernel's `asm` is parsed once and interpreted at each execution.
-   inline_ptx_parse.c parses; inline_ptx_run.c executes, with the operations of
-   inline_ptx_arithmetic.c, inline_ptx_memory.c, inline_ptx_collective.c, inline_ptx_matrix.c and
-   inline_ptx_warpgroup.c. PTX ISA 9.0. */
+   inline_ptx_parse.c parses; inline_ptx_run.c executes. PTX ISA 9.0. */
 #ifndef EMULATOR_INLINE_PTX_H
 #define EMULATOR_INLINE_PTX_H
 

@@ -1,7 +1,7 @@
 /* Tensor core operations of inline PTX: ldmatrix, stmatrix, mma.sync; see inline_ptx.h. With g = l
    / 4 and t = l % 4, lane l holds: of A, in register 2 q + h (q if A has 8 rows), word t + 4 q of
    row g + 8 h; of B, in register q, word t + 4 q of column g; of the sums, columns 2 t and 2 t + 1
-   of the rows g + 8 h. A word is as many elements as fit 4 bytes, or a double. PTX ISA, "Matrix
+   of the rows g + 8 h. A word is 4 bytes of elements, or a double. PTX ISA, "Matrix
    Multiply-Accumulate Operation using mma Instruction". */
 #include <stdio.h>
 #include <string.h>

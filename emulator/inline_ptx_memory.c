@@ -274,7 +274,7 @@ static void mbarrier_until(struct iptx_run *run, const struct iptx_instruction *
 }
 
 /* Makes the thread's copies now, before the arrival. Without .noinc this arrival is one that the
-   phase expects in addition, so that nothing is left to count. */
+   phase expects in addition. */
 static void copy_arrive(struct iptx_run *run, const struct iptx_instruction *i) {
   const unsigned at = iptx_shared(run, i, 0);
   memory_finish(run, CPU_COPY_ALL);

@@ -7,7 +7,7 @@
 #include "base/array.h"
 #include "inline_ptx.h"
 
-/* Limits of a text. Instructions are so few that each branch searches all of them for its label. */
+/* Limits of the text of one asm. */
 enum { NAME_MOST = 48, INSTRUCTIONS_MOST = 4096, DEPTH_MOST = 64 };
 
 static const char *const types[] = {"",

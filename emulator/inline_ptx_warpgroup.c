@@ -23,7 +23,7 @@ static int warpgroup_number_of(const struct iptx_instruction *i) {
 }
 
 /* Returns the array of the sums. Traps unless consecutive operands are consecutive in memory.
-   Checks this each time, because calls of one inlined function may have other variables. */
+   Checks this at each execution. */
 static void *sums_of(const struct iptx_run *run, const struct iptx_instruction *i) {
   const struct iptx_argument *sums = &i->arguments[0];
   const unsigned first = sums->terms[0].index,

@@ -1,5 +1,5 @@
-/* Running addr2line; see lines.h. Its input is an object of a stranger's source, whose asm may
-   contain line tables of its own, so addr2line is confined like the compiler. */
+/* Running addr2line; see lines.h. addr2line reads an object of a stranger's source, and is confined
+   like the compiler. */
 #define _GNU_SOURCE /* memmem */
 #include "lines.h"
 
@@ -58,8 +58,8 @@ static void add_user(struct source_place *place, const char file[LINES_NAME], in
   place->user_line = number;
 }
 
-/* Adds a frame of an address; frames come innermost first. For code without a line, such as
-   common code of two branches, the compiler knows at best the caller. */
+/* Adds a frame of an address; frames come innermost first. For code without a line the compiler
+   knows at best the caller. */
 static void add_frame(struct source_place *place, bool *shim, const char *line, size_t length) {
   char file[LINES_NAME];
   int number = 0;

@@ -27,9 +27,8 @@ struct line_site {
 
 /* Finds the places of sites. A site 0 gives line 0; a site without a line gets that of the code in
    front of it, or line 0. Files have the names of the source's #line. CUGEN_ERROR_MISSING: there is
-   no addr2line. addr2line runs at most twice, each time with the limits LINES_SECONDS and
-   LINES_MEMORY_MB, in a jail with only the system's files and the image. Without a jail, an image
-   that names another file gives CUGEN_ERROR_IO. */
+   no addr2line. Each run of addr2line has the limits LINES_SECONDS and LINES_MEMORY_MB. Without a
+   jail, an image that names another file gives CUGEN_ERROR_IO. */
 int lines_find(const void *image, size_t length, const struct line_site *sites, size_t count,
                struct source_place *out, cugen_error *err);
 

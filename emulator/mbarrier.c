@@ -1,5 +1,5 @@
 /* mbarriers: they count arrivals of threads and bytes of copies, phase by phase. PTX ISA,
-   "Parallel Synchronization and Communication Instructions: mbarrier". */
+   "mbarrier". */
 #include <stdio.h>
 
 #include "async.h"

@@ -1,6 +1,5 @@
 /* Reading the dynamic section (System V ABI, "Dynamic Linking"); see object.h. Objects are linked
-   without the compiler's start files, so that code that an entry of the section names comes from
-   the source. */
+   without the compiler's start files, so that code that the section names is the source's. */
 #include "object.h"
 
 #include <string.h>

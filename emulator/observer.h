@@ -1,11 +1,10 @@
 /* What the emulator tells the race detector (detector/watch.h) about a launch: a table of
-   functions, because the detector is built on the emulator and not the other way round. A launch
-   that is not watched has no observer: the pointer is NULL. Accesses are frequent, so the watched
-   kernel reports them directly to the detector (abi.h, struct cpu_watch).
+   functions, because the detector is built on the emulator. A launch that is not watched has no
+   observer (NULL). The kernel itself reports accesses (abi.h, struct cpu_watch).
 
-   thread: a slot (wait_queues.h). epoch: a number that the observer assigns to events, in order;
-   0 is before all events. sync: the caller's number of a synchronization object, such as a phase
-   of an mbarrier. site: a return address. */
+   thread: a slot (wait_queues.h). epoch: a number that the observer assigns to events, in order; 0
+   is before all events. sync: the caller's number of a synchronization object, such as a phase of
+   an mbarrier. site: a return address. */
 #ifndef EMULATOR_OBSERVER_H
 #define EMULATOR_OBSERVER_H
 
@@ -123,8 +122,8 @@ struct observer_ops {
   /* Two threads of a block wait at different places. */
   void (*diverged)(struct watch *watch, const void *site, unsigned thread, const void *other_site,
                    unsigned other_thread, enum watch_apart apart);
-  /* stray: an access to memory that nobody owns; misaligned: an access that the processor
-     refuses for its alignment. */
+  /* stray: an access to memory that nobody owns; misaligned: one that the processor refuses for its
+     alignment. */
   void (*stray)(struct watch *watch, const void *site, const void *address, bool write);
   void (*misaligned)(struct watch *watch, const void *site);
   /* Ends the launch at its next access, as a hang. Returns false if the launch was to end

@@ -1,9 +1,6 @@
-/* Declarations shared by the parts of the scheduler: the threads of a block or a cluster of
-   blocks, and which of them can run. From the bottom up: fault.c ends a launch, positions.c says
-   where threads are when something went wrong, scheduler.c chooses the next thread,
-   collectives.c has barriers and warp operations, and fibers.c runs threads, blocks and grids.
-   Two functions that scheduler.c needs belong to higher parts and are pointers here: the program
-   of a fresh fiber, and one step of asynchronous copies. */
+/* Declarations shared by the parts of the scheduler: the threads of a block or a cluster of blocks,
+   and which of them can run. Two functions that scheduler.c needs belong to higher parts and are
+   pointers here: the program of a fresh fiber, and one step of asynchronous copies. */
 #ifndef EMULATOR_SCHEDULER_H
 #define EMULATOR_SCHEDULER_H
 
@@ -14,9 +11,8 @@ enum {
   FIBERS_WARPS = FIBERS_SLOTS / FIBERS_LANES,
   FIBERS_READY_BITS = 64,
   FIBERS_STACK_BYTES = 128 * 1024,
-  /* Stacks at equal distances share the sets of the L1 cache. Therefore their tops are moved
-     apart by an odd number of cache lines, which visits all 64 lines of a 4 KB way before it
-     repeats. */
+  /* Stacks at equal distances share the sets of the L1 cache. Therefore their tops are moved apart
+     by an odd number of cache lines, so that they use all sets. */
   FIBERS_COLOUR_STEP = 9 * 64,
   FIBERS_COLOUR_BYTES = 4096
 };
@@ -135,8 +131,8 @@ static inline void fibers_switch_to(struct fibers *all, struct context *to) {
 
 /* ---- positions.c ---------------------------------------------------------------------------- */
 
-/* Reports a deadlock. At least one thread waits at something other than its block's barrier,
-   because a block passes its barrier when all its live threads have reached it. */
+/* Reports a deadlock, in which at least one thread waits at something other than its block's
+   barrier. */
 _Noreturn void positions_deadlock(const struct fibers *all);
 
 /* ---- scheduler.c ---------------------------------------------------------------------------- */

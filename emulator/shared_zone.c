@@ -1,5 +1,5 @@
-/* Laying out dynamic shared memory; see shared_zone.h. The memory of a block is in the middle of
-   its room of SHARED_ROOM bytes, with its end as near to a page's end as alignment permits. */
+/* Laying out dynamic shared memory; see shared_zone.h. A block's memory is in the middle of its
+   room, with its end as near to a page's end as alignment permits. */
 #include "shared_zone.h"
 
 #include <errno.h>

@@ -1,6 +1,5 @@
 /* Finds the calls in front of accesses; see sites.h. These are direct calls of functions with the
-   sanitizer's names (__tsan_...). Any bytes of the code that decode as a call of such a function
-   count as a call. */
+   sanitizer's names (__tsan_...). Any bytes that decode as such a call count. */
 #include "sites.h"
 
 #include <stdlib.h>

@@ -157,8 +157,7 @@ static const char *translate_alignment(const char *type, struct text *out) {
 }
 
 /* Translates a declaration of shared memory at `at` in a form that the macro __shared__ cannot
-   handle. The macro means `static` and, in a watched kernel, begins with a variable of its own,
-   so it has to be the first word. NULL: no translation is needed. */
+   handle. The macro has to be the first word. NULL: no translation is needed. */
 static const char *translate_shared(const char *at, const struct place *place, struct text *out) {
   struct specifiers specifiers;
   const char *type = read_specifiers(at, &specifiers);

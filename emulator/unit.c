@@ -106,9 +106,8 @@ static const char *const empty_headers[] = {"cuda_fp16.h",
                                             "cuda.h",
                                             "device_launch_parameters.h",
                                             "math_constants.h"};
-/* The versions for NVRTC (standard.h) replace these headers of the host, also where other headers
-   of the host include them: the shim has its own assert, and the host's mathematics would conflict
-   with CUDA's functions. */
+/* The versions for NVRTC (standard.h) replace these headers of the host, whose assert and
+   mathematics would conflict with CUDA's. */
 static const char *const host_headers[] = {"assert.h", "cassert", "cmath", "math.h"};
 
 /* Headers that only include another header, grouped by folder. */
@@ -193,8 +192,8 @@ static int write_forwarded(const char *source, const char *folder, size_t i, cug
   return status;
 }
 
-/* Writes only the headers that the source can include, because making files takes a good part of
-   a small compile. The name of an included header is always written out (base/includes.h). */
+/* Writes only the headers that the source can include, because making files takes time. The name of
+   an included header is always written out (base/includes.h). */
 static int write_headers(const char *source, const char *folder, cugen_error *err) {
   int status = CUGEN_OK;
   /* A line continuation may split the word "include". */

@@ -51,7 +51,7 @@ int unjailed_check_log(struct text *log, const struct jail_place *places, size_t
 
 /* Whether the word begins like .incbin or .include; like .macro, .irp, .irpc, .rept or .altmacro,
    which can produce an .include; or like .mri, after which directives need no dot. The assembler
-   ignores case, and compilers write none of these words. */
+   ignores case. */
 static bool reads_or_spells(const char *word) {
   static const char *const words[] = {".inc", ".mac", ".irp", ".irep", ".rep", ".alt", ".mri"};
   for (size_t i = 0; i < sizeof words / sizeof *words; i++)

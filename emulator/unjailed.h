@@ -1,5 +1,5 @@
-/* Compiling where Linux has no Landlock: the compiler can open any file, so the files that it
-   opened are checked before its output is used or shown. */
+/* Compiling where Linux has no Landlock: the files that the compiler opened are checked before its
+   output is used or shown. */
 #ifndef EMULATOR_UNJAILED_H
 #define EMULATOR_UNJAILED_H
 

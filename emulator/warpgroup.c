@@ -1,7 +1,6 @@
-/* Matrix products of a warpgroup of four warps (wgmma), which are asynchronous: this file holds
-   the accumulators, and the registers are invalid until the thread has waited for the products.
-   Operands are read at the wait. PTX ISA, "Asynchronous Warpgroup Level Matrix Multiply-Accumulate
-   Instructions". */
+/* Matrix products of a warpgroup of four warps (wgmma), which are asynchronous: this file holds the
+   accumulators, and the registers are invalid until the thread has waited for the products.
+   Operands are read at the wait. PTX ISA, "wgmma.mma_async". */
 #include <stdlib.h>
 #include <string.h>
 
@@ -223,8 +222,8 @@ static void touch_operands(struct warpgroup *w, const struct product *p, bool be
   w->epoch = touch_operand(&pair.y, p->n, w->leader, p->site, begins);
 }
 
-/* Reports that the current thread uses the operands, because every thread must itself have waited
-   for them to be written. Only the first piece of each operand is reported. */
+/* Reports that the current thread uses the operands, which it must itself have waited for. Only the
+   first piece of each operand is reported. */
 static void follow_operands(const struct warpgroup *w, const struct product *p) {
   const struct pair pair = operands_of(w, p);
   const struct observed_access x = touch_of(&pair.x, 0, 0, fibers_current()->slot, p->site);

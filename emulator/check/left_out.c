@@ -149,8 +149,8 @@ static int tell_value(const struct telling *t, size_t i, const struct variant *v
   return status;
 }
 
-/* Looks at up to DRAWS variants of the i-th implementation on options->whole. Reports a variant
-   with a value that no run and no variant before it has. */
+/* Looks at up to DRAWS variants of the i-th implementation on options->whole. Reports those with a
+   value that no run and no earlier variant has. */
 static int tell_values(const struct telling *t, size_t i) {
   enum { DRAWS = 4000 };
   const struct space_implementation *whole = left_out_part_of(t->whole, i);

@@ -9,9 +9,7 @@
 typedef int check_left_keep(void *context, const char *what, size_t variants, const char *why,
                             cugen_error *err);
 
-/* Calls keep for what the check leaves out, such as implementations without a run, sizes that an
-   implementation refuses, and variants or values that only options->whole allows. The list must be
-   complete. */
+/* Calls keep for what the check leaves out, such as implementations without a run. */
 int check_left_tell(const struct tune_target *target, const struct check_options *options,
                     const struct check_list *list, check_left_keep *keep, void *context,
                     cugen_error *err);

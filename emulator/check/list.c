@@ -104,7 +104,7 @@ int check_list_variant(struct check_list *list, size_t number, uint64_t index, s
   return status;
 }
 
-/* Appends the settings in which `other` differs from `first`, each with its value in `from`. */
+/* Appends the settings, with their values in `from`, in which `other` differs from `first`. */
 static void add_sizes_text(const struct tune_target *target, const struct problem *first,
                            const struct problem *other, const struct problem *from,
                            const char *before, struct text *out) {

@@ -70,7 +70,7 @@ int check_list_print(const struct check_list *list, const struct check_run *run,
 bool check_list_sized(const struct check_list *list, const struct check_problem *problem);
 bool check_list_has_run(const struct check_list *list, size_t implementation);
 /* Appends `before` and settings, as in "-s n=192", that change the family's check problem into one
-   on which the variant is valid; appends nothing if the family has none. */
+   on which the variant is valid; nothing if there is no such problem. */
 void check_list_suggest(const struct tune_target *target, const struct check_list *list,
                         size_t family, const char *variant, const char *before, struct text *out);
 

@@ -3,8 +3,8 @@
 
    Threads that meet at wrong barriers, or do not wait, run in another order from there on: races,
    reads of memory that is not written yet and wrong results follow. A wrong address has these
-   effects, too, and a race may let a read come too early. Faults and wrong results are effects.
-   Findings of one kind about missing order in one array of a file may be joined (same_cause). */
+   effects, too. Findings of one kind about missing order in one array of a file may be joined
+   (same_cause). */
 #include "order.h"
 
 #include <stdlib.h>
@@ -83,8 +83,7 @@ void findings_sort(cugen_check_finding *findings, size_t count) {
   if (count) qsort(findings, count, sizeof *findings, by_cause);
 }
 
-/* Returns true if findings of the kind are about missing order. Several findings about missing
-   order may have one cause, a missing barrier. */
+/* Returns true if findings of the kind are about missing order. */
 static bool is_of_order(cugen_finding_kind kind) {
   return kind == CUGEN_FINDING_UNINITIALISED || kind == CUGEN_FINDING_SAME_VALUE ||
          order_rank_of(kind) == RANK_UNORDERED;

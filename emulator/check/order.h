@@ -8,8 +8,8 @@
 void findings_sort(cugen_check_finding *findings, size_t count);
 /* Adds the variants of `more` to the set. Both sets have `words` words. */
 void variants_join(struct check_variants *set, const struct check_variants *more, size_t words);
-/* Joins findings with one cause, such as a missing barrier. The findings must be sorted, and each
-   set of variants must have `words` words. Returns the number of findings left. */
+/* Joins findings with one cause. The findings must be sorted, and each set of variants must have
+   `words` words. Returns the number of findings left. */
 size_t findings_join(cugen_check_finding *findings, size_t count, size_t words);
 void finding_free(cugen_check_finding *finding);
 void check_detail_free(struct check_detail *detail);

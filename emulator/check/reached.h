@@ -7,8 +7,7 @@
 #include "runtime/device.h"
 #include "runtime/watch.h"
 
-/* The accesses of the image that was read last, with their lines. Runs of one variant often share
-   an image. */
+/* The accesses of the image that was read last, with their lines. */
 struct reached_image {
   struct hash hash;
   uint64_t *sites;

@@ -12,8 +12,8 @@
 enum {
   DRAWS = 400,
   EACH_ELSEWHERE = 1,
-  /* For the sample of branches: the draws of an implementation on its family's first problem, the
-     draws on each other problem, and the number of other problems of a family. */
+  /* Draws of an implementation on its family's first problem, the draws on each other problem, and
+     the number of other problems of a family. */
   DRAWS_HERE = 100,
   DRAWS_ELSEWHERE = 16,
   PROBLEMS = 96
@@ -22,8 +22,7 @@ enum {
 /* ---- Every value of every tunable ----------------------------------------------------------- */
 
 /* Adds runs of the implementation's first variant on all sizes and on the problems around its
-   tiles. Further variants that have new values run on the first size, one other size and one
-   problem around their tiles. */
+   tiles. Further variants with new values run on fewer problems. */
 static int add_covering(struct check_list *list, const struct tune_target *target, size_t family,
                         const struct space_implementation *implementation, uint64_t *state,
                         struct check_covered *covered, cugen_error *err) {
@@ -49,8 +48,7 @@ static int add_covering(struct check_list *list, const struct tune_target *targe
   return status;
 }
 
-/* Adds runs on the family's other sizes, for values that no variant has yet: the family's first
-   problem may rule out a value that another size allows. */
+/* Adds runs on the family's other sizes, for values that no variant has yet. */
 static int add_sized(struct check_list *list, size_t implementation, uint64_t state,
                      struct check_covered *covered, cugen_error *err) {
   const struct check_family *family = &list->families[list->family_of[implementation]];

@@ -10,8 +10,7 @@
 
 /* ---- Problems ------------------------------------------------------------------------------- */
 
-/* Adds a problem for each other value of a parameter that lists its values, such as a type or
-   layout, and is not fixed. */
+/* Adds a problem for each other value of a parameter that lists its values and is not fixed. */
 static int add_others(const struct tune_target *target, const struct check_options *options,
                       struct check_list *list, size_t family, cugen_error *err) {
   const struct problem base = list->problems[list->families[family].first].problem;

@@ -78,8 +78,7 @@ int check_sizes_add(const struct tune_target *target, const struct check_options
 
 /* ---- Sizes around a variant's tiles --------------------------------------------------------- */
 
-/* The most problems around tiles in a family. Further variants run only on existing problems around
-   their own tiles. */
+/* The most problems around tiles in a family. */
 enum { MOST_AROUND = 48 };
 
 /* Finds or appends the family's problem with these values. *out becomes SIZE_MAX if the problem is

@@ -1,12 +1,10 @@
-/* The hooks that a watched kernel calls before each access to memory; see state.h. Most accesses
-   have no finding, so each place in the program remembers the array or buffer that it accessed
-   last, as an inline cache remembers a method. While the place stays with that memory, an access
-   costs a check of its words (quick_words.h), and a call of traffic_access if traffic is counted.
-   Other accesses go through access_report, for example the first access of a place, atomic
-   operations, and accesses in clusters or in launches that overlap.
+/* The hooks that a watched kernel calls before each access to memory; see state.h. Each place in
+   the program remembers the array or buffer that it accessed last. While the place stays with that
+   memory, an access costs a check of its words (quick_words.h), and a call of traffic_access if
+   traffic is counted. Other accesses go through access_report.
 
-   Invariant: on both ways, an access has exactly the same effect on the shadow memory, the counters
-   and the findings. */
+   Invariant: on both ways, an access has the same effect on the shadow memory, the counters and the
+   findings. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,7 +53,7 @@ void access_forget(struct watch *w) {
 
 /* ---- The general way ------------------------------------------------------------------------ */
 
-/* A thread that makes PATIENCE atomic or volatile accesses and no plain write seems to poll a flag:
+/* After PATIENCE atomic or volatile accesses without a plain write a thread seems to poll a flag:
    the other threads of its block run before it continues. */
 static void see_progress(struct watch *w, unsigned kind, uintptr_t at) {
   enum { PATIENCE = 4096 };

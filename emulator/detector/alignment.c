@@ -28,8 +28,7 @@ static bool alignment_add_misaligned(const struct access *a, unsigned multiple, 
   return true;
 }
 
-/* Reports the access and ends the launch like a GPU, also because the host's processor may fault at
-   it. Does nothing if the address is not watched. */
+/* Reports the access and ends the launch like a GPU. Does nothing if the address is not watched. */
 void alignment_refuse(const struct access *a, unsigned multiple, const char *type) {
   if (alignment_add_misaligned(a, multiple, type))
     fibers_give_up(CUGEN_CAUSE_TRAP, "misaligned access");

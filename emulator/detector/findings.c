@@ -32,9 +32,8 @@ static const struct shared_array *array_at(const struct watch *w, const struct r
 }
 
 /* Adds a finding. Counts a known finding instead, sets w->known to it and returns NULL. Also
-   returns NULL if there is no room, or if only traffic is counted. A place that accesses several
-   arrays, as in a function that is not inlined, has a finding for each. array: NULL if findings of
-   all arrays count as one. */
+   returns NULL if there is no room, or if only traffic is counted. array: NULL if findings of all
+   arrays count as one. */
 static struct watch_finding *add_new(struct watch *w, cugen_finding_kind kind, uint64_t site,
                                      uint64_t other_site, unsigned thread, const char *array) {
   struct watch_report *report = w->report;

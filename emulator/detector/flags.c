@@ -1,7 +1,6 @@
-/* Finding the fence that is missing where a flag would order two accesses that race; see
-   state.h. release_acquire.c has the fences that exist and their effect, and forgets flags
-   without fences. This file keeps the last strong write of each block, and what the running
-   block has read at its flags lately, with fences or without. */
+/* Finding the fence that is missing where a flag would order two accesses that race; see state.h.
+   This file keeps the last strong write of each block, and what the running block has read at its
+   flags lately. */
 #include "base/array.h"
 #include "state.h"
 

@@ -1,9 +1,8 @@
-/* Choosing the next block, in this process or in one of several that run blocks in parallel on
-   speculation; see speculation.h. */
+/* Choosing the next block, in this process or in parallel processes; see speculation.h. */
 #include "state.h"
 
 /* Returns true if blocks may run in processes, and the remaining blocks take long enough to start
-   these, which takes some milliseconds. */
+   these. */
 static bool worth_processes(const struct watch *w, uint64_t next) {
   static const double pays = 0.06; /* seconds */
   if (w->entangled || w->fenced || w->report->processes < 2) return false;

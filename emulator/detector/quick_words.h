@@ -1,8 +1,8 @@
-/* The fast path for accesses that cannot be wrong, which are nearly all: the result of
-   shadow_memory.c for a plain access of a whole word, in a launch without clusters. An earlier
-   access is settled if it was made by the same thread, in an earlier launch or, in shared memory,
-   by an earlier block, or if a barrier of the block lies between. A function returns false without
-   any effect if it cannot decide. This is FastTrack's same-epoch path, extended by barriers. */
+/* The fast path: the result of shadow_memory.c for a plain access of a whole word, in a launch
+   without clusters. An earlier access is settled if it was made by the same thread, in an earlier
+   launch or, in shared memory, by an earlier block, or if a barrier of the block lies between. A
+   function returns false without any effect if it cannot decide. This is FastTrack's same-epoch
+   path, extended by barriers. */
 #ifndef EMULATOR_DETECTOR_QUICK_WORDS_H
 #define EMULATOR_DETECTOR_QUICK_WORDS_H
 

@@ -17,7 +17,7 @@ static bool is_modified(const struct access *a) {
 }
 
 /* Counts an access, unless it is atomic or the copy engine makes it. A buffer's addresses count
-   from its first byte, which is aligned on a GPU; in this process the buffer's end is. */
+   from its first byte, which is aligned on a GPU, but not here. */
 static void regions_count(const struct access *a, const char *array) {
   if (!a->watch->counting) return;
   const uintptr_t at = a->region->shared ? a->at : a->at - a->region->start;
@@ -103,8 +103,8 @@ static void leave_array(const struct access *a) {
 }
 
 /* Reports a block's static shared memory if it exceeds 48 KiB, which only dynamic shared memory may
-   (CUDA C++ Programming Guide, technical specifications per compute capability). Of a source with
-   several kernels only the arrays that this kernel uses count. */
+   (CUDA C++ Programming Guide, technical specifications per compute capability). Only the arrays
+   that this kernel uses count. */
 static void touch_array(const struct access *a, struct shared_array *array) {
   enum { STATIC_LIMIT = 48 << 10 };
   struct watch *w = a->watch;
@@ -142,7 +142,7 @@ static void access_static(struct access *a) {
 }
 
 /* Returns the rank of the block whose dynamic shared memory is near the address, or launch.blocks
-   if none is. Half of a block's room lies before its memory. */
+   if none is. */
 static uintptr_t dynamic_rank(const struct watch *w, uintptr_t at) {
   const size_t room = w->launch.dynamic_room;
   const uintptr_t offset = at - w->launch.dynamic + room / 2;

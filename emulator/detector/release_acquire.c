@@ -1,6 +1,5 @@
 /* Fences, and what threads release and acquire at flags; see release_acquire.h. Events are
-   recorded as they happen; their consequences are searched for only when nothing else orders two
-   accesses. */
+   recorded; their consequences are searched for when nothing else orders two accesses. */
 #include "release_acquire.h"
 
 #include <stdlib.h>

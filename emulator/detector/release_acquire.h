@@ -1,9 +1,8 @@
 /* Release and acquire: a fence followed by an atomic operation (or a volatile write) on a word
-   releases the earlier accesses, and an atomic (or volatile) access that reads the written
-   value, followed by a fence, acquires them: a ticket, a lock, a flag. PTX ISA, "Memory
-   Consistency Model: Release and Acquire Patterns". Orders threads of a block, and blocks when
-   the earlier one has ended before the later one runs. The prefix ra_ stands for release and
-   acquire. */
+   releases the earlier accesses, and an atomic (or volatile) access that reads the written value,
+   followed by a fence, acquires them. PTX ISA, "Memory Consistency Model: Release and Acquire
+   Patterns". Orders threads of a block, and blocks when the earlier one has ended before the later
+   one runs. */
 #ifndef EMULATOR_DETECTOR_RELEASE_ACQUIRE_H
 #define EMULATOR_DETECTOR_RELEASE_ACQUIRE_H
 

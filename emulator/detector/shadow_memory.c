@@ -15,8 +15,7 @@ static void *map_zeros(size_t bytes) {
   return at == MAP_FAILED ? NULL : at;
 }
 
-/* Most words of a small region are touched, so large pages save a fault for each 4 KiB. A large
-   region may be touched sparsely. */
+/* Most words of a small region are touched, so large pages save faults. */
 enum { MOST_IN_LARGE_PAGES = 256 << 20 };
 
 static void *map_cells(const struct region *region, size_t size) {
@@ -183,9 +182,8 @@ static void keep_byte(struct byte_cell *byte, const struct last_access *now) {
   byte->reads[0] = *now;
 }
 
-/* Atomic and asynchronous operations access whole words, or count for the whole word. Where
-   neighbours share a word of global memory only their writes are kept, because global memory is
-   large. */
+/* Atomic and asynchronous operations access whole words, or count for the whole word. Where threads
+   share a word of global memory, only their writes are kept. */
 static void keep_bytes(const struct access *a, struct cell *cell, const struct last_access *now) {
   if (now->kind & (CPU_ATOMIC | CPU_ASYNC | OBSERVED_ENGINE)) return;
   if (!a->region->shared && !(now->kind & CPU_WRITE)) return;

@@ -108,7 +108,7 @@ static struct speculation *open_speculation(const struct speculation_memory *mem
 /* ---- Processes ------------------------------------------------------------------------------ */
 
 /* A child process dies with its parent, has what is left of its parent's time, and reports no
-   faults: they occur again when the parent runs the same block. */
+   faults, which occur again in the parent. */
 static void speculation_become_process(struct speculation *s, int number, pid_t parent,
                                        const struct itimerval *left) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);

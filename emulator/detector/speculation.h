@@ -1,8 +1,7 @@
-/* Speculative parallel blocks: the blocks of a watched launch run in several processes. Blocks
-   may run in parallel as long as no block reads or writes what another one writes. Therefore
-   each process claims the bytes that it touches. If claims conflict, everything that the
-   processes did is dropped: memory is restored, and the launch continues in one process. The
-   result is in either case what one process would have found. */
+/* Speculative parallel blocks: the blocks of a watched launch run in several processes, as long as
+   no block reads or writes what another one writes. Each process claims the bytes that it touches.
+   If claims conflict, everything that the processes did is dropped: memory is restored, and the
+   launch continues in one process. */
 #ifndef EMULATOR_DETECTOR_SPECULATION_H
 #define EMULATOR_DETECTOR_SPECULATION_H
 

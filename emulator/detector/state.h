@@ -1,9 +1,5 @@
-/* State shared by the parts of the detector: the shadow memory, and facts about the launch.
-   findings.c writes the report, flags.c says which fence is missing, shadow_memory.c checks a
-   word, regions.c finds the memory that an address is in, alignment.c checks alignment, access.c
-   has the hooks that the kernel calls before each access, accumulators.c follows the registers
-   of products, parallel_blocks.c gives blocks to processes; watch.c, above them, has the
-   functions that the kernel and the emulator call. */
+/* State shared by the parts of the detector: the shadow memory, and facts about the launch. watch.c
+   explains the method. */
 #ifndef EMULATOR_DETECTOR_STATE_H
 #define EMULATOR_DETECTOR_STATE_H
 
@@ -33,8 +29,7 @@ struct last_access {
   uint8_t kind;
 };
 
-/* The data that every access of a word needs. Other data of the word are in separate arrays, so
-   that a buffer which is written once costs 16 bytes a word. */
+/* The data that every access of a word needs. Rarer data are in separate arrays. */
 struct cell {
   struct last_access write;
   uint8_t written; /* bytes that were written; for shared memory in this block */
@@ -125,8 +120,7 @@ struct missing_fence {
   bool device;   /* __threadfence() is needed, not __threadfence_block() */
 };
 
-/* A write that races with another one and is reported before it happens: the value it leaves is
-   read at the next report. */
+/* A reported write of a race; the value that it leaves is read at the next report. */
 struct overwriting {
   struct watch_finding *finding; /* NULL: none */
   const void *at;

@@ -1,7 +1,6 @@
 /* Counts the load of a warp's accesses on the banks of shared memory, the sectors of global memory
-   and the words of constant memory. Because the lanes run one after the other here, accesses are
-   grouped into requests by their place in the program and by how often the lane has come there
-   since its warp last met. */
+   and the words of constant memory. Accesses are grouped into requests by their place in the
+   program and by how often the lane has come there since its warp last met. */
 #ifndef EMULATOR_DETECTOR_TRAFFIC_H
 #define EMULATOR_DETECTOR_TRAFFIC_H
 

@@ -9,31 +9,26 @@
    Freund, PLDI 2009), with the means by which a GPU orders threads, the cheapest first:
 
    1. Barriers of a block, a cluster, a warp: the earlier access is ordered if its epoch is before
-   that of the barrier. Most kernels need nothing else, and no vector clock (happens_before.h).
+   that of the barrier (happens_before.h).
    2. mbarriers, named barriers and waits for products: vector clocks, made when a launch first
    needs them (vector_clocks.c). A write of the copy engine is ordered only by the mbarrier that
    counts it.
    3. Fences with atomic or volatile accesses: release and acquire as in the PTX ISA's memory
    consistency model. Only these order blocks that do not run together (release_acquire.c).
 
-   Nearly all accesses are ordered by barriers alone, which access.c decides by a quick check of the
-   cell; all others go through shadow_memory.c.
+   access.c decides most accesses by a quick check of the cell; shadow_memory.c checks the others.
 
    Invariants:
    - Epochs never decrease while a cell lives; epoch 0 means never. A cell is not cleared between
    blocks and launches: an access of an earlier launch, or in shared memory of an earlier block, is
    recognised by its epoch and races with nothing.
-   - The verdict depends on ordering, not on which access came first: threads run one after the
-   other (fibers.c), and another order has the same races, as long as the threads take the same
-   branches.
+   - The verdict depends on ordering, not on which access came first: another order of the threads
+   has the same races, as long as they take the same branches.
    - Of the readers since the last write three are kept: the last, one of another warp, and the last
    of an earlier block. A race with another reader may be missed if a vector clock or an acquire
    orders the writer after these alone.
-   - A long launch may run its blocks in several processes (parallel_blocks.c, speculation.c). A
-   finding in one of them, or conflicting claims to memory, drops the work of all, and the blocks
-   run here, one after the other, with the same report.
-   - Hooks run on the kernel's stack, in its launch's thread. Functions that a signal handler
-   calls are marked in observer.h. */
+   - A long launch may run its blocks in several processes (parallel_blocks.c, speculation.c).
+   - Hooks run on the kernel's stack, in its launch's thread. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

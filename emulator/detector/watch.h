@@ -1,7 +1,6 @@
 /* Finds races and other misuse of memory in a running kernel: records who touched each word of
-   shared and global memory, when, and whether that access is ordered before the next. The input is
-   the accesses that a watched kernel reports (abi.h) and the emulator's calls to the watch as an
-   observer. watch.c explains the method. */
+   shared and global memory, when, and whether that access is ordered before the next. watch.c
+   explains the method. */
 #ifndef EMULATOR_DETECTOR_WATCH_H
 #define EMULATOR_DETECTOR_WATCH_H
 

@@ -1,5 +1,5 @@
 /* Part of cuda_shim.h: 16-bit floats. Their types are there only if unit.c defines
-   CUGEN_SMALL_FLOATS, because parsing them takes long. */
+   CUGEN_SMALL_FLOATS. */
 /* ---- 16-bit floats: computed in float, rounded to nearest even ------------------------------- */
 
 struct cugen_binary16 {

@@ -2,9 +2,9 @@
    volatile("text" : "=r"(x) : "r"(y) : "memory");` as cugen_asm("text", cugen_out("=r", x),
    cugen_in("r", y)), which passes it to an interpreter. */
 #ifdef CUGEN_PTX
-/* Each operand becomes two arguments of cugen_asm_run, not an element of an array, because the
-   kernel would write the array operand by operand, and each write would be watched. A constraint
-   names the kind that the value must have: f is a float, d a double, others are bits. */
+/* Each operand becomes two arguments of cugen_asm_run, not an element of an array, whose writes
+   would be watched. A constraint names the kind that the value must have: f is a float, d a double,
+   others are bits. */
 #define CUGEN_PTX_OUTPUT 0x80000000u
 #define cugen_out(constraint, value) \
   (unsigned)sizeof(value) | CUGEN_PTX_OUTPUT, (unsigned long long)__builtin_addressof(value)

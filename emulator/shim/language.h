@@ -53,9 +53,8 @@ const struct cpu_hooks *cugen_own_hooks;
 #define CUGEN_CONSTANT(name, bytes)                                                             \
   static const unsigned long long CUGEN_GLUE(cugen_constant_, name) __attribute__((__used__)) = \
       bytes;
-/* Shared memory is static: one block runs at a time, and finds the values that the block before has
-   left, as on a GPU. In a watched kernel a gap lies before each declaration, so that an access past
-   an array's end is not in the array that is declared next. */
+/* Shared memory is static: one block runs at a time. In a watched kernel a gap lies before each
+   declaration, so that an access past an array's end is not in the array that is declared next. */
 #ifdef CUGEN_WATCH
 #define CUGEN_GAP(name) \
   static char CUGEN_GLUE(name, __COUNTER__)[256 << 10] __attribute__((__used__));

@@ -32,8 +32,8 @@ CUGEN_EXTREMES(double, double, float)
 
 /* The C library's functions with float overloads, and CUDA's own names. As for NVRTC, most calls
    with an integer or with two different types are ambiguous. Only functions that CUDA has are
-   declared. The library's <math.h> declares a thousand more, which took a quarter of an empty
-   kernel's compile, and since glibc 2.41 some that conflict with CUDA's names below (sinpi). */
+   declared. The library's <math.h> declares a thousand more, of which some (sinpi, since glibc
+   2.41) conflict with CUDA's. */
 #define CUGEN_LIBRARY(type, suffix)                            \
   type fma##suffix(type x, type y, type z) noexcept;           \
   type ldexp##suffix(type x, int exponent) noexcept;           \

@@ -20,10 +20,10 @@ const struct cpu_watch *cugen_own_watch;
 #define CUGEN_UNOPTIMISED noinline, __optimize__("O0")
 #endif
 
-/* Every object defines the functions that the compiler calls, about fifty. Most of these jump to a
-   function of the table cugen_watch, so that nothing is left on the stack and the return address
-   is still that in the kernel. CUGEN_PASS passes the table as the last argument, CUGEN_SITE the
-   return address. The functions are in assembly, because g++ takes 20 ms to compile them. */
+/* The functions that the compiler calls. Most jump to a function of the table cugen_watch, so that
+   nothing is left on the stack and the return address is still that in the kernel. CUGEN_PASS
+   passes the table as the last argument, CUGEN_SITE the return address. The functions are in
+   assembly, because g++ takes 20 ms to compile them. */
 #ifdef __x86_64__
 #define CUGEN_BYTES(bytes) "movl $" #bytes ", %esi\n"
 #define CUGEN_KIND(kind)   "movl $" #kind ", %edx\n"
@@ -78,8 +78,7 @@ CUGEN_WATCHED(write_range, , 33)
 /* This function is in C++, so that the table of lines begins with a line of this file: binutils
    (2.40) gives the table's first line to the assembly above. */
 __attribute__((__used__, __no_sanitize__("thread"), __visibility__("hidden"))) void __tsan_init() {}
-/* Accesses to the hidden pointer of an object with virtual functions are not reported, because only
-   the thread that constructs the object writes that pointer. */
+/* Accesses to the hidden pointer of an object with virtual functions are not reported. */
 CUGEN_CALLED(__tsan_vptr_update, "ret\n")
 CUGEN_CALLED(__tsan_vptr_read, "ret\n")
 CUGEN_CALLED(__tsan_func_entry, CUGEN_JUMP(8))
@@ -89,10 +88,10 @@ CUGEN_CALLED(__tsan_memmove, CUGEN_SITE_4 CUGEN_JUMP(24))
 CUGEN_CALLED(__tsan_memset, CUGEN_SITE_4 CUGEN_JUMP(32))
 CUGEN_CALLED(__ubsan_handle_type_mismatch_v1, CUGEN_SITE_3 CUGEN_JUMP(40))
 CUGEN_CALLED(__ubsan_handle_out_of_bounds, CUGEN_SITE_3 CUGEN_JUMP(48))
-/* Copies and fills of any length. clang++ calls __tsan_memcpy and the like from version 15 on;
-   before, it calls memcpy, memmove and memset, also in place of a loop. g++ would replace these
-   calls by moves after it has inserted its reports, so for g++ they are inline functions, which
-   leave copies of 1, 2, 4, 8 and 16 bytes to g++ as accesses. */
+/* Copies and fills of any length. clang++ calls __tsan_memcpy and the like from version 15 on,
+   before that memcpy, memmove and memset. g++ would replace these calls by moves that are not
+   reported, so for g++ they are inline functions, which leave copies of 1, 2, 4, 8 and 16 bytes to
+   g++ as accesses. */
 #ifdef __clang__
 CUGEN_CALLED(memcpy, CUGEN_SITE_4 CUGEN_JUMP(24))
 CUGEN_CALLED(memmove, CUGEN_SITE_4 CUGEN_JUMP(24))

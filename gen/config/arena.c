@@ -6,8 +6,7 @@
 
 enum {
   MOST_BYTES = 64 << 20,
-  /* What arena_keep charges for an expression. The largest, with 4096 instructions, takes about a
-     hundred KiB; most take far less. */
+  /* What arena_keep charges for an expression. The largest takes about a hundred KiB. */
   EXPRESSION_BYTES = 16 << 10
 };
 

@@ -1,6 +1,5 @@
 /* Memory owned by a config, which is freed all at once together with the config's expressions. The
-   arena has a limit, so that a small config that mentions one large list a thousand times cannot
-   use unlimited memory. */
+   arena has a limit, so that a small config cannot use unlimited memory. */
 #ifndef GEN_CONFIG_ARENA_H
 #define GEN_CONFIG_ARENA_H
 

@@ -1,7 +1,6 @@
 /* Conversion of Lua's declarations to plain tables: what the files that read declarations share.
-   These files only read the Lua state, with functions that neither allocate nor raise errors, so
-   that no sandbox_call is needed.
-   A reader that fails does not return: build_fail leaves it by longjmp, as Lua's own errors do. So
+   These files only read the Lua state, with functions that neither allocate nor raise errors,
+   outside of sandbox_call. A reader that fails does not return: build_fail leaves it by longjmp. So
    a reader owns no memory outside of the config's arena. */
 #ifndef GEN_CONFIG_BUILD_H
 #define GEN_CONFIG_BUILD_H
@@ -67,7 +66,7 @@ struct build {
   jmp_buf *guard;    /* where execution goes on after a reader failed */
   /* Errors of the second pass (config.c), which are reported together. noted: their messages in
      order, a line each; first: the first error; failed: names of the declarations that failed,
-     because an unknown name among these is no further error. */
+     whose use is no further error. */
   struct text noted;
   cugen_error first;
   const char *failed[16];
@@ -129,9 +128,8 @@ struct list {
   size_t count;
 };
 
-/* Reads the list of declarations in the table on top of the stack. Every element must be a complete
-   declaration that is allowed at this place, and some declarations may stand only once. owner names
-   the list in messages: "kernel \"matmul\"". */
+/* Reads the list of declarations in the table on top of the stack. owner names the list in
+   messages: "kernel \"matmul\"". */
 struct list read_list(struct build *build, enum place place, const char *owner);
 size_t list_count(const struct list *list, enum keyword_id id);
 /* Returns the first declaration of this keyword in the list, or NULL. If the keyword's naming is

@@ -3,24 +3,20 @@
    Algorithm: two passes.
    1. The file runs once, in a sandbox (gen/sandbox). A declaration such as problem "M" (4096) is a
       call of a Lua function (declarations.c), which notes file and line and returns an object that
-      the config can only put into a list. The object is not examined yet. An include runs another
-      file in the same way and stands for the list of its declarations (include.c).
-   2. The objects are read (kernel.c, and below it a file for each part: argument, data, formula,
-      implementation, ...). This pass checks the rules of the language and writes the tables.
+      the config can only put into a list. The object is not examined yet.
+   2. The objects are read (kernel.c). This pass checks the rules of the language and writes the
+      tables.
 
    Two passes are needed because Lua evaluates a list before the call that takes the list: when
-   "kernel" is called, everything in its braces has already been evaluated. The second pass reads
-   the parts in the order in which they depend on each other: problems, shared tunables, arguments,
-   formulas, work, implementations. An expression is parsed when it is read, and sees the names that
-   are in force then (scope.c). The names of an implementation are removed at its end.
+   "kernel" is called, everything in its braces has already been evaluated. An expression is
+   parsed when it is read, and sees the names that are in force then (scope.c). The names of an
+   implementation are removed at its end.
 
    Slots: an expression refers to names by number. First come the device's facts, then the problem,
-   the tunables that all implementations share, then an implementation's own tunables. So each
-   implementation uses the same numbers again.
+   the tunables that all implementations share, then an implementation's own tunables.
 
    Invariants:
-   - Both passes are bounded, so that a stranger's config can neither hang nor fill the machine: the
-     first by the sandbox, the second by the arena.
+   - Both passes are bounded: the first by the sandbox, the second by the arena.
    - The second pass only reads the Lua state, with functions that neither allocate there nor raise
      errors. So the pass needs no sandbox_call. Its own errors end a reader by longjmp (build.h).
    - Nothing of Lua remains after the second pass: strings are copied to the arena, and the sandbox
@@ -54,9 +50,8 @@ static bool word_near(const char *message, const char *before, char word[64]) {
   return near && sscanf(near, "near '%63[A-Za-z0-9_]'", word) == 1;
 }
 
-/* Adds a suggestion to Lua's syntax error. If a comma is missing behind a declaration, Lua names
-   the next declaration, where nothing is wrong; if quotes are missing, Lua names the word. Lua
-   tells the kind of a syntax error only by its message. */
+/* Adds a suggestion to Lua's syntax error. A comma may be missing before the declaration that Lua
+   names, or quotes around the word. Lua tells the kind of a syntax error only by its message. */
 static void suggest_repair(cugen_error *err) {
   static const char open[] = "expected (to close '{'", syntax[] = "syntax error";
   char word[64];

@@ -444,7 +444,7 @@ bool config_proves(const struct config *config);
 /* Returns the number of variants that `try` declarations name. */
 size_t config_tries(const struct config *config);
 /* Returns whether the parameter is a size: a whole number that may differ at run time. The other
-   parameters (types, layouts, flags) make up the class of a problem. */
+   parameters make up the class of a problem. */
 bool config_is_size(const struct config *config, size_t problem);
 /* Return whether arguments of the kind have data before a launch, and whether they have results
    after it. */

@@ -67,8 +67,7 @@ static struct expr_symbol data_find_symbol(void *context, const char *name) {
   return own;
 }
 
-/* Lists the names of the config for suggestions, because they are more likely to be misspelt than
-   the names of the element's indices. */
+/* Lists the names of the config for suggestions. */
 static const char *const *data_list_names(void *context, size_t *count) {
   return scope_names(((struct reading *)context)->build, count);
 }
@@ -225,8 +224,8 @@ static void describe_values(const struct config *config, const struct config_dat
   }
 }
 
-/* Describes the numbers as doubles. A whole number of 2^53 or more is appended as an integer, too,
-   because a double may not hold it exactly. */
+/* Describes the numbers as doubles. A whole number of 2^53 or more is appended as an integer,
+   too. */
 static void data_describe_list(const struct config_data *data, struct text *out) {
   for (size_t i = 0; i < data->list_count; i++) {
     const struct value *value = &data->list[i];

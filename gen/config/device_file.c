@@ -15,10 +15,9 @@
 #include "base/device_name.h"
 #include "gen/sandbox/sandbox.h"
 
-/* Figures of the kind FIGURE_TIMING may be left out for GPUs for which NVRTC has no target, because
-   cugen makes no predictions for such GPUs. For a FIGURE_LIMIT or FIGURE_LANE that is left out, the
-   figure of the compute capability is used, if base/capability.h knows it. Figures of the other
-   kinds are required. */
+/* Figures of the kind FIGURE_TIMING may be left out for GPUs for which NVRTC has no target. For a
+   FIGURE_LIMIT or FIGURE_LANE that is left out, the figure of the compute capability is used, if
+   base/capability.h knows it. Figures of the other kinds are required. */
 enum figure_kind {
   FIGURE_FACT,
   FIGURE_LIMIT,
@@ -29,8 +28,7 @@ enum figure_kind {
   FIGURE_NAME
 };
 
-/* A figure with the range of accepted values, so that a wrong digit or unit is found at its
-   line. */
+/* A figure with the range of accepted values. */
 struct figure {
   const char *name;
   enum figure_kind kind;

@@ -9,8 +9,7 @@
 
 /* Limit for the elements and bytes of one buffer: half of the range of 64-bit offsets. */
 static const int64_t most_bytes = (int64_t)1 << 62;
-/* Limit for 32-bit offsets: 2^31 less a margin, because kernels may compute offsets past the end
-   before they compare them. */
+/* Limit for 32-bit offsets: 2^31 less a margin for offsets past the end. */
 static const int64_t most_narrow = ((int64_t)1 << 31) - ((int64_t)1 << 24);
 
 struct evaluation {
@@ -136,8 +135,7 @@ static int evaluate_refuse_size(const struct evaluation *e, const struct kernel_
 }
 
 /* Computes the strides outwards from the contiguous dimension: 1, the pitch, and then the previous
-   stride times the previous extent. The buffer consists of whole rows, so that it ends where
-   another row would begin. */
+   stride times the previous extent. The buffer consists of whole rows. */
 static int set_strides(const struct evaluation *e, const struct layout *layout,
                        struct kernel_argument *out) {
   int at = layout->order[0][out->rank - 1];

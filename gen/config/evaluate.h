@@ -1,7 +1,6 @@
-/* Evaluation of a config for one variant of one problem on one device: from the slots, in which the
-   facts of the device, the problem and the tunables have their values, to arguments, flags, shared
-   arrays, tensor maps and parameters. The functions NAME_reads tell on which slots the result of
-   such an evaluation depends. */
+/* Evaluation of a config for one variant of one problem on one device: from the slots to arguments,
+   flags, shared arrays, tensor maps and parameters. The functions NAME_reads tell on which slots
+   the result of such an evaluation depends. */
 #ifndef GEN_CONFIG_EVALUATE_H
 #define GEN_CONFIG_EVALUATE_H
 
@@ -67,8 +66,8 @@ bool config_spelling_sees(const struct config_spelling *spelling, int slot);
 void config_entry_reads(const struct config_launch *launch, bool *reads);
 
 /* Appends the compiler flags, separated by blanks: an option of the implementation takes precedence
-   over the kernel's. A reference (its slots hold only the shared tunables) gets only --std, because
-   options that make a kernel fast may make it less exact. */
+   over the kernel's. A reference (its slots hold only the shared tunables) gets the free flags, and
+   of the options only --std, because others may make it less exact. */
 int config_flags(const struct config_compile *compile, bool reference, const struct value *slots,
                  struct text *out, cugen_error *err);
 /* Appends the macros of the options as `#define` lines. NDEBUG, which compilers must know before

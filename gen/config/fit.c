@@ -4,9 +4,8 @@
    Words and flags that decide where the given arguments lie (types, layouts, pitched) are tried in
    all combinations, the defaults first. In each combination the sizes are solved: a size on which
    alone an extent depends follows from that extent; of sizes that appear together (batch * M) the
-   size declared last keeps its value, so that an array of a wrong shape is refused instead of being
-   taken for another batch. The first combination under which all arrays lie as given is the
-   problem. */
+   size declared last keeps its value. The first combination under which all arrays lie as given is
+   the problem. */
 #include <stdlib.h>
 #include <string.h>
 

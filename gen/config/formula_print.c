@@ -1,5 +1,5 @@
-/* Prints formulas as C++; see formula_print.h. Parameters are printed as __v_NAME: names of a
-   config never begin with two underscores, so that no macro of the prologue replaces them. */
+/* Prints formulas as C++; see formula_print.h. Parameters are printed as __v_NAME, which no name of
+   a config can be. */
 #include "formula_print.h"
 
 #include <string.h>

@@ -12,8 +12,7 @@ enum function { FUNCTION_conflicts, FUNCTION_least_pad, FUNCTION_sectors };
 static const char *const function_names[] = {"conflicts", "least_pad", "sectors", NULL};
 
 /* The cost of one call, in simple operations: counting the conflicts or sectors of 32 lanes takes
-   about 1 us. least_pad counts conflicts for one padding after the other, and mostly finds one of
-   the first ten paddings good. */
+   about 1 us. least_pad counts conflicts for one padding after the other. */
 enum { COUNT_COST = 2000, PAD_COST = 20000 };
 /* The most that a call may cost, together with the expressions that it evaluates and the calls in
    them. */

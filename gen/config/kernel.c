@@ -230,8 +230,7 @@ static void kernel_read_body(struct build *build) {
   config->facts = build->facts;
 }
 
-/* Kernel names appear in file names, on command lines and in the cache, so their characters are
-   restricted. */
+/* Kernel names appear in file names and on command lines, so their characters are restricted. */
 static void read_kernel_name(struct build *build, const char *name) {
   for (const char *c = name; *c; c++)
     if ((unsigned char)*c >= 128 || (!isalnum((unsigned char)*c) && !strchr("_-.", *c)) ||

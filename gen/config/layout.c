@@ -6,9 +6,8 @@
 
 /* ---- Reading -------------------------------------------------------------------------------- */
 
-/* Returns whether the text begins as a layout's word does, and not as an expression. Names in
-   expressions that begin with row or col go on with another letter; an expression cannot begin with
-   a digit, because its value is a word. */
+/* Returns whether the text begins as a layout's word does, and not as an expression. An expression
+   cannot begin with a digit, because its value is a word. */
 static bool is_word(const char *text) {
   const bool order = strncmp(text, "row", 3) == 0 || strncmp(text, "col", 3) == 0;
   const size_t length = order ? 3 : strspn(text, "0123456789");

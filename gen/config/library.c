@@ -1,5 +1,5 @@
-/* An implementation that is a library's kernel: library "cublasLt" { a = "A", ... }. base/library.h
-   has a row for each field. See build.h and config.h. */
+/* An implementation that is a library's kernel: library "cublasLt" { a = "A", ... }. See build.h
+   and config.h. */
 #include <lua.h>
 #include <string.h>
 

@@ -349,7 +349,7 @@ int config_flags(const struct config_compile *compile, bool reference, const str
 
 /* Adds a macro as a line in front of the source, so that compilers can report the place of an error
    in it. NDEBUG is also a flag, because headers that a compiler reads before the source ask for
-   NDEBUG. Other macros are no flags: -DT=float, say, would break templates in those headers. */
+   NDEBUG. Other macros are no flags, because they could break those headers. */
 static void put_define(struct config_line line, const char *macro, struct text *lines,
                        struct text *flags) {
   const int length = (int)strcspn(macro, "=");

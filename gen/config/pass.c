@@ -203,8 +203,8 @@ static int passed_value(const struct passing *p, const struct kernel_argument *a
   return pass_fail(p, "the value of '%s' is no number", argument->name);
 }
 
-/* The struct kernel_spec has the values of the kernel's arguments, but not of the implementation's
-   own scalars. So the launch carries the value of such a scalar. */
+/* The struct kernel_spec lacks the values of the implementation's own scalars, so the launch
+   carries them. */
 static int evaluate_parameter(const struct passing *p, struct kernel_parameter *out) {
   *out = (struct kernel_parameter){.value = {.type = VALUE_NIL}};
   int status = passed_argument(p, &out->argument);

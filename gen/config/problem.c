@@ -135,8 +135,7 @@ static int set_value(const struct given *setting, struct problem *out) {
   struct value value = {.type = VALUE_NIL};
   int status = parse_value(setting, &value);
   if (setting->problem->listed) {
-    /* A value of the wrong type is not in the list either, and the message about the list says
-       more. */
+    /* find_listed also refuses a value of the wrong type, with a message that says more. */
     if (status) value = value_string(setting->text);
     status = find_listed(setting, &value);
   }

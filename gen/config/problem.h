@@ -35,8 +35,7 @@ void problem_print(const struct config *config, const struct problem *problem, s
 void problem_print_class(const struct config *config, const struct problem *problem,
                          struct text *out);
 /* Marks the settings of problem_print that have their default in this problem and in the check
-   problem, so that the text without them is that of a config that lacks these parameters: bit i is
-   set for the i-th setting, if i < KERNEL_MAX_LACKED (cache_key.may_lack). */
+   problem: bit i is set for the i-th setting, if i < KERNEL_MAX_LACKED (cache_key.may_lack). */
 uint64_t problem_may_lack(const struct config *config, const struct problem *problem);
 /* Like problem_may_lack, for the settings of problem_print_class. */
 uint64_t problem_class_may_lack(const struct config *config, const struct problem *problem);

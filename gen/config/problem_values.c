@@ -1,7 +1,5 @@
-/* Reads tables that give values to problems or tunables: check { M = 96 }, the problem on which a
-   kernel or implementation is checked; problems { M = { 64, 256 }, N = 4096 }, problems that are
-   tuned together; try { BM = 128 }, variants that are known to be good on some device, with which a
-   search begins. See build.h. */
+/* Reads tables that give values to problems or tunables: check { M = 96 }, problems { M = { 64, 256
+   }, N = 4096 } and try { BM = 128 } (docs/config.md). See build.h. */
 #include <lua.h>
 #include <string.h>
 

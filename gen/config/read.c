@@ -398,7 +398,7 @@ int read_exprs(struct build *build, const char *what, int most, const struct exp
 
 /* ---- Words ---------------------------------------------------------------------------------- */
 
-/* Refuses a single unknown name, which is more likely a misspelt word than an expression. */
+/* Refuses a single unknown name, probably a misspelt word. */
 static _Noreturn void unknown_word(struct build *build, const char *what, const char *word,
                                    const char *const *known) {
   size_t count = 0;

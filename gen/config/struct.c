@@ -18,7 +18,7 @@ void read_struct_name(struct build *build, void *object, const char *what) {
 /* ---- A field -------------------------------------------------------------------------------- */
 
 /* Returns whether the name may designate a member of a C struct: "n", "w[1]", "in.at". Checks only
-   the characters, because the compiler refuses a wrong name with the config's line. */
+   the characters. */
 static bool is_designator(const char *name) {
   const size_t length =
       strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789"
@@ -26,8 +26,7 @@ static bool is_designator(const char *name) {
   return length && !name[length] && !strchr("0123456789.[]", *name);
 }
 
-/* Reads the name of field number `count` into *out, a wrong name too, because later messages name
-   all fields. */
+/* Reads the name of field number `count` into *out, even a wrong name. */
 static void read_field_name(struct build *build, const struct config_argument *argument, int count,
                             const char *what, const char **out) {
   lua_rawgeti(build->L, -1, 1);

@@ -1,6 +1,6 @@
 /* The functions that the sandbox offers. Lua's own functions are used if they are harmless with any
-   argument; functions that loop in C are charged first; pairs, sort and tostring are rewritten,
-   because Lua's versions depend on hashes, a random pivot and addresses. See sandbox.h. */
+   argument; functions that loop in C are charged first; pairs, sort and tostring, which depend on
+   hashes, a random pivot and addresses, are rewritten. See sandbox.h. */
 #include "library.h"
 
 #include <lauxlib.h>

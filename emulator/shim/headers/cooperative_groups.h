@@ -1,6 +1,5 @@
-/* <cooperative_groups.h> and the headers of that folder. A group within a warp is a mask of
-   lanes and uses the warp's operations; a group of several warps waits at a numbered barrier.
-   Functions are inlined, so that findings name the lines of their calls. */
+/* <cooperative_groups.h> and its folder. A group within a warp is a mask of lanes and uses the
+   warp's operations; a group of several warps waits at a numbered barrier. */
 #ifndef CUGEN_COOPERATIVE_GROUPS
 #define CUGEN_COOPERATIVE_GROUPS
 #include <cugen_copies.h>

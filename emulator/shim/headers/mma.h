@@ -1,6 +1,6 @@
-/* <mma.h>: nvcuda::wmma. CUDA does not say which lane holds which element. Here a lane does not
-   hold the element that it would store in a usual loop, so that a missing barrier has an effect.
-   The lane that comes last multiplies for all. */
+/* <mma.h>: nvcuda::wmma. CUDA does not say which lane holds which element. Here a lane holds other
+   elements than in a usual loop, so that a missing barrier has an effect. The lane that comes last
+   multiplies for all. */
 #ifndef CUGEN_MMA
 #define CUGEN_MMA
 namespace nvcuda {

@@ -1,6 +1,5 @@
 /* <cub/cub.cuh>: CUB's block and warp functions. Reductions, scans and sorts of a block use shared
-   memory and the block's barriers, like CUB, so that storage which is reused too early is a race
-   here, too. */
+   memory and the block's barriers, so that storage which is reused too early is a race. */
 /* clang-format off */
 #ifndef CUGEN_CUB
 #define CUGEN_CUB
