@@ -23,8 +23,9 @@
 #include "unjailed.h"
 
 /* -O2: at -O1 a register-blocked matmul compiles in 0.26 s instead of 0.33 s but runs four times
-   longer. Warnings are not turned off by -w, because -w would accept an array of variable length
-   (unit.c); diagnostics.c drops them. */
+   longer. Hidden symbols keep a template's __shared__ arrays private to the object. Warnings are
+   not turned off by -w, because -w would accept an array of variable length (unit.c); diagnostics.c
+   drops them. */
 static const char *const flags[] = {"-std=c++17", "-O2", "-march=native", "-fPIC", "-shared",
                                     /* so that only the source adds code that runs at loading: see
                                        object.c */

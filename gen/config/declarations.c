@@ -181,7 +181,7 @@ static void take_as_name(lua_State *L, struct declaration *declaration) {
   lua_pop(L, 2);
 }
 
-/* Takes the (4096) behind problem "M". */
+/* Gives a declaration, such as problem "M", the value that follows it, such as (4096). */
 static int declarations_complete(lua_State *L) {
   struct declaration *declaration = declarations_at(L, 1);
   const struct keyword *keyword = declaration->keyword;
