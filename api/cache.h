@@ -8,7 +8,8 @@
 typedef struct cugen_cache_filter {
   const char *config;  /* name of a kernel, or a config as for cugen_kernel_open, which means the
                           config's kernel */
-  const char *problem; /* "M=4096 dtype=f32": problems with at least these values */
+  const char *problem; /* "M=4096 dtype=f32": problems with these values, whatever their
+                          other values are */
   const char *device;  /* "cuda:0", "model:H200" (predictions for an H200), or a part of devices'
                           texts ("H200", "cpu") */
   int64_t before;      /* for api_cache_remove: only records measured before this time; seconds

@@ -573,7 +573,8 @@ static int check_kernel(struct cli *cli, cugen_check_options *options, json_t **
   options->progress = check_on_progress;
   options->context = &progress;
   const double begin = progress_now();
-  int status = api_kernel_use_check(cli->kernel, &cli->error); /* the check problem is shown */
+  /* The check problem becomes the kernel's problem, which check_show prints. */
+  int status = api_kernel_use_check(cli->kernel, &cli->error);
   if (!status) status = check_views(cli, options, &views);
   const double seconds = progress_now() - begin;
   progress_close(&progress);

@@ -126,7 +126,7 @@ static void lines_read_answer(const char *text, const struct questions *q, struc
 /* Where addr2line runs: the image is a file in a folder of its own. */
 struct asked {
   struct text program, folder, image;
-  int jail, hold; /* lock on the folder */
+  int jail, hold; /* descriptors; jail: addr2line's confinement; hold: the lock on the folder */
 };
 
 /* With an empty DEBUGINFOD_URLS addr2line downloads no debug information. */

@@ -175,7 +175,8 @@ static inline void fibers_start_next(struct fibers *all, struct fiber *on) {
 
 /* ---- collectives.c -------------------------------------------------------------------------- */
 
-/* site: where the kernel waits. Functions without this parameter take their return address. */
+/* site: where the kernel waits; for collective_barrier, collective_warp and collective_converged
+   their return address. */
 int collective_barrier_at(const void *site, int kind, int predicate);
 /* Returns the lanes that arrived in a watched launch, or `mask` in another. */
 unsigned collective_warp_at(const void *site, unsigned mask,

@@ -245,8 +245,8 @@ typedef struct cugen_argument_info {
                                      const */
   const char *data;               /* source of the test data: a fill ("uniform"), "values", "file",
                                      "generator"; NULL: none */
-  const char *data_from;          /* the expression or file of data; NULL: a fill, a list, or a
-                                     plan's argument */
+  const char *data_from;          /* the expression or file of data; NULL: a fill or a list, or in
+                                     a plan */
   const char *access;             /* how the kernel reaches the argument: "global", "constant",
                                      "texture", "array", "symbol", "pointer", "tensor", "field" */
   int is_size;                    /* scalar: passes a size of the problem; with a larger value the

@@ -85,8 +85,9 @@ size_t plan_entries(const struct kernel_spec *spec, const char *entries[KERNEL_M
   return count;
 }
 
-/* Marks cooperative kernels, so that an image has another key for a cooperative launch: whether a
-   kernel waits for its grid is found out only when the kernel is compiled. */
+/* Appends the names of the entries, and " (cooperative)" if any launch is cooperative. Both are
+   part of an image's key, so that a cooperative launch gets no image that was compiled for a plain
+   launch. */
 void plan_add_entries(const struct kernel_spec *spec, struct text *out) {
   const char *entries[KERNEL_MAX_ENTRIES];
   size_t count = plan_entries(spec, entries);
@@ -309,8 +310,9 @@ static int copy_constant(struct plan *plan, struct call *call, size_t index,
                                bytes, 1, err);
 }
 
-/* Copies the buffer's address to device memory, from which each launch sets the symbol: calls of
-   one plan, and replays of a captured launch, may be bound to different buffers. */
+/* Copies the buffer's address to device memory, from which each call sets the symbol, because
+   another call of the plan, or a replay of a captured call, may have set the symbol to another
+   buffer in between. */
 static int bind_pointer(struct plan *plan, struct call *call, size_t index, void *address,
                         cugen_error *err) {
   const struct device_ops *ops = plan->device->ops;

@@ -287,7 +287,8 @@ static char *say_beginning(const struct outcome *o, const struct watch_finding *
   return text_take(&text);
 }
 
-/* Takes over the message, and adds what kernel_add_order knows about exchanged arguments. */
+/* Takes over the message. Returns the message, behind which kernel_add_order may ask whether two
+   arguments are exchanged. */
 static char *say_order(const struct outcome *o, cugen_outcome outcome, char *message) {
   struct text text = {0};
   if (!message || !o->result->spec->order) return message;

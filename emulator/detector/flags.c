@@ -62,9 +62,9 @@ static const struct flag_release *release_of(const struct watch *w, uint32_t epo
   return high ? &w->flags.releases[low] : NULL;
 }
 
-/* Returns the latest use of another word as a flag, by this thread or ordered before it, that read
-   a value written in `epoch` or later, and with `here` a value written by the thread of `then`.
-   NULL: none. */
+/* Returns the latest use of a flag other than the accessed word, by a->thread or ordered before the
+   access, that read a value written in `epoch` or later. If `here` is set, then->thread must have
+   written the value. NULL: none. */
 static const struct flag_use *find_use(const struct access *a, uint32_t epoch,
                                        const struct last_access *then, bool here) {
   const struct watch *w = a->watch;

@@ -42,7 +42,7 @@ struct cell {
 enum cell_more { CELL_READS = 1, CELL_RARE = 2 };
 
 struct read_cell {
-  struct last_access last, other; /* see quick_keep_read */
+  struct last_access last, other; /* other: an earlier read by another thread (quick_keep_read) */
 };
 
 struct rare_cell {

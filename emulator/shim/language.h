@@ -63,8 +63,9 @@ const struct cpu_hooks *cugen_own_hooks;
 #else
 #define __shared__ CUGEN_GAP(cugen_gap_) static
 #endif
-/* Stands behind a __shared__ declaration outside of functions. The watch takes the variables
-   between `cugen_gap_` and this second gap for shared arrays. */
+/* Stands behind a __shared__ declaration outside of functions, and at the end of the source.
+   detector/arrays.c takes the variables between `cugen_gap_` and this second gap for shared
+   arrays. */
 #define CUGEN_SHARED_END CUGEN_GAP(cugen_gap_end_)
 #else
 #define __shared__ static

@@ -131,7 +131,7 @@ static const struct group *names_find_group(const char *name) {
   return NULL;
 }
 
-/* Matches CUDART_PI, atomicAdd_block and atomicAdd_system. */
+/* Matches names such as CUDART_PI, atomicAdd_block and atomicMax_system. */
 static bool is_cuda_form(const char *name) {
   const char *suffix = strrchr(name, '_');
   char base[16];

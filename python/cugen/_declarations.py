@@ -206,7 +206,7 @@ class Argument(Described):
     absent: bool  # the problem has no such argument: pass None. The other members are those of a scalar
     overwrite: bool  # input: the kernel may write to the buffer, so it is not const
     data: str | None  # source of the test data: a fill ("uniform"), "values", "file", "generator"; None: none
-    data_from: str | None  # the expression or file of data; None: a fill, a list, or a plan's argument
+    data_from: str | None  # the expression or file of data; None: a fill or a list, or in a plan
     access: str  # how the kernel reaches the argument: "global", "constant", "texture", "array", "symbol", "pointer", "tensor", "field"
     is_size: bool  # scalar: passes a size of the problem; with a larger value the kernel exceeds its buffers
     size: int  # value of that size; otherwise 0

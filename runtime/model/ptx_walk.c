@@ -885,8 +885,8 @@ static void ptx_walk_add_counts(const struct ptx_counts *from, double factor,
   for (int p = 0; p < PTX_PIPE_COUNT; p++) c->pipe[p] += factor * from->pipe[p];
 }
 
-/* Joins specialised groups of warps, which share the units and begin when the first tiles have
-   arrived. */
+/* Completes the times if groups of warps are specialised: the block takes at least the work of its
+   busiest unit, and begins one latency later, when the first tiles have arrived. */
 static void join_groups(struct walk *walk) {
   const double latency[] = {walk->machine->latency_l2, walk->machine->latency_memory};
   for (int s = 0; s < PTX_SCENARIOS; s++) {

@@ -35,7 +35,7 @@ struct member {
 struct gauss {
   size_t columns, right, known, count;
   uint64_t state;
-  double cost, price, share; /* means of costs and prices; share of the right rows */
+  double cost, price, share; /* means of costs and prices; right rows / known rows */
   double spread;             /* mean square of `costs` */
   /* Numbers of the rows less their means; a right is 1 for a right row and 0 for a failure. */
   double costs[GAUSS_MOST], prices[GAUSS_MOST], rights[GAUSS_MOST];

@@ -39,7 +39,7 @@ struct measure_options {
   double seconds; /* approximate limit of the measuring time */
   int samples;    /* number of samples */
   bool few;       /* three samples are enough if launches are long and the samples agree */
-  double seen;    /* seconds of the run when it was verified; 0: not known */
+  double seen;    /* seconds of the run that was verified; 0: not known */
   double energy;  /* seconds to spend on measuring the energy; 0: the energy is not measured */
   enum measure_way way;
   double load; /* for MEASURE_SUSTAINED: most seconds of load; 0: measure_most_load */

@@ -1,5 +1,5 @@
-/* assert is built into NVRTC, which tests NDEBUG before it reads a source. As in C, each include of
-   this header tests NDEBUG again. */
+/* assert is built into NVRTC, which obeys only an NDEBUG of the command line. An include of this
+   header with NDEBUG defined switches assert off; a later include does not switch it on again. */
 #ifdef NDEBUG
 #undef assert
 #define assert(...) ((void)0)
