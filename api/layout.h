@@ -16,7 +16,7 @@ typedef struct api_array {
   int rank, element_bytes;
   int64_t shape[CUGEN_MAX_RANK];
   int64_t stages; /* equal arrays behind one another */
-  int64_t bytes;  /* from the first element to the last, pads and stages included */
+  int64_t bytes;  /* size in memory, with pads and stages, and alignment between stages */
 } api_array;
 
 /* What one access of a warp touches. */

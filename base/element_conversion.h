@@ -54,8 +54,8 @@ double element_load(const struct dtype *dtype, const void *from, int64_t index);
 void element_store(const struct dtype *dtype, void *to, int64_t index, double value);
 
 /* Stores a user's number, a VALUE_INT or VALUE_FLOAT, in element `index`. Returns false if an
-   integer type cannot hold the value exactly, or if a finite value, rounded, exceeds the largest
-   number of a float type. */
+   integer type cannot hold the value exactly, or if a float type lacks infinity and the value is
+   infinite, or if a finite value, rounded, exceeds the largest number of a float type. */
 bool element_put(const struct dtype *dtype, void *to, int64_t index, const struct value *value);
 
 /* Converts element `at` of `from` to the wide type of the dtype, which holds every element

@@ -17,8 +17,8 @@ int error_set(cugen_error *err, int status, const char *format, ...) PRINTF_LIKE
 int error_set_cause(cugen_error *err, int status, cugen_cause cause, const char *format, ...)
     PRINTF_LIKE(4, 5);
 
-/* Like error_set, for a line of a file of the user: file and line are stored in the error, and
-   "file:line: " is put before the message. Returns CUGEN_ERROR_MEMORY if memory is out. */
+/* Like error_set, for a line of a file of the user: puts "file:line: " before the message and calls
+   error_place. Returns CUGEN_ERROR_MEMORY if memory is out. */
 int error_set_at(cugen_error *err, int status, const char *file, int line, const char *format, ...)
     PRINTF_LIKE(5, 6);
 

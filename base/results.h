@@ -72,7 +72,7 @@ typedef struct cugen_export_progress {
   size_t left_out;         /* damaged records, which are not written; cache_verify describes
                               them */
 } cugen_export_progress;
-/* Called for each piece of about 64 KB, from the exporting thread. The callback must not use the
+/* Called for each piece of the text, from the exporting thread. The callback must not use the
    cache; it returns nonzero to stop. */
 typedef int (*cugen_export_callback)(const cugen_export_progress *progress, void *context);
 
@@ -357,8 +357,8 @@ typedef struct cugen_unused_tunable {
   const char *file; /* file that declares the tunable */
   int line;
   size_t values;
-  char nearest[64]; /* the word in an #if, #ifdef or #ifndef of a template that is nearest to the
-                       name and is not a name of the config; "": none */
+  char nearest[64]; /* the word in a preprocessor condition, such as #ifdef, that is nearest to the
+                       name; "": none is near */
   cugen_unused_reason why;
 } cugen_unused_tunable;
 

@@ -1,6 +1,5 @@
 /* Finds places in a source; see source_place.h. One pass over the tokens skips comments and
-   literals. What was seen of a declaration or statement is forgotten at the end: ';', '{' or
-   '}'. */
+   literals. A declaration or statement ends at ';', '{' or '}'. */
 #include "source_place.h"
 
 #include <ctype.h>
@@ -179,7 +178,7 @@ struct grid_search {
   /* What was seen of the current statement: */
   struct token assigned;      /* the word before its '=' */
   bool grid, declares, waits; /* grid: this_grid; declares: grid_group; waits: "sync (" */
-  struct token first;         /* the first mention of a grid group */
+  struct token first;         /* the source's first mention of a grid group */
 };
 
 static bool source_place_is_group(const struct grid_search *s, const struct token *token) {

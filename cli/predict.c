@@ -1,6 +1,6 @@
-/* Makes predictions at once if no records are stored: of one variant of each implementation, its
-   default, or of the first variants that the options name. The predictions are kept only in
-   memory. */
+/* Makes predictions at once if the wanted records are not stored: of one variant of each
+   implementation, its default, or of the first variants that the options name. The predictions are
+   kept only in memory. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -16,8 +16,7 @@ struct ending {
 /* Prints the `top` best. *right (may be NULL) becomes the number of right records. Prints nothing
    if there are none. */
 int records_print_best(struct cli *cli, size_t top, size_t *right);
-/* Prints the variants that no other beats in both time and energy, the fastest first; nothing if no
-   energy is known. */
+/* Prints the records with `non_dominated`, the fastest first; nothing if no energy is known. */
 int records_print_front(struct cli *cli);
 /* Return FLOP/s; 0: not known. records_multiply_adds: what bounds arithmetic without tensor cores,
    measured or else the peak. records_peak: the highest ceiling, that of tensor cores included. */

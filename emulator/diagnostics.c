@@ -177,7 +177,8 @@ static cugen_cause diagnostics_cause_of(const char *diagnostics) {
   return assembly ? CUGEN_CAUSE_ASSEMBLY : CUGEN_CAUSE_NONE;
 }
 
-/* Appends the log's first MOST_LINES diagnostics, with advice. */
+/* Appends the log's first diagnostics with advice: at most MOST_LINES, and none after advice->ends
+   is set. */
 static void diagnostics_add_lines(const char *log, const char *folder, struct advice *advice,
                                   struct text *text) {
   enum { MOST_LINES = 6 };

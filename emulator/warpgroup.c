@@ -1,6 +1,7 @@
 /* Matrix products of a warpgroup of four warps (wgmma), which are asynchronous: this file holds the
    accumulators, and the registers are invalid until the thread has waited for the products.
-   Operands are read at the wait. PTX ISA, "wgmma.mma_async". */
+   Operands in shared memory are read at the wait; an operand in registers is copied when the
+   product begins. PTX ISA, "wgmma.mma_async". */
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,7 +63,7 @@ struct warpgroup {
   union accumulators *accumulators[MOST_ACCUMULATORS];
   /* slot of the first thread, which stands for the whole warpgroup in reports to the observer */
   unsigned leader;
-  uint32_t epoch;          /* of the leader's last report of an operand */
+  uint32_t epoch;          /* of the last report in touch_operands */
   struct wait_queue queue; /* threads that wait for products that not all threads have committed */
 };
 

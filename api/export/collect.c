@@ -1,11 +1,11 @@
 /* Decides what an export contains: for each device its tuned problems, with the variants that may
    be chosen for them, and the default variants.
 
-   For each tuned problem of each device the records are read, the best first. A variant joins the
-   bundle unless a better variant serves wherever that variant serves (collect_is_beaten). Slower
-   variants may serve sizes, or an alignment of memory, that the best variant does not accept.
-   Variants with equal C are one code (codes.c). Problems that nobody tuned get defaults
-   (defaults.c). */
+   For each tuned problem of each device the records that a look-up may take are read, the best
+   first. A variant that a bundle can hold joins it unless a better variant serves wherever that
+   variant serves (collect_is_beaten). Slower variants may serve sizes, or an alignment of memory,
+   that the best variant does not accept. Equal code is stored once (same_code in codes.c). Problems
+   that nobody tuned get defaults (defaults.c). */
 #include <stdlib.h>
 #include <string.h>
 

@@ -157,7 +157,8 @@ bool export_stands_for_others(const struct export_device *device);
 /* Makes x->failing the variants that are known to fail on the device. */
 int export_failing_open(struct exporter *x, size_t device, cugen_error *err);
 void export_failing_close(struct export_failing *failing);
-/* Tells whether the variant with this index in the look-up's open space is one of x->failing. */
+/* Tells whether the variant with this index in the look-up's open space is one of x->failing that
+   failed other than at its launch. */
 int export_is_failing(struct exporter *x, const struct lookup *lookup, uint64_t index, bool *out,
                       cugen_error *err);
 

@@ -20,8 +20,7 @@ struct speculation_memory {
 };
 
 enum speculation_outcome {
-  /* the processes could not be used, or claims conflicted: nothing has changed */
-  SPECULATION_NONE,
+  SPECULATION_NONE,  /* the processes gave no result: the memory is as it was before */
   SPECULATION_CHILD, /* the caller is one of the new processes */
   SPECULATION_DONE,  /* all blocks have run */
   SPECULATION_HANG   /* the time was up in one process: its report says where */

@@ -110,7 +110,7 @@ struct declaration {
   bool complete; /* the declaration has a value, or needs none */
   bool valued;   /* the declaration has a value */
   bool nested;   /* the declaration stands in a list; set only for includes and in included files */
-  bool attached; /* the declaration stands in a list that belongs to the kernel */
+  bool attached; /* the declaration is an include, the kernel, or part of the kernel */
 };
 
 /* A C function for Lua that makes the globals of the sandbox the config's language, except for

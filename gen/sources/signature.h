@@ -31,7 +31,7 @@ enum signature_use {
   SIGNATURE_UNUSED, /* the text names no element of the pointer; a called function may */
   SIGNATURE_READ,
   SIGNATURE_WRITTEN,
-  SIGNATURE_CHANGED /* read and written */
+  SIGNATURE_CHANGED /* read and written, or the text takes the address of an element */
 };
 
 struct signature {

@@ -39,9 +39,9 @@ bool launch_count_limit(const struct config_implementation *implementation,
 /* Returns whether the limit allows the values in the slots. A limit that cannot be evaluated holds.
    Overwrites the slots of the launch's steps. */
 bool launch_limit_holds(const struct launch_limit *limit, struct value *slots);
-/* Sets *total to the product or sum that the limit bounds, at most INT64_MAX. Returns false if the
-   limit cannot be evaluated or the launch has no such step. Overwrites the slots of the launch's
-   steps. */
+/* Sets *total to the product or sum that the limit bounds; to INT64_MAX if it overflows. Returns
+   false if the limit cannot be evaluated or the launch has no such step. Overwrites the slots of
+   the launch's steps. */
 bool launch_limit_total(const struct launch_limit *limit, struct value *slots, int64_t *total);
 
 #endif

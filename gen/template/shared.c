@@ -18,8 +18,8 @@ static const char *const letters[KERNEL_MAX_RANK] = {"i", "j", "k", "l"};
 
 /* ---- The offset of an element --------------------------------------------------------------- */
 
-/* Returns whether no mode further out belongs to this mode's dimension, so that the mode's part of
-   the index needs no remainder. */
+/* Returns whether no mode further out with an extent above 1 belongs to this mode's dimension, so
+   that the mode's part of the index needs no remainder. */
 static bool is_outermost(const struct layout_map *map, int mode) {
   for (int i = 0; i < mode; i++)
     if (map->modes[i].dimension == map->modes[mode].dimension && map->modes[i].extent > 1)

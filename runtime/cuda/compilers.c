@@ -53,7 +53,8 @@ int compilers_open(const struct compilers_options *options, struct compilers **o
   return CUGEN_OK;
 }
 
-/* Ends and frees a child. Returns the signal that ended the process; 0: none. */
+/* Frees a child, and ends its process if the calling process started it. Returns the signal that
+   ended the child's process; 0: none. */
 static int child_end(struct child *child, struct text *how) {
   int signal = 0;
   if (child->socket >= 0) close(child->socket);

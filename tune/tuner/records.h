@@ -33,8 +33,8 @@ void run_records_free(struct run_records *r);
 int run_records_learn(struct run_records *r, struct cache_record *record, bool *added,
                       cugen_error *err);
 /* Returns a record that shows that the variant is wrong, or the known record of exactly this
-   kernel, or NULL; also NULL if certain outputs are asked for and the record does not say whether
-   the kernel has them. */
+   kernel. NULL: there is neither, or the record's timeout was shorter than the present one, or
+   certain outputs are asked for and the record does not say whether the kernel has them. */
 const struct cache_record *run_records_find(const struct run_records *r,
                                             const struct kernel_spec *spec);
 /* Returns the known record of this kernel if its time can be kept and only its outputs have to be

@@ -103,8 +103,8 @@ static bool budget_spent(const struct tuner *t) {
   return run->budget > 0 && clock_seconds() - run->begin >= run->budget - leaders_reserved(run);
 }
 
-/* Takes the strategy's next variant. Without `again`, a variant with a known record is not
-   measured. */
+/* Takes the strategy's next variant. Without `again`, a variant for which run_records_find has a
+   record is not measured. */
 static int take_next(struct tuner *t, cugen_error *err) {
   struct proposals *p = &t->proposals;
   uint64_t index;

@@ -35,11 +35,12 @@ static const double shortest_batch = 1e-3;
    agree. */
 static const double look = 0.25;
 enum { MOST_LOOKS = 2 };
-/* A verified run this long (in seconds) cannot have been mostly waiting for the launch. */
+/* Seconds of a verified run that cannot have been mostly waiting for the launch. A shorter verified
+   run alone does not drop a variant. */
 static const double doubtless = 10e-3;
 
 /* After `samples` samples (0: only the verified run, which was cold and ran once), a variant is
-   dropped if its fastest sample is slower than the best variant by more than the factor `ratio`.
+   beaten if its fastest sample is slower than the best variant by more than the factor `ratio`.
    The fastest of few samples errs by some percent because of clocks and other work. */
 static const struct {
   int samples;
@@ -48,7 +49,7 @@ static const struct {
 
 /* From SPREAD_FROM samples on, the spread of the samples shows how much they err, although clocks
    change from one variant to the next; for launches of more than long_launch seconds, which short
-   disturbances hardly change, SPREAD_FROM_LONG samples suffice. A variant is then also dropped if
+   disturbances hardly change, SPREAD_FROM_LONG samples suffice. A variant is then also beaten if
    it is slower than the best by `spreads` times the spread, and by least_margin at least. */
 enum { SPREAD_FROM = 3, SPREAD_FROM_LONG = 2 };
 static const double spreads = 4, least_margin = 0.02, long_launch = 5e-3;

@@ -1,4 +1,4 @@
-/* <cuda_pipeline.h>: the functions of cuda_pipeline_primitives.h. */
+/* <cuda_pipeline.h>: __pipeline_memcpy_async, __pipeline_commit and __pipeline_wait_prior. */
 #ifndef CUGEN_CUDA_PIPELINE
 #define CUGEN_CUDA_PIPELINE
 #include <cugen_copies.h>

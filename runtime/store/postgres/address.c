@@ -35,8 +35,8 @@ static bool has_secret(const char *options) {
   return strcasestr(options, "pass") || strchr(options, '%');
 }
 
-/* Whether each port is a number: "host", "host:1234", "[::1]:1234", or several of these with
-   commas between. */
+/* Whether each port, which may be empty, has only digits: "host", "host:1234", "[::1]:1234", or
+   several of these with commas between. */
 static bool has_ports(const char *hosts, const char *end) {
   bool brackets = false, port = false;
   for (; hosts < end; hosts++) {

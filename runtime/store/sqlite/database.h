@@ -191,8 +191,8 @@ int cache_error(struct sqlite_cache *cache, const char *doing, cugen_error *err)
 /* Keeps the failure of the last statement until cache_error reports it, because SQLite forgets a
    failure when another statement ends. */
 void cache_keep_error(struct sqlite_cache *cache, const char *doing);
-/* CUGEN_ERROR_CACHE when the file is not a cache that this cugen can use; nothing is written,
-   not even beside another program's database. *fresh: the file is missing or empty. */
+/* Fails if the file is not a cache that this cugen can use; nothing is written, not even beside
+   another program's database. *fresh: the file is missing or empty. */
 int cache_probe(const char *path, bool *fresh, cugen_error *err);
 /* Whether the folder is on a network file system, which cannot give the memory that all users of
    a write-ahead log share. */
