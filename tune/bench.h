@@ -35,8 +35,7 @@ struct bench {
   struct bench_data *data; /* list of datasets, most recently requested first */
   /* The data kernels (data_kernels.h); build NULL: the host fills and compares. */
   struct bench_kernel kernels[DATA_PARTS];
-  /* Limit in bytes of the shared memory of all datasets. Unused datasets beyond the limit are
-     dropped. */
+  /* Limit in bytes of the shared memory of all datasets, beyond which old datasets are dropped. */
   size_t data_most;
   struct unpredicted unpredicted;
   cugen_error refused; /* error of the first compile that failed; CUGEN_OK: no compile failed */

@@ -35,8 +35,8 @@ static void compile_pool_job_free(struct compile_job *job) {
   free(job);
 }
 
-/* Returns true if a compile of average duration would end before the deadline. Until a compile has
-   ended, every compile may begin. Called with the mutex held. */
+/* Returns true if a compile of average duration would end before the deadline. The average is 0
+   until a compile has ended. Called with the mutex held. */
 static bool in_time(const struct compile_pool *b) {
   double expected = b->ended ? b->seconds / (double)b->ended : 0;
   return b->options.until <= 0 || clock_seconds() + expected <= b->options.until;

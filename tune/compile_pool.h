@@ -36,8 +36,8 @@ struct compile_pool_options {
   bool keep_ptx;
   int threads;
   size_t variants; /* number of variants that may be tried; 0: not known */
-  /* Deadline on clock_seconds. No compile begins that would end later, judged by the mean duration
-     of the earlier compiles. 0: no deadline. */
+  /* Deadline on clock_seconds. Only an awaited compile begins if it would end later, judged by the
+     mean duration of the earlier compiles. 0: no deadline. */
   double until;
 };
 

@@ -83,8 +83,8 @@ void compilers_close(struct compilers *c) {
 
 /* ---- A child -------------------------------------------------------------------------------- */
 
-/* Returns whether an idle child of this process lives. A child that owes no answer sends nothing,
-   so that readable data mean its end. */
+/* Returns whether the idle child is of this process, and seems to live. A child that owes no answer
+   sends nothing, so that readable data mean its end. */
 static bool is_usable(const struct child *child) {
   struct pollfd item = {.fd = child->socket, .events = POLLIN};
   return child->parent == getpid() && (child->unread || poll(&item, 1, 0) == 0);

@@ -471,10 +471,9 @@ static const char *nvrtc_find_body(const char *ptx, const char *entry, size_t *l
   return NULL;
 }
 
-/* Returns whether the kernel needs a cooperative launch. grid.sync() asks for one by reading two
-   registers that the driver sets, and traps if the launch is not cooperative
-   (cooperative_groups.h: get_grid_workspace, grid_group::sync). A kernel that only calls
-   is_valid() does not trap. */
+/* Returns whether the kernel seems to need a cooperative launch. grid.sync() asks for one by
+   reading two registers that the driver sets, and traps if the launch is not cooperative
+   (cooperative_groups.h: get_grid_workspace, grid_group::sync); is_valid() has no trap. */
 static bool needs_grid(const char *ptx, const char *entry) {
   static const char asks[] = "%envreg2", traps[] = "trap;";
   size_t length = 0;

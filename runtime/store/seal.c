@@ -67,8 +67,8 @@ void seal_forget(struct seal *seal) {
 
 static const char file_name[] = "image.key";
 
-/* Returns false if there is no place for the key: also for root in another user's home, as under
-   sudo, because that user would be left with a key that only root can read. */
+/* Returns false if there is no place for the key. As root, another user's HOME does not count, as
+   under sudo, because that user would be left with a key that only root can read. */
 static bool find_folder(struct text *out) {
   const char *xdg = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
   struct stat info;

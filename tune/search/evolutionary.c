@@ -1,10 +1,10 @@
 /* A genetic algorithm in a steady state (Whitley: The GENITOR algorithm, ICGA 1989; as in Kernel
-   Tuner and other tuners). Once SAMPLES variants have a result, further variants are children of
-   two of the best POPULATION_MOST so far. A parent is chosen by tournament: the better of two
-   drawn. A better result replaces the worst member as soon as it arrives, so that no generation
-   waits for variants in flight. Children that are invalid or were given before are drawn anew; if
-   CHILDREN draws give no child, as in a nearly exhausted space, the variant comes from the random
-   order. */
+   Tuner and other tuners). Once SAMPLES variants have a result, and two are right, further variants
+   are children of two of the best POPULATION_MOST so far. A parent is chosen by tournament: the
+   better of two drawn. A better result replaces the worst member as soon as it arrives, so that no
+   generation waits for variants in flight. Children that are invalid or were given before are drawn
+   anew; if CHILDREN draws give no child, as in a nearly exhausted space, the variant comes from the
+   random order. */
 #include <stdlib.h>
 
 #include "population.h"

@@ -17,7 +17,7 @@ struct strategy {
   size_t known_count, first_count, first_at;
   struct strategy_prior *priors;
   size_t prior_count, prior_at;
-  /* The last variant given was a prior, so that the next one is the strategy's own choice. */
+  /* The last variant given was a prior, so that the next one is no prior. */
   bool rests;
   struct {
     size_t known;        /* results of the source's own variants */

@@ -1,6 +1,6 @@
 /* The race of the leaders; see leaders.h and race.h. A search that measures each of a thousand
    variants once favours the lucky ones. So the best few are timed again, in turn, until it is known
-   which is the fastest, or that the differences do not matter. */
+   which is the fastest, or that the differences do not matter, or the time is over. */
 #include "leaders.h"
 
 #include <math.h>
@@ -16,7 +16,7 @@
 static const double least_seconds = 1, most_seconds = 4, most_energy_seconds = 10;
 
 /* Variants take part if single measurements say that they are at most `near` times as slow as the
-   best. The races go on until all variants within `too_near` have raced. */
+   best. The races end early when all variants within `too_near` have raced. */
 static const double near = 1.03, too_near = 1.01;
 
 /* Used instead of `near` after a search on several devices: devices of one model differ by some

@@ -3,12 +3,12 @@
    Several equal devices have one worker each and share one search: an idle worker gets whatever
    variant is ready. A device can be broken, in which case its failures say nothing about the
    variants. Therefore a failure is believed only of a device that has worked: after a right result,
-   the next three failures in a row are believed. Any other failure is doubted: the device rests,
-   and another device tries the variant. If the variant is right there, the first device is lost. If
-   it fails on a device that is believed, or on all devices, the failure is the variant's own. A
-   device is also lost if its worker cannot open it, or cannot make data that another worker can
-   make. The failures that were believed of a lost device since its last right result are then
-   measured again elsewhere.
+   or a failure that another device confirmed, the next three failures in a row are believed. Any
+   other failure is doubted: the device rests, and another device tries the variant. If the variant
+   is right there, the first device is lost. If it fails on a device that is believed, or on all
+   devices, the failure is the variant's own. A device is also lost if its worker cannot open it, or
+   cannot make data that another worker can make. The failures that were believed of a lost device
+   since its credit was restored are then measured again elsewhere.
 
    Invariants:
    - The failure of a variant is stored only if it failed on a device that had worked, or on all
@@ -40,8 +40,7 @@ struct slot {
   bool no_data;    /* the worker is in doubt because it could not make the data */
   cugen_error why; /* why the device is in doubt */
   int credit;      /* number of further failures in a row that are believed */
-  /* The variants whose failures were believed since the last variant that was right on this
-     device. */
+  /* The variants whose failures were believed since `credit` was last SLOT_CREDIT. */
   uint64_t failed[SLOT_CREDIT];
   size_t failed_count;
 };

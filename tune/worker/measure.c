@@ -341,8 +341,8 @@ double measure_load_limit(double timeout) {
   return timeout > 0 ? fmin(measure_most_load, 0.4 * timeout) : measure_most_load;
 }
 
-/* A variant is dropped as soon as it is slower than the best, even before the device throttles,
-   because it only becomes slower afterwards. */
+/* A variant is dropped as soon as it is beaten, even before the device throttles, because it only
+   becomes slower afterwards. */
 static int sample_sustained(struct batch *batch, struct sampling *s, cugen_error *err) {
   const double most = s->options->load > 0 ? s->options->load : measure_most_load,
                least = fmin(most, measure_least_load);

@@ -56,8 +56,9 @@ double measure_load_limit(double timeout);
 int measure_check(const struct device_ops *ops, const struct toolkit *toolkit, enum measure_way way,
                   cugen_error *err);
 
-/* Returns true if a variant is slower than the best and more samples cannot change that. least and
-   most are the fastest and the slowest of `samples` samples. best 0: there is no best variant. */
+/* Returns true if a variant is so much slower than the best that more samples will hardly change
+   that. least and most are the fastest and the slowest of `samples` samples. best 0: there is no
+   best variant. */
 bool measure_is_beaten(int samples, double least, double most, double best);
 
 /* Times one plan. calls: the plan bound to each of `count` buffer sets, which take turns. renewal

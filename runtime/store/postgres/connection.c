@@ -361,8 +361,8 @@ static struct pg_result *connection_run_once(struct pg_cache *cache, const char 
   return sent ? last_result(cache) : NULL;
 }
 
-/* Repeats a statement after a lost connection, until the time is over, and after each of up to 50
-   collisions. Any other result is returned. */
+/* Repeats a statement after a lost connection, until the time is over, and after a collision, until
+   there were MOST_COLLISIONS. Any other result is returned. */
 static struct pg_result *run_patiently(struct pg_cache *cache, const char *sql,
                                        const struct pg_parameters *parameters, bool binary,
                                        double seconds) {
