@@ -58,9 +58,9 @@ struct call {
   void *addresses[KERNEL_MAX_ARGUMENTS];         /* of buffers and symbols, by argument */
   struct texture textures[KERNEL_MAX_ARGUMENTS]; /* of the arguments that are read as textures */
   /* device memory with the constants that the kernel reads by address, and with the addresses that
-     launches put into symbols */
+     the call puts into symbols */
   struct memory copies[KERNEL_MAX_ARGUMENTS];
-  /* indices of the textures whose arrays are filled before each launch */
+  /* indices of the textures whose arrays are filled before the launches of a call */
   size_t arrays[KERNEL_MAX_ARGUMENTS];
   size_t array_count;
   struct symbol symbols[KERNEL_MAX_ARGUMENTS];

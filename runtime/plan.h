@@ -71,7 +71,7 @@ int plan_symbol(const struct plan *plan, const char *name, bool written, void **
 /* memory[i] belongs to spec->arguments[i]. For a scalar only its `host` counts: NULL, or the value
    to pass instead of the spec's (for a compiled-in scalar this must be the same value). A constant
    argument's values are copied at each bind, into the symbol or memory of the call. For an argument
-   in a __device__ symbol, each launch copies inputs from memory to the symbol and outputs back;
+   in a __device__ symbol, call_launch copies inputs from memory to the symbol and outputs back;
    without memory the values stay in the symbol. extra/extra_count: parameters passed after the
    arguments (a reference's samples), each a pointer to its value; borrowed until call_free. */
 int call_bind(struct plan *plan, const struct memory *memory, void *const *extra,

@@ -1,5 +1,5 @@
 /* Textures and tensor maps of the cuda backend. A texture is an object of the driver over the
-   buffer itself, or over a CUDA array that is filled from the buffer before each launch. A tensor
+   buffer itself, or over a CUDA array that is filled from the buffer before each call. A tensor
    map is the driver's encoding of an argument for Hopper's tensor memory accelerator. */
 #include "cuda_device.h"
 

@@ -35,7 +35,7 @@ static const double schedulers = 4, branch_latency = 8, int_latency = 4.5, fp32_
 
 /* From Volta on, a multiprocessor has four texture units with one fetch a cycle each:
    whitepapers of V100, Turing, A100, GA102, Ada, H100, tables of the full GPUs. A CUDA array is
-   filled before each launch: on an H200 at 0.18 of the memory's bandwidth, counting the bytes
+   filled before each call: on an H200 at 0.18 of the memory's bandwidth, counting the bytes
    read and the bytes written by the copy. */
 static const double texture_units = 4, array_filling = 0.18;
 

@@ -51,7 +51,7 @@ size_t sharing_room(const struct sharing *s);
    batch, and a full batch is claimed: a candidate begins if its claim is granted, and waits if
    another tuner holds the claim. */
 int sharing_begin(struct sharing *s, struct candidate *c, cugen_error *err);
-/* Renews the claims of all candidates under way, if a renewal is due. */
+/* Renews the claims of candidates under way, if a renewal is due. */
 void sharing_renew(struct sharing *s);
 /* Reads the records that other tuners have stored, if it is time; once the strategy is exhausted,
    also claims the rest of the batch and the waiting variants. */

@@ -249,8 +249,9 @@ static int sample_burst(struct batch *batch, struct sampling *s, cugen_error *er
   return status ? status : measure_take_samples(batch, s, err);
 }
 
-/* Sizes the graph: each buffer set once if sets are restored; otherwise a whole batch or, if that
-   is more, as many launches as last graph_seconds, at most one for each set. */
+/* Sizes the graph: each buffer set once if sets are restored; otherwise at most MOST_NODES
+   launches: a whole batch or, if that is more, as many as last graph_seconds, at most one for each
+   set. */
 static void size_graph(struct batch *batch) {
   const long sets = (long)fmin((double)batch->count, ceil(graph_seconds / batch->once));
   long nodes = batch->repeats > sets ? batch->repeats : sets;

@@ -197,8 +197,8 @@ static int answered_error(struct worker *w, cugen_error *err) {
   return wire_get_error(&reader, err);
 }
 
-/* Sends without waiting, and frees the payload. Returns an error if there is no memory. A worker
-   that does not receive any more is noticed when its answer is awaited. */
+/* Sends without waiting for an answer, and frees the payload. Returns an error if there is no
+   memory. A worker that does not receive any more is noticed when its answer is awaited. */
 static int post(struct worker *w, enum message_type type, struct text *payload, int fd,
                 cugen_error *err) {
   cugen_error why;

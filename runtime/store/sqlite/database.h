@@ -164,8 +164,8 @@ void cache_merge_end(struct cache_merge *merge);
 /* ---- stage.c -------------------------------------------------------------------------------- */
 
 /* Finishes an import that was killed: merges its records if all had been read, otherwise drops the
-   import. dropped: drops the import in either case. An import that is running, or whose file may
-   not be read (is_trusted), is left alone. */
+   import. dropped: drops the import in either case. An import that is running, that a newer cugen
+   wrote, or whose file may not be read (is_trusted), is left alone. */
 void cache_stage_resume(struct sqlite_cache *cache, bool dropped);
 
 /* ---- schema.c ------------------------------------------------------------------------------- */
