@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 """How far records of small kernels, made while compilers keep the processors busy, are from quiet ones.
 
-    tools/bench/small_records.py CUGEN [--device ID] [--variants N] [--quiet RUNS] [--load PROCESSES]
+    tools/bench/small_records.py CUGEN [--device ID...] [--variants N] [--quiet RUNS]
+                                 [--load PROCESSES]
 
 Tunes problems whose kernels take some 2 to 10 us, N variants each, by a random search with a fixed
 seed. The first run goes beside PROCESSES that compile without end; the quiet runs measure the same
-variants again. A record is compared with the median of its quiet runs. Prints a line for each
-record that is more than 15 % off, and a summary. No Python package is needed.
+variants again. With several devices each problem has one of them in all runs, and the devices work
+at the same time. A record is compared with the median of its quiet runs. Prints the number of
+records after each quiet run, a line for each record that is more than 15 % off, and a summary. No
+Python package is needed.
 """
 
 import argparse
@@ -18,6 +21,7 @@ import statistics
 import subprocess
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 PROBLEMS = [
     ("matmul", "M=32 N=32 K=224 dtype=f16"),
@@ -34,9 +38,11 @@ SOURCE = "template <int N> struct f { enum { v = f<N - 1>::v ^ f<N - 2>::v ^ N }
     "int g() { return f<800>::v; }\n"
 
 
-def tune(options, config, settings, cache, again):
-    """The seconds of each variant that was right, by its text."""
-    command = [options.cugen, "tune", config, "--device", options.device, "--strategy", "random",
+def tune(options, at, cache, again):
+    """The seconds of each variant of a problem that was right, by its text."""
+    config, settings = PROBLEMS[at]
+    device = options.device[at % len(options.device)]
+    command = [options.cugen, "tune", config, "--device", device, "--strategy", "random",
                "--seed", "7", "--budget", str(options.variants), "--patience", "none",
                "--no-library", "--cache", cache, "--json"] + ["--again"] * again
     for setting in settings.split():
@@ -48,10 +54,32 @@ def tune(options, config, settings, cache, again):
             if record["outcome"] == "ok"}
 
 
+def tune_all(options, caches, again):
+    """The seconds of all problems' variants, by problem; each device has one problem at a time."""
+    found = {}
+
+    def work(first):
+        for at in range(first, len(PROBLEMS), len(options.device)):
+            found[at] = tune(options, at, caches[at], again)
+
+    with ThreadPoolExecutor(len(options.device)) as pool:
+        list(pool.map(work, range(len(options.device))))
+    return found
+
+
+def compare(record, runs):
+    """(problem, variant, the loud seconds, the quiet ones) of each kernel of 2 to 10 us."""
+    for at, variants in record.items():
+        for variant, seconds in variants.items():
+            again = [run[at][variant] for run in runs if variant in run[at]]
+            if len(again) == len(runs) and 2e-6 <= statistics.median(again) <= 10e-6:
+                yield PROBLEMS[at], variant, seconds, again
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("cugen")
-    parser.add_argument("--device", default="cuda:0")
+    parser.add_argument("--device", nargs="+", default=["cuda:0"])
     parser.add_argument("--variants", type=int, default=260)
     parser.add_argument("--quiet", type=int, default=5)
     parser.add_argument("--load", type=int, default=16)
@@ -63,26 +91,27 @@ def main():
             for _ in range(options.load)]
     begin = time.monotonic()
     try:
-        loud = [tune(options, *problem, cache, False) for problem, cache in zip(PROBLEMS, caches)]
+        loud = tune_all(options, caches, False)
     finally:
         for process in load:
             os.killpg(process.pid, signal.SIGKILL)
     print(f"beside {options.load} compilers: {time.monotonic() - begin:.0f} s", flush=True)
-    quiet = [[tune(options, *problem, cache, True) for _ in range(options.quiet)]
-             for problem, cache in zip(PROBLEMS, caches)]
+    quiet = []
+    for _ in range(options.quiet):
+        quiet.append(tune_all(options, caches, True))
+        far = [abs(seconds / statistics.median(again) - 1) > 0.15
+               for _, _, seconds, again in compare(loud, quiet)]
+        print(f"quiet run {len(quiet)}: {len(far)} records of 2 to 10 us, {sum(far)} more than "
+              f"15 % off, {time.monotonic() - begin:.0f} s", flush=True)
     shutil.rmtree(folder)
     ratios, quiet_ratios = [], []
-    for (config, settings), record, runs in zip(PROBLEMS, loud, quiet):
-        for variant, seconds in record.items():
-            again = [run[variant] for run in runs if variant in run]
-            if len(again) < options.quiet or not 2e-6 <= statistics.median(again) <= 10e-6:
-                continue
-            middle = statistics.median(again)
-            ratios.append(seconds / middle)
-            quiet_ratios += [one / middle for one in again]
-            if abs(seconds / middle - 1) > 0.15:
-                print(f"{config} {settings}: {variant}: {seconds * 1e6:.2f} us, quiet "
-                      + " ".join(f"{one * 1e6:.2f}" for one in again))
+    for (config, settings), variant, seconds, again in compare(loud, quiet):
+        middle = statistics.median(again)
+        ratios.append(seconds / middle)
+        quiet_ratios += [one / middle for one in again]
+        if abs(seconds / middle - 1) > 0.15:
+            print(f"{config} {settings}: {variant}: {seconds * 1e6:.2f} us, quiet "
+                  + " ".join(f"{one * 1e6:.2f}" for one in again))
     for name, values in ("loud", ratios), ("quiet", quiet_ratios):
         if not values:
             continue
