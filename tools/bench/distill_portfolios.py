@@ -4,11 +4,11 @@ which the few measured times of single classes are too little to learn from. It 
 
 TIMES has a line for each time: dtype, layout_a, layout_b, M, N, K, variant, seconds, with tabs between. CLASS is dtype,layout_a,layout_b:
 bf16,row,col. Gradient-boosted trees over features of problem and variant learn from the times of all types and layouts at once. They fill in
-what was not measured: of the measured problems and of others, drawn at random (the least of M, N and K at most 64; --all: any), the
-times of the candidates that were near the fastest somewhere. `cugen tune --portfolio --budget 0` learns its rule from both; it is kept in
+what was not measured: of the measured problems and of others, drawn at random (the least of M, N and K at most 64, or at most 132 tiles of
+128 x 128 in C; --all: any), the times of the candidates that were near the fastest somewhere. `cugen tune --portfolio --budget 0` learns its rule from both; it is kept in
 FOLDER/DTYPE-LAYOUTS.db, from which tools/bench/ship-portfolio writes what ships:
 
-  tools/bench/ship-portfolio OUT/f32-row-col.db matmul-f32-nt --reach 64 --where 'min(M, N, K) <= 64' --else matmul-f32-H200.txt
+  tools/bench/ship-portfolio OUT/f32-row-col.db matmul-f32-nt --reach 64 --where 'min(M, N, K) <= 64 or ceil_div(M, 128) * ceil_div(N, 128) <= 132' --else matmul-f32-H200.txt
 
 --check tells instead how much slower than the best measured variant the trees' choice is, for problems that they were not fitted to."""
 import argparse
@@ -156,6 +156,10 @@ def check(times):
 # ---- Filling in --------------------------------------------------------------------------------------------------------
 
 
+def is_small(sizes):
+    return min(sizes) <= 64 or math.ceil(sizes[0] / 128) * math.ceil(sizes[1] / 128) <= MULTIPROCESSORS
+
+
 def draw(seed, count, of, any_size):
     """Log-uniform sizes, a quarter of them odd; not so large that a product takes milliseconds."""
     r, out = random.Random(seed), {}
@@ -163,7 +167,7 @@ def draw(seed, count, of, any_size):
         step = r.choice([1, 8, 8, 16])
         sizes = [round(math.exp(r.uniform(0, math.log(16384)))) for _ in range(3)]
         sizes = [size if size < 2 * step else size // step * step for size in sizes]
-        if 3e4 <= math.prod(sizes) <= (2e9 if of[0] == "f64" else 1e10) and (any_size or min(sizes) <= 64):
+        if 3e4 <= math.prod(sizes) <= (2e9 if of[0] == "f64" else 1e10) and (any_size or is_small(sizes)):
             out[Problem(*of, *sizes)] = None
     return list(out)
 
