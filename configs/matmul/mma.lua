@@ -13,14 +13,15 @@ implementation "mma" {
   try { BM = 64, BN = 128, WM = 64, WN = 32, k_bytes = 128, stages = 3, f64_rows = 16 },
   try { BM = 128, BN = 64, WM = 64, WN = 32, k_bytes = 128, stages = 3, group = 16, f64_rows = 16 },
   -- Few tiles, and a long k.
+  try { BM = 64, BN = 32, WM = 32, WN = 16, k_bytes = 256, stages = 3, f64_rows = 16 },
   try { BM = 64, BN = 64, WM = 32, WN = 32, k_bytes = 128, split = 4, f64_rows = 16 },
   -- Where shared memory is too small for the others.
   try { BM = 128, BN = 128, WM = 64, WN = 32, k_bytes = 64, stages = 4 },
 
-  tunable "BM" { 128, 256, 64 },               -- the block's tile of C
-  tunable "BN" { 128, 256, 64 },
-  tunable "WM" { 64, 32, 128 },                -- the warp's part of that tile
-  tunable "WN" { 64, 32, 128 },
+  tunable "BM" { 128, 256, 64, 32 },           -- the block's tile of C
+  tunable "BN" { 128, 256, 64, 32 },
+  tunable "WM" { 64, 32, 128, 16 },            -- the warp's part of that tile
+  tunable "WN" { 64, 32, 128, 16 },
   tunable "k_bytes" { 64, 128, 256 },          -- how far along k a tile reaches, in bytes
   tunable "stages" { 4, 3, 5 },                -- tiles in shared memory: one is multiplied, the others on their way
   tunable "group"  { 8, 1, 16 },               -- rows of tiles that consecutive blocks go down before the next column
@@ -45,6 +46,11 @@ implementation "mma" {
   derive "registers_b" "copies_b * select(vec_b * sizeof(operand) == 2, 2, 1)",
 
   where "f64_k == 4 and f64_rows == 8 or dtype == 'f64' and f64_rows == 16 and device.compute_capability >= 90",
+  -- Small tiles are for products of few tiles, and on Hopper for those that wgmma does not do.
+  derive "few" "ceil_div(M, 64) * ceil_div(N, 64) * batch <= 132",
+  derive "small" "min(BM, BN) < 64 or min(WM, WN) < 32",
+  where "not small or few and BM * BN <= 64 * 64 and WM * WN <= 32 * 32 and min_blocks == 1 and group == 8",
+  heuristic "sm_90" "not small or not wgmma_multiplies and f64_rows == 16 and f64_k <= 8",
   -- The warps tile the block.
   where "BM % WM == 0 and BN % WN == 0",
   where "threads >= 64 and threads <= 512",

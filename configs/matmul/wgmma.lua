@@ -6,7 +6,7 @@ implementation "wgmma" {
   requires "dtype ~= 'f32' and dtype ~= 'f64'",
 
   -- The fastest on an H200: at 4096 and 2048; at 8192, where tiles of 176 columns fit or k is short; at 16384; at 1024; for 128,
-  -- 64 and 16 lines; for a long k; two in tf32.
+  -- 64 and 16 lines; for a long k; two in tf32; two for some hundred lines.
   try { BM = 128, BN = 256, cluster_x = 1, group = 16 },
   try { BM = 128, BN = 192, pingpong = true, cluster_x = 1, group = 16 },
   try { BM = 128, BN = 176, pingpong = true, cluster_x = 1, group = 16 },
@@ -20,6 +20,8 @@ implementation "wgmma" {
   try { BM = 128, BN = 128, cluster_x = 1, split_k = 5 },
   try { BM = 256, BN = 144, cluster_x = 1, cluster_y = 2 },
   try { BM = 192, BN = 192, consumers = 3, cluster_x = 1 },
+  try { BM = 128, BN = 64, cluster_x = 1, cluster_y = 4, split_k = 2 },
+  try { BM = 64, BN = 128, consumers = 1, cluster_x = 4 },
 
   -- The block's tile of C (of its transpose, when it is stored by columns) and the consumers, warpgroups that share its
   -- rows or take tiles in turn.
@@ -28,8 +30,8 @@ implementation "wgmma" {
   tunable "consumers" { 2, 1, 3 },
   tunable "pingpong"  { false, true },
   -- The blocks of a cluster, along C's lines, along its columns and along k.
-  tunable "cluster_x" { 2, 1 },
-  tunable "cluster_y" { 1, 2 },
+  tunable "cluster_x" { 2, 1, 4 },
+  tunable "cluster_y" { 1, 2, 4 },
   tunable "split_k"   { 1, 2, 3, 4, 5, 6, 7 },
   tunable "swap"      { false, true },           -- C's lines are the tile's columns
   tunable "group"     { 8, 16, 4, 1 },           -- lines of tiles in a group: consecutive clusters take the tiles of a group
@@ -63,8 +65,6 @@ implementation "wgmma" {
   where "stages >= 3",
   -- An operand whose lines run across k is loaded in parts of 64 elements.
   where "y_along_k or BN % 64 == 0",
-  -- The blocks that share a tile bring equal parts of it, whole groups of 8 lines of the swizzle.
-  where "BN % (8 * cluster_x) == 0 and BM % (8 * cluster_y) == 0",
   where "cluster_size <= 8",                     -- what every GPU that has clusters can launch
   -- Those along k have work, and add up equal parts of the columns; their sums lie in the ring.
   where "split_k == 1 or (split_k - 1) * ceil_div(k_steps, split_k) < k_steps",
@@ -77,8 +77,9 @@ implementation "wgmma" {
   where "not deferred or k_steps >= rows // 64 * BN // store_n",
   where "promote == 0 or float_8 and not deferred and sums <= select(consumers == 3, 60, 100) and k_steps > promote",
   -- Swapped for a C of few lines, the tile is hardly wider than those, and results have 2 bytes; or for an operand in registers.
-  where "not swap or from_registers or sizeof(result) == 2 and BN % 16 == 0 and cluster_columns <= 128 and BN < cluster_columns + 16",
-  where "not swap or from_registers or cluster_y == 1 and cluster_x == 1 and not pingpong and not deferred and store_buffers == 1",
+  where "not swap or from_registers or sizeof(result) == 2 and BN % 16 == 0 and (cluster_columns <= 128 and BN < cluster_columns + 16 \
+         or cluster_lines <= 64 and BM == 64 and BN >= 64 and BN <= 128)",
+  where "not swap or from_registers or not pingpong and not deferred and store_buffers == 1",
   -- With fewer tiles than a group has lines, all of these give the same order.
   where "group == 8 or cluster_tiles > 16",
   where "order == 'down' or cluster_tiles > 16",
@@ -86,7 +87,8 @@ implementation "wgmma" {
 
   -- Multiprocessors come in groups of 14 to 18, and clusters lie within one: more than two blocks do not fill the GPU,
   -- and where tiles are more than clusters that run at once, a late one doubles the time.
-  heuristic "sm_90" "cluster_x * cluster_y <= 2",
+  -- Four serve products of at most a wave of tiles.
+  heuristic "sm_90" "cluster_x * cluster_y <= 2 or cluster_x * cluster_y == 4 and cluster_tiles * cluster_size <= multiprocessors",
   -- Each store of a tile has its own step in the program: many take ptxas seconds, and were never the fastest on an H200.
   heuristic "sm_90" "not deferred or rows // 64 * BN // store_n <= 8",
 
