@@ -189,12 +189,12 @@ def fill(times, models, of, given):
     """Of each problem the variants and their seconds: measured ones, and predicted ones that are never faster than the fastest measured."""
     measured, near = collections.defaultdict(dict), collections.Counter()
     for (p, variant, seconds), y in zip(times.rows, times.y):
-        if p[:3] == of:
+        # Not those of `naive`: which way its blocks lie decides, so that for another layout of C, which the portfolio serves, too, they took
+        # up to eight times as long as the best.
+        if p[:3] == of and not variant.startswith("naive "):
             measured[p][variant] = seconds
             near[variant] += y <= times.best[times.numbers[p]] + math.log(1.15)
-    # Not those of `naive`: which way its blocks lie decides, so that for another layout of C, which the portfolio serves, too, they took
-    # up to eight times as long as the best.
-    candidates = [variant for variant, count in near.most_common(150) if count and not variant.startswith("naive ")]
+    candidates = [variant for variant, count in near.most_common(150) if count]
     problems = [*measured, *(p for p in draw(900, given.synthetic, of, given.all) if p not in measured)]
     rows = numpy.array([features(p, variant) for p in problems for variant in candidates], dtype=numpy.float32)
     predicted = sum(model.predict(rows) for model in models).reshape(len(problems), -1) / len(models)
