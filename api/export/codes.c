@@ -100,8 +100,8 @@ int export_add_code(struct exporter *x, struct export_code *code, const struct k
   const struct lookup *l = &x->devices[code->device].lookup;
   bool ptx = x->devices[code->device].ptx;
   struct compiled compiled = {0};
-  for (*index = 0; *index < x->code_count; ++*index)
-    if (same_code(&x->codes[*index], code)) return CUGEN_OK;
+  for (size_t i = 0; i < x->code_count; i++)
+    if (same_code(&x->codes[i], code)) return *index = i, CUGEN_OK;
   if (!ARRAY_ROOM(x->codes, x->code_count)) return error_memory(err);
   int status = codes_get_image(x, l, spec, ptx, &compiled, err);
   if (!status) status = codes_check(spec, l, ptx, &compiled, err);
@@ -109,7 +109,8 @@ int export_add_code(struct exporter *x, struct export_code *code, const struct k
   if (!status) status = codes_add_image(x, &compiled, ptx, &code->image, err);
   compiled_free(&compiled);
   if (status) return status;
-  x->codes[x->code_count++] = *code;
+  *index = x->code_count++;
+  x->codes[*index] = *code;
   *code = (struct export_code){0};
   return CUGEN_OK;
 }
