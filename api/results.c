@@ -71,7 +71,9 @@ static int tuned_json(cugen_kernel *k, const cugen_tune_result *result, json_t *
 int cugen_kernel_tune(cugen_kernel *k, const cugen_tune_options *options, const char **result,
                       cugen_error *error) {
   cugen_tune_result run = {0};
+  cugen_error ignored = {0};
   json_t *tuned;
+  if (!error) error = &ignored; /* tuning judges some failures by their cause or message */
   if (result) *result = NULL;
   if (API_NEEDS(error, "kernel", k)) return CUGEN_ERROR_USAGE;
   const int status = api_kernel_tune(k, options, &run, error);
@@ -98,6 +100,8 @@ static int all_json(cugen_kernel *const *kernels, size_t count, const cugen_tune
 
 int cugen_kernels_tune(cugen_kernel *const *kernels, size_t count,
                        const cugen_tune_options *options, const char **result, cugen_error *error) {
+  cugen_error ignored = {0};
+  if (!error) error = &ignored; /* as in cugen_kernel_tune */
   if (result) *result = NULL;
   if (API_NEEDS(error, "kernels", count ? (const void *)kernels : "")) return CUGEN_ERROR_USAGE;
   cugen_tune_result *runs = calloc(count + 1, sizeof *runs);

@@ -24,6 +24,17 @@ TEST(test_models) {
   assert_int_equal(api_models(lib, NULL, 0), 11);
 }
 
+/* Tuning needs no error to fill, here where predictions cannot be verified. */
+TEST(test_no_error) {
+  cugen_tune_options options = CUGEN_TUNE_OPTIONS_INIT;
+  CLOSED(cugen) *lib = OPEN_LIBRARY(.device = "model:T4", .cache = "none", .compiler = "/none/g++",
+                                    .worker = getenv("CUGEN_WORKER"));
+  CLOSED(cugen_kernel) *kernel = kernel_of(lib, "tests/configs/wild.lua", NULL, 0);
+  options.budget_count = 1;
+  assert_int_equal(cugen_kernel_tune(kernel, &options, NULL, NULL), CUGEN_OK);
+  assert_int_equal(cugen_kernels_tune(&kernel, 1, &options, NULL, NULL), CUGEN_OK);
+}
+
 /* A100: 164 KB for 2048 threads are 82 B a thread, of which the driver keeps 1 KB for each
    block. */
 TEST(test_occupancy) {
