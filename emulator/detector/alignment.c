@@ -1,6 +1,5 @@
 /* Checking addresses that are not a multiple of what the access needs; see state.h. */
-#include <stdio.h>
-
+#include "emulator/fault_text.h"
 #include "emulator/fibers.h"
 #include "state.h"
 
@@ -14,7 +13,8 @@ static unsigned needed_multiple(const struct access *a, bool noted) {
   return a->bytes == 16 && !noted ? 8 : a->bytes;
 }
 
-/* Adds a finding of the misaligned access. Returns false if the address is not watched. */
+/* Adds a finding of the misaligned access. Returns false if the address is not watched. It is
+   async-signal-safe. */
 static bool alignment_add_misaligned(const struct access *a, unsigned multiple, const char *type) {
   const struct region *region = regions_find(a->watch, a->at);
   struct watch_finding *f =
@@ -23,8 +23,11 @@ static bool alignment_add_misaligned(const struct access *a, unsigned multiple, 
   f->here.write = a->kind & CPU_WRITE;
   f->size = (int)multiple;
   finding_where(a->watch, region, a->at, f);
-  snprintf(f->text, sizeof f->text, "%u bytes past a multiple of %u, which %s needs",
-           (unsigned)(a->at % multiple), multiple, *type ? type : "an access of that width");
+  struct fault_text text = {f->text, f->text + sizeof f->text - 1};
+  fault_text_count(&text, (unsigned)(a->at % multiple), " bytes past a multiple of ", multiple);
+  fault_text_add(&text, ", which ");
+  fault_text_add(&text, *type ? type : "an access of that width");
+  fault_text_add(&text, " needs");
   return true;
 }
 
