@@ -103,8 +103,10 @@ static void add_to_lane(const struct matrices *m, const struct shape *s, struct 
                         unsigned lane) {
   for (unsigned r = 0; r < 2 * s->halves; r++) {
     const double sum = m->sums[lane / 4 + r / 2 * 8][lane % 4 * 2 + r % 2];
-    own->sums[r] += sum;
-    own->whole[r] += (int64_t)sum; /* exact for integers: at most 64 products of 16 bits */
+    if (matrix_is_whole(s))
+      own->whole[r] += (int64_t)sum; /* exact: at most 64 products of 16 bits */
+    else
+      own->sums[r] += sum;
   }
 }
 
