@@ -11,7 +11,7 @@
 #include "base/sizes.h"
 #include "gen/sources/source_text.h"
 
-enum { DEEPEST_HEADER = 32, MOST_HEADERS = 1024 };
+enum { DEEPEST_HEADER = 32 };
 
 /* The guard `#ifndef X` around a whole text: its place, and that of its #endif. */
 struct guard {
@@ -206,6 +206,11 @@ void headers_close(struct headers *headers) {
 
 /* ---- Replacing includes --------------------------------------------------------------------- */
 
+struct seen_header {
+  const char *path;
+  bool whole; /* the header has appeared outside of conditions */
+};
+
 struct inliner {
   struct headers *headers;
   const char *config; /* path of the config */
@@ -215,10 +220,7 @@ struct inliner {
   struct text guarded; /* path of the body, if its guard was removed */
   const struct layer *top;
   int conditions, depth;
-  struct {
-    const char *path;
-    bool whole; /* the header has appeared outside of conditions */
-  } seen[MOST_HEADERS];
+  struct seen_header *seen;
   size_t seen_count;
   cugen_error *err;
 };
@@ -277,10 +279,8 @@ static bool appears(struct inliner *in, const struct header *h, bool *bare, size
     in->seen[i].whole = !in->conditions;
     return true;
   }
-  if (once && in->seen_count < MOST_HEADERS) {
-    in->seen[in->seen_count].path = h->path;
-    in->seen[in->seen_count++].whole = !in->conditions;
-  }
+  const struct seen_header seen = {h->path, !in->conditions};
+  if (once && !ARRAY_ADD(in->seen, in->seen_count, seen)) in->out->failed = true;
   return true;
 }
 
@@ -454,6 +454,7 @@ int headers_inline(struct headers *headers, const char *config,
   if (!status && (out->failed || in->word.failed || in->guarded.failed)) status = error_memory(err);
   text_free(&in->word);
   text_free(&in->guarded);
+  free(in->seen);
   free(in);
   return status;
 }

@@ -101,6 +101,21 @@ TEST(test_once) {
                 "#line 3 \"T/a.h\"\nint a;\n#endif\n#line 5 \"T/t.cu\"\n" KERNEL);
 }
 
+/* Each of many headers has a macro of its own. */
+TEST(test_many_once) {
+  enum { MANY = 1030 };
+  FREED(text) template = {0};
+  text_add(&template, "#if 1\n");
+  for (int i = 0; i < MANY; i++) text_addf(&template, "#include \"h%d.h\"\n", i);
+  text_add(&template, "#endif\n" KERNEL);
+  CLOSED(expanding) *bench = open_with(TUNED(""), text_get(&template), NULL);
+  for (int i = 0; i < MANY; i++)
+    expanding_add(bench, formed("h%d.h", i), formed("#pragma once\nint a%d;\n", i));
+  FREED(kernel_spec) spec = expanding_one(bench, 0);
+  for (int i = 0; i < MANY; i++)
+    if (!strstr(spec.source, formed("#define cugen_once_%d\n", i))) fail_msg("header %d", i);
+}
+
 TEST(test_folders) {
   static const struct file files[] = {
       {"inc/a.h", "int a;\n"}, {"third/b.h", "int b;\n"}, {NULL, NULL}};
