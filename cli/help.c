@@ -316,18 +316,19 @@ static void man_text(const char *text, FILE *out) {
     char plain;
     const char *roff;
   } escapes[] = {{'-', "\\-"}, {'\\', "\\e"}, {'\'', "\\(aq"}, {'"', "\\(dq"}, {'~', "\\(ti"}};
+  bool begins = true; /* a line */
   for (const char *at = text; *at; at++) {
     size_t i = 0;
     while (i < sizeof escapes / sizeof *escapes && escapes[i].plain != *at) i++;
+    /* Sentences begin on a new line, as roff wants. */
+    const bool ends = *at == '\n' || (*at == ' ' && at > text && at[-1] == '.');
     if (i < sizeof escapes / sizeof *escapes)
       fputs(escapes[i].roff, out);
-    else if (*at == '.' && (at == text || at[-1] == '\n'))
+    else if (*at == '.' && begins)
       fputs("\\&.", out);
-    /* Sentences begin on a new line, as roff wants. */
-    else if (*at == ' ' && at > text && at[-1] == '.')
-      fputc('\n', out);
     else
-      fputc(*at, out);
+      fputc(ends ? '\n' : *at, out);
+    begins = ends;
   }
 }
 
