@@ -957,10 +957,11 @@ static void walk_close(struct walk *walk) {
 int ptx_steps(const struct ptx_kernel *kernel, const struct ptx_machine *machine,
               const struct ptx_launch *launch, long most, long *steps, cugen_error *err) {
   struct walk walk;
-  long last = 0;
+  long last;
   *steps = 0;
   int status = walk_open(kernel, machine, launch, &walk, err);
   if (!status) status = ptx_walk_probe(&walk, 0, most, steps, err);
+  last = *steps;
   if (!status && walk.warps > 1) status = ptx_walk_probe(&walk, walk.warps - 1, most, &last, err);
   *steps += last;
   walk_close(&walk);

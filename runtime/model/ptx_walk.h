@@ -105,7 +105,7 @@ struct ptx_counts {
 };
 
 /* Sets *steps to the number of instructions that the first and the last warp of the block
-   launch->at execute together, at most `most` each. */
+   launch->at execute together, at most `most` each. A single warp is both, and counts twice. */
 int ptx_steps(const struct ptx_kernel *kernel, const struct ptx_machine *machine,
               const struct ptx_launch *launch, long most, long *steps, cugen_error *err);
 

@@ -508,10 +508,12 @@ TEST(test_table) {
 }
 
 /* Surveys 1000 blocks, of which those below the limit have work. */
-static double working(int limit, struct ptx_survey *survey) {
+static double working(int limit, uint32_t threads, struct ptx_survey *survey) {
   const int64_t parameters[] = {INT64_C(1) << PTX_BUFFER_SHIFT, limit};
-  const struct ptx_launch launch = {
-      .grid = {1000, 1, 1}, .block = {64, 1, 1}, .parameters = parameters, .parameter_count = 2};
+  const struct ptx_launch launch = {.grid = {1000, 1, 1},
+                                    .block = {threads, 1, 1},
+                                    .parameters = parameters,
+                                    .parameter_count = 2};
   FREED(text) text = {0};
   struct ptx_kernel kernel;
   text_addf(
@@ -529,9 +531,18 @@ TEST(test_idle_blocks) {
   const int limits[] = {1, 32, 333, 999, 1000};
   struct ptx_survey survey;
   for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
-    assert_int_equal(working(limits[i], &survey) + 0.5, limits[i]);
+    assert_int_equal(working(limits[i], 64, &survey) + 0.5, limits[i]);
     assert_true((int)survey.at[0] < limits[i]);
   }
+}
+
+/* An idle block's warp executes as many instructions in a block of one warp as in one of many. */
+TEST(test_idle_steps) {
+  struct ptx_survey one, many;
+  working(333, 32, &one);
+  working(333, 256, &many);
+  assert_true(many.idle > 0);
+  assert_true(one.idle == many.idle);
 }
 
 TEST(test_refusals) {
