@@ -458,8 +458,8 @@ void ptx_execute(struct ptx_values *v, const struct ptx_kernel *kernel,
   const struct ptx_operand *operands = &kernel->operands[in->first];
   note_origins(v, kernel, in, mask);
   bool kept = in->results > 0 && (operands[0].kind == PTX_REGISTER || in->results > 1);
-  if (!kept || (in->op == PTX_FLOAT && v->place[operands[0].slot < 0 ? 0 : operands[0].slot] < 0))
-    return;
+  if (!kept) return;
+  if (in->op == PTX_FLOAT && (operands[0].slot < 0 || v->place[operands[0].slot] < 0)) return;
   switch (in->op) {
   case PTX_LOAD: ptx_value_load(v, in, operands, mask); return;
   case PTX_CVTA: convert_address(v, in, operands, mask); return;

@@ -545,6 +545,11 @@ TEST(test_idle_steps) {
   assert_true(one.idle == many.idle);
 }
 
+/* An instruction that is not known may have several results, the first of which is not kept. */
+TEST(test_first_result_left_out) {
+  assert_true(counts_of("\tfresh.f32 {_, %f1}, %f2;\n\tret;\n", 32, 0).instructions > 0);
+}
+
 TEST(test_refusals) {
   struct ptx_counts counts;
   assert_refused("\tcall.uni f, ();\n\tret;\n",
