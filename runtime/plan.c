@@ -677,6 +677,7 @@ int call_move(struct call *call, const struct memory *memory, bool *moved, cugen
     else
       call->addresses[i] = memory[i].device;
   }
+  *moved &= !status;
   return status;
 }
 

@@ -77,7 +77,8 @@ int plan_symbol(const struct plan *plan, const char *name, bool written, void **
 int call_bind(struct plan *plan, const struct memory *memory, void *const *extra,
               size_t extra_count, struct call **out, cugen_error *err);
 /* Binds other memory in place, as call_bind without `extra` would, if nothing but addresses and
-   tensor maps changes; otherwise *moved becomes false. After a failure the call is unchanged. */
+   tensor maps changes; otherwise, or after a failure, *moved becomes false and the call is
+   unchanged. */
 int call_move(struct call *call, const struct memory *memory, bool *moved, cugen_error *err);
 /* Binds *call to other memory; after a failure *call is unchanged. Device memory that the backend
    prepared for the call is kept. */

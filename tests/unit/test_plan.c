@@ -394,6 +394,13 @@ TEST_WITH(test_tensor_maps, reset, leave) {
   assert_int_equal(((unsigned char *)parameters[1])[127], 0x5a);
   assert_int_equal(*(int32_t *)parameters[2], 7);
   assert_ptr_equal(*(void **)parameters[3], memory[3].device);
+  bool moved;
+  record.fail_texture = true;
+  FAILS(call_move(call, memory, &moved, &err), CUGEN_ERROR_USAGE);
+  assert_false(moved);
+  record.fail_texture = false;
+  WORKS(call_move(call, memory, &moved, &err));
+  assert_true(moved);
   record.sizes[1] = 8;
   FAILS(bind(&spec, NULL, 0, &err), CUGEN_ERROR_CONFIG,
         "argument 'B' has 128 bytes, but its parameter in kernel 'work' has 8");
