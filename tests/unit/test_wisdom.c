@@ -1,5 +1,6 @@
 /* Wisdom: an export is imported unchanged and merges as promised; a faulty file is refused with
    its line and changes nothing. */
+#include <jansson.h>
 #include <math.h>
 
 #include "base/error.h"
@@ -131,6 +132,30 @@ TEST_WITH(everything_comes_back, set_up, tear_down) {
   free(records);
   /* The reason was changed in the file; the record still counts as known. */
   assert_int_equal(import(*state, &first).known, 2);
+}
+
+static long allocations_left; /* one fails behind so many */
+
+static void *allocate_all_but_one(size_t size) {
+  return allocations_left-- ? malloc(size) : NULL;
+}
+
+/* If memory runs out while JSON is made, nothing is exported that lacks a field. */
+TEST_WITH(an_export_is_whole_or_fails, set_up, tear_down) {
+  FREED(text) whole = {0};
+  store(*state, record_of("v", "a", CUGEN_OUTCOME_OK, 1, 0));
+  export_all(*state, &whole);
+  allocations_left = -1;
+  for (long before = 0; allocations_left < 0; before++) {
+    FREED(text) part = {0};
+    size_t count;
+    allocations_left = before;
+    json_set_alloc_funcs(allocate_all_but_one, free);
+    const int status = wisdom_export(*state, &all, &part, &count, NULL);
+    json_set_alloc_funcs(malloc, free);
+    if (status) assert_int_equal(status, CUGEN_ERROR_MEMORY);
+    if (!status) assert_string_equal(text_get(&part), text_get(&whole));
+  }
 }
 
 /* Two config files have kernels of this name: both records of the variant are exported, and

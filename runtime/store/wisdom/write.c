@@ -9,16 +9,22 @@
 
 /* ---- Writing -------------------------------------------------------------------------------- */
 
-/* Appends the object as a line with its checksum, and releases the object. */
+static int write_bytes(const char *bytes, size_t length, void *out) {
+  text_add_n(out, bytes, length);
+  return 0;
+}
+
+/* Appends the object as a line with its checksum, and releases the object. json_dumps would lose
+   the name of a field without an error if memory runs out at that name. */
 static int wisdom_write_line(json_t *object, struct text *out, cugen_error *err) {
-  char *line = object ? json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
+  const size_t begin = out->length;
+  const bool good = object && !json_dump_callback(object, write_bytes, out,
+                                                  JSON_COMPACT | JSON_REAL_PRECISION(17));
   json_decref(object);
-  if (!line) return error_memory(err);
-  size_t length = strlen(line) - 1; /* without the closing brace */
-  struct hash checksum = hash_bytes(line, length);
-  text_add_n(out, line, length);
+  if (!good || out->failed) return error_memory(err);
+  text_cut(out, out->length - 1); /* the closing brace */
+  struct hash checksum = hash_bytes(out->data + begin, out->length - begin);
   text_addf(out, WISDOM_CHECKSUM_MARK "%s\"}\n", checksum.hex);
-  free(line);
   return out->failed ? error_memory(err) : CUGEN_OK;
 }
 
@@ -131,13 +137,10 @@ static int hand_over(struct writer *writer, cugen_error *err) {
 static int write_begin(void *context, size_t count, size_t left_out, cugen_error *err) {
   struct writer *writer = context;
   writer->left_out = left_out;
-  json_t *header = json_object();
   writer->records = count;
-  json_object_set_new(header, "format", json_string(WISDOM_FORMAT));
-  json_object_set_new(header, "version", json_integer(WISDOM_VERSION));
-  json_object_set_new(header, "cugen", json_string(CUGEN_VERSION));
-  json_object_set_new(header, "records", json_integer((json_int_t)count));
-  json_object_set_new(header, "portfolios", json_integer((json_int_t)writer->portfolio_count));
+  json_t *header = json_pack("{s:s, s:i, s:s, s:I, s:I}", "format", WISDOM_FORMAT, "version",
+                             WISDOM_VERSION, "cugen", CUGEN_VERSION, "records", (json_int_t)count,
+                             "portfolios", (json_int_t)writer->portfolio_count);
   return wisdom_write_line(header, &writer->lines, err);
 }
 
