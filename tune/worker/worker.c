@@ -175,7 +175,10 @@ static int worker_await(struct worker *w, double timeout, double until, enum ans
     enum message_type type;
     cugen_error why;
     int status = wire_receive(w->socket, poll_interval, &type, &w->message, NULL, &why);
-    if (status == CUGEN_ERROR_MEMORY) return error_memory(err);
+    if (status == CUGEN_ERROR_MEMORY) {
+      worker_stop(w, thread_patience, NULL); /* part of its answer may not be read yet */
+      return error_memory(err);
+    }
     if (status != CUGEN_ERROR_INTERRUPTED) {
       *answer = status == CUGEN_OK               ? worker_read_answer(w, type)
                 : status == CUGEN_ERROR_INTERNAL ? ANSWER_NONSENSE
