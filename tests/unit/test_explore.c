@@ -89,3 +89,16 @@ TEST(what_is_dropped_takes_no_part) {
   assert_true(e.settled);
   assert_int_equal(e.current, 0);
 }
+
+TEST(the_last_one_left_is_taken) {
+  struct explore e;
+  explore_begin(&e, 2, 0.5);
+  explore_drop(&e, 0);
+  assert_true(e.settled);
+  assert_int_equal(e.current, 1);
+  explore_begin(&e, 3, 0.5);
+  explore_drop(&e, 0);
+  explore_drop(&e, 2);
+  assert_true(e.settled);
+  assert_int_equal(e.current, 1);
+}

@@ -71,8 +71,11 @@ void explore_note(struct explore *e, size_t runner, double seconds) {
 
 void explore_drop(struct explore *e, size_t runner) {
   e->race.runners[runner].state = RACE_SLOWER;
-  if (explore_count_left(e) < 2)
-    e->settled = true;
-  else
+  if (explore_count_left(e) > 1) {
     explore_go_on(e);
+    return;
+  }
+  for (size_t i = 0; i < e->race.count; i++)
+    if (takes_part(e, i)) e->current = i;
+  e->settled = true;
 }

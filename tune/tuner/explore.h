@@ -29,7 +29,7 @@ uint64_t explore_due(const struct explore *explore);
 /* Counts a launch of the runner, which may be the current one or an alternative. */
 void explore_launched(struct explore *explore, size_t runner);
 void explore_note(struct explore *explore, size_t runner, double seconds);
-/* Removes an alternative that cannot be launched. */
+/* Removes a runner that cannot be launched. */
 void explore_drop(struct explore *explore, size_t runner);
 
 #endif
