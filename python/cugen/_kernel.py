@@ -460,7 +460,7 @@ class Kernel(Closing):
         self._ready.clear()
 
     def records(self) -> tuple[Value, ...]:
-        """What is remembered of this kernel, problem and device: correct variants by time, then failed ones."""
+        """What is remembered of this kernel, problem and device: correct variants, best first, then failed ones."""
         json = c_char_p()
         with self._turn, Interruptible():
             call("cugen_kernel_records", self._handle.address, byref(json))
