@@ -312,19 +312,32 @@ static void put_named(struct portfolio_order *order, const double *times, size_t
   order->named = true;
 }
 
+/* Evaluates the rule. *index: -1 if it has no value, as when a product of sizes overflows. */
+static int ask_rule(const struct asked *a, const struct expr *rule, int64_t *index,
+                    cugen_error *err) {
+  struct value value;
+  cugen_error ignored;
+  *index = -1;
+  if (expr_eval(rule, a->slots, &value, &ignored)) return CUGEN_OK;
+  if (value.type != VALUE_INT)
+    return error_set(err, CUGEN_ERROR_CONFIG, "the rule '%s' gives no whole number",
+                     expr_text(rule));
+  *index = value.integer;
+  return CUGEN_OK;
+}
+
 int portfolio_ask(const struct portfolio_body *body, const struct config *config,
                   const struct problem *problem, struct portfolio_order *out, cugen_error *err) {
   struct asked asked = {.body = body, .config = config};
   struct expr *rule;
   double times[PORTFOLIO_BODY_MOST_VARIANTS] = {INFINITY};
   int64_t index = -1;
-  cugen_error ignored;
   *out = (struct portfolio_order){0};
   int status = portfolio_parse_rule(body->rule, config, &rule, err);
   if (status) return status;
   status = portfolio_open_asked(&asked, problem, err);
   if (!status) status = portfolio_put_in_order(&asked, out, times, err);
-  if (!status && expr_eval_int(rule, asked.slots, &index, &ignored)) index = -1;
+  if (!status) status = ask_rule(&asked, rule, &index, err);
   if (!status && index >= 0 && index < (int64_t)body->count)
     put_named(out, times, (size_t)index, body->doubted);
   expr_free(rule);

@@ -48,7 +48,7 @@ struct portfolio_order {
   bool named;   /* false: the rule names no variant, as when a product of sizes overflows */
 };
 /* Evaluates the rule and the times for the problem. CUGEN_ERROR_CONFIG: the rule or a time is not
-   an expression over the config's sizes. */
+   an expression over the config's sizes, or the rule gives no whole number. */
 int portfolio_ask(const struct portfolio_body *body, const struct config *config,
                   const struct problem *problem, struct portfolio_order *out, cugen_error *err);
 /* Parses the rule, or the time of a variant, as a program over the slots of config_slots and one

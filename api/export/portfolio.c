@@ -182,7 +182,8 @@ static int add_portfolio(struct exporter *x, size_t device, const struct portfol
   int status = print_c(x->devices[device].lookup.config, body->rule, true, &portfolio.rule, &why);
   if (!status)
     status = portfolio_print_times(x->devices[device].lookup.config, body, &portfolio.times, &why);
-  if (status) { /* for example, the config has other sizes now; the portfolio is left out */
+  /* for example, the config has other sizes now: bundles and plans leave the portfolio out */
+  if (status) {
     free_rule(&portfolio);
     return status == CUGEN_ERROR_MEMORY ? error_memory(err) : CUGEN_OK;
   }

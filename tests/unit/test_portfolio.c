@@ -755,3 +755,24 @@ TEST(a_plan_asks_the_rule) {
       fail_msg("case %zu: %s, %d", i, got, order.named);
   }
 }
+
+/* Such a rule is in no bundle, so a plan takes nothing by it, either. */
+TEST(a_plan_refuses_a_rule_without_a_whole_number) {
+  static const char text[] =
+      "kernel 'k' { problem 'M' (64), output 'y' { dtype = 'f32', shape = { 'M' } }, reference "
+      "'none', implementation 'a' { template 't.cu', grid { 1 }, block { 32 } } }";
+  static const char *const rules[] = {"1.5", "M * 0.5", "M > 64"};
+  char time[] = "1.0";
+  struct portfolio_body_variant variant = {.time = time};
+  CLOSED(config) *config;
+  FREED(problem) problem;
+  WORKS(config_parse("k.lua", text, sizeof text - 1, &config, &err));
+  WORKS(problem_set(config, NULL, 0, false, &problem, &err));
+  for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+    const struct portfolio_body body = {
+        .rule = (char *)(uintptr_t)rules[i], .variants = &variant, .count = 1};
+    struct portfolio_order order;
+    FAILS(portfolio_ask(&body, config, &problem, &order, &err), CUGEN_ERROR_CONFIG,
+          "no whole number");
+  }
+}
