@@ -22,8 +22,10 @@ enum { SIZES_MOST = KERNEL_MAX_ARGUMENTS, TUNABLES_MOST = SIGNATURE_MACROS + SIG
 
 struct tunable_guess {
   struct source_token name;
-  bool truth; /* the tunable's values are false and true */
-  long value; /* the macro's value in the kernel's text; 0: unknown */
+  bool truth;  /* the tunable's values are false and true */
+  bool toggle; /* the tunable's values are 0 and 1 */
+  bool zero;   /* the macro's value in the kernel's text is 0 */
+  long value;  /* the macro's value in the kernel's text; 0: unknown, unless `zero` */
 };
 
 struct draft {
@@ -242,13 +244,18 @@ static void add_arguments(struct draft *d) {
 static void read_tunables(struct draft *d) {
   for (size_t i = 0; i < d->in->macro_count; i++) {
     const struct signature_macro *macro = &d->in->macros[i];
-    d->tunables[d->tunable_count++] = (struct tunable_guess){macro->name, false, macro->value};
+    const bool pad = has_part(macro->name, "pad");
+    d->tunables[d->tunable_count++] = (struct tunable_guess){
+        .name = macro->name,
+        .toggle = (macro->condition || pad) && (macro->value == 0 || macro->value == 1),
+        .zero = macro->defined && macro->value == 0,
+        .value = macro->value};
   }
   for (size_t i = 0; i < d->in->template_count; i++) {
     const struct signature_template *t = &d->in->templates[i];
     if (is_type(t)) continue;
-    d->tunables[d->tunable_count++] =
-        (struct tunable_guess){t->name, strcmp(t->type, "bool") == 0, 0};
+    d->tunables[d->tunable_count++] = (struct tunable_guess){
+        .name = t->name, .truth = strcmp(t->type, "bool") == 0, .toggle = has_part(t->name, "pad")};
   }
 }
 
@@ -264,12 +271,14 @@ static bool is_large(const struct draft *d, const struct tunable_guess *t) {
 }
 
 /* The first value is the text's, or a usual one if the text has none. If the first value is a power
-   of two, its half, double and quadruple follow; a limit holds for the larger two. */
+   of two, its half, double and quadruple follow; a limit holds for the larger two. 1, 2 and 4
+   follow a 0. */
 static void add_values(struct draft *d, const struct tunable_guess *t) {
   const long first = t->value         ? t->value
                      : is_large(d, t) ? d->in->block_dimensions > 1 ? 16 : 128
                                       : 1;
   const long most = is_large(d, t) ? d->in->block_dimensions > 1 ? 32 : 1024 : 16;
+  if (t->zero && !is_large(d, t)) text_add(&d->text, "0, ");
   text_addf(&d->text, "%ld", first);
   if (first < 1 || first > 1 << 20 || (first & (first - 1))) return;
   if (first > 1) text_addf(&d->text, ", %ld", first / 2);
@@ -283,8 +292,8 @@ static void add_tunables(struct draft *d) {
     text_addf(&d->text, "    tunable \"%.*s\" { ", (int)t->name.length, t->name.at);
     if (t->truth)
       text_add(&d->text, "false, true");
-    else if (has_part(t->name, "pad") && t->value < 2)
-      text_add(&d->text, "0, 1");
+    else if (t->toggle)
+      text_add(&d->text, t->value ? "1, 0" : "0, 1");
     else
       add_values(d, t);
     text_add(&d->text, " },");
@@ -358,7 +367,7 @@ static const struct tunable_guess *extent_of(const struct draft *d, int dimensio
   for (size_t i = 0; i < d->tunable_count; i++) {
     const struct tunable_guess *t = &d->tunables[i];
     const char last = t->name.at[t->name.length - 1], axis = "xyz"[dimension];
-    if (t->truth || !is_large(d, t)) continue;
+    if (t->truth || t->toggle || !is_large(d, t)) continue;
     if (tolower(last) == axis) return t;
     if (!found && !strchr("xyzXYZ", last)) found = t;
   }
@@ -378,7 +387,7 @@ static void add_factors(struct draft *d) {
   static const char *const parts[] = {"item", "per_thread", "coarse", "work", "unroll"};
   for (size_t i = 0; i < d->tunable_count && d->in->block_dimensions < 2; i++)
     for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)
-      if (has_part(d->tunables[i].name, parts[k])) {
+      if (!d->tunables[i].toggle && has_part(d->tunables[i].name, parts[k])) {
         text_addf(&d->text, " * %.*s", (int)d->tunables[i].name.length, d->tunables[i].name.at);
         break;
       }

@@ -168,7 +168,8 @@ static void read_macros(const char *text, struct signature *out) {
     const struct source_token value = source_next_in_line(&ahead);
     if (value.kind == SOURCE_NUMBER && out->macro_count < SIGNATURE_MACROS &&
         stands_in(ahead, name))
-      out->macros[out->macro_count++] = (struct signature_macro){name, strtol(value.at, NULL, 0)};
+      out->macros[out->macro_count++] = (struct signature_macro){
+          .name = name, .value = strtol(value.at, NULL, 0), .defined = true};
   }
 }
 
@@ -237,8 +238,61 @@ static void read_free_words(const char *text, struct signature *out) {
         source_is_mark_of(before, ".:") || source_is_mark_of(source_next_solid(&ahead), "(:") ||
         !looks_defined(token) || is_noted(out, token) || (looked++, is_declared(text, token)))
       continue;
-    out->macros[out->macro_count++] = (struct signature_macro){token, 0};
+    out->macros[out->macro_count++] = (struct signature_macro){.name = token};
   }
+}
+
+static bool is_one_of(struct source_token token, const char *const *words, size_t count) {
+  for (size_t i = 0; i < count; i++)
+    if (source_is(token, words[i])) return true;
+  return false;
+}
+
+/* Returns whether a condition may stand behind the two tokens, the newest first: behind #if, !, &&
+   and ||, and, in front of a question mark, also behind an assignment or in a list. */
+static bool opens_condition(const struct source_token *before, bool question) {
+  static const char *const words[] = {"if", "elif", "constexpr", "while"};
+  const struct source_token last = before[0];
+  const bool twice = source_is_mark_of(before[1], "&|") && *before[1].at == *last.at;
+  if (source_is_mark_of(last, "&|")) return twice;
+  if (question && source_is_mark_of(last, "=")) return !source_is_mark_of(before[1], "=!<>");
+  if (question && (source_is_mark_of(last, "(,:?[{") || source_is(last, "return"))) return true;
+  if (source_is_mark_of(last, "("))
+    return source_is_mark_of(before[1], "(!&|") || is_one_of(before[1], words, 4);
+  return source_is_mark_of(last, "!") || is_one_of(last, words, 2);
+}
+
+/* Returns whether a condition may end in front of the text: at the end of a line, ), ?, &&, || or a
+   comparison with 0 or 1. */
+static bool ends_condition(struct source_reader text) {
+  const struct source_token next = source_next_in_line(&text);
+  if (next.kind == SOURCE_NEWLINE || next.kind == SOURCE_END) return true;
+  if (source_is_mark_of(next, "&|")) return next.at[1] == *next.at;
+  if (!source_is_mark_of(next, "=!")) return source_is_mark_of(next, ")?;,");
+  const bool compared = next.at[1] == '=';
+  source_next_in_line(&text);
+  const struct source_token number = source_next_in_line(&text);
+  return compared && number.kind == SOURCE_NUMBER && number.length == 1 &&
+         (*number.at == '0' || *number.at == '1');
+}
+
+/* Returns whether the text uses the word, and only as a condition. Definitions of the word, and
+   questions whether the word is defined, are no uses. */
+static bool is_switch(const char *text, struct source_token word) {
+  static const char *const defining[] = {"ifndef", "ifdef", "define", "undef", "defined"};
+  struct source_reader reader = {text, text + strlen(text)};
+  struct source_token before[2] = {{0}};
+  bool used = false;
+  for (struct source_token token = source_next_solid(&reader); token.kind != SOURCE_END;
+       before[1] = before[0], before[0] = token, token = source_next_solid(&reader)) {
+    const struct source_token last = before[source_is_mark_of(before[0], "(")];
+    if (!signature_same(token, word) || is_one_of(last, defining, 5)) continue;
+    struct source_reader ahead = reader;
+    used = opens_condition(before, source_is_mark_of(source_next_solid(&ahead), "?")) &&
+           ends_condition(reader);
+    if (!used) return false;
+  }
+  return used;
 }
 
 /* ---- Uses ----------------------------------------------------------------------------------- */
@@ -357,6 +411,8 @@ void signature_read(const char *text, struct source_token kernel, struct signatu
     skip_brackets(&reader, '(', ')');
     read_body(reader, out);
     read_free_words(text, out);
+    for (size_t i = 0; i < out->macro_count; i++)
+      out->macros[i].condition = is_switch(text, out->macros[i].name);
     return;
   }
 }

@@ -49,6 +49,8 @@ struct signature {
   struct signature_macro {
     struct source_token name;
     long value;
+    bool defined;   /* the value is the text's */
+    bool condition; /* the text uses the macro only as a condition, as in #if X or if (X) */
   } macros[SIGNATURE_MACROS];
   size_t macro_count;
   bool dynamic_shared; /* the text declares an extern __shared__ array */
