@@ -360,15 +360,24 @@ static const struct tunable_guess *find_tunable(const struct draft *d, struct so
   return NULL;
 }
 
+/* Returns whether the tunable is a factor by which the dimension's blockIdx is multiplied. */
+static bool is_step(const struct draft *d, int dimension, const struct tunable_guess *t) {
+  for (size_t i = 0; i < SIGNATURE_FACTORS; i++)
+    if (same_word(d->in->grid_steps[dimension][i], t->name)) return true;
+  return false;
+}
+
 /* Returns the tunable that a block's extent is or seems to be; NULL: none. */
 static const struct tunable_guess *extent_of(const struct draft *d, int dimension) {
   const struct tunable_guess *found = find_tunable(d, d->in->block_extents[dimension]);
   if (found) return found;
   for (size_t i = 0; i < d->tunable_count; i++) {
     const struct tunable_guess *t = &d->tunables[i];
-    const char last = t->name.at[t->name.length - 1], axis = "xyz"[dimension];
-    if (t->truth || t->toggle || !is_large(d, t)) continue;
-    if (tolower(last) == axis) return t;
+    const char last = t->name.at[t->name.length - 1];
+    const bool axis = tolower(last) == "xyz"[dimension];
+    if (t->truth || t->toggle) continue;
+    if (!is_large(d, t) && !(axis && is_step(d, dimension, t))) continue;
+    if (axis) return t;
     if (!found && !strchr("xyzXYZ", last)) found = t;
   }
   return found;
@@ -393,16 +402,28 @@ static void add_factors(struct draft *d) {
       }
 }
 
-/* Adds how many elements a block takes along a dimension. */
+static bool has_tunable(const struct draft *d, const struct source_token *factors) {
+  for (size_t i = 0; i < SIGNATURE_FACTORS; i++)
+    if (find_tunable(d, factors[i])) return true;
+  return false;
+}
+
+/* Adds how many elements a block takes along a dimension. Words that are no tunables are left out,
+   as they may be a size by which a row is multiplied. */
 static void add_step(struct draft *d, int dimension) {
-  const struct tunable_guess *step = find_tunable(d, d->in->grid_steps[dimension]),
-                             *factor = find_tunable(d, d->in->grid_factors[dimension]);
-  if (!step) {
+  const struct source_token *factors = d->in->grid_steps[dimension];
+  const struct tunable_guess *factor = find_tunable(d, d->in->grid_factors[dimension]);
+  const char *between = "";
+  if (!has_tunable(d, factors)) {
     add_extent(d, dimension);
     add_factors(d);
     return;
   }
-  text_addf(&d->text, "%.*s", (int)step->name.length, step->name.at);
+  for (size_t i = 0; i < SIGNATURE_FACTORS; i++) {
+    if (factors[i].kind != SOURCE_NUMBER && !find_tunable(d, factors[i])) continue;
+    text_addf(&d->text, "%s%.*s", between, (int)factors[i].length, factors[i].at);
+    between = " * ";
+  }
   if (factor) text_addf(&d->text, " * %.*s", (int)factor->name.length, factor->name.at);
 }
 
@@ -433,10 +454,11 @@ static const char *grid_size(const struct draft *d, int dimension) {
 /* Returns whether a block takes one row or one element along the dimension: the kernel uses
    blockIdx of the dimension alone or times a size. */
 static bool is_plain(const struct draft *d, int dimension) {
-  const struct source_token step = d->in->grid_steps[dimension];
+  const struct source_token *steps = d->in->grid_steps[dimension];
   char name[64];
-  draft_copy(name, sizeof name, step);
-  return !d->in->grid_by_threads[dimension] && (!step.length || find_size(d, name) >= 0);
+  draft_copy(name, sizeof name, steps[0]);
+  return !d->in->grid_by_threads[dimension] && !has_tunable(d, steps) &&
+         (!steps[0].length || find_size(d, name) >= 0);
 }
 
 static void add_launch(struct draft *d) {

@@ -326,7 +326,7 @@ static void note_use(struct signature *out, struct source_token word, struct sou
 }
 
 /* number of last tokens of a body that are kept, the newest first */
-enum { WINDOW = 9 };
+enum { WINDOW = 5 + 2 * SIGNATURE_FACTORS };
 
 /* Returns 0 to 2 for the words x, y and z; -1: another token. */
 static int axis_of(struct source_token token) {
@@ -347,19 +347,66 @@ static void note_word(struct source_token *place, struct source_token word) {
   if (!place->length && word.kind == SOURCE_WORD && !source_is(word, "blockDim")) *place = word;
 }
 
-/* Notes what the newest tokens say of grid and block. *loop: the axis of a loop that begins at
-   threadIdx, until its step is read; -1: none. */
-static void note_extents(const struct source_token *window, int *loop, struct signature *out) {
+static bool is_factor(struct source_token token) {
+  return token.kind == SOURCE_WORD
+             ? !source_is(token, "blockDim")
+             : token.kind == SOURCE_NUMBER && strspn(token.at, "0123456789") >= token.length;
+}
+
+/* Stores the factors in *place if *place is empty, unless all are numbers. */
+static void store_product(struct source_token *place, const struct source_token *factors) {
+  bool words = false;
+  for (size_t i = 0; i < SIGNATURE_FACTORS; i++) words |= factors[i].kind == SOURCE_WORD;
+  if (words && !place->length) memcpy(place, factors, SIGNATURE_FACTORS * sizeof *factors);
+}
+
+/* Stores the product W * V or (W * V) whose first token is given and whose rest is the text. The
+   text in brackets has to be a whole product, because it may be a sum, or a cast. */
+static void note_product(struct source_token *place, struct source_token first,
+                         struct source_reader text) {
+  struct source_token factors[SIGNATURE_FACTORS] = {{0}}, token = first;
+  const bool brackets = source_is_mark_of(first, "(");
+  if (brackets) token = source_next_solid(&text);
+  for (size_t count = 0; count < SIGNATURE_FACTORS && is_factor(token);) {
+    factors[count++] = token;
+    token = source_next_solid(&text);
+    if (!source_is_mark_of(token, "*")) break;
+    token = source_next_solid(&text);
+  }
+  const struct source_token behind = source_next_solid(&text);
+  const bool whole =
+      source_is_mark_of(token, ")") && behind.kind == SOURCE_MARK && *behind.at != '(';
+  if (whole || !brackets) store_product(place, factors);
+}
+
+/* Like note_product, for the product that ends with window[at] and stands in front of blockIdx. */
+static void note_product_before(struct source_token *place, const struct source_token *window,
+                                size_t at) {
+  struct source_token factors[SIGNATURE_FACTORS] = {{0}};
+  const bool brackets = source_is_mark_of(window[at], ")");
+  size_t count = 0;
+  for (at += brackets; count < SIGNATURE_FACTORS && is_factor(window[at]); at += 2) {
+    factors[count++] = window[at];
+    if (!source_is_mark_of(window[at + 1], "*")) break;
+  }
+  const bool whole = at + 1 < WINDOW && source_is_mark_of(window[at + 1], "(");
+  if (whole || !brackets) store_product(place, factors);
+}
+
+/* Notes what the newest tokens, and the text behind them, say of grid and block. *loop: the axis of
+   a loop that begins at threadIdx, until its step is read; -1: none. */
+static void note_extents(const struct source_token *window, struct source_reader text, int *loop,
+                         struct signature *out) {
   const int thread = axis_at(window, 0, "threadIdx"), block = axis_at(window, 0, "blockIdx");
   if (thread >= out->block_dimensions) out->block_dimensions = thread + 1;
   if (block >= out->grid_dimensions) out->grid_dimensions = block + 1;
-  /* blockIdx.x * W */
+  /* blockIdx.x * W * V */
   int axis = source_is_mark_of(window[1], "*") ? axis_at(window, 2, "blockIdx") : -1;
-  if (axis >= 0) note_word(&out->grid_steps[axis], window[0]);
+  if (axis >= 0) note_product(out->grid_steps[axis], window[0], text);
   if (axis >= 0 && (window[0].kind != SOURCE_WORD || source_is(window[0], "blockDim")))
     out->grid_by_threads[axis] = true;
-  if (block >= 0 && source_is_mark_of(window[3], "*")) { /* W * blockIdx.x */
-    if (axis_of(window[4]) < 0) note_word(&out->grid_steps[block], window[4]);
+  if (block >= 0 && source_is_mark_of(window[3], "*")) { /* W * V * blockIdx.x */
+    if (axis_of(window[4]) < 0) note_product_before(out->grid_steps[block], window, 4);
     out->grid_by_threads[block] |= axis_of(window[4]) >= 0 || window[4].kind != SOURCE_WORD;
   }
   /* blockIdx.x * W + threadIdx.x */
@@ -370,7 +417,7 @@ static void note_extents(const struct source_token *window, int *loop, struct si
   axis = source_is_mark_of(window[1], "*") && source_is_mark_of(window[2], ")")
              ? axis_at(window, 3, "threadIdx")
              : -1;
-  if (axis >= 0 && out->grid_steps[axis].length) note_word(&out->grid_factors[axis], window[0]);
+  if (axis >= 0 && out->grid_steps[axis]->length) note_word(&out->grid_factors[axis], window[0]);
   /* for (i = threadIdx.x; ...; i += W) */
   axis = source_is_mark_of(window[0], ";") ? axis_at(window, 1, "threadIdx") : -1;
   if (axis >= 0) *loop = axis;
@@ -388,7 +435,7 @@ static void read_body(struct source_reader text, struct signature *out) {
     window[0] = token;
     depth += source_is_mark_of(token, "{") - source_is_mark_of(token, "}");
     if (depth == 0 && source_is_mark_of(token, "};")) return;
-    note_extents(window, &loop, out);
+    note_extents(window, text, &loop, out);
     if (token.kind != SOURCE_WORD) continue;
     if (source_is(token, "__shared__") && source_is(window[1], "extern"))
       out->dynamic_shared = true;

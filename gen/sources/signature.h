@@ -11,6 +11,7 @@ enum {
   SIGNATURE_TYPE = 24, /* room for "unsigned long long" */
   SIGNATURE_TEMPLATES = 16,
   SIGNATURE_MACROS = 32,
+  SIGNATURE_FACTORS = 4,
   SIGNATURE_KERNELS = 32
 };
 
@@ -54,10 +55,11 @@ struct signature {
   } macros[SIGNATURE_MACROS];
   size_t macro_count;
   bool dynamic_shared; /* the text declares an extern __shared__ array */
-  /* For x, y and z, as far as the text tells. grid_steps: W of blockIdx.x * W; grid_factors: V of
-     (blockIdx.x * W + threadIdx.x) * V; block_extents, the threads of a block: W of blockIdx.x * W
-     + threadIdx.x, or of a loop from threadIdx.x by += W. length 0: the text does not tell. */
-  struct source_token grid_steps[3], grid_factors[3], block_extents[3];
+  /* For x, y and z, as far as the text tells; length 0: nothing more. grid_steps: the words and
+     numbers by which blockIdx.x is multiplied, as W and V of blockIdx.x * (W * V); grid_factors: V
+     of (blockIdx.x * W + threadIdx.x) * V; block_extents, the threads of a block: W of blockIdx.x *
+     W + threadIdx.x, or of a loop from threadIdx.x by += W. */
+  struct source_token grid_steps[3][SIGNATURE_FACTORS], grid_factors[3], block_extents[3];
   bool grid_by_threads[3]; /* the text multiplies blockIdx.x by blockDim.x, a number or an
                               expression in brackets */
   /* 0 to 3: up to the last axis of threadIdx and of blockIdx that the kernel names */
