@@ -99,6 +99,13 @@ static bool repeats(enum cli_option option) {
          option == OPTION_COMPILER;
 }
 
+/* Returns the comma in front of a second name, as in "=512,N=768"; NULL: there is no second name. */
+static const char *second_name(const char *values) {
+  const char *at = strchr(values + 1, '=');
+  while (at && at > values && *at != ',') at--;
+  return at && at > values ? at : NULL;
+}
+
 static int options_take(struct cli *cli, enum cli_option option, const char *value) {
   if (value && !value[strspn(value, " ")] && cli_options[option].argument &&
       !options_word(cli_options[option].argument).optional)
@@ -119,6 +126,11 @@ static int options_take(struct cli *cli, enum cli_option option, const char *val
   if (!equal || equal == value)
     return cli_fail(cli, CUGEN_ERROR_USAGE,
                     "--set %s: write --set NAME=VALUE, such as --set M=8192", value ? value : "");
+  const char *comma = second_name(equal);
+  if (comma)
+    return cli_fail(cli, CUGEN_ERROR_USAGE,
+                    "--set %s: repeat --set for each name, as in --set %.*s --set %.*s", value,
+                    (int)(comma - value), value, (int)strcspn(comma + 1, ","), comma + 1);
   cli->settings[cli->setting_count++] = value;
   return CUGEN_OK;
 }

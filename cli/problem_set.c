@@ -46,6 +46,8 @@ static int split_word(struct cli *cli, const struct line *line, const char *text
   *out = (struct word){text, (size_t)(equals - text), equals + 1,
                        (size_t)(text + length - equals - 1), 1};
   for (size_t i = 0; i < out->length; i++) {
+    if (out->values[i] == '=' && out->count > 1)
+      fault = "a blank is expected between the names, as in M=64 N=128";
     if (out->values[i] != ',') continue;
     out->count++;
     if (i == 0 || out->values[i - 1] == ',') fault = "a value is missing";
