@@ -75,6 +75,8 @@ static int devices_find_named(cugen *lib, const char *name, struct found_device 
   if (described || status) return status;
   *out = (struct found_device){0};
   status = device_find(name, &out->ops, &ordinal, err);
+  const char *nearest = status ? api_nearest_model(lib, name) : NULL;
+  if (nearest) error_append(err, "; the nearest is " DEVICE_NAME_MODEL "%s", nearest);
   return status ? status : api_describe_device(lib, out->ops, ordinal, &out->description, err);
 }
 

@@ -127,6 +127,9 @@ int api_describe_device(cugen *lib, const struct device_ops *ops, int ordinal,
 bool api_described(cugen *lib, const char *text, struct device_description *out);
 /* Finds the description by the name behind "model:". */
 int api_model(const cugen *lib, const char *name, struct device_description *out, cugen_error *err);
+/* Returns the name behind "model:" that is nearest to the text, or else the only name that contains
+   the text, as RTX4090 contains "4090"; NULL: none. The library owns the name. */
+const char *api_nearest_model(cugen *lib, const char *text);
 /* Finds the described GPU that represents an architecture: the last of the architecture in the
    order of api_models. */
 bool api_model_of(cugen *lib, const char *arch, struct device_description *out);

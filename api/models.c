@@ -2,7 +2,10 @@
    names. */
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
+#include "base/device_name.h"
+#include "base/text.h"
 #include "gen/config/device_file.h"
 #include "library.h"
 #include "machine.h"
@@ -43,6 +46,26 @@ int api_model(const cugen *lib, const char *name, struct device_description *out
   int status = device_file_open(lib->device_dir, name, &model, err);
   if (!status) described_model(&model, out);
   return status;
+}
+
+/* Returns whether the name contains the part, ignoring case. */
+static bool contains(const char *name, const char *part) {
+  const size_t length = strlen(part);
+  while (*name && strncasecmp(name, part, length) != 0) name++;
+  return *name && length;
+}
+
+const char *api_nearest_model(cugen *lib, const char *text) {
+  const struct gpu_model *models;
+  const char *names[MOST_MODELS], *only = NULL;
+  const size_t count = load_models(lib, &models);
+  size_t containing = 0;
+  for (size_t i = 0; i < count; i++) {
+    names[i] = models[i].id + strlen(DEVICE_NAME_MODEL);
+    if (contains(names[i], text)) only = names[i], containing++;
+  }
+  const char *nearest = text_nearest(text, names, count);
+  return nearest ? nearest : containing == 1 ? only : NULL;
 }
 
 bool api_model_of(cugen *lib, const char *arch, struct device_description *out) {
