@@ -8,6 +8,7 @@
 - The messages of troubleshooting.md are in the sources, or in what a test of the command line sees printed: what stands between
   `...` in one string.
 - cache.md has every column of a record.
+- No page installs cugen from PyPI before install.md does.
 - A block of code in cookbook.md is text of a file of docs/examples/cookbook, and each config there is shown whole."""
 import pathlib
 import re
@@ -112,9 +113,15 @@ def wrong_recipes():
          if not any(block in text for text in files.values())]
 
 
+def wrong_installs():
+    """While no version is on PyPI, no page says that pip finds one there."""
+    pages = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")] if "No version is on PyPI" in page("install.md") else []
+    return [f"{path.relative_to(ROOT)} installs cugen from PyPI" for path in pages if re.search(r"pip install cugen\b", path.read_text())]
+
+
 def main():
     wrong = missing_pages() + long_pages() + missing_commands() + wrong_variables() + wrong_codes() + missing_messages() + \
-        missing_columns() + missing_fields() + wrong_recipes()
+        missing_columns() + missing_fields() + wrong_recipes() + wrong_installs()
     print("\n".join(wrong) or "index, commands, environment, troubleshooting, cache and cookbook: all as it is")
     return 1 if wrong else 0
 
