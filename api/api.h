@@ -185,8 +185,7 @@ int api_tune_device(cugen_kernel *kernel, cugen_error *err);
 int api_prepare_tuning(cugen_kernel *kernel, cugen_error *err);
 /* What the tuning of one problem gets from a run over several problems. */
 struct api_part {
-  const char *const *variants; /* tries only these variants, in this order, if they are valid here;
-                                  NULL: all variants */
+  const char *const *variants; /* the variants to try, if they are valid here; NULL: all variants */
   size_t count;
 };
 /* Like api_kernel_tune, with options that were checked. part NULL: the run has no other problem. */

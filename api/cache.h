@@ -10,8 +10,8 @@ typedef struct cugen_cache_filter {
                           config's kernel */
   const char *problem; /* "M=4096 dtype=f32": problems with these values, whatever their
                           other values are */
-  const char *device;  /* "cuda:0", "model:H200" (predictions for an H200), or a part of devices'
-                          texts ("H200", "cpu") */
+  const char *device;  /* "cuda:0", "model:H200" (predictions for an H200), or a part of the text
+                          by which records name their device ("H200", "cpu") */
   int64_t before;      /* for api_cache_remove: only records measured before this time; seconds
                           since the epoch */
   int failed;          /* for api_cache_remove: only failures */

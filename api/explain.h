@@ -26,8 +26,7 @@ typedef struct cugen_occupancy {
   int idle_lanes;       /* idle lanes in the last warp of a block, if its threads are not a multiple
                            of a warp */
   int64_t shared_bytes; /* per block, including dynamic_shared */
-  int best_threads;     /* the block size with the highest occupancy, with the other resources
-                           unchanged; 0: none fits */
+  int best_threads;     /* the block size with the highest occupancy; 0: none fits */
   int64_t best_shared_bytes;
   double best_fraction; /* occupancy with best_threads */
 } cugen_occupancy;

@@ -212,8 +212,8 @@ int expr_check_types(const struct expr *expr, const struct expr_scope *scope, cu
 
 /* ---- Text (expr_print.c) -------------------------------------------------------------------- */
 
-/* Appends the text in quotes, with unprintable bytes escaped, and shortened around `column` (from
-   0) if it is long. */
+/* Appends the text in quotes, with ASCII control characters escaped, and shortened around
+   `column` (from 0) if it is long. */
 void expr_quote(const char *text, size_t column, struct text *out);
 /* Prints the node with its operands, as the user would write it. */
 void expr_print_node(const struct expr *expr, size_t node, struct text *out);

@@ -25,8 +25,9 @@ struct trace {
   double *run_ends; /* by run: value of `spent` at its last record */
 };
 
-/* Makes a trace of the current records that api_kernel_stored returned with history. Returns false
-   if there is no memory. The records must outlive the trace. */
+/* Makes a trace from the records that api_kernel_stored returned with history, without those that
+   are not current or have no plausible time. Returns false if there is no memory. The records must
+   outlive the trace. */
 bool trace_open(const cugen_stored_record *all, size_t count, struct trace *out);
 void trace_close(struct trace *trace);
 

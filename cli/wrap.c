@@ -1,10 +1,10 @@
 /* Breaks lines between words; see wrap.h.
 
    A continued line is indented: two columns more than the line that it continues, or to where the
-   last table column began, if spaces separate columns (" time 37.97 ms ..."). Commands in messages
-   are recognised by their first word: 'cugen ... until the quote ends, or ": cugen ..." until the
-   line ends. A command stays in one line, so that it can be copied. A command that is longer than a
-   line begins a line, and is continued behind backslashes. */
+   last table column began, if spaces separate columns (" time 37.97 ms ..."). A command in a
+   message begins at a word `'cugen` and ends at the closing quote, or begins at a word `cugen`
+   after a colon and ends with the line. A command stays in one line, so that it can be copied. A
+   command that is longer than a line begins a line, and is continued behind backslashes. */
 #include "wrap.h"
 
 #include <string.h>

@@ -41,7 +41,7 @@ static const char *skip_alignment(const char *at) {
 
 /* Where the word that is being translated stands. */
 struct place {
-  int depth;        /* 1 within braces other than a namespace's, else 0 */
+  int depth;        /* 1 within braces of neither a namespace nor extern "C", else 0 */
   bool macro;       /* within a directive */
   unsigned refused; /* number of refused constructs so far */
   int launches;     /* number of `<<<` so far without their `>>>` */
@@ -238,8 +238,8 @@ static const char *refuse_unroll(const char *source, const char *at, struct text
 
 /* Where the translation is, and what is known of the present declaration outside of functions. */
 struct scope {
-  int depth, spaces;     /* number of open braces, and of the outer ones that are namespaces' */
-  bool space;            /* the next brace is a namespace's */
+  int depth, spaces;     /* numbers of open braces, and of those of namespaces and extern "C" */
+  bool space;            /* the next brace opens a namespace or an extern "C" block */
   bool shared, constant; /* the declaration is of shared memory, of a constant */
   bool partial;          /* the declaration does not tell the size: extern, or a template */
   const char *name;      /* of the constant */

@@ -287,8 +287,9 @@ static const struct config_tensor *tensor_of(const struct config *config,
   return NULL;
 }
 
-/* Appends the tensor map behind the buffer that the map describes. The box of a shared array is a
-   number, because the array's extents are numbers in the source. */
+/* Appends the text of a tensor map, which follows the text of the map's buffer. If the box of the
+   map comes from a declared shared array, the extents of the box are printed as numbers, because
+   the extents of the array are numbers in the source. */
 static int put_tensor(struct coder *c, const struct config_implementation *implementation,
                       const struct config_tensor *tensor, const struct kernel_argument *argument,
                       struct text *out) {

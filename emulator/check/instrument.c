@@ -111,8 +111,8 @@ static int image_hash(const struct kernel_spec *spec, struct hash *out, cugen_er
   return status;
 }
 
-/* Returns true if findings need the image at_source: there is no optimised image, or it has moved
-   accesses. */
+/* Returns true if findings need p->at_source, the image in which the compiler keeps accesses in
+   their places: p->compiled has no image, or the compiler may have moved accesses in that image. */
 static bool is_apart(const struct instrument *p) {
   return !p->compiled.image || p->compiled.moved;
 }

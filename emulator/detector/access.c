@@ -1,10 +1,10 @@
 /* The hooks that a watched kernel calls before each access to memory; see state.h. Each place in
    the program remembers the array or buffer that it accessed last. While the place stays with that
-   memory, an access costs a check of its words (quick_words.h), and a call of traffic_access if
-   traffic is counted. Other accesses go through access_report.
+   memory, its accesses skip the search for the memory, and quick_words.h can check whole words.
+   Other accesses go through visit_new.
 
-   Invariant: on both ways, an access has the same effect on the shadow memory, the counters and the
-   findings. */
+   Invariant: with or without the search, an access has the same effect on the shadow memory, the
+   counters and the findings. */
 #include <stdlib.h>
 #include <string.h>
 

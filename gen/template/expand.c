@@ -308,7 +308,7 @@ int expand_generator(struct expander *expander, const struct config *config,
 
 /* ---- Checks that the other files exist ------------------------------------------------------ */
 
-/* Checks that a data file can be read. If its hash is empty, the file is opened again for the
+/* Fails if a data file has no hash and cannot be opened. The file is opened again to get the
    error. */
 static int find_data_file(const struct expansion *x, const char *file, struct config_line line,
                           const char *name) {

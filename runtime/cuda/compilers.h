@@ -14,7 +14,8 @@ struct compilers;
 enum { COMPILER_IDLE_SECONDS = 60 };
 
 struct compilers_options {
-  const char *program; /* started as: program worker; borrowed, like the toolkit's strings */
+  const char *program; /* the worker program, which is started with the argument "worker"; borrowed,
+                          like the toolkit's strings */
   struct toolkit_options toolkit;
   double idle_seconds; /* idle time after which a child ends; 0: COMPILER_IDLE_SECONDS */
 };

@@ -41,7 +41,8 @@ struct ptx_lanes {
   uint32_t mask;
   int bytes;     /* bytes of each lane's access */
   bool known;    /* false: the addresses come from unknown values and are stand-ins */
-  bool by_block; /* of the addresses, as in struct ptx_values */
+  bool by_block; /* the addresses depend on the block's position in the grid, or on a load from
+                    memory */
   uint64_t address[PTX_LANES];
 };
 

@@ -437,7 +437,7 @@ static void copy_bulk(struct walk *walk, struct warp *w, const struct ptx_instru
             (uint64_t)ptx_value_of(&w->values, walk->kernel, in, load ? 1 : 0, __builtin_ctz(mask)),
             bytes, load);
   for (int s = 0; s < PTX_SCENARIOS; s++) {
-    latency[s] += (double)bytes / 64; /* 64 bytes a cycle into a multiprocessor */
+    latency[s] += (double)bytes / 64; /* 64 bytes a cycle into or out of a multiprocessor */
     done[s] = begin[s] + latency[s];
   }
   if (load)

@@ -96,8 +96,9 @@ int cache_devices(struct cache *cache, const struct cache_key *key,
    is on disk: a store waits for the disk if the last wait was a fifth of a second ago or more. */
 int cache_store(struct cache *cache, const struct cache_key *key, const struct cache_record *record,
                 cugen_error *err);
-/* Waits until what was stored in a cache file is on disk. CUGEN_ERROR_IO: the stored data are lost,
-   because the file was removed, moved or replaced. */
+/* Waits while what was stored in a cache file is written to the disk; a failure to write is not
+   reported. CUGEN_ERROR_IO: the stored data are lost, because the file was removed, moved or
+   replaced. */
 int cache_sync(struct cache *cache, cugen_error *err);
 
 /* The rates of the current right record with the highest sum of both, for a config on a device,

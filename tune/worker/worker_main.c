@@ -331,9 +331,9 @@ static bool load_real(struct server *s, const struct job *job, struct worker_res
   return plans->real || with_plan(s, &job->real_spec, &job->real_compiled, result, &plans->real);
 }
 
-/* Verifies the variant on the real problem if the job asks for it, then times it. checked: the
-   variant was right on the check problem, so that one launch is verified instead of two. *seconds:
-   duration of the verified run. */
+/* Verifies the variant on the real problem if the job asks for it, and times the variant unless
+   the verification fails. checked: the variant was right on the check problem, so that one launch
+   is verified instead of two. *seconds: duration of the verified run. */
 static void time_variant(struct server *s, const struct job *job, bool checked, struct plan *plan,
                          struct dataset *real, struct worker_result *result, double *seconds) {
   struct measure_options measure = job->measure;

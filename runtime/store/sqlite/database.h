@@ -96,11 +96,13 @@ int cache_check_tables(sqlite3 *db, const char *schema, const char *path, cugen_
    disk, if that has the current format. */
 int cache_prepare(struct sqlite_cache *cache, bool with_disk, cugen_error *err);
 
-/* Prepares a statement for one use, with "%s" replaced; NULL on failure. */
+/* Prepares a statement for one use, with the marks of cache_write_sql replaced for the current
+   format; NULL on failure. */
 sqlite3_stmt *cache_query(struct sqlite_cache *cache, const char *sql);
 /* Like cache_query, for another database whose tables are of `format`; *out is NULL on failure. */
 bool cache_prepare_on(sqlite3 *db, const char *sql, int format, sqlite3_stmt **out);
-/* Runs statements on a database, with "%s" and so on replaced for the current format. */
+/* Runs statements on a database, with the marks of cache_write_sql replaced for the current
+   format. */
 bool cache_sql_on(sqlite3 *db, const char *sql);
 
 /* ---- transaction.c -------------------------------------------------------------------------- */

@@ -23,7 +23,8 @@ static const char meant_sql[] =
 
 #define STAYS "id NOT IN (SELECT id FROM temp.goes)"
 
-/* The sets without a record that stays, both for listing and for counting. */
+/* Selects the rows of `space` (sets of records) that will have no record left. The query is used
+   both to fill temp.goes and to count what would be removed. */
 static const char empty_sql[] = "SELECT id, 0, 0, 0 AS weight FROM main.space s WHERE NOT EXISTS "
                                 "(SELECT 1 FROM main.record WHERE space_id = s.id AND " STAYS ")";
 
