@@ -253,15 +253,13 @@ static void left_out_add_size(const struct telling *t, size_t number, struct tex
 }
 
 /* Returns true if the p-th problem is a size of the i-th implementation's family, on which a
-   requirement or rule leaves no variant; `why` becomes that requirement or rule. A size on which
-   --where excludes variants does not count, because these might be valid there. */
+   requirement or rule leaves no variant; `why` becomes that requirement or rule. */
 static bool left_out_is_refused(const struct telling *t, size_t i, size_t p, struct text *why) {
   const struct check_problem *problem = &t->list->problems[p];
   text_clear(why);
   if (problem->family != t->list->family_of[i] || !check_list_sized(t->list, problem)) return false;
-  const struct space_implementation *one = left_out_part_of(problem->space, i);
-  if (one->valid || is_unwanted(t, one)) return false;
-  add_refusal(one, why);
+  if (left_out_part_of(problem->space, i)->valid) return false;
+  add_refusal(left_out_part_of(problem->space, i), why);
   return why->length > 0;
 }
 
@@ -299,11 +297,12 @@ static bool takes_a_size(const struct telling *t, size_t i) {
   return false;
 }
 
-/* Reports the sizes that the i-th implementation refuses, unless it refuses all. */
+/* Reports the sizes that the i-th implementation refuses, unless it refuses all or is unwanted. */
 static int tell_sizes(const struct telling *t, size_t i) {
   struct text why = {0};
   int status = CUGEN_OK;
-  if (!takes_a_size(t, i)) return CUGEN_OK;
+  if (!takes_a_size(t, i) || is_unwanted(t, left_out_part_of(left_out_home_of(t, i)->space, i)))
+    return CUGEN_OK;
   for (size_t p = 0; p < t->list->problem_count && !status; p++)
     if (left_out_is_refused(t, i, p, &why)) status = tell_refused(t, i, p, text_get(&why));
   text_free(&why);
