@@ -23,7 +23,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     signature_read(text, names[i], &signature);
     for (size_t m = 0; m < signature.macro_count; m++) check_inside(text, signature.macros[m].name);
     for (int axis = 0; axis < 3; axis++) {
-      check_inside(text, signature.grid_steps[axis]);
+      for (int f = 0; f < SIGNATURE_FACTORS; f++) check_inside(text, signature.grid_steps[axis][f]);
       check_inside(text, signature.block_extents[axis]);
     }
   }
