@@ -50,7 +50,7 @@ implementation "mma" {
   derive "few" "ceil_div(M, 64) * ceil_div(N, 64) * batch <= 132",
   derive "small" "min(BM, BN) < 64 or min(WM, WN) < 32",
   where "not small or few and BM * BN <= 64 * 64 and WM * WN <= 32 * 32 and min_blocks == 1 and group == 8",
-  heuristic "sm_90" "not small or not wgmma_multiplies and f64_rows == 16 and f64_k <= 8",
+  heuristic "sm_90" "not small or not wgmma_multiplies and (f64_rows == 16 or device.is_gpu == 0) and f64_k <= 8",
   -- The warps tile the block.
   where "BM % WM == 0 and BN % WN == 0",
   where "threads >= 64 and threads <= 512",
