@@ -26,7 +26,7 @@ enum { SUGGESTIONS_OF_A_PROBLEM = 32 };
 
 /* ---- The map -------------------------------------------------------------------------------- */
 
-/* The other autotuner's parameters that the map's expressions mention. */
+/* Names of the other autotuner's parameters that expressions of the map mention. */
 struct foreign_names {
   char **all;
   size_t count;

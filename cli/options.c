@@ -99,7 +99,7 @@ static bool repeats(enum cli_option option) {
          option == OPTION_COMPILER;
 }
 
-/* Returns the comma in front of a second name, as in "=512,N=768"; NULL: there is no second name. */
+/* Returns the comma in front of a second name, as in "=512,N=768", or NULL if there is none. */
 static const char *second_name(const char *values) {
   const char *at = strchr(values + 1, '=');
   while (at && at > values && *at != ',') at--;

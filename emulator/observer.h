@@ -75,8 +75,8 @@ struct observer_ops {
      a barrier. */
   void (*barrier)(struct watch *watch, unsigned rank);
   void (*cluster_barrier)(struct watch *watch);
-  /* These lanes of a warp have met; all: no other lane of the warp is live; orders: the meeting
-     orders memory (__syncwarp). */
+  /* The lanes in `lanes` of a warp have met. all: no other lane of the warp is live. orders: the
+     meeting orders memory (__syncwarp). */
   void (*warp)(struct watch *watch, unsigned warp, unsigned lanes, bool all, bool orders);
 
   /* Joins of vector clocks: release adds the thread's knowledge to the sync, acquire adds the

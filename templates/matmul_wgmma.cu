@@ -129,6 +129,7 @@ __global__ void __launch_bounds__(threads, 1) ${cluster_size > 1 and "__cluster_
 //@ for _, part in ipairs { { X, "BM", "cluster_y", "in_y", "x0", "mask_x" }, { Y, "BN", "cluster_x", "in_x", "y0", "mask_y" } } do
 //@ local operand, extent, sharing, own, first, mask = table.unpack(part)
 //@ if operand.along_k then
+//@ -- A part begins at its first line's bytes: an index would be swizzled, and parts need not have multiples of 8 lines.
           tensor_load<${sharing}>(${operand.tile}.at(stage, 0, 0) + ${own} * (${extent} / ${sharing}) * BK, ${operand.map}, barrier, step * BK,
                       ${first} + ${own} * (${extent} / ${sharing}), ${z}${mask});
 //@ else

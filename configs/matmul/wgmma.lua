@@ -76,7 +76,8 @@ implementation "wgmma" {
   where "not deferred or sizeof(result) == 2 and sums + sums // 2 <= select(consumers == 3, 120, 200)",
   where "not deferred or k_steps >= rows // 64 * BN // store_n",
   where "promote == 0 or float_8 and not deferred and sums <= select(consumers == 3, 60, 100) and k_steps > promote",
-  -- Swapped for a C of few lines, the tile is hardly wider than those, and results have 2 bytes; or for an operand in registers.
+  -- A swapped tile is hardly wider than a C of few lines, or is the tile of an X of at most 64 lines, and results have 2 bytes. An
+  -- operand in registers is swapped at any size.
   where "not swap or from_registers or sizeof(result) == 2 and BN % 16 == 0 and (cluster_columns <= 128 and BN < cluster_columns + 16 \
          or cluster_lines <= 64 and BM == 64 and BN >= 64 and BN <= 128)",
   where "not swap or from_registers or not pingpong and not deferred and store_buffers == 1",

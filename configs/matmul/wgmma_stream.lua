@@ -41,7 +41,6 @@ implementation "wgmma_stream" {
   where "not scaled or sums + waiting <= 144",
   where "stages >= 3",
   where "y_along_k or BN % 64 == 0",
-  where "BN % (8 * cluster_x) == 0",
   -- Sharing pays only if the parts have more than a few steps along k, and the parts must fit the workspace.
   where "shared_tiles * k_steps >= 4 * wave",
   -- `aligned` may leave only few clusters without a tile. Where it leaves none, the two values differ only in the order of the

@@ -9,7 +9,7 @@ CUGEN_LOAD(__ldca)
 CUGEN_LOAD(__ldcs)
 CUGEN_LOAD(__ldlu)
 #undef CUGEN_LOAD
-/* These loads bypass the L1 cache. */
+/* Loads that bypass the L1 cache, such as __ldcg. */
 #ifdef CUGEN_WATCH
 #define CUGEN_LOAD(name)                                              \
   template <class Value> CUGEN_INLINE Value name(const Value *from) { \

@@ -33,7 +33,7 @@ CUGEN_INLINE void __threadfence() {
 }
 CUGEN_INLINE void __threadfence_system() { __threadfence(); }
 CUGEN_INLINE void __nanosleep(unsigned) {}
-/* These are macros, so that the message names the line of the source. */
+/* __trap and __brkpt are macros, so that their messages name the line of the source. */
 #define __trap()  cugen_own_hooks->trap(__FILE__ ":" CUGEN_TEXT(__LINE__) ": __trap() was called")
 #define __brkpt() cugen_own_hooks->trap(__FILE__ ":" CUGEN_TEXT(__LINE__) ": __brkpt() was called")
 

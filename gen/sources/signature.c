@@ -242,12 +242,6 @@ static void read_free_words(const char *text, struct signature *out) {
   }
 }
 
-static bool is_one_of(struct source_token token, const char *const *words, size_t count) {
-  for (size_t i = 0; i < count; i++)
-    if (source_is(token, words[i])) return true;
-  return false;
-}
-
 /* Returns whether a condition may stand behind the two tokens, the newest first: behind #if, !, &&
    and ||, and, in front of a question mark, also behind an assignment or in a list. */
 static bool opens_condition(const struct source_token *before, bool question) {
@@ -258,8 +252,8 @@ static bool opens_condition(const struct source_token *before, bool question) {
   if (question && source_is_mark_of(last, "=")) return !source_is_mark_of(before[1], "=!<>");
   if (question && (source_is_mark_of(last, "(,:?[{") || source_is(last, "return"))) return true;
   if (source_is_mark_of(last, "("))
-    return source_is_mark_of(before[1], "(!&|") || is_one_of(before[1], words, 4);
-  return source_is_mark_of(last, "!") || is_one_of(last, words, 2);
+    return source_is_mark_of(before[1], "(!&|") || source_is_one_of(before[1], words, 4);
+  return source_is_mark_of(last, "!") || source_is_one_of(last, words, 2);
 }
 
 /* Returns whether a condition may end in front of the text: at the end of a line, ), ?, &&, || or a
@@ -286,7 +280,7 @@ static bool is_switch(const char *text, struct source_token word) {
   for (struct source_token token = source_next_solid(&reader); token.kind != SOURCE_END;
        before[1] = before[0], before[0] = token, token = source_next_solid(&reader)) {
     const struct source_token last = before[source_is_mark_of(before[0], "(")];
-    if (!signature_same(token, word) || is_one_of(last, defining, 5)) continue;
+    if (!signature_same(token, word) || source_is_one_of(last, defining, 5)) continue;
     struct source_reader ahead = reader;
     used = opens_condition(before, source_is_mark_of(source_next_solid(&ahead), "?")) &&
            ends_condition(reader);

@@ -189,6 +189,12 @@ bool source_is(struct source_token token, const char *word) {
          token.length > 0;
 }
 
+bool source_is_one_of(struct source_token token, const char *const *words, size_t count) {
+  for (size_t i = 0; i < count && token.kind == SOURCE_WORD; i++)
+    if (*token.at == *words[i] && source_is(token, words[i])) return true;
+  return false;
+}
+
 void source_skip_line(struct source_reader *reader) {
   struct source_reader ahead = *reader;
   while (ahead.at < ahead.end && source_next(&ahead).kind != SOURCE_NEWLINE) *reader = ahead;

@@ -38,6 +38,8 @@ struct source_token source_next_solid(struct source_reader *reader);
 /* Like source_next_solid, but returns a newline, too, which ends a directive. */
 struct source_token source_next_in_line(struct source_reader *reader);
 bool source_is(struct source_token token, const char *word);
+/* Returns true if the token is one of `count` words. */
+bool source_is_one_of(struct source_token token, const char *const *words, size_t count);
 static inline bool source_is_mark(struct source_token token, char mark) {
   return token.kind == SOURCE_MARK && *token.at == mark;
 }

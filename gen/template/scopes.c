@@ -7,12 +7,6 @@ void scopes_open(struct scopes *scopes, const char *text) {
   *scopes = (struct scopes){.statement = text};
 }
 
-static bool is_one_of(struct source_token token, const char *const *words, size_t count) {
-  for (size_t i = 0; i < count && token.kind == SOURCE_WORD; i++)
-    if (*token.at == *words[i] && source_is(token, words[i])) return true;
-  return false;
-}
-
 /* ---- Declarations --------------------------------------------------------------------------- */
 
 /* Returns whether the word may end a type: a type known here, or a word that ends with _t. */
@@ -21,7 +15,7 @@ static bool is_type(struct source_token token) {
                                       "char", "uchar", "ushort", "ulong",    "short",  "bool",
                                       "auto", "half",  "uint",   "void",     "float4", "float2",
                                       "int2", "int4",  "dim3"};
-  if (is_one_of(token, words, sizeof words / sizeof *words)) return true;
+  if (source_is_one_of(token, words, sizeof words / sizeof *words)) return true;
   return token.kind == SOURCE_WORD && token.length > 2 &&
          memcmp(token.at + token.length - 2, "_t", 2) == 0;
 }
@@ -31,14 +25,14 @@ static bool is_qualifier(struct source_token token) {
   static const char *const words[] = {"const",      "volatile", "__restrict__",
                                       "__restrict", "restrict", "__shared__"};
   return source_is_mark(token, '*') || source_is_mark(token, '&') ||
-         is_one_of(token, words, sizeof words / sizeof *words);
+         source_is_one_of(token, words, sizeof words / sizeof *words);
 }
 
 /* Words that may stand in front of a type. */
 static bool is_prefix(struct source_token token) {
   static const char *const words[] = {"static",   "const",      "constexpr", "volatile",
                                       "register", "__shared__", "extern"};
-  return is_one_of(token, words, sizeof words / sizeof *words);
+  return source_is_one_of(token, words, sizeof words / sizeof *words);
 }
 
 /* Words that may stand in front of a name that is used, not declared. */
@@ -47,7 +41,7 @@ static bool is_operator_word(struct source_token token) {
                                       "new",    "delete", "sizeof",  "and",   "or",   "not",
                                       "xor",    "bitand", "bitor",   "compl", "if",   "operator",
                                       "in",     "typeof", "decltype"};
-  return is_one_of(token, words, sizeof words / sizeof *words);
+  return source_is_one_of(token, words, sizeof words / sizeof *words);
 }
 
 static bool ends_declarator(struct source_token token) {

@@ -756,7 +756,7 @@ TEST(a_plan_asks_the_rule) {
   }
 }
 
-/* Such a rule is in no bundle, so a plan takes nothing by it, either. */
+/* A bundle leaves out a portfolio whose rule gives no whole number, so a plan skips it, too. */
 TEST(a_plan_refuses_a_rule_without_a_whole_number) {
   static const char text[] =
       "kernel 'k' { problem 'M' (64), output 'y' { dtype = 'f32', shape = { 'M' } }, reference "

@@ -134,7 +134,8 @@ TEST_WITH(everything_comes_back, set_up, tear_down) {
   assert_int_equal(import(*state, &first).known, 2);
 }
 
-static long allocations_left; /* one fails behind so many */
+/* The number of allocations that succeed before one fails. */
+static long allocations_left;
 
 static void *allocate_all_but_one(size_t size) {
   return allocations_left-- ? malloc(size) : NULL;

@@ -5,10 +5,11 @@ which the few measured times of single classes are too little to learn from. It 
 TIMES has a line for each time: dtype, layout_a, layout_b, M, N, K, variant, seconds, with tabs between. CLASS is dtype,layout_a,layout_b:
 bf16,row,col. Gradient-boosted trees over features of problem and variant learn from the times of all types and layouts at once. They fill in
 what was not measured: of the measured problems and of others, drawn at random (the least of M, N and K at most 64, or at most 132 tiles of
-128 x 128 in C; --all: any), the times of the candidates that were near the fastest somewhere. `cugen tune --portfolio --budget 0` learns its rule from both; it is kept in
-FOLDER/DTYPE-LAYOUTS.db, from which tools/bench/ship-portfolio writes what ships:
+128 x 128 in C; --all: any), the times of the candidates that were near the fastest somewhere. `cugen tune --portfolio --budget 0` learns
+its rule from both; it is kept in FOLDER/DTYPE-LAYOUTS.db, from which tools/bench/ship-portfolio writes what ships:
 
-  tools/bench/ship-portfolio OUT/f32-row-col.db matmul-f32-nt --reach 64 --where 'min(M, N, K) <= 64 or ceil_div(M, 128) * ceil_div(N, 128) <= 132' --else matmul-f32-H200.txt
+  tools/bench/ship-portfolio OUT/f32-row-col.db matmul-f32-nt --reach 64 --else matmul-f32-H200.txt \\
+    --where 'min(M, N, K) <= 64 or ceil_div(M, 128) * ceil_div(N, 128) <= 132'
 
 --check tells instead how much slower than the best measured variant the trees' choice is, for problems that they were not fitted to."""
 import argparse
