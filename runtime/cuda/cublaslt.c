@@ -6,7 +6,8 @@
 
    A variant is an algorithm, given by its place in the list that the library's heuristics make for
    the product. Each load asks for the list anew. The list depends on the build of the library and
-   on the GPU. */
+   on the GPU. It also depends on the alignment of the buffers: a load assumes that of cudaMalloc,
+   and a call whose buffers have less asks for the list of their alignment. */
 #include "cublaslt.h"
 
 #include <stdlib.h>
@@ -19,9 +20,7 @@
 enum {
   MOST_ALGORITHMS = 16,      /* length of the heuristics' list */
   MOST_WORKSPACE = 32 << 20, /* bytes; NVIDIA's advice for Hopper (cuBLAS, "Workspace") */
-  /* An application's buffers need not be aligned as cudaMalloc aligns them (256 bytes). 16 is the
-     widest access of a kernel, and what the tensor memory accelerator needs. */
-  ALIGNMENT = 16
+  ALIGNMENT = 256            /* bytes, to which cudaMalloc aligns; the heuristics ask for no more */
 };
 
 /* ---- The library ---------------------------------------------------------------------------- */
@@ -160,12 +159,11 @@ struct library_kernel {
   const struct cublaslt *lt;
   void *handle;
   struct library_call call;
-  size_t workspace;                /* bytes of device memory that each call of the kernel needs */
   size_t parameters;               /* number of a launch's parameters; library_prepared is behind */
   int place[CUBLASLT_FIELD_COUNT]; /* a field's place among the parameters; -1: not passed */
   void *layouts[CUBLASLT_FIELD_COUNT];
   enum cublaslt_field first, second; /* factors in the order of the call */
-  struct lt_algorithm algorithm;
+  struct lt_result found;            /* for buffers aligned to ALIGNMENT */
   union {
     float f32;
     double f64;
@@ -176,6 +174,7 @@ struct library_kernel {
 /* The state of one call. The library keeps the address of a bias in the description of the
    operation, so that calls that share a description would disturb each other. */
 struct library_prepared {
+  struct lt_result found; /* for the alignment of the call's buffers */
   struct memory workspace;
   void *operation;
 };
@@ -241,9 +240,8 @@ static int make_layout(struct library_kernel *k, enum cublaslt_field field, cuge
                      (*out, LT_LAYOUT_BATCH_OFFSET, &m.next, sizeof m.next));
 }
 
-static int set_wishes(const struct cublaslt *lt, void *wish, cugen_error *err) {
+static int set_wishes(const struct cublaslt *lt, uint32_t alignment, void *wish, cugen_error *err) {
   const size_t workspace = MOST_WORKSPACE;
-  const uint32_t alignment = ALIGNMENT;
   int status = LT(lt, err, wish_set, "MatmulPreferenceSetAttribute",
                   (wish, LT_PREF_WORKSPACE_BYTES, &workspace, sizeof workspace));
   for (int i = LT_PREF_ALIGNMENT_A; i <= LT_PREF_ALIGNMENT_D && !status; i++)
@@ -258,11 +256,12 @@ static enum cublaslt_field added_of(const struct library_kernel *k) {
   return value_of(k, CUBLASLT_added)->dtype ? CUBLASLT_added : CUBLASLT_c;
 }
 
-/* Takes the algorithm at the variant's place in the heuristics' list. */
-static int cublaslt_choose(struct library_kernel *k, void *operation, void *wish,
-                           cugen_error *err) {
+/* Takes the algorithm at the variant's place in the heuristics' list. The list for buffers of a
+   smaller alignment can be shorter: then its first takes the place of one that it does not have. */
+static int cublaslt_choose(const struct library_kernel *k, uint32_t alignment, void *operation,
+                           void *wish, struct lt_result *out, cugen_error *err) {
   struct lt_result results[MOST_ALGORITHMS];
-  const int64_t wanted = value_of(k, CUBLASLT_algorithm)->number;
+  int64_t wanted = value_of(k, CUBLASLT_algorithm)->number;
   int count = 0;
   int result = k->lt->heuristic(k->handle, operation, k->layouts[k->first], k->layouts[k->second],
                                 k->layouts[added_of(k)], k->layouts[CUBLASLT_c], wish,
@@ -270,24 +269,25 @@ static int cublaslt_choose(struct library_kernel *k, void *operation, void *wish
   if (result == LT_NOT_SUPPORTED) count = 0;
   if (result != LT_SUCCESS && result != LT_NOT_SUPPORTED)
     return lt_check(k->lt, result, "MatmulAlgoGetHeuristic", err);
+  if (alignment < ALIGNMENT && (wanted >= count || results[wanted].state != LT_SUCCESS)) wanted = 0;
   if (wanted >= count || results[wanted].state != LT_SUCCESS)
     return error_set(
         err, CUGEN_ERROR_CONFIG,
         count ? "cublasLt has %d algorithms for this product, so none is number %lld"
               : "cublasLt has no algorithm for a product of these types, orders and sizes",
         count, (long long)wanted);
-  k->algorithm = results[wanted].algorithm;
-  k->workspace = results[wanted].workspace;
+  *out = results[wanted];
   return CUGEN_OK;
 }
 
-static int find_algorithm(struct library_kernel *k, cugen_error *err) {
+static int find_algorithm(const struct library_kernel *k, uint32_t alignment, struct lt_result *out,
+                          cugen_error *err) {
   void *wish = NULL, *operation = NULL;
-  /* the pointer stands for a bias with ALIGNMENT; the heuristics do not read from it */
-  int status = make_operation(k, (const void *)(uintptr_t)ALIGNMENT, &operation, err);
+  /* the pointer stands for a bias of that alignment; the heuristics do not read from it */
+  int status = make_operation(k, (const void *)(uintptr_t)alignment, &operation, err);
   if (!status) status = LT(k->lt, err, wish_create, "MatmulPreferenceCreate", (&wish));
-  if (!status) status = set_wishes(k->lt, wish, err);
-  if (!status) status = cublaslt_choose(k, operation, wish, err);
+  if (!status) status = set_wishes(k->lt, alignment, wish, err);
+  if (!status) status = cublaslt_choose(k, alignment, operation, wish, out, err);
   if (wish) k->lt->wish_destroy(wish);
   if (operation) k->lt->operation_destroy(operation);
   return status;
@@ -346,7 +346,7 @@ int cuda_library_open(struct cuda_device *cuda, const struct compiled *compiled,
     k->place[i] = call.values[i].dtype ? (int)k->parameters++ : -1;
   for (int i = CUBLASLT_a; i <= CUBLASLT_added && !status; i++)
     status = make_layout(k, (enum cublaslt_field)i, err);
-  if (!status) status = find_algorithm(k, err);
+  if (!status) status = find_algorithm(k, ALIGNMENT, &k->found, err);
   if (status)
     cuda_library_close(k);
   else
@@ -388,6 +388,14 @@ static void *bound(const struct library_kernel *k, void *const *parameters,
   return *(void **)parameters[k->place[field]];
 }
 
+/* Returns the bytes, at most ALIGNMENT, to which all buffers of the call are aligned. */
+static uint32_t alignment_of(const struct library_kernel *k, void *const *parameters) {
+  uintptr_t bits = ALIGNMENT;
+  for (int i = CUBLASLT_a; i <= CUBLASLT_bias; i++)
+    if (k->place[i] >= 0) bits |= (uintptr_t)bound(k, parameters, (enum cublaslt_field)i);
+  return (uint32_t)(bits & -bits);
+}
+
 void cuda_library_unprepare(struct cuda_device *cuda, struct library_kernel *k, void *prepared) {
   struct library_prepared *p = prepared;
   if (p->workspace.base) cuda_free(&cuda->base, &p->workspace);
@@ -403,10 +411,13 @@ int cuda_library_prepare(struct cuda_device *cuda, struct library_kernel *k,
   if (!p) return error_memory(err);
   int status =
       make_operation(k, biased ? bound(k, parameters, CUBLASLT_bias) : NULL, &p->operation, err);
-  if (!status && old)
+  const uint32_t alignment = alignment_of(k, parameters);
+  p->found = k->found;
+  if (!status && alignment < ALIGNMENT) status = find_algorithm(k, alignment, &p->found, err);
+  if (!status && old && old->workspace.bytes >= p->found.workspace)
     p->workspace = old->workspace, old->workspace = (struct memory){0};
-  else if (!status && k->workspace)
-    status = cuda_alloc(&cuda->base, MEMORY_DEVICE, k->workspace, false, &p->workspace, err);
+  else if (!status && p->found.workspace)
+    status = cuda_alloc(&cuda->base, MEMORY_DEVICE, p->found.workspace, false, &p->workspace, err);
   if (!status) return CUGEN_OK;
   cuda_library_unprepare(cuda, k, p);
   *out = NULL;
@@ -426,5 +437,6 @@ int cuda_library_launch(const struct library_kernel *k, void **parameters, void 
             (k->handle, p->operation, alpha, bound(k, parameters, k->first), k->layouts[k->first],
              bound(k, parameters, k->second), k->layouts[k->second], beta,
              bound(k, parameters, added), k->layouts[added], bound(k, parameters, CUBLASLT_c),
-             k->layouts[CUBLASLT_c], &k->algorithm, p->workspace.device, k->workspace, stream));
+             k->layouts[CUBLASLT_c], &p->found.algorithm, p->workspace.device, p->found.workspace,
+             stream));
 }

@@ -31,7 +31,12 @@ CUBLASLT_FUNCTIONS(X)
 #undef X
 const char *cublasLtGetStatusString(int status);
 
-enum { INVALID = 7 };
+enum { INVALID = 7, ALIGNED = 256 };
+
+/* How many of the algorithms take buffers of that alignment. */
+static int algorithms_for(uint32_t alignment) {
+  return fake_cublaslt.algorithms - (alignment < ALIGNED ? fake_cublaslt.aligned_only : 0);
+}
 
 const char *cublasLtGetStatusString(int status) {
   return status == LT_NOT_SUPPORTED ? "CUBLAS_STATUS_NOT_SUPPORTED" : "CUBLAS_STATUS_PRETENDED";
@@ -109,8 +114,11 @@ int cublasLtMatrixLayoutSetAttribute(void *layout, int attribute, const void *va
   return LT_SUCCESS;
 }
 
+/* A preference is the least alignment that was set for a matrix. */
 int cublasLtMatmulPreferenceCreate(void **out) {
-  return make(out, 1, "MatmulPreferenceCreate");
+  int result = make(out, sizeof(uint32_t), "MatmulPreferenceCreate");
+  if (*out) *(uint32_t *)*out = ALIGNED;
+  return result;
 }
 
 int cublasLtMatmulPreferenceDestroy(void *wish) {
@@ -119,9 +127,12 @@ int cublasLtMatmulPreferenceDestroy(void *wish) {
 
 int cublasLtMatmulPreferenceSetAttribute(void *wish, int attribute, const void *value,
                                          size_t bytes) {
-  (void)wish, (void)value;
   const size_t wanted = attribute == LT_PREF_WORKSPACE_BYTES ? sizeof(uint64_t) : sizeof(uint32_t);
-  return fails("MatmulPreferenceSetAttribute") || bytes != wanted ? INVALID : LT_SUCCESS;
+  if (fails("MatmulPreferenceSetAttribute") || bytes != wanted) return INVALID;
+  uint32_t *least = wish, alignment;
+  memcpy(&alignment, value, sizeof alignment);
+  if (attribute != LT_PREF_WORKSPACE_BYTES && alignment < *least) *least = alignment;
+  return LT_SUCCESS;
 }
 
 /* Whether op(A) * op(B) has the shape of C and D. */
@@ -141,8 +152,9 @@ int cublasLtMatmulAlgoGetHeuristic(void *handle, void *operation, void *a, void 
   *count = 0;
   if (fails("MatmulAlgoGetHeuristic") || !handle || !wish || !fit(operation, a, b, c, d))
     return INVALID;
-  if (!fake_cublaslt.algorithms) return LT_NOT_SUPPORTED;
-  for (; *count < most && *count < fake_cublaslt.algorithms; ++*count)
+  const int algorithms = algorithms_for(*(const uint32_t *)wish);
+  if (!algorithms) return LT_NOT_SUPPORTED;
+  for (; *count < most && *count < algorithms; ++*count)
     out[*count] =
         (struct lt_result){.algorithm = {{(uint64_t)*count}}, .workspace = fake_cublaslt.workspace};
   return LT_SUCCESS;
@@ -180,6 +192,8 @@ int cublasLtMatmul(void *handle, void *operation, const void *alpha, const void 
   const struct layout *la = a_layout, *lb = b_layout, *lc = c_layout, *ld = d_layout;
   struct fake_cublaslt *f = &fake_cublaslt;
   if (fails("Matmul") || !handle || !fit(o, la, lb, lc, ld) || bytes < f->workspace) return INVALID;
+  const uint32_t alignment = ((uintptr_t)a | (uintptr_t)b | (uintptr_t)d) % ALIGNED ? 1 : ALIGNED;
+  if ((int)algorithm->data[0] >= algorithms_for(alignment)) return INVALID;
   const unsigned long elements = (unsigned long)(ld->rows * ld->columns);
   f->products++;
   if (!f->least || elements < f->least) f->least = elements;

@@ -8,6 +8,7 @@
 struct fake_cublaslt {
   /* Set by the test. */
   int algorithms;   /* how many the heuristics name; 0: they have none, NOT_SUPPORTED */
+  int aligned_only; /* how many of them, the last, take only buffers aligned to 256 bytes */
   size_t workspace; /* that each algorithm wants */
   const char *fail; /* the function that fails, "Matmul"; NULL: none */
 

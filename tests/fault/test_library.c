@@ -244,6 +244,25 @@ TEST(types) {
   }
 }
 
+/* A variant's algorithm that does not take the call's buffers gives way to the first that does. */
+TEST(alignment) {
+  static _Alignas(256) double buffers[5][ROOM];
+  void *all[5];
+  reset();
+  lt->aligned_only = 1;
+  CLOSED(cugen) *lib = open_library("none", NULL, 0);
+  CLOSED(cugen_kernel) *kernel = open_kernel(lib, NULL, 0);
+  for (int moved = 0; moved < 4; moved++)
+    for (int algorithm = 0; algorithm < 3; algorithm++) {
+      char variant[32];
+      snprintf(variant, sizeof variant, "library algorithm=%d", algorithm);
+      for (int i = 0; i < 5; i++) all[i] = &buffers[i][i + 1 == moved ? 2 : 0];
+      run_variant(kernel, variant, all);
+      assert_int_equal(lt->algorithm, moved && algorithm == 2 ? 0 : algorithm);
+    }
+  lt->aligned_only = 0;
+}
+
 /* ---- Tuning and plans ----------------------------------------------------------------------- */
 
 static void tune(cugen_kernel *kernel) {
