@@ -354,15 +354,19 @@ int dataset_alloc_set(struct device *device, struct dataset *d, cugen_error *err
   return status;
 }
 
-/* On a GPU, the sets together take at least twice the L2 cache, unless this is more than
-   DATASET_MOST_SETS sets or than a quarter of the device's memory. */
+/* On a GPU, what the sets hold beside scratch takes at least twice the L2 cache together, unless
+   this is more than DATASET_MOST_SETS sets, or the sets are more than a quarter of the device's
+   memory. */
 size_t dataset_sets_wanted(const struct device *device, const struct kernel_spec *spec) {
   const struct device_facts *facts = &device->description.facts;
-  int64_t bytes = 1;
-  for (size_t i = 0; i < spec->argument_count; i++)
-    if (spec->arguments[i].rank) bytes += kernel_argument_bytes(&spec->arguments[i]);
-  int64_t wanted = (2 * facts->l2_bytes + bytes - 1) / bytes,
-          most = facts->memory_bytes / 4 / bytes;
+  int64_t bytes = 1, all = 1;
+  for (size_t i = 0; i < spec->argument_count; i++) {
+    const struct kernel_argument *a = &spec->arguments[i];
+    if (a->rank == 0) continue;
+    all += kernel_argument_bytes(a);
+    if (a->kind != CUGEN_ARGUMENT_SCRATCH) bytes += kernel_argument_bytes(a);
+  }
+  int64_t wanted = (2 * facts->l2_bytes + bytes - 1) / bytes, most = facts->memory_bytes / 4 / all;
   if (wanted > most) wanted = most;
   if (wanted > DATASET_MOST_SETS) wanted = DATASET_MOST_SETS;
   return wanted < 1 || !facts->is_gpu ? 1 : (size_t)wanted;

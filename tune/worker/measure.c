@@ -2,8 +2,8 @@
    launches, divided by their number. A batch takes at least a millisecond, because the events'
    clock counts in half microseconds. No launch begins until up to DEVICE_HELD of them are queued
    (device_ops.time), so that the launching thread's waits for a processor are not timed. The
-   launches of a batch take turns on buffer sets that together exceed the L2 cache, if there is
-   room, so that a launch does not find its input there. The result is the median of the samples,
+   launches of a batch take turns on buffer sets that together exceed the L2 cache, if
+   DATASET_MOST_SETS do, so that a launch does not find its input there. The result is the median of the samples,
    with minimum and quantiles: other work on the GPU only makes samples longer, which would distort
    a mean.
 

@@ -116,8 +116,8 @@ static int run(Program &program, cugen_options &options, const std::vector<Case>
 static int usage(const char *program) {
   std::fprintf(
       stderr,
-      "use: %s [--only FAMILY,...] [--seed N] [--implementation LIST] [--problem SETTING,...] [--limit SECONDS] [--budget SECONDS] [--rounds N] [--cache FILE] [--device "
-      "model:GPU] [-o FILE]\n"
+      "use: %s [--only FAMILY,...] [--seed N] [--implementation LIST] [--problem SETTING,...] [--limit SECONDS] [--budget SECONDS] [--rounds N] [--cache FILE] "
+      "[--measure WAY] [--device model:GPU] [-o FILE]\n"
       "families: copy transpose reduce matmul tensor hopper fused odd skinny drawn filter particles (tensor: products in bf16, f16, "
       "tf32; "
       "fused: with a bias and GELU; "
@@ -125,7 +125,7 @@ static int usage(const char *program) {
       "hopper: those of "
       "compute capability 9.0, only when asked for); "
       "--limit: of all; --budget: of tuning a case at\n"
-      "most, 0 for what the cache remembers; --device: rehearses for a described GPU, nothing is timed\n",
+      "most, 0 for what the cache remembers; --measure: as in cugen tune, graph for drawn; --device: rehearses for a described GPU, nothing is timed\n",
       program);
   return 2;
 }
@@ -175,6 +175,8 @@ int main(int argc, char **argv) {
       program.rounds = std::max(3, std::atoi(value));
     else if (name == "--cache")
       options.cache = value;
+    else if (name == "--measure")
+      options.measure = value;
     else if (name == "--device")
       options.device = value;
     else if (name != "-o")
