@@ -9,7 +9,7 @@
 #include "data_kernels.h"
 #include "runtime/plan.h"
 
-enum { DATASET_MOST_SETS = 16, DATASET_DOING_BYTES = 512 };
+enum { DATASET_MOST_SETS = 64, DATASET_DOING_BYTES = 512 };
 
 struct dataset {
   int64_t id;
