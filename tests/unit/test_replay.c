@@ -284,7 +284,7 @@ static struct recorded planted_space(void) {
 }
 
 static double score_of(const struct recorded *r, const char *name, size_t in_flight) {
-  enum { RUNS = 20 };
+  enum { RUNS = 12 };
   struct simulation simulation = {.recorded = r, .in_flight = in_flight};
   struct score_run runs[RUNS];
   CLOSED(score) *score;

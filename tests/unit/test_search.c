@@ -344,7 +344,7 @@ static double plateau_seconds(uint64_t index) {
 }
 
 TEST(the_surrogate_leaves_a_plateau) {
-  enum { SEEDS = 60, MOST = 100 };
+  enum { SEEDS = 40, MOST = 100 };
   const struct strategy_span all = {0, planted_count};
   uint64_t order[MOST];
   size_t counts[SEEDS];
