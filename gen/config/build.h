@@ -167,6 +167,9 @@ struct value read_value(struct build *build, const char *what);
 /* Reads a list of distinct values: { 16, 32 }. */
 void read_values(struct build *build, const char *what, const struct value **out, size_t *count);
 const struct expr *read_expr(struct build *build, const char *what);
+/* Reads a string as an expression of this scope, which may have the extras. */
+const struct expr *read_expr_of(struct build *build, const char *what,
+                                const struct expr_scope *scope, const struct expr_extras *extras);
 /* Makes the arena own the expression, which was parsed from the source. */
 const struct expr *keep_expr(struct build *build, struct expr *expr, const char *source);
 /* Reads { expr, expr, ... }, with 1 to `most` expressions. Returns their number. */

@@ -99,14 +99,9 @@ static bool data_find_buffer(void *context, const char *name, int *buffer, int *
 /* Reads the expression on top of the stack. */
 static void data_read_expression(struct reading *r, const char *what) {
   struct build *build = r->build;
-  const char *source = read_string(build, what);
   const struct expr_scope scope = {data_find_symbol, data_list_names, r};
-  struct expr *expr;
-  if (strlen(source) > LONGEST_EXPRESSION)
-    build_fail(build, "%s is longer than %d characters", what, LONGEST_EXPRESSION);
   const struct expr_extras extras = {.find_buffer = data_find_buffer};
-  build_check(build, expr_parse_with(source, &scope, &extras, &expr, &build->error), what);
-  r->data->values = keep_expr(build, expr, source);
+  r->data->values = read_expr_of(build, what, &scope, &extras);
   if (r->clash.name)
     build_fail(
         build,
@@ -116,26 +111,23 @@ static void data_read_expression(struct reading *r, const char *what) {
 
 /* ---- values = { 1, 2, 1 } ------------------------------------------------------------------- */
 
-static struct value data_read_number(struct build *build, const char *what, lua_Integer number) {
-  lua_State *L = build->L;
-  if (lua_type(L, -1) == LUA_TTABLE)
-    build_fail(build, "%s has a list inside: all elements stand in one, row by row", what);
-  if (lua_type(L, -1) != LUA_TNUMBER)
-    build_fail(build, "%s: number %lld of the list is a %s, not a number", what, (long long)number,
-               lua_typename(L, lua_type(L, -1)));
-  return lua_isinteger(L, -1) ? value_int(lua_tointeger(L, -1)) : value_float(lua_tonumber(L, -1));
-}
-
 static void read_list_values(struct build *build, struct config_data *data, const char *what) {
-  const int table = lua_gettop(build->L);
+  lua_State *L = build->L;
+  const int table = lua_gettop(L);
   const lua_Integer length = list_length(build);
   if (length < 1)
     build_fail(build, "%s is an expression in quotes or a list of numbers: { 1, 2, 1 }", what);
   struct value *list = build_array(build, (size_t)length, sizeof *list);
   for (lua_Integer i = 1; i <= length; i++) {
-    lua_rawgeti(build->L, table, i);
-    list[i - 1] = data_read_number(build, what, i);
-    lua_pop(build->L, 1);
+    lua_rawgeti(L, table, i);
+    if (lua_type(L, -1) == LUA_TTABLE)
+      build_fail(build, "%s has a list inside: all elements stand in one, row by row", what);
+    if (lua_type(L, -1) != LUA_TNUMBER)
+      build_fail(build, "%s: number %lld of the list is a %s, not a number", what, (long long)i,
+                 lua_typename(L, lua_type(L, -1)));
+    list[i - 1] =
+        lua_isinteger(L, -1) ? value_int(lua_tointeger(L, -1)) : value_float(lua_tonumber(L, -1));
+    lua_pop(L, 1);
   }
   data->list = list;
   data->list_count = (size_t)length;
@@ -174,44 +166,32 @@ void read_data_generator(struct build *build, void *object, const char *what) {
 
 /* ---- reference { y = "2 * x[i0]", z = "z.npy" } ---------------------------------------------- */
 
-/* Reads the result of the output whose name is below the top of the stack. */
-static void read_answer(struct build *build, struct config_data *answers) {
-  lua_State *L = build->L;
-  const char *name = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : NULL;
-  const struct config_argument *argument = name ? config_find_argument(build->config, name) : NULL;
-  if (!name)
-    build_fail(build, "reference: each result has its output's name: { y = \"2 * x[i0]\" }");
-  if (!argument || !config_has_result(argument->kind))
-    build_fail(build, "reference: '%s' is no output or inout", name);
-  struct config_data *answer = &answers[argument - build->config->arguments];
-  const char *what = build_text(build, "reference of '%.64s'", name);
-  answer->file = read_string(build, what);
-  answer->kind = npy_is_name(answer->file) ? DATA_FILE : DATA_VALUES;
-  struct reading r = {.build = build,
-                      .argument = argument,
-                      .data = answer,
-                      .readable = build->config->argument_count};
-  if (answer->kind == DATA_VALUES) data_read_expression(&r, what);
-}
-
 void read_answers(struct build *build) {
   lua_State *L = build->L;
   struct config *config = build->config;
   struct config_data *answers = build_array(build, config->argument_count, sizeof *answers);
   config->answers = answers;
-  for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1)) read_answer(build, answers);
+  for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1)) {
+    const char *name = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : NULL;
+    const struct config_argument *argument = name ? config_find_argument(config, name) : NULL;
+    if (!name)
+      build_fail(build, "reference: each result has its output's name: { y = \"2 * x[i0]\" }");
+    if (!argument || !config_has_result(argument->kind))
+      build_fail(build, "reference: '%s' is no output or inout", name);
+    struct config_data *answer = &answers[argument - config->arguments];
+    const char *what = build_text(build, "reference of '%.64s'", name);
+    answer->file = read_string(build, what);
+    answer->kind = npy_is_name(answer->file) ? DATA_FILE : DATA_VALUES;
+    struct reading r = {
+        .build = build, .argument = argument, .data = answer, .readable = config->argument_count};
+    if (answer->kind == DATA_VALUES) data_read_expression(&r, what);
+  }
   for (size_t i = 0; i < config->argument_count; i++)
     if (config_has_result(config->arguments[i].kind) && answers[i].kind == DATA_FILL)
       build_fail(build, "reference: the result of '%s' is missing", config->arguments[i].name);
 }
 
 /* ---- What data depends on ------------------------------------------------------------------- */
-
-static void describe_read(const struct kernel_argument *argument, struct text *out) {
-  text_addf(out, "%s %d %s", argument->dtype->name, (int)argument->fill, argument->data_hash.hex);
-  for (int i = 0; i < argument->rank; i++) text_addf(out, " %lld", (long long)argument->shape[i]);
-  text_add_char(out, '\n');
-}
 
 static void describe_values(const struct config *config, const struct config_data *data,
                             const struct value *slots, struct text *out) {
@@ -245,6 +225,11 @@ void config_data_describe(const struct config *config, const struct config_data 
   if (data->kind == DATA_LIST) data_describe_list(data, out);
   if (data->kind == DATA_FILE) text_addf(out, "%s\n%s\n", data->file, content.hex);
   if (data->kind == DATA_GENERATOR) text_addf(out, "%s\n", content.hex);
-  for (size_t k = 0; k < config->argument_count; k++)
-    if (data->reads >> k & 1) describe_read(&arguments[k], out);
+  for (size_t k = 0; k < config->argument_count; k++) {
+    const struct kernel_argument *read = &arguments[k];
+    if (!(data->reads >> k & 1)) continue;
+    text_addf(out, "%s %d %s", read->dtype->name, (int)read->fill, read->data_hash.hex);
+    for (int d = 0; d < read->rank; d++) text_addf(out, " %lld", (long long)read->shape[d]);
+    text_add_char(out, '\n');
+  }
 }

@@ -76,16 +76,6 @@ static bool has_group(lua_State *L, int list) {
   return found;
 }
 
-static void copy_fields(lua_State *L, int from, int to) {
-  for (lua_pushnil(L); lua_next(L, from); lua_pop(L, 1)) {
-    sandbox_charge(L, 1);
-    if (lua_isinteger(L, -2)) continue;
-    lua_pushvalue(L, -2);
-    lua_pushvalue(L, -2);
-    lua_rawset(L, to);
-  }
-}
-
 /* Replaces the list at the index by a new table in which the declarations of each include stand in
    its place. A list without includes stays as it is. */
 static void declarations_splice(lua_State *L, int index) {
@@ -100,7 +90,13 @@ static void declarations_splice(lua_State *L, int index) {
     else
       declarations_append(L, list);
   }
-  copy_fields(L, index, list);
+  for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) {
+    sandbox_charge(L, 1);
+    if (lua_isinteger(L, -2)) continue;
+    lua_pushvalue(L, -2);
+    lua_pushvalue(L, -2);
+    lua_rawset(L, list);
+  }
   lua_replace(L, index);
 }
 

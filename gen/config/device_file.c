@@ -91,12 +91,6 @@ struct reader {
 
 /* ---- One figure ----------------------------------------------------------------------------- */
 
-static int line_here(lua_State *L) {
-  lua_Debug at;
-  if (!lua_getstack(L, 1, &at) || !lua_getinfo(L, "l", &at)) return 1;
-  return at.currentline > 0 ? at.currentline : 1;
-}
-
 static void device_file_take_text(lua_State *L, const struct figure *figure,
                                   struct gpu_model *out) {
   size_t length, room = figure->kind == FIGURE_ID ? sizeof out->id - strlen(DEVICE_NAME_MODEL)
@@ -141,11 +135,13 @@ static int take_figure(lua_State *L) {
   struct reader *reader = lua_touserdata(L, lua_upvalueindex(1));
   lua_Integer index = lua_tointeger(L, lua_upvalueindex(2));
   const struct figure *figure = &figures[index];
+  lua_Debug at;
   if (lua_gettop(L) != 1) return luaL_error(L, "%s takes one value", figure->name);
   if (reader->lines[index])
     return luaL_error(L, "%s stands here twice: it is at line %d already", figure->name,
                       reader->lines[index]);
-  reader->lines[index] = line_here(L);
+  const bool placed = lua_getstack(L, 1, &at) && lua_getinfo(L, "l", &at) && at.currentline > 0;
+  reader->lines[index] = placed ? at.currentline : 1;
   if (figure->kind == FIGURE_ID || figure->kind == FIGURE_NAME)
     device_file_take_text(L, figure, reader->out);
   else
@@ -153,20 +149,18 @@ static int take_figure(lua_State *L) {
   return 0;
 }
 
-static int unknown_figure(lua_State *L, const char *name) {
-  const char *names[FIGURES];
-  for (int i = 0; i < FIGURES; i++) names[i] = figures[i].name;
-  const char *nearest = text_nearest(name, names, FIGURES);
-  if (nearest) return luaL_error(L, "unknown figure '%s' (nearest '%s')", name, nearest);
-  return luaL_error(L, "unknown figure '%s'; docs/model.md has a list", name);
-}
-
 /* Pushes a new function for the figure of that name. */
 static int find_figure(lua_State *L) {
   const char *name = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : "?";
+  const char *names[FIGURES];
   int index = 0;
   while (index < FIGURES && strcmp(figures[index].name, name) != 0) index++;
-  if (index == FIGURES) return unknown_figure(L, name);
+  if (index == FIGURES) {
+    for (int i = 0; i < FIGURES; i++) names[i] = figures[i].name;
+    const char *nearest = text_nearest(name, names, FIGURES);
+    if (nearest) return luaL_error(L, "unknown figure '%s' (nearest '%s')", name, nearest);
+    return luaL_error(L, "unknown figure '%s'; docs/model.md has a list", name);
+  }
   lua_pushvalue(L, lua_upvalueindex(1));
   lua_pushinteger(L, index);
   lua_pushcclosure(L, take_figure, 2);

@@ -60,16 +60,6 @@ static int evaluate_bool(const struct evaluation *e, const struct expr *expr, co
 
 /* ---- Words ---------------------------------------------------------------------------------- */
 
-static int refuse_word(const struct evaluation *e, const char *what, struct value value,
-                       const char *const *known, size_t count) {
-  struct text text = {0};
-  text_add(&text, "is ");
-  value_print(value, &text);
-  text_add(&text, ", which is none of ");
-  for (size_t i = 0; i < count; i++) text_addf(&text, "%s%s", i ? ", " : "", known[i]);
-  return evaluate_fail_text(e, what, &text);
-}
-
 /* Finds the number of the word among the known words; *out is `otherwise` if the attribute is not
    declared. */
 static int evaluate_find_word(const struct evaluation *e, const char *what,
@@ -84,7 +74,12 @@ static int evaluate_find_word(const struct evaluation *e, const char *what,
   if (status) return status;
   for (*out = 0; *out < count; ++*out)
     if (value.type == VALUE_STRING && strcmp(known[*out], value.string) == 0) return CUGEN_OK;
-  return refuse_word(e, what, value, known, count);
+  struct text text = {0};
+  text_add(&text, "is ");
+  value_print(value, &text);
+  text_add(&text, ", which is none of ");
+  for (size_t i = 0; i < count; i++) text_addf(&text, "%s%s", i ? ", " : "", known[i]);
+  return evaluate_fail_text(e, what, &text);
 }
 
 /* Sets *out to NULL for a scalar whose dtype is written as the word "index"; an expression cannot
@@ -116,15 +111,6 @@ static int evaluate_shape(const struct evaluation *e, struct kernel_argument *ou
   return CUGEN_OK;
 }
 
-/* Evaluates the distance between neighbours in the dimension next to the contiguous one. */
-static int evaluate_pitch(const struct evaluation *e, int64_t extent, int64_t *out) {
-  *out = extent;
-  int status = e->argument->pitch ? evaluate_int(e, e->argument->pitch, "pitch", out) : CUGEN_OK;
-  if (status || *out >= extent) return status;
-  return evaluate_fail(e, "pitch", "is %lld, but the contiguous dimension has %lld elements",
-                       (long long)*out, (long long)extent);
-}
-
 static int evaluate_refuse_size(const struct evaluation *e, const struct kernel_argument *out) {
   struct text text = {0};
   text_add(&text, "is too large: ");
@@ -139,9 +125,13 @@ static int evaluate_refuse_size(const struct evaluation *e, const struct kernel_
 static int set_strides(const struct evaluation *e, const struct layout *layout,
                        struct kernel_argument *out) {
   int at = layout->order[0][out->rank - 1];
-  int64_t next;
-  int status = evaluate_pitch(e, out->shape[at], &next);
+  const int64_t extent = out->shape[at];
+  int64_t next = extent;
+  int status = e->argument->pitch ? evaluate_int(e, e->argument->pitch, "pitch", &next) : CUGEN_OK;
   if (status) return status;
+  if (next < extent)
+    return evaluate_fail(e, "pitch", "is %lld, but the contiguous dimension has %lld elements",
+                         (long long)next, (long long)extent);
   out->stride[at] = 1;
   if (__builtin_add_overflow(next, layout->pad, &next)) return evaluate_refuse_size(e, out);
   for (int i = out->rank - 2; i >= 0; i--) {
@@ -317,16 +307,6 @@ static int evaluate_access(const struct evaluation *e, struct kernel_argument *o
   return config_has_access(out->kind, out->access) ? check_texture(e, out) : refuse_access(e, out);
 }
 
-/* Only an input that is read by address can be overwritten, not a texture or symbol. */
-static int evaluate_overwrite(const struct evaluation *e, struct kernel_argument *out) {
-  if (!e->argument->overwrite) return CUGEN_OK;
-  int status = evaluate_bool(e, e->argument->overwrite, "overwrite", &out->overwrite);
-  if (status || !out->overwrite || out->access == ACCESS_GLOBAL || out->access == ACCESS_POINTER)
-    return status;
-  return evaluate_fail(e, "overwrite",
-                       "is for inputs that are read by address: access = \"global\"");
-}
-
 static int evaluate_bound(const struct evaluation *e, const struct expr *expr, const char *what,
                           double *out) {
   if (!expr) return CUGEN_OK;
@@ -353,29 +333,16 @@ static int evaluate_buffer(const struct evaluation *e, struct kernel_argument *o
   out->data = e->argument->data.kind;
   status = lay_out(e, out);
   if (!status) status = evaluate_access(e, out);
-  if (!status) status = evaluate_overwrite(e, out);
+  if (!status && e->argument->overwrite)
+    status = evaluate_bool(e, e->argument->overwrite, "overwrite", &out->overwrite);
+  if (!status && out->overwrite && out->access != ACCESS_GLOBAL && out->access != ACCESS_POINTER)
+    return evaluate_fail(e, "overwrite",
+                         "is for inputs that are read by address: access = \"global\"");
   if (!status) status = evaluate_bound(e, e->argument->tolerance, "tolerance", &out->tolerance);
   return status ? status : evaluate_bound(e, e->argument->norm, "norm", &out->norm);
 }
 
 /* ---- Scalars -------------------------------------------------------------------------------- */
-
-/* out->dtype NULL stands for "index". */
-static int check_scalar(const struct evaluation *e, struct kernel_argument *out) {
-  const struct dtype *dtype = out->dtype ? out->dtype : &dtype_table[DTYPE_i64];
-  struct value *value = &out->value;
-  struct text text = {0};
-  if (value->type == VALUE_BOOL) *value = value_int(value->boolean);
-  bool number = value->type == VALUE_INT || value->type == VALUE_FLOAT;
-  bool right =
-      number && (dtype->floating ? !element_overflows(dtype, *value)
-                                 : value->type == VALUE_INT && dtype_fits(dtype, value->integer));
-  if (right) return CUGEN_OK;
-  text_add(&text, "is ");
-  value_print(*value, &text);
-  text_addf(&text, ", which is no number of dtype %s", out->dtype ? dtype->name : "index");
-  return evaluate_fail_text(e, "value", &text);
-}
 
 /* value: the number that the field cannot hold; NULL: the buffer is at fault. */
 static int refuse_field(const struct evaluation *e, const struct config_field *field,
@@ -420,16 +387,6 @@ static int evaluate_field(const struct evaluation *e, const struct config_field 
              : refuse_field(e, field, &value);
 }
 
-/* Packs the values of the fields into bytes; padding bytes and addresses are zero. */
-static int evaluate_struct(const struct evaluation *e, struct kernel_argument *out) {
-  int status = CUGEN_OK;
-  out->struct_name = e->argument->struct_name;
-  out->struct_bytes = e->argument->struct_bytes;
-  for (int i = 0; i < e->argument->field_count && !status; i++)
-    status = evaluate_field(e, &e->argument->fields[i], out);
-  return status;
-}
-
 /* Returns whether the scalar passes a size unchanged: by its name, or by an expression of that size
    alone. */
 static bool passes_size(const struct evaluation *e, struct value value) {
@@ -443,24 +400,39 @@ static bool passes_size(const struct evaluation *e, struct value value) {
 }
 
 static int evaluate_scalar(const struct evaluation *e, struct kernel_argument *out) {
+  struct value *value = &out->value;
   int status = CUGEN_OK;
   if (e->argument->value)
-    status =
-        evaluate_prefix(e, expr_eval(e->argument->value, e->slots, &out->value, e->err), "value");
+    status = evaluate_prefix(e, expr_eval(e->argument->value, e->slots, value, e->err), "value");
   else
-    out->value = e->slots[e->argument->slot];
-  out->is_size = !status && passes_size(e, out->value);
+    *value = e->slots[e->argument->slot];
+  out->is_size = !status && passes_size(e, *value);
   if (!status && e->argument->compiled)
     status = evaluate_bool(e, e->argument->compiled, "specialize", &out->compiled_in);
-  return status ? status : check_scalar(e, out);
+  if (status) return status;
+
+  if (value->type == VALUE_BOOL) *value = value_int(value->boolean);
+  const struct dtype *dtype = out->dtype ? out->dtype : &dtype_table[DTYPE_i64]; /* NULL: index */
+  const bool whole = value->type == VALUE_INT;
+  if (dtype->floating ? (whole || value->type == VALUE_FLOAT) && !element_overflows(dtype, *value)
+                      : whole && dtype_fits(dtype, value->integer))
+    return CUGEN_OK;
+  struct text text = {0};
+  text_add(&text, "is ");
+  value_print(*value, &text);
+  text_addf(&text, ", which is no number of dtype %s", out->dtype ? dtype->name : "index");
+  return evaluate_fail_text(e, "value", &text);
 }
 
 /* ---- Arguments ------------------------------------------------------------------------------ */
 
-/* An argument that the problem lacks becomes a compiled-in scalar with the value 0. */
-static int config_evaluate_when(const struct evaluation *e, struct kernel_argument *out) {
+/* Evaluates the dtype and `when`. An argument that the problem lacks becomes a compiled-in scalar
+   with the value 0. */
+static int evaluate_kind(const struct evaluation *e, struct kernel_argument *out) {
   bool present = true;
-  int status = evaluate_bool(e, e->argument->when, "when", &present);
+  *out = (struct kernel_argument){.name = e->argument->name, .kind = e->argument->kind};
+  int status = find_dtype(e, &out->dtype);
+  if (!status && e->argument->when) status = evaluate_bool(e, e->argument->when, "when", &present);
   if (status || present) return status;
   out->kind = CUGEN_ARGUMENT_SCALAR;
   out->absent = out->compiled_in = true;
@@ -471,41 +443,41 @@ static int config_evaluate_when(const struct evaluation *e, struct kernel_argume
 int config_argument_lies(const struct config *config, const struct config_argument *argument,
                          const struct value *slots, struct kernel_argument *out, cugen_error *err) {
   const struct evaluation e = {config, argument, slots, err, NULL};
-  *out = (struct kernel_argument){.name = argument->name, .kind = argument->kind};
-  int status = find_dtype(&e, &out->dtype);
-  if (!status && argument->when) status = config_evaluate_when(&e, out);
+  int status = evaluate_kind(&e, out);
   if (status || out->absent) return status;
   status = evaluate_shape(&e, out);
   return status ? status : lay_out(&e, out);
 }
 
 static int evaluate_argument(const struct evaluation *e, struct kernel_argument *out) {
-  *out = (struct kernel_argument){.name = e->argument->name, .kind = e->argument->kind};
-  int status = find_dtype(e, &out->dtype);
-  if (!status && e->argument->when) status = config_evaluate_when(e, out);
+  int status = evaluate_kind(e, out);
   if (status || out->absent) return status;
-  if (e->argument->struct_name) return evaluate_struct(e, out);
-  return out->kind == CUGEN_ARGUMENT_SCALAR ? evaluate_scalar(e, out) : evaluate_buffer(e, out);
-}
+  if (!e->argument->struct_name)
+    return out->kind == CUGEN_ARGUMENT_SCALAR ? evaluate_scalar(e, out) : evaluate_buffer(e, out);
 
-/* Returns the name of a dtype, or of a type that only tensor cores know: tf32 (f32 rounded to 10
-   bits of fraction) or fp8 (bytes that kernels take for floats). NULL: the value is neither. */
-static const char *product_type(struct value value) {
-  static const char *const others[] = {"tf32", "fp8"};
-  const struct dtype *dtype = value.type == VALUE_STRING ? dtype_find(value.string) : NULL;
-  for (size_t i = 0; i < 2 && value.type == VALUE_STRING; i++)
-    if (strcmp(others[i], value.string) == 0) return others[i];
-  return dtype ? dtype->name : NULL;
+  /* The fields are packed into bytes; padding bytes and addresses are zero. */
+  out->struct_name = e->argument->struct_name;
+  out->struct_bytes = e->argument->struct_bytes;
+  for (int i = 0; i < e->argument->field_count && !status; i++)
+    status = evaluate_field(e, &e->argument->fields[i], out);
+  return status;
 }
 
 int config_products(const struct config *config, const struct value *slots, const char **out,
                     cugen_error *err) {
+  /* Types that only tensor cores know: f32 rounded to 10 bits of fraction, and bytes that kernels
+     take for floats. */
+  static const char *const others[] = {"tf32", "fp8"};
   struct value value;
   *out = NULL;
   if (!config->products.expr) return CUGEN_OK;
   int status = expr_eval(config->products.expr, slots, &value, err);
   if (status) return config_prefix(err, config->products.line, "products"), status;
-  *out = product_type(value);
+  const char *word = value.type == VALUE_STRING ? value.string : "";
+  const struct dtype *dtype = dtype_find(word);
+  if (dtype) *out = dtype->name;
+  for (size_t i = 0; i < 2; i++)
+    if (strcmp(others[i], word) == 0) *out = others[i];
   if (*out) return CUGEN_OK;
   struct text text = {0};
   value_print(value, &text);
@@ -562,14 +534,14 @@ int config_own(const struct config *config, const struct config_implementation *
   const struct dtype *index =
       &dtype_table[config_wide_index(config, arguments) ? DTYPE_i64 : DTYPE_i32];
   for (size_t i = 0; i < implementation->own_count; i++) {
+    const struct evaluation e = {config, &implementation->own[i], slots, err, arguments};
     struct kernel_argument *out = &arguments[config->argument_count + i];
-    int status = evaluate_argument(
-        &(struct evaluation){config, &implementation->own[i], slots, err, arguments}, out);
+    int status = evaluate_argument(&e, out);
     if (status) return status;
     if (!out->dtype) out->dtype = index;
-    if (config_is_index(&implementation->own[i]) && !dtype_fits(index, out->value.integer))
+    if (config_is_index(e.argument) && !dtype_fits(index, out->value.integer))
       return evaluate_fail(
-          &(struct evaluation){config, &implementation->own[i], slots, err, arguments}, "value",
+          &e, "value",
           "does not fit into the 32 bits of index_t here; with dtype = \"i64\" it does");
   }
   return CUGEN_OK;

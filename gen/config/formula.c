@@ -46,20 +46,6 @@ static void formula_add_parameter(struct build *build, struct config_formula *fo
   formula->parameters[formula->parameter_count++] = name;
 }
 
-static void formula_read_head(struct build *build, struct config_formula *formula,
-                              const char *head) {
-  const char *example = config_keywords[KEYWORD_formula].example;
-  formula->name = read_head_name(build, &head);
-  if (*head++ != '(')
-    build_fail(build, "formula \"%s\" has no parameters: %s", formula->name, example);
-  scope_add(build, (struct scope_name){.name = formula->name, .role = ROLE_FORMULA, .slot = -1});
-  do formula_add_parameter(build, formula, read_head_name(build, &head));
-  while (*head++ == ',');
-  if (head[-1] != ')' || *formula_skip_blanks(head))
-    build_fail(build, "the parameters of formula \"%s\" end with a \")\": %s", formula->name,
-               example);
-}
-
 /* ---- The body ------------------------------------------------------------------------------- */
 
 static int find_parameter(const struct config_formula *formula, const char *name) {
@@ -161,19 +147,6 @@ static bool find_element(void *context, const char *name, const char *const *ind
   return true;
 }
 
-static void formula_read_body(struct build *build, struct config_formula *formula,
-                              const char *what) {
-  struct reading r = {build, formula};
-  const struct expr_scope scope = {formula_find_symbol, formula_list_names, &r};
-  const char *source = read_string(build, what);
-  struct expr *expr;
-  if (strlen(source) > LONGEST_EXPRESSION)
-    build_fail(build, "%s is longer than %d characters", what, LONGEST_EXPRESSION);
-  const struct expr_extras extras = {.element = find_element};
-  build_check(build, expr_parse_with(source, &scope, &extras, &expr, &build->error), what);
-  formula->expr = keep_expr(build, expr, source);
-}
-
 /* ---- Whether a formula can be printed ------------------------------------------------------- */
 
 /* Fails unless the formula can be printed with these values. problem: the parameter whose value is
@@ -223,11 +196,22 @@ static void check_formula(struct build *build, const struct config_formula *form
 /* ---- Formulas ------------------------------------------------------------------------------- */
 
 static void read_formula(struct build *build, const struct item *item, void *context) {
+  const char *head = item->name, *example = config_keywords[KEYWORD_formula].example;
   struct config_formula *out = context;
   *out = (struct config_formula){.line = build->line};
-  formula_read_head(build, out, item->name);
+  out->name = read_head_name(build, &head);
+  if (*head++ != '(') build_fail(build, "formula \"%s\" has no parameters: %s", out->name, example);
+  scope_add(build, (struct scope_name){.name = out->name, .role = ROLE_FORMULA, .slot = -1});
+  do formula_add_parameter(build, out, read_head_name(build, &head));
+  while (*head++ == ',');
+  if (head[-1] != ')' || *formula_skip_blanks(head))
+    build_fail(build, "the parameters of formula \"%s\" end with a \")\": %s", out->name, example);
+
   const char *what = build_text(build, "formula \"%s\"", out->name);
-  formula_read_body(build, out, what);
+  struct reading r = {build, out};
+  const struct expr_scope scope = {formula_find_symbol, formula_list_names, &r};
+  const struct expr_extras extras = {.element = find_element};
+  out->expr = read_expr_of(build, what, &scope, &extras);
   check_formula(build, out, what);
 }
 

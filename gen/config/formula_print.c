@@ -22,41 +22,26 @@ static void put_element(const struct writer *writer, const struct formula_elemen
   text_add(out, "])");
 }
 
-/* The name of a slot whose value is known only at launch. */
-static const char *formula_print_slot_name(const struct config *config, int slot) {
-  return slot >= config->first_tunable ? config->shared_tunables[slot - config->first_tunable].name
-                                       : config->problems[slot - config->first_problem].name;
-}
-
+/* Returns the text of a slot whose value is known only at launch. */
 static const char *formula_print_write_slot(void *context, int slot) {
   struct writer *writer = context;
+  const struct config *config = writer->config;
   const struct config_formula *formula = writer->formula;
   struct text *out = &writer->name;
   text_clear(out);
   if (slot >= FORMULA_ELEMENT)
     put_element(writer, &formula->elements[slot - FORMULA_ELEMENT], out);
   else if (slot >= FORMULA_SCALAR)
-    text_addf(out, "__t(%s)", writer->config->arguments[slot - FORMULA_SCALAR].name);
+    text_addf(out, "__t(%s)", config->arguments[slot - FORMULA_SCALAR].name);
+  else if (slot < config->first_tunable)
+    text_addf(out, "__t(%s)", config->problems[slot - config->first_problem].name);
   else if (slot < FORMULA_PARAMETER)
-    text_addf(out, "__t(%s)", formula_print_slot_name(writer->config, slot));
+    text_addf(out, "__t(%s)", config->shared_tunables[slot - config->first_tunable].name);
   else if (writer->index[slot - FORMULA_PARAMETER])
     text_addf(out, "__t(__v_%s)", formula->parameters[slot - FORMULA_PARAMETER]);
   else
     text_addf(out, "__v_%s", formula->parameters[slot - FORMULA_PARAMETER]);
   return text_get(out);
-}
-
-static void put_parameters(const struct writer *writer, struct text *out) {
-  const struct config_formula *formula = writer->formula;
-  const char *first = formula->parameters[0];
-  for (size_t i = 0; i < formula->parameter_count; i++) {
-    if (i) text_add(out, ", ");
-    if (i == 0 || writer->index[i])
-      text_add(out, "auto");
-    else
-      text_addf(out, "decltype(__v_%s)", first);
-    text_addf(out, " __v_%s", formula->parameters[i]);
-  }
 }
 
 static void find_indices(struct writer *writer, const struct expr *body) {
@@ -70,38 +55,38 @@ static void find_indices(struct writer *writer, const struct expr *body) {
   }
 }
 
-static int print_body(struct writer *writer, const struct value *slots, const bool *known,
-                      size_t slot_count, struct text *out, cugen_error *err) {
-  struct expr *bound;
-  int status = expr_bind(writer->formula->expr, slots, known, slot_count, &bound, err);
-  if (status) return status;
-  find_indices(writer, bound);
-  status = expr_print_formula(bound, formula_print_write_slot, writer, out, err);
-  out->failed |= writer->name.failed;
-  text_free(&writer->name);
-  expr_free(bound);
-  return status;
-}
-
 int formula_print(const struct config *config, const struct config_formula *formula,
                   const struct value *slots, const bool *known, size_t slot_count,
                   const char *const *arguments, struct text *out, cugen_error *err) {
   struct text body = {0};
+  struct expr *bound;
   const char *first = formula->parameters[0];
   struct writer writer = {config, formula, {0}, {false}};
-  int status = print_body(&writer, slots, known, slot_count, &body, err);
+  int status = expr_bind(formula->expr, slots, known, slot_count, &bound, err);
+  if (status) return status;
+  find_indices(&writer, bound);
+  status = expr_print_formula(bound, formula_print_write_slot, &writer, &body, err);
   if (!status) {
     text_add(out, "([&](");
-    put_parameters(&writer, out);
+    for (size_t i = 0; i < formula->parameter_count; i++) {
+      if (i) text_add(out, ", ");
+      if (i == 0 || writer.index[i])
+        text_add(out, "auto");
+      else
+        text_addf(out, "decltype(__v_%s)", first);
+      text_addf(out, " __v_%s", formula->parameters[i]);
+    }
     text_addf(out, ") -> decltype(__v_%s) { ", first);
     if (strstr(text_get(&body), "__t(")) text_addf(out, "using __t = decltype(__v_%s); ", first);
     text_addf(out, "return %s; }(", text_get(&body));
     for (size_t i = 0; i < formula->parameter_count; i++)
       text_addf(out, "%s(%s)", i ? ", " : "", arguments[i]);
     text_add(out, "))");
-    if (body.failed || out->failed) status = error_memory(err);
+    if (body.failed || writer.name.failed || out->failed) status = error_memory(err);
   }
   text_free(&body);
+  text_free(&writer.name);
+  expr_free(bound);
   return status;
 }
 

@@ -32,16 +32,6 @@ struct question {
 
 /* ---- Evaluating ----------------------------------------------------------------------------- */
 
-static int ask_bytes(const struct question *q, const struct value *slots, int64_t *out,
-                     cugen_error *err) {
-  *out = 0;
-  int status = q->bytes ? expr_eval_int(q->bytes, slots, out, err) : CUGEN_OK;
-  if (!status && q->bytes && *out < 1)
-    status = error_set(err, CUGEN_ERROR_CONFIG, "an access of %lld bytes: a lane has 1 to 16",
-                       (long long)*out);
-  return status;
-}
-
 /* Sets *out to the access's sectors, or to its passes divided by the fewest possible; 0 where the
    layout does not keep a lane's bytes together. */
 static int ask_count(const struct question *q, const struct access_array *array, int64_t bytes,
@@ -97,8 +87,11 @@ static int ask_argument(const struct question *q, const struct value *slots, int
 static int question_evaluate(const void *context, const struct value *slots, struct value *out,
                              cugen_error *err) {
   const struct question *q = context;
-  int64_t bytes, value = 0;
-  int status = ask_bytes(q, slots, &bytes, err);
+  int64_t bytes = 0, value = 0;
+  int status = q->bytes ? expr_eval_int(q->bytes, slots, &bytes, err) : CUGEN_OK;
+  if (!status && q->bytes && bytes < 1)
+    status = error_set(err, CUGEN_ERROR_CONFIG, "an access of %lld bytes: a lane has 1 to 16",
+                       (long long)bytes);
   if (!status)
     status = q->shared ? ask_shared(q, slots, bytes, &value, err)
                        : ask_argument(q, slots, bytes, &value, err);

@@ -8,16 +8,10 @@
 
 /* ---- Tunables ------------------------------------------------------------------------------- */
 
-/* Returns the slot of the next tunable: tunables are added in the order of their slots. */
-static int next_tunable_slot(const struct build *build) {
-  int slot = build->config->first_tunable;
-  for (size_t i = 0; i < build->name_count; i++) slot += build->names[i].role == ROLE_TUNABLE;
-  return slot;
-}
-
 static void read_tunable(struct build *build, const struct item *item, void *context) {
   struct config_tunable *out = context;
-  const int slot = next_tunable_slot(build);
+  int slot = build->config->first_tunable; /* tunables are added in the order of their slots */
+  for (size_t i = 0; i < build->name_count; i++) slot += build->names[i].role == ROLE_TUNABLE;
   *out = (struct config_tunable){.name = build_copy(build, item->name, strlen(item->name)),
                                  .line = build->line};
   scope_add(build, (struct scope_name){.name = out->name, .role = ROLE_TUNABLE, .slot = slot});
@@ -147,19 +141,6 @@ static void implementation_read_parts(struct build *build, const struct list *li
     read_shared_arrays(build, list, (int)(out - build->implementation->launches));
 }
 
-static void check_launch_fields(struct build *build, const struct list *list) {
-  const char *names[LAUNCH_PARTS + 1];
-  size_t known = 0;
-  for (int i = 0; i < LAUNCH_PARTS; i++) names[known++] = config_keywords[launch_parts[i]].name;
-  if (list->count) names[known++] = ""; /* for positions in the list */
-  const char *odd = unknown_key(build, list->table, names, known);
-  if (odd)
-    build_fail_name(build, odd, names, known,
-                    "launch has no '%s': it has grid, block, shared, carveout, overlap, "
-                    "cooperative, steps, pass and entry",
-                    odd);
-}
-
 static void implementation_check_launch(struct build *build, const char *owner,
                                         const struct config_launch *launch) {
   const enum keyword_id lacks = !launch->grid[0] ? KEYWORD_grid : KEYWORD_block;
@@ -199,7 +180,18 @@ static void read_launch(struct build *build, const struct item *item, void *step
   launch->steps = steps;
   launch->line = build->line;
   const struct list parts = read_list(build, PLACE_LAUNCH, "launch");
-  check_launch_fields(build, &parts);
+
+  const char *names[LAUNCH_PARTS + 1];
+  size_t known = 0;
+  for (int i = 0; i < LAUNCH_PARTS; i++) names[known++] = config_keywords[launch_parts[i]].name;
+  if (parts.count) names[known++] = ""; /* for positions in the list */
+  const char *odd = unknown_key(build, parts.table, names, known);
+  if (odd)
+    build_fail_name(build, odd, names, known,
+                    "launch has no '%s': it has grid, block, shared, carveout, overlap, "
+                    "cooperative, steps, pass and entry",
+                    odd);
+
   implementation_read_parts(build, &parts, launch);
   implementation_check_launch(build, "launch", launch);
 }
@@ -224,15 +216,6 @@ static void read_loop(struct build *build, const struct item *item, void *contex
   scope_end(build, names);
 }
 
-static void read_single_launch(struct build *build, const struct list *list, const char *owner) {
-  struct config_launch *launch = next_launch(build);
-  const struct item *grid = list_find(list, KEYWORD_grid);
-  launch->line = grid ? grid->declaration->line : build->line;
-  implementation_read_parts(build, list, launch);
-  if (!build->noted.length) implementation_check_launch(build, owner, launch);
-  add_loop(build->implementation, 0, launch->line);
-}
-
 static void read_launches(struct build *build, const struct list *list, const char *owner) {
   struct config_implementation *out = build->implementation;
   const size_t alone = list_count(list, KEYWORD_launch), loops = list_count(list, KEYWORD_loop);
@@ -240,7 +223,12 @@ static void read_launches(struct build *build, const struct list *list, const ch
   out->launches = build_array(build, room, sizeof *out->launches);
   out->loops = build_array(build, room, sizeof *out->loops);
   if (!alone && !loops) {
-    read_single_launch(build, list, owner);
+    struct config_launch *launch = next_launch(build);
+    const struct item *grid = list_find(list, KEYWORD_grid);
+    launch->line = grid ? grid->declaration->line : build->line;
+    implementation_read_parts(build, list, launch);
+    if (!build->noted.length) implementation_check_launch(build, owner, launch);
+    add_loop(out, 0, launch->line);
     return;
   }
   for (int i = 0; i < LAUNCH_PARTS; i++) {

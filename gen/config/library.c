@@ -49,21 +49,16 @@ static void read_field(struct build *build, int table, const struct library_fiel
   lua_pop(build->L, 1);
 }
 
-static enum library_id find_library(struct build *build, const char *name) {
-  const enum library_id id = library_find(name);
-  const char *names[LIBRARY_COUNT];
+void read_library(struct build *build, const struct item *item, void *out) {
+  const enum library_id id = library_find(item->name);
+  const char *names[LIBRARY_COUNT], *known[LIBRARY_MOST_FIELDS];
   for (int i = 0; i < LIBRARY_COUNT; i++) names[i] = libraries[i].name;
   if (id == LIBRARY_COUNT)
-    build_fail_name(build, name, names, LIBRARY_COUNT,
-                    "'%.80s' is no library that cugen can call: it can call %s", name,
+    build_fail_name(build, item->name, names, LIBRARY_COUNT,
+                    "'%.80s' is no library that cugen can call: it can call %s", item->name,
                     build_join(build, names, LIBRARY_COUNT));
-  return id;
-}
-
-void read_library(struct build *build, const struct item *item, void *out) {
-  const enum library_id id = find_library(build, item->name);
   const struct library *library = &libraries[id];
-  const char *what = build_text(build, "library %s", library->name), *known[LIBRARY_MOST_FIELDS];
+  const char *what = build_text(build, "library %s", library->name);
   const int table = lua_gettop(build->L);
   struct config_library *read = build_array(build, 1, sizeof *read);
   read->id = id;

@@ -213,19 +213,6 @@ static void options_read_options(struct build *build, const struct item *item, v
   }
 }
 
-static const char *read_folder(struct build *build) {
-  const char *folder = read_string(build, "include_dirs");
-  cugen_error why;
-  if (sources_check_name("folder", folder, &why))
-    build_fail(build, "include_dirs: %s", why.message);
-  if (!sources_inside(folder))
-    build_fail(build,
-               "include_dirs names '%.80s': a folder is named relative to the config or to "
-               "cugen_options.template_dir, without '..'",
-               folder);
-  return folder;
-}
-
 /* Appends the folders to those of the struct config_compile. */
 static void read_folders(struct build *build, const struct item *item, void *context) {
   struct config_compile *out = context;
@@ -236,7 +223,16 @@ static void read_folders(struct build *build, const struct item *item, void *con
   out->folders_line = build->line;
   for (lua_Integer i = 0; i < length; i++) {
     lua_rawgeti(build->L, -1, i + 1);
-    ((const char **)out->folders)[out->folder_count++] = read_folder(build);
+    const char *folder = read_string(build, "include_dirs");
+    cugen_error why;
+    if (sources_check_name("folder", folder, &why))
+      build_fail(build, "include_dirs: %s", why.message);
+    if (!sources_inside(folder))
+      build_fail(build,
+                 "include_dirs names '%.80s': a folder is named relative to the config or to "
+                 "cugen_options.template_dir, without '..'",
+                 folder);
+    ((const char **)out->folders)[out->folder_count++] = folder;
     lua_pop(build->L, 1);
   }
 }
@@ -258,65 +254,47 @@ void read_compile(struct build *build, const struct list *list, const struct con
 
 /* ---- Evaluating ----------------------------------------------------------------------------- */
 
-struct evaluation {
-  const struct option *option;
-  struct config_line line;
-  const struct value *slots;
-  struct text *out;
-  cugen_error *err;
-};
-
-static int options_fail(const struct evaluation *e, const char *value, const char *rule) {
-  return config_fail(e->err, e->line, "option %s is %s: it must be %s", e->option->name, value,
-                     rule);
-}
-
-static void begin_flag(const struct evaluation *e) {
-  text_addf(e->out, "%s%s", e->out->length ? " " : "", e->option->flag);
-}
-
-static int add_switch(const struct evaluation *e, const struct expr *expr) {
-  bool on;
-  int status = expr_eval_bool(expr, e->slots, &on, e->err);
-  if (status || (!on && e->option->kind == OPTION_FLAG)) return status;
-  begin_flag(e);
-  if (e->option->kind == OPTION_SWITCH) text_add(e->out, on ? "true" : "false");
-  return CUGEN_OK;
-}
-
-static int options_add_number(const struct evaluation *e, const struct expr *expr) {
-  int64_t number;
-  struct text value = {0}, rule = {0};
-  int status = expr_eval_int(expr, e->slots, &number, e->err);
-  if (status || (number == 0 && e->option->kind == OPTION_COUNT)) return status;
-  if (number < 0 || number > strtol(e->option->range, NULL, 10)) {
-    text_addf(&value, "%lld", (long long)number);
-    text_addf(&rule, "0 to %s", e->option->range);
-    status = options_fail(e, text_get(&value), text_get(&rule));
-  }
-  begin_flag(e);
-  text_addf(e->out, "%lld", (long long)number);
-  text_free(&value);
-  text_free(&rule);
-  return status;
-}
-
-static int options_add_word(const struct evaluation *e, const struct config_word *word) {
+/* Appends the option's flag with its value, unless the value leaves the flag out. */
+static int add_flag(const struct option *option, const struct config_options *set,
+                    const struct value *slots, struct text *out, cugen_error *err) {
+  const struct config_word *word = &set->values[option - options];
   struct value value = value_string(word->word);
-  struct text rule = {0}, text = {0};
-  int status = word->word ? CUGEN_OK : expr_eval(word->expr, e->slots, &value, e->err);
-  if (status) return status;
-  if (value.type != VALUE_STRING || !names_listed(e->option->range, value.string)) {
+  struct text text = {0};
+  bool given = true;
+  int64_t number = 0;
+  int status = CUGEN_OK;
+  switch (option->kind) {
+  case OPTION_FLAG:
+  case OPTION_SWITCH:
+    status = expr_eval_bool(word->expr, slots, &given, err);
+    if (option->kind == OPTION_FLAG) break;
+    text_add(&text, given ? "true" : "false");
+    given = true;
+    break;
+  case OPTION_COUNT:
+  case OPTION_NUMBER:
+    status = expr_eval_int(word->expr, slots, &number, err);
+    if (status) break;
+    given = number != 0 || option->kind == OPTION_NUMBER;
+    text_addf(&text, "%lld", (long long)number);
+    if (number < 0 || number > strtol(option->range, NULL, 10))
+      status = config_fail(err, set->line, "option %s is %s: it must be 0 to %s", option->name,
+                           text_get(&text), option->range);
+    break;
+  case OPTION_WORD:
+    if (!word->word) status = expr_eval(word->expr, slots, &value, err);
+    if (status) break;
     value_print(value, &text);
-    text_addf(&rule, "one of %s", e->option->range);
-    status = options_fail(e, text_get(&text), text_get(&rule));
-    text_free(&rule);
-    text_free(&text);
-    return status;
+    if (value.type != VALUE_STRING || !names_listed(option->range, value.string))
+      status = config_fail(err, set->line, "option %s is %s: it must be one of %s", option->name,
+                           text_get(&text), option->range);
+    break;
   }
-  begin_flag(e);
-  text_add(e->out, value.string);
-  return CUGEN_OK;
+  if (!status && given)
+    text_addf(out, "%s%s%s", out->length ? " " : "", option->flag, text_get(&text));
+  out->failed |= text.failed;
+  text_free(&text);
+  return status;
 }
 
 /* Returns the options { } that set the option: the implementation's, else the kernel's; NULL:
@@ -333,11 +311,7 @@ int config_flags(const struct config_compile *compile, bool reference, const str
   for (int i = 0; i < COMPILE_OPTION_COUNT; i++) {
     const struct config_options *set = who_sets(compile, i);
     if (!set || (reference && i != COMPILE_std)) continue;
-    const struct config_word *word = &set->values[i];
-    const struct evaluation e = {&options[i], set->line, slots, out, err};
-    int status = options[i].kind == OPTION_WORD     ? options_add_word(&e, word)
-                 : options[i].kind <= OPTION_SWITCH ? add_switch(&e, word->expr)
-                                                    : options_add_number(&e, word->expr);
+    int status = add_flag(&options[i], set, slots, out, err);
     if (status && err && !err->line) config_prefix(err, set->line, "option %s", options[i].name);
     if (status) return status;
   }

@@ -194,26 +194,23 @@ static int check_passed(const struct passing *p, const struct kernel_argument *a
   return CUGEN_OK;
 }
 
-static int passed_value(const struct passing *p, const struct kernel_argument *argument,
-                        struct value *out) {
-  int status = expr_eval(p->parameter->value, p->slots, out, p->err);
-  if (status) return config_prefix(p->err, p->launch->line, "value in pass"), status;
-  if (out->type == VALUE_BOOL) *out = value_int(out->boolean);
-  if (out->type == VALUE_INT || out->type == VALUE_FLOAT) return CUGEN_OK;
-  return pass_fail(p, "the value of '%s' is no number", argument->name);
-}
-
-/* The struct kernel_spec lacks the values of the implementation's own scalars, so the launch
-   carries them. */
 static int evaluate_parameter(const struct passing *p, struct kernel_parameter *out) {
   *out = (struct kernel_parameter){.value = {.type = VALUE_NIL}};
   int status = passed_argument(p, &out->argument);
   const struct kernel_argument *argument = &p->arguments[out->argument];
   if (!status) status = check_passed(p, argument);
   if (status) return status;
-  if (p->parameter->value) return passed_value(p, argument, &out->value);
-  if (out->argument >= p->config->argument_count) out->value = argument->value;
-  return CUGEN_OK;
+  if (!p->parameter->value) {
+    /* The struct kernel_spec lacks the values of the implementation's own scalars, so the launch
+       carries them. */
+    if (out->argument >= p->config->argument_count) out->value = argument->value;
+    return CUGEN_OK;
+  }
+  status = expr_eval(p->parameter->value, p->slots, &out->value, p->err);
+  if (status) return config_prefix(p->err, p->launch->line, "value in pass"), status;
+  if (out->value.type == VALUE_BOOL) out->value = value_int(out->value.boolean);
+  if (out->value.type == VALUE_INT || out->value.type == VALUE_FLOAT) return CUGEN_OK;
+  return pass_fail(p, "the value of '%s' is no number", argument->name);
 }
 
 int config_pass(const struct config *config, const struct config_implementation *implementation,

@@ -119,14 +119,6 @@ int64_t policy_bound(const struct policy_bucket *bucket, int64_t size) {
   return bucket->bounds[i];
 }
 
-static void print_bucket(const struct config *config, const struct policy_bucket *bucket,
-                         struct text *out) {
-  text_addf(out, "%s = {", config->problems[bucket->problem].name);
-  for (size_t i = 0; i < bucket->count; i++)
-    text_addf(out, "%s %lld", i ? "," : "", (long long)bucket->bounds[i]);
-  text_add(out, " }");
-}
-
 void policy_print(const struct config *config, struct text *out) {
   const struct config_policy *policy = &config->policy;
   text_add(out, kinds[policy->kind]);
@@ -137,8 +129,11 @@ void policy_print(const struct config *config, struct text *out) {
     text_add(out, " }");
   }
   for (size_t i = 0; i < policy->bucket_count; i++) {
-    text_add(out, i ? ", " : " { ");
-    print_bucket(config, &policy->buckets[i], out);
+    const struct policy_bucket *bucket = &policy->buckets[i];
+    text_addf(out, "%s%s = {", i ? ", " : " { ", config->problems[bucket->problem].name);
+    for (size_t b = 0; b < bucket->count; b++)
+      text_addf(out, "%s %lld", b ? "," : "", (long long)bucket->bounds[b]);
+    text_add(out, " }");
   }
   if (policy->bucket_count) text_add(out, " }");
 }

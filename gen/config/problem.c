@@ -77,45 +77,23 @@ static int parse_real(const struct given *setting, struct value *out) {
   return constant ? CUGEN_OK : problem_refuse(setting, "a number was expected");
 }
 
-static int parse_boolean(const struct given *setting, struct value *out) {
-  *out = value_bool(strcmp(setting->text, "true") == 0);
-  return out->boolean || strcmp(setting->text, "false") == 0
-             ? CUGEN_OK
-             : problem_refuse(setting, "true or false was expected");
-}
-
-static int parse_word(const struct given *setting, struct value *out) {
-  *out = value_string(setting->text);
-  return names_refused_word(setting->text) ? problem_refuse(setting, "a word was expected")
-                                           : CUGEN_OK;
-}
-
 static int parse_value(const struct given *setting, struct value *out) {
   switch (setting->problem->values[0].type) {
   case VALUE_INT: return parse_integer(setting, out);
   case VALUE_FLOAT: return parse_real(setting, out);
-  case VALUE_BOOL: return parse_boolean(setting, out);
-  default: return parse_word(setting, out);
+  case VALUE_BOOL:
+    *out = value_bool(strcmp(setting->text, "true") == 0);
+    if (out->boolean || strcmp(setting->text, "false") == 0) return CUGEN_OK;
+    return problem_refuse(setting, "true or false was expected");
+  default:
+    *out = value_string(setting->text);
+    if (!names_refused_word(setting->text)) return CUGEN_OK;
+    return problem_refuse(setting, "a word was expected");
   }
 }
 
-/* Prints the listed values, and the one nearest to `word` if one is near. */
-static void print_choices(const struct config_problem *problem, const char *word,
-                          struct text *out) {
-  const char *words[64];
-  size_t count = 0;
-  text_addf(out, "%s is one of ", problem->name);
-  for (size_t i = 0; i < problem->value_count; i++) {
-    text_add(out, i ? ", " : "");
-    value_print(problem->values[i], out);
-    if (problem->values[i].type == VALUE_STRING && count < 64)
-      words[count++] = problem->values[i].string;
-  }
-  const char *nearest = text_nearest(word, words, count);
-  if (nearest) text_addf(out, "; nearest '%s'", nearest);
-}
-
-/* Replaces the value by the equal listed value, which the config owns. */
+/* Replaces the value by the equal listed value, which the config owns. Lists the values if none is
+   equal. */
 static int find_listed(const struct given *setting, struct value *value) {
   const struct config_problem *problem = setting->problem;
   for (size_t i = 0; i < problem->value_count; i++) {
@@ -124,7 +102,17 @@ static int find_listed(const struct given *setting, struct value *value) {
     return CUGEN_OK;
   }
   struct text choices = {0};
-  print_choices(problem, setting->text, &choices);
+  const char *words[64];
+  size_t count = 0;
+  text_addf(&choices, "%s is one of ", problem->name);
+  for (size_t i = 0; i < problem->value_count; i++) {
+    text_add(&choices, i ? ", " : "");
+    value_print(problem->values[i], &choices);
+    if (problem->values[i].type == VALUE_STRING && count < 64)
+      words[count++] = problem->values[i].string;
+  }
+  const char *nearest = text_nearest(setting->text, words, count);
+  if (nearest) text_addf(&choices, "; nearest '%s'", nearest);
   int status =
       choices.failed ? error_memory(setting->err) : problem_refuse(setting, text_get(&choices));
   text_free(&choices);
@@ -147,14 +135,6 @@ static int set_value(const struct given *setting, struct problem *out) {
 static bool is_nearer(const char *name, const char *known, const char *best) {
   const char *const names[] = {best ? best : "", known};
   return text_nearest(name, names, 2) == known;
-}
-
-static const struct config_problem *nearest_problem(const struct config *config, const char *name) {
-  const struct config_problem *best = NULL;
-  for (size_t i = 0; i < config->problem_count; i++)
-    if (is_nearer(name, config->problems[i].name, best ? best->name : NULL))
-      best = &config->problems[i];
-  return best;
 }
 
 /* Returns the tunable nearest to the name, and the first implementation that has it. */
@@ -196,7 +176,10 @@ static int say_tunable(const struct config_tunable *tunable, const char *owner, 
 static int unknown_problem(const struct config *config, const char *whole, const char *name,
                            const char *text, cugen_error *err) {
   const struct config_implementation *owner = NULL;
-  const struct config_problem *problem = nearest_problem(config, name);
+  const struct config_problem *problem = NULL;
+  for (size_t i = 0; i < config->problem_count; i++)
+    if (is_nearer(name, config->problems[i].name, problem ? problem->name : NULL))
+      problem = &config->problems[i];
   const struct config_tunable *tunable = nearest_tunable(config, name, &owner);
   const bool exact = tunable && strcmp(tunable->name, name) == 0;
   error_set(err, CUGEN_ERROR_USAGE, "setting '%s': kernel \"%s\" has no problem '%s'", whole,
@@ -309,13 +292,6 @@ int problem_bucket(const struct config *config, const struct problem *base, stru
 
 /* ---- Text ----------------------------------------------------------------------------------- */
 
-/* Returns whether problem_print_short prints the value. */
-static bool problem_is_told(const struct config_problem *p, struct value value) {
-  if (value.type == VALUE_STRING ? dtype_find(value.string) != NULL : value.type != VALUE_BOOL)
-    return true;
-  return !value_equal(value, p->values[0]);
-}
-
 bool config_is_size(const struct config *config, size_t problem) {
   return config->problems[problem].values[0].type == VALUE_INT;
 }
@@ -325,8 +301,12 @@ enum told { TOLD_ALL, TOLD_CLASS, TOLD_SHORT };
 
 static bool problem_tells(const struct config *config, const struct problem *problem, size_t i,
                           enum told told) {
-  return told == TOLD_ALL || (told == TOLD_CLASS && !config_is_size(config, i)) ||
-         (told == TOLD_SHORT && problem_is_told(&config->problems[i], problem->values[i]));
+  const struct value value = problem->values[i];
+  if (told == TOLD_ALL) return true;
+  if (told == TOLD_CLASS) return !config_is_size(config, i);
+  const bool plain =
+      value.type == VALUE_STRING ? !dtype_find(value.string) : value.type == VALUE_BOOL;
+  return !plain || !value_equal(value, config->problems[i].values[0]);
 }
 
 static void print_settings(const struct config *config, const struct problem *problem,

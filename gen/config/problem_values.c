@@ -81,23 +81,18 @@ void read_problem_sets(struct build *build, const struct list *list) {
 
 /* ---- try ------------------------------------------------------------------------------------ */
 
-static void refuse_unknown_tunable(struct build *build, int table) {
-  const struct config_implementation *owner = build->implementation;
-  const char **names = build_array(build, owner->tunable_count, sizeof *names);
-  for (size_t i = 0; i < owner->tunable_count; i++) names[i] = owner->tunables[i].name;
-  const char *odd = unknown_key(build, table, names, owner->tunable_count);
-  if (odd)
-    build_fail_name(build, odd, names, owner->tunable_count,
-                    "try names '%s', which is no tunable of this implementation", odd);
-}
-
 /* Reads the table on top of the stack as "tiled BM=128 BN=64". */
 static void read_try(struct build *build, const struct item *item, void *out) {
   const struct config_implementation *owner = build->implementation;
   const int table = lua_gettop(build->L);
   const char *text = owner->name;
   check_braces(build, item);
-  refuse_unknown_tunable(build, table);
+  const char **names = build_array(build, owner->tunable_count, sizeof *names);
+  for (size_t i = 0; i < owner->tunable_count; i++) names[i] = owner->tunables[i].name;
+  const char *odd = unknown_key(build, table, names, owner->tunable_count);
+  if (odd)
+    build_fail_name(build, odd, names, owner->tunable_count,
+                    "try names '%s', which is no tunable of this implementation", odd);
   for (const struct config_tunable *t = owner->tunables; t < owner->tunables + owner->tunable_count;
        t++) {
     size_t i = 0;

@@ -50,23 +50,18 @@ static void check_keys(struct build *build, int table, const char *owner, enum p
   if (positional != length) build_fail(build, "%s has nil in its list", owner);
 }
 
-static const char *read_name_of(lua_State *L, int index) {
-  declarations_push_name(L, index);
-  const char *name = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : NULL;
-  lua_pop(L, 1);
-  return name;
-}
-
 /* Checks the declaration on top of the stack, and returns its item. */
 static struct item check_item(struct build *build, const struct list *list, const char *owner,
                               int position) {
-  const struct item item = {declarations_at(build->L, -1),
-                            declarations_at(build->L, -1) ? read_name_of(build->L, -1) : NULL,
-                            position};
+  lua_State *L = build->L;
+  struct item item = {.declaration = declarations_at(L, -1), .index = position};
   if (!item.declaration)
     build_fail(build,
                "number %d in %s is a %s: declarations are calls, such as problem \"M\" (4096)",
-               position, owner, read_type_name(build->L, -1));
+               position, owner, read_type_name(L, -1));
+  declarations_push_name(L, -1);
+  if (lua_type(L, -1) == LUA_TSTRING) item.name = lua_tostring(L, -1);
+  lua_pop(L, 1);
   const struct keyword *keyword = item.declaration->keyword;
   build->line = item.declaration->line;
   if (!(keyword->places & list->place))
@@ -382,6 +377,16 @@ const struct expr *read_expr(struct build *build, const char *what) {
   return keep_expr(build, expr, source);
 }
 
+const struct expr *read_expr_of(struct build *build, const char *what,
+                                const struct expr_scope *scope, const struct expr_extras *extras) {
+  const char *source = read_string(build, what);
+  struct expr *expr;
+  if (strlen(source) > LONGEST_EXPRESSION)
+    build_fail(build, "%s is longer than %d characters", what, LONGEST_EXPRESSION);
+  build_check(build, expr_parse_with(source, scope, extras, &expr, &build->error), what);
+  return keep_expr(build, expr, source);
+}
+
 int read_exprs(struct build *build, const char *what, int most, const struct expr **out) {
   const int table = lua_gettop(build->L);
   const lua_Integer length = list_length(build);
@@ -439,16 +444,6 @@ static int compare_values(const void *left, const void *right) {
   return 0;
 }
 
-static void check_doubles(struct build *build, const char *what, const struct value *values,
-                          size_t count) {
-  struct value *sorted = build_array(build, count, sizeof *sorted);
-  memcpy(sorted, values, count * sizeof *sorted);
-  qsort(sorted, count, sizeof *sorted, compare_values);
-  for (size_t i = 1; i < count; i++)
-    if (compare_values(&sorted[i - 1], &sorted[i]) == 0)
-      build_fail(build, "%s has the value %s twice", what, build_value(build, sorted[i]));
-}
-
 void read_values(struct build *build, const char *what, const struct value **out, size_t *count) {
   lua_State *L = build->L;
   if (lua_type(L, -1) != LUA_TTABLE)
@@ -467,5 +462,11 @@ void read_values(struct build *build, const char *what, const struct value **out
   }
   *out = values;
   *count = (size_t)length;
-  check_doubles(build, what, values, (size_t)length);
+
+  struct value *sorted = build_array(build, *count, sizeof *sorted);
+  memcpy(sorted, values, *count * sizeof *sorted);
+  qsort(sorted, *count, sizeof *sorted, compare_values);
+  for (size_t i = 1; i < *count; i++)
+    if (compare_values(&sorted[i - 1], &sorted[i]) == 0)
+      build_fail(build, "%s has the value %s twice", what, build_value(build, sorted[i]));
 }

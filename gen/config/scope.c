@@ -19,21 +19,6 @@ const struct scope_name *scope_find(const struct build *build, const char *name)
 
 /* ---- Adding --------------------------------------------------------------------------------- */
 
-static void check_name(struct build *build, const struct scope_name *name) {
-  if (!names_identifier(name->name))
-    build_fail(
-        build,
-        "'%.80s' cannot be a name: names have letters, digits and _, no digit first, at most "
-        "64 characters",
-        name->name);
-  const char *refused = names_refused(name->name, name->role != ROLE_ARGUMENT);
-  if (refused)
-    build_fail(build,
-               "'%s' cannot be a name: %s; take another one, such as 'my_%s' (a kernel that "
-               "declares its own parameters may use any names)",
-               name->name, refused, name->name + strspn(name->name, "_"));
-}
-
 /* A scalar may share its name with the problem or tunable that it passes: scalar "M" {} passes
    problem M. */
 static bool may_share(const struct scope_name *name, const struct scope_name *old) {
@@ -57,7 +42,18 @@ static void check_repeats(struct build *build, const struct scope_name *name) {
 
 void scope_add(struct build *build, struct scope_name name) {
   name.line = build->line;
-  check_name(build, &name);
+  if (!names_identifier(name.name))
+    build_fail(
+        build,
+        "'%.80s' cannot be a name: names have letters, digits and _, no digit first, at most "
+        "64 characters",
+        name.name);
+  const char *refused = names_refused(name.name, name.role != ROLE_ARGUMENT);
+  if (refused)
+    build_fail(build,
+               "'%s' cannot be a name: %s; take another one, such as 'my_%s' (a kernel that "
+               "declares its own parameters may use any names)",
+               name.name, refused, name.name + strspn(name.name, "_"));
   check_repeats(build, &name);
   /* Charged because each name is compared with all others. */
   if (!arena_charge(build->arena, 1024)) build_memory(build);
@@ -106,19 +102,16 @@ void scope_check_generated(struct build *build) {
 
 _Static_assert(DEVICE_FACT_COUNT <= 32, "facts are bits of an uint32_t");
 
-static void note_facts(struct build *build, const struct expr *expr) {
-  size_t count;
-  const int *slots = expr_slots(expr, &count);
-  for (size_t i = 0; i < count && slots[i] < DEVICE_FACT_COUNT; i++) build->facts |= 1U << slots[i];
-}
-
 struct expr_symbol scope_symbol(void *context, const char *name) {
   static const struct value number = {.type = VALUE_INT};
   struct build *build = context;
   const struct scope_name *found = scope_find(build, name);
   if (found) build->names[found - build->names].used = true;
   if (found && found->expr) {
-    note_facts(build, found->expr);
+    size_t count;
+    const int *slots = expr_slots(found->expr, &count);
+    for (size_t i = 0; i < count && slots[i] < DEVICE_FACT_COUNT; i++)
+      build->facts |= 1U << slots[i];
     return (struct expr_symbol){.kind = SYMBOL_EXPR, .expr = found->expr};
   }
   if (found && found->slot >= 0)

@@ -39,7 +39,8 @@ static void shared_read_layout(struct build *build, void *object, const char *wh
         what, out->layout.open ? "can be any text" : "gives no text");
 }
 
-/* The attributes in the order in which they are read, because a layout needs the shape. */
+/* The attributes in the order in which they are read, because a layout needs the shape. The first
+   SHARED_REQUIRED must be given. */
 #define READ(read)        0, read, 0, NULL, 0
 #define EXPRESSION(field) 0, NULL, offsetof(struct config_shared, field), NULL, 0
 static const struct attribute shared_attributes[] = {
@@ -49,19 +50,10 @@ static const struct attribute shared_attributes[] = {
 };
 #undef READ
 #undef EXPRESSION
-enum { SHARED_ATTRIBUTES = sizeof shared_attributes / sizeof *shared_attributes };
-
-static void shared_check_keys(struct build *build, const char *name) {
-  const char *known[SHARED_ATTRIBUTES], *example = config_keywords[KEYWORD_shared].example;
-  const int table = lua_gettop(build->L);
-  for (int i = 0; i < SHARED_ATTRIBUTES; i++) known[i] = shared_attributes[i].name;
-  refuse_odd_table(build, "attribute", build_text(build, "shared \"%s\"", name), example, known,
-                   SHARED_ATTRIBUTES);
-  const char *missing = !has_field(build, table, "dtype")   ? "dtype"
-                        : !has_field(build, table, "shape") ? "shape"
-                                                            : NULL;
-  if (missing) build_fail(build, "shared \"%s\" has no %s: %s", name, missing, example);
-}
+enum {
+  SHARED_REQUIRED = 2,
+  SHARED_ATTRIBUTES = sizeof shared_attributes / sizeof *shared_attributes
+};
 
 static bool shared_belongs(const struct config_shared *array, int launch) {
   return array->launch < 0 || array->launch == launch;
@@ -84,9 +76,16 @@ static void shared_read_array(struct build *build, const struct item *item, void
   out->name = build_copy(build, name, strlen(name));
   out->line = build->line;
   build->declaring = out;
-  shared_check_keys(build, name);
-  read_attributes(build, shared_attributes, SHARED_ATTRIBUTES,
-                  build_text(build, "shared \"%s\"", name), out);
+
+  const char *known[SHARED_ATTRIBUTES], *example = config_keywords[KEYWORD_shared].example;
+  const char *owner = build_text(build, "shared \"%s\"", name);
+  const int table = lua_gettop(build->L);
+  for (int i = 0; i < SHARED_ATTRIBUTES; i++) known[i] = shared_attributes[i].name;
+  refuse_odd_table(build, "attribute", owner, example, known, SHARED_ATTRIBUTES);
+  for (int i = 0; i < SHARED_REQUIRED; i++)
+    if (!has_field(build, table, known[i]))
+      build_fail(build, "%s has no %s: %s", owner, known[i], example);
+  read_attributes(build, shared_attributes, SHARED_ATTRIBUTES, owner, out);
   build->declaring = NULL;
   scope_add(build, (struct scope_name){.name = out->name, .role = ROLE_SHARED, .slot = -1});
 }
@@ -155,23 +154,6 @@ static int shared_evaluate_dtype(const struct shared_evaluation *e) {
   return status;
 }
 
-static int shared_evaluate_shape(const struct shared_evaluation *e) {
-  int status = CUGEN_OK;
-  for (int i = 0; i < e->declared->rank && !status; i++)
-    status = shared_evaluate_number(e, e->declared->shape[i], "extent", INT64_MAX / 2,
-                                    &e->out->shape[i]);
-  return status;
-}
-
-static int shared_evaluate_layout(const struct shared_evaluation *e) {
-  int status = config_layout_read(&e->declared->layout, e->slots, e->declared->rank,
-                                  &e->out->layout, e->err);
-  if (!status)
-    status =
-        layout_of_shape(&e->out->layout, e->out->shape, e->out->dtype->bytes, &e->out->map, e->err);
-  return shared_prefix(e, status, "layout");
-}
-
 int config_shared_array(const struct config_shared *array, const struct value *slots, bool layout,
                         struct layout_array *out, cugen_error *err) {
   const struct shared_evaluation e = {array, slots, out, err};
@@ -183,8 +165,13 @@ int config_shared_array(const struct config_shared *array, const struct value *s
   out->stages = 1;
   out->dynamic = false;
   int status = shared_evaluate_dtype(&e);
-  if (!status) status = shared_evaluate_shape(&e);
-  return status || !layout ? status : shared_evaluate_layout(&e);
+  for (int d = 0; d < array->rank && !status; d++)
+    status = shared_evaluate_number(&e, array->shape[d], "extent", INT64_MAX / 2, &out->shape[d]);
+  if (status || !layout) return status;
+  status = config_layout_read(&array->layout, slots, array->rank, &out->layout, err);
+  if (!status)
+    status = layout_of_shape(&out->layout, out->shape, out->dtype->bytes, &out->map, err);
+  return shared_prefix(&e, status, "layout");
 }
 
 /* Totals are capped at this number of bytes, so that no sum overflows. */

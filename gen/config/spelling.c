@@ -34,16 +34,6 @@ struct config_spelling read_spelling(struct build *build, const char *what) {
   return read_spelled(build, what, read_string(build, what));
 }
 
-static void spell_value(struct value value, struct text *out) {
-  const struct dtype *dtype = value.type == VALUE_STRING ? dtype_find(value.string) : NULL;
-  if (dtype)
-    text_add(out, dtype->cuda_name);
-  else if (value.type == VALUE_BOOL)
-    text_add_char(out, value.boolean ? '1' : '0');
-  else
-    value_print(value, out);
-}
-
 int config_spell(const struct config_spelling *spelling, const struct value *slots,
                  struct text *out, cugen_error *err) {
   const char *at = spelling->text, *open, *close;
@@ -53,7 +43,13 @@ int config_spell(const struct config_spelling *spelling, const struct value *slo
     text_add_n(out, at, (size_t)(open - at));
     int status = expr_eval(spelling->parts[i], slots, &value, err);
     if (status) return status;
-    spell_value(value, out);
+    const struct dtype *dtype = value.type == VALUE_STRING ? dtype_find(value.string) : NULL;
+    if (dtype)
+      text_add(out, dtype->cuda_name);
+    else if (value.type == VALUE_BOOL)
+      text_add_char(out, value.boolean ? '1' : '0');
+    else
+      value_print(value, out);
   }
   text_add(out, at);
   return out->failed ? error_memory(err) : CUGEN_OK;

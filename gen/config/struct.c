@@ -26,18 +26,6 @@ static bool is_designator(const char *name) {
   return length && !name[length] && !strchr("0123456789.[]", *name);
 }
 
-/* Reads the name of field number `count` into *out, even a wrong name. */
-static void read_field_name(struct build *build, const struct config_argument *argument, int count,
-                            const char *what, const char **out) {
-  lua_rawgeti(build->L, -1, 1);
-  const char *name = *out = read_string(build, what);
-  lua_pop(build->L, 1);
-  if (!is_designator(name)) build_fail(build, "%s: '%.80s' is no name of a field", what, name);
-  for (int i = 0; i < count; i++)
-    if (strcmp(argument->fields[i].name, name) == 0)
-      build_fail(build, "%s: there are two fields '%s'", what, name);
-}
-
 static const struct dtype *read_field_type(struct build *build, int table, const char *what) {
   if (!push_field(build, table, "dtype"))
     build_fail(build,
@@ -136,20 +124,6 @@ static void check_field(struct build *build, const char *what) {
                what);
 }
 
-static int field_bytes(const struct config_field *field) {
-  return field->dtype ? field->dtype->bytes : (int)sizeof(void *);
-}
-
-/* Places the field at the next multiple of its size, as C does. */
-static void place_field(struct build *build, struct config_argument *argument,
-                        struct config_field *field) {
-  const int bytes = field_bytes(field);
-  field->offset = (argument->struct_bytes + bytes - 1) / bytes * bytes;
-  argument->struct_bytes = field->offset + bytes;
-  if (argument->struct_bytes > KERNEL_STRUCT_BYTES)
-    build_fail(build, "struct \"%s\" has more than %d bytes", argument->name, KERNEL_STRUCT_BYTES);
-}
-
 /* ---- Structs -------------------------------------------------------------------------------- */
 
 void read_struct_fields(struct build *build, void *object, const char *what) {
@@ -167,10 +141,24 @@ void read_struct_fields(struct build *build, void *object, const char *what) {
     const char *field = build_text(build, "field %d of \"%s\"", i + 1, argument->name);
     lua_rawgeti(build->L, -1, i + 1);
     check_field(build, field);
-    read_field_name(build, argument, i, field, &fields[i].name);
+
+    lua_rawgeti(build->L, -1, 1);
+    const char *name = fields[i].name = read_string(build, field);
+    lua_pop(build->L, 1);
+    if (!is_designator(name)) build_fail(build, "%s: '%.80s' is no name of a field", field, name);
+    for (int k = 0; k < i; k++)
+      if (strcmp(fields[k].name, name) == 0)
+        build_fail(build, "%s: there are two fields '%s'", field, name);
     read_field_content(build, field, &fields[i]);
-    place_field(build, argument, &fields[i]);
-    if (field_bytes(&fields[i]) > align) align = field_bytes(&fields[i]);
+
+    /* As in C, the field lies at the next multiple of its size. */
+    const int bytes = fields[i].dtype ? fields[i].dtype->bytes : (int)sizeof(void *);
+    fields[i].offset = (argument->struct_bytes + bytes - 1) / bytes * bytes;
+    argument->struct_bytes = fields[i].offset + bytes;
+    if (argument->struct_bytes > KERNEL_STRUCT_BYTES)
+      build_fail(build, "struct \"%s\" has more than %d bytes", argument->name,
+                 KERNEL_STRUCT_BYTES);
+    if (bytes > align) align = bytes;
     lua_pop(build->L, 1);
   }
   argument->struct_bytes = (argument->struct_bytes + align - 1) / align * align;

@@ -122,6 +122,7 @@ static int set_box(const struct tensor_evaluation *e, int dimension, int64_t ext
   return CUGEN_OK;
 }
 
+/* Evaluates a box and a swizzle that the config gives. */
 static int evaluate_box(const struct tensor_evaluation *e, const struct value *slots) {
   int status = CUGEN_OK;
   for (int i = 0; i < e->argument->rank && !status; i++) {
@@ -129,12 +130,8 @@ static int evaluate_box(const struct tensor_evaluation *e, const struct value *s
     status = tensor_evaluate(e, e->tensor->box[i], slots, &extent);
     if (!status) status = set_box(e, i, extent);
   }
-  return status;
-}
-
-static int evaluate_swizzle(const struct tensor_evaluation *e, const struct value *slots) {
   int64_t swizzle = 0;
-  int status = tensor_evaluate(e, e->tensor->swizzle, slots, &swizzle);
+  if (!status) status = tensor_evaluate(e, e->tensor->swizzle, slots, &swizzle);
   if (status) return status;
   if (swizzle != 0 && swizzle != 32 && swizzle != 64 && swizzle != 128)
     return tensor_fail(e, "swizzle is", swizzle, "0, 32, 64 or 128 bytes");
@@ -176,7 +173,8 @@ static int check_array(const struct tensor_evaluation *e, const struct layout_ar
   return CUGEN_OK;
 }
 
-/* The box is the array's innermost tile, or a block's part of that tile. */
+/* Takes box and swizzle from the shared array: the box is the array's innermost tile, or a block's
+   part of that tile. */
 static int evaluate_into(const struct tensor_evaluation *e, const struct value *slots) {
   struct layout_array arrays[CONFIG_MAX_SHARED];
   const struct layout_array *array = &arrays[e->tensor->into - e->implementation->shared];
@@ -238,15 +236,6 @@ static int tensor_check_bytes(const struct tensor_evaluation *e) {
   return CUGEN_OK;
 }
 
-static int tensor_evaluate_when(const struct tensor_evaluation *e, const struct value *slots,
-                                bool *out) {
-  *out = !e->argument->absent;
-  if (!*out || !e->tensor->when) return CUGEN_OK;
-  int status = expr_eval_bool(e->tensor->when, slots, out, e->err);
-  if (status) config_prefix(e->err, e->tensor->line, "tensor \"%s\": when", e->argument->name);
-  return status;
-}
-
 static int check_strides(const struct tensor_evaluation *e) {
   const struct kernel_argument *argument = e->argument;
   if (argument->map.count)
@@ -259,13 +248,13 @@ static int check_strides(const struct tensor_evaluation *e) {
 }
 
 static int evaluate_tensor(const struct tensor_evaluation *e, const struct value *slots) {
-  bool wanted = false;
-  int status = tensor_evaluate_when(e, slots, &wanted);
+  bool wanted = !e->argument->absent;
+  int status = CUGEN_OK;
+  if (wanted && e->tensor->when) status = expr_eval_bool(e->tensor->when, slots, &wanted, e->err);
+  if (status) config_prefix(e->err, e->tensor->line, "tensor \"%s\": when", e->argument->name);
   if (status || !wanted) return status;
   status = check_strides(e);
-  if (!status && e->tensor->into) status = evaluate_into(e, slots);
-  if (!status && !e->tensor->into) status = evaluate_box(e, slots);
-  if (!status && !e->tensor->into) status = evaluate_swizzle(e, slots);
+  if (!status) status = e->tensor->into ? evaluate_into(e, slots) : evaluate_box(e, slots);
   if (!status) status = evaluate_parts(e, slots);
   if (!status) status = tensor_check_bytes(e);
   if (status) return status;
