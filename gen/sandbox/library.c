@@ -77,11 +77,6 @@ static int short_numbers(lua_State *L) {
 /* Returns whether the value at index -2 belongs before the value at -1. */
 typedef bool order(lua_State *L);
 
-static void charge_comparison(lua_State *L) {
-  bool strings = lua_type(L, -1) == LUA_TSTRING && lua_type(L, -2) == LUA_TSTRING;
-  sandbox_charge(L, strings ? 8 + lua_rawlen(L, -1) / 16 : 8);
-}
-
 static bool order_values(lua_State *L) {
   return lua_compare(L, -2, -1, LUA_OPLT);
 }
@@ -115,7 +110,8 @@ static bool order_keys(lua_State *L) {
 static bool element_before(lua_State *L, int table, lua_Integer a, lua_Integer b, order *before) {
   lua_rawgeti(L, table, a);
   lua_rawgeti(L, table, b);
-  charge_comparison(L);
+  const bool strings = lua_type(L, -1) == LUA_TSTRING && lua_type(L, -2) == LUA_TSTRING;
+  sandbox_charge(L, strings ? 8 + lua_rawlen(L, -1) / 16 : 8);
   bool result = before(L);
   lua_pop(L, 2);
   return result;
@@ -187,9 +183,11 @@ static int next_pair(lua_State *L) { /* upvalues: the keys, the number of keys d
   }
 }
 
-static lua_Integer collect_keys(lua_State *L) {
-  lua_Integer count = 0;
+static int sorted_pairs(lua_State *L) {
+  luaL_checktype(L, 1, LUA_TTABLE);
+  lua_settop(L, 1);
   lua_newtable(L);
+  lua_Integer count = 0;
   for (lua_pushnil(L); lua_next(L, 1); lua_pop(L, 1)) {
     if (!key_rank(L, -2))
       luaL_error(L, "pairs cannot put keys of type %s in order", luaL_typename(L, -2));
@@ -197,13 +195,7 @@ static lua_Integer collect_keys(lua_State *L) {
     lua_pushvalue(L, -2);
     lua_rawseti(L, 2, ++count);
   }
-  return count;
-}
-
-static int sorted_pairs(lua_State *L) {
-  luaL_checktype(L, 1, LUA_TTABLE);
-  lua_settop(L, 1);
-  merge_sort(L, collect_keys(L), order_keys);
+  merge_sort(L, count, order_keys);
   lua_pushinteger(L, 0);
   lua_pushvalue(L, 1);
   lua_pushcclosure(L, next_pair, 3);
@@ -263,9 +255,14 @@ static int refuse_assignment(lua_State *L) {
   return luaL_error(L, "%s cannot be changed", lua_tostring(L, lua_upvalueindex(1)));
 }
 
-/* Makes a global table `name` from the functions of the library on top of the stack. The table is
-   read-only, because one template would see the changes that another template makes. */
-static void add_read_only(lua_State *L, int globals, const char *name) {
+/* Makes a global table `name` from the functions of the library. The table is read-only, because
+   one template would see the changes that another template makes. */
+static void add_library(lua_State *L, int globals, lua_CFunction open, const char *name,
+                        const struct offer *offers) {
+  lua_pushcfunction(L, open);
+  lua_call(L, 0, 1);
+  lua_createtable(L, 0, MOST_OFFERS);
+  add_offers(L, offers);
   lua_newtable(L);
   lua_createtable(L, 0, 2);
   lua_pushvalue(L, -3);
@@ -275,19 +272,10 @@ static void add_read_only(lua_State *L, int globals, const char *name) {
   lua_setfield(L, -2, "__newindex");
   lua_setmetatable(L, -2);
   lua_setfield(L, globals, name);
-}
-
-static void add_library(lua_State *L, int globals, lua_CFunction open, const char *name,
-                        const struct offer *offers) {
-  lua_pushcfunction(L, open);
-  lua_call(L, 0, 1);
-  lua_createtable(L, 0, MOST_OFFERS);
-  add_offers(L, offers);
-  add_read_only(L, globals, name);
   lua_settop(L, globals);
 }
 
-void sandbox_library_open(lua_State *L) {
+int sandbox_library_open(lua_State *L) {
   /* Sized for the two dozen names of luaopen_base, so that the table need not grow. */
   lua_createtable(L, 0, 32);
   lua_rawseti(L, LUA_REGISTRYINDEX, LUA_RIDX_GLOBALS);
@@ -300,6 +288,7 @@ void sandbox_library_open(lua_State *L) {
   add_library(L, globals, luaopen_table, "table", table_offers);
   lua_rawseti(L, LUA_REGISTRYINDEX, LUA_RIDX_GLOBALS);
   lua_pop(L, 1);
+  return 0;
 }
 
 void sandbox_push_environment(lua_State *L) {

@@ -4,7 +4,7 @@
 
 #include <lua.h>
 
-/* Makes the globals of the state exactly the offered functions. */
-void sandbox_library_open(lua_State *L);
+/* A C function for Lua that makes the globals of the state exactly the offered functions. */
+int sandbox_library_open(lua_State *L);
 
 #endif

@@ -33,19 +33,6 @@ lua_State *sandbox_state(struct sandbox *sandbox) {
 
 /* ---- Open and close ------------------------------------------------------------------------- */
 
-static int sandbox_open_library(lua_State *L) {
-  sandbox_library_open(L);
-  return 0;
-}
-
-static int fill_state(struct sandbox *sandbox, cugen_error *err) {
-  lua_State *L = sandbox->L;
-  lua_pushcfunction(L, sandbox_open_library);
-  if (lua_pcall(L, 0, 0, 0) != LUA_OK) return error_memory(err);
-  limits_watch(&sandbox->limits, L);
-  return CUGEN_OK;
-}
-
 int sandbox_open(size_t memory, long instructions, struct sandbox **out, cugen_error *err) {
   *out = NULL;
   struct sandbox *sandbox = calloc(1, sizeof *sandbox);
@@ -54,11 +41,16 @@ int sandbox_open(size_t memory, long instructions, struct sandbox **out, cugen_e
   sandbox->limits.instructions = instructions ? instructions : DEFAULT_INSTRUCTIONS;
   sandbox->locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
   if (sandbox->locale) sandbox->L = lua_newstate(limits_allocate, &sandbox->limits);
-  int status = sandbox->L ? fill_state(sandbox, err) : error_memory(err);
-  if (status) {
-    sandbox_close(sandbox);
-    return status;
+  bool ready = sandbox->L != NULL;
+  if (ready) {
+    lua_pushcfunction(sandbox->L, sandbox_library_open);
+    ready = lua_pcall(sandbox->L, 0, 0, 0) == LUA_OK;
   }
+  if (!ready) {
+    sandbox_close(sandbox);
+    return error_memory(err);
+  }
+  limits_watch(&sandbox->limits, sandbox->L);
   *out = sandbox;
   return CUGEN_OK;
 }
@@ -102,37 +94,24 @@ static bool remember_name(struct sandbox *sandbox, const char *name) {
   return true;
 }
 
-/* Returns a chunk name whose shown form, followed by ":", begins the text; NULL: none does. */
-static const struct chunk_name *opening_name(const struct sandbox *sandbox, const char *text) {
-  for (const struct chunk_name *n = sandbox->names; n; n = n->next) {
-    size_t length = strlen(n->shown);
-    if (strncmp(text, n->shown, length) == 0 && text[length] == ':') return n;
-  }
-  return NULL;
-}
-
-static const char *full_name(const struct sandbox *sandbox, const char *shown) {
-  for (const struct chunk_name *n = sandbox->names; n; n = n->next)
-    if (strcmp(n->shown, shown) == 0) return n->full;
-  return shown;
-}
-
 /* ---- Errors --------------------------------------------------------------------------------- */
 
-/* Sets the error from Lua's own message behind the chunk name: ":3: unexpected symbol". */
-static int set_named(const struct chunk_name *named, int status, const char *rest,
-                     cugen_error *err) {
-  error_set(err, status, "%s%s", named->full, rest);
-  if (err) error_place(err, named->full, atoi(rest + 1));
-  return status;
-}
-
+/* Sets the error to the message, and names the file in full. Lua's own messages begin with their
+   place: "FILE:3: unexpected symbol". */
 static int set_placed(struct sandbox *sandbox, int status, const char *what, cugen_error *err) {
-  const struct chunk_name *named = opening_name(sandbox, what);
-  if (named) return set_named(named, status, what + strlen(named->shown), err);
-  if (!sandbox->limits.where_line) return error_set(err, status, "%s", what);
-  return error_set_at(err, status, full_name(sandbox, sandbox->limits.where_file),
-                      sandbox->limits.where_line, "%s", what);
+  for (const struct chunk_name *n = sandbox->names; n; n = n->next) {
+    const char *rest = what + strlen(n->shown);
+    if (strncmp(what, n->shown, strlen(n->shown)) != 0 || *rest != ':') continue;
+    error_set(err, status, "%s%s", n->full, rest);
+    if (err) error_place(err, n->full, atoi(rest + 1));
+    return status;
+  }
+  const struct limits *limits = &sandbox->limits;
+  if (!limits->where_line) return error_set(err, status, "%s", what);
+  const struct chunk_name *running = sandbox->names;
+  while (running && strcmp(running->shown, limits->where_file) != 0) running = running->next;
+  return error_set_at(err, status, running ? running->full : limits->where_file, limits->where_line,
+                      "%s", what);
 }
 
 static int set_format(struct sandbox *sandbox, int status, cugen_error *err, const char *format,

@@ -305,18 +305,16 @@ static enum signature_use use_of(struct source_reader behind, bool addressed) {
   return SIGNATURE_READ;
 }
 
-/* Returns the use of an argument that is used in the ways a and b. */
-static enum signature_use both(enum signature_use a, enum signature_use b) {
-  return a == SIGNATURE_UNUSED || a == b ? b : b == SIGNATURE_UNUSED ? a : SIGNATURE_CHANGED;
-}
-
 static void note_use(struct signature *out, struct source_token word, struct source_reader behind,
                      bool addressed) {
   if (!source_is_mark_of(source_next_solid(&behind), "[")) return;
   skip_brackets(&behind, '[', ']');
-  for (int i = 0; i < out->parameter_count && i < KERNEL_MAX_ARGUMENTS; i++)
-    if (signature_same(out->parameters[i].name, word))
-      out->uses[i] = both(out->uses[i], use_of(behind, addressed));
+  const enum signature_use use = use_of(behind, addressed);
+  for (int i = 0; i < out->parameter_count && i < KERNEL_MAX_ARGUMENTS; i++) {
+    if (!signature_same(out->parameters[i].name, word)) continue;
+    const bool alike = out->uses[i] == SIGNATURE_UNUSED || out->uses[i] == use;
+    out->uses[i] = alike ? use : SIGNATURE_CHANGED;
+  }
 }
 
 /* number of last tokens of a body that are kept, the newest first */

@@ -148,16 +148,14 @@ static enum source_kind read_mark(struct source_reader *reader) {
   return spliced ? SOURCE_SPLICE : SOURCE_MARK;
 }
 
-static enum source_kind read_blank(struct source_reader *reader) {
-  while (reader->at < reader->end && class_of(*reader->at) == CLASS_BLANK) reader->at++;
-  return SOURCE_BLANK;
-}
-
 struct source_token source_next(struct source_reader *reader) {
   struct source_token token = {SOURCE_END, reader->at, 0};
   if (reader->at >= reader->end) return token;
   switch (class_of(*reader->at)) {
-  case CLASS_BLANK: token.kind = read_blank(reader); break;
+  case CLASS_BLANK:
+    while (reader->at < reader->end && class_of(*reader->at) == CLASS_BLANK) reader->at++;
+    token.kind = SOURCE_BLANK;
+    break;
   case CLASS_NEWLINE: reader->at++, token.kind = SOURCE_NEWLINE; break;
   case CLASS_WORD: token.kind = source_text_read_word(reader); break;
   case CLASS_DIGIT:
@@ -240,12 +238,6 @@ static int melts(char c) {
   return in_word(c) ? MELTS_WORD : mark_melts[(unsigned char)c];
 }
 
-static int end_melts(const struct source_token *token) {
-  char last = token->at[token->length - 1];
-  if (token->kind != SOURCE_NUMBER) return melts(last);
-  return melts(last) | MELTS_WORD | (memchr("eEpP", last, 4) ? MELTS_SIGN : 0);
-}
-
 static void put_newline(struct normaliser *n) {
   if (n->last != '\n') *n->to++ = n->last = '\n';
 }
@@ -267,7 +259,9 @@ static void source_text_put(struct normaliser *n, const struct source_token *tok
   memcpy(n->to, token->at, token->length);
   n->to += token->length;
   n->last = token->at[token->length - 1];
-  n->last_melts = end_melts(token);
+  n->last_melts = melts(n->last);
+  if (token->kind == SOURCE_NUMBER)
+    n->last_melts |= MELTS_WORD | (memchr("eEpP", n->last, 4) ? MELTS_SIGN : 0);
   n->open_quote |= leaves_open(token);
   n->gap = n->line_start = false;
 }
@@ -290,31 +284,28 @@ static void begin_directive(struct normaliser *n, struct source_reader *reader,
   source_text_put(n, mark);
 }
 
-static void normalise(struct normaliser *n, struct source_reader reader) {
-  for (;;) {
-    struct source_token token = source_next(&reader);
-    switch (token.kind) {
-    case SOURCE_END: source_text_end_line(n); return;
-    case SOURCE_SPLICE: break; /* joins the text on both sides, as the language says */
-    case SOURCE_BLANK:
-    case SOURCE_COMMENT: n->gap = true; break;
-    case SOURCE_NEWLINE: source_text_end_line(n); break;
-    default:
-      if (n->line_start && *token.at == '#')
-        begin_directive(n, &reader, &token);
-      else
-        source_text_put(n, &token);
-    }
-  }
-}
-
 void source_normalise(const char *text, size_t length, struct text *out) {
   size_t start = out->length;
   text_add_n(out, text, length); /* reserves the memory, which is then overwritten */
   text_add_char(out, '\n');
   if (out->failed) return;
   struct normaliser n = {.to = out->data + start, .last = '\n', .line_start = true};
-  normalise(&n, (struct source_reader){text, text + length});
+  struct source_reader reader = {text, text + length};
+  for (struct source_token token = source_next(&reader); token.kind != SOURCE_END;
+       token = source_next(&reader)) {
+    switch (token.kind) {
+    case SOURCE_SPLICE: break; /* joins the text on both sides, as the language says */
+    case SOURCE_BLANK:
+    case SOURCE_COMMENT: n.gap = true; break;
+    case SOURCE_NEWLINE: source_text_end_line(&n); break;
+    default:
+      if (n.line_start && *token.at == '#')
+        begin_directive(&n, &reader, &token);
+      else
+        source_text_put(&n, &token);
+    }
+  }
+  source_text_end_line(&n);
   *n.to = '\0';
   out->length = (size_t)(n.to - out->data);
 }

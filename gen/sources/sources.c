@@ -56,24 +56,16 @@ static void sources_take(struct search *search, const void *memory, size_t lengt
     text_add_n(search->content, memory, length);
 }
 
-/* Keeps the descriptor of an open file if the search has `data` and the file is not too large.
-   Returns whether the search owns the descriptor now. */
-static bool sources_take_descriptor(struct search *search, int fd) {
-  struct stat info;
-  if (!search->data || fd < 0 || fstat(fd, &info) || info.st_size < 0 ||
-      (uintmax_t)info.st_size > search->most)
-    return false;
-  *search->data = (struct source_data){fd, NULL, (size_t)info.st_size};
-  return true;
-}
-
 static void try_file(struct search *search, const char *path) {
   if (search->found || search->status) return;
   sources_note_place(search, path, "");
   int fd;
+  struct stat info;
   const enum file_kind kind = file_open(path, search->roots, &fd);
   search->folder |= kind == FILE_FOLDER;
-  const bool taken = sources_take_descriptor(search, fd);
+  const bool taken = search->data && fd >= 0 && !fstat(fd, &info) && info.st_size >= 0 &&
+                     (uintmax_t)info.st_size <= search->most;
+  if (taken) *search->data = (struct source_data){fd, NULL, (size_t)info.st_size};
   if (fd >= 0 && !taken) close(fd);
   if (kind == FILE_MISSING || kind == FILE_FOLDER) return;
   if (!taken)
@@ -123,16 +115,6 @@ static void try_shipped(struct search *search, const char *folder, const char *n
   text_free(&path);
 }
 
-/* Skips the byte order mark with which some editors begin files, but not in data files. */
-static void skip_mark(const struct search *search) {
-  static const char mark[] = "\xef\xbb\xbf";
-  struct text *content = search->content;
-  if (search->most == SIZE_DATA || content->length < 3 || memcmp(content->data, mark, 3) != 0)
-    return;
-  memmove(content->data, content->data + 3, content->length - 2); /* moves the closing zero, too */
-  content->length -= 3;
-}
-
 /* Restricts the search to the folders of the config and template_dir, which may be NULL. */
 static void search_in_tree(struct search *search, const char *config, const char *template_dir) {
   if (config) path_folder(config, &search->tree);
@@ -146,10 +128,18 @@ static void search_free(struct search *search) {
   text_free(&search->tree);
 }
 
+/* Ends the search. Skips the byte order mark with which some editors begin files, but not in data
+   files. */
 static int search_end(struct search *search) {
-  if (!search->status && (search->looked.failed || search->path->failed || search->content->failed))
+  static const char mark[] = "\xef\xbb\xbf";
+  struct text *content = search->content;
+  if (!search->status && (search->looked.failed || search->path->failed || content->failed))
     search->status = error_memory(search->err);
-  if (!search->status && search->found) skip_mark(search);
+  if (!search->status && search->found && search->most != SIZE_DATA && content->length >= 3 &&
+      memcmp(content->data, mark, 3) == 0) {
+    content->length -= 3;
+    memmove(content->data, content->data + 3, content->length + 1); /* with the closing zero */
+  }
   return search->status;
 }
 
@@ -190,15 +180,6 @@ static char *near_file(const char *folder, const char *name) {
   if (nearest && !near.failed) return text_take(&near);
   text_free(&near);
   return NULL;
-}
-
-/* Like near_file, relative to the folder of the file `from`. */
-static char *near_beside(const char *from, const char *name) {
-  struct text folder = {0};
-  path_folder(from, &folder);
-  char *nearest = folder.failed ? NULL : near_file(text_get(&folder), name);
-  text_free(&folder);
-  return nearest;
 }
 
 /* ---- Configs -------------------------------------------------------------------------------- */
@@ -307,18 +288,14 @@ int sources_config(const struct sources *sources, const char *name, struct text 
   return status;
 }
 
-/* Matches "configs/matmul.lua" but not "configs/old/matmul.lua". */
-static bool is_config(const char *path) {
-  size_t folder = strlen("configs/");
-  return strncmp(path, "configs/", folder) == 0 && !strchr(path + folder, '/') &&
-         ends_with(path, ".lua");
-}
-
 size_t sources_configs(const char **out, size_t count) {
   size_t all = 0;
   for (const struct embedded_file *file = embedded_files; file->path; file++) {
-    if (!is_config(file->path)) continue;
-    if (all < count) out[all] = file->path + strlen("configs/");
+    const char *name = file->path + strlen("configs/");
+    if (strncmp(file->path, "configs/", strlen("configs/")) != 0 || strchr(name, '/') ||
+        !ends_with(name, ".lua"))
+      continue;
+    if (all < count) out[all] = name;
     all++;
   }
   return all;
@@ -326,18 +303,13 @@ size_t sources_configs(const char **out, size_t count) {
 
 /* ---- Devices -------------------------------------------------------------------------------- */
 
-/* Device files are named in lower case. */
-static int device_file_name(const char *name, struct text *out, cugen_error *err) {
-  for (const char *at = name; *at; at++) text_add_char(out, (char)tolower((unsigned char)*at));
-  text_add(out, ".lua");
-  return out->failed ? error_memory(err) : CUGEN_OK;
-}
-
 int sources_device(const char *device_dir, const char *name, struct text *path,
                    struct text *content, bool *is_there, cugen_error *err) {
   struct search search = {.path = path, .content = content, .most = SIZE_DESCRIPTION, .err = err};
   struct text file = {0};
-  int status = device_file_name(name, &file, err);
+  for (const char *at = name; *at; at++) text_add_char(&file, (char)tolower((unsigned char)*at));
+  text_add(&file, ".lua");
+  int status = file.failed ? error_memory(err) : CUGEN_OK;
   if (!status && (strchr(name, '/') || ends_with(name, ".lua"))) {
     try_file(&search, name);
     if (!search.status && !search.found)
@@ -405,7 +377,13 @@ static const char *nearest_known(const struct source_file *files, const char *na
    that a config includes. from: the file that names it; NULL: none. */
 static int report_missing(const struct search *search, const char *what, const char *name,
                           const char *from, bool include) {
-  char *beside = from && !sources_holds(search->files, from) ? near_beside(from, name) : NULL;
+  struct text folder = {0};
+  char *beside = NULL;
+  if (from && !sources_holds(search->files, from)) {
+    path_folder(from, &folder);
+    if (!folder.failed) beside = near_file(text_get(&folder), name);
+    text_free(&folder);
+  }
   const char *nearest = beside ? beside : nearest_known(search->files, name, include);
   error_set(search->err, CUGEN_ERROR_MISSING, "no %s '%s': looked for %s", what, name,
             text_get(&search->looked));
@@ -456,18 +434,6 @@ static int find_in_tree(const struct sources *sources, const char *what, const c
 
 /* ---- Files that a config includes ----------------------------------------------------------- */
 
-static void try_include(struct search *search, const struct include_wanted *wanted) {
-  struct text folder = {0};
-  path_folder(wanted->from, &folder);
-  if (folder.failed) search->status = error_memory(search->err);
-  if (!wanted->shipped) {
-    if (!sources_holds(search->files, wanted->from)) try_memory(search, NULL, wanted->name);
-    try_beside(search, wanted->name, wanted->from);
-  }
-  try_shipped(search, wanted->shipped ? text_get(&folder) : "configs", wanted->name);
-  text_free(&folder);
-}
-
 int sources_include(const struct sources *sources, const struct include_wanted *wanted,
                     struct text *path, struct text *content, bool *shipped, cugen_error *err) {
   const int bad = sources_check_name("file", wanted->name, err);
@@ -481,7 +447,15 @@ int sources_include(const struct sources *sources, const struct include_wanted *
   struct search search = {
       .files = sources->files, .path = path, .content = content, .most = SIZE_CONFIG, .err = err};
   search_in_tree(&search, wanted->config, NULL);
-  try_include(&search, wanted);
+  struct text folder = {0};
+  path_folder(wanted->from, &folder);
+  if (folder.failed) search.status = error_memory(err);
+  if (!wanted->shipped) {
+    if (!sources_holds(search.files, wanted->from)) try_memory(&search, NULL, wanted->name);
+    try_beside(&search, wanted->name, wanted->from);
+  }
+  try_shipped(&search, wanted->shipped ? text_get(&folder) : "configs", wanted->name);
+  text_free(&folder);
   int status = search_end(&search);
   if (!status && !search.found)
     status = report_missing(&search, "file", wanted->name, wanted->from, true);
@@ -492,25 +466,21 @@ int sources_include(const struct sources *sources, const struct include_wanted *
 
 /* ---- Headers -------------------------------------------------------------------------------- */
 
-static void try_header_folder(struct search *search, const char *template_dir, const char *folder,
-                              const struct header_search *wanted) {
-  struct text name = {0};
-  text_addf(&name, "%s/%s", folder, wanted->name);
-  if (name.failed) search->status = error_memory(search->err);
-  try_beside(search, text_get(&name), wanted->config);
-  try_memory(search, NULL, text_get(&name));
-  if (template_dir) try_folder(search, template_dir, text_get(&name));
-  text_free(&name);
-}
-
 int sources_header(const struct sources *sources, const struct header_search *wanted,
                    struct text *path, struct text *content, bool *is_there, cugen_error *err) {
   struct search search = {
       .files = sources->files, .path = path, .content = content, .most = SIZE_TEMPLATE, .err = err};
   search_in_tree(&search, wanted->config, sources->template_dir);
   if (wanted->quoted) try_beside(&search, wanted->name, wanted->from);
-  for (size_t i = 0; i < wanted->folder_count; i++)
-    try_header_folder(&search, sources->template_dir, wanted->folders[i], wanted);
+  for (size_t i = 0; i < wanted->folder_count; i++) {
+    struct text name = {0};
+    text_addf(&name, "%s/%s", wanted->folders[i], wanted->name);
+    if (name.failed) search.status = error_memory(err);
+    try_beside(&search, text_get(&name), wanted->config);
+    try_memory(&search, NULL, text_get(&name));
+    if (sources->template_dir) try_folder(&search, sources->template_dir, text_get(&name));
+    text_free(&name);
+  }
   int status = search_end(&search);
   *is_there = search.found;
   search_free(&search);
