@@ -6,39 +6,10 @@
 
 /* ---- Rules ---------------------------------------------------------------------------------- */
 
-static uint64_t domain_cost_of(const struct rule *rule) {
-  uint64_t cost = 1 + rule->one_of_count;
-  for (size_t i = 0; i < rule->bound_count; i++) cost += expr_cost(rule->bound[i]);
-  return cost;
-}
-
 static int compare_rules(const void *a, const void *b) {
   const struct rule *x = a, *y = b;
   if (x->depth != y->depth) return x->depth < y->depth ? -1 : 1;
   return x->index < y->index ? -1 : x->index > y->index;
-}
-
-static int open_rules(struct domain *domain, const cugen_filter *filter, cugen_error *err) {
-  int status = domain_add_config(domain, !filter || !filter->all, err);
-  if (!status && filter) status = domain_add_filter(domain, filter, err);
-  for (size_t i = 0; i < domain->rule_count && !status; i++)
-    domain->rules[i].cost = domain_cost_of(&domain->rules[i]);
-  if (!status && domain->rule_count)
-    qsort(domain->rules, domain->rule_count, sizeof *domain->rules, compare_rules);
-  return status;
-}
-
-static void close_rules(struct domain *domain) {
-  for (size_t i = 0; i < domain->rule_count; i++) {
-    struct rule *rule = &domain->rules[i];
-    for (size_t b = 0; b < rule->bound_count; b++) expr_free(rule->bound[b]);
-    free(rule->one_of);
-    space_rule_free(&domain->listed[i]);
-  }
-  for (size_t i = 0; i < domain->parsed_count; i++) expr_free(domain->parsed[i]);
-  free(domain->parsed);
-  free(domain->rules);
-  free(domain->listed);
 }
 
 int domain_without_heuristics(const struct domain *domain, struct domain *out, cugen_error *err) {
@@ -80,13 +51,31 @@ int domain_open(const struct config *config, const struct config_implementation 
   if (!out->slots) return error_memory(err);
   memcpy(out->slots, slots, (size_t)config->first_tunable * sizeof *slots);
   int status = open_strides(out, err);
-  if (!status) status = open_rules(out, filter, err);
-  if (status) domain_close(out);
-  return status;
+  if (!status) status = domain_add_config(out, !filter || !filter->all, err);
+  if (!status && filter) status = domain_add_filter(out, filter, err);
+  if (status) {
+    domain_close(out);
+    return status;
+  }
+  for (struct rule *rule = out->rules; rule < out->rules + out->rule_count; rule++) {
+    rule->cost = 1 + rule->one_of_count;
+    for (size_t i = 0; i < rule->bound_count; i++) rule->cost += expr_cost(rule->bound[i]);
+  }
+  if (out->rule_count) qsort(out->rules, out->rule_count, sizeof *out->rules, compare_rules);
+  return CUGEN_OK;
 }
 
 void domain_close(struct domain *domain) {
-  close_rules(domain);
+  for (size_t i = 0; i < domain->rule_count; i++) {
+    struct rule *rule = &domain->rules[i];
+    for (size_t b = 0; b < rule->bound_count; b++) expr_free(rule->bound[b]);
+    free(rule->one_of);
+    space_rule_free(&domain->listed[i]);
+  }
+  for (size_t i = 0; i < domain->parsed_count; i++) expr_free(domain->parsed[i]);
+  free(domain->parsed);
+  free(domain->rules);
+  free(domain->listed);
   free(domain->slots);
   free(domain->strides);
   *domain = (struct domain){0};

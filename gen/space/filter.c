@@ -172,16 +172,6 @@ static int filter_check_value(const struct config *config, const char *pattern,
                : unknown_tunable(config, pattern, part, err);
 }
 
-static int check_pattern(const struct config *config, const char *pattern, cugen_error *err) {
-  struct setting part;
-  const char *at = pattern;
-  int status = CUGEN_OK;
-  while (!status && setting_next(&at, &part))
-    status = part.name < part.length ? filter_check_value(config, pattern, &part, err)
-                                     : space_list_check(config, part.text, err);
-  return status;
-}
-
 /* ---- Expressions ---------------------------------------------------------------------------- */
 
 /* The scope of an expression: the names of one implementation. */
@@ -310,9 +300,13 @@ static int filter_parse(const struct config *config,
 }
 
 int space_filter_check(const struct config *config, const cugen_filter *filter, cugen_error *err) {
+  const char *at = filter->variant;
+  struct setting part;
   int status =
       filter->implementation ? space_list_check(config, filter->implementation, err) : CUGEN_OK;
-  if (!status && filter->variant) status = check_pattern(config, filter->variant, err);
+  while (at && !status && setting_next(&at, &part))
+    status = part.name < part.length ? filter_check_value(config, filter->variant, &part, err)
+                                     : space_list_check(config, part.text, err);
   return status;
 }
 
@@ -353,22 +347,17 @@ static int filter_add_part(struct domain *domain, const char *pattern, const str
   return CUGEN_OK;
 }
 
-static int add_pattern(struct domain *domain, const char *pattern, cugen_error *err) {
-  struct setting part;
-  const char *at = pattern;
-  int status = CUGEN_OK;
-  while (!status && setting_next(&at, &part)) status = filter_add_part(domain, pattern, &part, err);
-  return status;
-}
-
 int domain_add_filter(struct domain *domain, const cugen_filter *filter, cugen_error *err) {
+  const char *at = filter->variant;
+  struct setting part;
   struct rule *rule;
   int status = CUGEN_OK;
   if (filter->implementation &&
       !space_list_means(filter->implementation, domain->implementation->name))
     status =
         domain_add_rule(domain, make_rule("--implementation", filter->implementation), &rule, err);
-  if (!status && filter->variant) status = add_pattern(domain, filter->variant, err);
+  while (at && !status && setting_next(&at, &part))
+    status = filter_add_part(domain, filter->variant, &part, err);
   for (size_t i = 0; i < filter->where_count && !status; i++)
     status = filter_add_where(domain, filter->where[i], err);
   return status;

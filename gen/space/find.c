@@ -27,29 +27,23 @@ struct search {
   cugen_error *err;
 };
 
-/* Reports a word that is none of `names`, and lists them. */
-static int space_find_unknown(const struct search *search, const char *what, const char *word,
-                              const char *const *names, size_t count) {
-  error_set(search->err, CUGEN_ERROR_USAGE, "%s \"%.100s\" in \"%.500s\"", what, word,
-            search->text);
-  space_add_known(search->err, word, names, count);
-  if (strchr(word, '*'))
-    error_append(
-        search->err,
-        "; one variant is named without '*' ('cugen tune' and 'cugen space' take patterns)");
-  return CUGEN_ERROR_USAGE;
-}
-
+/* Finds the index of the word among `names`. Lists the names if the word is none of them. */
 static int find_choose(const struct search *search, const char *what, const char *word,
                        size_t length, const char *const *names, size_t count, size_t *index) {
   for (*index = 0; *index < count; ++*index)
     if (strlen(names[*index]) == length && memcmp(names[*index], word, length) == 0)
       return CUGEN_OK;
   char *copy = strndup(word, length);
-  int status =
-      copy ? space_find_unknown(search, what, copy, names, count) : error_memory(search->err);
+  if (!copy) return error_memory(search->err);
+  error_set(search->err, CUGEN_ERROR_USAGE, "%s \"%.100s\" in \"%.500s\"", what, copy,
+            search->text);
+  space_add_known(search->err, copy, names, count);
+  if (strchr(copy, '*'))
+    error_append(
+        search->err,
+        "; one variant is named without '*' ('cugen tune' and 'cugen space' take patterns)");
   free(copy);
-  return status;
+  return CUGEN_ERROR_USAGE;
 }
 
 static int find_read_implementation(struct search *search) {
@@ -67,18 +61,6 @@ static int find_read_implementation(struct search *search) {
                  search->text);
   free(names);
   if (!status) search->implementation = &config->implementations[search->index];
-  return status;
-}
-
-/* Finds the tunable of a setting: "tile" of "tile=16". */
-static int space_find_tunable(struct search *search, const struct setting *setting, size_t *index) {
-  size_t count = search->implementation->tunable_count;
-  const char **names = malloc((count + 1) * sizeof *names);
-  if (!names) return error_memory(search->err);
-  for (size_t i = 0; i < count; i++) names[i] = search->implementation->tunables[i].name;
-  int status =
-      find_choose(search, "unknown tunable", setting->text, setting->name, names, count, index);
-  free(names);
   return status;
 }
 
@@ -115,13 +97,20 @@ static int find_read_value(struct search *search, const struct setting *setting,
   return status;
 }
 
+/* Reads a setting such as "tile=16". */
 static int read_setting(struct search *search, const struct setting *setting) {
-  size_t tunable = 0;
-  int status = space_find_tunable(search, setting, &tunable);
+  const struct config_implementation *implementation = search->implementation;
+  size_t tunable = 0, count = implementation->tunable_count;
+  const char **names = malloc((count + 1) * sizeof *names);
+  if (!names) return error_memory(search->err);
+  for (size_t i = 0; i < count; i++) names[i] = implementation->tunables[i].name;
+  int status =
+      find_choose(search, "unknown tunable", setting->text, setting->name, names, count, &tunable);
+  free(names);
   if (status) return status;
   if (setting->name == setting->length)
     return error_set(search->err, CUGEN_ERROR_USAGE, "expected \"%s=VALUE\" in \"%.500s\"",
-                     search->implementation->tunables[tunable].name, search->text);
+                     implementation->tunables[tunable].name, search->text);
   return find_read_value(search, setting, tunable);
 }
 
@@ -135,17 +124,6 @@ static int find_read_text(struct search *search) {
   for (size_t i = 0; i < count; i++) search->fixed[i] = -1;
   while (!status && setting_next(&search->at, &setting)) status = read_setting(search, &setting);
   return status;
-}
-
-/* Checks that the text names all tunables. A record of an older config may lack some. */
-static int find_check_whole(const struct search *search) {
-  const struct config_implementation *implementation = search->implementation;
-  for (size_t i = 0; i < implementation->tunable_count; i++)
-    if (search->fixed[i] < 0)
-      return error_set(search->err, CUGEN_ERROR_USAGE,
-                       "\"%.500s\" does not name the tunable \"%s\"", search->text,
-                       implementation->tunables[i].name);
-  return CUGEN_OK;
 }
 
 /* ---- Looking it up -------------------------------------------------------------------------- */
@@ -263,43 +241,24 @@ static void print_total(const struct search *search, size_t listed, struct text 
   free(slots);
 }
 
-/* Prints the rules that remove combinations, one per line if there are several. */
-static size_t print_culprits(const struct search *search, const uint64_t *removed,
-                             struct text *out) {
+/* Names the rules that remove the combinations, one per line if there are several. */
+static int explain_missing(struct search *search, uint64_t *removed) {
   const struct domain *domain = &search->space->domains[search->index];
-  size_t culprits = 0, printed = 0;
+  struct text text = {0};
+  size_t culprits = 0;
+  keep_decisive(search, removed);
   for (size_t i = 0; i < domain->rule_count; i++) culprits += removed[i] > 0;
   for (size_t i = 0; i < domain->rule_count; i++) {
     if (!removed[i]) continue;
-    text_add(out, printed++ ? "\n  " : "");
-    space_rule_print(&domain->listed[i], out);
-    print_total(search, i, out);
-    if (culprits > 1) text_addf(out, " (%llu combinations)", (unsigned long long)removed[i]);
+    text_add(&text, text.length ? "\n  " : "");
+    space_rule_print(&domain->listed[i], &text);
+    print_total(search, i, &text);
+    if (culprits > 1) text_addf(&text, " (%llu combinations)", (unsigned long long)removed[i]);
   }
-  return culprits;
-}
-
-static void add_culprits(const struct search *search, const uint64_t *removed) {
-  struct text text = {0};
-  const size_t culprits = print_culprits(search, removed, &text);
-  error_append(search->err, "%s%s", culprits > 1 ? "\n  " : " ", text_get(&text));
+  error_set(search->err, CUGEN_ERROR_USAGE, "\"%.500s\" is ruled out by%s%s", search->text,
+            culprits > 1 ? "\n  " : " ", text_get(&text));
   if (search->rules) text_add(search->rules, text_get(&text));
   text_free(&text);
-}
-
-static int explain_unmet(const struct search *search, const struct config_requirement *unmet) {
-  struct text why = {0};
-  space_unmet_print(unmet, &why);
-  int status =
-      error_set(search->err, CUGEN_ERROR_USAGE, "\"%.500s\": %s", search->text, text_get(&why));
-  text_free(&why);
-  return status;
-}
-
-static int explain_missing(struct search *search, uint64_t *removed) {
-  error_set(search->err, CUGEN_ERROR_USAGE, "\"%.500s\" is ruled out by", search->text);
-  keep_decisive(search, removed);
-  add_culprits(search, removed);
   return CUGEN_ERROR_USAGE;
 }
 
@@ -311,7 +270,13 @@ static int find_left_out(struct search *search, uint64_t *index) {
   const struct domain *domain = &space->domains[search->index];
   const struct config_requirement *unmet = space->implementations[search->index].unmet;
   struct rows rows = {.limit = SPACE_MAX_ROWS};
-  if (unmet) return explain_unmet(search, unmet);
+  if (unmet) {
+    struct text why = {0};
+    space_unmet_print(unmet, &why);
+    error_set(search->err, CUGEN_ERROR_USAGE, "\"%.500s\": %s", search->text, text_get(&why));
+    text_free(&why);
+    return CUGEN_ERROR_USAGE;
+  }
   int status = domain_without_heuristics(domain, &search->rest, search->err);
   uint64_t *removed = calloc(domain->rule_count + 1, sizeof *removed);
   if (!status && !removed) status = error_memory(search->err);
@@ -348,7 +313,12 @@ static int find_find(struct search *search, uint64_t *index) {
   search->effort = effort_begin(search->space->effort.stop);
   size_t row = 0;
   int status = find_read_text(search);
-  if (!status && search->whole) status = find_check_whole(search);
+  /* A record of an older config may lack a tunable. */
+  for (size_t i = 0; !status && search->whole && i < search->implementation->tunable_count; i++)
+    if (search->fixed[i] < 0)
+      status =
+          error_set(search->err, CUGEN_ERROR_USAGE, "\"%.500s\" does not name the tunable \"%s\"",
+                    search->text, search->implementation->tunables[i].name);
   if (!status && space_find_row(search, &row))
     *index = search->space->implementations[search->index].first + row;
   else if (!status)

@@ -13,16 +13,12 @@ struct list {
   size_t count;
 };
 
-static bool limits_mentions(const struct launch_limit *limit, int slot) {
-  for (size_t i = 0; i < limit->count; i++)
-    if (expr_sees(limit->factors[i], slot)) return true;
-  return false;
-}
-
 /* Adds a limit and returns the text to describe it in; NULL if the previous step has an equal
    limit. name: such as "grid y". */
 static struct text *limits_add(struct list *list, const char *name, struct launch_limit limit) {
-  const bool stepped = limits_mentions(&limit, list->launch->step_slot);
+  bool stepped = false;
+  for (size_t i = 0; i < limit.count; i++)
+    stepped |= expr_sees(limit.factors[i], list->launch->step_slot);
   if (list->step && !stepped) return NULL;
   limit.launch = list->launch;
   limit.step = list->step;

@@ -32,17 +32,6 @@ int domain_add_rule(struct domain *domain, struct space_rule listed, struct rule
   return listed.text ? CUGEN_OK : error_memory(err);
 }
 
-/* Updates the rule's two deepest tunables. */
-static void note_tunable(struct rule *rule, int tunable) {
-  if (tunable == rule->depth || tunable <= rule->hoist) return;
-  if (tunable > rule->depth) {
-    rule->hoist = rule->depth;
-    rule->depth = tunable;
-  } else {
-    rule->hoist = tunable;
-  }
-}
-
 int rule_bind(const struct domain *domain, struct rule *rule, const struct expr *expr,
               cugen_error *err) {
   size_t first = (size_t)domain->config->first_tunable, count;
@@ -53,10 +42,13 @@ int rule_bind(const struct domain *domain, struct rule *rule, const struct expr 
   free(known);
   if (status) return status;
   const int *slots = expr_slots(rule->bound[rule->bound_count++], &count);
-  for (size_t i = 0; i < count; i++)
-    if ((size_t)slots[i] < domain->slot_count)
-      note_tunable(rule, slots[i] - (int)first); /* the slots of a launch's steps are not
-                                                    tunables */
+  for (size_t i = 0; i < count; i++) {
+    const int tunable = slots[i] - (int)first;
+    if ((size_t)slots[i] >= domain->slot_count) continue; /* a slot of a launch's steps */
+    if (tunable == rule->depth || tunable <= rule->hoist) continue;
+    rule->hoist = tunable > rule->depth ? rule->depth : tunable;
+    if (tunable > rule->depth) rule->depth = tunable;
+  }
   return CUGEN_OK;
 }
 
@@ -90,26 +82,6 @@ static int add_expression(struct domain *domain, cugen_restriction_kind kind,
   return rule_bind(domain, rule, expr, err);
 }
 
-/* A heuristic was measured on one GPU, so it applies to GPUs of the same compute capability. The
-   cpu device, for which there are no heuristics, uses those of all GPUs. */
-static bool is_in_force(const struct domain *domain, const struct config_heuristic *heuristic) {
-  const struct value *gpu = &domain->slots[DEVICE_FACT_is_gpu];
-  const struct value *capability = &domain->slots[DEVICE_FACT_compute_capability];
-  return gpu->integer == 0 || capability->integer == heuristic->capability;
-}
-
-static int add_heuristics(struct domain *domain, cugen_error *err) {
-  const struct config_implementation *implementation = domain->implementation;
-  int status = CUGEN_OK;
-  for (size_t i = 0; i < implementation->heuristic_count && !status; i++) {
-    const struct config_heuristic *heuristic = &implementation->heuristics[i];
-    if (is_in_force(domain, heuristic))
-      status = add_expression(domain, CUGEN_RESTRICTION_HEURISTIC, heuristic->expr, heuristic->line,
-                              err);
-  }
-  return status;
-}
-
 static int rules_add_limit(struct domain *domain, struct config_line line,
                            const struct launch_limit *limit, struct text *what, cugen_error *err) {
   struct rule *rule;
@@ -126,20 +98,15 @@ static int rules_add_limit(struct domain *domain, struct config_line line,
   return status;
 }
 
-/* Returns the number of steps for the values in the slots, at most STEPS_LIMITED; 0 if the number
-   cannot be evaluated. */
-static int64_t steps_now(const struct config_launch *launch, const struct value *slots) {
-  int64_t steps = 0;
-  if (expr_eval_int(launch->steps, slots, &steps, NULL) || steps < 0) return 0;
-  return steps < STEPS_LIMITED ? steps : STEPS_LIMITED;
-}
-
 /* Returns the largest number of steps over all values of the tunables with the slots at[0 ..
-   count), at most STEPS_LIMITED. */
+   count), at most STEPS_LIMITED. A number that cannot be evaluated counts as 0. */
 static int64_t most_over(const struct domain *domain, const struct config_launch *launch,
                          const int *at, size_t count) {
   int64_t most = 0;
-  if (!count) return steps_now(launch, domain->slots);
+  if (!count) {
+    if (expr_eval_int(launch->steps, domain->slots, &most, NULL) || most < 0) return 0;
+    return most < STEPS_LIMITED ? most : STEPS_LIMITED;
+  }
   const struct config_tunable *tunable =
       &domain->implementation->tunables[*at - domain->config->first_tunable];
   for (size_t i = 0; i < tunable->value_count && most < STEPS_LIMITED; i++) {
@@ -202,5 +169,15 @@ int domain_add_config(struct domain *domain, bool heuristics, cugen_error *err) 
     status = add_expression(domain, CUGEN_RESTRICTION_WHERE, implementation->restrictions[i].expr,
                             implementation->restrictions[i].line, err);
   if (!status) status = add_limits(domain, err);
-  return status || !heuristics ? status : add_heuristics(domain, err);
+
+  /* A heuristic was measured on one GPU, so it applies to GPUs of the same compute capability. The
+     cpu device, for which there are no heuristics, uses those of all GPUs. */
+  const bool gpu = domain->slots[DEVICE_FACT_is_gpu].integer != 0;
+  const int64_t capability = domain->slots[DEVICE_FACT_compute_capability].integer;
+  for (size_t i = 0; i < implementation->heuristic_count && heuristics && !status; i++) {
+    const struct config_heuristic *one = &implementation->heuristics[i];
+    if (!gpu || one->capability == capability)
+      status = add_expression(domain, CUGEN_RESTRICTION_HEURISTIC, one->expr, one->line, err);
+  }
+  return status;
 }

@@ -24,18 +24,15 @@ static int64_t shaped(enum shape shape, int64_t size) {
   }
 }
 
-/* Shapes a size that comes from an implementation's own check { }. Such a size may have to be a
-   multiple of a power of two and may be large, so the small size is rounded up to that multiple,
-   and the odd size is only slightly larger. */
-static int64_t shaped_own(enum shape shape, int64_t size) {
-  int64_t multiple = 1;
-  while (multiple < TILE && size % (2 * multiple) == 0) multiple *= 2;
-  if (shape == SHAPE_SMALL) return (shaped(shape, size) + multiple - 1) / multiple * multiple;
-  return shape == SHAPE_LARGER ? (size + 3) | 1 : shaped(shape, size);
-}
-
+/* A size that comes from an implementation's own check { } may have to be a multiple of a power of
+   two and may be large, so the small size is rounded up to that multiple, and the odd size is only
+   slightly larger. */
 static int64_t sizes_shape_of(const struct sizes *s, enum shape shape, int64_t size) {
-  return s->owner ? shaped_own(shape, size) : shaped(shape, size);
+  int64_t multiple = 1;
+  if (!s->owner || shape == SHAPE_WHOLE) return shaped(shape, size);
+  if (shape == SHAPE_LARGER) return (size + 3) | 1;
+  while (multiple < TILE && size % (2 * multiple) == 0) multiple *= 2;
+  return (shaped(shape, size) + multiple - 1) / multiple * multiple;
 }
 
 /* ---- How large a problem is ----------------------------------------------------------------- */
@@ -118,23 +115,12 @@ static bool is_candidate(const struct sizes *s, size_t i) {
          is_whole_number(&s->base->values[i]) && s->base->values[i].integer > 3;
 }
 
-/* Notes how data and threads grew when the parameter was changed to `at`. factor: how much the
-   parameter grew. Growth above 2 * factor^3 is more than a size explains. */
-static void sizes_compare(double before, double after, double factor, int64_t at,
-                          struct size_growth *out) {
-  if (before <= 0 || after < 0) return;
-  out->known = true;
-  out->changes |= after < before || after > before;
-  if (after > 2 * factor * factor * factor * before && after > out->most * before) {
-    out->most = after / before;
-    out->at = at;
-  }
-}
-
-/* Measures how the variant's extent grows with parameter i. changed: room for the values of a
-   problem. */
+/* Measures how the variant's extent (data and threads) grows with parameter i. Growth above the
+   third power of the parameter's, twice over, is more than a size explains. changed: room for the
+   values of a problem. */
 static void find_growth(struct sizes *s, const struct variant *variant, size_t i,
                         struct value *changed) {
+  struct size_growth *growth = &s->growth[i];
   const int64_t size = s->base->values[i].integer;
   const double before = sizes_extent_of(s, s->base, variant);
   memcpy(changed, s->base->values, s->base->count * sizeof *changed);
@@ -143,7 +129,14 @@ static void find_growth(struct sizes *s, const struct variant *variant, size_t i
     changed[i] = value_int(other);
     const struct problem problem = {.values = changed, .count = s->base->count};
     const double factor = other > size ? (double)other / (double)size : 1;
-    sizes_compare(before, sizes_extent_of(s, &problem, variant), factor, other, &s->growth[i]);
+    const double after = sizes_extent_of(s, &problem, variant);
+    if (before <= 0 || after < 0) continue;
+    growth->known = true;
+    growth->changes |= after < before || after > before;
+    if (after > 2 * factor * factor * factor * before && after > growth->most * before) {
+      growth->most = after / before;
+      growth->at = other;
+    }
   }
 }
 
@@ -312,17 +305,9 @@ int sizes_plain(const struct sizes *s, struct size_list *out, cugen_error *err) 
   return status;
 }
 
-enum edge { EDGE_TILE, EDGE_BELOW, EDGE_ABOVE, EDGE_TWO_ABOVE, EDGE_ONE, EDGE_COUNT };
-
-static int64_t edge_of(enum edge edge, int64_t tile) {
-  switch (edge) {
-  case EDGE_BELOW: return tile - 1;
-  case EDGE_ABOVE: return tile + 1;
-  case EDGE_TWO_ABOVE: return 2 * tile + 1;
-  case EDGE_ONE: return 1;
-  default: return tile;
-  }
-}
+/* The edges of a tile of t elements: tiles * t + more. The first is the tile itself. */
+static const struct { int64_t tiles, more; } edges[] = {{1, 0}, {1, -1}, {1, 1}, {2, 1}, {0, 1}};
+enum { EDGES = sizeof edges / sizeof *edges };
 
 /* In problem `number` 0 each size is a tile; in the other problems the j-th size is j edges further
    than the first. A size without a tile is unchanged. If a size has several tiles, the problems
@@ -333,16 +318,10 @@ static void make_around(const struct sizes *s, const struct tiles *tiles, size_t
   for (size_t i = 0; i < s->base->count; i++) {
     made[i] = s->base->values[i];
     if (!s->vary[i] || !tiles[i].count) continue;
-    const enum edge edge = number ? (enum edge)((number - 1 + turn++) % EDGE_COUNT) : EDGE_TILE;
-    made[i] = value_int(edge_of(edge, tiles[i].of[number % tiles[i].count]));
+    const size_t edge = number ? (number - 1 + turn++) % EDGES : 0;
+    const int64_t tile = tiles[i].of[number % tiles[i].count];
+    made[i] = value_int(edges[edge].tiles * tile + edges[edge].more);
   }
-}
-
-/* Returns whether the parameter has no list of values, and another value in the user's problem
-   (s->own) than in the base problem. */
-static bool has_own(const struct sizes *s, size_t i) {
-  return s->own && !s->config->problems[i].listed &&
-         !value_equal(s->own->values[i], s->base->values[i]);
 }
 
 /* Estimates the nanoseconds that a checked run of the variant and the reference take on the problem
@@ -399,8 +378,9 @@ int sizes_around(const struct sizes *s, const struct variant *variant, struct si
     const double extent = sizes_extent_of(s, &problem, variant);
     if (extent >= 0 && extent <= s->most) keep_new(s, out);
   }
-  for (size_t i = 0; i < s->base->count && !status; i++)
-    if (has_own(s, i)) sizes_add_own(s, variant, tiles, i, out);
+  for (size_t i = 0; i < s->base->count && s->own && !status; i++)
+    if (!s->config->problems[i].listed && !value_equal(s->own->values[i], s->base->values[i]))
+      sizes_add_own(s, variant, tiles, i, out);
   free(slots);
   free(tiles);
   return status;

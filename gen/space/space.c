@@ -42,12 +42,6 @@ static int space_walk(struct domain *domain, struct rows *rows, struct effort *e
   return status;
 }
 
-/* Returns whether the implementation is the kernel of a library that cannot be used. */
-static bool lacks_library(const struct config_implementation *implementation,
-                          const struct device_facts *facts) {
-  return implementation->library && !facts->libraries[implementation->library->id];
-}
-
 /* Sets *out to whether the filter names the implementation or some of its variants. */
 static int is_named(struct domain *domain, const cugen_filter *filter, struct effort *effort,
                     bool *out, cugen_error *err) {
@@ -70,7 +64,7 @@ static int open_implementation(struct space *space, size_t index, const struct v
   space->rows[index].limit = SPACE_MAX_ROWS - (size_t)space->valid;
   int status = domain_open(space->config, implementation, slots, filter, domain, err);
   if (status) return status;
-  if (lacks_library(implementation, facts)) {
+  if (implementation->library && !facts->libraries[implementation->library->id]) {
     bool named;
     out->unmet = &implementation->library->requirement;
     status = is_named(domain, filter, &space->effort, &named, err);
@@ -93,19 +87,16 @@ static int open_implementation(struct space *space, size_t index, const struct v
                    space->config->path);
 }
 
-static int space_allocate(struct space *space, cugen_error *err) {
-  size_t count = space->config->implementation_count + 1; /* avoids an allocation of size zero */
-  space->implementations = calloc(count, sizeof *space->implementations);
-  space->domains = calloc(count, sizeof *space->domains);
-  space->rows = calloc(count, sizeof *space->rows);
-  return space->implementations && space->domains && space->rows ? CUGEN_OK : error_memory(err);
-}
-
 static int space_open_all(struct space *space, const struct problem *problem,
                           const struct device_facts *facts, const cugen_filter *filter,
                           cugen_error *err) {
   struct value *slots = calloc((size_t)space->config->first_tunable + 1, sizeof *slots);
-  int status = slots ? space_allocate(space, err) : error_memory(err);
+  const size_t room = space->config->implementation_count + 1; /* avoids a size of zero */
+  space->implementations = calloc(room, sizeof *space->implementations);
+  space->domains = calloc(room, sizeof *space->domains);
+  space->rows = calloc(room, sizeof *space->rows);
+  int status = slots && space->implementations && space->domains && space->rows ? CUGEN_OK
+                                                                                : error_memory(err);
   if (!status) config_slots(space->config, problem, facts, slots);
   for (size_t i = 0; i < space->config->implementation_count && !status; i++) {
     space->count++; /* so that space_close frees the implementation that failed */
@@ -196,7 +187,8 @@ bool space_left_out_index(const struct space *space, size_t implementation, uint
   return !__builtin_add_overflow(*index, rank, index);
 }
 
-static uint64_t space_rank_of(const struct space *space, uint64_t index, size_t *implementation) {
+void space_variant(const struct space *space, uint64_t index, struct variant *out,
+                   struct value *values_out) {
   size_t i = 0;
   uint64_t rank = index - space->valid;
   if (index < space->valid) {
@@ -205,14 +197,6 @@ static uint64_t space_rank_of(const struct space *space, uint64_t index, size_t 
   } else {
     while (rank >= space->domains[i].cartesian) rank -= space->domains[i++].cartesian;
   }
-  *implementation = i;
-  return rank;
-}
-
-void space_variant(const struct space *space, uint64_t index, struct variant *out,
-                   struct value *values_out) {
-  size_t i;
-  uint64_t rank = space_rank_of(space, index, &i);
   const struct config_implementation *implementation = space->implementations[i].implementation;
   for (size_t t = implementation->tunable_count; t-- > 0;) {
     const struct config_tunable *tunable = &implementation->tunables[t];

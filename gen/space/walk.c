@@ -81,16 +81,6 @@ static size_t word_count(const struct config_tunable *tunable) {
   return (tunable->value_count + 63) / 64;
 }
 
-static size_t total_words(const struct domain *domain) {
-  const struct config_tunable *tunables = domain->implementation->tunables;
-  size_t total = 1;
-  for (size_t i = 0; i < domain->implementation->tunable_count; i++)
-    total += word_count(&tunables[i]);
-  for (size_t i = 0; i < domain->rule_count; i++)
-    if (domain->rules[i].depth >= 0) total += 2 * word_count(&tunables[domain->rules[i].depth]);
-  return total;
-}
-
 static void set_levels(struct walk *walk) {
   const struct domain *domain = walk->domain;
   uint64_t *words = walk->words, below = 1;
@@ -128,11 +118,16 @@ static void walk_free(struct walk *walk) {
 
 static int walk_start(struct walk *walk) {
   const struct domain *domain = walk->domain;
+  const struct config_tunable *tunables = domain->implementation->tunables;
+  size_t words = 1;
   walk->depth = domain->implementation->tunable_count;
+  for (size_t i = 0; i < walk->depth; i++) words += word_count(&tunables[i]);
+  for (size_t i = 0; i < domain->rule_count; i++)
+    if (domain->rules[i].depth >= 0) words += 2 * word_count(&tunables[domain->rules[i].depth]);
   walk->slots = malloc((domain->slot_count + 2) * sizeof *walk->slots);
   walk->levels = calloc(walk->depth + 1, sizeof *walk->levels);
   walk->masks = calloc(domain->rule_count + 1, sizeof *walk->masks);
-  walk->words = calloc(total_words(domain), sizeof *walk->words);
+  walk->words = calloc(words, sizeof *walk->words);
   if (!walk->slots || !walk->levels || !walk->masks || !walk->words) return error_memory(walk->err);
   memcpy(walk->slots, domain->slots, domain->slot_count * sizeof *walk->slots);
   walk->clock = 1; /* the masks begin with stamp 0, so that all are stale */
@@ -174,24 +169,21 @@ struct effort effort_begin(struct space_stop stop) {
   return (struct effort){.stop = stop, .most = SPACE_MAX_STEPS, .next = SPACE_STOP_STEPS};
 }
 
-static int walk_too_long(const struct walk *walk) {
-  const struct config_implementation *implementation = walk->domain->implementation;
-  return config_fail(walk->err, implementation->line,
-                     "the space of \"%s\" is too large to walk: that takes more than %" PRIu64
-                     " steps. Give tunables fewer values, or declare first the tunables that "
-                     "restrictions mention, and "
-                     "add restrictions of few tunables",
-                     implementation->name, walk->effort->most);
-}
-
 static bool is_hopeless(const struct walk *walk);
 
 /* Called when effort->next steps are reached. */
 __attribute__((noinline, cold)) static int walk_look_up(struct walk *walk) {
+  const struct config_implementation *implementation = walk->domain->implementation;
   struct effort *effort = walk->effort;
   bool doubt = walk->doubt && effort->steps >= walk->doubt;
   if (doubt) walk->doubt = 0;
-  if (effort->steps > effort->most || (doubt && is_hopeless(walk))) return walk_too_long(walk);
+  if (effort->steps > effort->most || (doubt && is_hopeless(walk)))
+    return config_fail(walk->err, implementation->line,
+                       "the space of \"%s\" is too large to walk: that takes more than %" PRIu64
+                       " steps. Give tunables fewer values, or declare first the tunables that "
+                       "restrictions mention, and "
+                       "add restrictions of few tunables",
+                       implementation->name, effort->most);
   if (effort->stop.asked && effort->stop.asked(effort->stop.context))
     return error_set(walk->err, CUGEN_ERROR_INTERRUPTED, "interrupted while the space was walked");
   effort->next = effort->steps + SPACE_STOP_STEPS;
@@ -259,18 +251,6 @@ INNER static inline int walk_enter(struct walk *walk, struct level *level) {
   for (size_t i = level->first_rule; i < level->end_rule && !status; i++)
     status = apply_rule(walk, i, level);
   return status;
-}
-
-/* Tries the rules that mention no tunable. */
-static int try_root(struct walk *walk, uint64_t combinations, bool *alive) {
-  *alive = true;
-  for (size_t i = 0; i < walk->domain->rule_count && walk->domain->rules[i].depth < 0 && *alive;
-       i++) {
-    int status = try_rule(walk, &walk->domain->rules[i], alive);
-    if (status) return status;
-    if (!*alive) walk->removed[walk->domain->rules[i].index] += combinations;
-  }
-  return CUGEN_OK;
 }
 
 /* ---- Rows ----------------------------------------------------------------------------------- */
@@ -363,9 +343,15 @@ static int space_walk_all(struct walk *walk) {
   uint64_t combinations = 1;
   for (size_t i = 0; i < walk->depth; i++)
     if (walk->levels[i].only < 0) combinations *= walk->levels[i].count;
-  bool alive;
-  int status = try_root(walk, combinations, &alive);
-  if (status || !alive) return status;
+  for (const struct rule *rule = walk->domain->rules;
+       rule < walk->domain->rules + walk->domain->rule_count && rule->depth < 0; rule++) {
+    bool holds; /* the rule mentions no tunable */
+    int status = try_rule(walk, rule, &holds);
+    if (status) return status;
+    if (holds) continue;
+    walk->removed[rule->index] += combinations;
+    return CUGEN_OK;
+  }
   if (walk->depth > 0) return walk_levels(walk);
   return walk->rows ? walk_add_row(walk, 0) : CUGEN_OK;
 }
