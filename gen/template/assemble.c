@@ -160,9 +160,11 @@ static void release_macros(struct walk *walk) {
   walk->include_count = kept;
 }
 
-/* Moves an #include <header>. mark is the #, open the <. An include inside a condition stays where
-   it is. */
-static int angle_include(struct walk *walk, struct source_token mark, struct source_token open) {
+/* Moves an #include <header>. An include inside a condition stays where it is. */
+static int assemble_include_line(struct walk *walk, struct source_token mark) {
+  struct source_reader ahead = walk->reader;
+  const struct source_token open = source_next_in_line(&ahead);
+  if (!source_is_mark(open, '<')) return CUGEN_OK;
   const char *end = walk->body->data + walk->body->length;
   const char *newline = memchr(open.at, '\n', (size_t)(end - open.at));
   const char *close = memchr(open.at, '>', (size_t)((newline ? newline : end) - open.at));
@@ -171,12 +173,6 @@ static int angle_include(struct walk *walk, struct source_token mark, struct sou
   return walk->conditions
              ? CUGEN_OK
              : assemble_cut(walk, mark.at, close + 1, open.at, (size_t)(close + 1 - open.at));
-}
-
-static int assemble_include_line(struct walk *walk, struct source_token mark) {
-  struct source_reader ahead = walk->reader;
-  struct source_token token = source_next_in_line(&ahead);
-  return source_is_mark(token, '<') ? angle_include(walk, mark, token) : CUGEN_OK;
 }
 
 /* Returns whether only a number follows on the line, possibly in parentheses or with a sign. */
@@ -311,18 +307,17 @@ const struct kernel_name *kernel_names_find(const struct kernel_names *kernels, 
   return NULL;
 }
 
-static void add_kernel(struct kernel_names *kernels, struct source_token word, bool templated) {
-  for (size_t i = 0; i < kernels->count && i < KERNELS_LISTED; i++)
-    if (source_is_word(word, kernels->list[i].at, kernels->list[i].length)) return;
-  if (kernels->count < KERNELS_LISTED)
-    kernels->list[kernels->count] = (struct kernel_name){word.at, word.length, templated};
-  kernels->count++;
-}
-
+/* Adds the kernel whose __global__ was just read. */
 static void assemble_find_kernel(struct walk *walk) {
+  struct kernel_names *kernels = walk->kernels;
   struct source_reader reader = walk->reader;
   const struct source_token name = signature_kernel_name(&reader);
-  if (name.kind == SOURCE_WORD) add_kernel(walk->kernels, name, walk->templated);
+  if (name.kind != SOURCE_WORD) return;
+  for (size_t i = 0; i < kernels->count && i < KERNELS_LISTED; i++)
+    if (source_is_word(name, kernels->list[i].at, kernels->list[i].length)) return;
+  if (kernels->count < KERNELS_LISTED)
+    kernels->list[kernels->count] = (struct kernel_name){name.at, name.length, walk->templated};
+  kernels->count++;
 }
 
 /* ---- The walk ------------------------------------------------------------------------------- */
@@ -388,30 +383,27 @@ static int visit_mark(struct walk *walk, struct source_token mark) {
   return CUGEN_OK;
 }
 
-static int assemble_visit(struct walk *walk, struct source_token token) {
-  switch (token.kind) {
-  case SOURCE_WORD: return visit_word(walk, token);
-  case SOURCE_MARK: return visit_mark(walk, token);
-  case SOURCE_NEWLINE: walk->in_directive = walk->in_test = walk->in_value = false; return CUGEN_OK;
-  case SOURCE_NUMBER:
-  case SOURCE_LITERAL:
-    if (!walk->in_directive) scopes_see(&walk->scopes, token, walk->reader, NULL);
-    return CUGEN_OK;
-  default: return CUGEN_OK;
-  }
-}
-
 static int walk_body(struct walk *walk) {
-  for (;;) {
-    struct source_token token = source_next(&walk->reader);
-    if (token.kind == SOURCE_END) return CUGEN_OK;
-    int status = assemble_visit(walk, token);
-    if (status) return status;
+  int status = CUGEN_OK;
+  while (!status) {
+    const struct source_token token = source_next(&walk->reader);
+    switch (token.kind) {
+    case SOURCE_END: return CUGEN_OK;
+    case SOURCE_WORD: status = visit_word(walk, token); break;
+    case SOURCE_MARK: status = visit_mark(walk, token); break;
+    case SOURCE_NEWLINE: walk->in_directive = walk->in_test = walk->in_value = false; break;
+    case SOURCE_NUMBER:
+    case SOURCE_LITERAL:
+      if (!walk->in_directive) scopes_see(&walk->scopes, token, walk->reader, NULL);
+      break;
+    default: break;
+    }
     if (token.kind == SOURCE_NEWLINE)
       walk->line_start = true;
     else if (token.kind >= SOURCE_WORD)
       walk->line_start = false;
   }
+  return status;
 }
 
 /* ---- The kernels to launch ------------------------------------------------------------------ */
@@ -442,13 +434,6 @@ static int entry_mentions(struct walk *walk, const struct kernel_entry *entry) {
   return CUGEN_OK;
 }
 
-static int all_entries(struct walk *walk, const struct assembly *in) {
-  int status = CUGEN_OK;
-  for (size_t i = 0; i < in->entry_count && !status; i++)
-    status = entry_mentions(walk, &in->entries[i]);
-  return status;
-}
-
 /* ---- Clashes -------------------------------------------------------------------------------- */
 
 /* Decides whether a name becomes a constant or a macro. A declaration can hide a constant but not a
@@ -472,13 +457,6 @@ static int assemble_settle(struct walk *walk, struct name *name) {
           : " is declared here, and is a macro of the config's that a launch's sizes decide: "
             "rename one",
       name->text);
-}
-
-static int settle_all(struct walk *walk) {
-  int status = CUGEN_OK;
-  for (size_t i = 0; i < walk->names->count && !status; i++)
-    status = assemble_settle(walk, &walk->names->list[i]);
-  return status;
 }
 
 /* ---- The prologue --------------------------------------------------------------------------- */
@@ -540,13 +518,6 @@ static int define_round(struct prologue *prologue, bool *more, cugen_error *err)
     *more |= mark_mentions(names, text_get(&prologue->lines) + definition->at, definition->length);
   }
   return CUGEN_OK;
-}
-
-static int define_all(struct prologue *prologue, cugen_error *err) {
-  bool more = true;
-  int status = CUGEN_OK;
-  while (more && !status) status = define_round(prologue, &more, err);
-  return status;
 }
 
 /* The types of shared arrays come first, so that no macro changes the names inside of them. */
@@ -679,12 +650,14 @@ static int assemble_build(struct walk *walk, struct prologue *prologue,
   const struct names_input *in = &prologue->names->in;
   int status = walk_body(walk);
   release_macros(walk);
-  if (!status) status = all_entries(walk, assembly);
-  if (!status) status = settle_all(walk);
+  for (size_t i = 0; i < assembly->entry_count && !status; i++)
+    status = entry_mentions(walk, &assembly->entries[i]);
+  for (size_t i = 0; i < walk->names->count && !status; i++)
+    status = assemble_settle(walk, &walk->names->list[i]);
   if (status) return status;
   prologue->definitions = calloc(prologue->names->count + 1, sizeof *prologue->definitions);
   if (!prologue->definitions) return error_memory(walk->err);
-  status = define_all(prologue, walk->err);
+  for (bool more = true; more && !status;) status = define_round(prologue, &more, walk->err);
   if (status) return status;
   for (size_t i = 0; i < in->config->argument_count + in->own_count && assembly->parameters_used;
        i++)

@@ -59,12 +59,6 @@ static void hide(struct kernel_argument *argument) {
                                        .value = value_int(0)};
 }
 
-/* A reference gets the addresses of buffers instead of a struct that holds an address. */
-static void hide_holders(struct expansion *x) {
-  for (size_t i = 0; i < x->argument_count && x->reference; i++)
-    if (x->arguments[i].access == ACCESS_FIELD) hide(&x->arguments[x->arguments[i].holder]);
-}
-
 /* A generator reads the inputs before its argument and writes only its argument. */
 static void make_generator(struct expansion *x) {
   for (size_t i = 0; i < x->argument_count; i++) {
@@ -118,7 +112,9 @@ int expansion_fill_arguments(struct expansion *x) {
   x->argument_count = x->config->argument_count;
   x->own_count = x->reference ? 0 : x->variant->implementation->own_count;
   x->wide_index = config_wide_index(x->config, x->arguments);
-  hide_holders(x);
+  /* A reference gets the addresses of buffers instead of a struct that holds an address. */
+  for (size_t i = 0; i < x->argument_count && x->reference; i++)
+    if (x->arguments[i].access == ACCESS_FIELD) hide(&x->arguments[x->arguments[i].holder]);
   for (size_t i = 0; i < x->argument_count && x->reference && x->generates < 0; i++)
     x->changed[i] = x->arguments[i].kind == CUGEN_ARGUMENT_INOUT && !x->arguments[i].absent;
   if (x->generates >= 0) make_generator(x);
@@ -152,17 +148,6 @@ static void arguments_add_parameter(struct text *out, const struct kernel_argume
   }
 }
 
-/* Adds what a reference or a verify kernel gets beside the config's arguments. */
-static void add_proof_parameters(const struct expansion *x, const char *comma, struct text *out) {
-  text_add(out, comma);
-  for (size_t i = 0; i < x->argument_count; i++) {
-    const char *name = x->arguments[i].name;
-    if (x->changed[i]) text_addf(out, "const %s_t *__restrict__ %s_before, ", name, name);
-  }
-  text_add(out, x->verifies ? "double *__restrict__ error, long long count"
-                            : "const long long *samples, long long sample_count");
-}
-
 int expansion_write_parameters(struct expansion *x) {
   struct text *out = &x->expander->parameters;
   text_restart(out);
@@ -171,10 +156,16 @@ int expansion_write_parameters(struct expansion *x) {
   for (size_t i = 0; i < x->own_count; i++)
     arguments_add_parameter(out, &x->arguments[x->argument_count + i],
                             config_is_index(&x->variant->implementation->own[i]));
-  const char *comma = out->length ? ", " : "";
+  if (x->reference && out->length) text_add(out, ", ");
+  for (size_t i = 0; i < x->argument_count; i++) {
+    const char *name = x->arguments[i].name;
+    if (x->changed[i]) text_addf(out, "const %s_t *__restrict__ %s_before, ", name, name);
+  }
   if (x->generates >= 0)
-    text_addf(out, "%slong long sample_count", comma);
+    text_add(out, "long long sample_count");
+  else if (x->verifies)
+    text_add(out, "double *__restrict__ error, long long count");
   else if (x->reference)
-    add_proof_parameters(x, comma, out);
+    text_add(out, "const long long *samples, long long sample_count");
   return out->failed ? error_memory(x->err) : CUGEN_OK;
 }

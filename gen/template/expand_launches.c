@@ -106,28 +106,8 @@ static int evaluate_sizes(struct expansion *x, const struct config_launch *launc
   return CUGEN_OK;
 }
 
-static int evaluate_shared(struct expansion *x, const struct config_launch *launch, int64_t *out) {
-  *out = 0;
-  int status = launch_int(x, launch, launch->shared, "shared", out);
-  if (status) return status;
-  if (*out < 0 || *out > INT32_MAX)
-    return config_fail(x->err, launch->line,
-                       "shared is %" PRId64 " bytes: it must be 0 to 2^31 - 1", *out);
-  return CUGEN_OK;
-}
-
 /* CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT belongs to the kernel, so all launches of a
    kernel must have the same value. */
-static int check_carveout(const struct expansion *x, const struct config_launch *launch,
-                          struct kernel_entry *entry, const struct kernel_launch *out) {
-  if (entry->launched &&
-      (entry->has_carveout != out->has_carveout || entry->carveout != out->carveout))
-    return config_fail(x->err, launch->line, "launches of kernel '%s' have different carveouts",
-                       text_get(&entry->name));
-  entry->launched = true, entry->has_carveout = out->has_carveout, entry->carveout = out->carveout;
-  return CUGEN_OK;
-}
-
 static int evaluate_carveout(struct expansion *x, const struct config_launch *launch,
                              struct kernel_entry *entry, struct kernel_launch *out) {
   int64_t percent = -1;
@@ -140,19 +120,14 @@ static int evaluate_carveout(struct expansion *x, const struct config_launch *la
                        percent);
   out->has_carveout = percent >= 0;
   out->carveout = percent < 0 ? 0 : (int)percent;
-  return check_carveout(x, launch, entry, out);
-}
-
-/* Programmatic dependent launch lets a kernel begin early, so the kernel itself must wait before it
-   touches data of the kernel before. */
-static int evaluate_overlap(struct expansion *x, const struct config_launch *launch,
-                            struct kernel_launch *out) {
-  int status = launch_bool(x, launch, launch->overlap, "overlap", &out->overlap);
-  if (status || !out->overlap || strstr(text_get(&x->expander->source), "griddepcontrol.wait"))
-    return status;
-  return config_fail(
-      x->err, launch->line,
-      "overlap: the kernel does not wait for the launch before it (griddepcontrol.wait)");
+  if (entry->launched &&
+      (entry->has_carveout != out->has_carveout || entry->carveout != out->carveout))
+    return config_fail(x->err, launch->line, "launches of kernel '%s' have different carveouts",
+                       text_get(&entry->name));
+  entry->launched = true;
+  entry->has_carveout = out->has_carveout;
+  entry->carveout = out->carveout;
+  return CUGEN_OK;
 }
 
 /* Adds a string to the strings of the spec and returns its offset, because the strings may still
@@ -163,22 +138,18 @@ size_t expansion_store_string(struct kernel_spec *spec, const char *string) {
   return at;
 }
 
-/* Finds the place of the kernel's name, such as "matmul.cu:12"; nothing if the kernel is not
-   listed. */
-static void locate_kernel(const struct expansion *x, const char *name, struct text *out) {
-  const char *body = text_get(&x->expander->body);
-  const struct kernel_name *kernel = kernel_names_find(&x->kernels, name);
-  int line;
-  if (!kernel) return;
-  source_locate(body, (size_t)(kernel->at - body), out, &line);
-  text_addf(out, ":%d", line);
-}
-
-/* Stores offsets, which expansion_finish_strings replaces by pointers. */
+/* Stores the kernel's name and its place, such as "matmul.cu:12"; the place is empty if the kernel
+   is not listed. The entry gets offsets, which expansion_finish_strings replaces by pointers. */
 static int store_entry(struct expansion *x, struct kernel_entry *entry) {
-  struct text place = {0};
   if (entry->stored) return CUGEN_OK;
-  locate_kernel(x, text_get(&entry->name), &place);
+  const char *body = text_get(&x->expander->body);
+  const struct kernel_name *kernel = kernel_names_find(&x->kernels, text_get(&entry->name));
+  struct text place = {0};
+  if (kernel) {
+    int line;
+    source_locate(body, (size_t)(kernel->at - body), &place, &line);
+    text_addf(&place, ":%d", line);
+  }
   int status = place.failed ? error_memory(x->err) : CUGEN_OK;
   if (!status) entry->name_at = expansion_store_string(x->out, text_get(&entry->name));
   if (!status) entry->place_at = expansion_store_string(x->out, text_get(&place));
@@ -197,35 +168,43 @@ static int evaluate_launch(struct expansion *x, const struct config_launch *laun
   out->entry = (const char *)(uintptr_t)entry->name_at;
   out->place = (const char *)(uintptr_t)entry->place_at;
   if (!status) status = evaluate_sizes(x, launch, out);
-  if (!status) status = evaluate_shared(x, launch, &out->shared_bytes);
+  if (!status) status = launch_int(x, launch, launch->shared, "shared", &out->shared_bytes);
+  if (!status && (out->shared_bytes < 0 || out->shared_bytes > INT32_MAX))
+    return config_fail(x->err, launch->line,
+                       "shared is %" PRId64 " bytes: it must be 0 to 2^31 - 1", out->shared_bytes);
   if (!status) status = evaluate_carveout(x, launch, entry, out);
-  if (!status) status = evaluate_overlap(x, launch, out);
+
+  /* Programmatic dependent launch lets a kernel begin early, so the kernel itself must wait before
+     it touches data of the kernel before. */
+  if (!status) status = launch_bool(x, launch, launch->overlap, "overlap", &out->overlap);
   if (status) return status;
+  if (out->overlap && !strstr(text_get(&x->expander->source), "griddepcontrol.wait"))
+    return config_fail(
+        x->err, launch->line,
+        "overlap: the kernel does not wait for the launch before it (griddepcontrol.wait)");
   return launch_bool(x, launch, launch->cooperative, "cooperative", &out->cooperative);
 }
 
-/* Passes every argument that is a parameter, then the implementation's own scalars. */
-static void pass_all(const struct expansion *x, struct kernel_launch *out) {
-  struct kernel_parameter *to = x->out->parameters + out->first_parameter;
-  out->all = true;
-  for (size_t i = 0; i < x->argument_count + x->own_count; i++)
-    if (kernel_argument_passed(&x->arguments[i]))
-      to[out->parameter_count++] = (struct kernel_parameter){
-          i, i < x->argument_count ? (struct value){.type = VALUE_NIL} : x->arguments[i].value};
-}
-
+/* Stores the parameters that the launch passes: those of its `pass`; else, if there are scalars of
+   the implementation, every argument that is a parameter, then these scalars. */
 static int evaluate_pass(struct expansion *x, const struct config_launch *launch,
                          struct kernel_launch *out) {
   struct kernel_spec *spec = x->out;
+  struct kernel_parameter *to = spec->parameters + spec->parameter_count;
   int status = CUGEN_OK;
   out->listed = launch->passed || x->own_count;
+  out->all = out->listed && !launch->passed;
   out->first_parameter = spec->parameter_count;
   out->parameter_count = launch->passed_count;
   if (launch->passed)
-    status = config_pass(x->config, x->variant->implementation, launch, x->arguments, x->slots,
-                         spec->parameters + out->first_parameter, x->err);
-  else if (out->listed)
-    pass_all(x, out);
+    status = config_pass(x->config, x->variant->implementation, launch, x->arguments, x->slots, to,
+                         x->err);
+  for (size_t i = 0; i < x->argument_count + x->own_count && out->all; i++) {
+    if (!kernel_argument_passed(&x->arguments[i])) continue;
+    const bool own = i >= x->argument_count;
+    to[out->parameter_count++] = (struct kernel_parameter){
+        i, own ? x->arguments[i].value : (struct value){.type = VALUE_NIL}};
+  }
   spec->parameter_count += out->parameter_count;
   return status;
 }

@@ -168,16 +168,6 @@ int expansion_spell_entries(struct expansion *x) {
   return status;
 }
 
-static int put_together(struct expansion *x) {
-  const struct assembly assembly = {.names = &x->names,
-                                    .body = &x->expander->body,
-                                    .defines = text_get(&x->expander->defines),
-                                    .parameters_used = x->parameters_used,
-                                    .entries = x->entries,
-                                    .entry_count = x->entry_count};
-  return assemble(&assembly, &x->expander->source, &x->kernels, x->err);
-}
-
 int expansion_write_source(struct expansion *x) {
   struct expander *expander = x->expander;
   struct render_request request = {.template_name = x->template_name,
@@ -194,7 +184,14 @@ int expansion_write_source(struct expansion *x) {
     status = headers_inline(expander->headers, x->config->path, compile_of(x), &expander->rendered,
                             &expander->body, x->err);
   if (!status) status = expansion_write_title(x);
-  return status ? status : put_together(x);
+  if (status) return status;
+  const struct assembly assembly = {.names = &x->names,
+                                    .body = &expander->body,
+                                    .defines = text_get(&expander->defines),
+                                    .parameters_used = x->parameters_used,
+                                    .entries = x->entries,
+                                    .entry_count = x->entry_count};
+  return assemble(&assembly, &expander->source, &x->kernels, x->err);
 }
 
 int expansion_fresh_reads(struct expansion *x, size_t values) {

@@ -10,15 +10,6 @@
 #include "base/source_place.h"
 #include "gen/config/evaluate.h"
 
-static int expand_spec_too_many(const struct expansion *x, size_t launches) {
-  const struct config_launch *first = x->variant->implementation->launches;
-  if (launches)
-    return config_fail(x->err, first->line,
-                       "the steps come to %zu launches: at most %d are possible", launches,
-                       KERNEL_MAX_SEQUENCE);
-  return config_fail(x->err, first->line, "all launches are left out: their steps are 0");
-}
-
 int expansion_count_steps(struct expansion *x) {
   size_t launches = 0;
   if (x->reference || expansion_calls_library(x)) return CUGEN_OK;
@@ -31,7 +22,11 @@ int expansion_count_steps(struct expansion *x) {
     x->steps[i] = (size_t)steps;
     launches += (size_t)steps * loop->count;
   }
-  if (!launches || launches > KERNEL_MAX_SEQUENCE) return expand_spec_too_many(x, launches);
+  const struct config_line line = implementation->launches->line;
+  if (!launches) return config_fail(x->err, line, "all launches are left out: their steps are 0");
+  if (launches > KERNEL_MAX_SEQUENCE)
+    return config_fail(x->err, line, "the steps come to %zu launches: at most %d are possible",
+                       launches, KERNEL_MAX_SEQUENCE);
   x->out->sequence = calloc(launches, sizeof *x->out->sequence);
   return x->out->sequence ? CUGEN_OK : error_memory(x->err);
 }
@@ -40,18 +35,6 @@ static const struct config_line *expand_spec_line_of(const struct expansion *x, 
   return argument < x->argument_count
              ? &x->config->arguments[argument].line
              : &x->variant->implementation->own[argument - x->argument_count].line;
-}
-
-/* Successive arguments that are declared in one file share the stored name of the file. */
-static void store_files(const struct expansion *x) {
-  for (size_t i = 0, last = 0; i < x->argument_count + x->own_count; last = i++) {
-    const struct config_line *const line = expand_spec_line_of(x, i);
-    struct kernel_argument *const argument = &x->out->arguments[i];
-    const bool same = i > 0 && line->path == expand_spec_line_of(x, last)->path;
-    argument->file = same ? x->out->arguments[last].file
-                          : (const char *)(uintptr_t)expansion_store_string(x->out, line->path);
-    argument->line = line->number;
-  }
 }
 
 int expansion_allocate_spec(struct expansion *x) {
@@ -69,7 +52,15 @@ int expansion_allocate_spec(struct expansion *x) {
     spec->arguments[i].name =
         (const char *)(uintptr_t)expansion_store_string(spec, x->arguments[i].name);
   }
-  store_files(x);
+  /* Successive arguments that are declared in one file share the stored name of the file. */
+  for (size_t i = 0, last = 0; i < arguments; last = i++) {
+    const struct config_line *const line = expand_spec_line_of(x, i);
+    struct kernel_argument *const argument = &spec->arguments[i];
+    const bool same = i > 0 && line->path == expand_spec_line_of(x, last)->path;
+    argument->file = same ? spec->arguments[last].file
+                          : (const char *)(uintptr_t)expansion_store_string(spec, line->path);
+    argument->line = line->number;
+  }
   return CUGEN_OK;
 }
 
@@ -88,8 +79,14 @@ int expansion_finish_strings(struct expansion *x) {
   return CUGEN_OK;
 }
 
-static void expand_spec_describe_list(const struct kernel_spec *spec,
-                                      const struct kernel_launch *launch, struct text *out) {
+static void describe_launch(const struct kernel_spec *spec, const struct kernel_launch *launch,
+                            struct text *out) {
+  text_addf(out, "launch %s %u %u %u %u %u %u %" PRId64 "\n", launch->entry, launch->grid[0],
+            launch->grid[1], launch->grid[2], launch->block[0], launch->block[1], launch->block[2],
+            launch->shared_bytes);
+  if (launch->has_carveout) text_addf(out, "carveout %d\n", launch->carveout);
+  if (launch->overlap) text_add(out, "overlap\n");
+  if (launch->cooperative) text_add(out, "cooperative\n");
   if (!launch->listed) return;
   text_add(out, "pass");
   for (size_t i = 0; i < launch->parameter_count; i++) {
@@ -100,27 +97,6 @@ static void expand_spec_describe_list(const struct kernel_spec *spec,
     value_print(parameter->value, out);
   }
   text_add_char(out, '\n');
-}
-
-static void describe_launch(const struct kernel_spec *spec, const struct kernel_launch *launch,
-                            struct text *out) {
-  text_addf(out, "launch %s %u %u %u %u %u %u %" PRId64 "\n", launch->entry, launch->grid[0],
-            launch->grid[1], launch->grid[2], launch->block[0], launch->block[1], launch->block[2],
-            launch->shared_bytes);
-  if (launch->has_carveout) text_addf(out, "carveout %d\n", launch->carveout);
-  if (launch->overlap) text_add(out, "overlap\n");
-  if (launch->cooperative) text_add(out, "cooperative\n");
-  expand_spec_describe_list(spec, launch, out);
-}
-
-/* Describes the aspects of the arguments that make another launch although the source is the
-   same. */
-static void describe_arguments(const struct kernel_spec *spec, struct text *out) {
-  for (size_t i = 0; i < spec->argument_count; i++) {
-    if (spec->arguments[i].absent) continue;
-    kernel_argument_describe(&spec->arguments[i], ARGUMENT_PASSED, out);
-    text_add_char(out, '\n');
-  }
 }
 
 /* Adds the hash of the source for the check problem, if the template makes another source for
@@ -178,19 +154,13 @@ static bool expand_spec_is_listed(const struct kernel_spec *spec, size_t argumen
   return false;
 }
 
-/* Returns whether all launches have lists of their own. */
-static bool all_listed(const struct kernel_spec *spec) {
-  for (size_t i = 0; i < spec->launch_count; i++)
-    if (!has_list(&spec->launches[i])) return false;
-  return true;
-}
-
 /* Notes the scratch arguments that no kernel uses: no launch lists the argument, and either all
    launches have lists, or the source has ${params} and does not use the name. Without ${params} a
    kernel may call its parameters anything. */
 static void note_unused(const struct expansion *x, const char *text) {
   struct kernel_spec *spec = x->out;
-  bool nobody = all_listed(spec);
+  bool nobody = true;
+  for (size_t i = 0; i < spec->launch_count; i++) nobody &= has_list(&spec->launches[i]);
   for (size_t i = 0; i < x->argument_count; i++) {
     struct kernel_argument *argument = &spec->arguments[i];
     argument->unused = argument->kind == CUGEN_ARGUMENT_SCRATCH &&
@@ -209,23 +179,6 @@ static const struct kernel_launch *described(const struct kernel_spec *spec, siz
   return &spec->launches[kernel_spec_is_long(spec) ? i : kernel_spec_call(spec, i)];
 }
 
-/* Describes what makes another image of the same source: the options, and the launched instances of
-   templates. */
-static void describe_compile(const struct kernel_spec *spec, struct text *normal) {
-  if (*spec->options) text_addf(normal, "options %s\n", spec->options);
-  for (size_t i = 0; i < described_count(spec); i++)
-    if (strchr(described(spec, i)->entry, '<'))
-      text_addf(normal, "instance %s\n", described(spec, i)->entry);
-}
-
-static void describe_launches(const struct kernel_spec *spec, struct text *normal) {
-  for (size_t i = 0; i < described_count(spec); i++)
-    describe_launch(spec, described(spec, i), normal);
-  if (kernel_spec_is_long(spec))
-    text_addf(normal, "sequence %s\n",
-              hash_bytes(spec->sequence, spec->sequence_count * sizeof *spec->sequence).hex);
-}
-
 int expansion_take_hashes(struct expansion *x) {
   struct kernel_spec *spec = x->out;
   struct text *normal = &x->expander->normal;
@@ -233,15 +186,32 @@ int expansion_take_hashes(struct expansion *x) {
   source_normalise(text_get(&x->expander->source), x->expander->source.length, normal);
   if (normal->failed) return error_memory(x->err);
   note_unused(x, text_get(normal));
-  describe_compile(spec, normal);
+
+  /* What makes another image of the same source: options, and launched instances of templates. */
+  if (*spec->options) text_addf(normal, "options %s\n", spec->options);
+  for (size_t i = 0; i < described_count(spec); i++)
+    if (strchr(described(spec, i)->entry, '<'))
+      text_addf(normal, "instance %s\n", described(spec, i)->entry);
   spec->source_hash = hash_bytes(text_get(normal), normal->length);
   text_add_char(normal, '\0');
+
   size_t launches = normal->length;
-  describe_launches(spec, normal);
+  for (size_t i = 0; i < described_count(spec); i++)
+    describe_launch(spec, described(spec, i), normal);
+  if (kernel_spec_is_long(spec))
+    text_addf(normal, "sequence %s\n",
+              hash_bytes(spec->sequence, spec->sequence_count * sizeof *spec->sequence).hex);
   spec->launches_hash = hash_since(normal, launches);
+
+  /* What makes another launch although the source is the same. */
   size_t arguments = normal->length;
-  describe_arguments(spec, normal);
+  for (size_t i = 0; i < spec->argument_count; i++) {
+    if (spec->arguments[i].absent) continue;
+    kernel_argument_describe(&spec->arguments[i], ARGUMENT_PASSED, normal);
+    text_add_char(normal, '\n');
+  }
   spec->arguments_hash = hash_since(normal, arguments);
+
   size_t proof = normal->length;
   describe_proof(x, normal);
   spec->proof_hash = hash_since(normal, proof);

@@ -141,29 +141,24 @@ static void take_pragma_once(struct header *h, struct text *word) {
   }
 }
 
-static int study(struct header *h, cugen_error *err) {
-  struct text word = {0};
+/* Finds and reads the header. h->path stays NULL if the header is no file of the user's. */
+static int headers_read_header(struct headers *headers, const struct header_search *wanted,
+                               struct header *h, cugen_error *err) {
+  struct text path = {0}, word = {0};
+  bool found = false;
+  int status = h->from && h->name ? CUGEN_OK : error_memory(err);
+  if (!status) status = sources_header(headers->sources, wanted, &path, &h->text, &found, err);
+  if (!status && found && !(h->path = text_take(&path))) status = error_memory(err);
+  text_free(&path);
+  if (status || !found) return status;
+
   if (memchr(text_get(&h->text), '\0', h->text.length))
     return error_set(err, CUGEN_ERROR_TEMPLATE, "%s has a NUL byte: not a text file", h->path);
   if (!h->text.length || h->text.data[h->text.length - 1] != '\n') text_add_char(&h->text, '\n');
   if (!h->text.failed) take_pragma_once(h, &word);
   if (!h->text.failed && !h->pragma) h->guard = find_guard(&h->text, &word);
-  int status = h->text.failed || word.failed ? error_memory(err) : CUGEN_OK;
+  if (h->text.failed || word.failed) status = error_memory(err);
   text_free(&word);
-  return status;
-}
-
-static int headers_read_header(struct headers *headers, const struct header_search *wanted,
-                               struct header *h, cugen_error *err) {
-  struct text path = {0};
-  bool found = false;
-  int status = h->from && h->name ? CUGEN_OK : error_memory(err);
-  if (!status) status = sources_header(headers->sources, wanted, &path, &h->text, &found, err);
-  if (!status && found) {
-    h->path = text_take(&path);
-    status = h->path ? study(h, err) : error_memory(err);
-  }
-  text_free(&path);
   return status;
 }
 
@@ -395,17 +390,13 @@ static int headers_include_line(struct inliner *in, struct layer *layer, const c
   return status;
 }
 
-static bool guard_line(const struct layer *layer, const char *at) {
-  const size_t place = (size_t)(at - layer->text);
-  return layer->guard.found && (place == layer->guard.begin || place == layer->guard.end);
-}
-
 static int see_directive(struct inliner *in, struct layer *layer, const char *at,
                          struct source_reader *reader) {
   static const char *const including[] = {"include", "include_next", "import", "embed"};
   directive_word(reader, &in->word);
   const char *word = text_get(&in->word);
-  if (guard_line(layer, at)) {
+  const size_t place = (size_t)(at - layer->text);
+  if (layer->guard.found && (place == layer->guard.begin || place == layer->guard.end)) {
     write_until(in, layer, at);
     source_skip_line(reader);
     layer->written = (size_t)(reader->at - layer->text);

@@ -61,13 +61,6 @@ struct name *names_find(const struct names *names, const char *text, size_t leng
   return name && name->kind == NAME_ELEMENT ? NULL : name;
 }
 
-static void names_insert(struct names *names, size_t index) {
-  size_t mask = names->bucket_count - 1;
-  size_t i = hash_of(names->list[index].text, names->list[index].length) & mask;
-  while (names->buckets[i]) i = (i + 1) & mask;
-  names->buckets[i] = (unsigned short)(index + 1);
-}
-
 static void names_add(struct names *names, struct name name, const char *text) {
   name.text = text;
   name.length = strlen(text);
@@ -156,13 +149,6 @@ static void add_all(struct names *names) {
               in->sharing->shared[i].name);
 }
 
-static void fill_buckets(struct names *names) {
-  for (size_t i = 0; i < names->count; i++) {
-    if (!names->list[i].text) names->list[i].text = names->texts.data + names->list[i].at;
-    names_insert(names, i);
-  }
-}
-
 static bool names_allocate(struct names *names) {
   const struct names_input *in = &names->in;
   /* An argument adds at most a type, a stride for each dimension, a pitch, a layout and its
@@ -191,7 +177,13 @@ int names_open(const struct names_input *in, struct names *out, cugen_error *err
     names_close(out);
     return error_memory(err);
   }
-  fill_buckets(out);
+  for (size_t i = 0, mask = out->bucket_count - 1; i < out->count; i++) {
+    struct name *name = &out->list[i];
+    if (!name->text) name->text = out->texts.data + name->at;
+    size_t bucket = hash_of(name->text, name->length) & mask;
+    while (out->buckets[bucket]) bucket = (bucket + 1) & mask;
+    out->buckets[bucket] = (unsigned short)(i + 1);
+  }
   return CUGEN_OK;
 }
 
@@ -329,15 +321,11 @@ static void define_number(const struct name *name, struct value value, struct te
   text_add(out, name->scoped ? ";\n" : "\n");
 }
 
-/* Returns whether the prologue must not define the name: a boolean that the text only asks by
-   #ifdef is a macro if it is true, and not defined if it is false. */
-static bool is_undefined(const struct name *name, struct value value) {
-  return !name->valued && value.type == VALUE_BOOL && !value.boolean;
-}
-
+/* A boolean that the text only asks about by #ifdef is a macro if it is true, and not defined if it
+   is false. */
 static void define_value(const struct name *name, struct value value, struct text *out,
                          const struct dtype **type) {
-  if (is_undefined(name, value)) return;
+  if (!name->valued && value.type == VALUE_BOOL && !value.boolean) return;
   if (value.type == VALUE_STRING)
     define_type(name, dtype_find(value.string), out, type);
   else
@@ -387,20 +375,17 @@ static int refuse_real_slots(const struct names *names, const struct expr *bound
   return CUGEN_OK;
 }
 
-/* Returns whether the text is just the name of one of expr's slots. */
-static bool is_slot(const struct names *names, const struct expr *expr, const char *text) {
-  size_t count;
-  const int *slots = expr_slots(expr, &count);
-  for (size_t i = 0; i < count; i++)
-    if (strcmp(text, names_slot_name(&names->in, slots[i])) == 0) return true;
-  return false;
-}
-
+/* Prints the expression. Its parameters are converted to long long, unless the text is just the
+   name of one parameter. */
 static int print_slots(struct slot_writer *writer, const struct expr *bound, struct text *out,
                        cugen_error *err) {
   struct text plain = {0};
+  size_t count;
+  const int *slots = expr_slots(bound, &count);
   int status = expr_print_c(bound, names_write_slot, writer, &plain, err);
-  bool alone = !status && is_slot(writer->names, bound, text_get(&plain));
+  bool alone = false;
+  for (size_t i = 0; i < count && !status; i++)
+    alone |= strcmp(text_get(&plain), names_slot_name(&writer->names->in, slots[i])) == 0;
   writer->wide = true;
   text_add_char(out, '(');
   if (alone)
@@ -509,19 +494,12 @@ static int put_product(const struct names *names, const struct product *product,
 }
 
 /* A stride has the width of offsets, because an int times a plain number would be computed as an
-   int. A text that does not mention index_t does not define that type, so the type is spelled
-   out. */
-static void define_stride(const struct names *names, const struct name *name, int64_t stride,
-                          struct text *out) {
-  if (names->in.wide_index && stride > 1)
-    text_addf(out, "#define %s ((long long)%" PRId64 ")\n", name->text, stride);
-  else
-    define_number(name, value_int(stride), out);
-}
-
+   int. A text that does not mention index_t does not define that type, so that type is spelled out
+   for a stride that is a number. */
 static int define_distance(const struct names *names, const struct name *name, struct text *out,
                            cugen_error *err) {
   const struct config_argument *declared = &names->in.config->arguments[name->index];
+  const int64_t stride = names->in.arguments[name->index].stride[name->dimension];
   struct product product = stride_factors(names, name->index, name->dimension);
   struct text factors = {0};
   int64_t constant = 1;
@@ -535,8 +513,10 @@ static int define_distance(const struct names *names, const struct name *name, s
               text_get(&factors));
   else if (!status && factors.length)
     text_addf(out, "#define %s ((index_t)%s)\n", name->text, text_get(&factors));
+  else if (!status && names->in.wide_index && stride > 1)
+    text_addf(out, "#define %s ((long long)%" PRId64 ")\n", name->text, stride);
   else if (!status)
-    define_stride(names, name, names->in.arguments[name->index].stride[name->dimension], out);
+    define_number(name, value_int(stride), out);
   text_free(&factors);
   return status;
 }
@@ -785,10 +765,8 @@ void names_read_value(const struct expr *expr, struct names_values *values) {
   if (expr) values->list[values->count++] = expr;
 }
 
-/* Notes what every expansion depends on: how the parameters of the kernel are declared and
-   passed. */
-static void names_read_arguments(const struct names *names, bool *reads,
-                                 struct names_values *values) {
+void names_reads(const struct names *names, bool *reads, struct names_values *values) {
+  /* Every expansion depends on how the parameters of the kernel are declared and passed. */
   for (size_t i = 0; i < names->in.config->argument_count; i++) {
     const struct config_argument *declared = &names->in.config->arguments[i];
     config_expr_reads(declared->dtype.expr, reads);
@@ -798,10 +776,6 @@ static void names_read_arguments(const struct names *names, bool *reads,
   }
   for (size_t i = 0; i < names->in.own_count; i++)
     config_expr_reads(names->in.own[i].dtype.expr, reads);
-}
-
-void names_reads(const struct names *names, bool *reads, struct names_values *values) {
-  names_read_arguments(names, reads, values);
   for (int i = 0; i < DEVICE_FACT_COUNT; i++) reads[i] |= names->facts[i];
   for (size_t i = 0; i < names->count; i++) {
     const struct name *name = &names->list[i];

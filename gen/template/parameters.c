@@ -155,26 +155,21 @@ static int find_passed(const struct passing *p, const struct parameter_list *lis
   return UNKNOWN;
 }
 
-/* Returns whether several launches run the kernel and list what they pass. Several launches may
-   pass the same arguments in different orders. */
-static bool is_launched_again(const struct passing *p) {
-  size_t count = 0;
-  for (size_t i = 0; p->launch->listed && i < p->x->out->launch_count; i++)
-    count += strcmp(p->x->out->launches[i].entry, p->launch->entry) == 0;
-  return count > 1;
-}
-
 /* Returns whether the parameters and the arguments have names in common, but in different orders.
-   Different orders need not be an error, because parameters may have any names. */
+   Different orders need not be an error, because parameters may have any names. Several launches of
+   the kernel that list what they pass may pass the same arguments in different orders. */
 static bool is_exchanged(const struct passing *p, const struct parameter_list *list) {
-  int last = UNKNOWN;
+  const struct kernel_spec *spec = p->x->out;
+  int last = UNKNOWN, launches = 0;
   bool falls = false;
   for (size_t i = 0; i < p->count; i++) {
     const int at = find_passed(p, list, i);
     falls |= at != UNKNOWN && at < last;
     if (at != UNKNOWN) last = at;
   }
-  return falls && !is_launched_again(p);
+  for (size_t i = 0; p->launch->listed && i < spec->launch_count; i++)
+    launches += strcmp(spec->launches[i].entry, p->launch->entry) == 0;
+  return falls && launches <= 1;
 }
 
 static int note_order(const struct passing *p, const struct parameter_list *list) {

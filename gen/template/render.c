@@ -98,35 +98,29 @@ static struct loaded *find_loaded(struct renderer *renderer, const char *from, c
   return NULL;
 }
 
-static struct template *find_template(struct renderer *renderer, const char *path) {
-  for (size_t i = 0; i < renderer->loaded_count; i++)
-    if (strcmp(renderer->loaded[i].template->path, path) == 0) return renderer->loaded[i].template;
-  return NULL;
-}
-
-static int render_remember(struct renderer *renderer, const char *from, const char *name,
-                           struct template *template, bool owner, cugen_error *err) {
+/* Reads and parses the file that the name in `from` means, or finds its template if another name
+   led to the file before. */
+static int load_file(struct renderer *renderer, const char *from, const char *name,
+                     struct text *path, struct text *content, cugen_error *err) {
+  struct template *template = NULL;
+  int status =
+      sources_template(renderer->sources, name, from, renderer->request->from, path, content, err);
+  if (status) return status;
+  if (path->failed || content->failed) return error_memory(err);
+  for (size_t i = 0; i < renderer->loaded_count && !template; i++)
+    if (strcmp(renderer->loaded[i].template->path, text_get(path)) == 0)
+      template = renderer->loaded[i].template;
+  const bool owner = !template;
+  if (owner)
+    status = template_parse(text_get(path), text_get(content), content->length, &template, err);
+  if (status) return status;
   const struct loaded loaded = {strdup(from), strdup(name), template, owner};
   if (loaded.from && loaded.name && ARRAY_ADD(renderer->loaded, renderer->loaded_count, loaded))
     return CUGEN_OK;
   free(loaded.from);
   free(loaded.name);
+  if (owner) template_free(template);
   return error_memory(err);
-}
-
-static int load_file(struct renderer *renderer, const char *from, const char *name,
-                     struct text *path, struct text *content, cugen_error *err) {
-  int status =
-      sources_template(renderer->sources, name, from, renderer->request->from, path, content, err);
-  if (status) return status;
-  if (path->failed || content->failed) return error_memory(err);
-  struct template *template = find_template(renderer, text_get(path));
-  bool owner = !template;
-  if (!template)
-    status = template_parse(text_get(path), text_get(content), content->length, &template, err);
-  if (!status) status = render_remember(renderer, from, name, template, owner, err);
-  if (status && owner) template_free(template);
-  return status;
 }
 
 static int render_load(struct renderer *renderer, const char *from, const char *name,
@@ -229,21 +223,16 @@ static int render_emit(lua_State *L) {
 
 /* ---- Running -------------------------------------------------------------------------------- */
 
-/* Rewords an error before a line of CUDA text, which Lua describes by the line's __emit call. */
-static void hide_call(cugen_error *err) {
-  char *near = strstr(err->message, " near '__emit'");
-  if (!near) return;
-  *near = '\0';
-  error_append(err, " before this text");
-}
-
 /* Pushes the template's chunk, compiled if necessary. */
 static void push_chunk(lua_State *L, struct renderer *renderer, const struct template *template) {
   if (lua_rawgetp(L, LUA_REGISTRYINDEX, template) != LUA_TNIL) return;
   lua_pop(L, 1);
   if (sandbox_load(renderer->sandbox, template->path, text_get(&template->lua),
                    template->lua.length, 0, CUGEN_ERROR_TEMPLATE, &renderer->error)) {
-    hide_call(&renderer->error);
+    /* An error before a line of CUDA text, which Lua describes by the line's __emit call. */
+    char *near = strstr(renderer->error.message, " near '__emit'");
+    if (near) *near = '\0';
+    if (near) error_append(&renderer->error, " before this text");
     render_give_up(L, renderer);
   }
   lua_pushvalue(L, -1);
@@ -279,12 +268,6 @@ static bool seen_before(lua_State *L, const struct template *template) {
   return seen;
 }
 
-/* Returns the line of the template in which the running C function was called; 0: unknown. */
-static int calling_line(lua_State *L) {
-  lua_Debug frame;
-  return lua_getstack(L, 1, &frame) && lua_getinfo(L, "l", &frame) ? frame.currentline : 0;
-}
-
 /* Returns whether the template's file could not be read. An error within the file already names a
    line. */
 static bool not_found(const cugen_error *err) {
@@ -307,8 +290,10 @@ static int render_include(lua_State *L) {
   cugen_error error = {0};
   if (render_load(renderer, renderer->current->path, lua_tostring(L, 1), &template, &error)) {
     renderer->error = error;
+    lua_Debug frame;
+    const bool known = lua_getstack(L, 1, &frame) && lua_getinfo(L, "l", &frame);
     if (not_found(&error))
-      render_place_error(&renderer->error, renderer->current->path, calling_line(L));
+      render_place_error(&renderer->error, renderer->current->path, known ? frame.currentline : 0);
     return render_give_up(L, renderer);
   }
   if (!seen_before(L, template)) render_run(L, renderer, template);
@@ -317,11 +302,6 @@ static int render_include(lua_State *L) {
 
 /* ---- The functions that templates share with expressions ------------------------------------ */
 
-static lua_Integer render_floor_divide(lua_Integer a, lua_Integer b) {
-  lua_Integer quotient = a / b;
-  return quotient - (a % b != 0 && (a < 0) != (b < 0));
-}
-
 static lua_Integer positive_argument(lua_State *L, int index) {
   lua_Integer integer = luaL_checkinteger(L, index);
   luaL_argcheck(L, integer > 0, index, "a positive integer was expected");
@@ -329,9 +309,8 @@ static lua_Integer positive_argument(lua_State *L, int index) {
 }
 
 static lua_Integer ceil_quotient(lua_State *L) {
-  lua_Integer a = luaL_checkinteger(L, 1), b = positive_argument(L, 2),
-              quotient = render_floor_divide(a, b);
-  return quotient + (quotient * b != a);
+  lua_Integer a = luaL_checkinteger(L, 1), b = positive_argument(L, 2);
+  return a / b + (a % b > 0); /* C rounds towards zero */
 }
 
 static int lua_ceil_div(lua_State *L) {
@@ -558,14 +537,6 @@ static bool push_global(lua_State *L, const char *name) {
   return found;
 }
 
-static bool push_known(lua_State *L, struct renderer *renderer, const char *name, size_t length) {
-  if (render_push_name(L, renderer, name, length)) return true;
-  if (push_formula(L, renderer, name)) return true;
-  if (push_function(L, renderer, name) || push_global(L, name)) return true;
-  if (strcmp(name, "device") == 0) return push_device(L, renderer->request->names), true;
-  return false;
-}
-
 static int render_unknown_name(lua_State *L, struct renderer *renderer, const char *name) {
   struct candidates candidates = {.count = 0};
   const struct names *names = renderer->request->names;
@@ -591,8 +562,10 @@ static int render_find_known(lua_State *L) {
   if (strcmp(name, "params") == 0) {
     renderer->parameters_used = true;
     lua_pushstring(L, renderer->request->parameters);
-  } else if (!push_known(L, renderer, name, length)) {
-    return render_unknown_name(L, renderer, name);
+  } else if (!render_push_name(L, renderer, name, length) && !push_formula(L, renderer, name) &&
+             !push_function(L, renderer, name) && !push_global(L, name)) {
+    if (strcmp(name, "device") != 0) return render_unknown_name(L, renderer, name);
+    push_device(L, renderer->request->names);
   }
   lua_pushvalue(L, 2);
   lua_pushvalue(L, -2);
@@ -659,18 +632,13 @@ static int render_protected(lua_State *L) {
 
 /* ---- Rendering ------------------------------------------------------------------------------ */
 
-static int load_main(struct renderer *renderer, const struct render_request *request,
-                     cugen_error *err) {
-  int status =
-      render_load(renderer, request->from, request->template_name, &renderer->current, err);
-  return status && not_found(err) ? render_place_error(err, request->named_in, request->named_at)
-                                  : status;
-}
-
 int render(struct renderer *renderer, const struct render_request *request, struct text *body,
            bool *parameters_used, cugen_error *err) {
   renderer->request = request;
-  int status = load_main(renderer, request, err);
+  int status =
+      render_load(renderer, request->from, request->template_name, &renderer->current, err);
+  if (status && not_found(err))
+    return render_place_error(err, request->named_in, request->named_at);
   if (status) return status;
   renderer->body = body;
   renderer->line_of = NULL;

@@ -60,29 +60,24 @@ struct reading {
   int angles; /* open angle brackets of `template <` */
 };
 
-static void read_token(struct reading *r, struct source_token token) {
-  if (r->before.kind == SOURCE_WORD && source_is(r->before, "template") &&
-      source_is_mark(token, '<')) {
-    r->angles = 1;
-  } else if (r->angles) {
-    r->angles += source_is_mark(token, '<') - source_is_mark(token, '>');
-  }
-  r->parentheses += (source_is_mark(token, '(') || source_is_mark(token, '[')) -
-                    (source_is_mark(token, ')') || source_is_mark(token, ']'));
-  r->typed = is_type(token) || (r->typed && is_qualifier(token));
-  r->declares = (r->declares || (!r->begun && r->typed)) && !source_is_mark(token, '<');
-  r->begun |= !is_prefix(token);
-  r->before = token;
-}
-
 static struct reading scopes_read_statement(const char *statement, const char *name) {
   struct source_reader reader = {statement, name};
   struct reading r = {.before = {SOURCE_END, statement, 0}};
-  for (;;) {
-    struct source_token token = source_next_solid(&reader);
-    if (token.kind == SOURCE_END) return r;
-    read_token(&r, token);
+  for (struct source_token token = source_next_solid(&reader); token.kind != SOURCE_END;
+       token = source_next_solid(&reader)) {
+    if (r.before.kind == SOURCE_WORD && source_is(r.before, "template") &&
+        source_is_mark(token, '<'))
+      r.angles = 1;
+    else if (r.angles)
+      r.angles += source_is_mark(token, '<') - source_is_mark(token, '>');
+    r.parentheses += (source_is_mark(token, '(') || source_is_mark(token, '[')) -
+                     (source_is_mark(token, ')') || source_is_mark(token, ']'));
+    r.typed = is_type(token) || (r.typed && is_qualifier(token));
+    r.declares = (r.declares || (!r.begun && r.typed)) && !source_is_mark(token, '<');
+    r.begun |= !is_prefix(token);
+    r.before = token;
   }
+  return r;
 }
 
 /* Returns whether the name is declared at this place. after: the token behind the name. */
@@ -143,21 +138,17 @@ static bool opens_namespace(const struct scopes *s, const char *brace) {
          source_next_solid(&reader).kind == SOURCE_END;
 }
 
-static void see_brace(struct scopes *s, struct source_token token) {
-  if (*token.at == '{') {
+static void scopes_see_mark(struct scopes *s, struct source_token token) {
+  const char mark = *token.at;
+  if (mark == '{') {
     const bool transparent = opens_namespace(s, token.at);
     s->transparent = s->transparent << 1 | transparent;
     s->depth += !transparent;
-  } else {
+  } else if (mark == '}') {
     s->depth -= s->depth > 0 && !(s->transparent & 1);
     s->transparent >>= 1;
     end_scopes(s, true);
   }
-}
-
-static void scopes_see_mark(struct scopes *s, struct source_token token) {
-  const char mark = *token.at;
-  if (mark == '{' || mark == '}') see_brace(s, token);
   s->parentheses += (mark == '(') - (mark == ')' && s->parentheses);
   if (mark == ';' && !s->parentheses) end_scopes(s, false);
   const bool loop =

@@ -183,24 +183,22 @@ static bool pragma_once(const char *at, const char *end) {
          source_is(source_next_solid(&reader), "once");
 }
 
-static int parse_line(struct parser *parser, const char *at, const char *end) {
-  const char *lua = lua_line(at, end);
-  if (lua) {
-    end_piece(parser);
-    text_add_n(&parser->template->lua, lua, (size_t)(end - lua));
-    return CUGEN_OK;
-  }
-  if (pragma_once(at, end)) parser->template->once = true, at = end;
-  return text_line(parser, at, end);
-}
-
 static int parse_lines(struct parser *parser) {
   text_add(&parser->template->lua, "local __emit<const> = ...;");
   while (parser->at < parser->end) {
-    const char *newline = memchr(parser->at, '\n', (size_t)(parser->end - parser->at));
+    const char *at = parser->at, *newline = memchr(at, '\n', (size_t)(parser->end - at));
     const char *end = newline ? newline : parser->end, *next = newline ? newline + 1 : end;
-    if (end > parser->at && end[-1] == '\r') end--;
-    int status = parse_line(parser, parser->at, end);
+    if (end > at && end[-1] == '\r') end--;
+    const char *lua = lua_line(at, end);
+    int status = CUGEN_OK;
+    if (lua) {
+      end_piece(parser);
+      text_add_n(&parser->template->lua, lua, (size_t)(end - lua));
+    } else {
+      const bool once = pragma_once(at, end);
+      parser->template->once |= once;
+      status = text_line(parser, once ? end : at, end);
+    }
     if (status) return status;
     parser->at = next;
     parser->line++;
@@ -247,15 +245,6 @@ static int refuse_nul(struct parser *parser) {
   return parse_error(parser, "a NUL byte: not a text file");
 }
 
-static int parse_content(struct parser *parser) {
-  int status = refuse_nul(parser);
-  if (!status) status = parse_lines(parser);
-  if (!status) status = mark_fresh_pieces(parser);
-  if (!status && (parser->template->lua.failed || parser->template->literal.failed))
-    status = error_memory(parser->err);
-  return status;
-}
-
 int template_parse(const char *path, const char *content, size_t length, struct template **out,
                    cugen_error *err) {
   *out = NULL;
@@ -267,7 +256,10 @@ int template_parse(const char *path, const char *content, size_t length, struct 
   }
   struct parser parser = {
       .template = template, .at = content, .end = content + length, .line = 1, .err = err};
-  int status = parse_content(&parser);
+  int status = refuse_nul(&parser);
+  if (!status) status = parse_lines(&parser);
+  if (!status) status = mark_fresh_pieces(&parser);
+  if (!status && (template->lua.failed || template->literal.failed)) status = error_memory(err);
   text_free(&parser.plain);
   free(parser.piece_plain_line);
   if (status)
