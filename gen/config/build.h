@@ -249,7 +249,7 @@ struct expr_symbol scope_symbol(void *build, const char *name);
 /* Returns the names that expressions see. The list belongs to the arena; NULL with a count of 0:
    memory is out. */
 const char *const *scope_names(void *build, size_t *count);
-const char *scope_nearest(struct build *build, const char *name);
+
 /* functions.c. The functions conflicts, least_pad and sectors. */
 extern const struct expr_functions config_functions;
 
@@ -262,8 +262,7 @@ void read_derived(struct build *build, const struct list *list, struct config_de
 void read_restrictions(struct build *build, const struct list *list,
                        struct config_restriction *restrictions, size_t *count);
 item_reader read_implementation;
-/* waive.c */
-void read_waivers(struct build *build, const struct list *list);
+
 /* problem_values.c. Read the declarations check, problems and try. read_check sets *out to NULL if
    the list has no check. */
 void read_check(struct build *build, const struct list *list, const struct value **out);

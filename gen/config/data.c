@@ -34,17 +34,6 @@ int config_data_slot(const struct config *config) {
 
 static const char *const coordinate_names[] = {"index", "i0", "i1", "i2", "i3"};
 
-static struct expr_symbol find_coordinate(struct reading *r, const char *name) {
-  for (int i = 0; i <= r->argument->rank; i++)
-    if (strcmp(coordinate_names[i], name) == 0)
-      return (struct expr_symbol){.kind = SYMBOL_SLOT,
-                                  .slot = config_data_slot(r->build->config) + i};
-  if (strcmp(name, "pi") == 0)
-    return (struct expr_symbol){.kind = SYMBOL_CONSTANT,
-                                .constant = value_float(0x1.921fb54442d18p1)};
-  return (struct expr_symbol){.kind = SYMBOL_UNKNOWN};
-}
-
 static const struct config_argument *find_readable(const struct reading *r, const char *name) {
   const struct config *config = r->build->config;
   const struct config_argument *argument = config_find_argument(config, name);
@@ -53,18 +42,24 @@ static const struct config_argument *find_readable(const struct reading *r, cons
 
 static struct expr_symbol data_find_symbol(void *context, const char *name) {
   struct reading *r = context;
-  struct expr_symbol own = find_coordinate(r, name);
-  if (own.kind == SYMBOL_UNKNOWN) {
-    const struct config_argument *argument = find_readable(r, name);
-    const struct expr_symbol known = scope_symbol(r->build, name);
-    if (!argument || known.kind != SYMBOL_UNKNOWN) return known;
-    if (argument->kind == CUGEN_ARGUMENT_SCALAR && argument->value)
-      return (struct expr_symbol){.kind = SYMBOL_EXPR, .expr = argument->value};
-    return (struct expr_symbol){.kind = SYMBOL_BUFFER};
+  const bool pi = strcmp(name, "pi") == 0;
+  int coordinate = r->argument->rank;
+  while (coordinate >= 0 && strcmp(coordinate_names[coordinate], name) != 0) coordinate--;
+  if (coordinate >= 0 || pi) {
+    const struct scope_name *clash = scope_find(r->build, name);
+    if (clash) r->clash = *clash;
+    if (pi)
+      return (struct expr_symbol){.kind = SYMBOL_CONSTANT,
+                                  .constant = value_float(0x1.921fb54442d18p1)};
+    return (struct expr_symbol){.kind = SYMBOL_SLOT,
+                                .slot = config_data_slot(r->build->config) + coordinate};
   }
-  const struct scope_name *clash = scope_find(r->build, name);
-  if (clash) r->clash = *clash;
-  return own;
+  const struct config_argument *argument = find_readable(r, name);
+  const struct expr_symbol known = scope_symbol(r->build, name);
+  if (!argument || known.kind != SYMBOL_UNKNOWN) return known;
+  if (argument->kind == CUGEN_ARGUMENT_SCALAR && argument->value)
+    return (struct expr_symbol){.kind = SYMBOL_EXPR, .expr = argument->value};
+  return (struct expr_symbol){.kind = SYMBOL_BUFFER};
 }
 
 /* Lists the names of the config for suggestions. */
@@ -193,17 +188,6 @@ void read_answers(struct build *build) {
 
 /* ---- What data depends on ------------------------------------------------------------------- */
 
-static void describe_values(const struct config *config, const struct config_data *data,
-                            const struct value *slots, struct text *out) {
-  size_t count;
-  const int *list = expr_slots(data->values, &count);
-  text_addf(out, "%s\n", expr_text(data->values));
-  for (size_t i = 0; i < count && list[i] < config_data_slot(config); i++) {
-    value_print(slots[list[i]], out);
-    text_add_char(out, '\n');
-  }
-}
-
 /* Describes the numbers as doubles. A whole number of 2^53 or more is appended as an integer,
    too. */
 static void data_describe_list(const struct config_data *data, struct text *out) {
@@ -221,7 +205,15 @@ void config_data_describe(const struct config *config, const struct config_data 
                           const struct value *slots, const struct kernel_argument *arguments,
                           struct hash content, struct text *out) {
   text_addf(out, "%d\n", (int)data->kind);
-  if (data->kind == DATA_VALUES) describe_values(config, data, slots, out);
+  if (data->kind == DATA_VALUES) {
+    size_t count;
+    const int *list = expr_slots(data->values, &count);
+    text_addf(out, "%s\n", expr_text(data->values));
+    for (size_t i = 0; i < count && list[i] < config_data_slot(config); i++) {
+      value_print(slots[list[i]], out);
+      text_add_char(out, '\n');
+    }
+  }
   if (data->kind == DATA_LIST) data_describe_list(data, out);
   if (data->kind == DATA_FILE) text_addf(out, "%s\n%s\n", data->file, content.hex);
   if (data->kind == DATA_GENERATOR) text_addf(out, "%s\n", content.hex);

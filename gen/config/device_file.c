@@ -179,22 +179,6 @@ static int open_figures(lua_State *L) {
   return 0;
 }
 
-/* Sets the figures that are equal on all described GPUs or follow from other figures: CUDA C++
-   Programming Guide, "Technical Specifications per Compute Capability". pitch_alignment is the
-   value that cuMemAllocPitch gave on every GPU tried. */
-static void add_common(struct gpu_model *out) {
-  struct device_facts *f = &out->facts;
-  f->architecture_specific = f->compute_capability >= 90;
-  f->warp_size = 32;
-  f->max_threads_per_block = 1024;
-  f->registers_per_block = f->registers_per_sm;
-  f->shared_per_block = 49152;
-  f->shared_reserved_per_block = f->compute_capability >= 80 ? 1024 : 0;
-  f->constant_bytes = 65536;
-  f->pitch_alignment = 512;
-  f->is_gpu = 1;
-}
-
 /* Sets the limits and lanes that were not given to those of the compute capability, if known. */
 static void add_capability(struct reader *reader) {
   struct device_facts facts = {0};
@@ -239,8 +223,22 @@ int device_file_parse(const char *path, const char *content, size_t length, stru
   sandbox_close(sandbox);
   if (!status) add_capability(&reader);
   if (!status) status = check_complete(&reader, path, err);
-  if (!status) add_common(out);
-  return status;
+  if (status) return status;
+
+  /* The figures that are equal on all described GPUs or follow from other figures: CUDA C++
+     Programming Guide, "Technical Specifications per Compute Capability". pitch_alignment is the
+     value that cuMemAllocPitch gave on every GPU tried. */
+  struct device_facts *f = &out->facts;
+  f->architecture_specific = f->compute_capability >= 90;
+  f->warp_size = 32;
+  f->max_threads_per_block = 1024;
+  f->registers_per_block = f->registers_per_sm;
+  f->shared_per_block = 49152;
+  f->shared_reserved_per_block = f->compute_capability >= 80 ? 1024 : 0;
+  f->constant_bytes = 65536;
+  f->pitch_alignment = 512;
+  f->is_gpu = 1;
+  return CUGEN_OK;
 }
 
 /* ---- Finding a description ------------------------------------------------------------------ */

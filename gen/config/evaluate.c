@@ -30,10 +30,8 @@ static int evaluate_fail_text(const struct evaluation *e, const char *what, stru
   return status;
 }
 
-static int evaluate_fail(const struct evaluation *e, const char *what, const char *format, ...)
-    PRINTF_LIKE(3, 4);
-
-static int evaluate_fail(const struct evaluation *e, const char *what, const char *format, ...) {
+static int PRINTF_LIKE(3, 4)
+    evaluate_fail(const struct evaluation *e, const char *what, const char *format, ...) {
   struct text message = {0};
   va_list args;
   va_start(args, format);
@@ -275,24 +273,12 @@ bool config_has_access(cugen_argument_kind kind, enum access_kind access) {
   return accesses[kind] >> access & 1;
 }
 
-/* Refuses a word, given by an expression, that only other kinds of arguments may have. */
-static int refuse_access(const struct evaluation *e, const struct kernel_argument *out) {
+static int evaluate_access(const struct evaluation *e, struct kernel_argument *out) {
   static const char *const kinds[] = {[CUGEN_ARGUMENT_INPUT] = "input",
                                       [CUGEN_ARGUMENT_OUTPUT] = "output",
                                       [CUGEN_ARGUMENT_INOUT] = "inout",
                                       [CUGEN_ARGUMENT_SCRATCH] = "scratch",
                                       [CUGEN_ARGUMENT_CONSTANT] = "constant"};
-  struct text text = {0};
-  const char *between = "";
-  text_addf(&text, "is %s: of an argument of kind %s it is ", access_kind_names[out->access],
-            kinds[out->kind]);
-  for (int access = 0; access < ACCESS_KIND_COUNT; access++)
-    if (config_has_access(out->kind, (enum access_kind)access))
-      text_addf(&text, "%s%s", between, access_kind_names[access]), between = ", ";
-  return evaluate_fail_text(e, "access", &text);
-}
-
-static int evaluate_access(const struct evaluation *e, struct kernel_argument *out) {
   bool constant = out->kind == CUGEN_ARGUMENT_CONSTANT;
   size_t access, address;
   int status =
@@ -304,7 +290,19 @@ static int evaluate_access(const struct evaluation *e, struct kernel_argument *o
   if (status) return status;
   out->access = (enum access_kind)access;
   out->address = (enum address_kind)address;
-  return config_has_access(out->kind, out->access) ? check_texture(e, out) : refuse_access(e, out);
+  if (config_has_access(out->kind, out->access)) return check_texture(e, out);
+
+  /* An expression has given a word that only other kinds of arguments may have. */
+  struct text text = {0};
+  const char *between = "";
+  text_addf(&text, "is %s: of an argument of kind %s it is ", access_kind_names[access],
+            kinds[out->kind]);
+  for (int other = 0; other < ACCESS_KIND_COUNT; other++) {
+    if (!config_has_access(out->kind, (enum access_kind)other)) continue;
+    text_addf(&text, "%s%s", between, access_kind_names[other]);
+    between = ", ";
+  }
+  return evaluate_fail_text(e, "access", &text);
 }
 
 static int evaluate_bound(const struct evaluation *e, const struct expr *expr, const char *what,

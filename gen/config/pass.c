@@ -60,19 +60,17 @@ static _Noreturn void no_argument(struct build *build, const char *name) {
                   name, name);
 }
 
-static bool is_word_tunable(const struct config_tunable *tunable) {
-  size_t i = 0;
-  while (i < tunable->value_count && tunable->values[i].type != VALUE_STRING) i++;
-  return i < tunable->value_count;
-}
-
 /* Returns whether the name is a size, or a tunable without a word among its values: such a value
    cannot be the name of an argument. */
 static bool pass_is_number(const struct build *build, const char *name) {
   const struct config_implementation *implementation = build->implementation;
-  for (size_t i = 0; i < implementation->tunable_count; i++)
-    if (strcmp(implementation->tunables[i].name, name) == 0)
-      return !is_word_tunable(&implementation->tunables[i]);
+  for (size_t i = 0; i < implementation->tunable_count; i++) {
+    const struct config_tunable *tunable = &implementation->tunables[i];
+    size_t word = 0;
+    if (strcmp(tunable->name, name) != 0) continue;
+    while (word < tunable->value_count && tunable->values[word].type != VALUE_STRING) word++;
+    return word == tunable->value_count;
+  }
   const struct config_problem *problem = config_find_problem(build->config, name);
   return problem && config_is_size(build->config, (size_t)(problem - build->config->problems));
 }

@@ -340,22 +340,6 @@ void check_problem_value(struct build *build, const char *who, const struct conf
 
 /* ---- Expressions ---------------------------------------------------------------------------- */
 
-/* Appends the text of the expression on top of the stack. Returns false if the value is not an
-   expression. */
-static bool expression_text(lua_State *L, struct text *out) {
-  switch (lua_type(L, -1)) {
-  case LUA_TSTRING: text_add(out, plain_string(L) ? lua_tostring(L, -1) : "\\0"); return true;
-  case LUA_TBOOLEAN: text_add(out, lua_toboolean(L, -1) ? "true" : "false"); return true;
-  case LUA_TNUMBER:
-    if (lua_isinteger(L, -1))
-      text_addf(out, "%lld", (long long)lua_tointeger(L, -1));
-    else
-      value_print(value_float(lua_tonumber(L, -1)), out);
-    return true;
-  default: return false;
-  }
-}
-
 const struct expr *keep_expr(struct build *build, struct expr *expr, const char *source) {
   if (!arena_keep(build->arena, expr) || !arena_charge(build->arena, 16 * strlen(source)))
     build_memory(build);
@@ -363,12 +347,23 @@ const struct expr *keep_expr(struct build *build, struct expr *expr, const char 
 }
 
 const struct expr *read_expr(struct build *build, const char *what) {
+  lua_State *L = build->L;
   struct text text = {0};
   struct expr *expr;
-  if (!expression_text(build->L, &text))
+  switch (lua_type(L, -1)) {
+  case LUA_TSTRING: text_add(&text, plain_string(L) ? lua_tostring(L, -1) : "\\0"); break;
+  case LUA_TBOOLEAN: text_add(&text, lua_toboolean(L, -1) ? "true" : "false"); break;
+  case LUA_TNUMBER:
+    if (lua_isinteger(L, -1))
+      text_addf(&text, "%lld", (long long)lua_tointeger(L, -1));
+    else
+      value_print(value_float(lua_tonumber(L, -1)), &text);
+    break;
+  default:
     build_fail(build,
                "%s is a %s: an expression is a string such as \"ceil_div(N, tile)\" or a number",
-               what, read_type_name(build->L, -1));
+               what, read_type_name(L, -1));
+  }
   const char *source = build_take(build, &text);
   if (strlen(source) > LONGEST_EXPRESSION)
     build_fail(build, "%s is longer than %d characters; derive gives its parts names", what,
@@ -408,13 +403,17 @@ static _Noreturn void unknown_word(struct build *build, const char *what, const 
                                    const char *const *known) {
   size_t count = 0;
   while (known[count]) count++;
+  const char *choices = build_join(build, known, count);
   const bool of_dtypes = count && strcmp(known[0], dtype_names[0]) == 0;
   const char *nearest = of_dtypes ? dtype_meant(word) : NULL;
   if (!nearest) nearest = text_nearest(word, known, count);
-  if (!nearest) nearest = scope_nearest(build, word);
+  if (!nearest) {
+    const char *const *names = scope_names(build, &count);
+    nearest = text_nearest(word, names, count);
+  }
   build_fail(build, "%s is '%.80s', which is neither one of %s nor a name with such a value%s%s%s",
-             what, word, build_join(build, known, count), nearest ? " (nearest '" : "",
-             nearest ? nearest : "", nearest ? "')" : "");
+             what, word, choices, nearest ? " (nearest '" : "", nearest ? nearest : "",
+             nearest ? "')" : "");
 }
 
 struct config_word read_word(struct build *build, const char *what, const char *const *known) {

@@ -19,27 +19,6 @@ const struct scope_name *scope_find(const struct build *build, const char *name)
 
 /* ---- Adding --------------------------------------------------------------------------------- */
 
-/* A scalar may share its name with the problem or tunable that it passes: scalar "M" {} passes
-   problem M. */
-static bool may_share(const struct scope_name *name, const struct scope_name *old) {
-  return name->role == ROLE_ARGUMENT && old->role != ROLE_ARGUMENT && name->slot >= 0 &&
-         old->slot == name->slot;
-}
-
-static void check_repeats(struct build *build, const struct scope_name *name) {
-  for (size_t i = 0; i < build->name_count; i++) {
-    struct scope_name *old = &build->names[i];
-    if (strcmp(old->name, name->name) != 0) continue;
-    if (!may_share(name, old))
-      build_fail(build, "the name '%s' is taken by the %s at %s%s", name->name,
-                 role_names[old->role], build_line(build, old->line),
-                 name->role == ROLE_ARGUMENT && old->role == ROLE_TUNABLE
-                     ? ": a scalar without a value passes it, one with a value needs another name"
-                     : "");
-    old->used = true;
-  }
-}
-
 void scope_add(struct build *build, struct scope_name name) {
   name.line = build->line;
   if (!names_identifier(name.name))
@@ -54,7 +33,20 @@ void scope_add(struct build *build, struct scope_name name) {
                "'%s' cannot be a name: %s; take another one, such as 'my_%s' (a kernel that "
                "declares its own parameters may use any names)",
                name.name, refused, name.name + strspn(name.name, "_"));
-  check_repeats(build, &name);
+  for (size_t i = 0; i < build->name_count; i++) {
+    struct scope_name *old = &build->names[i];
+    if (strcmp(old->name, name.name) != 0) continue;
+    /* A scalar may share its name with the problem or tunable that it passes: scalar "M" {} passes
+       problem M. */
+    const bool argument = name.role == ROLE_ARGUMENT;
+    if (!argument || old->role == ROLE_ARGUMENT || name.slot < 0 || old->slot != name.slot)
+      build_fail(build, "the name '%s' is taken by the %s at %s%s", name.name,
+                 role_names[old->role], build_line(build, old->line),
+                 argument && old->role == ROLE_TUNABLE
+                     ? ": a scalar without a value passes it, one with a value needs another name"
+                     : "");
+    old->used = true;
+  }
   /* Charged because each name is compared with all others. */
   if (!arena_charge(build->arena, 1024)) build_memory(build);
   if (!ARRAY_ADD(build->names, build->name_count, name)) build_memory(build);
@@ -138,12 +130,6 @@ const char *const *scope_names(void *context, size_t *count) {
     if (build->names[i].expr || build->names[i].slot >= 0) names[(*count)++] = build->names[i].name;
   for (int i = 0; i < DEVICE_FACT_COUNT && names; i++) names[(*count)++] = device_fact_names[i];
   return names;
-}
-
-const char *scope_nearest(struct build *build, const char *name) {
-  size_t count;
-  const char *const *names = scope_names(build, &count);
-  return text_nearest(name, names, count);
 }
 
 int scope_parse(struct build *build, const char *source, struct expr **out) {

@@ -165,8 +165,10 @@ int config_shared_array(const struct config_shared *array, const struct value *s
   out->stages = 1;
   out->dynamic = false;
   int status = shared_evaluate_dtype(&e);
-  for (int d = 0; d < array->rank && !status; d++)
+  for (int d = 0; d < array->rank && !status; d++) {
+    out->shape[d] = 0;
     status = shared_evaluate_number(&e, array->shape[d], "extent", INT64_MAX / 2, &out->shape[d]);
+  }
   if (status || !layout) return status;
   status = config_layout_read(&array->layout, slots, array->rank, &out->layout, err);
   if (!status)

@@ -41,18 +41,6 @@ static const struct dtype *read_field_type(struct build *build, int table, const
   return dtype;
 }
 
-/* A field without a value has the value of the problem, shared tunable or derived name that has the
-   field's name. */
-static const struct expr *read_field_value(struct build *build, int table, const char *what,
-                                           const char *name) {
-  const struct expr *value = read_field_expr(build, table, "value", what);
-  struct expr *expr;
-  if (value) return value;
-  if (scope_parse(build, name, &expr))
-    build_fail(build, "%s has no value, and no problem size or shared tunable has its name", what);
-  return keep_expr(build, expr, name);
-}
-
 /* Reads the name of a buffer that is declared before the struct. */
 static size_t read_field_buffer(struct build *build, const char *what) {
   const struct config *config = build->config;
@@ -101,7 +89,16 @@ static void read_field_content(struct build *build, const char *what, struct con
   const struct config_argument *buffer = &build->config->arguments[field->buffer];
   if (pitch && buffer->rank <= 1)
     build_fail(build, "%s is the pitch of \"%s\", which has one dimension", what, buffer->name);
-  if (!pitch) field->value = read_field_value(build, table, what, field->name);
+  if (pitch) return;
+
+  /* A field without a value has the value of the problem, shared tunable or derived name that has
+     the field's name. */
+  struct expr *expr;
+  field->value = read_field_expr(build, table, "value", what);
+  if (field->value) return;
+  if (scope_parse(build, field->name, &expr))
+    build_fail(build, "%s has no value, and no problem size or shared tunable has its name", what);
+  field->value = keep_expr(build, expr, field->name);
 }
 
 static void check_field(struct build *build, const char *what) {

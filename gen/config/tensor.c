@@ -236,33 +236,29 @@ static int tensor_check_bytes(const struct tensor_evaluation *e) {
   return CUGEN_OK;
 }
 
-static int check_strides(const struct tensor_evaluation *e) {
-  const struct kernel_argument *argument = e->argument;
+static int evaluate_tensor(const struct tensor_evaluation *e, const struct value *slots) {
+  struct kernel_argument *argument = e->argument;
+  bool wanted = !argument->absent;
+  int status = CUGEN_OK;
+  if (wanted && e->tensor->when) status = expr_eval_bool(e->tensor->when, slots, &wanted, e->err);
+  if (status) config_prefix(e->err, e->tensor->line, "tensor \"%s\": when", argument->name);
+  if (status || !wanted) return status;
   if (argument->map.count)
     return config_fail(e->err, e->tensor->line,
                        "tensor \"%s\": its layout is %s, and a tensor map needs an array with "
                        "strides, without tiles or a swizzle",
                        argument->name, argument->layout);
   const int64_t stride = argument->stride[kernel_argument_dimension(argument, 0)];
-  return stride == 1 ? CUGEN_OK : tensor_fail(e, "its smallest stride is", stride, "1");
-}
-
-static int evaluate_tensor(const struct tensor_evaluation *e, const struct value *slots) {
-  bool wanted = !e->argument->absent;
-  int status = CUGEN_OK;
-  if (wanted && e->tensor->when) status = expr_eval_bool(e->tensor->when, slots, &wanted, e->err);
-  if (status) config_prefix(e->err, e->tensor->line, "tensor \"%s\": when", e->argument->name);
-  if (status || !wanted) return status;
-  status = check_strides(e);
-  if (!status) status = e->tensor->into ? evaluate_into(e, slots) : evaluate_box(e, slots);
+  if (stride != 1) return tensor_fail(e, "its smallest stride is", stride, "1");
+  status = e->tensor->into ? evaluate_into(e, slots) : evaluate_box(e, slots);
   if (!status) status = evaluate_parts(e, slots);
   if (!status) status = tensor_check_bytes(e);
   if (status) return status;
-  if (e->argument->access != ACCESS_GLOBAL)
+  if (argument->access != ACCESS_GLOBAL)
     return config_fail(e->err, e->tensor->line,
                        "tensor \"%s\": its access is %s, and a tensor map needs global",
-                       e->argument->name, access_kind_names[e->argument->access]);
-  e->argument->access = ACCESS_TENSOR;
+                       argument->name, access_kind_names[argument->access]);
+  argument->access = ACCESS_TENSOR;
   return CUGEN_OK;
 }
 

@@ -114,11 +114,8 @@ static int set_placed(struct sandbox *sandbox, int status, const char *what, cug
                       "%s", what);
 }
 
-static int set_format(struct sandbox *sandbox, int status, cugen_error *err, const char *format,
-                      ...) PRINTF_LIKE(4, 5);
-
-static int set_format(struct sandbox *sandbox, int status, cugen_error *err, const char *format,
-                      ...) {
+static int PRINTF_LIKE(4, 5)
+    set_format(struct sandbox *sandbox, int status, cugen_error *err, const char *format, ...) {
   struct text what = {0};
   va_list args;
   va_start(args, format);
@@ -147,19 +144,15 @@ static int set_memory(struct sandbox *sandbox, int status, cugen_error *err) {
                     LARGEST_STRING >> 20);
 }
 
-static int set_instructions(struct sandbox *sandbox, int status, cugen_error *err) {
-  int64_t n = sandbox->limits.instructions;
-  bool millions = n % 1000000 == 0;
-  return set_format(sandbox, status, err, "gave up after %lld%s instructions: an endless loop?",
-                    (long long)(millions ? n / 1000000 : n), millions ? " million" : "");
-}
-
 /* Sets the error from the error value on top of the stack, and pops the value. */
 static int set_failure(struct sandbox *sandbox, int lua_status, int status, cugen_error *err) {
   lua_State *L = sandbox->L;
+  const int64_t n = sandbox->limits.instructions;
+  const bool millions = n % 1000000 == 0;
   int result;
   if (sandbox->limits.reason == REASON_INSTRUCTIONS)
-    result = set_instructions(sandbox, status, err);
+    result = set_format(sandbox, status, err, "gave up after %lld%s instructions: an endless loop?",
+                        (long long)(millions ? n / 1000000 : n), millions ? " million" : "");
   else if (sandbox->limits.reason == REASON_TIME || limits_out_of_time(&sandbox->limits))
     result = set_format(sandbox, status, err, "gave up after %g s of work: an endless loop?",
                         limits_seconds);
