@@ -25,32 +25,25 @@ int domain_without_heuristics(const struct domain *domain, struct domain *out, c
 
 /* ---- Domains -------------------------------------------------------------------------------- */
 
-static int open_strides(struct domain *domain, cugen_error *err) {
-  const struct config_implementation *implementation = domain->implementation;
-  domain->strides = calloc(implementation->tunable_count + 1, sizeof *domain->strides);
-  if (!domain->strides) return error_memory(err);
-  domain->cartesian = 1;
-  for (size_t i = implementation->tunable_count; i-- > 0;) {
-    domain->strides[i] = domain->cartesian;
-    if (__builtin_mul_overflow(domain->cartesian, implementation->tunables[i].value_count,
-                               &domain->cartesian))
-      return config_fail(
+int domain_open(const struct config *config, const struct config_implementation *implementation,
+                const struct value *slots, const cugen_filter *filter, struct domain *out,
+                cugen_error *err) {
+  const size_t tunables = implementation->tunable_count;
+  *out = (struct domain){.config = config, .implementation = implementation, .cartesian = 1};
+  out->slot_count = (size_t)config->first_tunable + tunables;
+  out->slots = calloc(out->slot_count + 1, sizeof *out->slots);
+  out->strides = calloc(tunables + 1, sizeof *out->strides);
+  int status = out->slots && out->strides ? CUGEN_OK : error_memory(err);
+  if (!status) memcpy(out->slots, slots, (size_t)config->first_tunable * sizeof *slots);
+  for (size_t i = tunables; i-- > 0 && !status;) {
+    out->strides[i] = out->cartesian;
+    if (__builtin_mul_overflow(out->cartesian, implementation->tunables[i].value_count,
+                               &out->cartesian))
+      status = config_fail(
           err, implementation->line,
           "implementation \"%s\" has 2^64 combinations or more: give its tunables fewer values",
           implementation->name);
   }
-  return CUGEN_OK;
-}
-
-int domain_open(const struct config *config, const struct config_implementation *implementation,
-                const struct value *slots, const cugen_filter *filter, struct domain *out,
-                cugen_error *err) {
-  *out = (struct domain){.config = config, .implementation = implementation};
-  out->slot_count = (size_t)config->first_tunable + implementation->tunable_count;
-  out->slots = calloc(out->slot_count + 1, sizeof *out->slots);
-  if (!out->slots) return error_memory(err);
-  memcpy(out->slots, slots, (size_t)config->first_tunable * sizeof *slots);
-  int status = open_strides(out, err);
   if (!status) status = domain_add_config(out, !filter || !filter->all, err);
   if (!status && filter) status = domain_add_filter(out, filter, err);
   if (status) {

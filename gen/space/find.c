@@ -128,17 +128,6 @@ static int find_read_text(struct search *search) {
 
 /* ---- Looking it up -------------------------------------------------------------------------- */
 
-/* Returns the first tunable whose value in this rank is not the wanted value; the number of
-   tunables if none. */
-static size_t first_mismatch(const struct search *search, const struct domain *domain,
-                             uint64_t rank) {
-  size_t i = 0, count = search->implementation->tunable_count;
-  while (i < count &&
-         (search->fixed[i] < 0 || domain_value(domain, rank, i) == (size_t)search->fixed[i]))
-    i++;
-  return i;
-}
-
 /* Finds the smallest rank above `rank` that has the wanted value of `tunable` and the first values
    of all later tunables. Returns false if there is none. */
 static bool next_rank(const struct search *search, const struct domain *domain, uint64_t rank,
@@ -157,44 +146,42 @@ static bool next_rank(const struct search *search, const struct domain *domain, 
 static bool space_find_row(const struct search *search, size_t *row) {
   const struct rows *rows = &search->space->rows[search->index];
   const struct domain *domain = &search->space->domains[search->index];
+  const size_t count = search->implementation->tunable_count;
   uint64_t rank;
   for (*row = 0; *row < rows->count; *row = rows_at_least(rows, *row, rank)) {
-    size_t mismatch = first_mismatch(search, domain, rows->ranks[*row]);
-    if (mismatch == search->implementation->tunable_count) return true;
-    if (!next_rank(search, domain, rows->ranks[*row], mismatch, &rank)) return false;
+    const uint64_t here = rows->ranks[*row];
+    size_t i = 0; /* the first tunable whose value is not the wanted value */
+    while (i < count &&
+           (search->fixed[i] < 0 || domain_value(domain, here, i) == (size_t)search->fixed[i]))
+      i++;
+    if (i == count) return true;
+    if (!next_rank(search, domain, here, i, &rank)) return false;
   }
   return false;
 }
 
 /* ---- Why a variant is missing --------------------------------------------------------------- */
 
-/* Sets `fixed` for trying a rule alone: to the values that the text names, and to the first value
-   of tunables that neither text nor rule mentions. Returns the number of combinations left; 0 if
-   there are too many for an error message. */
-static uint64_t find_pin(const struct search *search, const struct rule *rule, int64_t *fixed) {
+/* Finds out whether the rule alone removes all combinations that the text leaves open. Tunables
+   that neither text nor rule mentions have their first value. A rule that cannot be evaluated
+   without other rules, which protect it from a division by zero, does not count; nor does a rule
+   that takes too long, or for which too many combinations are open. */
+static bool removes_all(struct search *search, const struct rule *rule, uint64_t *removed,
+                        int64_t *fixed) {
   const struct config_implementation *implementation = search->implementation;
+  struct domain alone = search->rest;
+  struct rule only = *rule;
   uint64_t open = 1;
   for (size_t i = 0; i < implementation->tunable_count; i++) {
     bool mentioned = rule_mentions(&search->rest, rule, i);
     fixed[i] = search->fixed[i] < 0 && !mentioned ? 0 : search->fixed[i];
     if (fixed[i] < 0) open *= implementation->tunables[i].value_count;
-    if (open > LONE_RULE_MOST) return 0;
+    if (open > LONE_RULE_MOST) return false;
   }
-  return open;
-}
-
-/* Finds out whether the rule alone removes all combinations that the text leaves open. A rule that
-   cannot be evaluated without other rules, which protect it from a division by zero, does not
-   count; nor does a rule that takes too long. */
-static bool removes_all(struct search *search, const struct rule *rule, uint64_t *removed,
-                        int64_t *fixed) {
-  struct domain alone = search->rest;
-  struct rule only = *rule;
-  uint64_t open = find_pin(search, rule, fixed);
   alone.rules = &only;
   alone.rule_count = 1;
   removed[only.index] = 0;
-  return open && !domain_walk(&alone, fixed, NULL, removed, &search->effort, NULL) &&
+  return !domain_walk(&alone, fixed, NULL, removed, &search->effort, NULL) &&
          removed[only.index] == open;
 }
 

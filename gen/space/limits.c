@@ -106,21 +106,15 @@ bool launch_count_limit(const struct config_implementation *implementation,
   return out->count > 0;
 }
 
-/* Sets the slots for the limit's step and for the number of steps. Returns false if the launch has
-   no such step, or if its steps cannot be evaluated; true if the limit is not about a step. */
-static bool enter_step(const struct launch_limit *limit, struct value *slots) {
-  int64_t steps = 1;
-  if (!limit->launch || !limit->launch->steps) return true;
-  if (expr_eval_int(limit->steps, slots, &steps, NULL) || limit->step >= steps) return false;
-  slots[limit->launch->step_slot] = value_int(limit->step);
-  slots[limit->launch->steps_slot] = value_int(steps);
-  return true;
-}
-
 bool launch_limit_total(const struct launch_limit *limit, struct value *slots, int64_t *total) {
-  int64_t factor;
+  const struct config_launch *launch = limit->launch;
+  int64_t factor, steps;
   *total = limit->sum ? 0 : 1;
-  if (!enter_step(limit, slots)) return false;
+  if (launch && launch->steps) {
+    if (expr_eval_int(limit->steps, slots, &steps, NULL) || limit->step >= steps) return false;
+    slots[launch->step_slot] = value_int(limit->step);
+    slots[launch->steps_slot] = value_int(steps);
+  }
   for (size_t i = 0; i < limit->count; i++) {
     if (expr_eval_int(limit->factors[i], slots, &factor, NULL)) return false;
     bool overflow = limit->sum ? __builtin_add_overflow(*total, factor, total)

@@ -26,13 +26,6 @@ static int check_requirements(const struct config_implementation *implementation
   return CUGEN_OK;
 }
 
-static void space_trim(struct rows *rows) {
-  if (rows->count == 0) return;
-  uint64_t *ranks = realloc(rows->ranks, rows->count * sizeof *ranks);
-  if (ranks) rows->ranks = ranks;
-  rows->capacity = rows->count;
-}
-
 static int space_walk(struct domain *domain, struct rows *rows, struct effort *effort,
                       cugen_error *err) {
   uint64_t *removed = calloc(domain->rule_count + 1, sizeof *removed);
@@ -60,8 +53,9 @@ static int open_implementation(struct space *space, size_t index, const struct v
   const struct config_implementation *implementation = &space->config->implementations[index];
   struct space_implementation *out = &space->implementations[index];
   struct domain *domain = &space->domains[index];
+  struct rows *rows = &space->rows[index];
   *out = (struct space_implementation){.implementation = implementation, .first = space->valid};
-  space->rows[index].limit = SPACE_MAX_ROWS - (size_t)space->valid;
+  rows->limit = SPACE_MAX_ROWS - (size_t)space->valid;
   int status = domain_open(space->config, implementation, slots, filter, domain, err);
   if (status) return status;
   if (implementation->library && !facts->libraries[implementation->library->id]) {
@@ -72,13 +66,17 @@ static int open_implementation(struct space *space, size_t index, const struct v
     return status;
   }
   status = check_requirements(implementation, slots, &out->unmet, err);
-  if (!status && !out->unmet) status = space_walk(domain, &space->rows[index], &space->effort, err);
+  if (!status && !out->unmet) status = space_walk(domain, rows, &space->effort, err);
   if (status) return status;
-  space_trim(&space->rows[index]);
+  if (rows->count) {
+    uint64_t *ranks = realloc(rows->ranks, rows->count * sizeof *ranks);
+    if (ranks) rows->ranks = ranks;
+    rows->capacity = rows->count;
+  }
   out->rules = domain->listed;
   out->rule_count = domain->rule_count;
   out->cartesian = domain->cartesian;
-  out->valid = space->rows[index].count;
+  out->valid = rows->count;
   space->valid += out->valid;
   if (implementation->tunable_count > space->max_tunables)
     space->max_tunables = implementation->tunable_count;
