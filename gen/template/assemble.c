@@ -544,27 +544,24 @@ static bool already_included(const struct walk *walk, size_t count, const char *
   return false;
 }
 
-/* Adds the include with a #line for its original place, to which a compiler's message then
-   refers. */
-static void add_moved(const struct walk *walk, const struct include *include, struct text *out) {
-  struct text path = {0};
-  int line;
-  source_locate(walk->body->data, include->at, &path, &line);
-  if (path.length) source_add_line(out, line, text_get(&path));
-  text_addf(out, "%s%.*s\n", include->macro ? "" : "#include ", (int)include->header_length,
-            include->header);
-  out->failed |= path.failed;
-  text_free(&path);
-}
-
+/* Adds the moved includes, each with a #line for its original place, to which a compiler's message
+   then refers, and the headers that dtypes need. */
 static void add_includes(const struct walk *walk, const struct prologue *prologue,
                          struct text *out) {
   size_t before = out->length;
   for (size_t i = 0; i < walk->include_count; i++) {
     const struct include *include = &walk->includes[i];
-    if (include->header &&
-        (include->macro || !already_included(walk, i, include->header, include->header_length)))
-      add_moved(walk, include, out);
+    struct text path = {0};
+    int line;
+    if (!include->header ||
+        (!include->macro && already_included(walk, i, include->header, include->header_length)))
+      continue;
+    source_locate(walk->body->data, include->at, &path, &line);
+    if (path.length) source_add_line(out, line, text_get(&path));
+    text_addf(out, "%s%.*s\n", include->macro ? "" : "#include ", (int)include->header_length,
+              include->header);
+    out->failed |= path.failed;
+    text_free(&path);
   }
   if (out->length != before) source_add_line(out, 1, "prologue");
   for (size_t i = 0; i < prologue->header_count; i++) {
@@ -687,7 +684,11 @@ int assemble(const struct assembly *in, struct text *out, struct kernel_names *k
                       .err = err};
   scopes_open(&walk.scopes, text_get(body));
   *kernels = (struct kernel_names){.count = 0};
-  for (size_t i = 0; i < in->names->count; i++) names_forget(&in->names->list[i]);
+  /* Clears the marks of earlier uses, but not `asked`, which Lua sets. */
+  for (struct name *name = in->names->list; name < in->names->list + in->names->count; name++) {
+    name->used = name->tested = name->doubted = name->scoped = name->valued = false;
+    name->declared = name->variable = name->redefined = NULL;
+  }
   struct prologue prologue = {.names = in->names};
   int status = assemble_build(&walk, &prologue, in, out);
   free(walk.includes);

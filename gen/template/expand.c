@@ -44,19 +44,6 @@
    that argument. */
 enum { PROOF_REFERENCE = -1, PROOF_VERIFY = -2 };
 
-/* Builds the key of all inputs of a reference, verify kernel or generator: the config, the facts,
-   the problem, the shared tunables. */
-static void proof_key(const struct expansion *x, const struct problem *problem, int which,
-                      struct text *key) {
-  text_addf(key, "%s %d\n", x->config->path, which);
-  text_add_n(key, (const char *)x->facts, sizeof *x->facts);
-  problem_print(x->config, problem, key);
-  for (size_t i = 0; i < x->config->shared_tunable_count; i++) {
-    text_addf(key, "\n%d ", (int)x->variant->values[i].type);
-    value_print(x->variant->values[i], key);
-  }
-}
-
 static const struct proof *kept_proof(const struct expander *expander, const struct text *key) {
   for (size_t i = 0; i < PROOFS_KEPT && !key->failed; i++) {
     const struct kept_proof *kept = &expander->proofs[i];
@@ -92,7 +79,15 @@ static struct proof expand_find_proof(const struct expansion *x, const struct pr
   struct proof proof = {0};
   struct text key = {0};
   if (!has_proof(x->config, which)) return proof;
-  proof_key(x, problem, which, &key);
+
+  /* The key has all inputs: the config, the facts, the problem, the shared tunables. */
+  text_addf(&key, "%s %d\n", x->config->path, which);
+  text_add_n(&key, (const char *)x->facts, sizeof *x->facts);
+  problem_print(x->config, problem, &key);
+  for (size_t i = 0; i < x->config->shared_tunable_count; i++) {
+    text_addf(&key, "\n%d ", (int)x->variant->values[i].type);
+    value_print(x->variant->values[i], &key);
+  }
   const struct proof *kept = kept_proof(expander, &key);
   struct kernel_spec spec;
   cugen_error ignored;
@@ -148,7 +143,10 @@ static int launches(struct expansion *x) {
 }
 
 static int write_source(struct expansion *x) {
-  return expansion_calls_library(x) ? expansion_write_call(x) : expansion_write_source(x);
+  int status = expansion_calls_library(x) ? expansion_write_call(x) : expansion_write_source(x);
+  if (status) return status;
+  x->out->source = strdup(text_get(&x->expander->source));
+  return x->out->source ? CUGEN_OK : error_memory(x->err);
 }
 
 static int note_reads(struct expansion *x) {
@@ -171,7 +169,7 @@ static int run_steps(struct expansion *x) {
       expansion_spell_entries,
       write_source,
       note_reads,
-      expansion_copy_source,
+
       expansion_allocate_spec,
       launches,
       expansion_finish_strings,

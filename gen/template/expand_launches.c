@@ -238,21 +238,6 @@ static bool same_launch(const struct kernel_spec *spec, const struct kernel_laun
 /* number of recent launches among which an equal launch is searched */
 enum { LOOKED_BACK = 64 };
 
-/* Adds the launch that was evaluated last to the sequence of the call. The launch itself is kept
-   only if none of the recent launches equals it. */
-static void add_to_sequence(struct expansion *x) {
-  struct kernel_spec *spec = x->out;
-  const size_t last = spec->launch_count, first = last > LOOKED_BACK ? last - LOOKED_BACK : 0;
-  size_t at = last;
-  for (size_t i = last; i-- > first && at == last;)
-    if (same_launch(spec, &spec->launches[i], &spec->launches[last])) at = i;
-  if (at == last)
-    spec->launch_count++;
-  else
-    spec->parameter_count = spec->launches[last].first_parameter;
-  spec->sequence[spec->sequence_count++] = (uint32_t)at;
-}
-
 static int launches_reserve(struct expansion *x, const struct config_launch *launch) {
   struct kernel_spec *spec = x->out;
   if (spec->launch_count == KERNEL_MAX_LAUNCHES)
@@ -274,19 +259,32 @@ static int launches_reserve(struct expansion *x, const struct config_launch *lau
   return CUGEN_OK;
 }
 
+/* Evaluates the launch in one step, and adds it to the sequence of the call. The launch itself is
+   kept only if none of the recent launches equals it. */
 static int evaluate_step(struct expansion *x, const struct config_launch *launch, size_t step,
                          size_t steps) {
+  struct kernel_spec *spec = x->out;
   struct kernel_entry *entry;
   int status = launches_reserve(x, launch);
   if (status) return status;
-  struct kernel_launch *out = &x->out->launches[x->out->launch_count];
+  const size_t last = spec->launch_count, first = last > LOOKED_BACK ? last - LOOKED_BACK : 0;
+  struct kernel_launch *out = &spec->launches[last];
   *out = (struct kernel_launch){.line = launch->line.number};
   expansion_set_step(x, launch, step, steps);
   status = expansion_find_entry(x, launch, &entry);
   if (!status) status = evaluate_launch(x, launch, entry, out);
   if (!status) status = evaluate_pass(x, launch, out);
-  if (!status) add_to_sequence(x);
-  return status;
+  if (status) return status;
+
+  size_t at = last;
+  for (size_t i = last; i-- > first && at == last;)
+    if (same_launch(spec, &spec->launches[i], out)) at = i;
+  if (at == last)
+    spec->launch_count++;
+  else
+    spec->parameter_count = out->first_parameter;
+  spec->sequence[spec->sequence_count++] = (uint32_t)at;
+  return CUGEN_OK;
 }
 
 /* Evaluates the rounds of a loop. If no launch depends on the step, all rounds are equal to the

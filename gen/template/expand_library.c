@@ -65,29 +65,23 @@ static int fill_value(const struct expansion *x, const struct library_field *fie
   return refused;
 }
 
-static int fill_call(const struct expansion *x, struct library_call *out) {
+int expansion_write_call(struct expansion *x) {
   const struct config_library *from = library_of(x);
   const struct library *library = &libraries[from->id];
-  *out = (struct library_call){.library = from->id, .build = x->facts->libraries[from->id]};
+  struct library_call call = {.library = from->id, .build = x->facts->libraries[from->id]};
   int status = CUGEN_OK;
   for (size_t i = 0; i < library->field_count && !status; i++) {
     const struct library_field *field = &library->fields[i];
     const struct kernel_argument *argument = field_argument(x, i);
-    out->values[i].number = field->usual;
+    call.values[i].number = field->usual;
     if (argument)
-      status = fill_argument(x, field, argument, &out->values[i]);
+      status = fill_argument(x, field, argument, &call.values[i]);
     else if (from->fields[i].expr)
-      status = fill_value(x, field, from->fields[i].expr, &out->values[i]);
+      status = fill_value(x, field, from->fields[i].expr, &call.values[i]);
     else if (field->needed)
       status = library_fail(x, field, x->config->arguments[from->fields[i].argument].name,
                             "is no argument of this problem");
   }
-  return status;
-}
-
-int expansion_write_call(struct expansion *x) {
-  struct library_call call;
-  int status = fill_call(x, &call);
   if (!status) status = expansion_write_title(x);
   if (status) return status;
   library_call_print(&call, &x->expander->source);

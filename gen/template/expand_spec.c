@@ -291,10 +291,3 @@ int expansion_name_variant(struct expansion *x) {
   x->out->variant = text_take(&text);
   return x->out->variant ? CUGEN_OK : error_memory(x->err);
 }
-
-int expansion_copy_source(struct expansion *x) {
-  struct text text = {0};
-  text_add_n(&text, text_get(&x->expander->source), x->expander->source.length);
-  x->out->source = text_take(&text);
-  return x->out->source ? CUGEN_OK : error_memory(x->err);
-}

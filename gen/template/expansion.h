@@ -134,6 +134,5 @@ int expansion_check_parameters(struct expansion *x);
 int expansion_take_data_hashes(struct expansion *x);
 int expansion_evaluate_work(struct expansion *x);
 int expansion_name_variant(struct expansion *x);
-int expansion_copy_source(struct expansion *x);
 
 #endif

@@ -142,23 +142,18 @@ static bool note_file(struct search *s, const char *path) {
   return true;
 }
 
-static void search_text(struct search *s, const char *text, const char *path) {
+/* Searches a file unless it has been searched. */
+static void search_new(struct search *s, const struct text *path, const struct text *content) {
   static const char word[] = "include";
   enum { LENGTH = sizeof word - 1 };
-  const char *end = text + strlen(text);
+  const char *text = text_get(content), *end = text + strlen(text);
+  s->failed |= path->failed || content->failed;
+  if (s->failed || !note_file(s, text_get(path))) return;
   look_for_names(s, text);
   look_for_conditions(s, text);
   for (const char *at = text;
        !s->all && !s->failed && (at = source_find_word(text, at, end, word, LENGTH));)
-    search_included(s, at += LENGTH, path);
-}
-
-/* Searches a file unless it has been searched. */
-static void search_new(struct search *s, const struct text *path, const struct text *content) {
-  if (path->failed || content->failed)
-    s->failed = true;
-  else if (note_file(s, text_get(path)))
-    search_text(s, text_get(content), text_get(path));
+    search_included(s, at += LENGTH, text_get(path));
 }
 
 static void search_file(struct search *s, const char *name, const char *from) {
@@ -180,24 +175,18 @@ static bool are_booleans(const struct config_tunable *tunable) {
   return true;
 }
 
-/* Returns whether the tunable is worth a report, and sets *why to the reason. */
-static bool tells(const struct search *s, size_t i, cugen_unused_reason *why) {
-  const struct config_tunable *tunable = &s->tunables[i];
-  if (tunable->value_count < 2 || s->used[i] ||
-      (s->asked[i] && (tunable->used || are_booleans(tunable))))
-    return false;
-  *why = s->asked[i]     ? CUGEN_UNUSED_DEFINED
-         : tunable->used ? CUGEN_UNUSED_MISSPELT
-                         : CUGEN_UNUSED_NOWHERE;
-  return *why != CUGEN_UNUSED_MISSPELT || s->nearest[i][0];
-}
-
+/* Reports the tunables from `first` on that are worth a report. */
 static void add_reports(const struct search *s, size_t first, cugen_unused_tunable *out,
                         size_t most, size_t *count) {
   for (size_t i = first; i < s->count; i++) {
     const struct config_tunable *tunable = &s->tunables[i];
-    cugen_unused_reason why;
-    if (!tells(s, i, &why)) continue;
+    if (tunable->value_count < 2 || s->used[i] ||
+        (s->asked[i] && (tunable->used || are_booleans(tunable))))
+      continue;
+    const cugen_unused_reason why = s->asked[i]     ? CUGEN_UNUSED_DEFINED
+                                    : tunable->used ? CUGEN_UNUSED_MISSPELT
+                                                    : CUGEN_UNUSED_NOWHERE;
+    if (why == CUGEN_UNUSED_MISSPELT && !s->nearest[i][0]) continue;
     if (*count < most) {
       out[*count] = (cugen_unused_tunable){.name = tunable->name,
                                            .file = tunable->line.path,
@@ -208,26 +197,6 @@ static void add_reports(const struct search *s, size_t first, cugen_unused_tunab
     }
     ++*count;
   }
-}
-
-/* Searches the reference, the verify kernel and the generators, which see the shared tunables. */
-static void search_proof(struct search *s) {
-  const struct config *config = s->config;
-  s->compile = &config->compile;
-  if (config->reference) search_file(s, config->reference, config->path);
-  if (config->verify) search_file(s, config->verify, config->path);
-  for (size_t i = 0; i < config->argument_count; i++)
-    if (config->arguments[i].data.kind == DATA_GENERATOR)
-      search_file(s, config->arguments[i].data.file, config->path);
-}
-
-static void search_implementation(struct search *s,
-                                  const struct config_implementation *implementation) {
-  s->compile = &implementation->compile;
-  if (implementation->template_name) search_file(s, implementation->template_name, s->config->path);
-  for (size_t i = 0; i < implementation->launch_count; i++)
-    if (implementation->launches[i].entry.text)
-      look_for_names(s, implementation->launches[i].entry.text);
 }
 
 /* Reports unused tunables: with `shared` the tunables that all implementations, [first, last),
@@ -246,9 +215,23 @@ static int mentions_add(const struct sources *sources, const struct config *conf
                      .asked = calloc(tunables + 1, sizeof *s.asked),
                      .nearest = calloc(tunables + 1, sizeof *s.nearest)};
   s.failed = !s.used || !s.asked || !s.nearest;
-  if (!s.failed && shared) search_proof(&s);
-  for (size_t i = first; i < last && !s.failed; i++)
-    search_implementation(&s, &config->implementations[i]);
+
+  /* The reference, the verify kernel and the generators see only shared tunables. */
+  const bool proofs = !s.failed && shared;
+  s.compile = &config->compile;
+  if (proofs && config->reference) search_file(&s, config->reference, config->path);
+  if (proofs && config->verify) search_file(&s, config->verify, config->path);
+  for (size_t i = 0; i < config->argument_count && proofs; i++)
+    if (config->arguments[i].data.kind == DATA_GENERATOR)
+      search_file(&s, config->arguments[i].data.file, config->path);
+
+  for (size_t i = first; i < last && !s.failed; i++) {
+    const struct config_implementation *one = &config->implementations[i];
+    s.compile = &one->compile;
+    if (one->template_name) search_file(&s, one->template_name, config->path);
+    for (size_t k = 0; k < one->launch_count; k++)
+      if (one->launches[k].entry.text) look_for_names(&s, one->launches[k].entry.text);
+  }
   if (!s.all && !s.failed)
     add_reports(&s, shared ? 0 : config->shared_tunable_count, out, most, count);
   for (size_t i = 0; i < s.seen_count; i++) free(s.seen[i]);

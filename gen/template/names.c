@@ -149,31 +149,22 @@ static void add_all(struct names *names) {
               in->sharing->shared[i].name);
 }
 
-static bool names_allocate(struct names *names) {
-  const struct names_input *in = &names->in;
+int names_open(const struct names_input *in, struct names *out, cugen_error *err) {
+  *out = (struct names){.in = *in, .all_known = true, .bucket_count = 64};
   /* An argument adds at most a type, a stride for each dimension, a pitch, a layout and its
      elements. */
-  names->capacity = 2 + in->config->problem_count + in->tunable_count + in->derived_count +
-                    in->config->argument_count * (KERNEL_MAX_RANK + 4) + in->own_count +
-                    CONFIG_MAX_SHARED;
-  names->bucket_count = 64;
-  while (names->bucket_count < 4 * names->capacity) names->bucket_count *= 2;
-  names->list = calloc(names->capacity, sizeof *names->list);
-  names->buckets = calloc(names->bucket_count, sizeof *names->buckets);
-  names->known = malloc((in->slot_count + 1) * sizeof *names->known);
-  names->facts = calloc(DEVICE_FACT_COUNT, sizeof *names->facts);
-  return names->list && names->buckets && names->known && names->facts;
-}
-
-int names_open(const struct names_input *in, struct names *out, cugen_error *err) {
-  *out = (struct names){.in = *in, .all_known = true};
-  if (!names_allocate(out)) {
-    names_close(out);
-    return error_memory(err);
-  }
-  for (size_t i = 0; i < in->slot_count; i++) out->known[i] = true;
-  add_all(out);
-  if (out->texts.failed) {
+  out->capacity = 2 + in->config->problem_count + in->tunable_count + in->derived_count +
+                  in->config->argument_count * (KERNEL_MAX_RANK + 4) + in->own_count +
+                  CONFIG_MAX_SHARED;
+  while (out->bucket_count < 4 * out->capacity) out->bucket_count *= 2;
+  out->list = calloc(out->capacity, sizeof *out->list);
+  out->buckets = calloc(out->bucket_count, sizeof *out->buckets);
+  out->known = malloc((in->slot_count + 1) * sizeof *out->known);
+  out->facts = calloc(DEVICE_FACT_COUNT, sizeof *out->facts);
+  const bool room = out->list && out->buckets && out->known && out->facts;
+  for (size_t i = 0; i < in->slot_count && room; i++) out->known[i] = true;
+  if (room) add_all(out);
+  if (!room || out->texts.failed) {
     names_close(out);
     return error_memory(err);
   }
@@ -279,11 +270,6 @@ bool names_tunable(const struct names *names, const struct name *name) {
   return name->kind == NAME_SLOT && name->index >= names->in.config->first_tunable;
 }
 
-void names_forget(struct name *name) {
-  name->used = name->tested = name->doubted = name->scoped = name->valued = false;
-  name->declared = name->variable = name->redefined = NULL;
-}
-
 /* ---- Definitions ---------------------------------------------------------------------------- */
 
 /* Prints a number; in parentheses if it is below 0, because an operator in front could bind to the
@@ -362,19 +348,6 @@ static const char *names_write_slot(void *context, int slot) {
   return text_get(&writer->name);
 }
 
-static int refuse_real_slots(const struct names *names, const struct expr *bound,
-                             cugen_error *err) {
-  size_t count;
-  const int *slots = expr_slots(bound, &count);
-  for (size_t i = 0; i < count; i++)
-    if (names->in.slots[slots[i]].type != VALUE_INT)
-      return error_set(
-          err, CUGEN_ERROR_TEMPLATE,
-          "'%s' is no whole number and passed at launch, so that \"%s\" cannot be written in C",
-          names_slot_name(&names->in, slots[i]), expr_text(bound));
-  return CUGEN_OK;
-}
-
 /* Prints the expression. Its parameters are converted to long long, unless the text is just the
    name of one parameter. */
 static int print_slots(struct slot_writer *writer, const struct expr *bound, struct text *out,
@@ -408,7 +381,14 @@ static int names_put_bound(const struct names *names, const struct expr *expr,
   constant->type = VALUE_NIL;
   if (!expr_constant(bound, constant)) {
     struct slot_writer writer = {.names = names};
-    status = refuse_real_slots(names, bound, err);
+    size_t count;
+    const int *slots = expr_slots(bound, &count);
+    for (size_t i = 0; i < count && !status; i++)
+      if (names->in.slots[slots[i]].type != VALUE_INT)
+        status = error_set(
+            err, CUGEN_ERROR_TEMPLATE,
+            "'%s' is no whole number and passed at launch, so that \"%s\" cannot be written in C",
+            names_slot_name(&names->in, slots[i]), expr_text(bound));
     if (!status) status = print_slots(&writer, bound, out, err);
     text_free(&writer.name);
   }
@@ -459,33 +439,25 @@ static struct product stride_factors(const struct names *names, int argument, in
   return product;
 }
 
-static void add_pad(int64_t pad, struct value *value, struct text *factor) {
-  struct text sum = {0};
-  if (!pad) return;
-  if (!factor->length) {
-    value->integer += pad;
-    return;
-  }
-  text_addf(&sum, "(%s + %lld)", text_get(factor), (long long)pad);
-  text_free(factor);
-  *factor = sum;
-}
-
 /* Appends the factors that only the launch knows; *constant becomes the product of the other
    factors. */
 static int put_product(const struct names *names, const struct product *product, int64_t *constant,
                        struct text *out, cugen_error *err) {
   *constant = 1;
   for (int i = 0; i < product->count; i++) {
+    const int64_t pad = i ? 0 : product->pad;
     struct value value;
     struct text factor = {0};
     int status = names_put_bound(names, product->factors[i], &value, &factor, err);
-    if (!status) add_pad(i ? 0 : product->pad, &value, &factor);
+    if (!status && !factor.length) value.integer += pad;
     if (!status && value.type == VALUE_INT &&
         __builtin_mul_overflow(*constant, value.integer, constant))
       status = error_set(err, CUGEN_ERROR_CONFIG, "a stride is above 2^63 - 1");
     if (factor.length && out->length) text_add(out, " * ");
-    text_add(out, text_get(&factor));
+    if (factor.length && pad)
+      text_addf(out, "(%s + %lld)", text_get(&factor), (long long)pad);
+    else
+      text_add(out, text_get(&factor));
     out->failed |= factor.failed;
     text_free(&factor);
     if (status) return status;

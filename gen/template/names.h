@@ -97,8 +97,7 @@ bool names_macro(const struct names *names, const struct name *name);
    decides between macro and constant. */
 bool names_constant(const struct names *names, const struct name *name);
 bool names_tunable(const struct names *names, const struct name *name);
-/* Clears the marks that assembling a text sets in the name; `asked`, which Lua sets, stays. */
-void names_forget(struct name *name);
+
 /* Appends the name's lines of the prologue, if it has any. *type becomes the dtype that the lines
    need, or NULL. */
 int names_define(const struct names *names, const struct name *name, struct text *out,

@@ -11,11 +11,6 @@
 
 enum { UNKNOWN = SIGNATURE_UNKNOWN };
 
-struct parameter_list {
-  struct signature_parameter seen[KERNEL_MAX_ARGUMENTS];
-  int count; /* UNKNOWN: the text does not tell */
-};
-
 /* ---- Reading -------------------------------------------------------------------------------- */
 
 static bool is_defined(const char *text, struct source_token word) {
@@ -51,23 +46,19 @@ static bool is_named_once(const struct text *body, const struct kernel_name *ker
 
 /* ---- Comparing ------------------------------------------------------------------------------ */
 
-/* The parameters that a launch passes to its kernel. */
+/* The parameters that a launch passes to its kernel, and those that the kernel's text has. */
 struct passing {
   const struct expansion *x;
   const struct kernel_name *kernel;
   const struct kernel_launch *launch;
   struct kernel_parameter passed[KERNEL_MAX_ARGUMENTS];
-  size_t count;
+  size_t count; /* of `passed` */
+  struct signature_parameter seen[KERNEL_MAX_ARGUMENTS];
+  int seen_count; /* UNKNOWN: the text does not tell */
 };
 
 static const struct kernel_argument *argument_of(const struct passing *p, size_t i) {
   return &p->x->out->arguments[p->passed[i].argument];
-}
-
-static const struct dtype *parameters_type_of(struct signature_parameter seen) {
-  for (size_t i = 0; seen.plain && i < DTYPE_COUNT; i++)
-    if (strcmp(dtype_table[i].cuda_name, seen.type) == 0) return &dtype_table[i];
-  return NULL;
 }
 
 /* Returns whether the types may agree. A number must have the parameter's size, and be an integer
@@ -75,7 +66,9 @@ static const struct dtype *parameters_type_of(struct signature_parameter seen) {
    packed halves through unsigned int, so only float and double are told apart. An integer of 8
    bytes may be an address, as parameter and as argument. */
 static bool type_agrees(struct signature_parameter seen, const struct kernel_argument *argument) {
-  const struct dtype *const type = parameters_type_of(seen);
+  const struct dtype *type = NULL;
+  for (size_t i = 0; seen.plain && i < DTYPE_COUNT && !type; i++)
+    if (strcmp(dtype_table[i].cuda_name, seen.type) == 0) type = &dtype_table[i];
   if (!seen.plain || argument->access != ACCESS_GLOBAL || argument->struct_bytes > 0) return true;
   if (argument->kind != CUGEN_ARGUMENT_SCALAR)
     return !type ||
@@ -91,10 +84,10 @@ static bool type_agrees(struct signature_parameter seen, const struct kernel_arg
 
 /* Returns the index of the first argument that does not fit; the number of arguments if the kernel
    has more or fewer parameters; UNKNOWN if all fit. */
-static int find_fault(const struct passing *p, const struct parameter_list *list) {
-  if ((size_t)list->count != p->count) return (int)p->count;
+static int find_fault(const struct passing *p) {
+  if ((size_t)p->seen_count != p->count) return (int)p->count;
   for (size_t i = 0; i < p->count; i++)
-    if (!type_agrees(list->seen[i], argument_of(p, i))) return (int)i;
+    if (!type_agrees(p->seen[i], argument_of(p, i))) return (int)i;
   return UNKNOWN;
 }
 
@@ -103,12 +96,12 @@ static void say_launch(const struct passing *p, struct text *out) {
   if (p->launch->listed) text_addf(out, " (launch at line %d)", p->launch->line);
 }
 
-static int parameters_refuse_count(const struct passing *p, const struct parameter_list *list) {
+static int parameters_refuse_count(const struct passing *p) {
   const struct text *body = &p->x->expander->body;
   struct text said = {0};
   text_addf(&said, "kernel '%.*s'", (int)p->kernel->length, p->kernel->at);
   say_launch(p, &said);
-  text_addf(&said, " takes %d parameters but is passed %zu (", list->count, p->count);
+  text_addf(&said, " takes %d parameters but is passed %zu (", p->seen_count, p->count);
   for (size_t i = 0; i < p->count; i++)
     text_addf(&said, "%s%s", i ? ", " : "", argument_of(p, i)->name);
   text_addf(&said, "): its parameter list and the config's %s must agree",
@@ -145,8 +138,8 @@ static int refuse_type(const struct passing *p, const struct signature_parameter
 
 /* Returns the index of the passed argument that has the name of parameter i; argument i is looked
    at first. UNKNOWN: no argument has the name. */
-static int find_passed(const struct passing *p, const struct parameter_list *list, size_t i) {
-  const struct source_token name = list->seen[i].name;
+static int find_passed(const struct passing *p, size_t i) {
+  const struct source_token name = p->seen[i].name;
   for (size_t k = 0; k < p->count; k++) {
     const size_t at = (i + k) % p->count;
     const char *const passed = argument_of(p, at)->name;
@@ -158,12 +151,12 @@ static int find_passed(const struct passing *p, const struct parameter_list *lis
 /* Returns whether the parameters and the arguments have names in common, but in different orders.
    Different orders need not be an error, because parameters may have any names. Several launches of
    the kernel that list what they pass may pass the same arguments in different orders. */
-static bool is_exchanged(const struct passing *p, const struct parameter_list *list) {
+static bool is_exchanged(const struct passing *p) {
   const struct kernel_spec *spec = p->x->out;
   int last = UNKNOWN, launches = 0;
   bool falls = false;
   for (size_t i = 0; i < p->count; i++) {
-    const int at = find_passed(p, list, i);
+    const int at = find_passed(p, i);
     falls |= at != UNKNOWN && at < last;
     if (at != UNKNOWN) last = at;
   }
@@ -172,13 +165,12 @@ static bool is_exchanged(const struct passing *p, const struct parameter_list *l
   return falls && launches <= 1;
 }
 
-static int note_order(const struct passing *p, const struct parameter_list *list) {
+static int note_order(const struct passing *p) {
   struct text said = {0};
   text_addf(&said, "Kernel '%.*s' (%s) names its parameters ", (int)p->kernel->length,
             p->kernel->at, p->launch->place);
   for (size_t i = 0; i < p->count; i++)
-    text_addf(&said, "%s%.*s", i ? ", " : "", (int)list->seen[i].name.length,
-              list->seen[i].name.at);
+    text_addf(&said, "%s%.*s", i ? ", " : "", (int)p->seen[i].name.length, p->seen[i].name.at);
   text_add(&said, "; the config passes ");
   for (size_t i = 0; i < p->count; i++)
     text_addf(&said, "%s%s", i ? ", " : "", argument_of(p, i)->name);
@@ -200,20 +192,18 @@ static int parameters_check_launch(struct expansion *x, const struct kernel_laun
   const struct text *body = &x->expander->body;
   struct passing p = {
       .x = x, .kernel = kernel_names_find(&x->kernels, launch->entry), .launch = launch};
-  struct parameter_list list;
   if (!p.kernel) return CUGEN_OK;
   struct source_reader reader = {p.kernel->at + p.kernel->length, text_get(body) + body->length};
   if (!source_is_mark_of(source_next_solid(&reader), "(")) return CUGEN_OK;
   p.count = kernel_launch_parameters(x->out, launch, p.passed);
-  list.count = signature_read_list(reader, list.seen);
-  if (list.count == UNKNOWN) return CUGEN_OK;
-  const int wrong = find_fault(&p, &list);
-  const bool exchanged = wrong == UNKNOWN && !x->out->order && is_exchanged(&p, &list);
+  p.seen_count = signature_read_list(reader, p.seen);
+  if (p.seen_count == UNKNOWN) return CUGEN_OK;
+  const int wrong = find_fault(&p);
+  const bool exchanged = wrong == UNKNOWN && !x->out->order && is_exchanged(&p);
   if ((wrong == UNKNOWN && !exchanged) || !parameters_is_plain(&p, reader)) return CUGEN_OK;
-  if (exchanged) return note_order(&p, &list);
-  return (size_t)wrong < p.count
-             ? refuse_type(&p, &list.seen[wrong], argument_of(&p, (size_t)wrong))
-             : parameters_refuse_count(&p, &list);
+  if (exchanged) return note_order(&p);
+  return (size_t)wrong < p.count ? refuse_type(&p, &p.seen[wrong], argument_of(&p, (size_t)wrong))
+                                 : parameters_refuse_count(&p);
 }
 
 int expansion_check_parameters(struct expansion *x) {

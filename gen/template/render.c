@@ -223,26 +223,23 @@ static int render_emit(lua_State *L) {
 
 /* ---- Running -------------------------------------------------------------------------------- */
 
-/* Pushes the template's chunk, compiled if necessary. */
-static void push_chunk(lua_State *L, struct renderer *renderer, const struct template *template) {
-  if (lua_rawgetp(L, LUA_REGISTRYINDEX, template) != LUA_TNIL) return;
-  lua_pop(L, 1);
-  if (sandbox_load(renderer->sandbox, template->path, text_get(&template->lua),
-                   template->lua.length, 0, CUGEN_ERROR_TEMPLATE, &renderer->error)) {
-    /* An error before a line of CUDA text, which Lua describes by the line's __emit call. */
-    char *near = strstr(renderer->error.message, " near '__emit'");
-    if (near) *near = '\0';
-    if (near) error_append(&renderer->error, " before this text");
-    render_give_up(L, renderer);
-  }
-  lua_pushvalue(L, -1);
-  lua_rawsetp(L, LUA_REGISTRYINDEX, template);
-}
-
+/* Calls the template's chunk, which is compiled if necessary. */
 static void render_run(lua_State *L, struct renderer *renderer, const struct template *template) {
   const struct template *before = renderer->current;
   luaL_checkstack(L, LUA_MINSTACK, NULL);
-  push_chunk(L, renderer, template);
+  if (lua_rawgetp(L, LUA_REGISTRYINDEX, template) == LUA_TNIL) {
+    lua_pop(L, 1);
+    if (sandbox_load(renderer->sandbox, template->path, text_get(&template->lua),
+                     template->lua.length, 0, CUGEN_ERROR_TEMPLATE, &renderer->error)) {
+      /* An error before a line of CUDA text, which Lua describes by the line's __emit call. */
+      char *near = strstr(renderer->error.message, " near '__emit'");
+      if (near) *near = '\0';
+      if (near) error_append(&renderer->error, " before this text");
+      render_give_up(L, renderer);
+    }
+    lua_pushvalue(L, -1);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, template);
+  }
   lua_rawgetp(L, LUA_REGISTRYINDEX, &environment_key);
   lua_setupvalue(L, -2, 1);
   lua_pushlightuserdata(L, renderer);
@@ -501,16 +498,6 @@ static void push_device(lua_State *L, const struct names *names) {
   lua_setmetatable(L, -2);
 }
 
-static void push_value(lua_State *L, struct value value) {
-  switch (value.type) {
-  case VALUE_NIL: lua_pushnil(L); break;
-  case VALUE_BOOL: lua_pushboolean(L, value.boolean); break;
-  case VALUE_INT: lua_pushinteger(L, value.integer); break;
-  case VALUE_FLOAT: lua_pushnumber(L, value.real); break;
-  case VALUE_STRING: lua_pushstring(L, value.string); break;
-  }
-}
-
 static bool render_push_name(lua_State *L, struct renderer *renderer, const char *text,
                              size_t length) {
   const struct names *names = renderer->request->names;
@@ -520,9 +507,15 @@ static bool render_push_name(lua_State *L, struct renderer *renderer, const char
   name->asked = true;
   cugen_error error = {0};
   if (names_value(names, name, &value, &error)) luaL_error(L, "%s", error.message);
-  if (value.type == VALUE_NIL)
+  switch (value.type) {
+  case VALUE_NIL:
     luaL_error(L, "%s has no value in a //@ line or ${}: only CUDA text can use it", text);
-  push_value(L, value);
+    break;
+  case VALUE_BOOL: lua_pushboolean(L, value.boolean); break;
+  case VALUE_INT: lua_pushinteger(L, value.integer); break;
+  case VALUE_FLOAT: lua_pushnumber(L, value.real); break;
+  case VALUE_STRING: lua_pushstring(L, value.string); break;
+  }
   return true;
 }
 
@@ -573,20 +566,18 @@ static int render_find_known(lua_State *L) {
   return 1;
 }
 
-static bool is_config_name(const struct renderer *renderer, const char *name, size_t length) {
-  const struct config *config = renderer->request->names->in.config;
-  for (size_t i = 0; i < config->formula_count; i++)
-    if (strcmp(config->formulas[i].name, name) == 0) return true;
-  return names_find(renderer->request->names, name, length) != NULL;
-}
-
 /* __newindex of the environment: makes a new global, and refuses a name of the config, whose value
    CUDA text would still see. */
 static int assign(lua_State *L) {
   struct renderer *renderer = renderer_of(L);
+  const struct names *names = renderer->request->names;
+  const struct config *config = names->in.config;
   size_t length;
   const char *name = lua_tolstring(L, 2, &length);
-  if (name && is_config_name(renderer, name, length))
+  bool taken = name && names_find(names, name, length);
+  for (size_t i = 0; i < config->formula_count && name; i++)
+    taken |= strcmp(config->formulas[i].name, name) == 0;
+  if (taken)
     return luaL_error(
         L,
         "%s comes from the config and cannot be changed: `local %s = ...` makes a name of its own",

@@ -95,19 +95,17 @@ static void add_product(int64_t factor, const char *index, struct text *out) {
     text_addf(out, sum ? "%" PRId64 " * (%s)" : "%" PRId64 " * %s", factor, index);
 }
 
-/* Merges the outermost dimension into the next. */
-static void merge_dimension(struct dimensions *d) {
-  struct dimension *last = &d->list[--d->count], *into = &d->list[d->count - 1];
-  text_add(&into->index, " + ");
-  add_product(last->unit / into->unit, text_get(&last->index), &into->index);
-  into->index.failed |= last->index.failed;
-  text_free(&last->index);
-}
-
 /* Adds a mode outside of all modes added before. The stride of the new mode gives the size of the
    dimension inside of it. */
 static void add_dimension(struct dimensions *d, int64_t stride, const char *index) {
-  while (d->count > 1 && stride % d->list[d->count - 1].unit) merge_dimension(d);
+  while (d->count > 1 && stride % d->list[d->count - 1].unit) {
+    /* merges the outermost dimension into the next */
+    struct dimension *last = &d->list[--d->count], *into = &d->list[d->count - 1];
+    text_add(&into->index, " + ");
+    add_product(last->unit / into->unit, text_get(&last->index), &into->index);
+    into->index.failed |= last->index.failed;
+    text_free(&last->index);
+  }
   if (d->count) d->list[d->count - 1].size = stride / d->list[d->count - 1].unit;
   d->list[d->count] = (struct dimension){.unit = stride};
   text_add(&d->list[d->count++].index, index);
