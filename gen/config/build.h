@@ -154,6 +154,12 @@ void read_items(struct build *build, const struct list *list, enum keyword_id id
                 void *array, size_t size, size_t *count);
 void note_items(struct build *build, const struct list *list, enum keyword_id id, item_reader *read,
                 void *array, size_t size, size_t *count);
+/* Allocates an array for the declarations of a keyword, and reads them into it. array and count:
+   the members for the array and its length, which `read` sees grow. */
+#define READ_ARRAY(build, list, id, read, array, count)                                            \
+  read_items(build, list, id, read,                                                                \
+             (void *)((array) = build_array(build, list_count(list, id), sizeof *(array))),        \
+             sizeof *(array), &(count))
 
 /* ---- Readers of the value on top of the stack (read.c); `what` names it in messages --------- */
 
@@ -255,19 +261,13 @@ extern const struct expr_functions config_functions;
 
 /* ---- Parts ---------------------------------------------------------------------------------- */
 
-/* implementation.c. For the parts that all implementations share, `list` is the kernel's. */
-void read_tunables(struct build *build, const struct list *list, struct config_tunable *out);
-void read_derived(struct build *build, const struct list *list, struct config_derived *derived,
-                  size_t *count);
-void read_restrictions(struct build *build, const struct list *list,
-                       struct config_restriction *restrictions, size_t *count);
-item_reader read_implementation;
+/* implementation.c */
+item_reader read_tunable, read_derived, read_restriction, read_implementation;
 
 /* problem_values.c. Read the declarations check, problems and try. read_check sets *out to NULL if
-   the list has no check. */
+   the list has no check; the others set a string. */
 void read_check(struct build *build, const struct list *list, const struct value **out);
-void read_problem_sets(struct build *build, const struct list *list);
-void read_tries(struct build *build, const struct list *list);
+item_reader read_problem_set, read_try;
 /* argument.c */
 bool is_argument(enum keyword_id id);
 /* Lists the names of the arguments read so far, for suggestions; names has KERNEL_MAX_ARGUMENTS
@@ -291,7 +291,7 @@ void complete_struct(struct build *build, const struct config_argument *argument
 void library_check_parts(struct build *build, const struct list *list, const char *owner);
 item_reader read_library;
 /* tensor.c */
-void read_tensors(struct build *build, const struct list *list);
+item_reader read_tensor;
 /* shared.c. Reads the shared arrays of a list: that of the launch with this number, or, with -1,
    that of the implementation, whose launches are read afterwards. */
 void read_shared_arrays(struct build *build, const struct list *list, int launch);
@@ -309,7 +309,7 @@ void read_pass(struct build *build, struct config_launch *out);
 /* Returns whether an expression of the launch depends on the step. */
 bool sees_step(const struct config_launch *launch);
 /* formula.c */
-void read_formulas(struct build *build, const struct list *list);
+item_reader read_formula;
 /* policy.c */
 item_reader read_policy;
 /* kernel.c */

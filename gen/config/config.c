@@ -34,7 +34,6 @@
 
 #include "build.h"
 #include "declarations.h"
-#include "include.h"
 
 static bool is_keyword(const char *word) {
   for (int i = 0; i < KEYWORD_COUNT; i++)

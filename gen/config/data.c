@@ -188,19 +188,6 @@ void read_answers(struct build *build) {
 
 /* ---- What data depends on ------------------------------------------------------------------- */
 
-/* Describes the numbers as doubles. A whole number of 2^53 or more is appended as an integer,
-   too. */
-static void data_describe_list(const struct config_data *data, struct text *out) {
-  for (size_t i = 0; i < data->list_count; i++) {
-    const struct value *value = &data->list[i];
-    const bool whole = value->type == VALUE_INT,
-               large = whole && llabs(value->integer / 2) >= INT64_C(1) << 52;
-    const double number = whole ? (double)value->integer : value->real;
-    text_add_n(out, (const char *)&number, sizeof number);
-    if (large) text_add_n(out, (const char *)&value->integer, sizeof value->integer);
-  }
-}
-
 void config_data_describe(const struct config *config, const struct config_data *data,
                           const struct value *slots, const struct kernel_argument *arguments,
                           struct hash content, struct text *out) {
@@ -214,7 +201,16 @@ void config_data_describe(const struct config *config, const struct config_data 
       text_add_char(out, '\n');
     }
   }
-  if (data->kind == DATA_LIST) data_describe_list(data, out);
+  /* The numbers of a list are described as doubles. A whole number of 2^53 or more is appended as
+     an integer, too. */
+  for (size_t i = 0; data->kind == DATA_LIST && i < data->list_count; i++) {
+    const struct value *value = &data->list[i];
+    const bool whole = value->type == VALUE_INT,
+               large = whole && llabs(value->integer / 2) >= INT64_C(1) << 52;
+    const double number = whole ? (double)value->integer : value->real;
+    text_add_n(out, (const char *)&number, sizeof number);
+    if (large) text_add_n(out, (const char *)&value->integer, sizeof value->integer);
+  }
   if (data->kind == DATA_FILE) text_addf(out, "%s\n%s\n", data->file, content.hex);
   if (data->kind == DATA_GENERATOR) text_addf(out, "%s\n", content.hex);
   for (size_t k = 0; k < config->argument_count; k++) {

@@ -266,38 +266,31 @@ static int names_device(const struct dirent *entry) {
   return ending && ending > entry->d_name && strcmp(ending, ".lua") == 0;
 }
 
-/* Adds the readable descriptions of a folder, under the names by which device_file_open finds
-   them. */
-static void device_file_add_folder(const char *folder, struct gpu_model *out, size_t count,
-                                   size_t *all) {
-  struct dirent **entries = NULL;
-  const int found = scandir(folder, &entries, names_device, alphasort);
-  for (int i = 0; i < found; i++) {
-    struct gpu_model model;
-    cugen_error ignored;
-    char *name = entries[i]->d_name;
-    name[strlen(name) - strlen(".lua")] = '\0';
-    if (device_file_open(folder, name, &model, &ignored) == CUGEN_OK) {
-      if (strcasecmp(model.id + strlen(DEVICE_NAME_MODEL), name) != 0)
-        snprintf(model.id, sizeof model.id, DEVICE_NAME_MODEL "%.*s",
-                 (int)(sizeof model.id - sizeof DEVICE_NAME_MODEL), name);
-      device_file_add_model(out, count, all, &model);
-    }
-    free(entries[i]);
-  }
-  free(entries);
-}
-
 size_t device_files(const char *device_dir, struct gpu_model *out, size_t count) {
+  struct gpu_model model;
+  cugen_error ignored;
   size_t all = 0;
   for (const struct embedded_file *file = embedded_files; file->path; file++) {
-    struct gpu_model model;
-    cugen_error ignored;
     if (strncmp(file->path, "configs/devices/", strlen("configs/devices/")) != 0) continue;
     if (device_file_parse(file->path, file->data, file->length, &model, &ignored)) continue;
     device_file_add_model(out, count, &all, &model);
   }
-  if (device_dir) device_file_add_folder(device_dir, out, count, &all);
+
+  /* The readable descriptions of the folder have the names by which device_file_open finds them. */
+  struct dirent **entries = NULL;
+  const int found = device_dir ? scandir(device_dir, &entries, names_device, alphasort) : 0;
+  for (int i = 0; i < found; i++) {
+    char *name = entries[i]->d_name;
+    name[strlen(name) - strlen(".lua")] = '\0';
+    if (device_file_open(device_dir, name, &model, &ignored) == CUGEN_OK) {
+      if (strcasecmp(model.id + strlen(DEVICE_NAME_MODEL), name) != 0)
+        snprintf(model.id, sizeof model.id, DEVICE_NAME_MODEL "%.*s",
+                 (int)(sizeof model.id - sizeof DEVICE_NAME_MODEL), name);
+      device_file_add_model(out, count, &all, &model);
+    }
+    free(entries[i]);
+  }
+  free(entries);
   if (count) qsort(out, all < count ? all : count, sizeof *out, by_age);
   return all;
 }

@@ -80,21 +80,6 @@ static int evaluate_find_word(const struct evaluation *e, const char *what,
   return evaluate_fail_text(e, what, &text);
 }
 
-/* Sets *out to NULL for a scalar whose dtype is written as the word "index"; an expression cannot
-   give "index". */
-static int find_dtype(const struct evaluation *e, const struct dtype **out) {
-  *out = &kernel_struct_dtype;
-  if (e->argument->struct_name) return CUGEN_OK;
-  const char *names[DTYPE_COUNT + 1];
-  size_t count = DTYPE_COUNT, found;
-  memcpy(names, dtype_names, sizeof names);
-  if (e->argument->kind == CUGEN_ARGUMENT_SCALAR && e->argument->dtype.word)
-    names[count++] = "index";
-  int status = evaluate_find_word(e, "dtype", &e->argument->dtype, names, count, 0, &found);
-  if (!status) *out = found < DTYPE_COUNT ? &dtype_table[found] : NULL;
-  return status;
-}
-
 /* ---- Buffers -------------------------------------------------------------------------------- */
 
 static int evaluate_shape(const struct evaluation *e, struct kernel_argument *out) {
@@ -141,20 +126,6 @@ static int set_strides(const struct evaluation *e, const struct layout *layout,
   return CUGEN_OK;
 }
 
-/* A swizzle may exchange elements within a line or an innermost tile, not beyond it. */
-static int check_swizzle(const struct evaluation *e, const struct layout *layout,
-                         const struct kernel_argument *out) {
-  const int64_t *tile = layout->tiles ? layout->tile[layout->tiles - 1] : NULL,
-                block = (int64_t)1 << (out->map.bits + out->map.base);
-  int64_t most = tile ? 1 : out->shape[layout->order[0][out->rank - 1]];
-  for (int i = 0; tile && i < out->rank; i++) most *= tile[i];
-  most += layout->pad;
-  if (!out->map.bits || block <= most) return CUGEN_OK;
-  return evaluate_fail(e, "layout",
-                       "is %s, which exchanges elements within %lld, but a %s has %lld",
-                       out->layout, (long long)block, tile ? "tile" : "line", (long long)most);
-}
-
 /* Sets the word of the argument in its shortest form. */
 static int set_word(const struct layout *layout, struct kernel_argument *out, cugen_error *err) {
   struct text word = {0};
@@ -185,7 +156,18 @@ static int lay_out_by_word(const struct evaluation *e, struct kernel_argument *o
   status = evaluate_prefix(
       e, layout_of_shape(&layout, out->shape, out->dtype->bytes, &out->map, e->err), "layout");
   out->elements = out->map.size;
-  return status ? status : check_swizzle(e, &layout, out);
+  if (status) return status;
+
+  /* A swizzle may exchange elements within a line or an innermost tile, not beyond it. */
+  const int64_t *tile = layout.tiles ? layout.tile[layout.tiles - 1] : NULL,
+                block = (int64_t)1 << (out->map.bits + out->map.base);
+  int64_t most = tile ? 1 : out->shape[layout.order[0][out->rank - 1]];
+  for (int i = 0; tile && i < out->rank; i++) most *= tile[i];
+  most += layout.pad;
+  if (!out->map.bits || block <= most) return CUGEN_OK;
+  return evaluate_fail(e, "layout",
+                       "is %s, which exchanges elements within %lld, but a %s has %lld",
+                       out->layout, (long long)block, tile ? "tile" : "line", (long long)most);
 }
 
 /* ---- Strides -------------------------------------------------------------------------------- */
@@ -424,13 +406,24 @@ static int evaluate_scalar(const struct evaluation *e, struct kernel_argument *o
 
 /* ---- Arguments ------------------------------------------------------------------------------ */
 
-/* Evaluates the dtype and `when`. An argument that the problem lacks becomes a compiled-in scalar
-   with the value 0. */
+/* Evaluates the dtype and `when`. The dtype is NULL for a scalar whose dtype is written as the word
+   "index"; an expression cannot give "index". An argument that the problem lacks becomes a
+   compiled-in scalar with the value 0. */
 static int evaluate_kind(const struct evaluation *e, struct kernel_argument *out) {
+  const struct config_argument *argument = e->argument;
+  const char *names[DTYPE_COUNT + 1];
+  size_t count = DTYPE_COUNT, found;
   bool present = true;
-  *out = (struct kernel_argument){.name = e->argument->name, .kind = e->argument->kind};
-  int status = find_dtype(e, &out->dtype);
-  if (!status && e->argument->when) status = evaluate_bool(e, e->argument->when, "when", &present);
+  int status = CUGEN_OK;
+  *out = (struct kernel_argument){
+      .name = argument->name, .kind = argument->kind, .dtype = &kernel_struct_dtype};
+  if (!argument->struct_name) {
+    memcpy(names, dtype_names, sizeof names);
+    if (config_is_index(argument)) names[count++] = "index";
+    status = evaluate_find_word(e, "dtype", &argument->dtype, names, count, 0, &found);
+    if (!status) out->dtype = found < DTYPE_COUNT ? &dtype_table[found] : NULL;
+  }
+  if (!status && argument->when) status = evaluate_bool(e, argument->when, "when", &present);
   if (status || present) return status;
   out->kind = CUGEN_ARGUMENT_SCALAR;
   out->absent = out->compiled_in = true;

@@ -195,7 +195,7 @@ static void check_formula(struct build *build, const struct config_formula *form
 
 /* ---- Formulas ------------------------------------------------------------------------------- */
 
-static void read_formula(struct build *build, const struct item *item, void *context) {
+void read_formula(struct build *build, const struct item *item, void *context) {
   const char *head = item->name, *example = config_keywords[KEYWORD_formula].example;
   struct config_formula *out = context;
   *out = (struct config_formula){.line = build->line};
@@ -213,12 +213,4 @@ static void read_formula(struct build *build, const struct item *item, void *con
   const struct expr_extras extras = {.element = find_element};
   out->expr = read_expr_of(build, what, &scope, &extras);
   check_formula(build, out, what);
-}
-
-void read_formulas(struct build *build, const struct list *list) {
-  struct config_formula *formulas =
-      build_array(build, list_count(list, KEYWORD_formula), sizeof *formulas);
-  build->config->formulas = formulas;
-  read_items(build, list, KEYWORD_formula, read_formula, formulas, sizeof *formulas,
-             &build->config->formula_count);
 }

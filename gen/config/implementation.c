@@ -8,7 +8,7 @@
 
 /* ---- Tunables ------------------------------------------------------------------------------- */
 
-static void read_tunable(struct build *build, const struct item *item, void *context) {
+void read_tunable(struct build *build, const struct item *item, void *context) {
   struct config_tunable *out = context;
   int slot = build->config->first_tunable; /* tunables are added in the order of their slots */
   for (size_t i = 0; i < build->name_count; i++) slot += build->names[i].role == ROLE_TUNABLE;
@@ -24,13 +24,9 @@ static void read_tunable(struct build *build, const struct item *item, void *con
   scope_set_values(build, out->values, out->value_count, false);
 }
 
-void read_tunables(struct build *build, const struct list *list, struct config_tunable *out) {
-  note_items(build, list, KEYWORD_tunable, read_tunable, out, sizeof *out, NULL);
-}
-
 /* ---- Derived names and rules ---------------------------------------------------------------- */
 
-static void read_derived_name(struct build *build, const struct item *item, void *context) {
+void read_derived(struct build *build, const struct item *item, void *context) {
   struct config_derived *out = context;
   const uint32_t facts = build->facts;
   *out = (struct config_derived){.name = build_copy(build, item->name, strlen(item->name)),
@@ -41,22 +37,10 @@ static void read_derived_name(struct build *build, const struct item *item, void
                        .name = out->name, .role = ROLE_DERIVED, .slot = -1, .expr = out->expr});
 }
 
-void read_derived(struct build *build, const struct list *list, struct config_derived *derived,
-                  size_t *count) {
-  note_items(build, list, KEYWORD_derive, read_derived_name, derived + *count, sizeof *derived,
-             count);
-}
-
-static void read_restriction(struct build *build, const struct item *item, void *out) {
+void read_restriction(struct build *build, const struct item *item, void *out) {
   (void)item;
   *(struct config_restriction *)out =
       (struct config_restriction){build->line, read_expr(build, "where")};
-}
-
-void read_restrictions(struct build *build, const struct list *list,
-                       struct config_restriction *restrictions, size_t *count) {
-  note_items(build, list, KEYWORD_where, read_restriction, restrictions + *count,
-             sizeof *restrictions, count);
 }
 
 /* Requirements are checked before any tunable has a value, so they must not mention tunables. */
@@ -258,9 +242,7 @@ static void read_own(struct build *build, const struct list *list) {
         "implementation \"%s\" has %zu scalars, and the kernel %zu arguments: at most %d are "
         "possible",
         out->name, count, arguments, KERNEL_MAX_ARGUMENTS);
-  struct config_argument *own = build_array(build, count, sizeof *own);
-  out->own = own;
-  read_items(build, list, KEYWORD_scalar, read_own_scalar, own, sizeof *own, &out->own_count);
+  READ_ARRAY(build, list, KEYWORD_scalar, read_own_scalar, out->own, out->own_count);
 }
 
 static void read_template(struct build *build, const struct item *item, void *context) {
@@ -298,23 +280,18 @@ static void read_parts_of(struct build *build, const struct list *list, const ch
   struct config_restriction *restrictions =
       allocate_part(build, build->restrictions, build->restriction_count,
                     list_count(list, KEYWORD_where), sizeof *restrictions);
-  struct config_requirement *requirements =
-      build_array(build, list_count(list, KEYWORD_requires), sizeof *requirements);
-  struct config_heuristic *heuristics =
-      build_array(build, list_count(list, KEYWORD_heuristic), sizeof *heuristics);
   out->tunables = tunables;
   out->derived = derived;
   out->derived_count = build->derived_count;
   out->restrictions = restrictions;
   out->restriction_count = build->restriction_count;
-  out->requirements = requirements;
-  out->heuristics = heuristics;
-  read_tunables(build, list, tunables + shared);
-  read_derived(build, list, derived, &out->derived_count);
-  read_items(build, list, KEYWORD_requires, read_requirement, requirements, sizeof *requirements,
-             &out->requirement_count);
+  note_items(build, list, KEYWORD_tunable, read_tunable, tunables + shared, sizeof *tunables, NULL);
+  note_items(build, list, KEYWORD_derive, read_derived, derived + out->derived_count,
+             sizeof *derived, &out->derived_count);
+  READ_ARRAY(build, list, KEYWORD_requires, read_requirement, out->requirements,
+             out->requirement_count);
   read_check(build, list, &out->check);
-  read_tries(build, list);
+  READ_ARRAY(build, list, KEYWORD_try, read_try, out->tries, out->try_count);
   read_shared_arrays(build, list, -1);
   read_compile(build, list, &config->compile, &out->compile);
   read_own(build, list);
@@ -322,11 +299,11 @@ static void read_parts_of(struct build *build, const struct list *list, const ch
     read_only(build, list, KEYWORD_library, read_library, out);
   else
     read_launches(build, list, owner);
-  read_tensors(build, list);
+  READ_ARRAY(build, list, KEYWORD_tensor, read_tensor, out->tensors, out->tensor_count);
   read_shared_bytes(build);
-  read_restrictions(build, list, restrictions, &out->restriction_count);
-  read_items(build, list, KEYWORD_heuristic, read_heuristic, heuristics, sizeof *heuristics,
-             &out->heuristic_count);
+  note_items(build, list, KEYWORD_where, read_restriction, restrictions + out->restriction_count,
+             sizeof *restrictions, &out->restriction_count);
+  READ_ARRAY(build, list, KEYWORD_heuristic, read_heuristic, out->heuristics, out->heuristic_count);
   scope_check_generated(build);
 }
 

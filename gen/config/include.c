@@ -1,6 +1,6 @@
-/* Runs the files that a config includes; see include.h. Everything here runs inside a
+/* Runs the files that a config includes; see include_files.h. Everything here runs inside a
    sandbox_call. */
-#include "include.h"
+#include "include_files.h"
 
 #include <lauxlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* The files of a config while it runs: their list, and the file and line that are running. Private
-   to the folder. */
+/* The files of a config while it runs: their list, the file and line that are running, and further
+   files that the config names: include "matmul/wgmma.lua". Private to the folder. */
 #ifndef GEN_CONFIG_INCLUDE_FILES_H
 #define GEN_CONFIG_INCLUDE_FILES_H
 
@@ -43,5 +43,10 @@ struct included_file *includes_find(struct includes *includes, const char *path)
 struct included_file *includes_add(struct includes *includes, const char *path, bool shipped);
 /* Returns the line that is running; number 0: none is. */
 struct config_line includes_line(lua_State *L);
+
+/* include.c. A C function for Lua that adds the declaration `include` to the language. Run it after
+   includes_open and declarations_open. The declarations of an included file that stand in no other
+   declaration replace the include. */
+int include_open(lua_State *L);
 
 #endif

@@ -34,15 +34,14 @@ static void read_problem(struct build *build, const struct item *item, void *con
 static void kernel_read_problems(struct build *build, const struct list *list) {
   struct config *config = build->config;
   const size_t count = list_count(list, KEYWORD_problem);
-  struct config_problem *problems = build_array(build, count, sizeof *problems);
   const struct value *values;
-  config->problems = problems;
   config->first_problem = DEVICE_FACT_COUNT;
   config->first_tunable = DEVICE_FACT_COUNT + (int)count;
-  read_items(build, list, KEYWORD_problem, read_problem, problems, sizeof *problems,
-             &config->problem_count);
+  READ_ARRAY(build, list, KEYWORD_problem, read_problem, config->problems, config->problem_count);
   read_check(build, list, &values);
-  for (size_t i = 0; i < count && values; i++) problems[i].check = values[i];
+  /* the array belongs to the arena; only readers of the config see it as constant */
+  for (size_t i = 0; i < count && values; i++)
+    ((struct config_problem *)config->problems)[i].check = values[i];
 }
 
 /* ---- Findings that are intended: waive { at = "...", reason = "..." } ----------------------- */
@@ -83,14 +82,6 @@ static void read_waiver(struct build *build, const struct item *item, void *cont
   out->reason = waive_read_field(build, table, "reason");
 }
 
-static void read_waivers(struct build *build, const struct list *list) {
-  struct config_waiver *waivers =
-      build_array(build, list_count(list, KEYWORD_waive), sizeof *waivers);
-  build->config->waivers = waivers;
-  read_items(build, list, KEYWORD_waive, read_waiver, waivers, sizeof *waivers,
-             &build->config->waiver_count);
-}
-
 /* ---- Parts shared by implementations -------------------------------------------------------- */
 
 static void read_shared(struct build *build, const struct list *list) {
@@ -102,9 +93,11 @@ static void read_shared(struct build *build, const struct list *list) {
       build_array(build, list_count(list, KEYWORD_where), sizeof *build->restrictions);
   config->shared_tunables = tunables;
   config->shared_tunable_count = count;
-  read_tunables(build, list, tunables);
-  read_derived(build, list, build->derived, &build->derived_count);
-  read_restrictions(build, list, build->restrictions, &build->restriction_count);
+  note_items(build, list, KEYWORD_tunable, read_tunable, tunables, sizeof *tunables, NULL);
+  note_items(build, list, KEYWORD_derive, read_derived, build->derived, sizeof *build->derived,
+             &build->derived_count);
+  note_items(build, list, KEYWORD_where, read_restriction, build->restrictions,
+             sizeof *build->restrictions, &build->restriction_count);
 }
 
 /* ---- Arguments ------------------------------------------------------------------------------ */
@@ -248,12 +241,13 @@ static void kernel_read_body(struct build *build) {
   struct list list =
       read_list(build, PLACE_KERNEL, build_text(build, "kernel \"%s\"", config->name));
   kernel_read_problems(build, &list);
-  read_waivers(build, &list);
+  READ_ARRAY(build, &list, KEYWORD_waive, read_waiver, config->waivers, config->waiver_count);
   read_only(build, &list, KEYWORD_policy, read_policy, NULL);
-  read_problem_sets(build, &list);
+  READ_ARRAY(build, &list, KEYWORD_problems, read_problem_set, config->problem_sets,
+             config->problem_set_count);
   read_shared(build, &list);
   kernel_read_arguments(build, &list);
-  read_formulas(build, &list);
+  READ_ARRAY(build, &list, KEYWORD_formula, read_formula, config->formulas, config->formula_count);
   read_compile(build, &list, NULL, &config->compile);
   build_note(build, NULL, read_proof, &list);
   note_items(build, &list, KEYWORD_flops, read_work, &config->flops, 0, NULL);

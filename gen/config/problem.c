@@ -199,28 +199,24 @@ static int unknown_problem(const struct config *config, const char *whole, const
   return CUGEN_ERROR_USAGE;
 }
 
-/* Copies all settings into `strings`, with a NUL in place of "=" and behind each setting. The text
-   must not grow later, because values point into it. */
-static int copy_settings(const char *const *settings, size_t count, struct text *strings,
-                         cugen_error *err) {
+/* Applies all settings, and reports every wrong name and value, a line each. */
+static int apply_settings(const struct config *config, const char *const *settings, size_t count,
+                          struct problem *out, cugen_error *err) {
+  /* Copies the settings, with a NUL in place of "=" and behind each setting. The text must not grow
+     later, because values point into it. */
   for (size_t i = 0; i < count; i++) {
     const char *equals = strchr(settings[i], '=');
     if (!equals || equals == settings[i])
       return error_set(err, CUGEN_ERROR_USAGE, "setting '%s' is not of the form name=value",
                        settings[i]);
-    text_add_n(strings, settings[i], (size_t)(equals - settings[i]));
-    text_add_char(strings, '\0');
-    text_add_n(strings, equals + 1, strlen(equals + 1) + 1);
+    text_add_n(&out->strings, settings[i], (size_t)(equals - settings[i]));
+    text_add_char(&out->strings, '\0');
+    text_add_n(&out->strings, equals + 1, strlen(equals + 1) + 1);
   }
-  return strings->failed ? error_memory(err) : CUGEN_OK;
-}
+  if (out->strings.failed) return error_memory(err);
 
-/* Applies all settings, and reports every wrong name and value, a line each. */
-static int apply_settings(const struct config *config, const char *const *settings, size_t count,
-                          struct problem *out, cugen_error *err) {
-  int status = copy_settings(settings, count, &out->strings, err);
-  if (status) return status;
   const char *at = text_get(&out->strings);
+  int status = CUGEN_OK;
   for (size_t i = 0; i < count && (!status || status == CUGEN_ERROR_USAGE); i++) {
     const char *name = at, *text = name + strlen(name) + 1;
     cugen_error wrong;

@@ -46,7 +46,7 @@ static const char *print_values(struct build *build, const struct value *values,
 }
 
 /* Reads the table on top of the stack as "M=64,256 N=4096". */
-static void read_set(struct build *build, const struct item *item, void *out) {
+void read_problem_set(struct build *build, const struct item *item, void *out) {
   const struct config *config = build->config;
   const int table = lua_gettop(build->L);
   const char *text = "";
@@ -72,17 +72,10 @@ static void read_set(struct build *build, const struct item *item, void *out) {
   *(const char **)out = text;
 }
 
-void read_problem_sets(struct build *build, const struct list *list) {
-  const char **sets = build_array(build, list_count(list, KEYWORD_problems), sizeof *sets);
-  build->config->problem_sets = sets;
-  read_items(build, list, KEYWORD_problems, read_set, (void *)sets, sizeof *sets,
-             &build->config->problem_set_count);
-}
-
 /* ---- try ------------------------------------------------------------------------------------ */
 
 /* Reads the table on top of the stack as "tiled BM=128 BN=64". */
-static void read_try(struct build *build, const struct item *item, void *out) {
+void read_try(struct build *build, const struct item *item, void *out) {
   const struct config_implementation *owner = build->implementation;
   const int table = lua_gettop(build->L);
   const char *text = owner->name;
@@ -107,13 +100,6 @@ static void read_try(struct build *build, const struct item *item, void *out) {
     text = build_text(build, "%s%s", text, setting);
   }
   *(const char **)out = text;
-}
-
-void read_tries(struct build *build, const struct list *list) {
-  const char **tries = build_array(build, list_count(list, KEYWORD_try), sizeof *tries);
-  build->implementation->tries = tries;
-  read_items(build, list, KEYWORD_try, read_try, (void *)tries, sizeof *tries,
-             &build->implementation->try_count);
 }
 
 size_t config_tries(const struct config *config) {

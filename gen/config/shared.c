@@ -239,17 +239,6 @@ shared_name_arrays(const struct config_implementation *implementation, int launc
   return first;
 }
 
-static int shared_refuse_total(const struct config_implementation *implementation, int launch,
-                               int64_t total, cugen_error *err) {
-  struct text names = {0};
-  const struct config_shared *first = shared_name_arrays(implementation, launch, &names);
-  int status =
-      config_fail(err, first->line, "%s have %s%lld bytes: a launch has less than 2^31",
-                  text_get(&names), total < SHARED_MOST ? "" : "more than ", (long long)total);
-  text_free(&names);
-  return status;
-}
-
 int config_shared_arrays(const struct config_implementation *implementation,
                          const struct value *slots, struct layout_array *out, cugen_error *err) {
   int64_t all = 0;
@@ -259,10 +248,15 @@ int config_shared_arrays(const struct config_implementation *implementation,
     int64_t total = all;
     bool dynamic = all_dynamic;
     status = shared_evaluate_group(implementation, (int)k, slots, out, &total, &dynamic, err);
-    if (!status && total > INT32_MAX)
-      return shared_refuse_total(implementation, (int)k, total, err);
     for (size_t i = 0; i < implementation->shared_count && !status; i++)
       if (shared_belongs(&implementation->shared[i], (int)k)) out[i].dynamic |= dynamic;
+    if (status || total <= INT32_MAX) continue;
+    struct text names = {0};
+    const struct config_shared *first = shared_name_arrays(implementation, (int)k, &names);
+    status =
+        config_fail(err, first->line, "%s have %s%lld bytes: a launch has less than 2^31",
+                    text_get(&names), total < SHARED_MOST ? "" : "more than ", (long long)total);
+    text_free(&names);
   }
   return status;
 }
@@ -290,28 +284,6 @@ void config_shared_reads(const struct config_implementation *implementation, int
 
 /* ---- The bytes of a launch ------------------------------------------------------------------ */
 
-/* Sets *out to a launch's bytes of dynamic shared memory: those of all of its arrays if they are
-   dynamic; else, if another launch makes the arrays of all launches dynamic, the bytes of these
-   arrays; else 0. */
-static int shared_bytes(const struct config_implementation *implementation, size_t launch,
-                        const struct value *slots, int64_t *out, cugen_error *err) {
-  struct layout_array arrays[CONFIG_MAX_SHARED];
-  int64_t all = 0;
-  bool all_dynamic = false, others = false;
-  int status = shared_evaluate_group(implementation, -1, slots, arrays, &all, &all_dynamic, err);
-  for (size_t i = 0; i < implementation->launch_count && !status; i++) {
-    const size_t k = (launch + i) % implementation->launch_count; /* the launch itself first */
-    bool dynamic = all_dynamic;
-    *out = all;
-    status = shared_evaluate_group(implementation, (int)k, slots, arrays, out, &dynamic, err);
-    if (dynamic && i == 0) return status;
-    others |= dynamic;
-    if (others || !all) break; /* without arrays of all launches the other launches do not matter */
-  }
-  *out = others ? all : 0;
-  return status;
-}
-
 /* A call in an expression that gives a launch's bytes of dynamic shared memory. The arena owns the
    struct. */
 struct shared_size {
@@ -320,11 +292,27 @@ struct shared_size {
   size_t launch;
 };
 
+/* Gives the bytes of all of the launch's arrays if they are dynamic; else, if another launch makes
+   the arrays of all launches dynamic, the bytes of these arrays; else 0. */
 static int shared_size_evaluate(const void *context, const struct value *slots, struct value *out,
                                 cugen_error *err) {
   const struct shared_size *size = context;
-  int64_t bytes = 0;
-  int status = shared_bytes(size->implementation, size->launch, slots, &bytes, err);
+  const struct config_implementation *implementation = size->implementation;
+  struct layout_array arrays[CONFIG_MAX_SHARED];
+  int64_t all = 0, bytes = 0;
+  bool all_dynamic = false, own = false, others = false;
+  int status = shared_evaluate_group(implementation, -1, slots, arrays, &all, &all_dynamic, err);
+  for (size_t i = 0; i < implementation->launch_count && !status; i++) {
+    const size_t k =
+        (size->launch + i) % implementation->launch_count; /* the launch itself first */
+    bool dynamic = all_dynamic;
+    bytes = all;
+    status = shared_evaluate_group(implementation, (int)k, slots, arrays, &bytes, &dynamic, err);
+    own = dynamic && i == 0;
+    others |= dynamic;
+    if (others || !all) break; /* without arrays of all launches the other launches do not matter */
+  }
+  if (!own) bytes = others ? all : 0;
   *out = value_int(bytes);
   return status;
 }

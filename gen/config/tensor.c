@@ -63,7 +63,7 @@ static void read_into(struct build *build, int table, const char *what, struct c
                  name);
 }
 
-static void read_tensor(struct build *build, const struct item *item, void *context) {
+void read_tensor(struct build *build, const struct item *item, void *context) {
   static const char *const known[] = {"into", "shared_by", "box", "swizzle", "parts", "when"};
   struct config_tensor *out = context;
   const int table = lua_gettop(build->L);
@@ -77,15 +77,6 @@ static void read_tensor(struct build *build, const struct item *item, void *cont
     read_box(build, table, what, out);
   out->parts = read_field_expr(build, table, "parts", what);
   out->when = read_field_expr(build, table, "when", what);
-}
-
-void read_tensors(struct build *build, const struct list *list) {
-  struct config_implementation *out = build->implementation;
-  struct config_tensor *tensors =
-      build_array(build, list_count(list, KEYWORD_tensor), sizeof *tensors);
-  out->tensors = tensors;
-  read_items(build, list, KEYWORD_tensor, read_tensor, tensors, sizeof *tensors,
-             &out->tensor_count);
 }
 
 /* ---- Evaluating ----------------------------------------------------------------------------- */
@@ -200,20 +191,6 @@ static int evaluate_into(const struct tensor_evaluation *e, const struct value *
   return status;
 }
 
-/* Cuts the outermost dimension into equal parts. */
-static int evaluate_parts(const struct tensor_evaluation *e, const struct value *slots) {
-  int64_t parts = 1;
-  int status = tensor_evaluate(e, e->tensor->parts, slots, &parts);
-  const int outermost = kernel_argument_dimension(e->argument, e->argument->rank - 1);
-  if (status) return status;
-  if (parts < 1 || e->argument->shape[outermost] % parts)
-    return tensor_fail(e, "parts are", parts, "1 or more, all equally long");
-  if (parts > 1 && e->argument->rank == 1)
-    return tensor_fail(e, "parts are", parts, "1 where there is one dimension");
-  e->argument->parts = parts;
-  return CUGEN_OK;
-}
-
 static int tensor_check_bytes(const struct tensor_evaluation *e) {
   const struct kernel_argument *argument = e->argument;
   const int contiguous = kernel_argument_dimension(argument, 0);
@@ -238,6 +215,7 @@ static int tensor_check_bytes(const struct tensor_evaluation *e) {
 
 static int evaluate_tensor(const struct tensor_evaluation *e, const struct value *slots) {
   struct kernel_argument *argument = e->argument;
+  int64_t parts = 1; /* of the outermost dimension */
   bool wanted = !argument->absent;
   int status = CUGEN_OK;
   if (wanted && e->tensor->when) status = expr_eval_bool(e->tensor->when, slots, &wanted, e->err);
@@ -251,8 +229,15 @@ static int evaluate_tensor(const struct tensor_evaluation *e, const struct value
   const int64_t stride = argument->stride[kernel_argument_dimension(argument, 0)];
   if (stride != 1) return tensor_fail(e, "its smallest stride is", stride, "1");
   status = e->tensor->into ? evaluate_into(e, slots) : evaluate_box(e, slots);
-  if (!status) status = evaluate_parts(e, slots);
-  if (!status) status = tensor_check_bytes(e);
+  if (!status) status = tensor_evaluate(e, e->tensor->parts, slots, &parts);
+  if (status) return status;
+  const int outermost = kernel_argument_dimension(argument, argument->rank - 1);
+  if (parts < 1 || argument->shape[outermost] % parts)
+    return tensor_fail(e, "parts are", parts, "1 or more, all equally long");
+  if (parts > 1 && argument->rank == 1)
+    return tensor_fail(e, "parts are", parts, "1 where there is one dimension");
+  argument->parts = parts;
+  status = tensor_check_bytes(e);
   if (status) return status;
   if (argument->access != ACCESS_GLOBAL)
     return config_fail(e->err, e->tensor->line,
